@@ -1,0 +1,82 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is the stable word that names an error for programs. The words, and the HTTP status each stands for,
+// are fixed by the wire contract.
+type Code string
+
+// Every code that an answer can carry.
+const (
+	CodeInvalid         Code = "invalid_request" // 400
+	CodeOutOfRange      Code = "out_of_range"    // 400
+	CodeUnauthenticated Code = "unauthenticated" // 401
+	CodeForbidden       Code = "forbidden"       // 403
+	CodeNotFound        Code = "not_found"       // 404
+	CodeExists          Code = "exists"          // 409
+	CodeKeyReused       Code = "key_reused"      // 409
+	CodeConflict        Code = "conflict"        // 409
+	CodeTooLarge        Code = "too_large"       // 413
+	CodeRateLimited     Code = "rate_limited"    // 429
+	CodeInboxFull       Code = "inbox_full"      // 429
+	CodeInternal        Code = "internal"        // 500
+	CodeUnavailable     Code = "unavailable"     // 503
+)
+
+// Error is the one error type of the domain: a code for programs, a message for people and a cause for operators.
+// The cause is logged and never sent to a client.
+type Error struct {
+	Code       Code
+	Message    string
+	RetryAfter time.Duration // how long to wait before a retry; zero where no time is known
+	Cause      error
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is makes errors.Is compare by code, so that errors.Is(err, chat.ErrNotFound) holds for every not_found.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// Errorf makes an Error whose message is meant for the caller of the API.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeOf returns the code of err: that of the Error it wraps, CodeInternal for any other error, "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// Errors that stores return and the service refines. Compare with errors.Is.
+var (
+	ErrNotFound    = &Error{Code: CodeNotFound, Message: "no such group or message"}
+	ErrForbidden   = &Error{Code: CodeForbidden, Message: "not allowed"}
+	ErrExists      = &Error{Code: CodeExists, Message: "it exists already"}
+	ErrKeyReused   = &Error{Code: CodeKeyReused, Message: "this key was used with other content"}
+	ErrConflict    = &Error{Code: CodeConflict, Message: "it changed meanwhile"}
+	ErrOutOfRange  = &Error{Code: CodeOutOfRange, Message: "out of range"}
+	ErrTooLarge    = &Error{Code: CodeTooLarge, Message: "too large"}
+	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
+	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
+)

@@ -1,0 +1,80 @@
+package chat
+
+import "time"
+
+// Visibility says who may know of a group.
+type Visibility string
+
+// A private group answers not_found to everyone outside it; a public one shows its description.
+const (
+	Private Visibility = "private"
+	Public  Visibility = "public"
+)
+
+// Role is what a member may do: the owner everything, an admin all but deleting the group, a member post and read.
+type Role string
+
+// The three roles.
+const (
+	Owner    Role = "owner"
+	Admin    Role = "admin"
+	Ordinary Role = "member"
+)
+
+// Manages tells whether the role may change settings, add and remove members, and delete anyone's messages.
+func (r Role) Manages() bool { return r == Owner || r == Admin }
+
+// Posting says who may post in a group.
+type Posting string
+
+// Everyone in the group, or only its owner and admins.
+const (
+	PostMembers Posting = "members"
+	PostAdmins  Posting = "admins"
+)
+
+// Group is a log with members, as a client sees it.
+//
+// Invariant: First <= Last+1; the log holds exactly the ids First..Last.
+type Group struct {
+	ID         string     `json:"id"`
+	Name       string     `json:"name"`
+	Visibility Visibility `json:"visibility"`
+	CreatedBy  string     `json:"created_by"`
+	CreatedAt  Time       `json:"created_at"`
+	Epoch      string     `json:"epoch"`
+	First      int64      `json:"first"`
+	Last       int64      `json:"last"`
+	Members    int64      `json:"members"`
+	Keep       int64      `json:"keep"`
+	BacklogMax int64      `json:"backlog_max"`
+	Post       Posting    `json:"post"`
+	History    bool       `json:"history"`
+}
+
+// Member is one user in one group.
+type Member struct {
+	User     string `json:"user"`
+	Role     Role   `json:"role"`
+	JoinedAt Time   `json:"joined_at"`
+	Seen     int64  `json:"seen"`
+	Read     int64  `json:"read"`
+}
+
+// Time is an instant as the wire shows it: RFC 3339, UTC, milliseconds.
+type Time struct{ time.Time }
+
+// TimeLayout is the one layout of times on the wire.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// String formats t with TimeLayout.
+func (t Time) String() string { return t.UTC().Format(TimeLayout) }
+
+// MarshalJSON writes t with TimeLayout, quoted.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// UnmarshalJSON reads an RFC 3339 time.
+func (t *Time) UnmarshalJSON(b []byte) error { return t.Time.UnmarshalJSON(b) }
+
+// TimeMs is the instant ms milliseconds after the Unix epoch.
+func TimeMs(ms int64) Time { return Time{time.UnixMilli(ms).UTC()} }

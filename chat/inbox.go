@@ -1,0 +1,44 @@
+package chat
+
+import "encoding/json"
+
+// Kinds of inbox items.
+const (
+	ItemDirect         = "direct"
+	ItemAdded          = "added"
+	ItemRemoved        = "removed"
+	ItemMention        = "mention"
+	ItemAnnouncement   = "announcement"
+	ItemScheduleFailed = "schedule_failed"
+)
+
+// Item is an entry of one user's inbox. Stored as it is served; seq stands first.
+type Item struct {
+	Seq      int64           `json:"seq"`
+	Kind     string          `json:"kind"`
+	From     string          `json:"from,omitempty"`
+	To       string          `json:"to,omitempty"`
+	Group    string          `json:"group,omitempty"`
+	ID       int64           `json:"id,omitempty"` // the message that mentions, in Group
+	Body     *string         `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"`
+	SentAt   Time            `json:"sent_at"`
+}
+
+// Direct is what a client asks to be put into someone's inbox.
+type Direct struct {
+	Body     *string
+	Data     json.RawMessage
+	ClientID string
+}
+
+// InboxBatch is what a pull of an inbox gives. Items are the stored JSON objects.
+type InboxBatch struct {
+	Epoch    string
+	From, To int64
+	Last     int64
+	Complete bool // false: items above the position were dropped because the inbox was full
+	HasMore  bool
+	Items    [][]byte
+}

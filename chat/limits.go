@@ -1,0 +1,57 @@
+package chat
+
+import "time"
+
+// Limits bounds everything that a caller can make grow. Each field names its unit; DefaultLimits gives the defaults of
+// the wire contract. The configuration may change those that API.md names (CHATD_MAX_*).
+type Limits struct {
+	BodyBytesMax       int // body, and data, of one message
+	RequestBytesMax    int // one HTTP request
+	PageMessages       int // messages of a page when the caller names no limit
+	PageMessagesMax    int // messages of a page whatever the caller names
+	PageBytesMax       int // bytes of messages in one answer; has_more tells
+	GroupMembersMax    int // members of a group
+	GroupCreateMembers int // members named at the creation of a group
+	UserGroupsMax      int // groups of a user
+	InboxItemsMax      int // items of an inbox
+	MentionsMax        int // mentions of a message
+	EmojiBytesMax      int // bytes of one emoji
+	EmojisMax          int // different emoji on one message
+	EditsMax           int // edits of one message: each is blanked when the message is deleted, in one step
+	SessionsUserMax    int // live websockets of a user on a node
+	SessionsNodeMax    int // live websockets on a node
+	KeysMax            int // retry keys kept for a sender in a group
+
+	KeyAge      time.Duration // how long a retry key is kept at least, within KeysMax
+	WaitMax     time.Duration // the longest long poll
+	SafetyCheck time.Duration // how often live groups are compared with the store, for wake-ups that were lost
+	FeedLinger  time.Duration // how long a group without a live reader stays followed
+	RingEntries int           // newest messages of a live group kept in memory
+}
+
+// DefaultLimits returns the limits of the wire contract.
+func DefaultLimits() Limits {
+	return Limits{
+		BodyBytesMax:       16 << 10,
+		RequestBytesMax:    1 << 20,
+		PageMessages:       100,
+		PageMessagesMax:    1000,
+		PageBytesMax:       1 << 20,
+		GroupMembersMax:    100_000,
+		GroupCreateMembers: 1000,
+		UserGroupsMax:      10_000,
+		InboxItemsMax:      10_000,
+		MentionsMax:        50,
+		EmojiBytesMax:      32,
+		EmojisMax:          20,
+		EditsMax:           200,
+		SessionsUserMax:    20,
+		SessionsNodeMax:    10_000,
+		KeysMax:            1000,
+		KeyAge:             24 * time.Hour,
+		WaitMax:            60 * time.Second,
+		SafetyCheck:        2 * time.Second,
+		FeedLinger:         30 * time.Second,
+		RingEntries:        128,
+	}
+}

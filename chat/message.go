@@ -1,0 +1,142 @@
+package chat
+
+import (
+	"encoding/json"
+	"sync"
+)
+
+// Kind says what an entry of a log is.
+type Kind string
+
+// The kinds of entries. Only text and data count as unread messages.
+const (
+	Text     Kind = "text"
+	Data     Kind = "data"
+	Edit     Kind = "edit"
+	Delete   Kind = "delete"
+	Reaction Kind = "reaction"
+	Notice   Kind = "notice"
+)
+
+// What a notice tells.
+const (
+	NoticeCreated  = "created"
+	NoticeJoined   = "joined"
+	NoticeLeft     = "left"
+	NoticeRemoved  = "removed"
+	NoticeRole     = "role"
+	NoticeRenamed  = "renamed"
+	NoticeSettings = "settings"
+)
+
+// Message is an entry of a log as the store keeps it and as clients are served: its JSON is written once and never
+// encoded again.
+type Message struct {
+	ID   int64
+	Mark string // random, from the message's birth to its end; never changes, also not by an edit
+	// Edits are the ids of the edit entries of this message, oldest first; they are blanked with it.
+	Edits []int64
+	JSON  []byte // the object that clients see, beginning with {"id":<ID>,
+}
+
+// Entry is the decoded JSON of a Message. Fields that a kind does not have are absent.
+type Entry struct {
+	ID        int64           `json:"id"`
+	Group     string          `json:"group"`
+	From      string          `json:"from"`
+	Kind      Kind            `json:"kind"`
+	Body      *string         `json:"body,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	ClientID  string          `json:"client_id,omitempty"`
+	SentAt    Time            `json:"sent_at"`
+	ReplyTo   int64           `json:"reply_to,omitempty"`
+	Mentions  []string        `json:"mentions,omitempty"`
+	Target    int64           `json:"target,omitempty"`
+	Emoji     string          `json:"emoji,omitempty"`
+	Removed   bool            `json:"removed,omitempty"`
+	Notice    string          `json:"notice,omitempty"`
+	User      string          `json:"user,omitempty"` // whom a notice concerns
+	Role      Role            `json:"role,omitempty"` // the new role, in a notice of role
+	Name      *string         `json:"name,omitempty"` // the new name, in a notice of renamed
+	EditedAt  *Time           `json:"edited_at,omitempty"`
+	DeletedAt *Time           `json:"deleted_at,omitempty"`
+}
+
+// Draft is what a client asks to be appended to a log. Which fields a kind takes is checked by Service.Send.
+type Draft struct {
+	Kind     Kind // empty means text, or data where only Data is set
+	Body     *string
+	Data     json.RawMessage
+	ClientID string
+	ReplyTo  int64
+	Mentions []string
+	Target   int64
+	Emoji    string
+	Removed  bool
+}
+
+// Durability is how much a send waits for, and what it reached.
+type Durability string
+
+// Memory: written by the store (the embedded store has written it to its journal, which outlives a kill of the process).
+// Disk: synced to the store's disk. Replica: a replica has it too.
+const (
+	DurabilityMemory  Durability = "memory"
+	DurabilityDisk    Durability = "disk"
+	DurabilityReplica Durability = "replica"
+)
+
+// Sent is the answer to a send.
+type Sent struct {
+	Message
+	SentAt     Time
+	Duplicate  bool       // the key was known: this is the first answer again
+	Durability Durability // what was reached; empty when the caller asked for nothing
+}
+
+// Position is a place in a log that a client names in `after`: nothing (the server's own cursor), an id, or an id with
+// the epoch and the mark of the message there.
+type Position struct {
+	Set   bool // false: the member's own `seen`
+	ID    int64
+	Epoch string // empty when only an id was given
+	Mark  string // empty when only an id was given, "-" where the mark at ID was not known
+}
+
+// Cursors of a member in a group, as answers show them.
+type Cursors struct {
+	Seen   int64 `json:"seen"`
+	Read   int64 `json:"read"`
+	Unread int64 `json:"unread"`
+}
+
+// Batch is what a pull gives: the messages after a position, and where that leaves the reader.
+//
+// Invariant: Messages hold every id From..To that the member may see, ascending, with no hole. An empty batch has
+// To = From-1.
+type Batch struct {
+	Group    string
+	Epoch    string
+	From, To int64
+	First    int64 // the lowest id to be had
+	Last     int64 // the highest id of the log
+	Cursor   string
+	Complete bool // false: something between the position and From is gone, or the position is of another log
+	HasMore  bool
+	Messages []Message
+	Cursors  // of the member; Unread is exact
+	// Shared is not nil where many sessions get this very batch: a transport may keep its encoding there.
+	Shared *Shared
+}
+
+// Shared keeps one value, made by whoever comes first, for all who hold the same batch.
+type Shared struct {
+	once  sync.Once
+	value any
+}
+
+// Get returns the value, calling make for the first caller.
+func (s *Shared) Get(make func() any) any {
+	s.once.Do(func() { s.value = make() })
+	return s.value
+}

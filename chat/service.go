@@ -1,0 +1,172 @@
+// Package chat is the domain: groups as logs, members as cursors into them, inboxes, and the readers that pull. It knows
+// no Redis and no HTTP. All methods of Service may be called from many goroutines.
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+)
+
+// Options are what a Service needs.
+type Options struct {
+	Limits Limits
+	Direct DirectPolicy // whom one may write to directly
+	Log    *slog.Logger
+	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
+}
+
+// DirectPolicy says whose inbox one may write to.
+type DirectPolicy string
+
+// Everyone's, or only of those who share a group.
+const (
+	DirectAll    DirectPolicy = "all"
+	DirectShared DirectPolicy = "shared"
+)
+
+// GroupDraft is what a client asks for when it creates a group. Nil fields take the defaults of the wire contract.
+type GroupDraft struct {
+	ID         string
+	Name       string
+	Members    []string
+	Visibility Visibility
+	Keep       *int64
+	BacklogMax *int64
+	Post       Posting
+	History    *bool
+}
+
+// GroupView is a group in the list of its member.
+type GroupView struct {
+	Group
+	Seen           int64           `json:"seen"`
+	Read           int64           `json:"read"`
+	Unread         int64           `json:"unread"`
+	MentionsUnread int64           `json:"mentions_unread"`
+	LastMessage    json.RawMessage `json:"last_message"` // null where there is none
+}
+
+// Page of a list: the cursor to go on from is empty at the end.
+type List[T any] struct {
+	Items []T
+	Next  string
+}
+
+// PullQuery asks for a page of a group. After is the raw text of the client: an id or a cursor; nil: not given.
+type PullQuery struct {
+	After  *string
+	Before *int64
+	Limit  int // 0: the default
+}
+
+// MessageView is a message of GET messages with its reactions; Reactions is nil where there are none.
+type MessageView struct {
+	Message
+	Reactions map[string]ReactionCount
+}
+
+// SyncRequest is one call for everything.
+type SyncRequest struct {
+	Ack        map[string]int64
+	InboxAck   *int64
+	After      map[string]string // raw: an id in decimal or a cursor
+	InboxAfter *int64
+	Limit      int
+	WaitS      int
+}
+
+// SyncAnswer holds what is new. NextPollS is how long a client should wait before it asks again.
+type SyncAnswer struct {
+	Groups    []Batch
+	Inbox     *InboxBatch // nil: nothing new
+	Left      []string
+	Errors    []GroupError
+	NextPollS int
+}
+
+// GroupError is an ack that could not be done.
+type GroupError struct {
+	Group string `json:"group"`
+	Code  Code   `json:"code"`
+}
+
+// UnreadCounts of a user over all groups; Groups holds those with unread messages.
+type UnreadCounts struct {
+	Total    int64            `json:"total"`
+	Mentions int64            `json:"mentions"`
+	Groups   map[string]int64 `json:"groups"`
+}
+
+// Service is the domain. Create one with New, run its loops with Run.
+type Service struct {
+	stores Stores
+	opt    Options
+	feeds  *feeds
+}
+
+// The methods of Service, by file (each returns *Error values only):
+//
+//	groups.go    CreateGroup(ctx, Caller, GroupDraft) (Group, error)
+//	             Groups(ctx, Caller, limit int, cursor string) (List[GroupView], error)
+//	             PublicGroups(ctx, Caller, limit int, cursor string) (List[Group], error)
+//	             Group(ctx, Caller, id string) (Group, error)
+//	             UpdateGroup(ctx, Caller, id string, GroupChange) (Group, error)
+//	             DeleteGroup(ctx, Caller, id string) error
+//	members.go   Members(ctx, Caller, group string, limit int, cursor string) (List[Member], error)
+//	             PutMember(ctx, Caller, group, user string, role Role) (m Member, created bool, err error)   // role "" = not given
+//	             RemoveMember(ctx, Caller, group, user string) error
+//	send.go      Send(ctx, Caller, group string, Draft, Durability) (Sent, error)
+//	pull.go      Pull(ctx, Caller, group string, PullQuery) (Batch, []MessageView, error)
+//	             UnreadCounts(ctx, Caller) (UnreadCounts, error)
+//	cursor.go    Ack, Read, Unread(ctx, Caller, group string, id int64) (Cursors, error)
+//	             Receipts(ctx, Caller, group string, id int64, limit int, cursor string) (Receipts, next string, error)
+//	sync.go      Sync(ctx, Caller, SyncRequest) (SyncAnswer, error)          // waits up to WaitS
+//	inbox.go     SendDirect(ctx, Caller, to string, Direct) (Item, duplicate bool, error)
+//	             Inbox(ctx, Caller, after *int64, limit int) (InboxBatch, error)
+//	             AckInbox(ctx, Caller, seq int64) error
+//	keys.go      Once(ctx, Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error)
+//	tasks.go     Handlers() map[string]func(ctx, payload []byte) error
+//	follow.go    Follow(ctx, Caller, after map[string]string) (*Follower, error)
+//	             Typing(ctx, Caller, group string) error
+//	run.go       Run(ctx) error    // feeds, safety check, hints; returns when ctx ends
+
+// Event is the next thing a Follower has for its session. Exactly one field is set.
+type Event struct {
+	Messages *Batch
+	Inbox    *InboxBatch
+	Cursor   *CursorEvent
+	Typing   *TypingEvent
+	Joined   string // group
+	Left     string // group
+}
+
+// CursorEvent tells that a member's cursors moved.
+type CursorEvent struct {
+	Group string `json:"group"`
+	User  string `json:"user"`
+	Seen  int64  `json:"seen"`
+	Read  int64  `json:"read"`
+}
+
+// TypingEvent tells that a member is typing.
+type TypingEvent struct {
+	Group string `json:"group"`
+	User  string `json:"user"`
+}
+
+// Welcome is where a session starts, per group.
+type Welcome struct {
+	Groups map[string]WelcomeGroup
+}
+
+// WelcomeGroup is one group at the start of a session.
+type WelcomeGroup struct {
+	Epoch string `json:"epoch"`
+	First int64  `json:"first"`
+	Last  int64  `json:"last"`
+	Seen  int64  `json:"seen"`
+	Read  int64  `json:"read"`
+}
+
+var _ = context.Background

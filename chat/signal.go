@@ -1,0 +1,54 @@
+package chat
+
+import "context"
+
+// SignalKind says what a wake-up carries.
+type SignalKind int
+
+// The kinds of wake-ups. A lost one costs latency, never a message: readers find holes by the density of ids.
+const (
+	SignalMessage SignalKind = iota + 1 // Group, Epoch, Message, Changed
+	SignalCursor                        // Group, User, Cursors (Seen and Read)
+	SignalTyping                        // Group, User
+	SignalDeleted                       // Group, Epoch: the group is gone
+	SignalInbox                         // User: the inbox grew
+	SignalJoined                        // User, Group
+	SignalLeft                          // User, Group
+	SignalLost                          // anything may have been missed: compare everything that is followed
+)
+
+// Signal is one wake-up.
+type Signal struct {
+	Kind    SignalKind
+	Group   string
+	User    string
+	Epoch   string
+	Message Message   // the new entry
+	Changed []Message // originals that the entry changed, as they are served from now on
+	Seen    int64
+	Read    int64
+}
+
+// SignalStore follows groups and users on behalf of one node, over one subscription.
+type SignalStore interface {
+	// Listen starts the node's subscription and calls deliver, from one goroutine, for every signal until ctx ends; it
+	// returns then. It reconnects by itself and delivers SignalLost after every reconnect. deliver must not block.
+	Listen(ctx context.Context, deliver func(Signal)) error
+	// Follow subscribes to the groups and users and returns when the store has confirmed all of them: what is
+	// published after that is delivered. It may be called from any goroutine. Following twice is harmless.
+	Follow(ctx context.Context, groups, users []string) error
+	// Unfollow drops subscriptions. It does not wait.
+	Unfollow(groups, users []string)
+	// Typing publishes that user types in group. Nothing is stored.
+	Typing(ctx context.Context, group, user string) error
+	// Lasts returns last and epoch of each group in order, -1 and "" for one that does not exist: one command a partition.
+	Lasts(ctx context.Context, groups []string) ([]LogEnd, error)
+	// InboxEnds returns the highest seq of each user's inbox, in order.
+	InboxEnds(ctx context.Context, users []string) ([]int64, error)
+}
+
+// LogEnd is where a group's log ends.
+type LogEnd struct {
+	Last  int64
+	Epoch string
+}

@@ -1,0 +1,324 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// The interfaces below are what the domain asks of a store. Every method is one atomic step in the store unless it says
+// otherwise, checks rights at the instant of the write, and may be repeated: a repeat after a lost answer does no harm.
+// Errors wrap one of the Err values of this package; ErrUnavailable where the store could not be reached.
+
+// Caller is on whose behalf a step runs. Admin marks an operator or a backend, who manages every group as its owner.
+type Caller struct {
+	User  string
+	Admin bool
+}
+
+// Info is a group as one user stands to it, read in one instant.
+type Info struct {
+	Group
+	Role           Role   // empty: not a member
+	Joined         int64  // id of the notice of joining
+	Seen, Read     int64  // cursors; 0 for a non-member
+	Unread         int64  // exact, over the newest BacklogMax messages
+	MentionsUnread int64  //
+	ActiveMs       int64  // when the newest entry was sent
+	NewestID       int64  // id of the newest text or data; 0: none yet
+	LastMark       string // mark of the entry at Last; "-" where that entry is trimmed or there is none
+}
+
+// Visible is the lowest id the member may be served: First, or the notice of joining where history is hidden.
+func (i Info) Visible() int64 {
+	if !i.History && i.Joined > i.First {
+		return i.Joined
+	}
+	return i.First
+}
+
+// NoticeEntry is an entry that the server writes: its JSON from after `{"id":N,` to the closing brace, and its mark.
+type NoticeEntry struct {
+	Mark string
+	Rest []byte
+}
+
+// NewGroup is the record of a group to be created.
+type NewGroup struct {
+	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch, Keep, BacklogMax, Post, History
+	Key     string   // retry key hash, or empty: creating again with the same key is no error
+	Members []string // besides the creator, each once
+	// Notices are: created, then joined for each of Members, in order. Ids are 1..1+len(Members).
+	Notices []NoticeEntry
+}
+
+// GroupChange is a change of name or settings; nil fields stay.
+type GroupChange struct {
+	Name       *string
+	Visibility *Visibility
+	Keep       *int64
+	BacklogMax *int64
+	Post       *Posting
+	History    *bool
+}
+
+// Membership is a change of one user's membership, with the notice that tells of it.
+type Membership struct {
+	Group  string
+	User   string
+	By     Caller
+	Role   Role // for Join and SetRole; a join by anyone but owner, admin or operator is always Ordinary
+	AtMs   int64
+	Notice NoticeEntry
+	// Heir is for Leave by the owner: the notice of role of the successor, in two halves around the user's id
+	// (the id needs no escaping). It is written only where the owner left others behind.
+	HeirMark           string
+	HeirHead, HeirTail []byte
+}
+
+// GroupStore keeps groups and members.
+type GroupStore interface {
+	// CreateGroup makes the group with its members and notices. ErrExists when the id is taken by another creation.
+	CreateGroup(ctx context.Context, g NewGroup) error
+	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
+	// has an empty Epoch.
+	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
+	// UpdateGroup changes name and settings and appends the notices (renamed, settings). ErrNotFound, ErrForbidden.
+	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
+	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.
+	DeleteGroup(ctx context.Context, by Caller, group string) error
+	// Join adds m.User, as its own step or by an owner, admin or operator. Already a member: added is false and
+	// nothing changes. Errors: ErrNotFound (no group, or private and By is outside), ErrForbidden, ErrOutOfRange (full).
+	Join(ctx context.Context, m Membership) (member Member, added bool, err error)
+	// SetRole changes a member's role. Owner makes m.User the owner and the former owner an admin; only the owner (or
+	// an operator) does that. ErrNotFound: not a member.
+	SetRole(ctx context.Context, m Membership) (member Member, changed bool, err error)
+	// Leave removes m.User: by itself (notice left), or by an owner, admin or operator (removed). Succession, and the
+	// deletion of the group with the last one out, happen in the same step. Not a member: ErrNotFound.
+	Leave(ctx context.Context, m Membership) (deleted bool, err error)
+	// Members pages through the members by the order of joining, for a member or an operator who is one.
+	// after is the joined id of the last one of the page before, 0 for the first page.
+	Members(ctx context.Context, group, user string, after int64, limit int) (members []Member, next int64, err error)
+	// PublicGroups pages through the public groups by name, then id. after is "" or what next was.
+	PublicGroups(ctx context.Context, after string, limit int) (groups []string, next string, err error)
+}
+
+// Append is an entry to be appended by a client.
+type Append struct {
+	Group      string
+	From       string
+	Kind       Kind
+	Mark       string
+	Rest       []byte // JSON of the entry after `{"id":N,`
+	SentAtMs   int64
+	Key        string   // client_id, or empty
+	Content    string   // hash of the content, compared when Key is known already
+	Mentions   []string // only members among them are counted and told
+	ReplyTo    int64    // above last: ErrOutOfRange
+	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted
+	Emoji      string
+	Removed    bool
+	Durability Durability // empty: memory
+}
+
+// Appended is where an entry ended up.
+type Appended struct {
+	ID         int64
+	Epoch      string
+	Mark       string
+	SentAtMs   int64 // of the first time, for a duplicate
+	Duplicate  bool
+	Durability Durability
+}
+
+// Change replaces one stored message by another with the same id and mark, if it still reads as Old.
+type Change struct {
+	Old, New Message
+}
+
+// Pull asks for a page of one group.
+type Pull struct {
+	Group string
+	// After is where to begin; not Set: the member's own seen. Hint is a lower bound of seen, so that one round trip
+	// is enough when After is not Set (the score in the user's index).
+	After  Position
+	Hint   int64
+	Before int64 // > 0: the page that ends before this id, instead of After
+	Limit  int   // messages; 0: only Info
+}
+
+// Page is the answer to a Pull: the group, and the messages from the position on as the member may see them. Err is
+// ErrNotFound (no such group, or private and not a member) or ErrForbidden (public and not a member); Info is set then
+// as far as it is known.
+type Page struct {
+	Info     Info
+	Messages []Message // ascending, dense; none below Info.Visible()
+	// At is the message at the position itself where it is still stored: its mark tells whether the log is the same.
+	At  *Message
+	Err error
+}
+
+// LogStore keeps the messages of groups.
+type LogStore interface {
+	// Append appends an entry, or gives the first answer again when the key is known. ErrNotFound, ErrForbidden
+	// (public and not a member, or only admins post), ErrKeyReused, ErrOutOfRange, ErrConflict (too many emoji).
+	Append(ctx context.Context, a Append) (Appended, error)
+	// Revise appends an edit or a delete entry and changes what it touches, in one step. changes[0] is the target.
+	// ErrConflict when one of changes no longer reads as Old: read again and retry. asAdmin: the role must manage.
+	Revise(ctx context.Context, a Append, changes []Change, asAdmin bool) (Appended, error)
+	// Pull reads a page of each group for user, authorised and read at the same instant. One round trip a partition.
+	Pull(ctx context.Context, user string, pulls []Pull) ([]Page, error)
+	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log.
+	Range(ctx context.Context, group string, from int64, limit int) ([]Message, LogEnd, error)
+	// Entries reads single messages by id; absent ones are left out.
+	Entries(ctx context.Context, group string, ids []int64) ([]Message, error)
+	// Reactions gives, for the messages from..to, the reactions with their counts and whether user is among them.
+	Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]ReactionCount, error)
+	// Trim removes at most 500 messages that nobody needs any longer. more: call again.
+	Trim(ctx context.Context, group string) (more bool, err error)
+}
+
+// ReactionCount is how many members reacted with one emoji.
+type ReactionCount struct {
+	Count int64 `json:"count"`
+	Mine  bool  `json:"mine"`
+}
+
+// Receipt is how far one member is.
+type Receipt struct {
+	User string `json:"user"`
+	Seen int64  `json:"seen"`
+	Read int64  `json:"read"`
+}
+
+// Receipts of one message, over all members but its sender.
+type Receipts struct {
+	ID      int64
+	Members int64     // how many members besides the sender
+	Seen    int64     // how many of them have seen it
+	Read    int64     // how many have read it
+	SeenBy  []Receipt // of this page
+	Pending []string  // of this page
+	Next    int64     // joined id to go on from; 0: no more
+}
+
+// CursorStore moves cursors.
+type CursorStore interface {
+	// Ack moves seen to id, and read too where read is true; never backward. It trims what that frees, within a bound;
+	// the rest is a task. ErrOutOfRange: id above last. ErrNotFound, ErrForbidden: not a member.
+	Ack(ctx context.Context, group, user string, id int64, read bool) (Cursors, error)
+	// Unread moves read back to id-1 (never forward, and not below what the member may see). seen stays.
+	Unread(ctx context.Context, group, user string, id int64) (Cursors, error)
+	// Receipts of message id, paged by the order of joining. For members. ErrNotFound when it is trimmed.
+	Receipts(ctx context.Context, group, user string, id, after int64, limit int) (Receipts, error)
+}
+
+// UserGroup is an entry of a user's index: a hint that only lags.
+type UserGroup struct {
+	Group string
+	Seen  int64
+}
+
+// IndexStore keeps the index of the groups of a user, in the user's partition. It is derived: repaired from the groups.
+type IndexStore interface {
+	// UserGroups returns the whole index (bounded by Limits.UserGroupsMax), in no particular order.
+	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
+	// AddUserGroup puts groups into the index of users (pairwise) and signals joined to each user who was not there.
+	AddUserGroups(ctx context.Context, users []string, group string, seen int64) error
+	// DropUserGroup takes a group out of the index and signals left if it was there.
+	DropUserGroup(ctx context.Context, user, group string) error
+	// HintSeen raises the hints of a user, for groups that are in the index.
+	HintSeen(ctx context.Context, user string, seen []UserGroup) error
+}
+
+// NewItem is an item to be put into an inbox.
+type NewItem struct {
+	To       string
+	From     string // the sender; "$chat" for the server's own
+	Rest     []byte // JSON of the item after `{"seq":N,`
+	SentAtMs int64
+	Key      string // client_id, or the server's own key; empty: no deduplication
+	Content  string // hash of the content
+	System   bool   // an item of the server: a full inbox drops its oldest instead of refusing
+}
+
+// InboxStore keeps inboxes.
+type InboxStore interface {
+	// InboxAppend puts an item in. ErrInboxFull, ErrKeyReused.
+	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
+	// InboxPull reads up to limit items after a seq (nil: after what was acked). Epoch "" never occurs.
+	InboxPull(ctx context.Context, user string, after *int64, limit int) (InboxBatch, error)
+	// InboxAck removes all items up to and including seq; above the last: ErrOutOfRange.
+	InboxAck(ctx context.Context, user string, seq int64) error
+}
+
+// Answer is what a keyed creation answered the first time.
+type Answer struct {
+	Status int
+	Body   json.RawMessage
+}
+
+// KeyStore remembers the answers to creations that carry an Idempotency-Key, per user.
+type KeyStore interface {
+	// Claim remembers that user began something with key. It returns the answer where it was finished before, nil
+	// where it is new or was left unfinished (then the creation is done again, itself idempotent). ErrKeyReused when
+	// content differs.
+	Claim(ctx context.Context, user, key, content string) (*Answer, error)
+	// Finish keeps the answer.
+	Finish(ctx context.Context, user, key string, answer Answer) error
+}
+
+// Stores is everything that the service asks of a store; one implementation usually serves all of it.
+type Stores interface {
+	GroupStore
+	LogStore
+	CursorStore
+	IndexStore
+	InboxStore
+	KeyStore
+	SignalStore
+	// Sync returns when all that was acknowledged before is on the disk of the store, as far as it can tell.
+	Sync(ctx context.Context) error
+	// Ping tells whether the store answers.
+	Ping(ctx context.Context) error
+}
+
+// Kinds of the tasks that a store's steps enqueue and Service.Handlers runs, with the JSON of their payload.
+const (
+	TaskMention = "mention" // MentionTask
+	TaskMember  = "member"  // MemberTask
+	TaskTrim    = "trim"    // GroupTask
+	TaskCleanup = "cleanup" // GroupTask: the rest of a deleted group
+)
+
+// MentionTask tells members that a message names them.
+type MentionTask struct {
+	Group string   `json:"group"`
+	Epoch string   `json:"epoch"`
+	ID    int64    `json:"id"`
+	From  string   `json:"from"`
+	Users []string `json:"users"`
+}
+
+// MemberTask brings the index of users in line with the group and tells those who did not act themselves.
+type MemberTask struct {
+	Group string   `json:"group"`
+	Epoch string   `json:"epoch"`
+	ID    int64    `json:"id"` // of the (first) notice: part of the key of the items
+	By    string   `json:"by"`
+	What  string   `json:"what"` // joined, left, removed
+	Users []string `json:"users"`
+	AtMs  int64    `json:"at_ms"`
+}
+
+// GroupTask names one life of a group.
+type GroupTask struct {
+	Group string `json:"group"`
+	Epoch string `json:"epoch"`
+}
+
+// CleanupStore removes what is left of a deleted group.
+type CleanupStore interface {
+	// Cleanup removes one bounded step of what a deleted group left behind (its users' keys). It returns members whose
+	// index may still hold the group; more: call again.
+	Cleanup(ctx context.Context, group string) (users []string, more bool, err error)
+}
