@@ -1,6 +1,9 @@
 package chat
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Kinds of inbox items.
 const (
@@ -42,3 +45,16 @@ type InboxBatch struct {
 	HasMore  bool
 	Items    [][]byte
 }
+
+// SendDirect puts an item into someone's inbox.
+func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
+	return Item{}, false, ErrUnavailable
+}
+
+// Inbox reads the caller's inbox.
+func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int) (InboxBatch, error) {
+	return InboxBatch{}, ErrUnavailable
+}
+
+// AckInbox removes all items up to and including seq.
+func (s *Service) AckInbox(ctx context.Context, by Caller, seq int64) error { return ErrUnavailable }

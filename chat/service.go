@@ -3,9 +3,9 @@
 package chat
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 )
 
 // Options are what a Service needs.
@@ -105,31 +105,24 @@ type Service struct {
 	feeds  *feeds
 }
 
-// The methods of Service, by file (each returns *Error values only):
-//
-//	groups.go    CreateGroup(ctx, Caller, GroupDraft) (Group, error)
-//	             Groups(ctx, Caller, limit int, cursor string) (List[GroupView], error)
-//	             PublicGroups(ctx, Caller, limit int, cursor string) (List[Group], error)
-//	             Group(ctx, Caller, id string) (Group, error)
-//	             UpdateGroup(ctx, Caller, id string, GroupChange) (Group, error)
-//	             DeleteGroup(ctx, Caller, id string) error
-//	members.go   Members(ctx, Caller, group string, limit int, cursor string) (List[Member], error)
-//	             PutMember(ctx, Caller, group, user string, role Role) (m Member, created bool, err error)   // role "" = not given
-//	             RemoveMember(ctx, Caller, group, user string) error
-//	send.go      Send(ctx, Caller, group string, Draft, Durability) (Sent, error)
-//	pull.go      Pull(ctx, Caller, group string, PullQuery) (Batch, []MessageView, error)
-//	             UnreadCounts(ctx, Caller) (UnreadCounts, error)
-//	cursor.go    Ack, Read, Unread(ctx, Caller, group string, id int64) (Cursors, error)
-//	             Receipts(ctx, Caller, group string, id int64, limit int, cursor string) (Receipts, next string, error)
-//	sync.go      Sync(ctx, Caller, SyncRequest) (SyncAnswer, error)          // waits up to WaitS
-//	inbox.go     SendDirect(ctx, Caller, to string, Direct) (Item, duplicate bool, error)
-//	             Inbox(ctx, Caller, after *int64, limit int) (InboxBatch, error)
-//	             AckInbox(ctx, Caller, seq int64) error
-//	keys.go      Once(ctx, Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error)
-//	tasks.go     Handlers() map[string]func(ctx, payload []byte) error
-//	follow.go    Follow(ctx, Caller, after map[string]string) (*Follower, error)
-//	             Typing(ctx, Caller, group string) error
-//	run.go       Run(ctx) error    // feeds, safety check, hints; returns when ctx ends
+// New makes a Service over stores. Nothing runs yet: the live part (feeds, safety check, hints) runs in Run.
+func New(stores Stores, opt Options) *Service {
+	if opt.Limits == (Limits{}) {
+		opt.Limits = DefaultLimits()
+	}
+	if opt.Direct == "" {
+		opt.Direct = DirectAll
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Now == nil {
+		opt.Now = func() int64 { return time.Now().UnixMilli() }
+	}
+	s := &Service{stores: stores, opt: opt}
+	s.feeds = newFeeds(s)
+	return s
+}
 
 // Event is the next thing a Follower has for its session. Exactly one field is set.
 type Event struct {
@@ -168,5 +161,3 @@ type WelcomeGroup struct {
 	Seen  int64  `json:"seen"`
 	Read  int64  `json:"read"`
 }
-
-var _ = context.Background
