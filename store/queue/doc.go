@@ -1,0 +1,3 @@
+// Package queue is a task queue on Redis: delayed tasks, four priorities, leases with
+// fencing tokens, retries, dead letters.
+package queue

@@ -1,0 +1,99 @@
+package queue
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Keys are the Redis keys of one queue in one partition. Every one carries the same
+// hash tag, so a script may touch any of them, also in Redis Cluster; together with the
+// keys of a group or a user of the same partition they can stand in one script.
+type Keys struct {
+	base string
+}
+
+// NewKeys returns the keys of queue in a partition. The prefix is the application's
+// ("chat"); neither it nor the name of the queue may hold a brace or a colon.
+func NewKeys(prefix string, partition int, queue string) Keys {
+	return Keys{base: prefix + ":{" + tag(partition) + "}:q:" + queue + ":"}
+}
+
+// Tasks is a HASH, id -> specification: what was enqueued, never changed afterwards.
+// One HASH for all tasks, not a HASH per task, so that a script declares every key it
+// touches. Its name is also the channel on which workers are woken.
+func (k Keys) Tasks() string { return k.base + "tasks" }
+
+// Runs is a HASH, id -> attempts, crashes, token and last error: what a task went
+// through. A task that nobody has claimed yet has no field here.
+func (k Keys) Runs() string { return k.base + "runs" }
+
+// Counts is a HASH of totals (enqueued, done, failed, crashed, lost, ...) and of the last
+// fencing token given out.
+func (k Keys) Counts() string { return k.base + "counts" }
+
+// Unique is a HASH, unique key -> id of the waiting task that holds it.
+func (k Keys) Unique() string { return k.base + "unique" }
+
+// Delayed is a ZSET, id -> due time in ms.
+func (k Keys) Delayed() string { return k.base + "delayed" }
+
+// Leased is a ZSET, id -> end of the lease in ms: the only place where a running task is.
+func (k Keys) Leased() string { return k.base + "leased" }
+
+// Dead is a ZSET, id -> time of death in ms.
+func (k Keys) Dead() string { return k.base + "dead" }
+
+// Paused exists while nothing may be claimed.
+func (k Keys) Paused() string { return k.base + "paused" }
+
+// Ready is the LIST of ids to be claimed at one priority, the oldest at its head.
+func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
+
+// Wake is the channel on which an enqueue tells the sleeping workers.
+func (k Keys) Wake() string { return k.Tasks() }
+
+// Enqueue lists the keys that task_enqueue of EnqueueLua takes as qk, in its order.
+func (k Keys) Enqueue() []string {
+	return []string{
+		k.Tasks(), k.Counts(), k.Unique(), k.Delayed(),
+		k.Ready(Critical), k.Ready(High), k.Ready(Normal), k.Ready(Low),
+	}
+}
+
+// work lists the keys of the scripts that move tasks which exist already: those of
+// Enqueue first, so that the scripts may share functions.
+func (k Keys) work() []string {
+	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused())
+}
+
+// tag is the partition's name inside the hash tag and at the head of a task's id.
+func tag(partition int) string { return fmt.Sprintf("p%02d", partition) }
+
+// NewID returns a new task id. It begins with the partition, so that whoever knows the
+// id finds the task without a search; the rest is 130 random bits.
+func NewID(partition int) string { return tag(partition) + "-" + rand.Text() }
+
+// PartitionOf returns the partition that an id carries; false if it carries none.
+func PartitionOf(id string) (int, bool) {
+	head, rest, ok := strings.Cut(id, "-")
+	if !ok || rest == "" || !strings.HasPrefix(head, "p") {
+		return 0, false
+	}
+	n, err := strconv.Atoi(head[1:])
+	if err != nil || n < 0 || tag(n) != head {
+		return 0, false
+	}
+	return n, true
+}
+
+// Partition returns where the tasks of a subject live, among n partitions: FNV-1a of the
+// name, as for groups and users, so that a task can share its subject's scripts.
+func Partition(subject string, n int) int {
+	hash := uint32(2166136261)
+	for i := range len(subject) {
+		hash = (hash ^ uint32(subject[i])) * 16777619
+	}
+	return int(hash % uint32(n))
+}
