@@ -1,0 +1,213 @@
+// Package redistest runs real redis-server processes for tests: on free ports of the loopback, each with a folder of its
+// own, stopped by process id when the test ends. A redis-server that is not installed is a failure, never a skip.
+package redistest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	startTimeout = 10 * time.Second
+	stopTimeout  = 10 * time.Second
+)
+
+// Server is one redis-server process. A Restart makes a new process on the same port and folder.
+type Server struct {
+	Addr string // host:port
+
+	tb   testing.TB
+	dir  string
+	args []string
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process is gone
+}
+
+// Start runs a redis-server with an append-only file synced each second, as docker-compose.yml does. extra are further
+// arguments, such as "--appendfsync", "always".
+func Start(tb testing.TB, extra ...string) *Server {
+	tb.Helper()
+	s := &Server{Addr: FreeAddr(tb), tb: tb, dir: tb.TempDir(), args: extra}
+	tb.Cleanup(func() {
+		s.stop(syscall.SIGKILL)
+		if tb.Failed() {
+			tb.Logf("redis-server %s: %s", s.Addr, s.logTail())
+		}
+	})
+	s.run()
+	return s
+}
+
+// URL is the address as CHATD_REDIS takes it.
+func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
+
+// Kill ends the process as a crash would, and waits until it is gone.
+func (s *Server) Kill() { s.stop(syscall.SIGKILL) }
+
+// Restart starts the server again on the same port and folder, stopping it first if it runs.
+func (s *Server) Restart() {
+	s.tb.Helper()
+	s.stop(syscall.SIGTERM)
+	s.run()
+}
+
+// Signal sends a signal, such as SIGSTOP and SIGCONT, to the process.
+func (s *Server) Signal(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd != nil {
+		if err := s.cmd.Process.Signal(sig); err != nil {
+			s.tb.Errorf("signal redis-server: %v", err)
+		}
+	}
+}
+
+func (s *Server) run() {
+	s.tb.Helper()
+	_, port, _ := net.SplitHostPort(s.Addr)
+	args := []string{
+		"--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", s.logFile(), "--daemonize", "no",
+		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction",
+	}
+	cmd := exec.Command("redis-server", append(args, s.args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		s.tb.Fatalf("start redis-server: %v", err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(exited)
+	}()
+	s.mu.Lock()
+	s.cmd, s.exited = cmd, exited
+	s.mu.Unlock()
+	s.awaitPing(exited)
+}
+
+// awaitPing waits until the server answers, which it does once its file is loaded.
+func (s *Server) awaitPing(exited chan struct{}) {
+	s.tb.Helper()
+	deadline := time.After(startTimeout)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	var last error
+	for {
+		conn, err := Dial(s.Addr)
+		if err == nil {
+			_, err = conn.Do("PING")
+			conn.Close()
+			if err == nil {
+				return
+			}
+		}
+		last = err
+		select {
+		case <-exited:
+			s.tb.Fatalf("redis-server ended at its start: %s", s.logTail())
+		case <-deadline:
+			s.tb.Fatalf("redis-server does not answer: %v", last)
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Server) stop(sig syscall.Signal) {
+	s.mu.Lock()
+	cmd, exited := s.cmd, s.exited
+	s.cmd = nil
+	s.mu.Unlock()
+	if cmd == nil {
+		return
+	}
+	cmd.Process.Signal(sig)
+	select {
+	case <-exited:
+	case <-time.After(stopTimeout):
+		cmd.Process.Kill()
+		<-exited
+	}
+}
+
+func (s *Server) logFile() string { return filepath.Join(s.dir, "redis.log") }
+
+func (s *Server) logTail() string {
+	log, err := os.ReadFile(s.logFile())
+	if err != nil {
+		return err.Error()
+	}
+	const tail = 4000
+	return string(log[max(0, len(log)-tail):])
+}
+
+// FreeAddr returns an address of the loopback where nothing listens at the moment.
+func FreeAddr(tb testing.TB) string {
+	tb.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatalf("find a free port: %v", err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// Do makes one command on a connection of its own and fails the test on an error.
+func (s *Server) Do(args ...string) any {
+	s.tb.Helper()
+	conn, err := Dial(s.Addr)
+	if err != nil {
+		s.tb.Fatalf("connect to redis-server: %v", err)
+	}
+	defer conn.Close()
+	reply, err := conn.Do(args...)
+	if err != nil {
+		s.tb.Fatalf("%v: %v", args, err)
+	}
+	return reply
+}
+
+// Int is Do for a command that answers a number.
+func (s *Server) Int(args ...string) int64 {
+	s.tb.Helper()
+	switch n := s.Do(args...).(type) {
+	case int64:
+		return n
+	case string:
+		v, err := strconv.ParseInt(n, 10, 64)
+		if err == nil {
+			return v
+		}
+	}
+	s.tb.Fatalf("%v: no number", args)
+	return 0
+}
+
+// Calls counts the commands that the server ran since the last CONFIG RESETSTAT, by name in lower case; commands that a
+// script makes count too. The INFO that asks is left out.
+func (s *Server) Calls() map[string]int64 {
+	s.tb.Helper()
+	info, _ := s.Do("INFO", "commandstats").(string)
+	calls := map[string]int64{}
+	for line := range lines(info) {
+		var name string
+		var n int64
+		if _, err := fmt.Sscanf(line, "cmdstat_%s", &name); err != nil {
+			continue
+		}
+		name, rest := cut(name)
+		if _, err := fmt.Sscanf(rest, "calls=%d", &n); err == nil && name != "info" {
+			calls[name] = n
+		}
+	}
+	return calls
+}
