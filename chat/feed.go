@@ -1,4 +1,290 @@
 package chat
 
-// newFeeds makes the feeds of one node. They run in feeds.run.
-func newFeeds(s *Service) *feeds { return &feeds{stores: s.stores, opt: s.opt} }
+import (
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Bounds of one feed beside Limits.RingEntries.
+const (
+	ringBytesMax  = 256 << 10 // JSON bytes kept in memory for one group: a ring of the largest messages would take 4 MiB
+	sharedEntries = 16        // newest entries that keep what a transport encoded: only those are still fanned out
+)
+
+// unknownLast is the last of a feed that has not learned where its log ends.
+const unknownLast = -1
+
+// entry is a message in memory, with what must be known to obey it.
+type entry struct {
+	Message
+	kind   Kind
+	notice string
+	user   string // whom a notice concerns
+	target int64  // of an edit or a delete
+	shared *Shared
+}
+
+func newEntry(m Message) entry {
+	e := entry{Message: m, shared: &Shared{}}
+	var facts struct {
+		Kind   Kind   `json:"kind"`
+		Notice string `json:"notice"`
+		User   string `json:"user"`
+		Target int64  `json:"target"`
+	}
+	// What cannot be decoded is served as it is and obeyed by nobody; a pull from the store checks membership anyway.
+	if json.Unmarshal(m.JSON, &facts) == nil {
+		e.kind, e.notice, e.user, e.target = facts.Kind, facts.Notice, facts.User, facts.Target
+	}
+	return e
+}
+
+// revises tells whether the entry changed another one.
+func (e *entry) revises() bool { return e.kind == Edit || e.kind == Delete }
+
+// feed is the end of one group's log in memory.
+//
+// Invariant: ring holds the ids last-len(ring)+1..last, each with the content it is served with now. Where that cannot be
+// kept the ring is emptied, never left wrong.
+type feed struct {
+	group   string
+	entries int // bound of the ring
+
+	mu    sync.Mutex
+	epoch string
+	last  int64  // the highest id of the ring, or where the log ended when the feed began; unknownLast
+	mark  string // of the message at last; "" where it is not known
+	want  int64  // the highest id known to exist; above last there is a hole until a fill
+	life  int    // grows when what was served may not be this log: readers then verify their position
+	ring  []entry
+	bytes int
+
+	interests []*interest
+	confirmed bool      // the store has confirmed the subscription
+	idleSince time.Time // when the last reader went
+	repairing bool      // queued for a fill, or being filled
+
+	members   int64 // as of the entry membersAt; 0: not known
+	membersAt int64
+	paced     map[string]*pacedCursor
+}
+
+func newFeed(group string, entries int) *feed {
+	return &feed{group: group, entries: entries, last: unknownLast, idleSince: time.Now()}
+}
+
+// change is what a signal or a fill did to a feed.
+type change struct {
+	grew bool // readers have something to look at
+	hole bool // entries are missing: a fill is due
+}
+
+// take applies a wake-up: the new entry m and the originals it changed.
+func (f *feed) take(epoch string, m Message, changed []Message) change {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.last == unknownLast:
+		f.resetLocked(epoch, m.ID-1)
+	case epoch != f.epoch:
+		f.life++
+		f.resetLocked(epoch, m.ID-1)
+	case m.ID > f.last+1:
+		f.want = max(f.want, m.ID)
+		return change{hole: true}
+	case m.ID <= f.last:
+		if !f.contradictsLocked(m) {
+			return change{}
+		}
+		// The store lost the end of the log and wrote it anew.
+		f.life++
+		f.resetLocked(epoch, m.ID-1)
+	}
+	f.pushLocked(m)
+	for _, c := range changed {
+		f.replaceLocked(c)
+	}
+	return change{grew: true, hole: f.want > f.last}
+}
+
+// resetLocked empties the ring: the log is that of epoch and goes on after last.
+func (f *feed) resetLocked(epoch string, last int64) {
+	clear(f.ring)
+	f.ring, f.bytes = f.ring[:0], 0
+	if epoch != f.epoch {
+		f.members, f.membersAt = 0, 0
+	}
+	f.epoch, f.last, f.mark, f.want = epoch, last, "", last
+}
+
+// pushLocked appends m, whose id is last+1.
+func (f *feed) pushLocked(m Message) {
+	e := newEntry(m)
+	f.ring = append(f.ring, e)
+	f.bytes += len(m.JSON)
+	f.last, f.mark, f.want = m.ID, m.Mark, max(f.want, m.ID)
+	for len(f.ring) > f.entries || f.bytes > ringBytesMax && len(f.ring) > 1 {
+		f.bytes -= len(f.ring[0].JSON)
+		f.ring[0] = entry{}
+		f.ring = f.ring[1:]
+	}
+	if i := len(f.ring) - 1 - sharedEntries; i >= 0 {
+		f.ring[i].shared = nil
+	}
+	if e.kind == Notice && m.ID > f.membersAt && f.members > 0 {
+		switch e.notice {
+		case NoticeJoined:
+			f.members++
+		case NoticeLeft, NoticeRemoved:
+			f.members--
+		}
+		f.membersAt = m.ID
+	}
+}
+
+// atLocked is the entry id, nil where it is not in the ring.
+func (f *feed) atLocked(id int64) *entry {
+	if i := id - f.firstLocked(); i >= 0 && i < int64(len(f.ring)) {
+		return &f.ring[i]
+	}
+	return nil
+}
+
+// firstLocked is the lowest id in the ring; last+1 where it is empty.
+func (f *feed) firstLocked() int64 { return f.last - int64(len(f.ring)) + 1 }
+
+// contradictsLocked tells whether m cannot be the entry that this feed knows by that id.
+func (f *feed) contradictsLocked(m Message) bool {
+	if e := f.atLocked(m.ID); e != nil {
+		return e.Mark != m.Mark
+	}
+	return m.ID == f.last && f.mark != "" && f.mark != m.Mark
+}
+
+func (f *feed) replaceLocked(m Message) {
+	if e := f.atLocked(m.ID); e != nil && e.Mark == m.Mark {
+		f.bytes += len(m.JSON) - len(e.JSON)
+		// A new entry, not a changed one: readers may hold the old one's Shared.
+		*e = newEntry(m)
+	}
+}
+
+// snapshot is where a feed was before the store was asked, so that the answer can be told from what came meanwhile.
+type snapshot struct {
+	epoch string
+	last  int64
+	life  int
+}
+
+func (f *feed) snapshot() snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return snapshot{f.epoch, f.last, f.life}
+}
+
+// fill applies entries read from the store at one instant after the snapshot was taken: ascending, dense, up to the end
+// of the log as it was then or to the bound of the read.
+func (f *feed) fill(before snapshot, messages []Message, end LogEnd) change {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life != before.life || f.epoch != before.epoch {
+		return change{hole: f.want > f.last} // it began anew meanwhile
+	}
+	if end.Last < 0 {
+		f.life++
+		f.resetLocked("", 0)
+		f.last = unknownLast
+		return change{grew: true}
+	}
+	rewritten := before.last != unknownLast && (end.Epoch != before.epoch || end.Last < before.last)
+	for _, m := range messages {
+		rewritten = rewritten || f.contradictsLocked(m)
+	}
+	old := f.last
+	if rewritten {
+		f.life++
+	}
+	if begin := end.Last; rewritten || f.last == unknownLast || len(messages) == 0 && begin > f.last {
+		if len(messages) > 0 {
+			begin = messages[0].ID - 1
+		}
+		want := f.want
+		f.resetLocked(end.Epoch, begin)
+		if !rewritten {
+			f.want = max(want, f.want)
+		}
+	}
+	f.addLocked(messages)
+	return change{grew: rewritten || f.last != old, hole: f.want > f.last}
+}
+
+// addLocked appends those of messages that the ring does not have.
+func (f *feed) addLocked(messages []Message) {
+	old := f.last
+	for _, m := range messages {
+		if m.ID <= f.last {
+			continue
+		}
+		if m.ID > f.last+1 { // what lies between is trimmed, or more than a ring holds
+			want := f.want
+			f.resetLocked(f.epoch, m.ID-1)
+			f.want = max(want, f.want)
+		}
+		f.pushLocked(m)
+	}
+	// An edit whose wake-up was lost may have changed an entry of the ring. The entries just read are as they are now;
+	// older ones are given up to the store.
+	for i := range f.ring {
+		if e := &f.ring[i]; e.ID > old && e.revises() && e.target >= f.firstLocked() && e.target <= old {
+			f.dropBelowLocked(old + 1)
+			return
+		}
+	}
+}
+
+// dropBelowLocked takes the entries below id out of the ring.
+func (f *feed) dropBelowLocked(id int64) {
+	for len(f.ring) > 0 && f.firstLocked() < id {
+		f.bytes -= len(f.ring[0].JSON)
+		f.ring[0] = entry{}
+		f.ring = f.ring[1:]
+	}
+}
+
+// observe tells the feed what a reader learned from the store. It reports whether that contradicts what the feed holds,
+// so that the feed must look itself.
+func (f *feed) observe(i Info) (suspect bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last == unknownLast {
+		f.resetLocked(i.Epoch, i.Last)
+		if i.LastMark != "-" {
+			f.mark = i.LastMark
+		}
+	}
+	if f.epoch != i.Epoch {
+		return true
+	}
+	if i.Last >= f.membersAt || f.members == 0 {
+		f.members, f.membersAt = i.Members, i.Last
+	}
+	return false
+}
+
+// compare tells whether the end of the log as the store names it asks for a fill. before was taken before the question.
+func (f *feed) compare(before snapshot, end LogEnd) change {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life != before.life || f.epoch != before.epoch {
+		return change{}
+	}
+	if f.last == unknownLast {
+		if end.Last >= 0 {
+			f.resetLocked(end.Epoch, end.Last)
+		}
+		return change{grew: end.Last >= 0}
+	}
+	differs := end.Epoch != f.epoch || end.Last < before.last || end.Last > f.last
+	return change{hole: differs || f.want > f.last}
+}

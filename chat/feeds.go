@@ -1,13 +1,261 @@
 package chat
 
-import "context"
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
 
-// feeds follows, on behalf of one node, the logs that have a live reader here.
-type feeds struct {
-	stores Stores
-	opt    Options
+// feedStore is what the feeds ask of a store.
+type feedStore interface {
+	SignalStore
+	Range(ctx context.Context, group string, from int64, limit int) ([]Message, LogEnd, error)
 }
 
+// feeds follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
+// through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
+//
+// Locks are taken in the order feeds.mu, feed.mu, mailbox.mu, and none is held over a call of the store but
+// SignalStore.Unfollow, which does not wait.
+type feeds struct {
+	stores feedStore
+	limits Limits
+	log    *slog.Logger
 
-// run listens until ctx ends.
-func (f *feeds) run(ctx context.Context) error { <-ctx.Done(); return nil }
+	mu     sync.RWMutex
+	groups map[string]*feed
+	users  map[string]*userFeed
+
+	repairs repairQueue
+	lost    chan struct{} // capacity 1: signals may have been missed
+	pacing  pacing
+}
+
+// userFeed is what a node follows about one user.
+type userFeed struct {
+	boxes     map[*mailbox]struct{}
+	confirmed bool
+	inboxEnd  int64 // highest seq that readers were woken for; unknownLast
+	idleSince time.Time
+}
+
+func newFeeds(s *Service) *feeds { return openFeeds(s.stores, s.opt.Limits, s.opt.Log) }
+
+func openFeeds(stores feedStore, limits Limits, log *slog.Logger) *feeds {
+	return &feeds{
+		stores: stores, limits: limits, log: log,
+		groups: map[string]*feed{}, users: map[string]*userFeed{},
+		repairs: repairQueue{more: make(chan struct{}, 1)},
+		lost:    make(chan struct{}, 1),
+		pacing:  pacing{more: make(chan struct{}, 1)},
+	}
+}
+
+func (f *feeds) group(id string) *feed {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.groups[id]
+}
+
+// deliver applies one signal of the store. It never waits.
+func (f *feeds) deliver(s Signal) {
+	switch s.Kind {
+	case SignalMessage:
+		if fd := f.group(s.Group); fd != nil {
+			f.after(fd, fd.take(s.Epoch, s.Message, s.Changed))
+		}
+	case SignalCursor:
+		f.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read})
+	case SignalTyping:
+		if fd := f.group(s.Group); fd != nil {
+			fd.each(func(in *interest) { in.box.typed(TypingEvent{Group: s.Group, User: s.User}) })
+		}
+	case SignalDeleted:
+		if fd := f.group(s.Group); fd != nil {
+			f.after(fd, fd.deleted(s.Epoch))
+		}
+	case SignalInbox:
+		f.eachBox(s.User, (*mailbox).inboxGrew)
+	case SignalJoined, SignalLeft:
+		f.eachBox(s.User, func(b *mailbox) { b.member(s.Group) })
+	case SignalLost:
+		select {
+		case f.lost <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// after does what a change of a feed asks for.
+func (f *feeds) after(fd *feed, c change) {
+	if c.grew {
+		fd.each(func(in *interest) { in.box.grew(in) })
+	}
+	if c.hole {
+		f.repairs.add(fd)
+	}
+}
+
+// deleted forgets the log: readers ask the store what became of the group.
+func (f *feed) deleted(epoch string) change {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last != unknownLast && f.epoch != epoch {
+		return change{}
+	}
+	f.life++
+	f.resetLocked("", 0)
+	f.last = unknownLast
+	return change{grew: true}
+}
+
+// each calls do for every interest in the feed. do must not wait and must not take feed.mu.
+func (f *feed) each(do func(*interest)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, in := range f.interests {
+		do(in)
+	}
+}
+
+func (f *feeds) eachBox(user string, do func(*mailbox)) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if u := f.users[user]; u != nil {
+		for b := range u.boxes {
+			do(b)
+		}
+	}
+}
+
+// subscribe gives box an interest in each of groups and in its user, and returns when the store has confirmed all of
+// them. The interests come in the order of groups; they are to be given back to unsubscribe also after an error.
+func (f *feeds) subscribe(ctx context.Context, box *mailbox, groups []string) ([]*interest, error) {
+	interests := make([]*interest, 0, len(groups))
+	var newGroups, newUsers []string
+	f.mu.Lock()
+	u := f.users[box.user]
+	if u == nil {
+		u = &userFeed{boxes: map[*mailbox]struct{}{}, inboxEnd: unknownLast}
+		f.users[box.user] = u
+	}
+	u.boxes[box] = struct{}{}
+	if !u.confirmed {
+		newUsers = []string{box.user}
+	}
+	for _, g := range groups {
+		fd := f.groups[g]
+		if fd == nil {
+			fd = newFeed(g, f.limits.RingEntries)
+			f.groups[g] = fd
+		}
+		in := &interest{feed: fd, box: box}
+		if !fd.add(in) {
+			newGroups = append(newGroups, g)
+		}
+		interests = append(interests, in)
+	}
+	f.mu.Unlock()
+	if len(newGroups)+len(newUsers) == 0 {
+		return interests, nil
+	}
+	if err := f.stores.Follow(ctx, newGroups, newUsers); err != nil {
+		return interests, err
+	}
+	for _, in := range interests {
+		in.feed.confirm()
+	}
+	f.mu.Lock()
+	u.confirmed = true
+	f.mu.Unlock()
+	return interests, nil
+}
+
+// add takes in and tells whether the store has confirmed the subscription before.
+func (f *feed) add(in *interest) (confirmed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	in.at = len(f.interests)
+	f.interests = append(f.interests, in)
+	return f.confirmed
+}
+
+func (f *feed) confirm() {
+	f.mu.Lock()
+	f.confirmed = true
+	f.mu.Unlock()
+}
+
+// unsubscribe gives interests back. Their feeds linger for the next reader.
+func (f *feeds) unsubscribe(box *mailbox, interests ...*interest) {
+	for _, in := range interests {
+		in.feed.remove(in)
+		box.forget(in.feed.group)
+	}
+}
+
+func (f *feed) remove(in *interest) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if in.at >= len(f.interests) || f.interests[in.at] != in {
+		return
+	}
+	end := len(f.interests) - 1
+	moved := f.interests[end]
+	f.interests[in.at], moved.at = moved, in.at
+	f.interests[end] = nil
+	f.interests = f.interests[:end]
+	if end == 0 {
+		f.idleSince = time.Now()
+	}
+}
+
+// leave ends box's interest in its user.
+func (f *feeds) leave(box *mailbox) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if u := f.users[box.user]; u != nil {
+		delete(u.boxes, box)
+		u.idleSince = time.Now()
+	}
+}
+
+// inboxSeen tells the safety check how far a reader of the inbox has come by itself.
+func (f *feeds) inboxSeen(user string, last int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if u := f.users[user]; u != nil {
+		u.inboxEnd = max(u.inboxEnd, last)
+	}
+}
+
+// sweep unfollows what nobody has read for a while. Unfollow is called under the lock, so that it cannot overtake the
+// Follow of a reader that comes at this moment.
+func (f *feeds) sweep(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	crowded := len(f.groups)+len(f.users) > followedMax
+	var groups, users []string
+	for id, fd := range f.groups {
+		if fd.idle(now, f.limits.FeedLinger, crowded) {
+			groups = append(groups, id)
+			delete(f.groups, id)
+		}
+	}
+	for id, u := range f.users {
+		if len(u.boxes) == 0 && (crowded || now.Sub(u.idleSince) > f.limits.FeedLinger) {
+			users = append(users, id)
+			delete(f.users, id)
+		}
+	}
+	if len(groups)+len(users) > 0 {
+		f.stores.Unfollow(groups, users)
+	}
+}
+
+func (f *feed) idle(now time.Time, linger time.Duration, crowded bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.interests) == 0 && (crowded || now.Sub(f.idleSince) > linger)
+}

@@ -1,25 +1,304 @@
 package chat
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// Follower is the pulling reader of one session.
-type Follower struct{}
+// Follower is the pulling reader of one session: it gives what the session's cursors are owed, then what comes live. It
+// holds no more messages than one round of reading (roundBytesMax); behind that it remembers positions only.
+//
+// One goroutine calls Next or TryNext. Acting, Acted and C may be used from others.
+type Follower struct {
+	service *Service
+	feeds   *feeds
+	by      Caller
+	box     *mailbox
+	welcome Welcome
 
-// Welcome is where the session starts.
-func (f *Follower) Welcome() Welcome { return Welcome{} }
+	lines map[string]*line // the groups followed
+	past  map[string]mark  // where groups that were left ended for this session
+	todo  []*line          // lines to be looked at, each once
+	check map[string]struct{}
+	index bool // the user's index is to be read again
+	out   []Event
+	held  bool // a call of the store for groups that are behind was put off once
 
-// Next blocks until there is something for the session.
-func (f *Follower) Next(ctx context.Context) (Event, error) { <-ctx.Done(); return Event{}, ctx.Err() }
-
-// Close ends the follower.
-func (f *Follower) Close() {}
-
-// Follow starts the reader of one session.
-func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string) (*Follower, error) {
-	return nil, ErrUnavailable
+	inboxDue   bool
+	inboxEpoch string
+	inboxPos   *int64 // nil: after what is acked
 }
 
-// Typing tells the other members that the caller is typing.
+// mark is a place that a session has reached in a log.
+type mark struct {
+	epoch string
+	id    int64
+}
+
+// line is one group of a Follower.
+//
+// Invariant: everything up to pos was given to the session, or it was told that it is not to be had. The user was a
+// member when the log ended at member.
+type line struct {
+	*interest
+	group  string
+	pos    Position // Set; Epoch and Mark as far as they are known
+	judged bool     // pos was compared with the log
+	told   bool     // the session is yet to be told that something before pos is missing
+	life   int      // of the feed when pos was last compared
+	member int64
+	last   int64 // of the log, when the store was last asked
+	first  int64 // the lowest id to be had by this member, then
+	queued bool  // in todo
+	gone   bool  // no longer followed
+}
+
+// Follow starts the reader of one session. after names positions by group, as clients write them; the member's own seen
+// holds for all other groups. It returns when the store has confirmed all subscriptions, so that nothing sent from then
+// on can be missed. Close it when done.
+func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string) (*Follower, error) {
+	if err := checkCaller(by); err != nil {
+		return nil, err
+	}
+	positions := make(map[string]Position, len(after))
+	for g, raw := range after {
+		if !ValidID(g) {
+			return nil, Errorf(CodeInvalid, "after: not the id of a group")
+		}
+		pos, err := ParsePosition(raw)
+		if err != nil {
+			return nil, err
+		}
+		positions[g] = pos
+	}
+	f := &Follower{
+		service: s, feeds: s.feeds, by: by, box: newMailbox(by.User, false),
+		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
+		lines:   map[string]*line{}, past: map[string]mark{}, check: map[string]struct{}{},
+		inboxDue: true,
+	}
+	if err := f.begin(ctx, positions); err != nil {
+		f.Close()
+		return nil, asError(err)
+	}
+	return f, nil
+}
+
+// begin finds the groups: those of the index, and those the client names, because the index lags.
+func (f *Follower) begin(ctx context.Context, positions map[string]Position) error {
+	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
+	if _, err := f.feeds.subscribe(ctx, f.box, nil); err != nil {
+		return err
+	}
+	index, err := f.service.stores.UserGroups(ctx, f.by.User)
+	if err != nil {
+		return err
+	}
+	groups := make([]string, 0, len(index)+len(positions))
+	for _, g := range index {
+		groups = append(groups, g.Group)
+	}
+	for g := range positions {
+		groups = append(groups, g)
+	}
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	if len(groups) > 2*f.service.opt.Limits.UserGroupsMax {
+		return Errorf(CodeInvalid, "after: too many groups")
+	}
+	infos, err := f.look(ctx, groups)
+	if err != nil {
+		return err
+	}
+	for i, info := range infos {
+		if info.Role == "" || info.Epoch == "" {
+			if _, named := positions[groups[i]]; named {
+				f.out = append(f.out, Event{Left: groups[i]})
+			}
+			continue
+		}
+		f.start(f.lines[groups[i]], info, positions[groups[i]])
+		f.welcome.Groups[groups[i]] = WelcomeGroup{
+			Epoch: info.Epoch, First: info.Visible(), Last: info.Last, Seen: info.Seen, Read: info.Read,
+		}
+	}
+	return nil
+}
+
+// look subscribes to groups, then reads how the user stands to each. Lines of groups the user is not in are dropped.
+func (f *Follower) look(ctx context.Context, groups []string) ([]Info, error) {
+	var missing []string
+	for _, g := range groups {
+		if f.lines[g] == nil {
+			missing = append(missing, g)
+		}
+	}
+	interests, err := f.feeds.subscribe(ctx, f.box, missing)
+	for _, in := range interests {
+		in.line = &line{interest: in, group: in.feed.group}
+	}
+	if err != nil {
+		f.feeds.unsubscribe(f.box, interests...)
+		return nil, err
+	}
+	for _, in := range interests {
+		f.lines[in.line.group] = in.line
+	}
+	lives := make([]int, len(groups))
+	for i, g := range groups {
+		lives[i] = f.lines[g].feed.snapshot().life
+	}
+	infos, err := f.service.infos(ctx, f.by.User, groups)
+	if err != nil {
+		// Those that were followed before go on; what is new is looked at again.
+		for _, g := range missing {
+			f.drop(f.lines[g])
+		}
+		return nil, err
+	}
+	for i, info := range infos {
+		l := f.lines[groups[i]]
+		switch {
+		case info.Role != "" && info.Epoch != "":
+			if !l.pos.Set { // new: its position comes from this answer
+				l.life = lives[i]
+			}
+			f.learn(l, info)
+		case !l.pos.Set:
+			f.drop(l)
+		}
+	}
+	return infos, nil
+}
+
+// learn takes over what an answer of the store says of the group.
+func (f *Follower) learn(l *line, info Info) {
+	l.member, l.last, l.first = info.Last, info.Last, info.Visible()
+	if l.feed.observe(info) {
+		f.feeds.repairs.add(l.feed)
+	}
+}
+
+// start places l at pos.
+func (f *Follower) start(l *line, info Info, pos Position) {
+	from := pos
+	if !pos.Set {
+		from = Position{Set: true, ID: info.Seen}
+	}
+	pl := judge(info, pos, nil)
+	l.told = !pl.complete
+	l.judged = true
+	l.pos = Position{Set: true, ID: pl.next - 1, Epoch: info.Epoch, Mark: markAt(info, pl.next-1, nil)}
+	if pl.complete && from.ID == pl.next-1 && from.Mark != "" && from.Mark != noMark && l.pos.Mark != from.Mark {
+		// Only the entry itself can tell whether the cursor is of this log: it is compared with the first read.
+		l.pos.Mark, l.judged = from.Mark, false
+	}
+	if l.told || l.pos.ID < l.last {
+		f.queue(l)
+	}
+}
+
+// restart sets l to the oldest entry to be had, because its position is not of this log.
+func (f *Follower) restart(l *line, info Info) {
+	l.pos = Position{Set: true, ID: info.Visible() - 1, Epoch: info.Epoch}
+	l.judged, l.told = true, true
+	f.queue(l)
+}
+
+func (f *Follower) queue(l *line) {
+	if !l.queued && !l.gone {
+		l.queued = true
+		f.todo = append(f.todo, l)
+	}
+}
+
+// drop stops following a group.
+func (f *Follower) drop(l *line) {
+	l.gone = true
+	delete(f.lines, l.group)
+	f.feeds.unsubscribe(f.box, l.interest)
+}
+
+// Welcome is where the session starts.
+func (f *Follower) Welcome() Welcome { return f.welcome }
+
+// C receives when TryNext may have something.
+func (f *Follower) C() <-chan struct{} { return f.box.c }
+
+// Next blocks until there is something for the session. After an error (the store cannot be reached) it may be called
+// again: nothing is lost.
+func (f *Follower) Next(ctx context.Context) (Event, error) {
+	for {
+		e, ok, err := f.TryNext(ctx)
+		if ok || err != nil {
+			return e, err
+		}
+		select {
+		case <-f.box.c:
+		case <-ctx.Done():
+			return Event{}, ctx.Err()
+		}
+	}
+}
+
+// TryNext gives the next event, reading from the store where the session is behind. ok is false where there is nothing
+// until C receives.
+func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
+	for {
+		if len(f.out) > 0 {
+			e, f.out[0] = f.out[0], Event{}
+			f.out = f.out[1:]
+			if len(f.out) == 0 {
+				f.out = nil
+			}
+			return e, true, nil
+		}
+		if c := f.box.nextCursor(); c != nil {
+			return Event{Cursor: c}, true, nil
+		}
+		if t := f.box.nextTyping(); t != nil {
+			return Event{Typing: t}, true, nil
+		}
+		f.collect()
+		if !f.index && len(f.check) == 0 && !f.inboxDue && len(f.todo) == 0 {
+			return Event{}, false, nil
+		}
+		if err := f.read(ctx); err != nil {
+			return Event{}, false, asError(err)
+		}
+	}
+}
+
+// Acting is called before, Acted after an ack of this very session (c is nil where it failed): the session is not told
+// of what it did itself.
+func (f *Follower) Acting(group string) { f.box.acting(group) }
+
+// Acted is the end of what Acting began.
+func (f *Follower) Acted(group string, c *Cursors) { f.box.acted(group, c) }
+
+// Close ends the follower. Nothing else of it may be in use any longer.
+func (f *Follower) Close() {
+	for _, l := range f.lines {
+		l.gone = true
+		f.feeds.unsubscribe(f.box, l.interest)
+	}
+	clear(f.lines)
+	f.feeds.leave(f.box)
+}
+
+// Typing tells the other members that the caller is typing. Nothing is stored.
 func (s *Service) Typing(ctx context.Context, by Caller, group string) error {
-	return ErrUnavailable
+	if err := checkGroup(by, group); err != nil {
+		return err
+	}
+	info, err := s.info(ctx, by.User, group)
+	switch {
+	case err != nil:
+		return err
+	case info.Role == "" && !info.sees(by):
+		return ErrNotFound
+	case info.Role == "":
+		return ErrForbidden
+	}
+	return asError(s.stores.Typing(ctx, group, by.User))
 }

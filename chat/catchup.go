@@ -1,0 +1,378 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+)
+
+// Bounds of one round of reading. What does not fit is read in the next round, when the session has taken this one.
+const (
+	roundGroups      = 200       // groups asked for in one call of the store
+	roundMessages    = 512       // messages asked for in one call, shared fairly
+	roundShare       = 50        // messages of one group while others wait too
+	roundBytesMax    = 128 << 10 // JSON bytes that wait for the session
+	batchMessagesMax = 128       // messages of one batch from memory
+)
+
+// collect takes what the feeds left in the mailbox.
+func (f *Follower) collect() {
+	b := f.box
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, in := range b.dirty {
+		in.dirty = false
+		f.queue(in.line)
+		b.dirty[i] = nil
+	}
+	b.dirty = b.dirty[:0]
+	if len(f.check) == 0 && len(b.check) > 0 {
+		f.check, b.check = b.check, f.check
+	} else {
+		for g := range b.check {
+			f.check[g] = struct{}{}
+		}
+		clear(b.check)
+	}
+	f.inboxDue = f.inboxDue || b.inbox
+	f.index = f.index || b.lost
+	b.inbox, b.lost = false, false
+}
+
+// read does one round: membership first, then the inbox, then messages.
+func (f *Follower) read(ctx context.Context) error {
+	if f.index {
+		if err := f.readIndex(ctx); err != nil {
+			return err
+		}
+	}
+	if len(f.check) > 0 {
+		if err := f.checkGroups(ctx); err != nil {
+			return err
+		}
+	}
+	if f.inboxDue {
+		if err := f.readInbox(ctx); err != nil {
+			return err
+		}
+	}
+	return f.readGroups(ctx)
+}
+
+// readIndex looks for groups whose signal of joining or leaving was lost.
+func (f *Follower) readIndex(ctx context.Context) error {
+	index, err := f.service.stores.UserGroups(ctx, f.by.User)
+	if err != nil {
+		return err
+	}
+	listed := make(map[string]struct{}, len(index))
+	for _, g := range index {
+		listed[g.Group] = struct{}{}
+		if f.lines[g.Group] == nil {
+			f.check[g.Group] = struct{}{}
+		}
+	}
+	for g := range f.lines {
+		if _, ok := listed[g]; !ok {
+			f.check[g] = struct{}{}
+		}
+	}
+	f.index = false
+	return nil
+}
+
+// checkGroups asks the groups themselves whether the user is a member.
+func (f *Follower) checkGroups(ctx context.Context) error {
+	groups := make([]string, 0, min(len(f.check), roundGroups))
+	for g := range f.check {
+		if groups = append(groups, g); len(groups) == roundGroups {
+			break
+		}
+	}
+	followed := make([]bool, len(groups))
+	for i, g := range groups {
+		followed[i] = f.lines[g] != nil
+	}
+	infos, err := f.look(ctx, groups)
+	if err != nil {
+		return err
+	}
+	for i, g := range groups {
+		delete(f.check, g)
+		member := infos[i].Role != "" && infos[i].Epoch != ""
+		switch {
+		case member && !followed[i]:
+			f.join(f.lines[g], infos[i])
+		case member && f.lines[g].pos.Epoch != infos[i].Epoch:
+			f.restart(f.lines[g], infos[i])
+		case member:
+			f.queue(f.lines[g])
+		case followed[i]:
+			f.left(f.lines[g])
+		}
+	}
+	return nil
+}
+
+// join begins a group in the middle of a session: from the member's seen, but never again what this session was given.
+func (f *Follower) join(l *line, info Info) {
+	var pos Position
+	if p, ok := f.past[l.group]; ok && p.epoch == info.Epoch && p.id > info.Seen {
+		pos = Position{Set: true, ID: p.id, Epoch: p.epoch}
+	}
+	delete(f.past, l.group)
+	f.out = append(f.out, Event{Joined: l.group})
+	f.start(l, info, pos)
+}
+
+// left ends a group.
+func (f *Follower) left(l *line) {
+	if len(f.past) < f.service.opt.Limits.UserGroupsMax {
+		f.past[l.group] = mark{l.pos.Epoch, l.pos.ID}
+	}
+	f.drop(l)
+	f.out = append(f.out, Event{Left: l.group})
+}
+
+// readInbox gives the items after the session's position in the inbox.
+func (f *Follower) readInbox(ctx context.Context) error {
+	limit := f.service.opt.Limits.PageMessages
+	b, err := f.service.stores.InboxPull(ctx, f.by.User, f.inboxPos, limit)
+	if err != nil {
+		return err
+	}
+	if f.inboxEpoch != "" && f.inboxEpoch != b.Epoch { // another life of the inbox: what was given is of the old one
+		if b, err = f.service.stores.InboxPull(ctx, f.by.User, nil, limit); err != nil {
+			return err
+		}
+		b.Complete = false
+	}
+	f.inboxEpoch = b.Epoch
+	f.inboxDue = b.HasMore
+	pos := b.To
+	f.inboxPos = &pos
+	f.feeds.inboxSeen(f.by.User, b.Last)
+	if len(b.Items) > 0 || !b.Complete {
+		f.out = append(f.out, Event{Inbox: &b})
+	}
+	return nil
+}
+
+// readGroups serves the lines that wait: from memory where the ring reaches, the others with one call of the store.
+func (f *Follower) readGroups(ctx context.Context) error {
+	var behind []*line
+	bytes := 0
+	waiting := f.todo
+	f.todo = nil
+	for i, l := range waiting {
+		if bytes >= roundBytesMax || len(behind) == roundGroups {
+			f.todo = append(f.todo, waiting[i:]...)
+			break
+		}
+		l.queued = false
+		if l.gone {
+			continue
+		}
+		n, pull := f.serve(l)
+		bytes += n
+		if pull {
+			behind = append(behind, l)
+		}
+	}
+	if len(behind) == 0 {
+		return nil
+	}
+	if f.held = bytes > 0 && !f.held; f.held { // let the session take what it has first: a call of the store may take long
+		for _, l := range behind {
+			f.queue(l)
+		}
+		return nil
+	}
+	err := f.pull(ctx, behind)
+	if err != nil {
+		for _, l := range behind {
+			f.queue(l)
+		}
+	}
+	return err
+}
+
+// serve gives what the ring holds after l's position. pull: the store must be asked instead.
+func (f *Follower) serve(l *line) (bytes int, pull bool) {
+	b, removed, state := l.fromRing(f.by.User)
+	switch state {
+	case ringPull:
+		return 0, true
+	case ringNothing:
+		return 0, l.pos.ID < l.last
+	}
+	for _, m := range b.Messages {
+		bytes += len(m.JSON)
+	}
+	f.out = append(f.out, Event{Messages: b})
+	if removed {
+		f.left(l)
+		f.check[l.group] = struct{}{} // they may be back already
+	} else if b.HasMore {
+		f.queue(l)
+	}
+	return bytes, false
+}
+
+type ringState int
+
+const (
+	ringNothing ringState = iota // the ring has nothing after the position
+	ringServed
+	ringPull // the ring does not reach back to the position, or the position must be compared with the store
+)
+
+// fromRing makes a batch of the entries after l's position, up to the notice that ends user's membership.
+func (l *line) fromRing(user string) (b *Batch, removed bool, state ringState) {
+	fd := l.feed
+	fd.mu.Lock()
+	defer fd.mu.Unlock()
+	switch {
+	case l.life != fd.life || l.told || fd.last != unknownLast && l.pos.Epoch != fd.epoch:
+		return nil, false, ringPull
+	case fd.last == unknownLast || l.pos.ID >= fd.last:
+		return nil, false, ringNothing
+	case l.pos.ID+1 < fd.firstLocked():
+		return nil, false, ringPull
+	}
+	if !l.judged {
+		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark {
+			return nil, false, ringPull
+		}
+		l.judged = true
+	}
+	entries := fd.ring[l.pos.ID+1-fd.firstLocked():]
+	entries = entries[:min(len(entries), batchMessagesMax)]
+	messages := make([]Message, 0, len(entries))
+	bytes := 0
+	for i := range entries {
+		e := &entries[i]
+		if bytes += len(e.JSON); i > 0 && bytes > roundBytesMax/2 {
+			break
+		}
+		messages = append(messages, e.Message)
+		if e.user == user && (e.notice == NoticeLeft || e.notice == NoticeRemoved) && e.ID > l.member {
+			removed = true
+			break
+		}
+	}
+	b = &Batch{Group: l.group, First: l.first, Last: fd.last, Complete: true}
+	if len(messages) == 1 {
+		b.Shared = entries[0].shared
+	}
+	l.advance(b, messages)
+	return b, removed, ringServed
+}
+
+// advance makes messages the content of b and moves the line's position to their end.
+func (l *line) advance(b *Batch, messages []Message) {
+	b.Epoch, b.From, b.Messages = l.pos.Epoch, l.pos.ID+1, messages
+	if n := len(messages); n > 0 {
+		l.pos.ID, l.pos.Mark = messages[n-1].ID, messages[n-1].Mark
+	}
+	b.To = l.pos.ID
+	b.HasMore = b.To < b.Last
+	b.Cursor = FormatPosition(b.Epoch, b.To, l.pos.Mark)
+	l.told = false
+}
+
+// pull reads from the store for lines that are behind: what each is owed, a fair share of it.
+func (f *Follower) pull(ctx context.Context, behind []*line) error {
+	share := int64(max(roundShare, roundMessages/len(behind)))
+	pulls := make([]Pull, 0, len(behind))
+	lives := make([]int, 0, len(behind))
+	left := int64(roundMessages)
+	for i, l := range behind {
+		before := l.feed.snapshot()
+		owed := max(l.last, before.last) - l.pos.ID
+		limit := min(max(owed, 1), share, left)
+		if left -= limit; limit <= 0 {
+			for _, later := range behind[i:] {
+				f.queue(later)
+			}
+			behind = behind[:i]
+			break
+		}
+		pulls = append(pulls, Pull{Group: l.group, After: storePosition(l.pos), Limit: int(limit)})
+		lives = append(lives, before.life)
+	}
+	pages, err := f.service.stores.Pull(ctx, f.by.User, pulls)
+	if err != nil {
+		return err
+	}
+	bytes := 0
+	for i, l := range behind {
+		n, err := f.page(l, &pages[i], lives[i], roundBytesMax-bytes)
+		if err != nil {
+			return err
+		}
+		bytes += n
+	}
+	return nil
+}
+
+// page takes the answer to the pull of one line. At least one message is served of each page whose turn comes before the
+// round is full.
+func (f *Follower) page(l *line, p *Page, life, room int) (bytes int, err error) {
+	if p.Err != nil {
+		if code := CodeOf(p.Err); code != CodeNotFound && code != CodeForbidden {
+			return 0, p.Err
+		}
+		f.left(l)
+		return 0, nil
+	}
+	if room <= 0 {
+		f.queue(l)
+		return 0, nil
+	}
+	f.learn(l, p.Info)
+	l.life = life
+	pl := judge(p.Info, l.pos, p.At)
+	l.judged = true
+	told := l.told || !pl.complete
+	moved := pl.next != l.pos.ID+1 || !pl.complete
+	if moved {
+		l.pos = Position{Set: true, ID: pl.next - 1, Epoch: p.Info.Epoch, Mark: markAt(p.Info, pl.next-1, p.At)}
+	}
+	l.pos.Epoch = p.Info.Epoch
+	messages := p.Messages
+	if len(messages) > 0 && messages[0].ID != pl.next || len(messages) == 0 && l.pos.ID < p.Info.Last {
+		// The page was asked for from another place than where this log can be read from: ask again from there.
+		if l.told = told; len(messages) > 0 && messages[0].ID < pl.next && messages[len(messages)-1].ID >= pl.next {
+			messages = messages[pl.next-messages[0].ID:]
+		} else {
+			f.queue(l)
+			if !moved { // asking again could only give the same answer
+				return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, p.Info.Last, l.pos.ID)
+			}
+			return 0, nil
+		}
+	}
+	messages, bytes = fitBytes(messages, room)
+	if len(messages) == 0 && !told {
+		return 0, nil
+	}
+	b := &Batch{Group: l.group, First: l.first, Last: p.Info.Last, Complete: !told,
+		Cursors: Cursors{Seen: p.Info.Seen, Read: p.Info.Read, Unread: p.Info.Unread}}
+	l.advance(b, messages)
+	f.out = append(f.out, Event{Messages: b})
+	if b.HasMore {
+		f.queue(l)
+	}
+	return bytes, nil
+}
+
+// fitBytes cuts messages so that they take no more than room, but for the first.
+func fitBytes(messages []Message, room int) (fit []Message, bytes int) {
+	for i, m := range messages {
+		if i > 0 && bytes+len(m.JSON) > room {
+			return messages[:i], bytes
+		}
+		bytes += len(m.JSON)
+	}
+	return messages, bytes
+}

@@ -1,0 +1,241 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Bounds of the upkeep of feeds.
+const (
+	followedMax   = 50_000 // groups and users followed beyond which idle ones do not linger
+	checkChunk    = 1000   // groups or users compared by one call
+	repairWorkers = 4      // fills at once on a node
+	listenPause   = 500 * time.Millisecond
+)
+
+// repairQueue holds the feeds with a hole, each once.
+type repairQueue struct {
+	mu    sync.Mutex
+	feeds []*feed
+	more  chan struct{} // capacity 1
+}
+
+// add queues fd for a fill, unless one is queued or under way: then that one looks again when it is done.
+func (q *repairQueue) add(fd *feed) {
+	fd.mu.Lock()
+	queued := fd.repairing
+	fd.repairing = true
+	fd.mu.Unlock()
+	if queued {
+		return
+	}
+	q.mu.Lock()
+	q.feeds = append(q.feeds, fd)
+	q.mu.Unlock()
+	q.wake()
+}
+
+func (q *repairQueue) wake() {
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+// next takes a feed and wakes another worker where more wait.
+func (q *repairQueue) next() *feed {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.feeds) == 0 {
+		return nil
+	}
+	fd := q.feeds[0]
+	q.feeds[0] = nil
+	q.feeds = q.feeds[1:]
+	if len(q.feeds) > 0 {
+		q.wake()
+	}
+	return fd
+}
+
+// run listens and keeps the feeds whole until ctx ends.
+func (f *feeds) run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	wg.Go(func() { f.listen(ctx) })
+	wg.Go(func() { f.checks(ctx) })
+	wg.Go(func() { f.pace(ctx) })
+	for range repairWorkers {
+		wg.Go(func() { f.repairLoop(ctx) })
+	}
+	wg.Wait()
+	return nil
+}
+
+func (f *feeds) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := f.stores.Listen(ctx, f.deliver)
+		if ctx.Err() != nil {
+			return
+		}
+		f.log.Error("the subscription to the store ended; beginning again", "err", err)
+		f.deliver(Signal{Kind: SignalLost})
+		if !pause(ctx, listenPause) {
+			return
+		}
+	}
+}
+
+// pause waits for d and tells whether ctx still runs.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// jitter spreads d by a tenth to either side, so that nodes do not ask in step.
+func jitter(d time.Duration) time.Duration {
+	return d - d/10 + rand.N(d/5+1)
+}
+
+func (f *feeds) repairLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.repairs.more:
+		}
+		for fd := f.repairs.next(); fd != nil && ctx.Err() == nil; fd = f.repairs.next() {
+			f.repair(ctx, fd)
+		}
+	}
+}
+
+// repair reads what fd misses, once for all its readers. It reads from the entry the feed ends with: if that is another
+// one now, the log was rolled back. A failed read is left to the next safety check.
+func (f *feeds) repair(ctx context.Context, fd *feed) {
+	before := fd.snapshot()
+	from := max(before.last, 1)
+	messages, end, err := f.stores.Range(ctx, fd.group, from, f.limits.RingEntries)
+	if err == nil && end.Last-from >= int64(f.limits.RingEntries) {
+		messages, end, err = f.stores.Range(ctx, fd.group, end.Last-int64(f.limits.RingEntries)+1, 2*f.limits.RingEntries)
+	}
+	if errors.Is(err, ErrNotFound) {
+		messages, end, err = nil, LogEnd{Last: -1}, nil
+	}
+	fd.mu.Lock()
+	fd.repairing = false
+	fd.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			f.log.Warn("a hole could not be filled yet", "err", err)
+		}
+		return
+	}
+	f.after(fd, fd.fill(before, messages, end))
+}
+
+// checks compares what is followed with the store from time to time, and at once when signals were lost.
+func (f *feeds) checks(ctx context.Context) {
+	for {
+		timer := time.NewTimer(jitter(f.limits.SafetyCheck))
+		lost := false
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-f.lost:
+			timer.Stop()
+			lost = true
+		case <-timer.C:
+		}
+		f.sweep(time.Now())
+		if err := f.check(ctx, lost); err != nil && ctx.Err() == nil {
+			f.log.Warn("the safety check failed", "err", err)
+			if lost { // try again soon: nothing else would look as closely
+				f.deliver(Signal{Kind: SignalLost})
+				pause(ctx, listenPause)
+			}
+		}
+	}
+}
+
+// check is one comparison. After a loss of signals the logs are read as well, because one that was rolled back and
+// written anew may end at the same id, and readers look for groups they may have joined unheard.
+func (f *feeds) check(ctx context.Context, lost bool) error {
+	groups, users, boxes := f.followed()
+	if lost {
+		for _, b := range boxes {
+			b.signalsLost()
+		}
+	}
+	for len(groups) > 0 {
+		chunk := groups[:min(len(groups), checkChunk)]
+		groups = groups[len(chunk):]
+		ids := make([]string, len(chunk))
+		before := make([]snapshot, len(chunk))
+		for i, fd := range chunk {
+			ids[i], before[i] = fd.group, fd.snapshot()
+		}
+		ends, err := f.stores.Lasts(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for i, fd := range chunk {
+			c := fd.compare(before[i], ends[i])
+			c.hole = c.hole || lost && before[i].last != unknownLast
+			f.after(fd, c)
+		}
+	}
+	for len(users) > 0 {
+		chunk := users[:min(len(users), checkChunk)]
+		users = users[len(chunk):]
+		ends, err := f.stores.InboxEnds(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		f.compareInboxes(chunk, ends)
+	}
+	return nil
+}
+
+// followed lists what has a live reader, and whatever else is in memory.
+func (f *feeds) followed() (groups []*feed, users []string, boxes []*mailbox) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, fd := range f.groups {
+		groups = append(groups, fd)
+	}
+	for id, u := range f.users {
+		if len(u.boxes) == 0 {
+			continue
+		}
+		users = append(users, id)
+		for b := range u.boxes {
+			boxes = append(boxes, b)
+		}
+	}
+	return groups, users, boxes
+}
+
+func (f *feeds) compareInboxes(users []string, ends []int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, id := range users {
+		u := f.users[id]
+		if u == nil || u.inboxEnd == ends[i] {
+			continue
+		}
+		u.inboxEnd = ends[i]
+		for b := range u.boxes {
+			b.inboxGrew()
+		}
+	}
+}
