@@ -1,0 +1,217 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Bounds of the client. Each is generous beside what the server sends and small beside what would hurt.
+const (
+	answerBytesMax   = 16 << 20         // an answer or a websocket frame; the server keeps pages near 1 MiB
+	retryAfterMax    = 30 * time.Second // a server that asks for more than this is not waited for
+	attemptTimeout   = 20 * time.Second // one HTTP exchange, beyond the time that a long poll asks for
+	handshakeTimeout = 10 * time.Second
+)
+
+// TokenSource gives the token for the next request. It is called before every request and before a websocket's token
+// ends, so it should keep a token until that is about to expire.
+type TokenSource func(ctx context.Context) (string, error)
+
+// StaticToken is a TokenSource that always gives the same token.
+func StaticToken(token string) TokenSource {
+	return func(context.Context) (string, error) { return token, nil }
+}
+
+// Client talks to one server as one user.
+type Client struct {
+	base     *url.URL
+	tokens   TokenSource
+	http     *http.Client
+	dialer   *websocket.Dialer
+	backoff  Backoff
+	attempts int
+}
+
+// Option changes how a Client works.
+type Option func(*Client)
+
+// WithHTTPClient makes requests with hc instead of a client of the Client's own. A timeout of hc cuts long polls.
+func WithHTTPClient(hc *http.Client) Option { return func(c *Client) { c.http = hc } }
+
+// WithDialer opens websockets with a copy of d, for proxies or certificates.
+func WithDialer(d *websocket.Dialer) Option {
+	return func(c *Client) {
+		own := *d
+		c.dialer = &own
+	}
+}
+
+// WithRetry sets how often one call is tried in all (at least once), and how the attempts are spaced.
+func WithRetry(attempts int, b Backoff) Option {
+	return func(c *Client) { c.attempts, c.backoff = max(1, attempts), b }
+}
+
+// New makes a client for the server at baseURL, such as https://chat.example.com.
+func New(baseURL string, tokens TokenSource, opts ...Option) (*Client, error) {
+	base, err := url.Parse(strings.TrimSuffix(baseURL, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("base URL: %w", err)
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, fmt.Errorf("base URL %q: want http:// or https:// and a host", baseURL)
+	}
+	if tokens == nil {
+		return nil, errors.New("no token source")
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	c := &Client{
+		base:     base,
+		tokens:   tokens,
+		http:     &http.Client{Transport: transport},
+		dialer:   &websocket.Dialer{Proxy: http.ProxyFromEnvironment},
+		backoff:  Backoff{Base: 200 * time.Millisecond, Max: 5 * time.Second},
+		attempts: 5,
+	}
+	for _, opt := range opts {
+		opt(c)
+	}
+	c.dialer.Subprotocols = []string{subprotocol}
+	if c.dialer.HandshakeTimeout == 0 {
+		c.dialer.HandshakeTimeout = handshakeTimeout
+	}
+	return c, nil
+}
+
+// NewKey makes a key for a send or a creation: 26 characters that no other call will have.
+func NewKey() string { return rand.Text() }
+
+// call is one request of the API.
+type call struct {
+	method string
+	path   []string // segments after /v1, not yet escaped
+	query  url.Values
+	body   any
+	key    string        // Idempotency-Key
+	again  bool          // may be repeated although the outcome of the attempt before is unknown
+	wait   time.Duration // how long the server may hold the answer back
+}
+
+// do makes the call and decodes the answer into out (nil: it is ignored). A call whose outcome is unknown is repeated
+// only where c.again says that this is safe; one that the server says it did not do is repeated in any case.
+func (c *Client) do(ctx context.Context, call call, out any) error {
+	var body []byte
+	if call.body != nil {
+		var err error
+		if body, err = json.Marshal(call.body); err != nil {
+			return fmt.Errorf("encode the request: %w", err)
+		}
+	}
+	for attempt := 0; ; attempt++ {
+		err := c.exchange(ctx, call, body, out)
+		wait, ok := retryable(err, call.again)
+		if !ok || attempt+1 >= c.attempts {
+			return err
+		}
+		if sleep(ctx, c.backoff.delay(attempt, wait)) != nil {
+			return err
+		}
+	}
+}
+
+// retryable tells whether a call that ended with err may be made again, and how long the server asked to wait.
+func retryable(err error, again bool) (time.Duration, bool) {
+	if err == nil || errors.Is(err, errToken) {
+		return 0, false
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return 0, again && !errors.Is(err, context.Canceled)
+	}
+	if e.RetryAfter > retryAfterMax {
+		return 0, false
+	}
+	switch {
+	case e.Code == CodeRateLimited, e.Code == CodeUnavailable, e.Status == http.StatusTooManyRequests && e.Code == "":
+		return e.RetryAfter, true // refused before anything was done
+	case e.Status >= 500:
+		return e.RetryAfter, again
+	}
+	return 0, false
+}
+
+var errToken = errors.New("no token")
+
+// exchange makes one request and reads its answer.
+func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) error {
+	token, err := c.tokens(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errToken, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, attemptTimeout+call.wait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(limited, call.method, c.url(call), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Accept", "application/json, application/problem+json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if call.key != "" {
+		req.Header.Set("Idempotency-Key", call.key)
+	}
+	answer, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, answerBytesMax+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("read the answer: %w", err)
+	case len(data) > answerBytesMax:
+		return fmt.Errorf("the answer has more than %d bytes", answerBytesMax)
+	case answer.StatusCode >= 300:
+		return answerError(answer.StatusCode, answer.Header, data, time.Now())
+	case out == nil || len(data) == 0:
+		return nil
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("decode the answer: %w", err)
+	}
+	return nil
+}
+
+// url builds the address of a call. Segments are escaped, so that no id can reach into another path.
+func (c *Client) url(call call) string {
+	var b strings.Builder
+	b.WriteString(c.base.String())
+	b.WriteString("/v1")
+	for _, segment := range call.path {
+		b.WriteByte('/')
+		b.WriteString(url.PathEscape(segment))
+	}
+	if len(call.query) > 0 {
+		b.WriteByte('?')
+		b.WriteString(call.query.Encode())
+	}
+	return b.String()
+}

@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Cursors keeps the positions of one device of one user. A position is saved when the caller comes for the next event,
+// that is after the one before was dealt with: a crash in between repeats an event and never loses one.
+type Cursors interface {
+	// Load returns all positions, by group.
+	Load(ctx context.Context) (map[string]Position, error)
+	// Save keeps the changed ones; an empty position means that the group is to be forgotten.
+	Save(ctx context.Context, changed map[string]Position) error
+}
+
+// MemoryCursors keeps positions as long as the process lives. The zero value is ready.
+type MemoryCursors struct {
+	mu sync.Mutex
+	at map[string]Position
+}
+
+// Load returns all positions.
+func (m *MemoryCursors) Load(context.Context) (map[string]Position, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.at), nil
+}
+
+// Save keeps the changed positions.
+func (m *MemoryCursors) Save(_ context.Context, changed map[string]Position) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = merge(m.at, changed)
+	return nil
+}
+
+// FileCursors keeps positions in a file, for one process at a time. Each Save writes a new file, syncs it and puts it
+// in place of the old one, so that a crash leaves one or the other.
+type FileCursors struct {
+	path string
+	mu   sync.Mutex
+	at   map[string]Position
+}
+
+// NewFileCursors keeps positions at path, whose directory must exist. A file that cannot be read is an error, not a
+// fresh start, which would be a silent one.
+func NewFileCursors(path string) (*FileCursors, error) {
+	f := &FileCursors{path: path, at: map[string]Position{}}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &f.at); err != nil {
+		return nil, fmt.Errorf("positions in %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Load returns all positions.
+func (f *FileCursors) Load(context.Context) (map[string]Position, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.at), nil
+}
+
+// Save keeps the changed positions; they are on the disk when it returns.
+func (f *FileCursors) Save(_ context.Context, changed map[string]Position) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next := merge(maps.Clone(f.at), changed)
+	data, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(f.path, data); err != nil {
+		return err
+	}
+	f.at = next
+	return nil
+}
+
+func merge(at, changed map[string]Position) map[string]Position {
+	if at == nil {
+		at = make(map[string]Position, len(changed))
+	}
+	for group, position := range changed {
+		if position == "" {
+			delete(at, group)
+		} else {
+			at[group] = position
+		}
+	}
+	return at
+}
+
+// replaceFile writes data beside path, syncs it, and renames it to path.
+func replaceFile(path string, data []byte) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

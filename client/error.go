@@ -1,0 +1,85 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// The stable words of [Error.Code].
+const (
+	CodeInvalid         = "invalid_request"
+	CodeOutOfRange      = "out_of_range"
+	CodeUnauthenticated = "unauthenticated"
+	CodeForbidden       = "forbidden"
+	CodeNotFound        = "not_found"
+	CodeExists          = "exists"
+	CodeKeyReused       = "key_reused"
+	CodeConflict        = "conflict"
+	CodeTooLarge        = "too_large"
+	CodeRateLimited     = "rate_limited"
+	CodeInboxFull       = "inbox_full"
+	CodeInternal        = "internal"
+	CodeUnavailable     = "unavailable"
+)
+
+// Error is a refusal by the server. Over the websocket Status is 0 where the server names only a code.
+type Error struct {
+	Status     int           // HTTP status, or the close code of a websocket (4400 and above)
+	Code       string        // one of the Code words; empty where something other than chatd answered
+	Detail     string        // for people
+	RetryAfter time.Duration // how long the server asks to wait; 0 where it names no time
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Code == "":
+		return fmt.Sprintf("chatd: status %d: %s", e.Status, e.Detail)
+	case e.Detail == "":
+		return "chatd: " + e.Code
+	}
+	return fmt.Sprintf("chatd: %s: %s", e.Code, e.Detail)
+}
+
+// CodeOf returns the code of the [Error] that err wraps, and "" where there is none.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// answerError makes an Error of an answer that is no success.
+func answerError(status int, header http.Header, body []byte, now time.Time) *Error {
+	e := &Error{Status: status, RetryAfter: retryAfter(header.Get("Retry-After"), now)}
+	var problem struct {
+		Code   string `json:"code"`
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+	}
+	if json.Unmarshal(body, &problem) == nil {
+		e.Code, e.Detail = problem.Code, problem.Detail
+		if e.Detail == "" {
+			e.Detail = problem.Title
+		}
+	}
+	if e.Detail == "" && e.Code == "" {
+		e.Detail = http.StatusText(status)
+	}
+	return e
+}
+
+// retryAfter reads the header of RFC 9110 section 10.2.3: seconds, or a date. 0 where it says nothing usable.
+func retryAfter(value string, now time.Time) time.Duration {
+	if s, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return max(0, time.Duration(s)*time.Second)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}

@@ -1,0 +1,91 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/chatd/chatd/client"
+)
+
+func Example() {
+	ctx := context.Background()
+	alice, err := client.New("http://127.0.0.1:8080", client.StaticToken(os.Getenv("TOKEN")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := alice.CreateGroup(ctx, client.GroupDraft{ID: "general", Members: []string{"bob"}}); err != nil {
+		log.Fatal(err)
+	}
+	sent, err := alice.Send(ctx, "general", client.Text("hello"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("it is message", sent.ID)
+}
+
+// A bot that answers, and that after a crash goes on with the message it had not dealt with.
+func ExampleClient_Stream() {
+	ctx := context.Background()
+	bot, err := client.New("http://127.0.0.1:8080", client.StaticToken(os.Getenv("TOKEN")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions, err := client.NewFileCursors("bot.positions")
+	if err != nil {
+		log.Fatal(err)
+	}
+	stream, err := bot.Stream(ctx, client.StreamOptions{Cursors: positions})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stream.Close()
+	for event, err := range stream.Events(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch e := event.(type) {
+		case client.Messages:
+			for _, m := range e.Messages {
+				if m.Kind != client.KindText || m.Body != "ping" {
+					continue
+				}
+				// The key makes the answer one answer, also when a crash makes the bot see the question again.
+				answer := client.Draft{Body: "pong", ReplyTo: m.ID, ClientID: fmt.Sprintf("pong-%d", m.ID)}
+				if _, err := stream.Send(ctx, e.Group, answer); err != nil {
+					log.Print(err)
+				}
+			}
+			if err := stream.Ack(ctx, e.Group, e.To); err != nil {
+				log.Print(err)
+			}
+		case client.Gap:
+			log.Printf("messages %d to %d of %s are gone", e.After+1, e.From-1, e.Group)
+		case client.Disconnected:
+			log.Printf("away: %v", e.Err)
+		}
+	}
+}
+
+// Long polling, for where a websocket does not come through.
+func ExampleClient_Poll() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	alice, err := client.New("http://127.0.0.1:8080", client.StaticToken(os.Getenv("TOKEN")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	poll := alice.Poll(client.PollOptions{Ack: true})
+	for event, err := range poll.Events(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if e, ok := event.(client.Messages); ok {
+			for _, m := range e.Messages {
+				fmt.Println(m.From, m.Body)
+			}
+		}
+	}
+}

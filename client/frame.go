@@ -1,0 +1,87 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+const subprotocol = "chatd.v1"
+
+// hello is the first frame of a session. The token goes here rather than into a header, so that a proxy's log of
+// headers does not get it.
+type hello struct {
+	Op    string              `json:"op"`
+	Token string              `json:"token"`
+	After map[string]Position `json:"after,omitempty"`
+}
+
+// request is any later frame of the client.
+type request struct {
+	Op    string `json:"op"`
+	Ref   string `json:"ref,omitempty"`
+	Group string `json:"group,omitempty"`
+	ID    int64  `json:"id,omitempty"`
+	Seq   int64  `json:"seq,omitempty"`
+	Token string `json:"token,omitempty"`
+	*Draft
+}
+
+// welcome opens a session.
+type welcome struct {
+	User    string                   `json:"user"`
+	Session string                   `json:"session"`
+	Groups  map[string]GroupPosition `json:"groups"`
+	PingS   float64                  `json:"ping_s"`
+}
+
+// reply answers the request with the same ref: ok, or error with a code.
+type reply struct {
+	Op        string    `json:"op"`
+	Ref       string    `json:"ref"`
+	Code      string    `json:"code"`
+	Detail    string    `json:"detail"`
+	ID        int64     `json:"id"`
+	SentAt    time.Time `json:"sent_at"`
+	Duplicate bool      `json:"duplicate"`
+}
+
+// decodeFrame reads a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Joined or Left. Frames
+// with an op that this client does not know give nil, so that a newer server can add some.
+func decodeFrame(data []byte) (any, error) {
+	var head struct {
+		Op string `json:"op"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("frame: %w", err)
+	}
+	switch head.Op {
+	case "":
+		return nil, fmt.Errorf("frame: no op")
+	case "welcome":
+		return into[welcome](data)
+	case "ok", "error":
+		return into[reply](data)
+	case "messages":
+		return into[batch](data)
+	case "inbox":
+		return into[Inbox](data)
+	case "cursor":
+		return into[CursorMoved](data)
+	case "typing":
+		return into[Typing](data)
+	case "joined":
+		return into[Joined](data)
+	case "left":
+		return into[Left](data)
+	}
+	return nil, nil
+}
+
+func into[T any](data []byte) (any, error) {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return nil, fmt.Errorf("frame: %w", err)
+	}
+	return v, nil
+}

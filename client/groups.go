@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+func (p Page) query() url.Values {
+	q := url.Values{}
+	if p.Limit > 0 {
+		q.Set("limit", strconv.Itoa(p.Limit))
+	}
+	if p.Cursor != "" {
+		q.Set("cursor", p.Cursor)
+	}
+	return q
+}
+
+// CreateGroup makes a group owned by the caller.
+func (c *Client) CreateGroup(ctx context.Context, draft GroupDraft) (Group, error) {
+	if draft.Key == "" {
+		draft.Key = NewKey()
+	}
+	var g Group
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups"}, body: draft, key: draft.Key, again: true}, &g)
+	return g, err
+}
+
+// Groups lists the caller's groups, the latest active first. next is empty after the last page.
+func (c *Client) Groups(ctx context.Context, page Page) (groups []GroupState, next string, err error) {
+	var answer struct {
+		Groups []GroupState `json:"groups"`
+		Next   string       `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true}, &answer)
+	return answer.Groups, answer.Next, err
+}
+
+// PublicGroups lists the public groups by name.
+func (c *Client) PublicGroups(ctx context.Context, page Page) (groups []Group, next string, err error) {
+	var answer struct {
+		Groups []Group `json:"groups"`
+		Next   string  `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups", "public"}, query: page.query(), again: true}, &answer)
+	return answer.Groups, answer.Next, err
+}
+
+// Group describes one group.
+func (c *Client) Group(ctx context.Context, group string) (GroupState, error) {
+	var g GroupState
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group}, again: true}, &g)
+	return g, err
+}
+
+// UpdateGroup changes settings or the name. It is not repeated when its outcome is unknown: somebody else may have
+// changed the same setting since.
+func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChange) (Group, error) {
+	var g Group
+	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"groups", group}, body: change}, &g)
+	return g, err
+}
+
+// DeleteGroup deletes the group. It is not repeated when its outcome is unknown: the id may be another group's by then.
+func (c *Client) DeleteGroup(ctx context.Context, group string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group}}, nil)
+}
+
+// Members lists the members by the order of joining.
+func (c *Client) Members(ctx context.Context, group string, page Page) (members []Member, next string, err error) {
+	var answer struct {
+		Members []Member `json:"members"`
+		Next    string   `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "members"}, query: page.query(), again: true}, &answer)
+	return answer.Members, answer.Next, err
+}
+
+// PutMember adds user to the group, or changes the role of a member. role is owner, admin or member; empty means member
+// for a new member, and no change for others.
+func (c *Client) PutMember(ctx context.Context, group, user, role string) (Member, error) {
+	body := struct {
+		Role string `json:"role,omitempty"`
+	}{role}
+	var m Member
+	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "members", user}, body: body, again: true}, &m)
+	return m, err
+}
+
+// RemoveMember removes user from the group; one's own name leaves it. It is not repeated when its outcome is unknown.
+func (c *Client) RemoveMember(ctx context.Context, group, user string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "members", user}}, nil)
+}

@@ -1,0 +1,150 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Send appends a message to the group's log and returns it with its id. Text, or any JSON in Data, is a message of its
+// own; with Kind edit, delete or reaction, Target names the message it is about. A send whose outcome is unknown is
+// repeated with the same client id, so the log gets it once.
+func (c *Client) Send(ctx context.Context, group string, draft Draft) (Sent, error) {
+	if draft.ClientID == "" {
+		draft.ClientID = NewKey()
+	}
+	q := url.Values{}
+	if draft.Durability != "" {
+		q.Set("durability", draft.Durability)
+	}
+	var sent Sent
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, query: q, body: draft, again: true}, &sent)
+	return sent, err
+}
+
+// Range asks for a page of a log: after a position (the zero value: the caller's `seen`), or, where Before is set, the
+// page that ends before that id. Limit 0 is the server's usual size.
+type Range struct {
+	After  Position
+	Before int64
+	Limit  int
+}
+
+// Messages reads a page of a group's log, ascending. It moves no cursor.
+func (c *Client) Messages(ctx context.Context, group string, r Range) (Batch, error) {
+	q := url.Values{}
+	if r.Before > 0 {
+		q.Set("before", strconv.FormatInt(r.Before, 10))
+	} else if r.After != "" {
+		q.Set("after", string(r.After))
+	}
+	if r.Limit > 0 {
+		q.Set("limit", strconv.Itoa(r.Limit))
+	}
+	var b Batch
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "messages"}, query: q, again: true}, &b)
+	return b, err
+}
+
+// Ack confirms everything up to id: the server may trim it once all have. A lower id than before changes nothing.
+func (c *Client) Ack(ctx context.Context, group string, id int64) (Progress, error) {
+	return c.move(ctx, group, "ack", id)
+}
+
+// Read says that the person has read everything up to id, which also acks it.
+func (c *Client) Read(ctx context.Context, group string, id int64) (Progress, error) {
+	return c.move(ctx, group, "read", id)
+}
+
+// MarkUnread moves `read` back, so that message id is unread again.
+func (c *Client) MarkUnread(ctx context.Context, group string, id int64) (Progress, error) {
+	return c.move(ctx, group, "unread", id)
+}
+
+func (c *Client) move(ctx context.Context, group, what string, id int64) (Progress, error) {
+	var progress Progress
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, what}, body: idBody{id}, again: true}, &progress)
+	return progress, err
+}
+
+type idBody struct {
+	ID int64 `json:"id"`
+}
+
+// Receipts tells who has seen and read a message.
+func (c *Client) Receipts(ctx context.Context, group string, id int64, page Page) (Receipts, error) {
+	var r Receipts
+	path := []string{"groups", group, "messages", strconv.FormatInt(id, 10), "receipts"}
+	err := c.do(ctx, call{method: http.MethodGet, path: path, query: page.query(), again: true}, &r)
+	return r, err
+}
+
+// Unread counts what is unread in all groups of the caller.
+func (c *Client) Unread(ctx context.Context) (Unread, error) {
+	var u Unread
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"unread"}, again: true}, &u)
+	return u, err
+}
+
+// SyncRequest first acks, then asks for everything new in all groups and the inbox.
+type SyncRequest struct {
+	Ack      map[string]int64    `json:"ack,omitempty"`
+	InboxAck int64               `json:"inbox_ack,omitempty"`
+	After    map[string]Position `json:"after,omitempty"` // where to begin; groups left out begin at `seen`
+	Limit    int                 `json:"limit,omitempty"` // messages in all; 0: the server's usual size
+	WaitS    int                 `json:"wait_s,omitempty"`
+}
+
+// SyncAnswer is what a sync found. Groups with nothing new are left out.
+type SyncAnswer struct {
+	Groups []Batch  `json:"groups"`
+	Inbox  Inbox    `json:"inbox"`
+	Left   []string `json:"left"` // groups of Ack and After that the caller is no longer in
+	Errors []struct {
+		Group string `json:"group"`
+		Code  string `json:"code"`
+	} `json:"errors"` // acks that could not be done
+	NextPollS float64 `json:"next_poll_s"` // how long the server asks to wait before the next sync
+}
+
+// Sync makes one sync. With WaitS the server holds the answer back until there is something, or that time is over.
+func (c *Client) Sync(ctx context.Context, req SyncRequest) (SyncAnswer, error) {
+	var a SyncAnswer
+	wait := time.Duration(req.WaitS) * time.Second
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"sync"}, body: req, again: true, wait: wait}, &a)
+	return a, err
+}
+
+// SendDirect puts something into the inbox of one user.
+func (c *Client) SendDirect(ctx context.Context, user string, d Direct) (DirectSent, error) {
+	if d.ClientID == "" {
+		d.ClientID = NewKey()
+	}
+	var sent DirectSent
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: d, again: true}, &sent)
+	return sent, err
+}
+
+// Inbox reads the caller's inbox after a seq; nil: after what was acked.
+func (c *Client) Inbox(ctx context.Context, after *int64, limit int) (Inbox, error) {
+	q := url.Values{}
+	if after != nil {
+		q.Set("after", strconv.FormatInt(*after, 10))
+	}
+	if limit > 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	var in Inbox
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"inbox"}, query: q, again: true}, &in)
+	return in, err
+}
+
+// InboxAck removes all items up to and including seq.
+func (c *Client) InboxAck(ctx context.Context, seq int64) error {
+	body := struct {
+		Seq int64 `json:"seq"`
+	}{seq}
+	return c.do(ctx, call{method: http.MethodPost, path: []string{"inbox", "ack"}, body: body, again: true}, nil)
+}

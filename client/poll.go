@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// PollOptions say how to poll. The zero value is usable.
+type PollOptions struct {
+	Cursors Cursors       // where positions are kept; nil: in memory
+	Limit   int           // messages per answer; 0: the server's usual size
+	Wait    time.Duration // how long one poll may take, in whole seconds to 60; 0: 25 s. Negative: answers come at once
+	// Ack also confirms to the server what the caller took, so that it may be trimmed.
+	Ack bool
+}
+
+// Poll reads all groups and the inbox by long polling, for where a websocket cannot be had. It hands out the same events
+// as a Stream. Inbox items are acked once the caller took them: otherwise every poll would come back with them at once.
+type Poll struct {
+	client *Client
+	opts   PollOptions
+	track  *tracker // nil until the first Next
+	count  counters
+
+	queue    []Event
+	taken    Event // handed out, not yet committed
+	ack      map[string]int64
+	inboxAck int64
+	pause    time.Duration // that the server asked for
+	// behind: an answer was cut at its limit, so there is more already.
+	behind bool
+}
+
+const (
+	pollWait    = 25 * time.Second
+	pollWaitMax = 60 * time.Second
+)
+
+// Poll begins to poll. Nothing is sent before the first Next.
+func (c *Client) Poll(opts PollOptions) *Poll {
+	if opts.Cursors == nil {
+		opts.Cursors = &MemoryCursors{}
+	}
+	switch {
+	case opts.Wait == 0:
+		opts.Wait = pollWait
+	case opts.Wait < 0:
+		opts.Wait = 0
+	}
+	opts.Wait = min(opts.Wait, pollWaitMax)
+	return &Poll{client: c, opts: opts, ack: map[string]int64{}}
+}
+
+// Next returns the next event, polling as long as ctx allows. Coming for the next event says that the one before was
+// dealt with. After an error Next may be called again; it goes on where it stood.
+func (p *Poll) Next(ctx context.Context) (Event, error) {
+	if err := p.commit(ctx); err != nil {
+		return nil, err
+	}
+	if p.track == nil {
+		if err := p.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for len(p.queue) == 0 {
+		if err := p.poll(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p.taken, p.queue = p.queue[0], p.queue[1:]
+	return p.taken, nil
+}
+
+// Events ranges over Next until it fails. The last pair carries the error.
+func (p *Poll) Events(ctx context.Context) iter.Seq2[Event, error] { return events(ctx, p.Next) }
+
+// Stats tells what was met so far. It may be called at any time.
+func (p *Poll) Stats() Stats { return p.count.stats() }
+
+// Flush says that the last event was dealt with and sends the acks that are due, without waiting for anything new:
+// before giving up a Poll.
+func (p *Poll) Flush(ctx context.Context) error {
+	if err := p.commit(ctx); err != nil {
+		return err
+	}
+	for group, id := range p.ack {
+		if _, err := p.client.Ack(ctx, group, id); err != nil && CodeOf(err) != CodeNotFound {
+			return err
+		}
+		delete(p.ack, group)
+	}
+	if p.inboxAck > 0 {
+		if err := p.client.InboxAck(ctx, p.inboxAck); err != nil {
+			return err
+		}
+		p.inboxAck = 0
+	}
+	return nil
+}
+
+func (p *Poll) commit(ctx context.Context) error {
+	if p.taken == nil {
+		return nil
+	}
+	if changed := commit(p.taken); len(changed) > 0 {
+		if err := p.opts.Cursors.Save(ctx, changed); err != nil {
+			return err
+		}
+	}
+	switch e := p.taken.(type) {
+	case Messages:
+		if p.opts.Ack {
+			p.ack[e.Group] = e.To
+		}
+	case Items:
+		p.inboxAck = e.To
+	}
+	p.taken = nil
+	return nil
+}
+
+// start loads the positions and fixes one for every group that has none.
+func (p *Poll) start(ctx context.Context) error {
+	at, err := p.opts.Cursors.Load(ctx)
+	if err != nil {
+		return err
+	}
+	track := newTracker(at, &p.count)
+	page := Page{Limit: 1000}
+	for {
+		groups, next, err := p.client.Groups(ctx, page)
+		if err != nil {
+			return err
+		}
+		stand := make(map[string]GroupPosition, len(groups))
+		for _, g := range groups {
+			stand[g.ID] = GroupPosition{Epoch: g.Epoch, First: g.First, Last: g.Last, Seen: g.Seen, Read: g.Read}
+		}
+		if fixed := track.pin(stand); len(fixed) > 0 {
+			if err := p.opts.Cursors.Save(ctx, fixed); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			break
+		}
+		page.Cursor = next
+	}
+	p.track = track
+	return nil
+}
+
+// poll makes one sync and queues what came of it.
+func (p *Poll) poll(ctx context.Context) error {
+	if p.pause > 0 {
+		if err := sleep(ctx, p.pause); err != nil {
+			return err
+		}
+	}
+	req := SyncRequest{Ack: p.ack, InboxAck: p.inboxAck, After: p.track.after(), Limit: p.opts.Limit}
+	if !p.behind {
+		req.WaitS = int(p.opts.Wait / time.Second)
+	}
+	answer, err := p.client.Sync(ctx, req)
+	if err != nil {
+		return err
+	}
+	p.ack, p.inboxAck, p.behind = map[string]int64{}, 0, answer.Inbox.HasMore
+	for _, b := range answer.Groups {
+		events, err := p.track.batch(batch{
+			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,
+		})
+		if err != nil {
+			return err
+		}
+		p.queue = append(p.queue, events...)
+		p.behind = p.behind || b.HasMore
+	}
+	if items, fresh := p.track.items(answer.Inbox); fresh {
+		p.queue = append(p.queue, items)
+	}
+	for _, group := range answer.Left {
+		if _, known := p.track.groups[group]; known {
+			p.track.forget(group)
+			p.queue = append(p.queue, Left{Group: group})
+		}
+	}
+	p.pause = time.Duration(answer.NextPollS * float64(time.Second))
+	held := req.WaitS > 0 && len(answer.Groups) == 0 && len(answer.Inbox.Items) == 0
+	if len(p.queue) == 0 && p.pause == 0 && !held {
+		p.pause = time.Second // nothing new, and nobody held the answer back: this must not become a hot loop
+	}
+	return nil
+}
+
+// events makes an iterator of a Next.
+func events(ctx context.Context, next func(context.Context) (Event, error)) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for {
+			e, err := next(ctx)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package client
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync/atomic"
+)
+
+// Stats counts what a Stream or a Poll met. A server that keeps its word leaves Holes at 0, and Repeats at 0 too
+// while a connection lasts.
+type Stats struct {
+	Batches  int64 // batches of messages
+	Messages int64 // messages handed out
+	Gaps     int64 // holes that the server told of
+	Repeats  int64 // messages that came again and were left out
+	Holes    int64 // ids skipped without a word, which made the client ask again
+	Sessions int64 // sessions of a Stream that began
+}
+
+type counters struct{ batches, messages, gaps, repeats, holes, sessions atomic.Int64 }
+
+func (c *counters) stats() Stats {
+	return Stats{
+		Batches: c.batches.Load(), Messages: c.messages.Load(), Gaps: c.gaps.Load(),
+		Repeats: c.repeats.Load(), Holes: c.holes.Load(), Sessions: c.sessions.Load(),
+	}
+}
+
+// batch is what a frame of a websocket and an answer to a sync have in common.
+type batch struct {
+	Group    string    `json:"group"`
+	Epoch    string    `json:"epoch"`
+	From     int64     `json:"from"`
+	To       int64     `json:"to"`
+	Cursor   Position  `json:"cursor"`
+	Complete bool      `json:"complete"`
+	Messages []Message `json:"messages"`
+}
+
+// tracker holds how far the caller's copy of each group reaches, and turns batches into events. Ids are dense, so it
+// sees every hole and every repeat. It belongs to one goroutine.
+type tracker struct {
+	groups map[string]place
+	inbox  inboxPlace
+	count  *counters
+}
+
+// place is the end of the copy of one group.
+type place struct {
+	at    Position
+	id    int64  // known where counted is set
+	epoch string // empty until a batch or a welcome told it
+	// counted: id is the highest id held. A position kept by an earlier run is a cursor whose id only the server reads.
+	counted bool
+}
+
+type inboxPlace struct {
+	epoch string
+	seq   int64
+}
+
+func newTracker(at map[string]Position, count *counters) *tracker {
+	t := &tracker{groups: make(map[string]place, len(at)), count: count}
+	for group, position := range at {
+		p := place{at: position}
+		if position.isID() {
+			_, err := fmt.Sscan(string(position), &p.id)
+			p.counted = err == nil
+		}
+		t.groups[group] = p
+	}
+	return t
+}
+
+// after is where to go on, as a hello and a sync take it.
+func (t *tracker) after() map[string]Position {
+	after := make(map[string]Position, len(t.groups))
+	for group, p := range t.groups {
+		after[group] = p.at
+	}
+	return after
+}
+
+// pin begins a group that has no place yet at the caller's `seen`, so that an ack by another device cannot move this
+// one over messages that it never got. It returns the positions that are new.
+func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
+	pinned := map[string]Position{}
+	for group, g := range groups {
+		p, known := t.groups[group]
+		if !known {
+			p = place{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
+			t.groups[group] = p
+			pinned[group] = p.at
+		}
+	}
+	return pinned
+}
+
+func (t *tracker) forget(group string) { delete(t.groups, group) }
+
+// batch takes in a batch: at most a Gap and then Messages come of it. An error means that the server broke its word
+// and the batch was not taken: ask again from where the copy ends.
+func (t *tracker) batch(b batch) ([]Event, error) {
+	t.count.batches.Add(1)
+	if err := dense(b); err != nil {
+		t.count.holes.Add(1)
+		return nil, err
+	}
+	p := t.groups[b.Group]
+	var events []Event
+	anew := p.epoch != "" && p.epoch != b.Epoch
+	if !b.Complete || anew {
+		t.count.gaps.Add(1)
+		events = append(events, Gap{Group: b.Group, Epoch: b.Epoch, After: p.id, From: b.From})
+	} else if p.counted {
+		if b.From > p.id+1 {
+			t.count.holes.Add(1)
+			return nil, fmt.Errorf("group %s: messages %d to %d are missing", b.Group, p.id+1, b.From-1)
+		}
+		repeated := min(p.id+1-b.From, int64(len(b.Messages)))
+		t.count.repeats.Add(repeated)
+		b.Messages = b.Messages[repeated:]
+		b.From += repeated
+		if b.To <= p.id {
+			return nil, nil
+		}
+	}
+	at := b.Cursor
+	if at == "" {
+		at = At(b.To)
+	}
+	t.groups[b.Group] = place{at: at, id: b.To, counted: true, epoch: b.Epoch}
+	if len(b.Messages) > 0 {
+		t.count.messages.Add(int64(len(b.Messages)))
+		events = append(events, Messages{Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: at, Messages: b.Messages})
+	}
+	return events, nil
+}
+
+// dense checks that a batch holds exactly the ids that it says.
+func dense(b batch) error {
+	if b.To-b.From+1 != int64(len(b.Messages)) {
+		return fmt.Errorf("group %s: %d messages for ids %d to %d", b.Group, len(b.Messages), b.From, b.To)
+	}
+	for i, m := range b.Messages {
+		if m.ID != b.From+int64(i) {
+			return fmt.Errorf("group %s: message %d at the place of %d", b.Group, m.ID, b.From+int64(i))
+		}
+	}
+	return nil
+}
+
+// items takes in a part of the inbox and leaves out what was handed out before; the server serves items until they
+// are acked.
+func (t *tracker) items(in Inbox) (Items, bool) {
+	if in.Epoch != t.inbox.epoch {
+		t.inbox = inboxPlace{epoch: in.Epoch}
+	}
+	fresh := in.Items
+	for len(fresh) > 0 && fresh[0].Seq <= t.inbox.seq {
+		fresh = fresh[1:]
+	}
+	if len(fresh) == 0 {
+		return Items{}, false
+	}
+	last := fresh[len(fresh)-1].Seq
+	t.inbox.seq = last
+	return Items{Epoch: in.Epoch, From: fresh[0].Seq, To: last, Complete: in.Complete, Items: fresh}, true
+}
+
+// commit collects what an event that was taken means for the kept positions.
+func commit(e Event) map[string]Position {
+	switch e := e.(type) {
+	case Messages:
+		return map[string]Position{e.Group: e.Cursor}
+	case Left:
+		return map[string]Position{e.Group: ""}
+	case pinned:
+		return maps.Clone(e.at)
+	}
+	return nil
+}
+
+// pinned wraps a Connected with the positions that it fixed.
+type pinned struct {
+	Connected
+	at map[string]Position
+}
+
+// httpToWS turns http into ws and https into wss.
+func httpToWS(scheme string) string { return strings.Replace(scheme, "http", "ws", 1) }

@@ -1,0 +1,234 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kinds of messages.
+const (
+	KindText     = "text"
+	KindData     = "data"
+	KindEdit     = "edit"
+	KindDelete   = "delete"
+	KindReaction = "reaction"
+	KindNotice   = "notice"
+)
+
+// Message is an entry of a group's log. Which fields are set depends on Kind.
+type Message struct {
+	Group     string              `json:"group"`
+	ID        int64               `json:"id"`
+	From      string              `json:"from"`
+	Kind      string              `json:"kind"`
+	Body      string              `json:"body,omitempty"`
+	Data      json.RawMessage     `json:"data,omitempty"`
+	ClientID  string              `json:"client_id,omitempty"`
+	SentAt    time.Time           `json:"sent_at"`
+	ReplyTo   int64               `json:"reply_to,omitempty"`
+	Mentions  []string            `json:"mentions,omitempty"`
+	Target    int64               `json:"target,omitempty"`  // of an edit, a delete or a reaction
+	Emoji     string              `json:"emoji,omitempty"`   // of a reaction
+	Removed   bool                `json:"removed,omitempty"` // the reaction was taken back
+	Notice    string              `json:"notice,omitempty"`  // created, joined, left, removed, role, renamed, settings
+	User      string              `json:"user,omitempty"`    // whom a notice concerns
+	EditedAt  *time.Time          `json:"edited_at,omitempty"`
+	DeletedAt *time.Time          `json:"deleted_at,omitempty"`
+	Reactions map[string]Reaction `json:"reactions,omitempty"` // only in answers to Messages
+}
+
+// Reaction counts those who reacted with one emoji.
+type Reaction struct {
+	Count int64 `json:"count"`
+	Mine  bool  `json:"mine"`
+}
+
+// Draft is a message to be sent. Text is the usual one; see [Client.Send] for the others.
+type Draft struct {
+	Kind     string          `json:"kind,omitempty"` // empty: text, or data where only Data is set
+	Body     string          `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"` // makes a repeated send the same message; made up if empty
+	ReplyTo  int64           `json:"reply_to,omitempty"`
+	Mentions []string        `json:"mentions,omitempty"`
+	Target   int64           `json:"target,omitempty"`
+	Emoji    string          `json:"emoji,omitempty"`
+	Removed  bool            `json:"removed,omitempty"`
+
+	// Durability is how much the send waits for: memory, disk or replica. Over HTTP only.
+	Durability string `json:"-"`
+}
+
+// Text is a Draft of a plain message.
+func Text(body string) Draft { return Draft{Body: body} }
+
+// Sent is a message as it ended up in the log.
+type Sent struct {
+	Message
+	Duplicate  bool   `json:"duplicate"`            // it was there already, from an earlier attempt
+	Durability string `json:"durability,omitempty"` // what was reached, where Draft asked for it
+}
+
+// Group is a log with members.
+type Group struct {
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	Visibility string    `json:"visibility"` // private or public
+	CreatedBy  string    `json:"created_by"`
+	CreatedAt  time.Time `json:"created_at"`
+	Epoch      string    `json:"epoch"`
+	First      int64     `json:"first"`
+	Last       int64     `json:"last"`
+	Members    int64     `json:"members"`
+	Keep       int64     `json:"keep"`
+	BacklogMax int64     `json:"backlog_max"`
+	Post       string    `json:"post"` // members or admins
+	History    bool      `json:"history"`
+}
+
+// GroupState is a group as it stands to the caller.
+type GroupState struct {
+	Group
+	Seen           int64    `json:"seen"`
+	Read           int64    `json:"read"`
+	Unread         int64    `json:"unread"`
+	MentionsUnread int64    `json:"mentions_unread"`
+	LastMessage    *Message `json:"last_message"`
+}
+
+// GroupDraft is a group to be made. Zero fields take the defaults of the server.
+type GroupDraft struct {
+	ID         string   `json:"id,omitempty"`
+	Name       string   `json:"name,omitempty"`
+	Members    []string `json:"members,omitempty"`
+	Visibility string   `json:"visibility,omitempty"`
+	Keep       *int64   `json:"keep,omitempty"`
+	BacklogMax *int64   `json:"backlog_max,omitempty"`
+	Post       string   `json:"post,omitempty"`
+	History    *bool    `json:"history,omitempty"`
+
+	// Key makes a repeated creation the same group (1 to 64 printable ASCII); made up if empty.
+	Key string `json:"-"`
+}
+
+// GroupChange is what to change of a group; nil fields stay.
+type GroupChange struct {
+	Name       *string `json:"name,omitempty"`
+	Visibility *string `json:"visibility,omitempty"`
+	Keep       *int64  `json:"keep,omitempty"`
+	BacklogMax *int64  `json:"backlog_max,omitempty"`
+	Post       *string `json:"post,omitempty"`
+	History    *bool   `json:"history,omitempty"`
+}
+
+// Member is one user in one group.
+type Member struct {
+	User     string    `json:"user"`
+	Role     string    `json:"role"` // owner, admin or member
+	JoinedAt time.Time `json:"joined_at"`
+	Seen     int64     `json:"seen"`
+	Read     int64     `json:"read"`
+}
+
+// Progress is the two positions of the caller in a group, and what is unread above `read`.
+type Progress struct {
+	Seen   int64 `json:"seen"`
+	Read   int64 `json:"read"`
+	Unread int64 `json:"unread"`
+}
+
+// Batch is a page of a group's log.
+type Batch struct {
+	Group    string    `json:"group"`
+	Epoch    string    `json:"epoch"`
+	From     int64     `json:"from"`
+	To       int64     `json:"to"`
+	First    int64     `json:"first"`
+	Last     int64     `json:"last"`
+	Cursor   Position  `json:"cursor"` // for the end of this page
+	Complete bool      `json:"complete"`
+	HasMore  bool      `json:"has_more"`
+	Messages []Message `json:"messages"`
+	Progress           // only in answers to Sync
+}
+
+// Kinds of inbox items.
+const (
+	ItemDirect         = "direct"
+	ItemAdded          = "added"
+	ItemRemoved        = "removed"
+	ItemMention        = "mention"
+	ItemAnnouncement   = "announcement"
+	ItemScheduleFailed = "schedule_failed"
+)
+
+// Item is an entry of the caller's inbox.
+type Item struct {
+	Seq      int64           `json:"seq"`
+	Kind     string          `json:"kind"`
+	From     string          `json:"from,omitempty"`
+	To       string          `json:"to,omitempty"`
+	Group    string          `json:"group,omitempty"`
+	ID       int64           `json:"id,omitempty"` // the message in Group that a mention is about
+	Body     string          `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"`
+	SentAt   time.Time       `json:"sent_at"`
+}
+
+// Inbox is a page of the caller's inbox.
+type Inbox struct {
+	Epoch    string `json:"epoch"`
+	From     int64  `json:"from"`
+	To       int64  `json:"to"`
+	Last     int64  `json:"last"`
+	Complete bool   `json:"complete"` // false: items were dropped because the inbox was full
+	HasMore  bool   `json:"has_more"`
+	Items    []Item `json:"items"`
+}
+
+// Direct is what to put into somebody's inbox.
+type Direct struct {
+	Body     string          `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"` // made up if empty
+}
+
+// DirectSent is where a Direct ended up.
+type DirectSent struct {
+	To        string    `json:"to"`
+	Seq       int64     `json:"seq"`
+	SentAt    time.Time `json:"sent_at"`
+	Duplicate bool      `json:"duplicate"`
+}
+
+// Page asks for a part of a list. The zero value is the first page of the server's usual size.
+type Page struct {
+	Limit  int
+	Cursor string // Next of the page before
+}
+
+// Receipt is how far one member is.
+type Receipt struct {
+	User string `json:"user"`
+	Seen int64  `json:"seen"`
+	Read int64  `json:"read"`
+}
+
+// Receipts tells who has seen and read one message, over all members but its sender.
+type Receipts struct {
+	ID      int64     `json:"id"`
+	Members int64     `json:"members"`
+	Seen    int64     `json:"seen"`
+	Read    int64     `json:"read"`
+	SeenBy  []Receipt `json:"seen_by"`
+	Pending []string  `json:"pending"`
+	Next    string    `json:"next"`
+}
+
+// Unread counts the messages by others above `read`.
+type Unread struct {
+	Total    int64            `json:"total"`
+	Mentions int64            `json:"mentions"`
+	Groups   map[string]int64 `json:"groups"`
+}

@@ -1,0 +1,95 @@
+// Package harness runs the built binary as users do: real processes on free ports of the loopback, killed, drained and
+// started again, looked at only from outside. Everything that it starts is stopped by process id when the test ends.
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+var built struct {
+	once sync.Once
+	dir  string
+	path string
+	err  error
+}
+
+// Main runs the tests of a package and removes what Binary built.
+func Main(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// Binary returns the path of chatd, built once a run with the race detector. CHATD_E2E_BINARY names one that is built already.
+func Binary(tb testing.TB) string {
+	tb.Helper()
+	built.once.Do(func() {
+		if built.path = os.Getenv("CHATD_E2E_BINARY"); built.path != "" {
+			return
+		}
+		root, err := moduleRoot()
+		if err != nil {
+			built.err = err
+			return
+		}
+		if built.dir, built.err = os.MkdirTemp("", "chatd-e2e-"); built.err != nil {
+			return
+		}
+		built.path = filepath.Join(built.dir, "chatd")
+		began := time.Now()
+		build := exec.Command("go", "build", "-race", "-o", built.path, "./cmd/chatd")
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		tb.Logf("built chatd in %v", time.Since(began).Round(time.Millisecond))
+	})
+	if built.err != nil {
+		tb.Fatal(built.err)
+	}
+	return built.path
+}
+
+// moduleRoot is the folder of go.mod above the one that the test runs in.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+			return dir, nil
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir = parent
+			continue
+		}
+		err = fmt.Errorf("no go.mod above the working directory")
+	}
+	return "", err
+}
+
+// Eventually calls done until it says that it is, and fails the test when that takes longer than limit. It is for what
+// sends no event that one could wait for, such as a process that becomes ready.
+func Eventually(tb testing.TB, limit time.Duration, what string, done func() error) {
+	tb.Helper()
+	deadline := time.After(limit)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := done()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			tb.Fatalf("%s: not within %v: %v", what, limit, err)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+const (
+	readyTimeout = 20 * time.Second
+	termTimeout  = 40 * time.Second
+	logTailBytes = 12_000
+)
+
+// Config says how to run a node.
+type Config struct {
+	Redis string            // CHATD_REDIS; empty: the embedded store
+	Data  string            // CHATD_DATA; empty: a temporary folder
+	Env   map[string]string // further variables; an empty value takes a default of the harness away
+}
+
+// Node is one chatd process. Start after Kill or Terminate makes a new process on the same address and data.
+type Node struct {
+	Addr string // host:port
+	Data string
+
+	tb  testing.TB
+	cfg Config
+	log string // path of what all its processes wrote
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process is gone; its result is in cmd
+}
+
+// StartNode starts a node and waits until it is ready.
+func StartNode(tb testing.TB, cfg Config) *Node {
+	tb.Helper()
+	n := NewNode(tb, cfg)
+	n.Start()
+	return n
+}
+
+// NewNode prepares a node without starting it.
+func NewNode(tb testing.TB, cfg Config) *Node {
+	tb.Helper()
+	if cfg.Data == "" {
+		cfg.Data = tb.TempDir()
+	}
+	n := &Node{Addr: redistest.FreeAddr(tb), Data: cfg.Data, tb: tb, cfg: cfg, log: filepath.Join(tb.TempDir(), "chatd.log")}
+	tb.Cleanup(func() {
+		n.stop(syscall.SIGKILL)
+		if log := n.Log(); bytes.Contains(log, []byte("DATA RACE")) || bytes.Contains(log, []byte("panic: ")) {
+			tb.Errorf("chatd %s raced or panicked", n.Addr)
+		}
+		if tb.Failed() {
+			log := n.Log()
+			tb.Logf("chatd %s wrote:\n%s", n.Addr, log[max(0, len(log)-logTailBytes):])
+		}
+	})
+	return n
+}
+
+// URL is where the node serves.
+func (n *Node) URL() string { return "http://" + n.Addr }
+
+// Log is all that the node's processes wrote so far.
+func (n *Node) Log() []byte {
+	log, err := os.ReadFile(n.log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		n.tb.Errorf("log of chatd: %v", err)
+	}
+	return log
+}
+
+// environ is what the process gets: nothing of the environment of the test but what a program needs to run, so that
+// the settings of whoever runs the tests change nothing.
+func (n *Node) environ() []string {
+	settings := map[string]string{
+		"CHATD_ADDR": n.Addr, "CHATD_DATA": n.cfg.Data, "CHATD_REDIS": n.cfg.Redis, "CHATD_JWT_SECRET": Secret,
+		"CHATD_RATE_USER": "off", "CHATD_RATE_SEND": "off", "CHATD_RATE_IP": "off",
+		"PATH": os.Getenv("PATH"), "HOME": n.cfg.Data, "GORACE": "halt_on_error=0",
+	}
+	for name, value := range n.cfg.Env {
+		settings[name] = value
+	}
+	var env []string
+	for name, value := range settings {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// Command prepares a run of the binary with the node's settings, such as `chatd token`.
+func (n *Node) Command(ctx context.Context, args ...string) *exec.Cmd {
+	n.tb.Helper()
+	cmd := exec.CommandContext(ctx, Binary(n.tb), args...)
+	cmd.Env = n.environ()
+	cmd.Dir = n.cfg.Data
+	return cmd
+}
+
+// Start starts the process and waits until /readyz says that it can serve.
+func (n *Node) Start() {
+	n.tb.Helper()
+	exited := n.Launch()
+	Eventually(n.tb, readyTimeout, "chatd becomes ready", func() error {
+		select {
+		case <-exited:
+			n.tb.Fatalf("chatd ended at its start:\n%s", n.Log())
+		default:
+		}
+		return n.Ready()
+	})
+}
+
+// Launch starts the process without waiting for anything. The channel is closed when it has ended.
+func (n *Node) Launch() (exited <-chan struct{}) {
+	n.tb.Helper()
+	log, err := os.OpenFile(n.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	defer log.Close()
+	cmd := n.Command(context.Background())
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		n.tb.Fatalf("start chatd: %v", err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(gone)
+	}()
+	n.mu.Lock()
+	n.cmd, n.exited = cmd, gone
+	n.mu.Unlock()
+	return gone
+}
+
+// Ready asks /readyz once.
+func (n *Node) Ready() error {
+	answer, err := http.Get(n.URL() + "/readyz")
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("readyz: %s", answer.Status)
+	}
+	return nil
+}
+
+// Kill ends the process with SIGKILL, as a crash would, and waits until it is gone.
+func (n *Node) Kill() { n.tb.Helper(); n.stop(syscall.SIGKILL) }
+
+// Terminate ends the process with SIGTERM and waits until it has drained. The test fails when it does not end with
+// success in time.
+func (n *Node) Terminate() {
+	n.tb.Helper()
+	cmd := n.stop(syscall.SIGTERM)
+	if cmd == nil {
+		n.tb.Error("there was no process to terminate")
+	} else if !cmd.ProcessState.Success() {
+		n.tb.Errorf("chatd ended its drain with %v", cmd.ProcessState)
+	}
+}
+
+// stop sends sig and waits until the process is gone; one that does not go by itself is killed.
+func (n *Node) stop(sig syscall.Signal) *exec.Cmd {
+	n.mu.Lock()
+	cmd, exited := n.cmd, n.exited
+	n.cmd = nil
+	n.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	cmd.Process.Signal(sig)
+	select {
+	case <-exited:
+	case <-time.After(termTimeout):
+		cmd.Process.Kill()
+		<-exited
+	}
+	return cmd
+}
+
+// Client makes a client of the node for user, whose token lasts as long as a test.
+func (n *Node) Client(user string, opts ...client.Option) *client.Client {
+	n.tb.Helper()
+	return ClientAt(n.tb, n.URL(), user, opts...)
+}
+
+// ClientAt makes a client for user at any address, such as that of a proxy.
+func ClientAt(tb testing.TB, url, user string, opts ...client.Option) *client.Client {
+	tb.Helper()
+	c, err := client.New(url, client.StaticToken(Token(user, "", time.Hour)), opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
