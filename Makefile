@@ -1,0 +1,30 @@
+# Everything a newcomer or CI runs. `make test` installs what the tests need, then passes or says why.
+.PHONY: build test check-deps lint bench generate clean
+.DEFAULT_GOAL := build
+
+GO ?= go
+# The load and model tests take minutes under the race detector; they have a bound all the same.
+TEST_TIMEOUT ?= 15m
+
+build: ## the one binary
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/chatd ./cmd/chatd
+
+test: check-deps ## every test, with the race detector
+	$(GO) vet ./...
+	$(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
+	cd bench && $(GO) vet ./... && $(GO) test -timeout $(TEST_TIMEOUT) ./...
+
+check-deps: ## redis-server and chromium: real ones, the tests start them
+	@scripts/install-test-deps
+
+lint: ## formatting, static analysis, tidy modules
+	@scripts/lint
+
+bench: check-deps ## one table of figures and ratios, measured in one run
+	cd bench && $(GO) run .
+
+generate: ## what is generated from web/openapi.yaml
+	$(GO) generate ./...
+
+clean:
+	rm -rf bin

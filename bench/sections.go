@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var requests = regexp.MustCompile(`([0-9.]+) requests per second`)
+
+// rawRate asks redis-benchmark how many times a second the server runs the command, from clients connections, each
+// with depth commands under way.
+func (b *bench) rawRate(n, clients, depth int, args []any) (float64, error) {
+	_, port, _ := strings.Cut(b.redis.Addr, ":")
+	argv := []string{"-p", port, "-n", strconv.Itoa(n), "-c", strconv.Itoa(clients), "-P", strconv.Itoa(depth), "-q"}
+	for _, a := range args {
+		argv = append(argv, fmt.Sprint(a))
+	}
+	out, err := exec.CommandContext(b.ctx, "redis-benchmark", argv...).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("redis-benchmark: %w: %s", err, out)
+	}
+	found := requests.FindAllStringSubmatch(string(out), -1)
+	if len(found) == 0 {
+		return 0, fmt.Errorf("redis-benchmark says no rate: %s", out)
+	}
+	return strconv.ParseFloat(found[len(found)-1][1], 64)
+}
+
+// sending compares sends with redis-benchmark running the very same script call.
+func sending(b *bench) error {
+	b.table.section("sending a message of 200 bytes, one group")
+	if err := b.group("send", 3); err != nil {
+		return err
+	}
+	if err := b.send("send"); err != nil {
+		return err
+	}
+	call := *b.traffic.last.Load()
+	n := scaled(100_000)
+	raw, err := b.rawRate(n, 50, 1, call)
+	if err != nil {
+		return err
+	}
+	b.table.rate("redis-benchmark, the same script call, 50 connections", raw, raw, "")
+	deep, err := b.rawRate(n, 50, 64, call)
+	if err != nil {
+		return err
+	}
+	b.table.rate("redis-benchmark, the same, 64 calls deep", deep, raw, "unpipelined")
+	for _, callers := range []int{1, 64, 256} {
+		rate, err := parallel(scaled(40_000), callers, func(int) error { return b.send("send") })
+		if err != nil {
+			return err
+		}
+		b.table.rate(fmt.Sprintf("through the store, %d callers", callers), rate, raw, "unpipelined")
+	}
+	return b.sendingHTTP(raw)
+}
+
+// reading compares pulls with redis-benchmark reading the same page.
+func reading(b *bench) error {
+	b.table.section("reading")
+	for i := range 20 {
+		id := fmt.Sprintf("read-%d", i)
+		if err := b.group(id, 1); err != nil {
+			return err
+		}
+		for range 50 {
+			if err := b.send(id); err != nil {
+				return err
+			}
+		}
+	}
+	n := scaled(20_000)
+	raw, err := b.rawRate(n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"})
+	if err != nil {
+		return err
+	}
+	b.table.rate("redis-benchmark, a page of 50 by ZRANGEBYSCORE", raw, raw, "")
+	user, after := chat.Caller{User: "user-0"}, "2"
+	pull := func(int) error {
+		batch, _, err := b.service.Pull(b.ctx, user, "read-0", chat.PullQuery{After: &after, Limit: 50})
+		if err == nil && len(batch.Messages) != 50 {
+			err = fmt.Errorf("a page of %d messages", len(batch.Messages))
+		}
+		return err
+	}
+	rate, err := parallel(n, 64, pull)
+	if err != nil {
+		return err
+	}
+	b.table.rate("pulls of 50, 64 callers", rate, raw, "the bare page")
+	rate, err = parallel(scaled(4000), 64, func(int) error { _, err := b.service.Sync(b.ctx, user, chat.SyncRequest{Limit: 100}); return err })
+	if err != nil {
+		return err
+	}
+	b.table.rate("syncs over 20 groups, 100 messages in all, 64 callers", rate, 0, "")
+	return nil
+}
+
+// counting gives what no noise touches: commands and round trips as chatd sends them.
+func counting(b *bench) error {
+	b.table.section("commands and round trips that chatd makes")
+	user, after := chat.Caller{User: "user-0"}, "2"
+	steps := []struct {
+		what string
+		do   func() error
+	}{
+		{"a send", func() error { return b.send("read-0") }},
+		{"a pull of 50", func() error {
+			_, _, err := b.service.Pull(b.ctx, user, "read-0", chat.PullQuery{After: &after, Limit: 50})
+			return err
+		}},
+		{"an ack", func() error { _, err := b.service.Ack(b.ctx, user, "read-1", 10); return err }},
+		{"unread counts over 20 groups", func() error { _, err := b.service.UnreadCounts(b.ctx, user); return err }},
+		{"a sync over 20 groups", func() error { _, err := b.service.Sync(b.ctx, user, chat.SyncRequest{}); return err }},
+	}
+	for _, s := range steps {
+		commands, trips, err := b.traffic.during(s.do)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.what, err)
+		}
+		b.table.count(s.what, "%d commands, %d round trips", commands, trips)
+	}
+	for _, readers := range []int{1, 1000} {
+		if err := b.delivering(readers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delivering counts what a message costs that many live readers on this node get.
+func (b *bench) delivering(readers int) error {
+	id := fmt.Sprintf("live-%d", readers)
+	if err := b.group(id, readers); err != nil {
+		return err
+	}
+	followers := make([]*chat.Follower, readers)
+	for i := range followers {
+		f, err := b.service.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, nil)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		followers[i] = f
+	}
+	if err := takeUpTo(b, followers, id, int64(1+readers)); err != nil {
+		return err
+	}
+	const messages = 100
+	commands, trips, err := b.traffic.during(func() error {
+		for range messages {
+			if err := b.send(id); err != nil {
+				return err
+			}
+		}
+		return takeUpTo(b, followers, id, int64(1+readers+messages))
+	})
+	b.table.count(fmt.Sprintf("a message to %d live readers on one node", readers), "%.2f commands, %.2f round trips",
+		float64(commands)/messages, float64(trips)/messages)
+	return err
+}
+
+// takeUpTo has every follower take what it is owed until it holds message last of the group.
+func takeUpTo(b *bench, followers []*chat.Follower, group string, last int64) error {
+	for _, f := range followers {
+		for held := int64(0); held < last; {
+			event, err := f.Next(b.ctx)
+			if err != nil {
+				return err
+			}
+			if m := event.Messages; m != nil && m.Group == group {
+				held = m.To
+			}
+		}
+	}
+	return nil
+}
+
+// memory gives the bytes that a stored message of 200 bytes costs the server.
+func memory(b *bench) error {
+	b.table.section("memory of redis-server a stored message of 200 bytes")
+	for _, shape := range []struct{ groups, each int }{{1, 100_000}, {1000, 100}, {10_000, 10}} {
+		groups, each := shape.groups, shape.each
+		if groups == 1 {
+			each = scaled(each)
+		} else {
+			groups = scaled(groups)
+		}
+		before := b.usedMemory()
+		_, err := parallel(groups, 16, func(i int) error {
+			id := fmt.Sprintf("mem-%d-%d", each, i)
+			if err := b.group(id, 1); err != nil {
+				return err
+			}
+			for range each {
+				if err := b.send(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		b.table.count(fmt.Sprintf("%d groups of %d messages, two members", groups, each), "%.0f B (the group's own keys included)",
+			float64(b.usedMemory()-before)/float64(groups*each))
+	}
+	return nil
+}
+
+var usedMemory = regexp.MustCompile(`used_memory:(\d+)`)
+
+func (b *bench) usedMemory() int64 {
+	info, _ := b.redis.Do("INFO", "memory").(string)
+	n, err := strconv.ParseInt(usedMemory.FindStringSubmatch(info)[1], 10, 64)
+	if err != nil {
+		b.tb.Fatalf("INFO memory: %v", err)
+	}
+	return n
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+)
+
+// bench is one run: a redis-server of its own, a store and a service on it.
+type bench struct {
+	tb      *program
+	ctx     context.Context
+	redis   *redistest.Server
+	store   *store.Store
+	service *chat.Service
+	traffic *traffic
+	table   table
+}
+
+// program lets this command use what tests use: it ends the program where a test would fail.
+type program struct {
+	testing.TB // nil: only what is overridden here is ever called
+	cleanups   []func()
+}
+
+func (p *program) Helper()                      {}
+func (p *program) Failed() bool                 { return false }
+func (p *program) Logf(f string, a ...any)      { fmt.Fprintf(os.Stderr, f+"\n", a...) }
+func (p *program) Errorf(f string, a ...any)    { p.Logf(f, a...) }
+func (p *program) Cleanup(f func())             { p.cleanups = append(p.cleanups, f) }
+func (p *program) Fatalf(f string, args ...any) { p.Logf(f, args...); p.close(); os.Exit(1) }
+
+func (p *program) TempDir() string {
+	dir, err := os.MkdirTemp("", "chatd-bench")
+	if err != nil {
+		p.Fatalf("%v", err)
+	}
+	p.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (p *program) close() {
+	for i := len(p.cleanups) - 1; i >= 0; i-- {
+		p.cleanups[i]()
+	}
+	p.cleanups = nil
+}
+
+func newBench() *bench {
+	b := &bench{tb: &program{}, ctx: context.Background(), traffic: &traffic{}}
+	b.redis = redistest.Start(b.tb)
+	b.open(store.Options{URL: b.redis.URL()})
+	return b
+}
+
+// open makes a store and a service on it, watched by traffic.
+func (b *bench) open(o store.Options) {
+	o.Limits = chat.DefaultLimits()
+	s, err := store.Open(b.ctx, o)
+	if err != nil {
+		b.tb.Fatalf("open: %v", err)
+	}
+	s.Client().AddHook(b.traffic)
+	b.store, b.service = s, chat.New(s, chat.Options{Limits: o.Limits})
+	ctx, stop := context.WithCancel(b.ctx)
+	done := make(chan struct{})
+	go func() {
+		b.service.Run(ctx)
+		close(done)
+	}()
+	b.tb.Cleanup(func() {
+		stop()
+		<-done
+		s.Close()
+	})
+}
+
+func (b *bench) close() { b.tb.close() }
+
+// traffic counts what chatd sends to its store: commands, and round trips (a pipeline is one).
+type traffic struct {
+	commands, trips atomic.Int64
+	last            atomic.Pointer[[]any] // arguments of the newest single command
+}
+
+func (t *traffic) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (t *traffic) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		t.commands.Add(1)
+		t.trips.Add(1)
+		args := cmd.Args()
+		t.last.Store(&args)
+		return next(ctx, cmd)
+	}
+}
+
+func (t *traffic) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		t.commands.Add(int64(len(cmds)))
+		t.trips.Add(1)
+		return next(ctx, cmds)
+	}
+}
+
+// during counts commands and round trips of do.
+func (t *traffic) during(do func() error) (commands, trips int64, err error) {
+	c, r := t.commands.Load(), t.trips.Load()
+	err = do()
+	return t.commands.Load() - c, t.trips.Load() - r, err
+}
+
+// parallel has n calls of do made by callers at once and returns the rate per second.
+func parallel(n, callers int, do func(i int) error) (float64, error) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	var failed atomic.Pointer[error]
+	start := time.Now()
+	for range callers {
+		wg.Go(func() {
+			for failed.Load() == nil {
+				i := next.Add(1) - 1
+				if i >= int64(n) {
+					return
+				}
+				if err := do(int(i)); err != nil {
+					failed.Store(&err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := failed.Load(); err != nil {
+		return 0, *err
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
+}
+
+// group makes a group with members user-0..user-(members-1) besides its owner "owner".
+func (b *bench) group(id string, members int) error {
+	keep, backlog := int64(100), int64(100_000)
+	owner := chat.Caller{User: "owner"}
+	if _, err := b.service.CreateGroup(b.ctx, owner, chat.GroupDraft{ID: id, Keep: &keep, BacklogMax: &backlog}); err != nil {
+		return err
+	}
+	for i := range members {
+		if _, _, err := b.service.PutMember(b.ctx, owner, id, fmt.Sprintf("user-%d", i), ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// body is a message text of 200 bytes.
+var body = func() *string {
+	text := make([]byte, 200)
+	for i := range text {
+		text[i] = byte('a' + i%26)
+	}
+	s := string(text)
+	return &s
+}()
+
+func (b *bench) send(group string) error {
+	_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, group, chat.Draft{Body: body}, "")
+	return err
+}

@@ -1,0 +1,216 @@
+// Package chatd_test holds the rules of the house that a program can check: which package may import which, how long files
+// and functions are, which words are used, that documents and code speak of the same things.
+package chatd_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/chatd/chatd/"
+
+// mayImport says which of our packages a folder may import; what is not listed may import none of ours. Tests may import more.
+var mayImport = map[string][]string{
+	"cmd/chatd":          {"internal/node", "store", "web"},
+	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "static"},
+	"web":                {"chat", "web/api", "static"},
+	"store":              {"chat", "store/queue"},
+	"chat":               {},
+	"store/queue":        {},
+	"store/embedded":     {},
+	"client":             {},
+	"static":             {},
+	"internal/redistest": {},
+	"internal/harness":   {"client", "internal/redistest"},
+	"store/storetest":    {"chat", "store", "store/queue", "internal/redistest"},
+}
+
+const (
+	fileLinesMax       = 500
+	functionLinesMax   = 100
+	functionLinesLong  = 70
+	functionsLongShare = 0.03 // the codebases that people call clear have about 2 %
+)
+
+// sources returns the files of the tree that satisfy keep, as slash paths; generated and vendored ones are left out.
+func sources(t *testing.T, keep func(path string) bool) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		path = filepath.ToSlash(path)
+		if d.IsDir() {
+			if path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || d.Name() == "bin" || d.Name() == "testdata") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if keep(path) && !strings.HasSuffix(path, ".gen.go") {
+			found = append(found, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatal("no file matches: the test would check nothing")
+	}
+	return found
+}
+
+func isGo(path string) bool { return strings.HasSuffix(path, ".go") }
+
+func isTest(path string) bool { return strings.HasSuffix(path, "_test.go") }
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	for _, path := range sources(t, func(p string) bool { return isGo(p) && !isTest(p) && !strings.HasPrefix(p, "bench/") }) {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		for _, spec := range file.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			if ours, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(mayImport[folder], ours) {
+				t.Errorf("%s imports %s, which %s must not know", path, ours, folder)
+			}
+			technology := strings.HasPrefix(imported, "github.com/redis/") || strings.HasPrefix(imported, "github.com/labstack/") || imported == "net/http"
+			if folder == "chat" && technology {
+				t.Errorf("%s imports %s: the domain knows no technology", path, imported)
+			}
+			if strings.HasPrefix(imported, "github.com/redis/") && !strings.HasPrefix(folder, "store") && !strings.HasPrefix(folder, "internal") {
+				t.Errorf("%s imports %s: only store/ speaks to Redis", path, imported)
+			}
+		}
+	}
+}
+
+func TestFilesAndFunctionsFitASitting(t *testing.T) {
+	functions, long := 0, 0
+	for _, path := range sources(t, isGo) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := set.File(file.Pos()).LineCount(); lines > fileLinesMax {
+			t.Errorf("%s has %d lines, more than %d: does it hold one idea?", path, lines, fileLinesMax)
+		}
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || isTest(path) {
+				continue
+			}
+			functions++
+			lines := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1
+			if lines > functionLinesLong {
+				long++
+			}
+			if lines > functionLinesMax {
+				t.Errorf("%s: %s has %d lines, more than %d", path, fn.Name.Name, lines, functionLinesMax)
+			}
+		}
+	}
+	if share := float64(long) / float64(functions); share > functionsLongShare {
+		t.Errorf("%d of %d functions have more than %d lines (%.1f %%)", long, functions, functionLinesLong, 100*share)
+	}
+}
+
+// forbidden are words and calls that the house does without, with the reason.
+var forbidden = []struct {
+	pattern *regexp.Regexp
+	in      func(path string) bool
+	why     string
+}{
+	{regexp.MustCompile(`\bTODO\b|\bFIXME\b|\bXXX\b|\bHACK\b`), isSource, "unfinished work belongs in an issue"},
+	{regexp.MustCompile(`\bt\.Skip`), isTest, "a test that needs something installs it or fails"},
+	{regexp.MustCompile(`\btime\.Sleep\(`), isTest, "wait for the event, not for a time"},
+	{regexp.MustCompile(`(?i)\b(chat ?room|mailbox|participant|dequeue)\b`), isSource, "one word for one idea: group, inbox, member, claim"},
+	{regexp.MustCompile(`\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b`), isBrowser, "text from people is only ever text"},
+	{regexp.MustCompile(`testify`), isGo, "got and want are enough"},
+	{regexp.MustCompile(`"(KEYS|SCAN|PSUBSCRIBE)"|\.(Keys|Scan|PSubscribe)\(ctx`), isStore, "no pattern ever reaches the server"},
+}
+
+func isSource(p string) bool {
+	return (isGo(p) || strings.HasSuffix(p, ".lua") || isBrowser(p)) && p != "tidy_test.go"
+}
+
+func isBrowser(p string) bool { return strings.HasPrefix(p, "static/") && strings.HasSuffix(p, ".js") }
+
+func isStore(p string) bool {
+	return strings.HasPrefix(p, "store/") && isGo(p) && !isTest(p)
+}
+
+func TestForbiddenWords(t *testing.T) {
+	for _, path := range sources(t, isSource) {
+		text := read(t, path)
+		for _, f := range forbidden {
+			if !f.in(path) {
+				continue
+			}
+			if at := f.pattern.FindStringIndex(text); at != nil {
+				t.Errorf("%s:%d: %q: %s", path, 1+strings.Count(text[:at[0]], "\n"), text[at[0]:at[1]], f.why)
+			}
+		}
+	}
+}
+
+// TestScriptsSayWhatTheyTake holds rule 1 of the house: a script, its header and its paragraph in docs/redis.md.
+func TestScriptsSayWhatTheyTake(t *testing.T) {
+	documented := read(t, "docs/redis.md") + read(t, "docs/tasks.md")
+	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".lua") }) {
+		text := read(t, path)
+		header, _, _ := strings.Cut(text, "\n\n")
+		if !strings.HasPrefix(header, "--") {
+			t.Errorf("%s has no header", path)
+		}
+		function := strings.Contains(header, "-- function")
+		for _, word := range []string{"KEYS", "ARGV", "returns"} {
+			if !function && !strings.Contains(header, word) {
+				t.Errorf("%s: its header does not say %s", path, word)
+			}
+		}
+		if name := strings.TrimSuffix(filepath.Base(path), ".lua"); !strings.Contains(documented, "`"+name+"`") && !strings.Contains(documented, name+".lua") {
+			t.Errorf("%s: no paragraph in docs/redis.md or docs/tasks.md speaks of `%s`", path, name)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+func TestDocumentsLinkToWhatIsThere(t *testing.T) {
+	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".md") }) {
+		for _, found := range link.FindAllStringSubmatch(read(t, path), -1) {
+			target := filepath.Join(filepath.Dir(path), found[1])
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, found[1])
+			}
+		}
+	}
+}
+
+func TestModuleHasNoReplace(t *testing.T) {
+	if strings.Contains(read(t, "go.mod"), "\nreplace") {
+		t.Error("go.mod replaces a module: what others build would differ from what we test")
+	}
+}
