@@ -1,0 +1,278 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// depthMax is how deep JSON of a request may nest: far above what any client needs, far below what costs stack.
+const depthMax = 32
+
+// binder reads the body of a request into a generated type: the one place where request bodies are read.
+type binder struct {
+	bytesMax int64
+}
+
+// Bind implements echo.Binder. An empty body is io.EOF, which the generated code takes for an absent optional body.
+func (b *binder) Bind(into any, c echo.Context) error {
+	r := c.Request()
+	if err := checkContentType(r.Header.Get(echo.HeaderContentType)); err != nil {
+		return err
+	}
+	if r.ContentLength > b.bytesMax {
+		return errTooLarge(b.bytesMax)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, b.bytesMax))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return errTooLarge(b.bytesMax)
+		}
+		return &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
+	}
+	// The request is whole: the deadline that guards against a slow sender must not end a long poll.
+	_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Time{})
+	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
+		return io.EOF
+	}
+	return decodeStrict(body, into)
+}
+
+func errTooLarge(bytesMax int64) error {
+	return chat.Errorf(chat.CodeTooLarge, "a request has at most %d bytes", bytesMax)
+}
+
+func checkContentType(value string) error {
+	if value == "" {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(value)
+	charset := params["charset"]
+	if err != nil || media != echo.MIMEApplicationJSON || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
+		return chat.Errorf(chat.CodeInvalid, "content type: want application/json")
+	}
+	return nil
+}
+
+// decodeStrict reads one JSON object into a struct. encoding/json alone takes unknown fields, names in another case,
+// repeated names, null for anything, invalid UTF-8 and whatever follows the object; none of that passes here. Errors
+// name the field, never a value.
+func decodeStrict(body []byte, into any) error {
+	if !utf8.Valid(body) {
+		return chat.Errorf(chat.CodeInvalid, "the body is not valid UTF-8")
+	}
+	if !json.Valid(body) {
+		return chat.Errorf(chat.CodeInvalid, "the body is not one JSON value")
+	}
+	fields, err := scanObject(body)
+	if err != nil {
+		return err
+	}
+	shape := shapeOf(reflect.TypeOf(into).Elem())
+	required := shape.required
+	for _, f := range fields {
+		known, ok := shape.fields[f.name]
+		if !ok {
+			return chat.Errorf(chat.CodeInvalid, "unknown field %s", quoteName(f.name))
+		}
+		if f.null && !known.takesNull {
+			return chat.Errorf(chat.CodeInvalid, "%s: must not be null", f.name)
+		}
+		if known.required {
+			required--
+		}
+	}
+	if required > 0 {
+		return chat.Errorf(chat.CodeInvalid, "%s is required", shape.requiredNames)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return decodeError(err)
+	}
+	return nil
+}
+
+func decodeError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		// The syntax was checked before: what is left is a value that a type refuses, a time for one.
+		return &chat.Error{Code: chat.CodeInvalid, Message: "a field has a value that its type does not take", Cause: err}
+	}
+	name := wrong.Field
+	if name == "" {
+		name = "the body"
+	}
+	return chat.Errorf(chat.CodeInvalid, "%s: want %s", quoteName(name), kindName(wrong.Type))
+}
+
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "an integer below 2^63"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+// quoteName shows a name that a client chose: short, and with control characters escaped.
+func quoteName(name string) string {
+	const bytesMax = 64
+	if len(name) > bytesMax {
+		name = name[:bytesMax]
+	}
+	return strconv.QuoteToASCII(name)
+}
+
+var rawType = reflect.TypeFor[json.RawMessage]()
+
+// shape is what decodeStrict needs to know of a struct. The generated types write omitempty on optional fields alone.
+type shape struct {
+	fields        map[string]fieldShape
+	required      int
+	requiredNames string
+}
+
+type fieldShape struct {
+	takesNull bool
+	required  bool
+}
+
+var shapes sync.Map // reflect.Type -> *shape: the types of requests, a few dozen
+
+func shapeOf(t reflect.Type) *shape {
+	if known, ok := shapes.Load(t); ok {
+		return known.(*shape)
+	}
+	s := &shape{fields: make(map[string]fieldShape, t.NumField())}
+	var names []string
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		f := fieldShape{takesNull: t.Field(i).Type == rawType, required: !strings.Contains(options, "omitempty")}
+		s.fields[name] = f
+		if f.required {
+			s.required++
+			names = append(names, name)
+		}
+	}
+	s.requiredNames = strings.Join(names, ", ")
+	shapes.Store(t, s)
+	return s
+}
+
+// field is a field of the outermost object.
+type field struct {
+	name string
+	null bool
+}
+
+// scanObject walks over valid JSON and returns the fields of its outermost object. It refuses anything but an object,
+// nesting beyond depthMax, and two fields of one name in any object.
+func scanObject(b []byte) ([]field, error) {
+	var (
+		fields []field
+		stack  []map[string]struct{} // the names seen per open object; nil for a list
+		key    bool                  // the next string is a name
+	)
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			if len(stack) == depthMax {
+				return nil, chat.Errorf(chat.CodeInvalid, "nested deeper than %d", depthMax)
+			}
+			if key = b[i] == '{'; key {
+				stack = append(stack, make(map[string]struct{}))
+			} else {
+				stack = append(stack, nil)
+			}
+		case '}', ']':
+			stack = stack[:len(stack)-1]
+			key = false
+		case ',':
+			key = stack[len(stack)-1] != nil
+		case '"':
+			end := stringEnd(b, i)
+			if key {
+				name, err := unquote(b[i : end+1])
+				if err != nil {
+					return nil, err
+				}
+				open := stack[len(stack)-1]
+				if _, twice := open[name]; twice {
+					return nil, chat.Errorf(chat.CodeInvalid, "%s is given twice", quoteName(name))
+				}
+				open[name] = struct{}{}
+				if len(stack) == 1 {
+					fields = append(fields, field{name: name, null: nullFollows(b[end+1:])})
+				}
+				key = false
+			}
+			i = end
+		}
+		if len(stack) == 0 && b[i] != '}' && !isSpace(b[i]) {
+			return nil, chat.Errorf(chat.CodeInvalid, "want a JSON object")
+		}
+	}
+	return fields, nil
+}
+
+// stringEnd returns the index of the quote that closes the string opened at i.
+func stringEnd(b []byte, i int) int {
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+func unquote(quoted []byte) (string, error) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		return "", fmt.Errorf("a name that was checked before: %w", err)
+	}
+	return s, nil
+}
+
+func nullFollows(b []byte) bool {
+	b = bytes.TrimLeft(b, " \t\r\n:")
+	return len(b) > 0 && b[0] == 'n'
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// decimal reads a number as the wire contract writes ids: digits alone, below 2^63.
+func decimal(s string) (int64, bool) {
+	if s == "" || len(s) > 19 {
+		return 0, false
+	}
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,217 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// What stands in front of every handler, from the outside in: observe, recoverPanic, secureHeaders, cors, admit.
+
+// observe counts and times requests by route template, and logs them at debug. Nothing of a user's goes into either.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		begin := time.Now()
+		// The answer to an error is written here already, so that its status is known below.
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		took := time.Since(begin)
+		name, method := "unmatched", "other"
+		if r := s.routeOf(c); r != nil {
+			name, method = r.template, r.method
+		}
+		s.metrics.observe(method, name, c.Response().Status, took)
+		if s.log.Enabled(c.Request().Context(), slog.LevelDebug) {
+			s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "request", slog.String("method", method), slog.String("route", name),
+				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", c.RealIP()))
+		}
+		return nil
+	}
+}
+
+// recoverPanic turns a panic into the failure of one request.
+func (s *Server) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			s.metrics.panics.Inc()
+			s.log.Error("panic", "route", c.Path(), "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = &chat.Error{Code: chat.CodeInternal, Message: "panic"}
+		}()
+		return next(c)
+	}
+}
+
+// apiPolicy lets a browser do nothing with an answer but read it.
+const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", apiPolicy)
+		return next(c)
+	}
+}
+
+// cors answers other sites: those of the configured list may call and read, all others get no leave. Tokens travel in a
+// header that scripts set, never in cookies, so credentials are not allowed for.
+func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r, h := c.Request(), c.Response().Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if origin == "" {
+			return next(c)
+		}
+		allowed := s.origins[origin]
+		if allowed {
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Expose-Headers", "Retry-After, Idempotency-Replayed, RateLimit, RateLimit-Policy")
+		}
+		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+			return next(c)
+		}
+		if !allowed {
+			return chat.Errorf(chat.CodeForbidden, "this origin may not call")
+		}
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key")
+		h.Set("Access-Control-Max-Age", "600")
+		return c.NoContent(http.StatusNoContent)
+	}
+}
+
+// admit lets a request through to a route of the description: with a token that holds, ids that are ids, and query
+// parameters that the route has. What is no such route (pages, the client's files, unknown paths) passes untouched.
+func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := s.routeOf(c)
+		if r == nil {
+			return next(c)
+		}
+		req := c.Request()
+		if !r.open {
+			who, err := s.authenticate(req)
+			if err != nil {
+				return err
+			}
+			c.SetRequest(req.WithContext(context.WithValue(req.Context(), identityKey{}, who)))
+		}
+		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+			return chat.Errorf(chat.CodeInvalid, "content encoding: requests are taken as they are, not compressed")
+		}
+		if err := checkPath(c, r); err != nil {
+			return err
+		}
+		if err := checkQuery(req.URL.RawQuery, r); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+func (s *Server) routeOf(c echo.Context) *route { return s.routes[c.Request().Method+" "+c.Path()] }
+
+type identityKey struct{}
+
+// callerOf is who makes the request, as admit found.
+func callerOf(ctx context.Context) chat.Caller {
+	who, _ := ctx.Value(identityKey{}).(Identity)
+	return who.Caller()
+}
+
+func (s *Server) authenticate(r *http.Request) (Identity, error) {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+	}
+	return s.verify(r.Context(), token)
+}
+
+// checkPath refuses what is no id before it can reach the domain, let alone a key of the store.
+func checkPath(c echo.Context, r *route) error {
+	for _, name := range r.path {
+		value := c.Param(name)
+		if c.Request().URL.RawPath != "" {
+			// Echo routes by the raw path where there is one, and hands out its parts undecoded.
+			decoded, err := url.PathUnescape(value)
+			if err != nil {
+				return chat.Errorf(chat.CodeInvalid, "%s: not a valid path", name)
+			}
+			value = decoded
+		}
+		if name == "id" {
+			if n, ok := decimal(value); !ok || n < 1 {
+				return chat.Errorf(chat.CodeInvalid, "id: want an integer from 1")
+			}
+		} else if !chat.ValidID(value) {
+			return errBadID(name)
+		}
+	}
+	return nil
+}
+
+func errBadID(name string) error {
+	return chat.Errorf(chat.CodeInvalid, "%s: want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot", name)
+}
+
+func checkQuery(raw string, r *route) error {
+	if raw == "" {
+		return nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return chat.Errorf(chat.CodeInvalid, "the query string is not well formed")
+	}
+	for name, given := range values {
+		p, ok := r.query[name]
+		if !ok {
+			return chat.Errorf(chat.CodeInvalid, "unknown query parameter %s", quoteName(name))
+		}
+		if len(given) > 1 {
+			return chat.Errorf(chat.CodeInvalid, "query parameter %s is given twice", name)
+		}
+		if wrong := p.check(given[0]); wrong != "" {
+			return chat.Errorf(chat.CodeInvalid, "%s: %s", name, wrong)
+		}
+	}
+	return nil
+}
+
+// ipExtractor tells the client's address: the peer's, unless the peer is a proxy that is trusted. Echo by itself believes
+// any X-Forwarded-For.
+func ipExtractor(proxies []netip.Prefix) echo.IPExtractor {
+	if len(proxies) == 0 {
+		return echo.ExtractIPDirect()
+	}
+	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, p := range proxies {
+		options = append(options, echo.TrustIPRange(&net.IPNet{IP: p.Masked().Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}))
+	}
+	return echo.ExtractIPFromXFFHeader(options...)
+}

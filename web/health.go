@@ -1,0 +1,33 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// readyTimeout is how long the store may take to answer before the server calls itself not ready.
+const readyTimeout = 2 * time.Second
+
+func (s *Server) registerHealth(e *echo.Echo) {
+	e.GET("/livez", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`)) })
+	e.GET("/readyz", s.readyz)
+}
+
+func (s *Server) readyz(c echo.Context) error {
+	if s.draining() {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "the server is about to stop", RetryAfter: time.Second}
+	}
+	if s.opt.Ready != nil {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
+		defer cancel()
+		if err := s.opt.Ready(ctx); err != nil {
+			return &chat.Error{Code: chat.CodeUnavailable, Message: "the store does not answer", RetryAfter: time.Second, Cause: err}
+		}
+	}
+	return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`))
+}

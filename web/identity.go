@@ -1,0 +1,22 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Identity is whom a verified token names.
+type Identity struct {
+	User    string
+	Admin   bool      // an operator or a backend
+	Expires time.Time // when the token ends, without any leeway
+}
+
+// Caller is the identity as the domain sees it.
+func (i Identity) Caller() chat.Caller { return chat.Caller{User: i.User, Admin: i.Admin} }
+
+// Verify checks a bearer token. Its error is a *chat.Error: unauthenticated for a token that does not hold, unavailable
+// where the keys to check it cannot be had.
+type Verify func(ctx context.Context, token string) (Identity, error)

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/api"
+)
+
+// SendDirect serves POST /v1/users/{user}/messages.
+func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) (api.SendDirectResponseObject, error) {
+	b := r.Body
+	switch {
+	case b == nil:
+		return nil, errNoBody
+	case b.DeliverAt != nil:
+		return nil, errNoSchedules
+	case b.ClientId != nil && !chat.ValidKey(*b.ClientId):
+		return nil, errBadKey
+	}
+	item, duplicate, err := s.service.SendDirect(ctx, callerOf(ctx), r.User, chat.Direct{Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId)})
+	if err != nil {
+		return nil, err
+	}
+	s.metrics.sent.Inc()
+	return directAnswer{item, duplicate}, nil
+}
+
+// PullInbox serves GET /v1/inbox.
+func (s *Server) PullInbox(ctx context.Context, r api.PullInboxRequestObject) (api.PullInboxResponseObject, error) {
+	batch, err := s.service.Inbox(ctx, callerOf(ctx), r.Params.After, limitOf(r.Params.Limit))
+	return inboxAnswer{batch}, err
+}
+
+// AckInbox serves POST /v1/inbox/ack.
+func (s *Server) AckInbox(ctx context.Context, r api.AckInboxRequestObject) (api.AckInboxResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	if r.Body.Seq < 0 {
+		return nil, errNegative("seq")
+	}
+	return api.AckInbox200JSONResponse(*r.Body), s.service.AckInbox(ctx, callerOf(ctx), r.Body.Seq)
+}

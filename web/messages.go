@@ -1,0 +1,139 @@
+package web
+
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/api"
+)
+
+// SendMessage serves POST /v1/groups/{group}/messages.
+func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject) (api.SendMessageResponseObject, error) {
+	b := r.Body
+	if b == nil {
+		return nil, errNoBody
+	}
+	if b.DeliverAt != nil {
+		return nil, errNoSchedules
+	}
+	if err := checkDraft(b); err != nil {
+		return nil, err
+	}
+	durability := s.opt.Durability
+	if r.Params.Durability != nil {
+		durability = *r.Params.Durability
+	}
+	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, chat.Draft{
+		Kind: deref(b.Kind), Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId), ReplyTo: deref(b.ReplyTo),
+		Mentions: deref(b.Mentions), Target: deref(b.Target), Emoji: deref(b.Emoji), Removed: deref(b.Removed),
+	}, durability)
+	if err != nil {
+		return nil, err
+	}
+	if durability == "" {
+		sent.Durability = ""
+	}
+	s.metrics.sent.Inc()
+	return sentAnswer{sent}, nil
+}
+
+var errNoSchedules = chat.Errorf(chat.CodeInvalid, "deliver_at: schedules are not available in this version")
+
+// checkDraft checks what the schema says of the fields; which fields a kind takes is the domain's to say.
+func checkDraft(b *api.MessageDraft) error {
+	switch {
+	case b.ClientId != nil && !chat.ValidKey(*b.ClientId):
+		return errBadKey
+	case b.ReplyTo != nil && *b.ReplyTo < 1:
+		return chat.Errorf(chat.CodeInvalid, "reply_to: want an integer from 1")
+	case b.Target != nil && *b.Target < 1:
+		return chat.Errorf(chat.CodeInvalid, "target: want an integer from 1")
+	case b.Kind != nil && !clientKind(*b.Kind):
+		return chat.Errorf(chat.CodeInvalid, "kind: want text, data, edit, delete or reaction")
+	}
+	return checkIDs("mentions", deref(b.Mentions))
+}
+
+var errBadKey = chat.Errorf(chat.CodeInvalid, "client_id: want 1 to 64 printable ASCII characters")
+
+// clientKind tells whether a client may ask for the kind: a notice is the server's own.
+func clientKind(k chat.Kind) bool {
+	switch k {
+	case chat.Text, chat.Data, chat.Edit, chat.Delete, chat.Reaction:
+		return true
+	default:
+		return false
+	}
+}
+
+// ListMessages serves GET /v1/groups/{group}/messages.
+func (s *Server) ListMessages(ctx context.Context, r api.ListMessagesRequestObject) (api.ListMessagesResponseObject, error) {
+	if r.Params.After != nil && r.Params.Before != nil {
+		return nil, chat.Errorf(chat.CodeInvalid, "after and before do not go together")
+	}
+	batch, views, err := s.service.Pull(ctx, callerOf(ctx), r.Group, chat.PullQuery{
+		After: r.Params.After, Before: r.Params.Before, Limit: limitOf(r.Params.Limit),
+	})
+	return pageAnswer{batch, views}, err
+}
+
+// AckGroup serves POST /v1/groups/{group}/ack.
+func (s *Server) AckGroup(ctx context.Context, r api.AckGroupRequestObject) (api.AckGroupResponseObject, error) {
+	id, err := markOf(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := s.service.Ack(ctx, callerOf(ctx), r.Group, id)
+	return api.AckGroup200JSONResponse(cursors), err
+}
+
+// ReadGroup serves POST /v1/groups/{group}/read.
+func (s *Server) ReadGroup(ctx context.Context, r api.ReadGroupRequestObject) (api.ReadGroupResponseObject, error) {
+	id, err := markOf(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := s.service.Read(ctx, callerOf(ctx), r.Group, id)
+	return api.ReadGroup200JSONResponse(cursors), err
+}
+
+// UnreadGroup serves POST /v1/groups/{group}/unread.
+func (s *Server) UnreadGroup(ctx context.Context, r api.UnreadGroupRequestObject) (api.UnreadGroupResponseObject, error) {
+	id, err := markOf(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := s.service.Unread(ctx, callerOf(ctx), r.Group, id)
+	return api.UnreadGroup200JSONResponse(cursors), err
+}
+
+func markOf(b *api.Mark) (int64, error) {
+	if b == nil {
+		return 0, errNoBody
+	}
+	if b.Id < 0 {
+		return 0, chat.Errorf(chat.CodeInvalid, "id: want an integer from 0")
+	}
+	return b.Id, nil
+}
+
+// ListReceipts serves GET /v1/groups/{group}/messages/{id}/receipts.
+func (s *Server) ListReceipts(ctx context.Context, r api.ListReceiptsRequestObject) (api.ListReceiptsResponseObject, error) {
+	receipts, after, err := s.service.Receipts(ctx, callerOf(ctx), r.Group, r.Id, limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	if err != nil {
+		return nil, err
+	}
+	return api.ListReceipts200JSONResponse{
+		Id: receipts.ID, Members: receipts.Members, Seen: receipts.Seen, Read: receipts.Read,
+		SeenBy: orEmpty(receipts.SeenBy), Pending: orEmpty(receipts.Pending), Next: next(after),
+	}, nil
+}
+
+// GetUnread serves GET /v1/unread.
+func (s *Server) GetUnread(ctx context.Context, _ api.GetUnreadRequestObject) (api.GetUnreadResponseObject, error) {
+	counts, err := s.service.UnreadCounts(ctx, callerOf(ctx))
+	if counts.Groups == nil {
+		counts.Groups = map[string]int64{}
+	}
+	return api.GetUnread200JSONResponse(counts), err
+}

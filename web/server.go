@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/api"
+)
+
+// SessionHandler serves the websocket route. Count is how many sessions are live.
+type SessionHandler interface {
+	http.Handler
+	Count() int
+}
+
+// Options are what a Server needs besides the domain.
+type Options struct {
+	Limits     chat.Limits
+	Durability chat.Durability // what every send waits for; empty or memory: what the store gives anyway
+	Origins    []string        // exact origins of other sites that may call; the own one needs no entry
+	Proxies    []netip.Prefix  // whose forwarded addresses count
+	Static     fs.FS           // the browser client, index.html at its root; nil: none
+	Sessions   SessionHandler  // nil: no websocket route
+	Issue      Issue           // nil: no development sign-in
+	Ready      func(ctx context.Context) error
+	Metrics    bool // the figures are on this address, for clients of the same host
+	Log        *slog.Logger
+}
+
+// Issue makes a token for a user, for the development sign-in.
+type Issue func(user string) (token string, expires time.Time, err error)
+
+// Server is the HTTP layer. Make one with New.
+type Server struct {
+	service *chat.Service
+	verify  Verify
+	opt     Options
+	log     *slog.Logger
+	routes  map[string]*route
+	origins map[string]bool
+	metrics *metrics
+	echo    *echo.Echo
+
+	drain     context.Context // ends when the server begins to stop
+	stopDrain context.CancelFunc
+}
+
+var _ api.StrictServerInterface = (*Server)(nil)
+
+// New builds the routes. Its error is one of the build: a description that does not parse.
+func New(service *chat.Service, verify Verify, opt Options) (*Server, error) {
+	doc, err := loadDescription()
+	if err != nil {
+		return nil, err
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{service: service, verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool)}
+	for _, o := range opt.Origins {
+		s.origins[o] = true
+	}
+	s.drain, s.stopDrain = context.WithCancel(context.Background())
+	s.metrics = newMetrics(opt.Sessions)
+
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.fail
+	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
+	e.IPExtractor = ipExtractor(opt.Proxies)
+	e.Use(s.observe, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
+	s.echo = e
+	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, nil), api.RegisterHandlersOptions{
+		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}},
+	})
+	if opt.Sessions != nil {
+		e.GET("/v1/ws", s.websocket)
+	}
+	if opt.Issue != nil {
+		e.POST("/v1/dev/token", s.devToken)
+	}
+	s.registerHealth(e)
+	if opt.Metrics {
+		e.GET("/metrics", s.localMetrics)
+	}
+	if err := s.registerPages(e, doc); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Handler serves everything.
+func (s *Server) Handler() http.Handler { return s.echo }
+
+// Admin serves health and figures alone, for an address of its own that only operators reach.
+func (s *Server) Admin() http.Handler {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.fail
+	e.Use(s.recoverPanic, s.secureHeaders)
+	s.registerHealth(e)
+	e.GET("/metrics", echo.WrapHandler(s.metrics.handler()))
+	return e
+}
+
+// Drain begins the end: /readyz says no, and long polls are answered with what there is. It may be called again.
+func (s *Server) Drain() { s.stopDrain() }
+
+func (s *Server) draining() bool { return s.drain.Err() != nil }
+
+// Deadlines of the HTTP server. Routes that wait longer (sync, the websocket) extend their own.
+const (
+	headerTimeout  = 5 * time.Second
+	readTimeout    = 15 * time.Second
+	writeTimeout   = 30 * time.Second
+	idleTimeout    = 75 * time.Second
+	headerBytesMax = 16 << 10
+)
+
+// NewHTTPServer returns a server for h with a deadline on everything a client can hold up.
+func NewHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerBytesMax,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}

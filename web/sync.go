@@ -1,0 +1,113 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/api"
+)
+
+// Sync serves POST /v1/sync.
+func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	req, err := s.syncRequest(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	wait, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.drain, cancel)()
+	if s.draining() {
+		wait, req.WaitS = ctx, 0
+	}
+	answer, err := s.service.Sync(wait, callerOf(ctx), req)
+	if err != nil && wait.Err() != nil && ctx.Err() == nil {
+		// The server stops: answer with what there is instead of holding it up. Acks may be repeated.
+		req.WaitS = 0
+		answer, err = s.service.Sync(ctx, callerOf(ctx), req)
+	}
+	return syncAnswer{answer}, err
+}
+
+func (s *Server) syncRequest(b *api.SyncRequest) (chat.SyncRequest, error) {
+	req := chat.SyncRequest{
+		Ack: deref(b.Ack), InboxAck: b.InboxAck, InboxAfter: b.InboxAfter, Limit: limitOf(b.Limit), After: make(map[string]string),
+	}
+	for group, id := range req.Ack {
+		if !chat.ValidID(group) {
+			return req, errBadID("ack")
+		}
+		if id < 0 {
+			return req, errNegative("ack")
+		}
+	}
+	for group, raw := range deref(b.After) {
+		if !chat.ValidID(group) {
+			return req, errBadID("after")
+		}
+		position, ok := positionOf(raw)
+		if !ok {
+			return req, chat.Errorf(chat.CodeInvalid, "after: want an id from 0, or the cursor of a batch as a string")
+		}
+		req.After[group] = position
+	}
+	switch {
+	case deref(b.InboxAck) < 0:
+		return req, errNegative("inbox_ack")
+	case deref(b.InboxAfter) < 0:
+		return req, errNegative("inbox_after")
+	case deref(b.WaitS) < 0:
+		return req, errNegative("wait_s")
+	case b.Limit != nil && *b.Limit < 1:
+		return req, chat.Errorf(chat.CodeInvalid, "limit: want an integer from 1")
+	}
+	req.WaitS = int(min(deref(b.WaitS), int64(s.opt.Limits.WaitMax/time.Second)))
+	return req, nil
+}
+
+// positionOf reads a position of `after`: an id as a number or a cursor as a string, as the domain takes both.
+func positionOf(raw json.RawMessage) (string, bool) {
+	text := string(raw)
+	if !strings.HasPrefix(text, `"`) {
+		_, ok := decimal(text)
+		return text, ok
+	}
+	var cursor string
+	if err := json.Unmarshal(raw, &cursor); err != nil {
+		return "", false
+	}
+	// An id in quotes is no cursor: numbers are numbers everywhere.
+	_, number := decimal(cursor)
+	return cursor, !number && cursor != ""
+}
+
+func errNegative(name string) error {
+	return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", name)
+}
+
+// websocket hands the connection over. A server that is about to stop takes no new ones.
+func (s *Server) websocket(c echo.Context) error {
+	if s.draining() {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "restarting", RetryAfter: time.Second}
+	}
+	s.opt.Sessions.ServeHTTP(c.Response(), c.Request())
+	return nil
+}
+
+// longPoll lets the answer be written after the longest wait; the server's own deadline would cut it off.
+func (s *Server) longPoll(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		deadline := time.Now().Add(s.opt.Limits.WaitMax + writeTimeout)
+		// Not every writer has deadlines (that of a test has none); one without cannot cut the answer off either.
+		_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(deadline)
+		return next(c)
+	}
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Bounds of tokens. What is longer is refused before it is parsed: parsing costs memory by the number of dots.
+const (
+	tokenBytesMax  = 8 << 10
+	secretBytesMin = 32 // HS256 is as strong as its secret, up to its 256 bits
+	leeway         = 30 * time.Second
+)
+
+// TokenOptions say which tokens hold. With both a secret and a key set each has its own algorithms, so neither can be
+// taken for the other.
+type TokenOptions struct {
+	Secret   []byte         // HS256
+	JWKS     string         // RS256, ES256 and EdDSA: the URL or the file of a key set
+	Issuer   string         // what `iss` must be; empty: anything
+	Audience string         // what `aud` must hold; empty: anything
+	Egress   []netip.Prefix // networks that a JWKS URL may reach although they are private
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Verifier checks bearer tokens by RFC 7519 and the rules of RFC 8725: the algorithm is bound to the key, never taken from
+// the token alone. Verified tokens are remembered until they end or the keys change.
+type Verifier struct {
+	opt    TokenOptions
+	parser *jwt.Parser
+	keys   *keySet // nil without a key set
+	known  *tokenCache
+}
+
+// NewVerifier checks the keys. A key set's URL that does not answer is no error: it is tried again when a token needs it.
+func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	v := &Verifier{opt: opt, known: newTokenCache(tokensMax)}
+	var methods []string
+	if len(opt.Secret) > 0 {
+		if len(opt.Secret) < secretBytesMin {
+			return nil, errShortSecret
+		}
+		methods = append(methods, jwt.SigningMethodHS256.Alg())
+	}
+	if opt.JWKS != "" {
+		keys, err := openKeySet(ctx, opt, v.known.clear)
+		if err != nil {
+			return nil, err
+		}
+		v.keys = keys
+		methods = append(methods, jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(), jwt.SigningMethodEdDSA.Alg())
+	}
+	if len(methods) == 0 {
+		return nil, errors.New("neither a secret nor a key set to verify tokens with")
+	}
+	rules := []jwt.ParserOption{jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(opt.Now)}
+	if opt.Issuer != "" {
+		rules = append(rules, jwt.WithIssuer(opt.Issuer))
+	}
+	if opt.Audience != "" {
+		rules = append(rules, jwt.WithAudience(opt.Audience))
+	}
+	v.parser = jwt.NewParser(rules...)
+	return v, nil
+}
+
+var errShortSecret = errors.New("the secret for tokens needs at least 32 bytes")
+
+// Run keeps the key set fresh, so that a key that was taken out stops being trusted; it returns when ctx ends.
+func (v *Verifier) Run(ctx context.Context) {
+	if v.keys != nil {
+		v.keys.run(ctx)
+	}
+}
+
+// Verify implements Verify.
+func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
+	if len(token) > tokenBytesMax || strings.Count(token, ".") != 2 {
+		return Identity{}, errNoToken
+	}
+	key, generation := v.known.key(token)
+	if who, ok := v.known.get(key); ok && v.opt.Now().Before(who.Expires.Add(leeway)) {
+		return who, nil
+	}
+	claims := jwt.MapClaims{} // a struct would take SUB for sub
+	if _, err := v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) { return v.keyFor(ctx, t) }); err != nil {
+		if errors.Is(err, chat.ErrUnavailable) {
+			return Identity{}, chat.ErrUnavailable
+		}
+		v.opt.Log.LogAttrs(ctx, slog.LevelDebug, "token refused", slog.String("why", refusal(err)))
+		return Identity{}, errNoToken
+	}
+	user, _ := claims["sub"].(string)
+	if !chat.ValidID(user) {
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "the token's sub is no user id")
+	}
+	expires, err := claims.GetExpirationTime()
+	if err != nil || expires == nil {
+		return Identity{}, errNoToken
+	}
+	who := Identity{User: user, Admin: claims["role"] == "admin", Expires: expires.Time}
+	v.known.put(key, who, generation)
+	return who, nil
+}
+
+var errNoToken = chat.Errorf(chat.CodeUnauthenticated, "the token does not hold")
+
+var (
+	keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	errHeader    = errors.New("the header of the token is not taken")
+)
+
+// keyFor finds the key for a token whose algorithm is one of those configured. Of the header it uses alg and kid alone:
+// jku, jwk, x5u and x5c would let the token bring its own key.
+func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
+	if _, ok := t.Header["crit"]; ok {
+		return nil, errHeader
+	}
+	if typ, ok := t.Header["typ"]; ok {
+		name, _ := typ.(string)
+		if !strings.EqualFold(name, "JWT") && !strings.EqualFold(name, "at+jwt") {
+			return nil, errHeader
+		}
+	}
+	if kid, ok := t.Header["kid"]; ok {
+		if name, _ := kid.(string); !keyIDPattern.MatchString(name) {
+			return nil, errHeader
+		}
+	}
+	if t.Method == jwt.SigningMethodHS256 {
+		return v.opt.Secret, nil
+	}
+	return v.keys.find(ctx, t)
+}
+
+// refusal names the rule that a token broke, for the log: the errors themselves may hold parts of the token.
+func refusal(err error) string {
+	for _, rule := range []error{
+		errHeader, errUnknownKey, jwt.ErrTokenMalformed, jwt.ErrTokenExpired, jwt.ErrTokenNotValidYet, jwt.ErrTokenInvalidIssuer,
+		jwt.ErrTokenInvalidAudience, jwt.ErrTokenRequiredClaimMissing, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenUnverifiable,
+	} {
+		if errors.Is(err, rule) {
+			return rule.Error()
+		}
+	}
+	return "other"
+}
+
+// Claims are what SignToken writes.
+type Claims struct {
+	User             string
+	Role             string // "admin" or empty
+	Issuer, Audience string // as the verifier asks for them; empty: left out
+	TTL              time.Duration
+}
+
+// SignToken makes a token of the HS256 family.
+func SignToken(secret []byte, c Claims, now time.Time) (token string, expires time.Time, err error) {
+	if len(secret) < secretBytesMin {
+		return "", time.Time{}, errShortSecret
+	}
+	expires = now.Add(c.TTL).Truncate(time.Second)
+	claims := jwt.MapClaims{"sub": c.User, "iat": now.Unix(), "exp": expires.Unix()}
+	for name, value := range map[string]string{"role": c.Role, "iss": c.Issuer, "aud": c.Audience} {
+		if value != "" {
+			claims[name] = value
+		}
+	}
+	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(secret)
+	return token, expires, err
+}
