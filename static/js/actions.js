@@ -1,0 +1,154 @@
+/** What a person can do. Every failure ends as a readable line, either beside the form (thrown) or as a toast. */
+import { Problem, call } from "./api.js";
+import { mentionsIn } from "./format.js";
+import { OUTBOX_MAX, newKey } from "./outbox.js";
+import * as state from "./state.js";
+
+/** Signs of typing go out at most this often. */
+const TYPING_EVERY_MS = 3000;
+
+/** The user id that a token is made out to; the server alone decides whether the token is good. @param {string} token */
+function subject(token) {
+  try {
+    const bytes = Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    return String(JSON.parse(new TextDecoder().decode(bytes)).sub ?? "");
+  } catch {
+    return "";
+  }
+}
+
+/** @param {import("./store.js").Store} store @param {import("./client.js").Client} client */
+export function createActions(store, client) {
+  const { api, toast } = client;
+  const loading = new Set();
+  let typed = 0;
+
+  /** @param {Partial<import("./types.js").Task> & {group: string, kind: import("./types.js").Task["kind"]}} task */
+  function queue(task) {
+    if (store.get().outbox.length >= OUTBOX_MAX) {
+      toast("Too many messages are waiting to be sent. Please wait until the server is back.");
+      return false;
+    }
+    const entry = { ...task, client_id: newKey(), queued_at: new Date().toISOString(), attempts: 0 };
+    store.update((s) => ({ ...s, outbox: [...s.outbox, entry] }));
+    client.pump();
+    return true;
+  }
+
+  /** @param {Promise<any>} doing */
+  const orToast = (doing) => doing.catch((err) => toast(err.message));
+
+  return {
+    /** Development sign-in. Throws a Problem; with status 404 the server does not offer it. @param {string} name */
+    async signIn(name) {
+      const { token, expires_at } = await call("POST", "/v1/dev/token", { body: { user: name } });
+      client.start({ user: name, token, expires_at, dev: true });
+    },
+    /** @param {string} text a token */
+    async signInWithToken(text) {
+      const token = text.trim();
+      const user = subject(token);
+      if (!user) throw new Problem("invalid_request", "This is no token. It has three parts with dots between them.");
+      await call("GET", "/v1/groups?limit=1", { token });
+      client.start({ user, token, expires_at: "", dev: false });
+    },
+    signOut: () => client.signOut(),
+    reconnect: () => client.hurry(),
+    dismiss: (/** @type {number} */ id) => store.update((s) => ({ ...s, toasts: s.toasts.filter((t) => t.id !== id) })),
+
+    /** Shows a group, "" the list alone. @param {string} id */
+    open(id) {
+      if (decodeURIComponent(location.hash.slice(1)) !== id) location.hash = encodeURIComponent(id);
+      store.update((s) => ({ ...s, open: s.groups.has(id) ? id : "", heard: "" }));
+    },
+    loadMembers: (/** @type {string} */ id) => orToast(client.loadMembers(id)),
+    /** @param {string} id */
+    async loadOlder(id) {
+      const log = store.get().logs.get(id);
+      if (!log?.more || loading.has(id)) return;
+      loading.add(id);
+      try {
+        const page = await api.before(id, log.from);
+        store.update((s) => state.withPage(s, page));
+      } finally {
+        loading.delete(id);
+      }
+    },
+    readToEnd: client.readToEnd,
+    /** @param {string} group */
+    typing(group) {
+      if (Date.now() - typed < TYPING_EVERY_MS) return;
+      typed = Date.now();
+      client.tell({ op: "typing", group });
+    },
+
+    /** @param {string} group @param {string} body @param {number} [replyTo] */
+    send(group, body, replyTo) {
+      typed = 0;
+      const members = store.get().members.get(group)?.keys() ?? [];
+      const mentions = mentionsIn(body, members);
+      return queue({ group, kind: "text", body, reply_to: replyTo, mentions: mentions.length > 0 ? mentions : undefined });
+    },
+    edit: (/** @type {string} */ group, /** @type {number} */ target, /** @type {string} */ body) => queue({ group, kind: "edit", target, body }),
+    remove: (/** @type {string} */ group, /** @type {number} */ target) => queue({ group, kind: "delete", target }),
+    react: (/** @type {string} */ group, /** @type {number} */ target, /** @type {string} */ emoji, /** @type {boolean} */ removed) =>
+      queue({ group, kind: "reaction", target, emoji, removed: removed || undefined }),
+    /** Sends again what was refused, under its old key. @param {string} key */
+    retry(key) {
+      store.update((s) => ({ ...s, outbox: s.outbox.map((t) => (t.client_id === key ? { ...t, problem: undefined, attempts: 0 } : t)) }));
+      client.pump();
+    },
+    discard: (/** @type {string} */ key) => store.update((s) => ({ ...s, outbox: s.outbox.filter((t) => t.client_id !== key) })),
+
+    /** @param {any} draft @param {string} key */
+    async createGroup(draft, key) {
+      const group = await api.createGroup(draft, key);
+      store.update((s) => state.withGroup(s, group));
+      this.open(group.id);
+    },
+    publicGroups: () => api.all("/v1/groups/public", "groups", 5),
+    /** @param {string} id */
+    async join(id) {
+      await api.putMember(id, store.get().me);
+      const group = await api.group(id);
+      store.update((s) => state.withGroup(s, group));
+      this.open(id);
+    },
+    /** @param {string} id */
+    async leave(id) {
+      await api.removeMember(id, store.get().me);
+      store.update((s) => state.withoutGroup(s, id));
+      this.open("");
+    },
+    /** @param {string} id @param {string} user @param {string} [role] */
+    async addMember(id, user, role) {
+      await api.putMember(id, user, role);
+      await client.loadMembers(id);
+    },
+    /** @param {string} id @param {string} user */
+    async removeMember(id, user) {
+      await api.removeMember(id, user);
+      await client.loadMembers(id);
+    },
+    /** @param {string} id @param {string} name */
+    async rename(id, name) {
+      const group = await api.changeGroup(id, { name });
+      store.update((s) => state.withGroup(s, group));
+    },
+    receipts: api.receipts,
+
+    /** @param {string} user @param {string} body */
+    async direct(user, body) {
+      await api.direct(user, body);
+      toast(`Sent to ${user}.`, false);
+    },
+    async clearInbox() {
+      const last = store.get().inbox.items.at(-1);
+      if (!last) return;
+      await api.ackInbox(last.seq);
+      store.update((s) => state.withInboxAck(s, last.seq));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createActions>} Actions */

@@ -1,0 +1,81 @@
+/** HTTP calls of the v1 API. */
+import { newKey } from "./outbox.js";
+
+/** What the server refused, in its own words. `code` is one of the stable words of the API, or "offline". */
+export class Problem extends Error {
+  /** @param {string} code @param {string} detail @param {number} status @param {number} retryAfter s */
+  constructor(code, detail, status = 0, retryAfter = 0) {
+    super(detail || code.replaceAll("_", " "));
+    this.code = code;
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Whether asking again later may help. @param {unknown} err */
+export function passing(err) {
+  return err instanceof Problem && ["offline", "unavailable", "rate_limited", "internal", "unauthenticated"].includes(err.code);
+}
+
+/**
+ * @param {string} method @param {string} path @param {{token?: string, body?: any, key?: string, signal?: AbortSignal}} [opt]
+ * @returns {Promise<any>} the JSON of the answer, null for an empty one
+ */
+export async function call(method, path, opt = {}) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (opt.token) headers.Authorization = `Bearer ${opt.token}`;
+  if (opt.body !== undefined) headers["Content-Type"] = "application/json";
+  if (opt.key) headers["Idempotency-Key"] = opt.key;
+  let res;
+  try {
+    const body = opt.body === undefined ? undefined : JSON.stringify(opt.body);
+    res = await fetch(path, { method, headers, body, signal: opt.signal, credentials: "omit" });
+  } catch {
+    throw new Problem("offline", "The server cannot be reached.");
+  }
+  const answer = await res.json().catch(() => null);
+  if (res.ok) return answer;
+  const after = Number(res.headers.get("Retry-After")) || 0;
+  throw new Problem(answer?.code ?? (res.status >= 500 ? "internal" : "error"), answer?.detail || answer?.title || `Error ${res.status}`, res.status, after);
+}
+
+/** @param {string} id */
+const enc = (id) => encodeURIComponent(id);
+
+/** The routes that the page uses, for one token. @param {(method: string, path: string, opt?: any) => Promise<any>} call */
+export function routes(call) {
+  return {
+    /** All pages of a list. @param {string} path @param {string} field @param {number} most pages */
+    async all(path, field, most) {
+      const out = [];
+      let cursor = "";
+      for (let page = 0; page < most; page++) {
+        const answer = await call("GET", `${path}?limit=100${cursor && `&cursor=${enc(cursor)}`}`);
+        out.push(...answer[field]);
+        cursor = answer.next ?? "";
+        if (!cursor) break;
+      }
+      return out;
+    },
+    /** @param {string} g */
+    group: (g) => call("GET", `/v1/groups/${enc(g)}`),
+    /** @param {string} g @param {number} id */
+    before: (g, id) => call("GET", `/v1/groups/${enc(g)}/messages?before=${id}&limit=60`),
+    /** @param {any} body @param {string} key */
+    createGroup: (body, key) => call("POST", "/v1/groups", { body, key }),
+    /** @param {string} g @param {any} body */
+    changeGroup: (g, body) => call("PATCH", `/v1/groups/${enc(g)}`, { body }),
+    /** @param {string} g @param {string} user @param {string} [role] */
+    putMember: (g, user, role) => call("PUT", `/v1/groups/${enc(g)}/members/${enc(user)}`, { body: role ? { role } : {} }),
+    /** @param {string} g @param {string} user */
+    removeMember: (g, user) => call("DELETE", `/v1/groups/${enc(g)}/members/${enc(user)}`),
+    /** @param {string} g @param {number} id */
+    receipts: (g, id) => call("GET", `/v1/groups/${enc(g)}/messages/${id}/receipts`),
+    inbox: () => call("GET", "/v1/inbox"),
+    /** @param {number} seq */
+    ackInbox: (seq) => call("POST", "/v1/inbox/ack", { body: { seq } }),
+    /** @param {string} user @param {string} body */
+    direct: (user, body) => call("POST", `/v1/users/${enc(user)}/messages`, { body: { body, client_id: newKey() } }),
+  };
+}

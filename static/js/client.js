@@ -1,0 +1,242 @@
+/**
+ * Ties the state to the server: signing in, the connection and its frames, the outbox, and the lists that the page asks for
+ * by HTTP. The commands of a person are in actions.js.
+ *
+ * @typedef {import("./store.js").Store} Store
+ * @typedef {{user: string, token: string, expires_at: string, dev: boolean}} SignIn
+ */
+import { Problem, call, passing, routes } from "./api.js";
+import { createConnection } from "./connection.js";
+import { due, noted, settled, wire } from "./outbox.js";
+import { load, save } from "./saved.js";
+import * as state from "./state.js";
+
+/** How long before its end a token is renewed. */
+const RENEW_BEFORE_MS = 60_000;
+/** Counts that may be wrong are asked for anew after this, so that a burst of changes asks once. */
+const REFRESH_MS = 250;
+/** Pages of 100 groups, and of 100 members, that are loaded. */
+const GROUP_PAGES = 20;
+const MEMBER_PAGES = 5;
+const TOAST_MS = 7000;
+
+/** @param {Store} store */
+export function createClient(store) {
+  /** @type {SignIn|null} */
+  let signIn = null;
+  /** @type {import("./connection.js").Connection|null} */
+  let connection = null;
+  let renewedAt = 0;
+  let toasts = 0;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let renewTimer, refreshTimer;
+  const busy = new Set(); // groups with a send in flight
+  const reading = new Set(); // groups with a read in flight
+
+  const api = routes(async (method, path, opt = {}) => {
+    try {
+      return await call(method, path, { ...opt, token: signIn?.token });
+    } catch (err) {
+      if (!(err instanceof Problem) || err.status !== 401 || !(await renew())) throw err;
+      return call(method, path, { ...opt, token: signIn?.token });
+    }
+  });
+
+  /** @param {string} text @param {boolean} [bad] */
+  function toast(text, bad = true) {
+    const id = ++toasts;
+    store.update((s) => ({ ...s, toasts: [...s.toasts.filter((t) => t.text !== text), { id, text, bad }].slice(-3) }));
+    setTimeout(() => store.update((s) => ({ ...s, toasts: s.toasts.filter((t) => t.id !== id) })), TOAST_MS);
+  }
+
+  /** @param {SignIn} how */
+  function start(how) {
+    signIn = how;
+    save("signin", how);
+    store.update(() => ({ ...state.initialState(how.user), outbox: load(`outbox.${how.user}`) ?? [] }));
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    connection = createConnection(`${scheme}//${location.host}/v1/ws`, { hello, frame, link, refused: renew });
+    connection.open();
+    planRenewal();
+  }
+
+  async function hello() {
+    await refresh();
+    const after = [...store.get().logs].map(([g, log]) => [g, log.cursor || log.to]);
+    return { token: signIn?.token ?? "", after: Object.fromEntries(after) };
+  }
+
+  async function refresh() {
+    clearTimeout(refreshTimer);
+    refreshTimer = undefined;
+    const me = store.get().me;
+    const list = await api.all("/v1/groups", "groups", GROUP_PAGES);
+    const cursors = new Map(Object.entries(load(`cursors.${me}`) ?? {}));
+    store.update((s) => (s.me === me ? state.withGroups(s, list, cursors, reading) : s));
+  }
+
+  /** @param {import("./types.js").Link} next */
+  function link(next) {
+    store.update((s) => ({ ...s, link: next }));
+    if (next.phase === "live") {
+      pump();
+      loadInbox();
+    }
+  }
+
+  async function loadInbox() {
+    const batch = await api.inbox().catch(() => null);
+    if (batch) store.update((s) => state.withInbox(s, batch));
+  }
+
+  /** @param {any} f */
+  function frame(f) {
+    switch (f.op) {
+      case "welcome": return store.update((s) => welcomed(s, f));
+      case "messages": return messages(f);
+      case "inbox": return store.update((s) => state.withInbox(s, f));
+      case "cursor": return store.update((s) => state.withCursor(s, f));
+      case "typing":
+        store.update((s) => state.withTyping(s, f.group, f.user, Date.now()));
+        setTimeout(() => store.update((s) => state.withoutTyping(s, Date.now())), state.TYPING_MS + 50);
+        return;
+      case "joined": return store.update((s) => ({ ...s, stale: true }));
+      case "left": {
+        const held = store.get().groups.get(f.group);
+        store.update((s) => state.withoutGroup(s, f.group));
+        if (held) toast(`You are no longer in ${state.titleOf(held)}.`, false);
+      }
+    }
+  }
+
+  /** @param {import("./types.js").State} s @param {any} f */
+  function welcomed(s, f) {
+    let next = s;
+    for (const id of s.groups.keys()) if (!Object.hasOwn(f.groups, id)) next = state.withoutGroup(next, id);
+    const unknown = Object.keys(f.groups).some((id) => !s.groups.has(id));
+    return unknown ? { ...next, stale: true } : next;
+  }
+
+  /** @param {import("./types.js").Batch} batch */
+  function messages(batch) {
+    store.update((s) => {
+      const next = state.withBatch(s, batch);
+      const m = batch.messages.findLast((m) => m.kind === "text" && m.from !== s.me);
+      return m && s.open === batch.group ? { ...next, heard: `${m.from}: ${m.body ?? ""}` } : next;
+    });
+    if (!store.get().groups.get(batch.group)?.known) store.update((s) => ({ ...s, stale: true }));
+  }
+
+  /** Sends what waits, one message at a time in each group. */
+  function pump() {
+    if (!connection?.isLive()) return;
+    for (const task of due(store.get().outbox, busy)) {
+      busy.add(task.group);
+      connection.ask({ op: "send", ...wire(task) }).then((ok) => sent(task, ok.id), (err) => unsent(task, err));
+    }
+  }
+
+  /** @param {import("./types.js").Task} task @param {number} id */
+  function sent(task, id) {
+    busy.delete(task.group);
+    store.update((s) => {
+      const outbox = noted(s.outbox, task.client_id, { id });
+      const log = s.logs.get(task.group);
+      return { ...s, outbox: log ? settled(outbox, task.group, log) : outbox };
+    });
+    pump();
+  }
+
+  /** @param {import("./types.js").Task} task @param {Problem} err */
+  function unsent(task, err) {
+    if (passing(err)) {
+      // The same client_id goes again: whether the first try arrived does not matter.
+      const wait = err.code === "offline" ? 0 : Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
+      store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { attempts: task.attempts + 1 }) }));
+      setTimeout(() => { busy.delete(task.group); pump(); }, wait);
+      return;
+    }
+    busy.delete(task.group);
+    if (task.kind === "text") {
+      store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { problem: err.message }) }));
+    } else {
+      store.update((s) => ({ ...s, outbox: s.outbox.filter((t) => t.client_id !== task.client_id) }));
+      toast(err.message);
+    }
+    pump();
+  }
+
+  /** The end of the group's log is on screen. @param {string} id */
+  function readToEnd(id) {
+    const group = store.get().groups.get(id);
+    const log = store.get().logs.get(id);
+    if (!group || !log || !connection?.isLive() || log.to <= group.read || reading.has(id)) return;
+    reading.add(id);
+    store.update((s) => state.withRead(s, id, log.to));
+    connection.ask({ op: "read", group: id, id: log.to })
+      .catch(() => store.update((s) => ({ ...s, stale: true })))
+      .finally(() => {
+        reading.delete(id);
+        store.update((s) => ({ ...s })); // what arrived meanwhile is read as well
+      });
+  }
+
+  function planRenewal() {
+    clearTimeout(renewTimer);
+    if (!signIn?.dev) return;
+    const wait = Date.parse(signIn.expires_at) - Date.now() - RENEW_BEFORE_MS;
+    renewTimer = setTimeout(async () => {
+      if (await renew()) connection?.ask({ op: "auth", token: signIn?.token }).catch(() => {});
+    }, Math.min(Math.max(wait, 5000), 2 ** 31 - 1));
+  }
+
+  /** Gets a new token, where the development sign-in gave the last; else signs out. */
+  async function renew() {
+    const was = signIn;
+    if (!was) return false;
+    try {
+      if (!was.dev || Date.now() - renewedAt < 3000) throw new Problem("unauthenticated", "Your sign-in has ended. Please sign in again.");
+      renewedAt = Date.now();
+      const { token, expires_at } = await call("POST", "/v1/dev/token", { body: { user: was.user } });
+      signIn = { ...was, token, expires_at };
+      save("signin", signIn);
+      planRenewal();
+      return true;
+    } catch (err) {
+      if (passing(err) && /** @type {Problem} */ (err).code !== "unauthenticated") return true;
+      signOut(/** @type {Error} */ (err).message);
+      return false;
+    }
+  }
+
+  function signOut(reason = "") {
+    connection?.end();
+    connection = null;
+    signIn = null;
+    clearTimeout(renewTimer);
+    save("signin", null);
+    store.update(() => ({ ...state.initialState(), signedOut: reason }));
+  }
+
+  store.subscribe(() => {
+    if (store.get().stale && refreshTimer === undefined && connection?.isLive()) {
+      refreshTimer = setTimeout(() => {
+        store.update((s) => ({ ...s, stale: false }));
+        refresh().catch(() => {});
+      }, REFRESH_MS);
+    }
+  });
+
+  return {
+    api, start, signOut, toast, pump, readToEnd, refresh,
+    tell: (/** @type {any} */ f) => connection?.tell(f),
+    hurry: () => connection?.hurry(),
+    /** @param {string} g */
+    async loadMembers(g) {
+      const list = await api.all(`/v1/groups/${encodeURIComponent(g)}/members`, "members", MEMBER_PAGES);
+      store.update((s) => (s.groups.has(g) ? state.withMembers(s, g, list) : s));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createClient>} Client */

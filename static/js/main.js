@@ -1,0 +1,65 @@
+/** Starts the page. */
+import { createActions } from "./actions.js";
+import { createClient } from "./client.js";
+import { html, render } from "./html.js";
+import { load, save } from "./saved.js";
+import { initialState, totalUnread } from "./state.js";
+import { createStore } from "./store.js";
+import { App } from "./views/app.js";
+
+/** The cursors are written down at most this often; an older one only means that a little comes twice. */
+const SAVE_MS = 500;
+
+const store = createStore(initialState());
+const client = createClient(store);
+const actions = createActions(store, client);
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+
+let savedOutbox = store.get().outbox;
+let savedLogs = store.get().logs;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let timer;
+
+function saveCursors() {
+  clearTimeout(timer);
+  timer = undefined;
+  const { me, logs } = store.get();
+  if (me) save(`cursors.${me}`, Object.fromEntries([...logs].filter(([, l]) => l.cursor).map(([g, l]) => [g, l.cursor])));
+}
+
+function draw() {
+  const s = store.get();
+  const unread = totalUnread(s);
+  document.title = unread > 0 ? `(${unread}) chatd` : "chatd";
+  render(html`<${App} state=${s} actions=${actions} />`, root);
+}
+
+store.subscribe(() => {
+  const s = store.get();
+  if (s.me && s.outbox !== savedOutbox) {
+    savedOutbox = s.outbox;
+    save(`outbox.${s.me}`, s.outbox.filter((t) => t.id === undefined));
+  }
+  if (s.logs !== savedLogs) {
+    savedLogs = s.logs;
+    timer ??= setTimeout(saveCursors, SAVE_MS);
+  }
+  draw();
+});
+
+function follow() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (store.get().open !== id) actions.open(id);
+}
+addEventListener("hashchange", follow);
+addEventListener("pagehide", saveCursors);
+addEventListener("online", client.hurry);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") client.hurry();
+  draw();
+});
+addEventListener("focus", draw);
+
+const signIn = load("signin");
+if (signIn) client.start(signIn);
+draw();

@@ -1,0 +1,134 @@
+/**
+ * The shapes that the modules share. What comes from the wire keeps the names of the wire.
+ *
+ * @typedef {object} Message an entry of a group's log
+ * @property {string} group
+ * @property {number} id
+ * @property {string} from
+ * @property {"text"|"data"|"edit"|"delete"|"reaction"|"notice"} kind
+ * @property {string} [body]
+ * @property {any} [data]
+ * @property {string} [client_id]
+ * @property {string} sent_at
+ * @property {number} [reply_to]
+ * @property {string[]} [mentions]
+ * @property {number} [target]
+ * @property {string} [emoji]
+ * @property {boolean} [removed]
+ * @property {string} [notice]
+ * @property {string} [user]
+ * @property {string} [role]
+ * @property {string} [name]
+ * @property {string} [edited_at]
+ * @property {string} [deleted_at]
+ * @property {Record<string, Reaction>} [reactions] only in pages of GET messages
+ *
+ * @typedef {{count: number, mine: boolean}} Reaction
+ *
+ * @typedef {object} Entry a text, data or notice as the page shows it
+ * @property {number} id
+ * @property {string} from
+ * @property {"text"|"data"|"notice"} kind
+ * @property {string} [body]
+ * @property {any} [data]
+ * @property {string} [client_id]
+ * @property {string} sent_at
+ * @property {number} [reply_to]
+ * @property {string[]} [mentions]
+ * @property {string} [notice]
+ * @property {string} [user]
+ * @property {string} [role]
+ * @property {string} [name]
+ * @property {string} [edited_at]
+ * @property {string} [deleted_at]
+ * @property {number} at the entry of the log up to which this copy tells the state of the message
+ * @property {Map<string, Reaction>} reactions
+ * @property {"waiting"|"failed"} [pending] a message of our own that the server has not confirmed yet
+ * @property {string} [problem] why it failed
+ *
+ * @typedef {object} Batch messages from the server, ascending and dense
+ * @property {string} group
+ * @property {string} epoch
+ * @property {number} from
+ * @property {number} to
+ * @property {string} [cursor]
+ * @property {boolean} complete
+ * @property {Message[]} messages
+ *
+ * @typedef {Batch & {first: number, last: number, has_more: boolean}} Page
+ *
+ * @typedef {object} Log the part of a group's log that the page holds; it holds every id from..to
+ * @property {string} epoch
+ * @property {number} from
+ * @property {number} to
+ * @property {string} cursor empty when only the id `to` is known
+ * @property {boolean} more whether there may be something older to load
+ * @property {boolean} trimmed whether what stood before `from` is known to be gone
+ * @property {number[]} gaps ids before which something is missing for good
+ * @property {Map<number, Entry>} entries ascending by id
+ * @property {Message[]} changes edits, deletions and reactions whose target is not held
+ *
+ * @typedef {object} Group
+ * @property {string} id
+ * @property {string} name
+ * @property {"private"|"public"} visibility
+ * @property {string} created_by
+ * @property {string} created_at
+ * @property {string} epoch
+ * @property {number} first
+ * @property {number} last
+ * @property {number} members
+ * @property {"members"|"admins"} post
+ * @property {number} seen
+ * @property {number} read
+ * @property {number} unread
+ * @property {number} mentions_unread
+ * @property {number} counted the id up to which `unread` counts
+ * @property {Message|null} last_message
+ * @property {boolean} known false: only the id is known yet
+ *
+ * @typedef {{user: string, role: "owner"|"admin"|"member", joined_at: string, seen: number, read: number}} Member
+ *
+ * @typedef {object} Item of the inbox
+ * @property {number} seq
+ * @property {string} kind
+ * @property {string} [from]
+ * @property {string} [group]
+ * @property {number} [id]
+ * @property {string} [body]
+ * @property {any} [data]
+ * @property {string} sent_at
+ *
+ * @typedef {object} Task a send that waits for its answer
+ * @property {string} client_id
+ * @property {string} group
+ * @property {"text"|"edit"|"delete"|"reaction"} kind
+ * @property {string} [body]
+ * @property {number} [reply_to]
+ * @property {string[]} [mentions]
+ * @property {number} [target]
+ * @property {string} [emoji]
+ * @property {boolean} [removed]
+ * @property {string} queued_at
+ * @property {number} attempts
+ * @property {number} [id] the answer: the id it got in the log
+ * @property {string} [problem] why it was refused for good
+ *
+ * @typedef {{phase: "off"|"connecting"|"live"|"waiting", until?: number}} Link
+ *
+ * @typedef {object} State
+ * @property {string} me
+ * @property {Link} link
+ * @property {Map<string, Group>} groups
+ * @property {Map<string, Log>} logs
+ * @property {Map<string, Map<string, Member>>} members
+ * @property {Map<string, Map<string, number>>} typing group -> user -> until, ms
+ * @property {string} open the group that is shown, or ""
+ * @property {{items: Item[], to: number, epoch: string, complete: boolean}} inbox
+ * @property {Task[]} outbox
+ * @property {{id: number, text: string, bad: boolean}[]} toasts
+ * @property {string} heard what a screen reader is to say next
+ * @property {string} signedOut why the sign-in page is shown, or ""
+ * @property {boolean} stale true: counts must be asked for anew
+ */
+export {};

@@ -1,0 +1,74 @@
+/** The whole page: the sign-in, or the groups beside the group that is open. */
+import { html, useEffect, useState } from "../html.js";
+import { titleOf } from "../state.js";
+import { Browse } from "./browse.js";
+import { GroupView } from "./group.js";
+import { Inbox } from "./inbox.js";
+import { Members } from "./members.js";
+import { NewGroup } from "./newgroup.js";
+import { Icon, IconButton } from "./parts.js";
+import { Receipts } from "./receipts.js";
+import { Sidebar } from "./sidebar.js";
+import { SignIn } from "./signin.js";
+
+/** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions}} props */
+export function App({ state, actions }) {
+  const [sheet, show] = useState(/** @type {{kind: string, [k: string]: any}|null} */ (null));
+  const close = () => show(null);
+  useEffect(close, [state.open, state.me]);
+  if (!state.me) return html`<${SignIn} reason=${state.signedOut} actions=${actions} />`;
+  const group = state.groups.get(state.open);
+  return html`
+    <div class="app" data-open=${group ? "group" : "list"}>
+      <${Sidebar} state=${state} actions=${actions} show=${show} />
+      <main class="pane" aria-label=${group ? titleOf(group) : "No group open"}>
+        <${LinkState} link=${state.link} onRetry=${actions.reconnect} />
+        ${group
+          ? html`<${GroupView} key=${group.id} state=${state} group=${group} actions=${actions} show=${show} />`
+          : html`<${Nothing} some=${state.groups.size > 0} show=${show} />`}
+      </main>
+    </div>
+    ${sheet && html`<${SheetOf} sheet=${sheet} state=${state} actions=${actions} show=${show} close=${close} />`}
+    <${Toasts} toasts=${state.toasts} onClose=${actions.dismiss} />
+    <p class="unseen" role="log" aria-live="polite">${state.heard}</p>`;
+}
+
+/** @param {any} props */
+function SheetOf({ sheet, state, actions, show, close }) {
+  const props = { state, actions, onClose: close, show, ...sheet };
+  switch (sheet.kind) {
+    case "new": return html`<${NewGroup} ...${props} />`;
+    case "browse": return html`<${Browse} ...${props} />`;
+    case "inbox": return html`<${Inbox} ...${props} />`;
+    case "members": return html`<${Members} ...${props} />`;
+    case "receipts": return html`<${Receipts} ...${props} />`;
+    default: return null;
+  }
+}
+
+/** @param {{some: boolean, show: (sheet: any) => void}} props */
+const Nothing = ({ some, show }) => html`
+  <div class="nothing">
+    <svg class="nothing-mark" viewBox="0 0 32 32" aria-hidden="true"><path d="M9 3h14a7 7 0 0 1 7 7v7a7 7 0 0 1-7 7h-8.2l-6.1 4.7A1 1 0 0 1 7 27.9V23.7A7 7 0 0 1 2 17v-7a7 7 0 0 1 7-7z" /></svg>
+    <h2>${some ? "Choose a group" : "No groups yet"}</h2>
+    <p>${some ? "Your groups are in the list. What you have not read is counted there." : "Make a group and add people by their names, or join a public one."}</p>
+    <p class="buttons">
+      <button type="button" class="button primary" onClick=${() => show({ kind: "new" })}>New group</button>
+      <button type="button" class="button" onClick=${() => show({ kind: "browse" })}>Browse public groups</button>
+    </p>
+  </div>`;
+
+/** Says that there is no connection, once that lasts. @param {{link: import("../types.js").Link, onRetry: () => void}} props */
+const LinkState = ({ link, onRetry }) => html`
+  <div class="link-state" role="status" data-phase=${link.phase}>
+    ${link.phase !== "live" && html`
+      <span class="link-text"><${Icon} name="clock" />${link.phase === "connecting" ? "Connecting…" : "No connection. What you write is kept and sent later."}</span>
+      ${link.phase === "waiting" && html`<button type="button" class="text-button" onClick=${onRetry}>Try now</button>`}`}
+  </div>`;
+
+/** @param {{toasts: import("../types.js").State["toasts"], onClose: (id: number) => void}} props */
+const Toasts = ({ toasts, onClose }) => html`
+  <div class="toasts" role="status" aria-live="polite">
+    ${toasts.map((t) => html`
+      <div key=${t.id} class="toast ${t.bad ? "bad" : ""}"><p>${t.text}</p><${IconButton} icon="close" label="Dismiss" onClick=${() => onClose(t.id)} /></div>`)}
+  </div>`;

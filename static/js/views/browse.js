@@ -1,0 +1,33 @@
+/** The public groups of the server. */
+import { counted } from "../format.js";
+import { html, useEffect, useState } from "../html.js";
+import { titleOf } from "../state.js";
+import { Avatar, Problem, Sheet } from "./parts.js";
+
+/** @param {any} props */
+export function Browse({ state, actions, onClose }) {
+  const [groups, setGroups] = useState(/** @type {any[]|null} */ (null));
+  const [problem, setProblem] = useState("");
+  const [filter, setFilter] = useState("");
+  useEffect(() => { actions.publicGroups().then(setGroups, (/** @type {Error} */ err) => setProblem(err.message)); }, []);
+  const join = (/** @type {string} */ id) => actions.join(id).then(onClose, (/** @type {Error} */ err) => setProblem(err.message));
+  const shown = (groups ?? []).filter((g) => `${g.name} ${g.id}`.toLowerCase().includes(filter.toLowerCase()));
+  return html`
+    <${Sheet} title="Public groups" onClose=${onClose}>
+      <${Problem} text=${problem} />
+      <label class="field"><span class="unseen">Find</span><input type="search" placeholder="Find a group" autofocus value=${filter}
+        onInput=${(/** @type {any} */ e) => setFilter(e.target.value)} /></label>
+      ${groups === null && !problem && html`<p class="quiet">Loading…</p>`}
+      ${groups !== null && shown.length === 0 && html`<p class="quiet">${groups.length === 0 ? "There are no public groups yet." : "No group of this name."}</p>`}
+      <ul class="people">
+        ${shown.map((g) => html`
+          <li key=${g.id} data-public=${g.id}>
+            <${Avatar} name=${titleOf(g)} square />
+            <span class="person">${titleOf(g)}<small>${counted(g.members, "member")}</small></span>
+            ${state.groups.has(g.id)
+              ? html`<a class="button" href="#${encodeURIComponent(g.id)}" onClick=${onClose}>Open</a>`
+              : html`<button type="button" class="button primary" onClick=${() => join(g.id)}>Join</button>`}
+          </li>`)}
+      </ul>
+    </${Sheet}>`;
+}

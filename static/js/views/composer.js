@@ -1,0 +1,75 @@
+/** Where a message is written: Enter sends, Shift+Enter makes a new line, Escape cancels an answer or an edit. */
+import { html, useEffect, useLayoutEffect, useState } from "../html.js";
+import { Icon, IconButton } from "./parts.js";
+
+/** Bytes of a body, as the server counts them. */
+const BODY_BYTES_MAX = 16 * 1024;
+
+/**
+ * @param {{input: {current: HTMLTextAreaElement|null}, about: {kind: "reply"|"edit", entry: import("../types.js").Entry}|null, title: string,
+ *   drafts: Map<string, string>, group: string, onSubmit: (text: string) => boolean, onCancel: () => void, onTyping: () => void, onEditLast: () => void}} props
+ */
+export function Composer({ input, about, title, drafts, group, onSubmit, onCancel, onTyping, onEditLast }) {
+  const [text, setText] = useState(drafts.get(group) ?? "");
+  const editing = about?.kind === "edit" ? about.entry : null;
+  const tooLong = text.length > BODY_BYTES_MAX / 4 && new TextEncoder().encode(text).length > BODY_BYTES_MAX;
+
+  useEffect(() => {
+    // A finger should not open the keyboard by opening a group.
+    if (matchMedia("(pointer: fine)").matches) input.current?.focus();
+  }, []);
+  useEffect(() => {
+    if (editing) setText(editing.body ?? "");
+    return () => { if (editing) setText(drafts.get(group) ?? ""); };
+  }, [editing?.id]);
+  useLayoutEffect(() => {
+    const area = input.current;
+    if (!area) return;
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
+  }, [text]);
+
+  /** @param {string} next */
+  function change(next) {
+    setText(next);
+    if (editing) return;
+    drafts.set(group, next);
+    if (next) onTyping();
+  }
+  function submit() {
+    const body = text.trim();
+    if (!body || tooLong || !onSubmit(body)) return;
+    if (!editing) drafts.delete(group);
+    setText(drafts.get(group) ?? "");
+    input.current?.focus();
+  }
+  function onKeyDown(/** @type {KeyboardEvent} */ e) {
+    if (e.isComposing) return;
+    if (e.key === "Enter" && !e.shiftKey) {
+      e.preventDefault();
+      submit();
+    } else if (e.key === "Escape" && about) {
+      onCancel();
+    } else if (e.key === "ArrowUp" && text === "" && !about) {
+      e.preventDefault();
+      onEditLast();
+    }
+  }
+
+  return html`
+    <form class="composer" onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); submit(); }}>
+      ${about && html`
+        <div class="about">
+          <${Icon} name=${editing ? "pencil" : "reply"} />
+          <p><strong>${editing ? "Editing your message" : `Reply to ${about.entry.from}`}</strong>
+            <span>${editing ? "Escape cancels" : about.entry.body ?? "data"}</span></p>
+          <${IconButton} icon="close" label=${editing ? "Cancel editing" : "Cancel reply"} onClick=${onCancel} />
+        </div>`}
+      <div class="write">
+        <textarea ref=${input} rows="1" aria-label="Message to ${title}" placeholder="Message" value=${text} enterkeyhint="send"
+          onInput=${(/** @type {any} */ e) => change(e.target.value)} onKeyDown=${onKeyDown}></textarea>
+        <button class="send" aria-label=${editing ? "Save" : "Send"} title=${editing ? "Save" : "Send"} disabled=${!text.trim() || tooLong}><${Icon} name="send" /></button>
+      </div>
+      ${tooLong && html`<p class="problem" role="alert">This is longer than the 16 KiB that a message may have.</p>`}
+    </form>`;
+}

@@ -1,0 +1,66 @@
+/** One group: its head, its messages, who is typing, and the place to write. */
+import { counted, namesOf } from "../format.js";
+import { html, useEffect, useMemo, useRef, useState } from "../html.js";
+import { roleOf, titleOf } from "../state.js";
+import { Composer } from "./composer.js";
+import { MessageList } from "./messages.js";
+import { Avatar, Icon, IconButton } from "./parts.js";
+
+/** What was begun in each group and not sent yet. @type {Map<string, string>} */
+const drafts = new Map();
+
+/**
+ * @param {{state: import("../types.js").State, group: import("../types.js").Group, actions: import("../actions.js").Actions,
+ *   show: (sheet: any) => void}} props
+ */
+export function GroupView({ state, group, actions, show }) {
+  /** What the composer is about: nothing, or a message that is answered or edited. */
+  const [about, setAbout] = useState(/** @type {{kind: "reply"|"edit", entry: import("../types.js").Entry}|null} */ (null));
+  const input = useRef(/** @type {HTMLTextAreaElement|null} */ (null));
+  const role = roleOf(state, group.id);
+  const manages = role === "owner" || role === "admin";
+  const mayPost = group.post === "members" || manages;
+  const typing = [...(state.typing.get(group.id)?.keys() ?? [])];
+  const live = state.link.phase === "live";
+
+  // After a reconnect the cursors of the others may have moved unseen.
+  useEffect(() => { if (live) actions.loadMembers(group.id); }, [live]);
+
+  const on = useMemo(() => ({
+    reply: (/** @type {any} */ entry) => { setAbout({ kind: "reply", entry }); input.current?.focus(); },
+    edit: (/** @type {any} */ entry) => { setAbout({ kind: "edit", entry }); input.current?.focus(); },
+    remove: (/** @type {number} */ id) => actions.remove(group.id, id),
+    react: (/** @type {number} */ id, /** @type {string} */ emoji, /** @type {boolean} */ removed) => actions.react(group.id, id, emoji, removed),
+    receipts: (/** @type {number} */ id) => show({ kind: "receipts", group: group.id, id }),
+    retry: actions.retry,
+    discard: actions.discard,
+  }), []);
+
+  /** @param {string} text */
+  function submit(text) {
+    const done = about?.kind === "edit" ? actions.edit(group.id, about.entry.id, text) : actions.send(group.id, text, about?.entry.id);
+    if (done) setAbout(null);
+    return done;
+  }
+  function editLast() {
+    const own = [...(state.logs.get(group.id)?.entries.values() ?? [])].findLast((e) => e.from === state.me && e.kind === "text" && !e.deleted_at);
+    if (own) setAbout({ kind: "edit", entry: own });
+  }
+
+  return html`
+    <header class="group-head">
+      <a class="icon-button back" href="#" aria-label="Back to the list" title="Back to the list"><${Icon} name="back" /></a>
+      <${Avatar} name=${titleOf(group)} square />
+      <div class="group-title">
+        <h2 title=${group.id}>${titleOf(group)}</h2>
+        <p>${group.visibility === "private" && html`<${Icon} name="lock" />`}${group.visibility === "public" ? "Public" : "Private"} · ${counted(group.members, "member")}</p>
+      </div>
+      <${IconButton} icon="people" label="Members" onClick=${() => show({ kind: "members", group: group.id })} />
+    </header>
+    <${MessageList} state=${state} group=${group} actions=${actions} on=${on} manages=${manages} />
+    <p class="typing" role="status">${typing.length > 0 && html`<span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${namesOf(typing)} ${typing.length === 1 ? "is" : "are"} typing…`}</p>
+    ${mayPost
+      ? html`<${Composer} input=${input} about=${about} title=${titleOf(group)} drafts=${drafts} group=${group.id}
+          onSubmit=${submit} onCancel=${() => setAbout(null)} onTyping=${() => actions.typing(group.id)} onEditLast=${editLast} />`
+      : html`<p class="no-post">Only the owner and admins write in this group.</p>`}`;
+}

@@ -1,0 +1,78 @@
+/** What is addressed to this person alone: direct messages, mentions, being added. */
+import { shortTime, fullTime } from "../format.js";
+import { html, useState } from "../html.js";
+import { titleOf } from "../state.js";
+import { Avatar, Icon, Problem, Sheet } from "./parts.js";
+
+/** @param {any} props */
+export function Inbox({ state, actions, onClose }) {
+  const [problem, setProblem] = useState("");
+  const [to, setTo] = useState("");
+  const items = [...state.inbox.items].reverse();
+  const clear = () => { setProblem(""); actions.clearInbox().catch((/** @type {Error} */ err) => setProblem(err.message)); };
+  return html`
+    <${Sheet} title="Inbox" side onClose=${onClose}>
+      <${Problem} text=${problem} />
+      ${!state.inbox.complete && html`<p class="quiet">Some older items are gone</p>`}
+      ${items.length === 0 && html`<p class="quiet">Nothing new. Direct messages and mentions come here.</p>`}
+      <ul class="items">
+        ${items.map((i) => html`<li key=${i.seq} class="item" data-seq=${i.seq} data-kind=${i.kind}><${Item} item=${i} groups=${state.groups} onReply=${setTo} onOpen=${onClose} /></li>`)}
+      </ul>
+      ${items.length > 0 && html`<p class="buttons"><button type="button" class="button" onClick=${clear}>Done with all</button></p>`}
+      <${Direct} key=${to} to=${to} send=${actions.direct} />
+    </${Sheet}>`;
+}
+
+/** @param {{item: import("../types.js").Item, groups: Map<string, import("../types.js").Group>, onReply: (user: string) => void, onOpen: () => void}} props */
+function Item({ item: i, groups, onReply, onOpen }) {
+  const group = groups.get(i.group ?? "");
+  const name = group ? titleOf(group) : i.group;
+  return html`
+    <${Avatar} name=${i.from ?? i.group ?? "?"} />
+    <div class="item-text">
+      <p class="item-head"><strong>${headOf(i, name)}</strong><time datetime=${i.sent_at} title=${fullTime(i.sent_at)}>${shortTime(i.sent_at)}</time></p>
+      ${i.body !== undefined && html`<p class="item-body">${i.body}</p>`}
+      ${i.kind === "direct" && i.from && html`<button type="button" class="text-button" onClick=${() => onReply(i.from ?? "")}><${Icon} name="reply" />Reply</button>`}
+      ${group && html`<a class="text-button" href="#${encodeURIComponent(group.id)}" onClick=${onOpen}>Open ${name}</a>`}
+    </div>`;
+}
+
+/** @param {import("../types.js").Item} i @param {string|undefined} group */
+function headOf(i, group) {
+  switch (i.kind) {
+    case "direct": return i.from;
+    case "mention": return `${i.from} mentioned you in ${group}`;
+    case "added": return `${i.from} added you to ${group}`;
+    case "removed": return `${i.from} removed you from ${group}`;
+    case "announcement": return `Announcement${i.from ? ` by ${i.from}` : ""}`;
+    case "schedule_failed": return "A scheduled message was not sent";
+    default: return i.kind.replaceAll("_", " ");
+  }
+}
+
+/** @param {{to: string, send: (user: string, body: string) => Promise<void>}} props */
+function Direct({ to, send }) {
+  const [user, setUser] = useState(to);
+  const [body, setBody] = useState("");
+  const [problem, setProblem] = useState("");
+  async function submit(/** @type {Event} */ e) {
+    e.preventDefault();
+    setProblem("");
+    try {
+      await send(user.trim(), body.trim());
+      setBody("");
+    } catch (/** @type {any} */ err) {
+      setProblem(err.message);
+    }
+  }
+  return html`
+    <form class="sheet-foot stack" onSubmit=${submit}>
+      <h3>Write to one person</h3>
+      <label class="field"><span>To</span><input name="to" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="name"
+        value=${user} onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
+      <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${to !== ""} value=${body}
+        onInput=${(/** @type {any} */ e) => setBody(e.target.value)}></textarea></label>
+      <${Problem} text=${problem} />
+      <button class="button primary">Send</button>
+    </form>`;
+}

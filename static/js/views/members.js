@@ -1,0 +1,78 @@
+/** Who is in a group, and what its owner and admins change. */
+import { html, useState } from "../html.js";
+import { roleOf, titleOf } from "../state.js";
+import { Avatar, IconButton, Problem, Sheet } from "./parts.js";
+
+const RANK = { owner: 0, admin: 1, member: 2 };
+
+/** @param {any} props */
+export function Members({ state, actions, group: id, onClose }) {
+  const [problem, setProblem] = useState("");
+  const [leaving, setLeaving] = useState(false);
+  const group = state.groups.get(id);
+  if (!group) return null;
+  const role = roleOf(state, id);
+  const manages = role === "owner" || role === "admin";
+  const members = /** @type {import("../types.js").Member[]} */ ([...(state.members.get(id)?.values() ?? [])]);
+  members.sort((a, b) => RANK[a.role] - RANK[b.role] || (a.user < b.user ? -1 : 1));
+  /** @param {Promise<any>} doing */
+  const attempt = (doing) => { setProblem(""); return doing.then(() => true, (err) => { setProblem(err.message); return false; }); };
+
+  return html`
+    <${Sheet} title="Members of ${titleOf(group)}" side onClose=${onClose}>
+      <${Problem} text=${problem} />
+      ${manages && html`<${AddMember} owner=${role === "owner"} onAdd=${(/** @type {string} */ u, /** @type {string} */ r) => attempt(actions.addMember(id, u, r))} />`}
+      <ul class="people">
+        ${members.map((m) => html`
+          <li key=${m.user} data-user=${m.user}>
+            <${Avatar} name=${m.user} />
+            <span class="person">${m.user}${m.user === state.me && html` <small>you</small>`}</span>
+            ${manages && m.role !== "owner" && m.user !== state.me
+              ? html`<select aria-label="Role of ${m.user}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
+                  <option value="member">member</option><option value="admin">admin</option></select>
+                  <${IconButton} icon="close" label="Remove ${m.user}" onClick=${() => attempt(actions.removeMember(id, m.user))} />`
+              : html`<span class="role">${m.role}</span>`}
+          </li>`)}
+      </ul>
+      ${members.length < group.members && html`<p class="quiet">and ${(group.members - members.length).toLocaleString()} more</p>`}
+      ${manages && html`<${Rename} name=${group.name} onSave=${(/** @type {string} */ n) => attempt(actions.rename(id, n))} />`}
+      <div class="sheet-foot">
+        ${leaving
+          ? html`<p>Leave ${titleOf(group)}?${group.members <= 1 ? " You are the last one: the group is deleted." : ""}</p>
+              <p class="buttons"><button type="button" class="button danger" onClick=${() => attempt(actions.leave(id))}>Leave</button>
+              <button type="button" class="button" onClick=${() => setLeaving(false)}>Stay</button></p>`
+          : html`<button type="button" class="button" onClick=${() => setLeaving(true)}>Leave group</button>`}
+      </div>
+    </${Sheet}>`;
+}
+
+/** @param {{owner: boolean, onAdd: (user: string, role: string) => Promise<boolean>}} props */
+function AddMember({ onAdd }) {
+  const [user, setUser] = useState("");
+  const [role, setRole] = useState("member");
+  async function submit(/** @type {Event} */ e) {
+    e.preventDefault();
+    if (await onAdd(user.trim(), role)) setUser("");
+  }
+  return html`
+    <form class="row-form" onSubmit=${submit}>
+      <label class="field"><span>Add a person</span>
+        <input name="user" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="name" value=${user}
+          onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
+      <select aria-label="Role" value=${role} onChange=${(/** @type {any} */ e) => setRole(e.target.value)}>
+        <option value="member">member</option><option value="admin">admin</option></select>
+      <button class="button primary">Add</button>
+    </form>`;
+}
+
+/** @param {{name: string, onSave: (name: string) => Promise<boolean>}} props */
+function Rename({ name, onSave }) {
+  const [text, setText] = useState(name);
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); onSave(text.trim()); };
+  return html`
+    <form class="row-form" onSubmit=${submit}>
+      <label class="field"><span>Name of the group</span>
+        <input name="group-name" maxlength="128" autocomplete="off" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
+      <button class="button" disabled=${text.trim() === name}>Rename</button>
+    </form>`;
+}

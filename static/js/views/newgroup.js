@@ -1,0 +1,52 @@
+/** Making a group. */
+import { html, useRef, useState } from "../html.js";
+import { newKey } from "../outbox.js";
+import { Problem, Sheet } from "./parts.js";
+
+/** @param {any} props */
+export function NewGroup({ actions, onClose }) {
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  /** The key of a try stays as long as what is asked for stays: a repeated click makes one group. */
+  const tried = useRef({ content: "", key: "" });
+
+  async function submit(/** @type {any} */ e) {
+    e.preventDefault();
+    const data = new FormData(e.target);
+    const text = (/** @type {string} */ name) => String(data.get(name) ?? "").trim();
+    const members = text("members").split(/[\s,]+/).filter(Boolean);
+    const draft = {
+      name: text("name"), id: text("id") || undefined, visibility: text("visibility"), members: members.length > 0 ? members : undefined,
+    };
+    const content = JSON.stringify(draft);
+    if (tried.current.content !== content) tried.current = { content, key: newKey() };
+    setBusy(true);
+    setProblem("");
+    try {
+      await actions.createGroup(draft, tried.current.key);
+      onClose();
+    } catch (/** @type {any} */ err) {
+      setProblem(err.code === "exists" ? "There is a group with this id already." : err.message);
+      setBusy(false);
+    }
+  }
+
+  return html`
+    <${Sheet} title="New group" onClose=${onClose}>
+      <form class="stack" onSubmit=${submit}>
+        <label class="field"><span>Name</span><input name="name" required autofocus maxlength="128" autocomplete="off" placeholder="Weekend trip" /></label>
+        <label class="field"><span>People</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob, carol" />
+          <small>Their names, with commas between them. More can be added later.</small></label>
+        <fieldset class="choice">
+          <legend>Who can join</legend>
+          <label><input type="radio" name="visibility" value="private" checked /><span><strong>Private</strong><small>Only who is added</small></span></label>
+          <label><input type="radio" name="visibility" value="public" /><span><strong>Public</strong><small>Everyone on this server</small></span></label>
+        </fieldset>
+        <details><summary>Choose the id</summary>
+          <label class="field"><span class="unseen">Id</span><input name="id" maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="made for you" />
+            <small>For programs. Letters, digits and . _ - @ + ; it never changes.</small></label></details>
+        <${Problem} text=${problem} />
+        <button class="button primary wide" disabled=${busy}>Make the group</button>
+      </form>
+    </${Sheet}>`;
+}

@@ -1,0 +1,36 @@
+/** Who has read a message, who has it without having read it, and who has not got it yet. */
+import { html, useEffect, useState } from "../html.js";
+import { Avatar, Problem, Sheet } from "./parts.js";
+
+/** @param {any} props */
+export function Receipts({ state, actions, group, id, onClose }) {
+  const [answer, setAnswer] = useState(/** @type {any} */ (null));
+  const [problem, setProblem] = useState("");
+  const members = state.members.get(group);
+  // Asked again whenever a member's cursors move.
+  useEffect(() => {
+    let gone = false;
+    actions.receipts(group, id).then((/** @type {any} */ a) => { if (!gone) setAnswer(a); }, (/** @type {any} */ err) => { if (!gone) setProblem(err.message); });
+    return () => { gone = true; };
+  }, [members]);
+  const seen = answer?.seen_by ?? [];
+  const read = seen.filter((/** @type {any} */ m) => m.read >= id).map((/** @type {any} */ m) => m.user);
+  const only = seen.filter((/** @type {any} */ m) => m.read < id).map((/** @type {any} */ m) => m.user);
+  return html`
+    <${Sheet} title="Who has read" side onClose=${onClose}>
+      <${Problem} text=${problem} />
+      ${!answer && !problem && html`<p class="quiet">Loading…</p>`}
+      ${answer && html`
+        <p class="lead">Read by ${answer.read} of ${answer.members}.</p>
+        <${People} title="Read" users=${read} name="read" />
+        <${People} title="Delivered, not read" users=${only} name="seen" />
+        <${People} title="Not yet" users=${answer.pending ?? []} name="pending" />`}
+    </${Sheet}>`;
+}
+
+/** @param {{title: string, users: string[], name: string}} props */
+const People = ({ title, users, name }) => users.length > 0 && html`
+  <section data-receipts=${name}>
+    <h3>${title}</h3>
+    <ul class="people">${users.map((u) => html`<li key=${u} data-user=${u}><${Avatar} name=${u} /><span class="person">${u}</span></li>`)}</ul>
+  </section>`;

@@ -1,0 +1,66 @@
+/** The list of groups, with what is unread, and the ways to more. */
+import { shortTime } from "../format.js";
+import { html, memo } from "../html.js";
+import { groupsInOrder, titleOf } from "../state.js";
+import { noticeText } from "../timeline.js";
+import { Avatar, Icon, IconButton } from "./parts.js";
+
+/** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions, show: (sheet: any) => void}} props */
+export function Sidebar({ state, actions, show }) {
+  const groups = groupsInOrder(state);
+  const waiting = state.inbox.items.length;
+  return html`
+    <aside class="side" aria-label="Groups">
+      <header class="side-head">
+        <img class="mark" src="/favicon.svg" alt="" width="26" height="26" />
+        <h1>chatd</h1>
+        <${IconButton} icon="compass" label="Browse public groups" onClick=${() => show({ kind: "browse" })} />
+        <${IconButton} icon="plus" label="New group" onClick=${() => show({ kind: "new" })} />
+      </header>
+      <button type="button" class="inbox-button" onClick=${() => show({ kind: "inbox" })}>
+        <${Icon} name="bell" /><span>Inbox</span>
+        ${waiting > 0 && html`<span class="badge" aria-label="${waiting} items">${waiting > 99 ? "99+" : waiting}</span>`}
+      </button>
+      <nav class="groups" aria-label="Your groups">
+        ${groups.length === 0 && html`<p class="quiet">No groups yet.</p>`}
+        <ul>
+          ${groups.map((g) => html`<li key=${g.id}><${GroupLink} group=${g} me=${state.me} current=${g.id === state.open}
+            typing=${[...(state.typing.get(g.id)?.keys() ?? [])].join(" ")} /></li>`)}
+        </ul>
+      </nav>
+      <footer class="me">
+        <${Avatar} name=${state.me} />
+        <span class="me-name" title=${state.me}>${state.me}</span>
+        <${IconButton} icon="leave" label="Sign out" onClick=${actions.signOut} />
+      </footer>
+    </aside>`;
+}
+
+/** @param {{group: import("../types.js").Group, me: string, current: boolean, typing: string}} props */
+const GroupLink = memo(({ group: g, me, current, typing }) => {
+  const title = titleOf(g);
+  const at = g.last_message?.sent_at ?? (g.known ? g.created_at : "");
+  return html`
+    <a class="group-link" href="#${encodeURIComponent(g.id)}" data-group=${g.id} aria-current=${current ? "page" : undefined}>
+      <${Avatar} name=${title} square />
+      <span class="group-top">
+        <span class="group-name">${title}</span>
+        ${at && html`<time class="group-time" datetime=${at}>${shortTime(at)}</time>`}
+      </span>
+      <span class="group-bottom">
+        <span class="group-last">${typing ? html`<em>${typing.split(" ")[0]} is typing…</em>` : lastLine(g, me)}</span>
+        ${g.mentions_unread > 0 && html`<span class="badge at" aria-label="${g.mentions_unread} mentions">@</span>`}
+        ${g.unread > 0 && html`<span class="badge" data-unread=${g.unread} aria-label="${g.unread} unread">${g.unread > 999 ? "999+" : g.unread}</span>`}
+      </span>
+    </a>`;
+});
+
+/** @param {import("../types.js").Group} g @param {string} me */
+function lastLine(g, me) {
+  const m = g.last_message;
+  if (!m) return "No messages yet";
+  const who = m.from === me ? "You" : m.from;
+  if (m.deleted_at) return `${who}: deleted`;
+  if (m.kind === "notice") return noticeText(/** @type {any} */ (m));
+  return `${who}: ${m.kind === "data" ? "data" : (m.body ?? "").replaceAll(/\s+/g, " ").slice(0, 120)}`;
+}
