@@ -1,0 +1,34 @@
+package queue
+
+import "time"
+
+// What bounds the engine. Options may lower or raise the first group.
+const (
+	workersDefault     = 16
+	leaseDefault       = 15 * time.Second // how long a dead worker's tasks wait for another
+	attemptsMaxDefault = 10
+	crashesMaxDefault  = 5 // a task that kills its workers is buried after that many
+	backoffMinDefault  = time.Second
+	backoffMaxDefault  = 10 * time.Minute
+	stopTimeoutDefault = 5 * time.Second
+	deadMaxDefault     = 10_000 // dead letters kept in each partition, the newest
+
+	// claimMax bounds one claim, so that one node cannot empty a queue in front of the others.
+	claimMax = 64
+	// sweepMax bounds what one step promotes and takes back: a script of a few hundred
+	// tasks still ends within a millisecond or two.
+	sweepMax = 200
+	// settleMax and enqueueMax bound the tasks of one script for the same reason.
+	settleMax  = 256
+	enqueueMax = 256
+	// pollMax is the longest sleep: what a lost wake-up costs at most.
+	pollMax = time.Second
+	// stopGrace is what a handler gets to return after its context has ended.
+	stopGrace = time.Second
+	// errorPause is the first pause after a failed call to Redis; it doubles up to pollMax.
+	errorPause = 50 * time.Millisecond
+	// errorBytesMax is how much of a handler's error is kept.
+	errorBytesMax = 1024
+	// nameBytesMax bounds a kind, a unique key and an id: they are names, not content.
+	nameBytesMax = 256
+)

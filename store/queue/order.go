@@ -1,0 +1,40 @@
+package queue
+
+import "strings"
+
+// weights say how many of 15 claims go to each priority while all have tasks waiting:
+// every priority is served twice as often as the next lower one, and the lowest waits for
+// at most 14 others. An idle priority's turns fall to the highest that has tasks.
+var weights = [len(priorities)]int{8, 4, 2, 1}
+
+// cycle is whose turn it is, as digits for step.lua: each priority as often as its weight
+// and spread evenly (smooth weighted round robin, as in nginx), long enough to begin
+// anywhere in its first period and to go on for claimMax turns.
+var cycle, cyclePeriod = makeCycle()
+
+func makeCycle() (string, int) {
+	var period int
+	for _, w := range weights {
+		period += w
+	}
+	var credit [len(weights)]int
+	var turns strings.Builder
+	for range period {
+		best := 0
+		for p, w := range weights {
+			credit[p] += w
+			if credit[p] > credit[best] {
+				best = p
+			}
+		}
+		credit[best] -= period
+		turns.WriteByte("1234"[best])
+	}
+	return strings.Repeat(turns.String(), claimMax/period+2), period
+}
+
+// turns returns whose turns the next n claims are, beginning with the given one.
+func turns(from, n int) string {
+	from %= cyclePeriod
+	return cycle[from : from+n]
+}

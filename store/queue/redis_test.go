@@ -1,0 +1,192 @@
+package queue
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A backend is a kind of Redis that the suite runs on.
+type backend struct {
+	name  string
+	start func(t testing.TB) string // returns the address
+}
+
+var backends = []backend{
+	{"redis", startRedis},
+	{"miniredis", func(t testing.TB) string { return miniredis.RunT(t).Addr() }},
+}
+
+// startRedis starts a redis-server of its own and returns when it accepts connections.
+func startRedis(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stop := startRedisAt(t, addr)
+	t.Cleanup(stop)
+	return addr
+}
+
+// startRedisAt starts a redis-server at an address; stop kills it, once.
+func startRedisAt(t testing.TB, addr string) (stop func()) {
+	t.Helper()
+	host, port, _ := net.SplitHostPort(addr)
+	cmd := exec.Command("redis-server", "--bind", host, "--port", port, "--save", "", "--appendonly", "no",
+		"--dir", t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("redis-server: %v (make test installs it)", err)
+	}
+	stop = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "Ready to accept connections") {
+			return stop
+		}
+	}
+	stop()
+	t.Fatalf("redis-server at %s did not start", addr)
+	return nil
+}
+
+func connect(t testing.TB, addr string) *redis.Client {
+	t.Helper()
+	rdb := redis.NewClient(clientOptions(addr))
+	t.Cleanup(func() { _ = rdb.Close() })
+	return rdb
+}
+
+func clientOptions(addr string) *redis.Options {
+	return &redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: 16}
+}
+
+// each runs a test on every backend with 1 and with 4 partitions. Every test has a queue
+// of its own on a server that it shares.
+func each(t *testing.T, test func(t *testing.T, o Options)) {
+	for _, b := range backends {
+		addr := b.start(t)
+		for _, partitions := range []int{1, 4} {
+			t.Run(b.name+map[int]string{1: "/P1", 4: "/P4"}[partitions], func(t *testing.T) {
+				test(t, options(connect(t, addr), partitions))
+			})
+		}
+	}
+}
+
+func options(rdb redis.UniversalClient, partitions int) Options {
+	return Options{
+		Client: rdb, Prefix: "test", Partitions: partitions, Queue: "q" + strings.ToLower(NewID(0)[4:12]),
+		Workers: 8, Lease: 10 * time.Second, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+	}
+}
+
+func newServer(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newClient(t testing.TB, o Options) *Client {
+	t.Helper()
+	c, err := NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// start runs a server; stop ends it, once, and returns the error of Run.
+func start(t testing.TB, s *Server) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func enqueue(t testing.TB, c *Client, task Task) string {
+	t.Helper()
+	id, ok, err := c.Enqueue(context.Background(), task)
+	if err != nil || !ok {
+		t.Fatalf("Enqueue(%+v) = %q, %v, %v", task, id, ok, err)
+	}
+	return id
+}
+
+func stats(t testing.TB, c *Client) Stats {
+	t.Helper()
+	s, err := c.Stats(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conserved(t, s)
+	return s
+}
+
+// conserved checks Q1: no task appears or disappears.
+func conserved(t testing.TB, s Stats) {
+	t.Helper()
+	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped; got != s.Enqueued {
+		t.Errorf("%d tasks are somewhere, %d were enqueued: %+v", got, s.Enqueued, s)
+	}
+}
+
+// until waits for cond, asking often, as long as a busy machine may need.
+func until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-deadline:
+			t.Fatalf("waited in vain: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// receive waits for the next value of a channel.
+func receive[T any](t testing.TB, what string, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatalf("waited in vain: %s", what)
+		panic("unreachable")
+	}
+}

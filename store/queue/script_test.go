@@ -1,0 +1,432 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// testTerms are the conditions under which the tests of the scripts claim.
+var testTerms = terms{lease: 10 * time.Second, crashesMax: 3, backoffMin: time.Hour, deadMax: 1000}
+
+// step runs step.lua in one partition.
+func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) stepped {
+	t.Helper()
+	w := stepWish{partition: partition, claim: claim, sweep: sweep, order: turns(0, claim)}
+	one := c.stepCall(w, with)
+	if err := run(context.Background(), c.rdb, []*call{one}); err != nil {
+		t.Fatal(err)
+	}
+	got, bad, err := readStep(partition, one.cmd)
+	if err != nil || len(bad) > 0 {
+		t.Fatalf("step: %v, %v", bad, err)
+	}
+	return got
+}
+
+// claimOne claims the only ready task of a partition.
+func claimOne(t testing.TB, c *Client, partition int, with terms) *claimed {
+	t.Helper()
+	var got stepped
+	until(t, "a ready task", func() bool {
+		got = step(t, c, partition, 1, sweepMax, with)
+		return len(got.tasks) == 1
+	})
+	return got.tasks[0]
+}
+
+func settle(t testing.TB, c *Client, results ...result) (stale []result) {
+	t.Helper()
+	stale, err := c.settle(context.Background(), results, testTerms.deadMax)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stale
+}
+
+func end(c *claimed, v verdict, delay time.Duration, reason string) result {
+	return result{partition: c.partition, id: c.ID, token: c.token, verdict: v, delay: delay, reason: reason}
+}
+
+func ids(tasks []*claimed) []string {
+	all := make([]string, len(tasks))
+	for i, task := range tasks {
+		all[i] = task.ID
+	}
+	return all
+}
+
+func TestEnqueueKeepsEverything(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		in := Task{Kind: "mail", Payload: []byte("a\nb \x00 c"), Priority: High, Unique: "key with blank", Subject: "ada", AttemptsMax: 7}
+		id := enqueue(t, c, in)
+		p, ok := PartitionOf(id)
+		if !ok || p != Partition("ada", o.Partitions) {
+			t.Fatalf("id %q is not in the partition of its subject", id)
+		}
+		got := claimOne(t, c, p, testTerms)
+		if got.ID != id || got.Kind != in.Kind || string(got.Payload) != string(in.Payload) || got.Priority != High ||
+			got.Unique != in.Unique || got.AttemptsMax != 7 || got.Attempt != 1 || got.Enqueued.IsZero() || got.LastError != "" {
+			t.Errorf("got %+v", got)
+		}
+		if s := stats(t, c); s.Leased != 1 || s.Enqueued != 1 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+func TestEnqueueRefusesBeforeItWrites(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for _, bad := range []Task{
+			{}, {Kind: "two words"}, {Kind: strings.Repeat("k", 257)}, {Kind: "ü"}, {Kind: "k", Unique: "a\nb"},
+			{Kind: "k", Priority: 4}, {Kind: "k", ID: "mine"}, {Kind: "k", ID: "p99-x"}, {Kind: "k", ID: "p00-"}, {Kind: "k", AttemptsMax: -1},
+		} {
+			if _, err := c.EnqueueAll(context.Background(), []Task{{Kind: "good"}, bad}); err == nil {
+				t.Errorf("%+v was taken", bad)
+			}
+		}
+		if s := stats(t, c); s.Enqueued != 0 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+func TestSameIDIsEnqueuedOnce(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		id := NewID(0)
+		got, err := c.EnqueueAll(context.Background(), []Task{{Kind: "k", ID: id}, {Kind: "k", ID: id}})
+		if err != nil || !slices.Equal(got, []bool{true, false}) {
+			t.Fatalf("got %v, %v", got, err)
+		}
+		settle(t, c, end(claimOne(t, c, 0, testTerms), bury, 0, "no"))
+		if _, ok, err := c.Enqueue(context.Background(), Task{Kind: "k", ID: id}); ok || err != nil {
+			t.Errorf("the id of a dead task was taken: %v", err)
+		}
+	})
+}
+
+func TestUniqueCoalescesUntilClaimed(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		task := Task{Kind: "k", Unique: "u", Subject: "s"}
+		p := Partition("s", o.Partitions)
+		waiting := func(want bool) {
+			t.Helper()
+			if _, ok, err := c.Enqueue(context.Background(), task); ok == want || err != nil {
+				t.Errorf("enqueued %v, %v", ok, err)
+			}
+		}
+		enqueue(t, c, task)
+		waiting(true)
+		first := claimOne(t, c, p, testTerms)
+		second := enqueue(t, c, task) // while the first runs
+		waiting(true)
+		// The first fails and is claimed again: the key belongs to the second and stays.
+		settle(t, c, end(first, retry, 0, "once more"))
+		got := step(t, c, p, 1, sweepMax, testTerms)
+		if len(got.tasks) != 1 || got.tasks[0].ID != second {
+			t.Fatalf("claimed %v, want the second", ids(got.tasks))
+		}
+		third := enqueue(t, c, task)
+		if again := claimOne(t, c, p, testTerms); again.ID != first.ID {
+			t.Fatalf("claimed %v, want the first again", again.ID)
+		}
+		waiting(true)
+		if last := claimOne(t, c, p, testTerms); last.ID != third {
+			t.Fatalf("claimed %v, want the third", last.ID)
+		}
+		waiting(false)
+	})
+}
+
+func TestFirstInFirstOut(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		tasks := make([]Task, 600)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", Subject: "s", Priority: Low}
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for len(got) < len(tasks) {
+			s := step(t, c, Partition("s", o.Partitions), claimMax, 0, testTerms)
+			if want := int64(len(tasks) - len(got) - len(s.tasks)); s.left != want || len(s.tasks) == 0 {
+				t.Fatalf("%d claimed, %d left, want %d", len(s.tasks), s.left, want)
+			}
+			got = append(got, ids(s.tasks)...)
+		}
+		for i := range tasks {
+			if got[i] != tasks[i].ID {
+				t.Fatalf("task %d: got %s, want %s", i, got[i], tasks[i].ID)
+			}
+		}
+	})
+}
+
+func TestPrioritiesShareByWeight(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		var tasks []Task
+		for _, p := range priorities {
+			for range 60 {
+				tasks = append(tasks, Task{Kind: "k", Subject: "s", Priority: p})
+			}
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		p := Partition("s", o.Partitions)
+		count := func(n int) (by [4]int) {
+			for _, task := range step(t, c, p, n, 0, testTerms).tasks {
+				by[slices.Index(priorities[:], task.Priority)]++
+			}
+			return by
+		}
+		if got, want := count(1), [4]int{1, 0, 0, 0}; got != want {
+			t.Errorf("the first of all: got %v, want %v", got, want)
+		}
+		if got, want := count(60), [4]int{32, 16, 8, 4}; got != want {
+			t.Errorf("four rounds: got %v, want %v", got, want)
+		}
+		// 27 critical ones are left; their turns fall to high when they are gone.
+		if got, want := count(60), [4]int{27, 21, 8, 4}; got != want {
+			t.Errorf("the next 60: got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestStaleTokensHaveNoEffect(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		id := enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		brief := testTerms
+		brief.lease = time.Millisecond
+		first := claimOne(t, c, 0, brief)
+		second := claimOne(t, c, 0, testTerms) // after the first lease was taken back
+		if second.ID != id || second.token == first.token || second.crashes != 1 || second.Attempt != 2 {
+			t.Fatalf("second claim: %+v", second)
+		}
+		before := stats(t, c)
+		for _, v := range []verdict{complete, retry, bury, giveBack} {
+			if stale := settle(t, c, end(first, v, 0, "late")); len(stale) != 1 {
+				t.Errorf("%s with a stale token was taken", v)
+			}
+		}
+		if stale, err := c.renew(context.Background(), []result{end(first, "", 0, "")}, time.Hour); len(stale) != 1 || err != nil {
+			t.Errorf("renew with a stale token was taken: %v", err)
+		}
+		if after := stats(t, c); after.Leased != before.Leased || after.Done != 0 || after.Failed != 0 || after.Dead != 0 {
+			t.Errorf("before %+v, after %+v", before, after)
+		}
+		if stale := settle(t, c, end(second, complete, 0, "")); len(stale) != 0 {
+			t.Error("the current token was refused")
+		}
+		for _, v := range []verdict{complete, retry} {
+			if stale := settle(t, c, end(second, v, 0, "twice")); len(stale) != 1 {
+				t.Errorf("%s after complete was taken", v)
+			}
+		}
+		if after := stats(t, c); after.Done != 1 || after.Leased != 0 {
+			t.Errorf("got %+v", after)
+		}
+		// No token is ever that of a task which nobody holds.
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		third := claimOne(t, c, 0, testTerms)
+		settle(t, c, end(third, retry, time.Hour, "x"))
+		third.token = "0"
+		if stale := settle(t, c, end(third, complete, 0, ""), end(third, bury, 0, "")); len(stale) != 2 {
+			t.Error("token 0 was taken")
+		}
+	})
+}
+
+func TestSettleMovesEachTaskAsItsVerdictSays(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		var tasks []Task
+		for range 6 {
+			tasks = append(tasks, Task{Kind: "k", ID: NewID(0)})
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		got := step(t, c, 0, 5, 0, testTerms).tasks
+		stale := settle(t, c,
+			end(got[0], retry, time.Hour, "later"), end(got[1], complete, 0, ""), end(got[2], retry, 0, "two\nlines"),
+			end(got[3], bury, 0, "hopeless"), end(got[4], giveBack, 0, ""))
+		if len(stale) != 0 {
+			t.Errorf("stale: %v", stale)
+		}
+		s := stats(t, c)
+		if s.ReadyAll() != 3 || s.Delayed != 1 || s.Dead != 1 || s.Done != 1 || s.Leased != 0 || s.Failed != 3 || s.Buried != 1 {
+			t.Errorf("got %+v", s)
+		}
+		next := step(t, c, 0, 3, 0, testTerms).tasks
+		if want := []string{got[4].ID, tasks[5].ID, got[2].ID}; !slices.Equal(ids(next), want) {
+			t.Errorf("next: got %v, want %v", ids(next), want)
+		}
+		if next[0].Attempt != 1 || next[0].LastError != "" {
+			t.Errorf("what was given back: %+v", next[0])
+		}
+		if next[2].Attempt != 2 || next[2].LastError != "two\nlines" {
+			t.Errorf("what failed: %+v", next[2])
+		}
+	})
+}
+
+func TestRenewedLeaseIsNotTakenBack(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		kept, left := NewID(0), NewID(0)
+		enqueue(t, c, Task{Kind: "k", ID: kept})
+		enqueue(t, c, Task{Kind: "k", ID: left})
+		brief := testTerms
+		brief.lease = 100 * time.Millisecond
+		both := step(t, c, 0, 2, 0, brief).tasks
+		if stale, err := c.renew(context.Background(), []result{end(both[0], "", 0, "")}, time.Hour); err != nil || len(stale) > 0 {
+			t.Fatalf("renew: %v, %v", stale, err)
+		}
+		if again := claimOne(t, c, 0, testTerms); again.ID != left {
+			t.Errorf("claimed %s, want %s", again.ID, left)
+		}
+		if s := stats(t, c); s.Leased != 2 || s.Crashed != 1 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		with := terms{lease: time.Millisecond, crashesMax: 4, backoffMin: time.Millisecond, deadMax: 10}
+		for n := range 4 {
+			if got := claimOne(t, c, 0, with); got.crashes != n || got.attempts != 0 {
+				t.Fatalf("claim %d: %+v", n, got)
+			}
+		}
+		var buried int64
+		until(t, "the task to be buried", func() bool {
+			buried += step(t, c, 0, 1, sweepMax, with).buried
+			return buried == 1
+		})
+		s := stats(t, c)
+		if s.Dead != 1 || s.Crashed != 4 || s.Failed != 0 || s.Buried != 1 {
+			t.Errorf("got %+v", s)
+		}
+		runs, err := c.rdb.HVals(context.Background(), c.keys[0].Runs()).Result()
+		if err != nil || len(runs) != 1 || runs[0] != "0 0 4 lease ended 4 times" {
+			t.Errorf("runs %q, %v", runs, err)
+		}
+	})
+}
+
+func TestDeadLettersAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for range 8 {
+			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+			if _, err := c.settle(context.Background(), []result{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, 3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := stats(t, c); s.Dead != 3 || s.Dropped != 5 || s.Buried != 8 {
+			t.Errorf("got %+v", s)
+		}
+		kept, err := c.rdb.HKeys(context.Background(), c.keys[0].Tasks()).Result()
+		if err != nil || len(kept) != 3 {
+			t.Errorf("kept %v, %v", kept, err)
+		}
+	})
+}
+
+func TestPausedQueueGivesNothing(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		if err := c.rdb.Set(context.Background(), c.keys[0].Paused(), 1, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got := step(t, c, 0, 8, sweepMax, testTerms); len(got.tasks) != 0 || got.left != 0 {
+			t.Errorf("got %+v", got)
+		}
+		if s := stats(t, c); !s.Paused || s.ReadyAll() != 1 {
+			t.Errorf("got %+v", s)
+		}
+		c.rdb.Del(context.Background(), c.keys[0].Paused())
+		claimOne(t, c, 0, testTerms)
+	})
+}
+
+func TestStepSaysWhenToComeBack(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		if got := step(t, c, 0, 1, sweepMax, testTerms); got.wait >= 0 {
+			t.Errorf("empty: got %v, want none", got.wait)
+		}
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Delay: time.Hour})
+		if got := step(t, c, 0, 1, sweepMax, testTerms).wait; got > time.Hour+time.Millisecond || got < time.Hour-10*time.Second {
+			t.Errorf("due in an hour: got %v", got)
+		}
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		if got := step(t, c, 0, 1, sweepMax, testTerms).wait; got > testTerms.lease+time.Millisecond || got <= 0 {
+			t.Errorf("a lease just begun: got %v", got)
+		}
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Due: time.UnixMilli(1)})
+		if s := stats(t, c); s.ReadyAll() != 1 {
+			t.Errorf("due in the past: %+v", s)
+		}
+	})
+}
+
+func TestSweepMovesBatches(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		many := make([]Task, 300)
+		for i := range many {
+			many[i] = Task{Kind: "k", ID: NewID(0), Delay: time.Millisecond}
+		}
+		if _, err := c.EnqueueAll(context.Background(), many); err != nil {
+			t.Fatal(err)
+		}
+		var promoted, largest int64
+		until(t, "all to be promoted", func() bool {
+			got := step(t, c, 0, 0, 100, testTerms)
+			if got.left != promoted+got.promoted {
+				t.Fatalf("%d ready after %d were promoted", got.left, promoted+got.promoted)
+			}
+			promoted += got.promoted
+			largest = max(largest, got.promoted)
+			return promoted == 300
+		})
+		if largest > 100 {
+			t.Errorf("%d promoted in one step, want 100 at most", largest)
+		}
+	})
+}
+
+func TestScriptsAreLoadedAgain(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for range 3 {
+			if err := c.rdb.ScriptFlush(context.Background()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			enqueue(t, c, Task{Kind: "k"})
+			if err := c.rdb.ScriptFlush(context.Background()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			stats(t, c)
+		}
+		if s := stats(t, c); s.Enqueued != 3 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}

@@ -1,0 +1,423 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// deadReason returns why the only dead task is dead.
+func deadReason(t testing.TB, c *Client) string {
+	t.Helper()
+	for p := range c.partitions {
+		runs, err := c.rdb.HVals(context.Background(), c.keys[p].Runs()).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(runs) == 1 {
+			return runs[0]
+		}
+	}
+	t.Fatal("no run is remembered, or several")
+	return ""
+}
+
+func TestServerRunsEverything(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		var mu sync.Mutex
+		seen := make(map[string]int)
+		s.Handle("k", func(_ context.Context, task Task) error {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[task.ID]++
+			return nil
+		})
+		stop := start(t, s)
+		tasks := make([]Task, 1000)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", Priority: priorities[i%4], Delay: time.Duration(i%3) * 20 * time.Millisecond}
+		}
+		if _, err := s.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "all to be done", func() bool { return stats(t, s.Client).Done == 1000 })
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		for _, task := range tasks {
+			if seen[task.ID] != 1 {
+				t.Errorf("%s ran %d times", task.ID, seen[task.ID])
+			}
+		}
+		for p := range o.Partitions {
+			k := s.keys[p]
+			if n, err := o.Client.Exists(context.Background(), k.Tasks(), k.Runs(), k.Unique(), k.Leased(), k.Delayed()).Result(); n != 0 || err != nil {
+				t.Errorf("%d keys are left behind, %v", n, err)
+			}
+		}
+	})
+}
+
+func TestHowHandlersFail(t *testing.T) {
+	boom := errors.New("boom")
+	cases := []struct {
+		name       string
+		handler    Handler
+		runs       int64
+		wantReason string
+	}{
+		{"error", func(context.Context, Task) error { return boom }, 3, "0 3 0 boom"},
+		{"panic", func(context.Context, Task) error { panic("oh no") }, 3, "0 3 0 panic: oh no"},
+		{"goexit", func(context.Context, Task) error { runtime.Goexit(); return nil }, 3, "0 3 0 " + errGoexit.Error()},
+		{"bury", func(context.Context, Task) error { return fmt.Errorf("wrapped: %w", Bury(boom)) }, 1, "0 1 0 wrapped: boom"},
+		{"timeout", func(ctx context.Context, _ Task) error { <-ctx.Done(); return ctx.Err() }, 3, "0 3 0 context deadline exceeded"},
+		{"long error", func(context.Context, Task) error { return errors.New(strings.Repeat("ü", 1000)) }, 3, "0 3 0 " + strings.Repeat("ü", 512)},
+	}
+	each(t, func(t *testing.T, o Options) {
+		o.AttemptsMax = 3
+		for _, test := range cases {
+			t.Run(test.name, func(t *testing.T) {
+				o := options(o.Client, o.Partitions)
+				s := newServer(t, o)
+				var runs atomic.Int64
+				s.HandlePolicy("k", Policy{AttemptsMax: 3, Timeout: 20 * time.Millisecond}, func(ctx context.Context, task Task) error {
+					if n := runs.Add(1); int64(task.Attempt) != n {
+						t.Errorf("run %d is attempt %d", n, task.Attempt)
+					}
+					return test.handler(ctx, task)
+				})
+				start(t, s)
+				enqueue(t, s.Client, Task{Kind: "k"})
+				until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
+				if got := runs.Load(); got != test.runs {
+					t.Errorf("%d runs, want %d", got, test.runs)
+				}
+				if got := deadReason(t, s.Client); got != test.wantReason {
+					t.Errorf("reason %q, want %q", got, test.wantReason)
+				}
+				if got := stats(t, s.Client); got.Failed != test.runs || got.Crashed != 0 {
+					t.Errorf("got %+v", got)
+				}
+			})
+		}
+	})
+}
+
+func TestUnknownKindIsBuried(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		start(t, s)
+		enqueue(t, s.Client, Task{Kind: "nobody"})
+		until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
+		if got, want := deadReason(t, s.Client), `0 1 0 unknown kind "nobody"`; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestUnreadableTaskIsBuried(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		id := NewID(0)
+		o.Client.HSet(context.Background(), s.keys[0].Tasks(), id, "normal x")
+		o.Client.HSet(context.Background(), s.keys[0].Counts(), "enqueued", 1)
+		o.Client.RPush(context.Background(), s.keys[0].Ready(Normal), id)
+		start(t, s)
+		until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
+	})
+}
+
+func TestTaskSetsItsOwnLimit(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		s.Handle("k", func(context.Context, Task) error { return errors.New("no") })
+		start(t, s)
+		enqueue(t, s.Client, Task{Kind: "k", AttemptsMax: 2})
+		until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
+		if got := stats(t, s.Client).Failed; got != 2 {
+			t.Errorf("failed %d times, want 2", got)
+		}
+	})
+}
+
+// A worker that dies is one whose connections end: nothing of what it does afterwards
+// reaches Redis, and its handlers never end.
+func TestDeadWorkersTasksAreRecovered(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.Lease = 300 * time.Millisecond
+		mortal := o
+		dying := redis.NewClient(clientOptions(o.Client.(*redis.Client).Options().Addr))
+		mortal.Client = dying
+		mortal.StopTimeout = time.Millisecond
+		victim := newServer(t, mortal)
+		taken := make(chan string, 10)
+		victim.Handle("k", func(ctx context.Context, task Task) error {
+			taken <- task.ID
+			<-ctx.Done()
+			return nil
+		})
+		stopVictim := start(t, victim)
+		id := enqueue(t, victim.Client, Task{Kind: "k"})
+		if got := receive(t, "the first claim", taken); got != id {
+			t.Fatalf("claimed %s", got)
+		}
+		died := time.Now()
+		if err := dying.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		s := newServer(t, o)
+		again := make(chan Task, 1)
+		s.Handle("k", func(_ context.Context, task Task) error { again <- task; return nil })
+		start(t, s)
+		got := receive(t, "the second claim", again)
+		if got.ID != id || got.Attempt != 2 {
+			t.Errorf("got %+v", got)
+		}
+		if took := time.Since(died); took > o.Lease+pollMax+2*time.Second {
+			t.Errorf("recovered after %v", took)
+		}
+		until(t, "it to be done", func() bool { return stats(t, s.Client).Done == 1 })
+		if got := stats(t, s.Client); got.Crashed != 1 || got.Failed != 0 {
+			t.Errorf("got %+v", got)
+		}
+		_ = stopVictim()
+	})
+}
+
+func TestLongHandlerKeepsItsLease(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.Lease = 300 * time.Millisecond
+		s := newServer(t, o)
+		var runs atomic.Int64
+		s.Handle("k", func(ctx context.Context, _ Task) error {
+			runs.Add(1)
+			timer := time.NewTimer(1200 * time.Millisecond) // the work: four leases long
+			defer timer.Stop()
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-timer.C:
+				return nil
+			}
+		})
+		start(t, s)
+		enqueue(t, s.Client, Task{Kind: "k"})
+		until(t, "it to be done", func() bool { return stats(t, s.Client).Done == 1 })
+		if got := stats(t, s.Client); runs.Load() != 1 || got.Crashed != 0 {
+			t.Errorf("%d runs, %+v", runs.Load(), got)
+		}
+	})
+}
+
+func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.Lease = 600 * time.Millisecond
+		s := newServer(t, o)
+		started, causes := make(chan Task, 1), make(chan error, 1)
+		s.Handle("k", func(ctx context.Context, task Task) error {
+			if task.Attempt > 1 {
+				return nil
+			}
+			started <- task
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return nil // too late: has no effect
+		})
+		start(t, s)
+		id := enqueue(t, s.Client, Task{Kind: "k"})
+		receive(t, "the handler to start", started)
+		p, _ := PartitionOf(id)
+		// What a long stop of this process would look like: the lease is over.
+		if err := o.Client.ZAdd(context.Background(), s.keys[p].Leased(), redis.Z{Score: 1, Member: id}).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrLeaseLost) {
+			t.Errorf("cause %v", got)
+		}
+		until(t, "the second run to end", func() bool { return stats(t, s.Client).Done == 1 })
+	})
+}
+
+func TestStopWaitsForHandlers(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		started, finish := make(chan struct{}), make(chan struct{})
+		s.Handle("k", func(ctx context.Context, _ Task) error {
+			close(started)
+			<-finish
+			return ctx.Err()
+		})
+		stop := start(t, s)
+		enqueue(t, s.Client, Task{Kind: "k"})
+		receive(t, "the handler to start", started)
+		stopped := make(chan error)
+		go func() { stopped <- stop() }()
+		close(finish)
+		if err := receive(t, "Run to end", stopped); err != nil {
+			t.Error(err)
+		}
+		if got := stats(t, s.Client); got.Done != 1 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.StopTimeout = 10 * time.Millisecond
+		s := newServer(t, o)
+		started, finish := make(chan struct{}, 2), make(chan struct{})
+		s.Handle("obeys", func(ctx context.Context, _ Task) error {
+			started <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		s.Handle("deaf", func(context.Context, Task) error {
+			started <- struct{}{}
+			<-finish
+			return nil
+		})
+		stop := start(t, s)
+		enqueue(t, s.Client, Task{Kind: "obeys"})
+		enqueue(t, s.Client, Task{Kind: "deaf"})
+		receive(t, "a handler to start", started)
+		receive(t, "a handler to start", started)
+		if err := stop(); err == nil || !strings.Contains(err.Error(), "1 handlers did not stop") {
+			t.Errorf("got %v", err)
+		}
+		close(finish)
+		s.jobs.Wait()
+		if got := stats(t, s.Client); got.ReadyAll() != 2 || got.Failed != 0 || got.Crashed != 0 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestServerSurvivesARestartOfRedis(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	_ = listener.Close()
+	stopRedis := startRedisAt(t, addr)
+	t.Cleanup(func() { stopRedis() })
+	s := newServer(t, options(connect(t, addr), 4))
+	done := make(chan string, 100)
+	s.Handle("k", func(_ context.Context, task Task) error { done <- task.ID; return nil })
+	start(t, s)
+	for range 3 {
+		want := enqueue(t, s.Client, Task{Kind: "k"})
+		if got := receive(t, "the task to run", done); got != want {
+			t.Errorf("ran %s, want %s", got, want)
+		}
+		stopRedis() // without persistence: the scripts are gone too
+		stopRedis = startRedisAt(t, addr)
+		until(t, "Redis to answer", func() bool { return s.rdb.Ping(context.Background()).Err() == nil })
+	}
+}
+
+func TestLostWakeUpCostsASecond(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		done := make(chan struct{}, 1)
+		s.Handle("k", func(context.Context, Task) error { done <- struct{}{}; return nil })
+		start(t, s)
+		// What an enqueue leaves whose PUBLISH nobody got.
+		id := NewID(0)
+		o.Client.HSet(context.Background(), s.keys[0].Counts(), "enqueued", 1)
+		o.Client.HSet(context.Background(), s.keys[0].Tasks(), id, "normal 0 0 1 0 k \n")
+		o.Client.RPush(context.Background(), s.keys[0].Ready(Normal), id)
+		receive(t, "the task to run", done)
+	})
+}
+
+// TestConservationUnderKills is Q1, Q2 and Q5 together: workers come and die in the middle
+// of handlers, which also fail now and then, while somebody counts.
+func TestConservationUnderKills(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		const total = 400
+		o.Lease, o.CrashesMax, o.AttemptsMax, o.Workers = 200*time.Millisecond, 100, 100, 8
+		o.StopTimeout = time.Millisecond
+		addr := o.Client.(*redis.Client).Options().Addr
+		c := newClient(t, o)
+		var effects sync.Map
+		worker := func(ctx context.Context, life time.Duration) {
+			mine := o
+			rdb := redis.NewClient(clientOptions(addr))
+			mine.Client = rdb
+			s := newServer(t, mine)
+			s.Handle("k", func(ctx context.Context, task Task) error {
+				if rand.IntN(10) == 0 {
+					return errors.New("now and then")
+				}
+				timer := time.NewTimer(time.Duration(rand.IntN(5)) * time.Millisecond)
+				defer timer.Stop()
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-timer.C:
+				}
+				effects.Store(task.ID, true)
+				return nil
+			})
+			stop := start(t, s)
+			death := time.NewTimer(life)
+			defer death.Stop()
+			select {
+			case <-ctx.Done():
+			case <-death.C:
+				_ = rdb.Close() // kills it: whatever it does now reaches nobody
+			}
+			_ = stop()
+			_ = rdb.Close()
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		var workers sync.WaitGroup
+		for range 3 {
+			workers.Go(func() {
+				for ctx.Err() == nil {
+					worker(ctx, time.Duration(100+rand.IntN(200))*time.Millisecond)
+				}
+			})
+		}
+		ids := make(map[string]bool)
+		for range total / 20 {
+			tasks := make([]Task, 20)
+			for i := range tasks {
+				tasks[i] = Task{Kind: "k", Priority: priorities[i%4], Delay: time.Duration(rand.IntN(300)) * time.Millisecond}
+			}
+			if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+				t.Fatal(err)
+			}
+			for _, task := range tasks {
+				ids[task.ID] = true
+			}
+		}
+		until(t, "all to be done", func() bool { return stats(t, c).Done == total })
+		cancel()
+		workers.Wait()
+		for id := range ids {
+			if _, ok := effects.Load(id); !ok {
+				t.Errorf("%s has had no effect", id)
+			}
+		}
+		got := stats(t, c)
+		if got.Dead != 0 || got.Leased != 0 {
+			t.Errorf("got %+v", got)
+		}
+		t.Logf("%d runs failed, %d ended with their worker", got.Failed, got.Crashed)
+	})
+}
