@@ -1,25 +1,59 @@
 package chat
 
-import (
-	"context"
-)
+import "context"
 
-// Ack moves the caller's seen to id.
+// Ack moves the caller's seen to id; lower than now is no change. ErrOutOfRange above the end of the log.
 func (s *Service) Ack(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
-	return Cursors{}, ErrUnavailable
+	return s.move(ctx, by, group, id, false)
 }
 
-// Read moves the caller's read, and seen with it, to id.
+// Read moves the caller's read to id, and seen with it.
 func (s *Service) Read(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
-	return Cursors{}, ErrUnavailable
+	return s.move(ctx, by, group, id, true)
 }
 
-// Unread moves read back to id-1.
+func (s *Service) move(ctx context.Context, by Caller, group string, id int64, read bool) (Cursors, error) {
+	if err := checkGroup(by, group); err != nil {
+		return Cursors{}, err
+	}
+	if id < 0 {
+		return Cursors{}, invalid("id: negative")
+	}
+	c, err := s.stores.Ack(ctx, group, by.User, min(id, idMax), read)
+	if err != nil {
+		return Cursors{}, s.refused(ctx, by, group, err)
+	}
+	s.hints.add(by.User, group, c.Seen)
+	return c, nil
+}
+
+// Unread moves the caller's read back to id-1, so that id is unread again; never forward. seen stays.
 func (s *Service) Unread(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
-	return Cursors{}, ErrUnavailable
+	if err := checkGroup(by, group); err != nil {
+		return Cursors{}, err
+	}
+	if id < 1 {
+		return Cursors{}, invalid("id: must be at least 1")
+	}
+	c, err := s.stores.Unread(ctx, group, by.User, min(id, idMax))
+	if err != nil {
+		return Cursors{}, s.refused(ctx, by, group, err)
+	}
+	return c, nil
 }
 
-// Receipts tells who has seen and read message id.
+// Receipts tells members how far the other members are with message id. next is where the next page begins.
 func (s *Service) Receipts(ctx context.Context, by Caller, group string, id int64, limit int, cursor string) (r Receipts, next string, err error) {
-	return Receipts{}, "", ErrUnavailable
+	after, limit, err := s.joinedPage(by, group, limit, cursor)
+	if err != nil {
+		return Receipts{}, "", err
+	}
+	if id < 1 {
+		return Receipts{}, "", invalid("id: must be at least 1")
+	}
+	r, err = s.stores.Receipts(ctx, group, by.User, min(id, idMax), after, limit)
+	if err != nil {
+		return Receipts{}, "", s.refused(ctx, by, group, err)
+	}
+	return r, joinedCursor(r.Next), nil
 }

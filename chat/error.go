@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -80,3 +81,17 @@ var (
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
 )
+
+// asError gives err the form that answers take: an Error of this package. What comes from elsewhere is not for clients.
+func asError(err error) error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{Code: CodeUnavailable, Message: ErrUnavailable.Message, RetryAfter: ErrUnavailable.RetryAfter, Cause: err}
+	}
+	return &Error{Code: CodeInternal, Message: "internal error", Cause: err}
+}

@@ -1,33 +1,358 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// CreateGroup makes a group owned by the caller.
-func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (Group, error) {
-	return Group{}, ErrUnavailable
+// Defaults of a new group.
+const (
+	keepDefault    = 100
+	backlogDefault = 10_000
+)
+
+// Group describes one group to those who may know of it.
+func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error) {
+	if err := checkGroup(by, id); err != nil {
+		return Group{}, err
+	}
+	info, err := s.info(ctx, by.User, id)
+	if err != nil {
+		return Group{}, err
+	}
+	if !info.sees(by) {
+		return Group{}, ErrNotFound
+	}
+	return info.Group, nil
 }
 
-// Groups lists the caller's groups, latest activity first.
+// CreateGroup makes a group owned by the caller, who adds the members it names. ErrExists when the id is taken.
+func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (Group, error) {
+	g, err := s.newGroup(by, draft)
+	if err != nil {
+		return Group{}, err
+	}
+	users := append([]string{by.User}, g.Members...)
+	if err := s.roomFor(ctx, g.ID, users...); err != nil {
+		return Group{}, err
+	}
+	if err := s.stores.CreateGroup(ctx, g); err != nil {
+		return Group{}, asError(err)
+	}
+	s.indexAdd(ctx, users, g.ID, 0)
+	// Read back: with a key this may be the group of the first try, with an epoch of its own.
+	return s.Group(ctx, by, g.ID)
+}
+
+// newGroup checks a draft and fills in what it leaves open.
+func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
+	if err := checkCaller(by); err != nil {
+		return NewGroup{}, err
+	}
+	if err := d.check(); err != nil {
+		return NewGroup{}, err
+	}
+	members, err := uniqueUsers("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
+	if err != nil {
+		return NewGroup{}, err
+	}
+	if len(members)+1 > s.opt.Limits.GroupMembersMax {
+		return NewGroup{}, Errorf(CodeOutOfRange, "members: at most %d", s.opt.Limits.GroupMembersMax)
+	}
+	now := s.opt.Now()
+	g := NewGroup{Members: members, Group: Group{
+		ID: d.ID, Name: d.Name, Visibility: cmp.Or(d.Visibility, Private), CreatedBy: by.User, CreatedAt: TimeMs(now),
+		Epoch: newEpoch(), Keep: keepDefault, BacklogMax: backlogDefault, Post: cmp.Or(d.Post, PostMembers), History: true,
+	}}
+	if d.Keep != nil {
+		g.Keep = *d.Keep
+	}
+	if d.BacklogMax != nil {
+		g.BacklogMax = *d.BacklogMax
+	}
+	if d.History != nil {
+		g.History = *d.History
+	}
+	if d.Key != "" {
+		g.Key = d.hash(by.User)
+	}
+	if g.ID == "" {
+		g.ID = serverID(g.Key)
+	}
+	g.Notices = append(g.Notices, s.notice(by, g.ID, now, Entry{Notice: NoticeCreated, User: by.User}))
+	for _, u := range members {
+		g.Notices = append(g.Notices, s.notice(by, g.ID, now, Entry{Notice: NoticeJoined, User: u}))
+	}
+	return g, nil
+}
+
+func (d GroupDraft) check() error {
+	if d.ID != "" && (!ValidID(d.ID) || d.ID == PublicName) {
+		return invalid("id: not a valid group id")
+	}
+	if d.Key != "" && !ValidKey(d.Key) {
+		return invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
+	}
+	if d.Visibility != "" {
+		if err := checkVisibility(d.Visibility); err != nil {
+			return err
+		}
+	}
+	if d.Post != "" {
+		if err := checkPosting(d.Post); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(checkName(d.Name), checkRange("keep", d.Keep, 0, keepMax), checkRange("backlog_max", d.BacklogMax, backlogMin, backlogMax))
+}
+
+func checkVisibility(v Visibility) error {
+	if v != Private && v != Public {
+		return invalid("visibility: %s or %s", Private, Public)
+	}
+	return nil
+}
+
+func checkPosting(p Posting) error {
+	if p != PostMembers && p != PostAdmins {
+		return invalid("post: %s or %s", PostMembers, PostAdmins)
+	}
+	return nil
+}
+
+// hash names one creation: this user, this key, this content. It outlives the time for which the key's answer is kept,
+// so a late retry finds the group it made, and another request with an old key makes another group.
+func (d GroupDraft) hash(user string) string {
+	key := d.Key
+	d.Key = ""
+	return shortHash([]byte(user), []byte(key), encode(d))
+}
+
+// serverID makes an id for a group: the same one for the same creation, where it has a key.
+func serverID(creation string) string {
+	var b [10]byte
+	if creation == "" {
+		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
+	} else {
+		hash, _ := base64.RawURLEncoding.DecodeString(creation) // made by shortHash
+		copy(b[:], hash)
+	}
+	return "g" + hex.EncodeToString(b[:])
+}
+
+// roomFor refuses to put users into more groups than a user may be in. Between this look and the write another group
+// may come in; the bound is for the size of the index and need not be exact.
+func (s *Service) roomFor(ctx context.Context, group string, users ...string) error {
+	return each(ctx, users, func(ctx context.Context, user string) error {
+		index, err := s.stores.UserGroups(ctx, user)
+		if err != nil {
+			return asError(err)
+		}
+		if len(index) < s.opt.Limits.UserGroupsMax || slices.ContainsFunc(index, func(g UserGroup) bool { return g.Group == group }) {
+			return nil
+		}
+		return Errorf(CodeOutOfRange, "%s is in %d groups already, which is the most", user, len(index))
+	})
+}
+
+// Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity: what
+// gets active meanwhile moves to the front and is met again when the list is read anew, nothing is shown twice.
 func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor string) (List[GroupView], error) {
-	return List[GroupView]{}, ErrUnavailable
+	limit, err := s.pageLimit(limit)
+	if err != nil {
+		return List[GroupView]{}, err
+	}
+	after, err := parseActivity(cursor)
+	if err != nil {
+		return List[GroupView]{}, err
+	}
+	infos, err := s.ownInfos(ctx, by)
+	if err != nil {
+		return List[GroupView]{}, err
+	}
+	slices.SortFunc(infos, func(a, b Info) int { return activity(a).compare(activity(b)) })
+	if cursor != "" {
+		infos = infos[firstAfter(infos, after):]
+	}
+	var out List[GroupView]
+	if len(infos) > limit {
+		infos = infos[:limit]
+		out.Next = activity(infos[limit-1]).String()
+	}
+	out.Items, err = s.groupViews(ctx, by, infos)
+	return out, asError(err)
+}
+
+// activeAt is a place in a list of groups by activity.
+type activeAt struct {
+	ms    int64
+	group string
+}
+
+func activity(i Info) activeAt { return activeAt{i.ActiveMs, i.ID} }
+
+func (a activeAt) String() string { return strconv.FormatInt(a.ms, 10) + "." + a.group }
+
+// compare orders by activity, latest first, then by id.
+func (a activeAt) compare(b activeAt) int {
+	return cmp.Or(cmp.Compare(b.ms, a.ms), strings.Compare(a.group, b.group))
+}
+
+func parseActivity(cursor string) (activeAt, error) {
+	if cursor == "" {
+		return activeAt{}, nil
+	}
+	ms, group, _ := strings.Cut(cursor, ".")
+	n, ok := parseID(ms)
+	if !ok || !ValidID(group) {
+		return activeAt{}, invalid("cursor: not one of this list")
+	}
+	return activeAt{n, group}, nil
+}
+
+func firstAfter(infos []Info, after activeAt) int {
+	for i := range infos {
+		if after.compare(activity(infos[i])) < 0 {
+			return i
+		}
+	}
+	return len(infos)
+}
+
+// groupViews adds the newest message to each group, in one round trip.
+func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]GroupView, error) {
+	pulls := make([]Pull, len(infos))
+	for i, info := range infos {
+		pulls[i] = Pull{Group: info.ID}
+		if info.NewestID > 0 {
+			pulls[i].After, pulls[i].Limit = Position{Set: true, ID: info.NewestID - 1}, 1
+		}
+	}
+	pages, err := s.pulls(ctx, by.User, pulls)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]GroupView, len(infos))
+	for i, info := range infos {
+		views[i] = GroupView{Group: info.Group, Seen: info.Seen, Read: info.Read, Unread: info.Unread,
+			MentionsUnread: info.MentionsUnread, LastMessage: json.RawMessage("null")}
+		if m := pages[i].Messages; pages[i].Err == nil && len(m) > 0 && m[0].ID == info.NewestID {
+			views[i].LastMessage = m[0].JSON
+		}
+	}
+	return views, nil
 }
 
 // PublicGroups lists the public groups by name.
 func (s *Service) PublicGroups(ctx context.Context, by Caller, limit int, cursor string) (List[Group], error) {
-	return List[Group]{}, ErrUnavailable
+	limit, err := s.pageLimit(limit)
+	if err != nil {
+		return List[Group]{}, err
+	}
+	if err := checkCaller(by); err != nil {
+		return List[Group]{}, err
+	}
+	ids, next, err := s.stores.PublicGroups(ctx, cursor, limit)
+	if err != nil {
+		return List[Group]{}, asError(err)
+	}
+	infos, err := s.infos(ctx, by.User, ids)
+	if err != nil {
+		return List[Group]{}, err
+	}
+	out := List[Group]{Next: next}
+	for _, i := range infos {
+		// The list of names is derived; the group says what it is.
+		if i.Epoch != "" && i.Visibility == Public {
+			out.Items = append(out.Items, i.Group)
+		}
+	}
+	return out, nil
 }
 
-// Group describes one group.
-func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error) {
-	return Group{}, ErrUnavailable
-}
-
-// UpdateGroup changes name and settings.
+// UpdateGroup changes name and settings: owner, admin, operator. What is the same already is no change and leaves no
+// notice.
 func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change GroupChange) (Group, error) {
-	return Group{}, ErrUnavailable
+	if err := checkGroup(by, id); err != nil {
+		return Group{}, err
+	}
+	if err := change.check(); err != nil {
+		return Group{}, err
+	}
+	info, err := s.managed(ctx, by, id)
+	if err != nil {
+		return Group{}, err
+	}
+	renamed, settings := change.reduce(info.Group)
+	now := s.opt.Now()
+	var notices []NoticeEntry
+	if renamed {
+		notices = append(notices, s.notice(by, id, now, Entry{Notice: NoticeRenamed, Name: change.Name}))
+	}
+	if settings {
+		notices = append(notices, s.notice(by, id, now, Entry{Notice: NoticeSettings}))
+	}
+	if len(notices) == 0 {
+		return info.Group, nil
+	}
+	if err := s.stores.UpdateGroup(ctx, by, id, change, notices, now); err != nil {
+		return Group{}, asError(err)
+	}
+	return s.Group(ctx, by, id)
 }
 
-// DeleteGroup removes a group.
-func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error { return ErrUnavailable }
+func (c GroupChange) check() error {
+	if c.Name != nil {
+		if err := checkName(*c.Name); err != nil {
+			return err
+		}
+	}
+	if c.Visibility != nil {
+		if err := checkVisibility(*c.Visibility); err != nil {
+			return err
+		}
+	}
+	if c.Post != nil {
+		if err := checkPosting(*c.Post); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(checkRange("keep", c.Keep, 0, keepMax), checkRange("backlog_max", c.BacklogMax, backlogMin, backlogMax))
+}
+
+// reduce drops what is the same in g already and tells what is left.
+func (c *GroupChange) reduce(g Group) (renamed, settings bool) {
+	c.Name = changed(c.Name, g.Name)
+	c.Visibility = changed(c.Visibility, g.Visibility)
+	c.Keep = changed(c.Keep, g.Keep)
+	c.BacklogMax = changed(c.BacklogMax, g.BacklogMax)
+	c.Post = changed(c.Post, g.Post)
+	c.History = changed(c.History, g.History)
+	return c.Name != nil, c.Visibility != nil || c.Keep != nil || c.BacklogMax != nil || c.Post != nil || c.History != nil
+}
+
+func changed[T comparable](to *T, from T) *T {
+	if to != nil && *to == from {
+		return nil
+	}
+	return to
+}
+
+// DeleteGroup removes a group with all it holds: owner or operator. The other members' indexes follow by a task.
+func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error {
+	if err := checkGroup(by, id); err != nil {
+		return err
+	}
+	if err := s.stores.DeleteGroup(ctx, by, id); err != nil {
+		return asError(err)
+	}
+	s.indexDrop(ctx, by.User, id)
+	return nil
+}

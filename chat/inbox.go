@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 )
@@ -46,15 +47,116 @@ type InboxBatch struct {
 	Items    [][]byte
 }
 
-// SendDirect puts an item into someone's inbox.
+// SendDirect puts an item into someone's inbox. A key that is known gives the first answer again. ErrInboxFull.
 func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
-	return Item{}, false, ErrUnavailable
+	if err := cmp.Or(checkCaller(by), checkUser("user", to), checkBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
+		return Item{}, false, err
+	}
+	if d.ClientID != "" && !ValidKey(d.ClientID) {
+		return Item{}, false, invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
+	}
+	it = Item{Kind: ItemDirect, From: by.User, Body: d.Body, ClientID: d.ClientID}
+	if d.Data != nil && string(d.Data) != "null" {
+		if it.Data, err = compactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
+			return Item{}, false, err
+		}
+	}
+	if err := s.mayWrite(ctx, by, to); err != nil {
+		return Item{}, false, err
+	}
+	now := s.opt.Now()
+	content := contentHash(Entry{Body: it.Body, Data: it.Data})
+	it.SentAt = TimeMs(now)
+	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: by.User, Rest: itemRest(it), SentAtMs: now,
+		Key: d.ClientID, Content: content})
+	if err != nil {
+		return Item{}, false, asError(err)
+	}
+	it.Seq, it.To, it.SentAt = seq, to, TimeMs(at)
+	return it, duplicate, nil
 }
 
-// Inbox reads the caller's inbox.
+// mayWrite checks the policy of direct messages. To oneself one may always write, and operators to everyone.
+func (s *Service) mayWrite(ctx context.Context, by Caller, to string) error {
+	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
+		return nil
+	}
+	mine, err := s.ownInfos(ctx, by)
+	if err != nil {
+		return err
+	}
+	theirs, err := s.stores.UserGroups(ctx, to)
+	if err != nil {
+		return asError(err)
+	}
+	in := make(map[string]bool, len(theirs))
+	for _, g := range theirs {
+		in[g.Group] = true
+	}
+	var common []string
+	for _, i := range mine {
+		if in[i.ID] {
+			common = append(common, i.ID)
+		}
+	}
+	// The indexes say where to look, the groups who is in them.
+	infos, err := s.infos(ctx, to, common)
+	if err != nil {
+		return err
+	}
+	for _, i := range infos {
+		if i.Role != "" {
+			return nil
+		}
+	}
+	return Errorf(CodeForbidden, "you share no group with the recipient")
+}
+
+// Inbox reads the caller's inbox after a seq; nil: after what was acked. It moves nothing.
 func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int) (InboxBatch, error) {
-	return InboxBatch{}, ErrUnavailable
+	if err := checkCaller(by); err != nil {
+		return InboxBatch{}, err
+	}
+	limit, err := s.pageLimit(limit)
+	if err != nil {
+		return InboxBatch{}, err
+	}
+	if after != nil {
+		if *after < 0 {
+			return InboxBatch{}, invalid("after: negative")
+		}
+		at := min(*after, idMax)
+		after = &at
+	}
+	b, err := s.stores.InboxPull(ctx, by.User, after, limit)
+	if err != nil {
+		return InboxBatch{}, asError(err)
+	}
+	return s.fitInbox(b), nil
 }
 
-// AckInbox removes all items up to and including seq.
-func (s *Service) AckInbox(ctx context.Context, by Caller, seq int64) error { return ErrUnavailable }
+// fitInbox cuts a batch of items after PageBytesMax bytes; one item always fits.
+func (s *Service) fitInbox(b InboxBatch) InboxBatch {
+	bytes := 0
+	for i, item := range b.Items {
+		bytes += len(item) + 1
+		if i > 0 && bytes > s.opt.Limits.PageBytesMax {
+			b.To -= int64(len(b.Items) - i)
+			b.Items, b.HasMore = b.Items[:i], true
+			break
+		}
+	}
+	return b
+}
+
+// AckInbox removes all items up to and including seq from the caller's inbox; repeating it is harmless. ErrOutOfRange
+// above the last.
+func (s *Service) AckInbox(ctx context.Context, by Caller, seq int64) error {
+	if err := checkCaller(by); err != nil {
+		return err
+	}
+	if seq < 0 {
+		return invalid("seq: negative")
+	}
+	return asError(s.stores.InboxAck(ctx, by.User, min(seq, idMax)))
+}

@@ -1,10 +1,34 @@
 package chat
 
-import (
-	"context"
-)
+import "context"
 
-// Once runs do unless key was finished before; then it gives the first answer again.
+// Once runs do for the first request with key and gives its answer to every later one. content tells requests apart:
+// the same key with another content is ErrKeyReused. A creation that was cut off half-way is done again, so do must be
+// idempotent itself; one that failed may be tried again with the same content.
 func (s *Service) Once(ctx context.Context, by Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error) {
-	return Answer{}, false, ErrUnavailable
+	if key == "" {
+		a, err = do()
+		return a, false, asError(err)
+	}
+	if err := checkCaller(by); err != nil {
+		return Answer{}, false, err
+	}
+	if !ValidKey(key) {
+		return Answer{}, false, invalid("Idempotency-Key: 1 to %d printable ASCII characters", keyBytesMax)
+	}
+	first, err := s.stores.Claim(ctx, by.User, key, shortHash([]byte(content)))
+	if err != nil {
+		return Answer{}, false, asError(err)
+	}
+	if first != nil {
+		return *first, true, nil
+	}
+	if a, err = do(); err != nil {
+		return Answer{}, false, asError(err)
+	}
+	if err := s.stores.Finish(ctx, by.User, key, a); err != nil {
+		// It is done and can be done again: the answer stands, a retry makes the same thing.
+		s.opt.Log.WarnContext(ctx, "answer of a keyed request not kept", "error", err)
+	}
+	return a, false, nil
 }

@@ -1,20 +1,152 @@
 package chat
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"strconv"
 )
 
-// Members lists the members of a group by the order of joining.
+// Members lists the members of a group, in the order of joining, to its members.
 func (s *Service) Members(ctx context.Context, by Caller, group string, limit int, cursor string) (List[Member], error) {
-	return List[Member]{}, ErrUnavailable
+	after, limit, err := s.joinedPage(by, group, limit, cursor)
+	if err != nil {
+		return List[Member]{}, err
+	}
+	members, next, err := s.stores.Members(ctx, group, by.User, after, limit)
+	if err != nil {
+		return List[Member]{}, s.refused(ctx, by, group, err)
+	}
+	return List[Member]{Items: members, Next: joinedCursor(next)}, nil
 }
 
-// PutMember adds a user or changes a role; an empty role is none given.
+// joinedPage checks what asks for a page of members by the order of joining.
+func (s *Service) joinedPage(by Caller, group string, limit int, cursor string) (after int64, most int, err error) {
+	if err := checkGroup(by, group); err != nil {
+		return 0, 0, err
+	}
+	if most, err = s.pageLimit(limit); err != nil {
+		return 0, 0, err
+	}
+	if cursor == "" {
+		return 0, most, nil
+	}
+	after, ok := parseID(cursor)
+	if !ok || after > idMax {
+		return 0, 0, invalid("cursor: not one of this list")
+	}
+	return after, most, nil
+}
+
+func joinedCursor(next int64) string {
+	if next == 0 {
+		return ""
+	}
+	return strconv.FormatInt(next, 10)
+}
+
+// PutMember adds user to a group, or changes the role; an empty role is none given. Owner and admins add anyone, anyone
+// joins a public group. Only the owner (or an operator) makes another the owner, and becomes an admin then.
 func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, role Role) (m Member, created bool, err error) {
-	return Member{}, false, ErrUnavailable
+	if err := cmp.Or(checkGroup(by, group), checkUser("user", user), checkRole(role)); err != nil {
+		return Member{}, false, err
+	}
+	if user != by.User || role == Admin || role == Owner {
+		if err := s.mayGrant(ctx, by, group, role); err != nil {
+			return Member{}, false, err
+		}
+	}
+	if err := s.roomFor(ctx, group, user); err != nil {
+		return Member{}, false, err
+	}
+	join := s.membership(by, group, user, Entry{Notice: NoticeJoined, User: user})
+	join.Role = cmp.Or(role, Ordinary)
+	if role == Owner {
+		// There is one owner: a newcomer is a member first, and then takes over from the former.
+		join.Role = Ordinary
+	}
+	m, created, err = s.stores.Join(ctx, join)
+	if err != nil {
+		return Member{}, false, asError(err)
+	}
+	if created {
+		s.indexAdd(ctx, []string{user}, group, m.Seen)
+	}
+	if role == "" || m.Role == role {
+		return m, created, nil
+	}
+	if m.Role == Owner {
+		return Member{}, false, s.ownerStays(ctx, by, group)
+	}
+	set := s.membership(by, group, user, Entry{Notice: NoticeRole, User: user, Role: role})
+	set.Role = role
+	m, _, err = s.stores.SetRole(ctx, set)
+	return m, created, asError(err)
 }
 
-// RemoveMember removes a user, or the caller itself.
+func checkRole(role Role) error {
+	switch role {
+	case "", Owner, Admin, Ordinary:
+		return nil
+	}
+	return invalid("role: %s, %s or %s", Owner, Admin, Ordinary)
+}
+
+// mayGrant refuses before anything is done what the store would refuse only after the user was let in, and says nothing
+// of a user to those who have no say here.
+func (s *Service) mayGrant(ctx context.Context, by Caller, group string, role Role) error {
+	info, err := s.managed(ctx, by, group)
+	if err != nil {
+		return err
+	}
+	if role == Owner && info.Role != Owner && !by.Admin {
+		return ErrForbidden
+	}
+	return nil
+}
+
+// ownerStays says why the owner's role is not changed: others may not, and the owner only by naming a successor.
+func (s *Service) ownerStays(ctx context.Context, by Caller, group string) error {
+	info, err := s.managed(ctx, by, group)
+	if err != nil {
+		return err
+	}
+	if info.Role == Owner || by.Admin {
+		return Errorf(CodeConflict, "a group has one owner: make another member the owner instead")
+	}
+	return ErrForbidden
+}
+
+// RemoveMember removes user from a group; everyone may leave. Nobody but an operator removes the owner. The last one
+// out deletes the group.
 func (s *Service) RemoveMember(ctx context.Context, by Caller, group, user string) error {
-	return ErrUnavailable
+	if err := cmp.Or(checkGroup(by, group), checkUser("user", user)); err != nil {
+		return err
+	}
+	what := NoticeRemoved
+	if user == by.User {
+		what = NoticeLeft
+	}
+	leave := s.membership(by, group, user, Entry{Notice: what, User: user})
+	s.nameHeir(&leave)
+	if _, err := s.stores.Leave(ctx, leave); err != nil {
+		return asError(err)
+	}
+	s.indexDrop(ctx, user, group)
+	return nil
+}
+
+// membership is the record of a change with the notice that tells of it.
+func (s *Service) membership(by Caller, group, user string, notice Entry) Membership {
+	now := s.opt.Now()
+	return Membership{Group: group, User: user, By: by, AtMs: now, Notice: s.notice(by, group, now, notice)}
+}
+
+// nameHeir adds the notice of the succession. Who succeeds is known only in the store's step, so the notice comes in
+// two halves around the id, which is valid JSON text as it is.
+func (s *Service) nameHeir(m *Membership) {
+	const hole = "$" // in no id, so in no other place of the notice
+	n := s.notice(m.By, m.Group, m.AtMs, Entry{Notice: NoticeRole, User: hole, Role: Owner})
+	m.HeirMark = n.Mark
+	m.HeirHead, m.HeirTail, _ = bytes.Cut(n.Rest, []byte(hole))
 }

@@ -1,15 +1,224 @@
 package chat
 
-import (
-	"context"
-)
+import "context"
 
-// Pull reads a page of a group, with its reactions.
+// pullTries bounds how often a page is asked for anew because the log was trimmed, or its epoch changed, in between.
+const pullTries = 4
+
+// Pull reads a page of a group, with its reactions. It moves no cursor. ErrNotFound or ErrForbidden for those outside.
 func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery) (Batch, []MessageView, error) {
-	return Batch{}, nil, ErrUnavailable
+	if err := checkGroup(by, group); err != nil {
+		return Batch{}, nil, err
+	}
+	limit, err := s.pageLimit(q.Limit)
+	if err != nil {
+		return Batch{}, nil, err
+	}
+	var b Batch
+	if q.Before != nil {
+		if q.After != nil {
+			return Batch{}, nil, invalid("after and before: only one of them")
+		}
+		b, err = s.pullBefore(ctx, by, group, *q.Before, limit)
+	} else {
+		var pos Position
+		if q.After != nil {
+			if pos, err = ParsePosition(*q.After); err != nil {
+				return Batch{}, nil, err
+			}
+		}
+		b, err = s.pullAfter(ctx, by, group, pos, limit)
+	}
+	if err != nil {
+		return Batch{}, nil, s.refused(ctx, by, group, err)
+	}
+	views, err := s.views(ctx, by.User, b)
+	return b, views, asError(err)
 }
 
-// UnreadCounts counts unread messages over all groups of the caller.
+// pullAfter reads the batch after a position. One round trip, but where the position leads elsewhere than it says.
+func (s *Service) pullAfter(ctx context.Context, by Caller, group string, pos Position, limit int) (Batch, error) {
+	ask := pos
+	for range pullTries {
+		page, err := s.page(ctx, by.User, Pull{Group: group, After: storePosition(ask), Limit: limit})
+		if err != nil {
+			return Batch{}, err
+		}
+		// The position is judged as it was given, also when the page was asked for from elsewhere.
+		at := page.At
+		if ask != pos {
+			if at, err = s.entryAt(ctx, group, pos); err != nil {
+				return Batch{}, err
+			}
+		}
+		pl := judge(page.Info, pos, at)
+		if begins(page, pl.next) {
+			return newBatch(page.Info, pl, pos, at, s.fit(page.Messages)), nil
+		}
+		ask = Position{Set: true, ID: pl.next - 1}
+	}
+	return Batch{}, ErrUnavailable
+}
+
+// entryAt reads the message at a position that names a mark, to compare it.
+func (s *Service) entryAt(ctx context.Context, group string, pos Position) (*Message, error) {
+	if !pos.Set || pos.Mark == "" || pos.ID < 1 || pos.ID > idMax {
+		return nil, nil
+	}
+	list, err := s.stores.Entries(ctx, group, []int64{pos.ID})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// begins tells whether a page holds what comes at next: the message itself, or nothing where nothing is there yet.
+func begins(page Page, next int64) bool {
+	if len(page.Messages) == 0 {
+		return next > page.Info.Last
+	}
+	return page.Messages[0].ID == next
+}
+
+// storePosition is pos as a store takes it: ids above what it can tell apart are above every log.
+func storePosition(pos Position) Position {
+	pos.ID = min(pos.ID, idMax)
+	return pos
+}
+
+// page pulls from one group.
+func (s *Service) page(ctx context.Context, user string, p Pull) (Page, error) {
+	pages, err := s.stores.Pull(ctx, user, []Pull{p})
+	if err != nil {
+		return Page{}, err
+	}
+	return pages[0], pages[0].Err
+}
+
+// fit cuts messages after PageBytesMax bytes; one message always fits.
+func (s *Service) fit(messages []Message) []Message {
+	bytes := 0
+	for i, m := range messages {
+		bytes += len(m.JSON) + 1 // and a comma
+		if i > 0 && bytes > s.opt.Limits.PageBytesMax {
+			return messages[:i]
+		}
+	}
+	return messages
+}
+
+// newBatch is what a reader is given who stands at pl: messages begin there. pos is the position that it named.
+func newBatch(info Info, pl place, pos Position, at *Message, messages []Message) Batch {
+	to := pl.next - 1 + int64(len(messages))
+	b := Batch{
+		Group: info.ID, Epoch: info.Epoch, From: pl.next, To: to, First: info.Visible(), Last: info.Last,
+		Complete: pl.complete, HasMore: to < info.Last, Messages: messages,
+		Cursors: Cursors{Seen: info.Seen, Read: info.Read, Unread: info.Unread},
+	}
+	mark := markAt(info, to, at)
+	if n := len(messages); n > 0 {
+		mark = messages[n-1].Mark
+	} else if (mark == "" || mark == noMark) && pl.complete && pos.ID == to && pos.Epoch == info.Epoch {
+		mark = pos.Mark
+	}
+	b.Cursor = FormatPosition(info.Epoch, to, mark)
+	return b
+}
+
+// pullBefore reads the page that ends just before an id. What is asked for and was trimmed makes it incomplete; what
+// lies before the member's joining of a group without history does not.
+func (s *Service) pullBefore(ctx context.Context, by Caller, group string, before int64, limit int) (Batch, error) {
+	if before < 1 {
+		return Batch{}, invalid("before: must be at least 1")
+	}
+	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, idMax), Limit: limit})
+	if err != nil {
+		return Batch{}, err
+	}
+	info, messages := page.Info, s.fitEnd(page.Messages)
+	oldest := info.Visible()
+	pl := place{next: oldest, complete: true}
+	switch n := len(messages); {
+	case n > 0:
+		pl.next = messages[0].ID
+	case !info.History && before <= info.Joined:
+		// Nothing is missing there for this member.
+	default:
+		pl.next = min(before, info.Last+1)
+		pl.complete = before <= 1 || info.First <= 1
+	}
+	b := newBatch(info, pl, Position{}, nil, messages)
+	b.HasMore = pl.next > oldest
+	return b, nil
+}
+
+// fitEnd cuts the oldest messages so that the rest fits into PageBytesMax bytes; the newest always does.
+func (s *Service) fitEnd(messages []Message) []Message {
+	bytes := 0
+	for i := len(messages) - 1; i >= 0; i-- {
+		bytes += len(messages[i].JSON) + 1
+		if i < len(messages)-1 && bytes > s.opt.Limits.PageBytesMax {
+			return messages[i+1:]
+		}
+	}
+	return messages
+}
+
+// views adds the reactions to the messages of a batch.
+func (s *Service) views(ctx context.Context, user string, b Batch) ([]MessageView, error) {
+	if len(b.Messages) == 0 {
+		return nil, nil
+	}
+	reactions, err := s.stores.Reactions(ctx, b.Group, user, b.From, b.To)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]MessageView, len(b.Messages))
+	for i, m := range b.Messages {
+		views[i] = MessageView{Message: m, Reactions: reactions[m.ID]}
+	}
+	return views, nil
+}
+
+// UnreadCounts counts unread messages over all groups of the caller, from the groups themselves.
 func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, error) {
-	return UnreadCounts{}, ErrUnavailable
+	infos, err := s.ownInfos(ctx, by)
+	if err != nil {
+		return UnreadCounts{}, err
+	}
+	c := UnreadCounts{Groups: map[string]int64{}}
+	for _, i := range infos {
+		c.Total += i.Unread
+		c.Mentions += i.MentionsUnread
+		if i.Unread > 0 {
+			c.Groups[i.ID] = i.Unread
+		}
+	}
+	return c, nil
+}
+
+// ownInfos reads the groups that the caller is in. The index only says where to look.
+func (s *Service) ownInfos(ctx context.Context, by Caller) ([]Info, error) {
+	if err := checkCaller(by); err != nil {
+		return nil, err
+	}
+	index, err := s.stores.UserGroups(ctx, by.User)
+	if err != nil {
+		return nil, asError(err)
+	}
+	groups := make([]string, len(index))
+	for i, g := range index {
+		groups[i] = g.Group
+	}
+	all, err := s.infos(ctx, by.User, groups)
+	if err != nil {
+		return nil, err
+	}
+	infos := all[:0]
+	for _, i := range all {
+		if i.Epoch != "" && i.Role != "" {
+			infos = append(infos, i)
+		}
+	}
+	return infos, nil
 }

@@ -27,7 +27,10 @@ const (
 
 // GroupDraft is what a client asks for when it creates a group. Nil fields take the defaults of the wire contract.
 type GroupDraft struct {
-	ID         string
+	// Key is the Idempotency-Key of the request, or empty: a creation that is repeated with it, and with the same
+	// content, makes no second group.
+	Key        string
+	ID         string // empty: the server makes one
 	Name       string
 	Members    []string
 	Visibility Visibility
@@ -103,6 +106,7 @@ type Service struct {
 	stores Stores
 	opt    Options
 	feeds  *feeds
+	hints  *hints
 }
 
 // New makes a Service over stores. Nothing runs yet: the live part (feeds, safety check, hints) runs in Run.
@@ -119,7 +123,7 @@ func New(stores Stores, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	s := &Service{stores: stores, opt: opt}
+	s := &Service{stores: stores, opt: opt, hints: newHints()}
 	s.feeds = newFeeds(s)
 	return s
 }

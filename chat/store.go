@@ -98,7 +98,8 @@ type GroupStore interface {
 	// Members pages through the members by the order of joining, for a member or an operator who is one.
 	// after is the joined id of the last one of the page before, 0 for the first page.
 	Members(ctx context.Context, group, user string, after int64, limit int) (members []Member, next int64, err error)
-	// PublicGroups pages through the public groups by name, then id. after is "" or what next was.
+	// PublicGroups pages through the public groups by name, then id. after is "" or what next was, which clients get as
+	// it is: anything else is CodeInvalid.
 	PublicGroups(ctx context.Context, after string, limit int) (groups []string, next string, err error)
 }
 
@@ -117,6 +118,7 @@ type Append struct {
 	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted
 	Emoji      string
 	Removed    bool
+	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Durability Durability // empty: memory
 }
 
@@ -130,7 +132,8 @@ type Appended struct {
 	Durability Durability
 }
 
-// Change replaces one stored message by another with the same id and mark, if it still reads as Old.
+// Change replaces one stored message by another with the same id and mark, if it still reads as Old. New.Edits does not
+// yet hold the id of the edit that is being appended: Revise adds it to changes[0].New where Kind is Edit.
 type Change struct {
 	Old, New Message
 }
@@ -164,6 +167,7 @@ type LogStore interface {
 	Append(ctx context.Context, a Append) (Appended, error)
 	// Revise appends an edit or a delete entry and changes what it touches, in one step. changes[0] is the target.
 	// ErrConflict when one of changes no longer reads as Old: read again and retry. asAdmin: the role must manage.
+	// A known key is answered before anything is compared, as in Append.
 	Revise(ctx context.Context, a Append, changes []Change, asAdmin bool) (Appended, error)
 	// Pull reads a page of each group for user, authorised and read at the same instant. One round trip a partition.
 	Pull(ctx context.Context, user string, pulls []Pull) ([]Page, error)

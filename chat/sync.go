@@ -1,10 +1,227 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
 )
 
-// Sync acks, then answers with everything that is new to the caller, waiting for it when asked to.
+// nextPollIdle is how long a client that does not wait should let pass before it asks again when nothing was new.
+const nextPollIdle = 5
+
+// Sync acks, then answers with everything that is new to the caller. Where nothing is, it waits up to WaitS seconds for
+// the first new thing. Serving moves no cursor.
 func (s *Service) Sync(ctx context.Context, by Caller, req SyncRequest) (SyncAnswer, error) {
-	return SyncAnswer{}, ErrUnavailable
+	c, err := s.newSync(by, req)
+	if err != nil {
+		return SyncAnswer{}, err
+	}
+	if err := c.ack(ctx, req); err != nil {
+		return SyncAnswer{}, err
+	}
+	wait := min(time.Duration(req.WaitS)*time.Second, s.opt.Limits.WaitMax)
+	if wait > 0 {
+		return c.wait(ctx, wait)
+	}
+	answer, _, err := c.collect(ctx)
+	if err == nil && !answer.any() {
+		answer.NextPollS = nextPollIdle
+	}
+	return answer, err
+}
+
+// any tells whether there is something that a waiting client should hear of now.
+func (a SyncAnswer) any() bool {
+	return len(a.Groups) > 0 || a.Inbox != nil || len(a.Left) > 0 || len(a.Errors) > 0
+}
+
+// syncCall is one call of Sync.
+type syncCall struct {
+	s          *Service
+	by         Caller
+	limit      int
+	after      map[string]Position
+	inboxAfter *int64
+	named      map[string]bool  // groups of ack and after: those that the caller is not in are told as left
+	acked      map[string]int64 // seen after the acks
+	errors     []GroupError
+}
+
+// newSync checks a request as a whole before anything of it is done.
+func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
+	limit, err := s.pageLimit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	most := s.opt.Limits.UserGroupsMax
+	switch {
+	case req.WaitS < 0:
+		return nil, invalid("wait_s: negative")
+	case len(req.Ack) > most:
+		return nil, Errorf(CodeOutOfRange, "ack: at most %d groups", most)
+	case len(req.After) > most:
+		return nil, Errorf(CodeOutOfRange, "after: at most %d groups", most)
+	case req.InboxAfter != nil && *req.InboxAfter < 0:
+		return nil, invalid("inbox_after: negative")
+	}
+	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]Position, len(req.After)), inboxAfter: req.InboxAfter,
+		named: map[string]bool{}, acked: map[string]int64{}}
+	for group, raw := range req.After {
+		if !ValidID(group) {
+			return nil, invalid("after: not a valid group id")
+		}
+		pos, err := ParsePosition(raw)
+		if err != nil {
+			return nil, err
+		}
+		c.after[group] = pos
+		c.named[group] = true
+	}
+	return c, checkCaller(by)
+}
+
+// ack moves the cursors that the request names. What cannot be done is noted and spoils nothing else; only a store that
+// does not answer ends the call.
+func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
+	var mu sync.Mutex
+	groups := slices.Sorted(maps.Keys(req.Ack))
+	err := each(ctx, groups, func(ctx context.Context, group string) error {
+		cursors, err := c.s.Ack(ctx, c.by, group, req.Ack[group])
+		mu.Lock()
+		defer mu.Unlock()
+		if ValidID(group) {
+			c.named[group] = true
+		}
+		switch {
+		case err == nil:
+			c.acked[group] = cursors.Seen
+		case errors.Is(err, ErrNotFound), errors.Is(err, ErrForbidden):
+			// The pull finds the same and tells the group as left.
+		default:
+			return c.failed(group, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if req.InboxAck != nil {
+		if err := c.s.AckInbox(ctx, c.by, *req.InboxAck); err != nil {
+			// No group: it is the inbox that the error is of.
+			if err := c.failed("", err); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(c.errors, func(a, b GroupError) int { return cmp.Compare(a.Group, b.Group) })
+	return nil
+}
+
+// failed notes an ack that cannot be done. It returns the errors that no other ack would escape either.
+func (c *syncCall) failed(group string, err error) error {
+	switch code := CodeOf(err); code {
+	case CodeUnavailable, CodeInternal:
+		return err
+	default:
+		c.errors = append(c.errors, GroupError{Group: group, Code: code})
+		return nil
+	}
+}
+
+// wait answers with the first new thing, or with nothing when the time is over or the client is gone. It watches before
+// it pulls, so that what comes between pull and wait is not missed.
+func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, error) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	index, err := c.s.stores.UserGroups(ctx, c.by.User)
+	if err != nil {
+		return SyncAnswer{}, asError(err)
+	}
+	groups := c.groups(index)
+	for {
+		answer, now, again, err := c.watchOnce(ctx, groups, timer.C)
+		if err != nil || !again {
+			return answer, err
+		}
+		groups = now
+	}
+}
+
+// watchOnce watches groups until there is something to answer or the time is over. again: the caller is in other groups
+// by now, so these must be watched.
+func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
+	w, err := c.s.feeds.watch(ctx, c.by.User, groups)
+	if err != nil {
+		return SyncAnswer{}, nil, false, asError(err)
+	}
+	defer w.Close()
+	for {
+		a, now, err = c.collect(ctx)
+		if err != nil || a.any() {
+			return a, now, false, err
+		}
+		if !subset(now, groups) {
+			return a, now, true, nil
+		}
+		select {
+		case <-w.C():
+		case <-over:
+			return a, now, false, nil
+		case <-ctx.Done():
+			return a, now, false, nil
+		}
+	}
+}
+
+// subset tells whether every one of some is in all; both are sorted.
+func subset(some, all []string) bool {
+	for _, g := range some {
+		if _, in := slices.BinarySearch(all, g); !in {
+			return false
+		}
+	}
+	return true
+}
+
+// groups are those to be asked about, sorted: what the index names, and what the request names beside it, because the
+// index may lag.
+func (c *syncCall) groups(index []UserGroup) []string {
+	all := maps.Clone(c.named)
+	for _, g := range index {
+		all[g.Group] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// collect reads all that is new: the index, then one page of each group, and the inbox beside it.
+func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
+	a := SyncAnswer{Errors: c.errors}
+	var inboxErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { a.Inbox, inboxErr = c.inbox(ctx) })
+	groups, logs, err := c.logs(ctx)
+	wg.Wait()
+	if err := cmp.Or(err, inboxErr); err != nil {
+		return SyncAnswer{}, nil, asError(err)
+	}
+	for _, l := range logs {
+		if l.gone {
+			a.Left = append(a.Left, l.pull.Group)
+		}
+	}
+	a.Groups = c.batches(logs)
+	return a, groups, nil
+}
+
+// inbox is what is new in the caller's inbox, nil where nothing is.
+func (c *syncCall) inbox(ctx context.Context) (*InboxBatch, error) {
+	b, err := c.s.Inbox(ctx, c.by, c.inboxAfter, c.limit)
+	if err != nil || len(b.Items) == 0 && b.Complete {
+		return nil, err
+	}
+	return &b, nil
 }

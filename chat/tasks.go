@@ -1,8 +1,197 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 )
 
-// Handlers are the tasks of the core, by kind.
-func (s *Service) Handlers() map[string]func(ctx context.Context, payload []byte) error { return nil }
+// Bounds of the core's tasks. What is left over a bound is an error, so that the task comes again.
+const (
+	repairTries = 4      // times that the index of one user is brought in line while the group keeps changing
+	stepsMax    = 10_000 // steps of one trim or cleanup, at most 500 entries each
+)
+
+// systemSender is the sender of the server's own inbox items: it is no valid user id.
+const systemSender = "$chat"
+
+// Handlers are the core's own tasks, by kind. All are idempotent: a task may run twice. A payload that cannot be read
+// is invalid_request: trying again is of no use.
+func (s *Service) Handlers() map[string]func(ctx context.Context, payload []byte) error {
+	return map[string]func(context.Context, []byte) error{
+		TaskMention: handle(s.tellMentioned),
+		TaskMember:  handle(s.tellMembers),
+		TaskTrim:    handle(s.trimAll),
+		TaskCleanup: handle(s.cleanUp),
+	}
+}
+
+func handle[T any](run func(context.Context, T) error) func(context.Context, []byte) error {
+	return func(ctx context.Context, payload []byte) error {
+		var t T
+		if err := json.Unmarshal(payload, &t); err != nil {
+			return &Error{Code: CodeInvalid, Message: "the payload of a task cannot be read", Cause: err}
+		}
+		return asError(run(ctx, t))
+	}
+}
+
+// checkTask refuses what could not come from a store's step before it reaches a key.
+func checkTask(group, epoch string, users ...string) error {
+	if !ValidID(group) || epoch == "" || slices.ContainsFunc(users, func(u string) bool { return !ValidID(u) }) {
+		return invalid("a task names no valid group, epoch or user")
+	}
+	return nil
+}
+
+// tellMentioned puts an item into the inbox of everyone a message names who is still a member and may see it.
+func (s *Service) tellMentioned(ctx context.Context, t MentionTask) error {
+	if err := checkTask(t.Group, t.Epoch, append(t.Users, t.From)...); err != nil {
+		return err
+	}
+	list, err := s.stores.Entries(ctx, t.Group, []int64{t.ID})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return nil // trimmed: everyone has seen it
+	}
+	var e Entry
+	if err := json.Unmarshal(list[0].JSON, &e); err != nil {
+		return fmt.Errorf("message %d of a mention: %w", t.ID, err)
+	}
+	if e.DeletedAt != nil {
+		return nil
+	}
+	item := Item{Kind: ItemMention, From: t.From, Group: t.Group, ID: t.ID, SentAt: e.SentAt}
+	return each(ctx, t.Users, func(ctx context.Context, user string) error {
+		if user == t.From {
+			return nil
+		}
+		info, err := s.info(ctx, user, t.Group)
+		if errors.Is(err, ErrNotFound) || err == nil && (info.Epoch != t.Epoch || info.Role == "" || t.ID < info.Visible()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.tell(ctx, user, item, ItemMention, t.Group, t.Epoch, t.ID)
+	})
+}
+
+// tellMembers brings the index of users in line with a group and tells those whom another added or removed.
+func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
+	if err := checkTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
+		return err
+	}
+	item := Item{From: t.By, Group: t.Group, SentAt: TimeMs(t.AtMs)}
+	switch t.What {
+	case NoticeJoined:
+		item.Kind = ItemAdded
+	case NoticeRemoved:
+		item.Kind = ItemRemoved
+	case NoticeLeft:
+	default:
+		return invalid("a task tells of %q", t.What)
+	}
+	return each(ctx, t.Users, func(ctx context.Context, user string) error {
+		info, err := s.repairIndex(ctx, user, t.Group)
+		if err != nil {
+			return err
+		}
+		if user == t.By || item.Kind == "" {
+			return nil
+		}
+		if item.Kind == ItemAdded && (info.Epoch != t.Epoch || info.Role == "") {
+			return nil // out again before there was time to tell
+		}
+		return s.tell(ctx, user, item, item.Kind, t.Group, t.Epoch, t.ID)
+	})
+}
+
+// repairIndex makes the index of user say what the group says, and returns the group as user stands to it. Group and
+// index are in different partitions, so the group is read again after the write: whoever writes last has read last.
+func (s *Service) repairIndex(ctx context.Context, user, group string) (Info, error) {
+	was, err := s.truth(ctx, user, group)
+	for range repairTries {
+		if err != nil {
+			return Info{}, err
+		}
+		if was.Role != "" {
+			err = s.stores.AddUserGroups(ctx, []string{user}, group, was.Seen)
+		} else {
+			err = s.stores.DropUserGroup(ctx, user, group)
+		}
+		if err != nil {
+			return Info{}, err
+		}
+		var now Info
+		now, err = s.truth(ctx, user, group)
+		if err == nil && (now.Role != "") == (was.Role != "") {
+			return now, nil
+		}
+		was = now
+	}
+	return Info{}, cmp.Or(err, error(ErrConflict))
+}
+
+// truth reads a group as user stands to it; one that does not exist has no Role and no Epoch.
+func (s *Service) truth(ctx context.Context, user, group string) (Info, error) {
+	info, err := s.info(ctx, user, group)
+	if errors.Is(err, ErrNotFound) {
+		return Info{}, nil
+	}
+	return info, err
+}
+
+// tell puts an item of the server into an inbox, once for what it tells of.
+func (s *Service) tell(ctx context.Context, user string, item Item, what, group, epoch string, id int64) error {
+	key := fmt.Sprintf("%s %s %s %d", what, group, epoch, id)
+	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: user, From: systemSender, Rest: itemRest(item),
+		SentAtMs: item.SentAt.UnixMilli(), Key: key, Content: what, System: true})
+	return err
+}
+
+// trimAll trims a group to the end, step by step.
+func (s *Service) trimAll(ctx context.Context, t GroupTask) error {
+	if err := checkTask(t.Group, t.Epoch); err != nil {
+		return err
+	}
+	for range stepsMax {
+		more, err := s.stores.Trim(ctx, t.Group)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return Errorf(CodeConflict, "there is more to trim than one task may")
+}
+
+// cleanUp removes what a deleted group left behind. A group of the same name may exist again: the index of each former
+// member is brought in line with what is there now.
+func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
+	if err := checkTask(t.Group, t.Epoch); err != nil {
+		return err
+	}
+	for range stepsMax {
+		users, more, err := s.stores.Cleanup(ctx, t.Group)
+		if err != nil {
+			return err
+		}
+		if err := each(ctx, users, func(ctx context.Context, user string) error {
+			_, err := s.repairIndex(ctx, user, t.Group)
+			return err
+		}); err != nil {
+			return err
+		}
+		if !more {
+			return nil
+		}
+	}
+	return Errorf(CodeConflict, "there is more to clean up than one task may")
+}

@@ -37,6 +37,7 @@ func (s *Server) CreateGroup(ctx context.Context, r api.CreateGroupRequestObject
 	if !chat.ValidKey(key) {
 		return nil, chat.Errorf(chat.CodeInvalid, "Idempotency-Key: want 1 to 64 printable ASCII characters")
 	}
+	draft.Key = key
 	content, err := contentHash("createGroup", r.Body)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,83 @@
+package chat
+
+import (
+	"context"
+	"errors"
+)
+
+// infos reads groups as user stands to them, in order.
+func (s *Service) infos(ctx context.Context, user string, groups []string) ([]Info, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	infos, err := s.stores.Infos(ctx, user, groups)
+	return infos, asError(err)
+}
+
+// pulls reads a page of each group, in order.
+func (s *Service) pulls(ctx context.Context, user string, pulls []Pull) ([]Page, error) {
+	if len(pulls) == 0 {
+		return nil, nil
+	}
+	pages, err := s.stores.Pull(ctx, user, pulls)
+	return pages, asError(err)
+}
+
+func (s *Service) info(ctx context.Context, user, group string) (Info, error) {
+	list, err := s.infos(ctx, user, []string{group})
+	if err != nil {
+		return Info{}, err
+	}
+	if list[0].Epoch == "" {
+		return Info{}, ErrNotFound
+	}
+	return list[0], nil
+}
+
+// sees tells whether by may know of the group: members, everyone where it is public, operators.
+func (i Info) sees(by Caller) bool {
+	return i.Epoch != "" && (i.Role != "" || i.Visibility == Public || by.Admin)
+}
+
+// managed reads a group that by wants to manage. The store checks the same again at the instant of the write; here it
+// decides what is said.
+func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, error) {
+	info, err := s.info(ctx, by.User, group)
+	switch {
+	case err != nil:
+		return Info{}, err
+	case !info.sees(by):
+		return Info{}, ErrNotFound
+	case !by.Admin && !info.Role.Manages():
+		return Info{}, ErrForbidden
+	}
+	return info, nil
+}
+
+// refused says to an operator, who may know of every group, that a refusal is one of rights: reading and writing
+// messages takes membership also for them.
+func (s *Service) refused(ctx context.Context, by Caller, group string, err error) error {
+	err = asError(err)
+	if !by.Admin || !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	info, infoErr := s.info(ctx, by.User, group)
+	if infoErr == nil && info.Role == "" {
+		return ErrForbidden
+	}
+	return err
+}
+
+// indexAdd brings the index of users up to date before the answer, so that they read their own write. The task that
+// the store's step has enqueued is the net behind it, so a failure here is only logged.
+func (s *Service) indexAdd(ctx context.Context, users []string, group string, seen int64) {
+	if err := s.stores.AddUserGroups(ctx, users, group, seen); err != nil {
+		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", group, "error", err)
+	}
+}
+
+func (s *Service) indexDrop(ctx context.Context, user, group string) {
+	if err := s.stores.DropUserGroup(ctx, user, group); err != nil {
+		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", group, "error", err)
+	}
+}

@@ -1,0 +1,96 @@
+package chat
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Bounds of the hints that wait: losing one costs the next pull a few bytes more, never a message.
+const (
+	hintsMax   = 10_000 // (user, group) pairs on a node
+	hintsDelay = time.Second
+	hintsLast  = 2 * time.Second // for the last flush, when the node stops
+)
+
+// hints collects how far the index of users lags behind their cursors and writes it down now and then: off the path of
+// answers, many acks in one step.
+type hints struct {
+	mu    sync.Mutex
+	seen  map[string]map[string]int64 // user -> group -> seen
+	pairs int
+	wake  chan struct{}
+}
+
+func newHints() *hints {
+	return &hints{seen: map[string]map[string]int64{}, wake: make(chan struct{}, 1)}
+}
+
+// add notes that user has seen group up to id.
+func (h *hints) add(user, group string, seen int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	groups := h.seen[user]
+	old, known := groups[group]
+	switch {
+	case known && old >= seen:
+		return
+	case !known && h.pairs >= hintsMax:
+		return
+	case groups == nil:
+		groups = map[string]int64{}
+		h.seen[user] = groups
+	}
+	if !known {
+		h.pairs++
+	}
+	groups[group] = seen
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (h *hints) take() map[string]map[string]int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	taken := h.seen
+	h.seen, h.pairs = map[string]map[string]int64{}, 0
+	return taken
+}
+
+// runHints writes hints until ctx ends, and once more then. An idle node does nothing here.
+func (s *Service) runHints(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), hintsLast)
+			s.flushHints(last)
+			cancel()
+			return
+		case <-s.hints.wake:
+		}
+		// What comes within the next moments goes along.
+		timer := time.NewTimer(hintsDelay)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+		case <-timer.C:
+			s.flushHints(ctx)
+		}
+	}
+}
+
+func (s *Service) flushHints(ctx context.Context) {
+	for user, groups := range s.hints.take() {
+		list := make([]UserGroup, 0, len(groups))
+		for g, seen := range groups {
+			list = append(list, UserGroup{Group: g, Seen: seen})
+		}
+		if err := s.stores.HintSeen(ctx, user, list); err != nil {
+			// Hints are derived; the next sync notices the lag again.
+			s.opt.Log.DebugContext(ctx, "index hints not written", "error", err)
+			return
+		}
+	}
+}

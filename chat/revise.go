@@ -1,0 +1,135 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// reviseTries bounds how often an edit or a deletion is made anew because its target changed in between.
+const reviseTries = 5
+
+// revise appends an edit or a deletion and changes what it touches. The target is read first, so two round trips; the
+// store compares what was read with what is there.
+func (s *Service) revise(ctx context.Context, by Caller, a Append, e Entry) (Appended, error) {
+	err := error(ErrConflict)
+	for range reviseTries {
+		var changes []Change
+		var asAdmin bool
+		changes, asAdmin, err = s.changes(ctx, by, e)
+		if err != nil {
+			return s.firstAnswer(ctx, a, err)
+		}
+		var done Appended
+		done, err = s.stores.Revise(ctx, a, changes, asAdmin)
+		if !errors.Is(err, ErrConflict) {
+			return done, err
+		}
+	}
+	return Appended{}, err
+}
+
+// firstAnswer asks for the first answer to a key whose repetition can no longer be carried out: a deletion that was
+// done, whose target is gone now. The change compares with what no message reads like, so nothing is written. Where the
+// key is not known, refusal stands.
+func (s *Service) firstAnswer(ctx context.Context, a Append, refusal error) (Appended, error) {
+	if a.Key == "" || CodeOf(refusal) == CodeUnavailable {
+		return Appended{}, refusal
+	}
+	nothing := Message{ID: a.Target, Mark: noMark, JSON: encode(Entry{ID: a.Target, Group: a.Group, From: a.From})}
+	done, err := s.stores.Revise(ctx, a, []Change{{Old: nothing, New: nothing}}, false)
+	switch {
+	case err == nil && done.Duplicate:
+		return done, nil
+	case errors.Is(err, ErrKeyReused), errors.Is(err, ErrUnavailable):
+		return Appended{}, err
+	}
+	return Appended{}, refusal
+}
+
+// changes reads the target of e and makes what e turns it into. asAdmin tells that it is another's message, which takes
+// a managing role.
+func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Change, asAdmin bool, err error) {
+	page, err := s.page(ctx, by.User, Pull{Group: e.Group, After: storePosition(Position{Set: true, ID: e.Target - 1}), Limit: 1})
+	if err != nil {
+		return nil, false, err
+	}
+	if len(page.Messages) == 0 || page.Messages[0].ID != e.Target {
+		return nil, false, ErrNotFound
+	}
+	target := page.Messages[0]
+	var was Entry
+	if err := json.Unmarshal(target.JSON, &was); err != nil {
+		return nil, false, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
+	}
+	if was.DeletedAt != nil {
+		return nil, false, ErrNotFound
+	}
+	if was.Kind != Text && was.Kind != Data {
+		return nil, false, invalid("target: only text and data can be changed")
+	}
+	mine := was.From == by.User
+	if e.Kind == Edit {
+		if !mine {
+			return nil, false, ErrForbidden
+		}
+		change, err := s.edited(target, was, e)
+		return []Change{change}, false, err
+	}
+	if !mine && !by.Admin && !page.Info.Role.Manages() {
+		return nil, false, ErrForbidden
+	}
+	list, err = s.deleted(ctx, target, was)
+	return list, !mine, err
+}
+
+// edited is the target with the content of the edit. The kind stays: a text keeps a body, data stays data.
+func (s *Service) edited(target Message, was, e Entry) (Change, error) {
+	switch {
+	case len(target.Edits) >= s.opt.Limits.EditsMax:
+		return Change{}, Errorf(CodeConflict, "a message can be edited %d times", s.opt.Limits.EditsMax)
+	case was.Kind == Text && e.Body == nil:
+		return Change{}, invalid("body: the edit of a text needs a body")
+	case was.Kind == Data && e.Body != nil:
+		return Change{}, invalid("body: the edit of data takes data only")
+	}
+	now := was
+	if e.Body != nil {
+		now.Body = e.Body
+	}
+	if e.Data != nil {
+		now.Data = e.Data
+	}
+	at := TimeMs(s.opt.Now())
+	now.EditedAt = &at
+	return Change{Old: target, New: rewritten(target, now)}, nil
+}
+
+// deleted is the target and its edits without their content. Mentions are content too: they say what was written.
+func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Change, error) {
+	at := TimeMs(s.opt.Now())
+	was.Body, was.Data, was.Mentions, was.DeletedAt = nil, nil, nil, &at
+	list := []Change{{Old: target, New: rewritten(target, was)}}
+	if len(target.Edits) == 0 {
+		return list, nil
+	}
+	edits, err := s.stores.Entries(ctx, was.Group, target.Edits)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range edits {
+		var e Entry
+		if err := json.Unmarshal(m.JSON, &e); err != nil {
+			return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
+		}
+		e.Body, e.Data, e.DeletedAt = nil, nil, &at
+		list = append(list, Change{Old: m, New: rewritten(m, e)})
+	}
+	return list, nil
+}
+
+// rewritten is m with another content: id, mark and the list of its edits stay.
+func rewritten(m Message, e Entry) Message {
+	m.JSON = encode(e)
+	return m
+}

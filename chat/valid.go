@@ -1,0 +1,202 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of single fields. What makes answers or stored state grow without a natural bound is in Limits.
+const (
+	idBytesMax   = 64  // user and group ids: they stand in keys, in signals and in every message
+	keyBytesMax  = 64  // retry keys that clients choose
+	nameBytesMax = 200 // the name of a group: a title, not a text
+	keepMax      = 100_000
+	backlogMin   = 1
+	backlogMax   = 1_000_000 // what one sleeper can hold back
+	idMax        = 1<<53 - 1 // scores are doubles: above this ids would no longer be exact
+)
+
+// PublicName is no id for a group: its path is that of the list of public groups.
+const PublicName = "public"
+
+// ValidID tells whether id may name a user or a group: 1 to 64 of `A-Za-z0-9._-@+`, not beginning with a dot. Only such
+// ids reach a store, which builds keys from them.
+func ValidID(id string) bool {
+	if len(id) == 0 || len(id) > idBytesMax || id[0] == '.' {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case c == '.', c == '_', c == '-', c == '@', c == '+':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// ValidKey tells whether key may be a retry key of a client: 1 to 64 printable ASCII. The server's own keys hold a
+// character outside of that, so no client can take one.
+func ValidKey(key string) bool {
+	if len(key) == 0 || len(key) > keyBytesMax {
+		return false
+	}
+	for i := range len(key) {
+		if key[i] < ' ' || key[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func invalid(format string, args ...any) error { return Errorf(CodeInvalid, format, args...) }
+
+func checkCaller(by Caller) error {
+	if !ValidID(by.User) {
+		return invalid("the caller's id is no valid user id")
+	}
+	return nil
+}
+
+// checkGroup checks who asks and for which group, before anything of it reaches a key.
+func checkGroup(by Caller, group string) error {
+	if !ValidID(group) {
+		return invalid("group: not a valid id")
+	}
+	return checkCaller(by)
+}
+
+func checkUser(field, user string) error {
+	if !ValidID(user) {
+		return invalid("%s: not a valid user id", field)
+	}
+	return nil
+}
+
+// checkName refuses what would garble a list of groups: control characters, line breaks, and the controls that turn
+// the direction of writing.
+func checkName(name string) error {
+	if len(name) > nameBytesMax {
+		return invalid("name: at most %d bytes", nameBytesMax)
+	}
+	if !utf8.ValidString(name) {
+		return invalid("name: not valid UTF-8")
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) || turnsDirection(r) {
+			return invalid("name: control characters are not allowed")
+		}
+	}
+	return nil
+}
+
+func turnsDirection(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+
+// checkBody checks the text of a message: something, in UTF-8, without control characters but tab and line breaks.
+func checkBody(body *string, bytesMax int) error {
+	switch {
+	case body == nil || *body == "":
+		return invalid("body: missing or empty")
+	case len(*body) > bytesMax:
+		return Errorf(CodeTooLarge, "body: at most %d bytes", bytesMax)
+	case !utf8.ValidString(*body):
+		return invalid("body: not valid UTF-8")
+	}
+	if i := strings.IndexFunc(*body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }); i >= 0 {
+		return invalid("body: control character at byte %d", i)
+	}
+	return nil
+}
+
+// compactData returns data as it is stored: one JSON value without white space between its tokens, so that it never
+// holds a raw line break.
+func compactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
+	if !utf8.Valid(data) {
+		return nil, invalid("data: not valid UTF-8")
+	}
+	var b bytes.Buffer
+	b.Grow(len(data))
+	if err := json.Compact(&b, data); err != nil {
+		return nil, invalid("data: not valid JSON")
+	}
+	if b.Len() > bytesMax {
+		return nil, Errorf(CodeTooLarge, "data: at most %d bytes", bytesMax)
+	}
+	return b.Bytes(), nil
+}
+
+func checkEmoji(emoji string, bytesMax int) error {
+	if emoji == "" || len(emoji) > bytesMax || !utf8.ValidString(emoji) {
+		return invalid("emoji: 1 to %d bytes of UTF-8", bytesMax)
+	}
+	for _, r := range emoji {
+		if unicode.IsControl(r) || unicode.IsSpace(r) || turnsDirection(r) {
+			return invalid("emoji: neither control characters nor spaces")
+		}
+	}
+	return nil
+}
+
+// uniqueUsers checks the ids in a list and returns each once, in order, without those in but.
+func uniqueUsers(field string, users []string, most int, but ...string) ([]string, error) {
+	// Twice the bound already shows that it is no honest list; nothing longer is looked at.
+	if len(users) > 2*most {
+		return nil, Errorf(CodeOutOfRange, "%s: at most %d", field, most)
+	}
+	seen := make(map[string]bool, len(users))
+	var out []string
+	for _, u := range users {
+		if !ValidID(u) {
+			return nil, invalid("%s: not a valid user id", field)
+		}
+		if seen[u] || slices.Contains(but, u) {
+			continue
+		}
+		seen[u] = true
+		out = append(out, u)
+	}
+	if len(out) > most {
+		return nil, Errorf(CodeOutOfRange, "%s: at most %d", field, most)
+	}
+	return out, nil
+}
+
+func checkRange(field string, n *int64, low, high int64) error {
+	switch {
+	case n == nil:
+		return nil
+	case *n < 0:
+		return invalid("%s: negative", field)
+	case *n < low || *n > high:
+		return Errorf(CodeOutOfRange, "%s: %d to %d", field, low, high)
+	}
+	return nil
+}
+
+// checkID checks the id of a message that a client names. Whether there is such a message the store knows.
+func checkID(field string, id, low int64) error {
+	if id < low {
+		return invalid("%s: must be at least %d", field, low)
+	}
+	if id > idMax {
+		return Errorf(CodeOutOfRange, "%s: above the end of the log", field)
+	}
+	return nil
+}
+
+// pageLimit is how many entries a page holds: the default where none is named, never more than the maximum.
+func (s *Service) pageLimit(limit int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, invalid("limit: negative")
+	case limit == 0:
+		return s.opt.Limits.PageMessages, nil
+	}
+	return min(limit, s.opt.Limits.PageMessagesMax), nil
+}
