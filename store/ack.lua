@@ -1,0 +1,37 @@
+-- include: int.lua
+-- include: trim.lua
+-- include: counts.lua
+-- include: task_enqueue.lua
+-- Moves a member's cursors forward, never back, and trims what that frees.
+--
+-- KEYS  1 id, 2 meta, 3 members, 4 msgs, 5 seen, 6 read, 7 skip, 8 by:<user>, 9 reactions, 10 reacted, 11..18 of the
+--       core queue
+-- ARGV  1 user, 2 id, 3 '1' to move read too, 4 channel, 5 group, 6 id for a task
+-- Returns {OK, seen, read, unread}
+-- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
+local id_key, meta, members, msgs, seen, read, skip, by = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7],
+  KEYS[8]
+local reactions, reacted = KEYS[9], KEYS[10]
+local user, id, with_read, channel, group, task_id = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4], ARGV[5], ARGV[6]
+
+local m = redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor')
+if not m[1] then return {'NOTFOUND'} end
+if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
+local last = tonumber(redis.call('GET', id_key))
+if tonumber(id) > last then return {'OUTOFRANGE'} end
+
+-- XX: a late ack brings nobody back who has left. GT: of two devices the one ahead counts.
+local moved = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
+local changed = moved
+if with_read then changed = changed + redis.call('ZADD', read, 'XX', 'GT', 'CH', id, user) end
+local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZSCORE', read, user))
+local backlog_max = tonumber(m[4])
+if changed > 0 then redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)) end
+if moved > 0 and trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[3]),
+  backlog_max) then
+  local qk = {}
+  for i = 11, 18 do qk[#qk + 1] = KEYS[i] end
+  task_enqueue(qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),
+    'trim:' .. group)
+end
+return {'OK', int(s), int(r), unread(last, count_floor(last, r, backlog_max, tonumber(m[5] or 0)), skip, by)}

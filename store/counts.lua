@@ -1,0 +1,13 @@
+-- include: int.lua
+-- count_floor is where counting begins: at what was read, but no lower than the newest backlog_max messages, and no
+-- lower than where the sets are whole (they were pruned to an older, smaller backlog_max).
+local function count_floor(last, read, backlog_max, pruned)
+  return math.max(read, last - backlog_max, pruned)
+end
+
+-- unread counts the messages above floor that are neither own nor to be skipped, each by two lookups: ids are dense, so
+-- the messages themselves need no counting.
+local function unread(last, floor, skip, by)
+  local above = '(' .. int(floor)
+  return last - floor - redis.call('ZCOUNT', skip, above, '+inf') - redis.call('ZCOUNT', by, above, '+inf')
+end

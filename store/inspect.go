@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// inspect finds out whether a server can be the store: its version, and that it never drops a key by itself. It also
+// learns how far a send can wait for the disk.
+func (s *Store) inspect(ctx context.Context) error {
+	info, err := s.client.Info(ctx, "server", "persistence").Result()
+	if err != nil {
+		return fmt.Errorf("store: INFO: %w", err)
+	}
+	fields := infoFields(info)
+	major, minor := version(fields["redis_version"])
+	if major < 7 {
+		return fmt.Errorf("store: the server is version %q; it must be Redis 7.0 or Valkey 7.2 at least", fields["redis_version"])
+	}
+	if err := s.checkEviction(ctx); err != nil {
+		return err
+	}
+	aof := fields["aof_enabled"] == "1"
+	s.server.waitsForDisk = aof && (major > 7 || minor >= 2)
+	if aof {
+		fsync, err := s.client.ConfigGet(ctx, "appendfsync").Result()
+		s.server.alwaysOnDisk = err == nil && fsync["appendfsync"] == "always"
+	}
+	return nil
+}
+
+// checkEviction refuses a server that may delete a counter or a cursor when its memory is full: ids would begin again.
+func (s *Store) checkEviction(ctx context.Context) error {
+	policy, err := s.client.ConfigGet(ctx, "maxmemory-policy").Result()
+	if err != nil {
+		if !refusedByServer(err) {
+			return fmt.Errorf("store: CONFIG GET: %w", err)
+		}
+		s.log.Warn("the eviction policy of the store cannot be read; it must be noeviction, or messages will be lost",
+			"error", err)
+		return nil
+	}
+	if p := policy["maxmemory-policy"]; p != "noeviction" {
+		return fmt.Errorf("store: the server's maxmemory-policy is %s; it deletes counters when memory is full: "+
+			"set it to noeviction", p)
+	}
+	return nil
+}
+
+func infoFields(info string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.Lines(info) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields
+}
+
+func version(v string) (major, minor int) {
+	parts := strings.SplitN(v, ".", 3)
+	major, _ = strconv.Atoi(parts[0])
+	if len(parts) > 1 {
+		minor, _ = strconv.Atoi(parts[1])
+	}
+	return major, minor
+}

@@ -1,0 +1,10 @@
+-- int writes a whole number with all its digits: tostring and .. print only 14.
+local function int(n)
+  return string.format('%.0f', n)
+end
+
+-- clock_ms is the one clock that decides anything shared.
+local function clock_ms()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+end

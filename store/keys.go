@@ -1,0 +1,137 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/chatd/chatd/store/queue"
+)
+
+// coreQueue is the queue of the tasks that the scripts of this package enqueue.
+const coreQueue = "core"
+
+// keyspace builds every key of this package. All keys of one group, or of one user, carry the tag of its partition, so
+// that a script that touches several of them touches one slot. Groups and users were checked by chat.ValidID before
+// they come here: they hold neither colon nor brace nor blank, which is what makes the keys injective.
+type keyspace struct {
+	prefix     string
+	partitions int
+}
+
+// partition tells where a group or a user lives.
+func (k keyspace) partition(id string) int { return queue.Partition(id, k.partitions) }
+
+// tagged is the beginning of every key in a partition.
+func (k keyspace) tagged(partition int) string {
+	return fmt.Sprintf("%s:{p%02d}:", k.prefix, partition)
+}
+
+// layout is a HASH: version and partitions, written once when the store is first opened.
+func (k keyspace) layout() string { return k.tagged(0) + "layout" }
+
+// public is a ZSET of the public groups in a partition, all of score 0 so that they stand in the order of their
+// members: name, NUL, id.
+func (k keyspace) public(partition int) string { return k.tagged(partition) + "public" }
+
+// queue holds the keys of the core queue's shard in a partition.
+func (k keyspace) queue(partition int) queue.Keys {
+	return queue.NewKeys(k.prefix, partition, coreQueue)
+}
+
+func (k keyspace) group(id string) groupKeys {
+	p := k.partition(id)
+	return groupKeys{space: k, partition: p, base: k.tagged(p) + "g:" + id}
+}
+
+func (k keyspace) user(id string) userKeys {
+	return userKeys{base: k.tagged(k.partition(id)) + "u:" + id}
+}
+
+// groupKeys are the keys of one group. docs/redis.md says what each holds.
+type groupKeys struct {
+	space     keyspace
+	partition int
+	base      string
+}
+
+// channel carries the wake-ups of the group.
+func (g groupKeys) channel() string { return g.base }
+
+func (g groupKeys) id() string              { return g.base + ":id" }
+func (g groupKeys) meta() string            { return g.base + ":meta" }
+func (g groupKeys) members() string         { return g.base + ":members" }
+func (g groupKeys) joined() string          { return g.base + ":joined" }
+func (g groupKeys) managers() string        { return g.base + ":managers" }
+func (g groupKeys) seen() string            { return g.base + ":seen" }
+func (g groupKeys) read() string            { return g.base + ":read" }
+func (g groupKeys) msgs() string            { return g.base + ":msgs" }
+func (g groupKeys) skip() string            { return g.base + ":skip" }
+func (g groupKeys) senders() string         { return g.base + ":senders" }
+func (g groupKeys) reactions() string       { return g.base + ":reactions" }
+func (g groupKeys) reacted() string         { return g.base + ":reacted" }
+func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
+func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
+func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
+func (g groupKeys) by(user string) string   { return g.base + ":by:" + user }
+func (g groupKeys) at(user string) string   { return g.base + ":at:" + user }
+
+// core lists the keys that core.lua binds, in its order. The scripts that are not hot take all of them.
+func (g groupKeys) core() []string {
+	keys := []string{
+		g.id(), g.meta(), g.members(), g.joined(), g.managers(), g.seen(), g.read(), g.msgs(), g.skip(), g.senders(),
+		g.reactions(), g.reacted(), g.goneMembers(), g.goneSenders(), g.space.public(g.partition),
+	}
+	return append(keys, g.enqueue()...)
+}
+
+// enqueue lists the keys of the core queue that task_enqueue takes.
+func (g groupKeys) enqueue() []string { return g.space.queue(g.partition).Enqueue() }
+
+// taskID makes an id for a task about the group.
+func (g groupKeys) taskID() string { return queue.NewID(g.partition) }
+
+// userKeys are the keys of one user.
+type userKeys struct{ base string }
+
+// channel carries the wake-ups of the user.
+func (u userKeys) channel() string { return u.base }
+
+func (u userKeys) groups() string       { return u.base + ":groups" }
+func (u userKeys) inbox() string        { return u.base + ":inbox" }
+func (u userKeys) inboxBase() string    { return u.base + ":inbox:base" }
+func (u userKeys) inboxSenders() string { return u.base + ":inbox:senders" }
+func (u userKeys) inboxSent(sender string) string {
+	return u.base + ":inbox:sent:" + sender
+}
+func (u userKeys) keys() string   { return u.base + ":keys" }
+func (u userKeys) keysAt() string { return u.base + ":keys:at" }
+
+// followed tells what a channel is of: a group or a user.
+func (k keyspace) followed(channel string) (group, user string, ok bool) {
+	rest, ok := strings.CutPrefix(channel, k.prefix+":{p")
+	if !ok {
+		return "", "", false
+	}
+	_, rest, ok = strings.Cut(rest, "}:")
+	if !ok {
+		return "", "", false
+	}
+	if id, ok := strings.CutPrefix(rest, "g:"); ok {
+		return id, "", true
+	}
+	if id, ok := strings.CutPrefix(rest, "u:"); ok {
+		return "", id, true
+	}
+	return "", "", false
+}
+
+// shortHash names a retry key inside a HASH: 72 bits, so that a sender's own thousand keys do not meet, in 12 bytes.
+func shortHash(key string) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
+}

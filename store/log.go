@@ -1,0 +1,235 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var (
+	appendScript = newScript("append")
+	trimScript   = newScript("trim_group")
+	forgetScript = newScript("forget")
+	lastsScript  = newReader("lasts")
+)
+
+// Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after
+// a connection that broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
+func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	k := s.keys.group(a.Group)
+	keys := []string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
+		k.by(a.From), k.reactions(), k.reacted(), k.joined()}
+	task := ""
+	if len(a.Mentions) > 0 {
+		task = k.taskID()
+		keys = append(keys, k.enqueue()...)
+		for _, user := range a.Mentions {
+			keys = append(keys, k.at(user))
+		}
+	}
+	args := make([]any, 0, 17+len(a.Mentions))
+	args = append(args, a.From, string(a.Kind), a.Mark, a.Rest, a.SentAtMs, shortHash(a.Key), shortHash(a.Content),
+		a.ReplyTo, a.Target, a.Emoji, flag(a.Removed), flag(durable(a.Durability)), k.channel(), s.limits.KeysMax,
+		s.limits.EmojisMax, a.Group, task)
+	for _, user := range a.Mentions {
+		args = append(args, user)
+	}
+	return s.append(ctx, call{appendScript, keys, args}, a)
+}
+
+// append runs a script that appends, waiting for what the caller asked for.
+func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
+	r, reached, err := s.runDurable(ctx, c, a.Durability)
+	if broken(err) && a.Key != "" && ctx.Err() == nil {
+		r, reached, err = s.runDurable(ctx, c, a.Durability)
+	}
+	if err != nil {
+		return chat.Appended{}, err
+	}
+	done := chat.Appended{ID: r.number(1), Epoch: r.text(2), Mark: r.text(3), SentAtMs: r.number(4),
+		Duplicate: r.number(5) == 1, Durability: reached}
+	if stored := r.text(6); stored != "" {
+		done.SentAtMs = sentAtMs(stored, done.SentAtMs)
+	}
+	if idle := r.text(7); idle != "" {
+		s.forget(ctx, a.Group, idle)
+	}
+	return done, nil
+}
+
+// forget drops what is kept of a sender who was idle for a day. The next sends find the sender again if it fails.
+func (s *Store) forget(ctx context.Context, group, user string) {
+	k := s.keys.group(group)
+	_, err := s.run(ctx, call{forgetScript, []string{k.id(), k.meta(), k.senders(), k.sent(user), k.by(user)}, []any{user}})
+	if err != nil {
+		s.log.Debug("an idle sender was not forgotten", "group", group, "error", err)
+	}
+}
+
+// Pull reads a page of each group for user: authorised and read at the same instant.
+func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages := make([]chat.Page, len(pulls))
+	asks := make([]ask, len(pulls))
+	for i, p := range pulls {
+		asks[i] = ask{Pull: p, index: i, from: p.Hint}
+		if p.After.Set {
+			asks[i].from = p.After.ID
+		}
+	}
+	// The second round is for a hint that lagged so much that its page held nothing new.
+	for range 2 {
+		answers, err := s.pullRound(ctx, user, asks)
+		if err != nil {
+			return nil, err
+		}
+		var again []ask
+		for j, a := range asks {
+			page, from, whole := answers[j].page(a)
+			if page.At == nil {
+				page.At = pages[a.index].At
+			}
+			pages[a.index] = page
+			if !whole {
+				a.from = from
+				again = append(again, a)
+			}
+		}
+		if asks = again; len(asks) == 0 {
+			break
+		}
+	}
+	return pages, nil
+}
+
+// ask is one group of a pull: from is the id from which the range is read.
+type ask struct {
+	chat.Pull
+	index int
+	from  int64
+}
+
+// pulled is what the store answered to an ask.
+type pulled struct {
+	info     chat.Info
+	messages []chat.Message // ascending
+}
+
+// page cuts what was read down to what user may see above the position. whole is false where the range was read from a
+// place so far off that it must be read again, from the id that is returned.
+func (p pulled) page(a ask) (page chat.Page, from int64, whole bool) {
+	page.Info = p.info
+	if p.info.Role == "" {
+		page.Err = chat.ErrNotFound
+		if p.info.Epoch != "" && p.info.Visibility == chat.Public {
+			page.Err = chat.ErrForbidden
+		}
+		return page, 0, true
+	}
+	visible := p.info.Visible()
+	messages := p.messages
+	if a.Before > 0 {
+		for len(messages) > 0 && messages[0].ID < visible {
+			messages = messages[1:]
+		}
+		page.Messages = messages
+		return page, 0, true
+	}
+	start := p.info.Seen
+	if a.After.Set {
+		start = a.After.ID
+		for i := range messages {
+			if messages[i].ID == start && start >= visible {
+				at := messages[i]
+				page.At = &at
+			}
+		}
+	}
+	start = max(start, visible-1)
+	read := len(messages)
+	for len(messages) > 0 && messages[0].ID <= start {
+		messages = messages[1:]
+	}
+	page.Messages = messages[:min(len(messages), a.Limit)]
+	skipped := len(messages) > 0 && messages[0].ID > max(start, p.info.First-1)+1
+	missing := len(messages) == 0 && p.info.Last > start && p.info.Last >= p.info.First && (read > 0 || a.from > start)
+	return page, start, a.Limit == 0 || !skipped && !missing
+}
+
+// Range reads entries for the node itself, with the end of the log at the same instant.
+func (s *Store) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
+	k := s.keys.group(group)
+	var end *redis.Cmd
+	var members *redis.StringSliceCmd
+	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
+		end = call{lastsScript, []string{k.id(), k.meta()}, nil}.queueOn(ctx, pipe)
+		members = pipe.ZRangeByScore(ctx, k.msgs(), &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "+inf",
+			Count: int64(limit)})
+	})
+	if err != nil {
+		return nil, chat.LogEnd{}, err
+	}
+	r, err := asReply("lasts", end.Val())
+	if err != nil {
+		return nil, chat.LogEnd{}, err
+	}
+	messages, err := decodeMessages(members.Val())
+	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2)}, err
+}
+
+// Entries reads single messages by id; absent ones are left out.
+func (s *Store) Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
+	k := s.keys.group(group)
+	entries := make([]chat.Message, 0, len(ids))
+	for chunk := range slices.Chunk(ids, rangeBatch) {
+		var found []*redis.StringSliceCmd
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			found = found[:0]
+			for _, id := range chunk {
+				at := strconv.FormatInt(id, 10)
+				found = append(found, pipe.ZRangeByScore(ctx, k.msgs(), &redis.ZRangeBy{Min: at, Max: at}))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, cmd := range found {
+			messages, err := decodeMessages(cmd.Val())
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, messages...)
+		}
+	}
+	return entries, nil
+}
+
+// Trim removes at most 500 messages that nobody needs any longer.
+func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
+	k := s.keys.group(group)
+	r, err := s.runSafe(ctx, call{trimScript, []string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(),
+		k.skip()}, nil})
+	if errors.Is(err, chat.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return r.number(1) == 1, nil
+}
+
+func decodeMessages(members []string) ([]chat.Message, error) {
+	messages := make([]chat.Message, len(members))
+	for i, member := range members {
+		m, err := decodeMessage(member)
+		if err != nil {
+			return nil, broke("messages", err)
+		}
+		messages[i] = m
+	}
+	return messages, nil
+}

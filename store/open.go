@@ -1,0 +1,216 @@
+// Package store keeps everything of the domain in Redis: groups and their logs, cursors, the index, inboxes, retry
+// keys, and the signals between nodes. Each method is one Lua script, one atomic step in one slot; docs/redis.md has
+// every key and every script. A Store may be used from many goroutines.
+package store
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Embedded is a server inside this process that speaks the protocol of Redis.
+type Embedded interface {
+	// Dialer connects to it; network and address mean nothing.
+	Dialer() func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Sync returns when everything that was answered before is on disk.
+	Sync(ctx context.Context) error
+}
+
+// Options say which store to open.
+type Options struct {
+	URL        string // redis://, rediss:// or redis-sentinel://; ignored where Embedded is set
+	Embedded   Embedded
+	Prefix     string // of every key; empty: chat
+	Partitions int    // 0: what the store says, 1 for a new one
+	Limits     chat.Limits
+	Log        *slog.Logger
+}
+
+// Store implements chat.Stores and chat.CleanupStore.
+type Store struct {
+	client   redis.UniversalClient
+	keys     keyspace
+	limits   chat.Limits
+	log      *slog.Logger
+	embedded Embedded
+	server   server
+	follows  *subscription
+}
+
+var (
+	_ chat.Stores       = (*Store)(nil)
+	_ chat.CleanupStore = (*Store)(nil)
+)
+
+// server is what was found out about the server when it was opened.
+type server struct {
+	waitsForDisk bool // WAITAOF will work: at least 7.2, with the append-only file on
+	alwaysOnDisk bool // the append-only file is synced before every answer
+}
+
+// Open connects to a store, checks that it can be one, loads the scripts, and records or compares the layout.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Prefix == "" {
+		o.Prefix = "chat"
+	}
+	if strings.ContainsAny(o.Prefix, "{}: ") {
+		return nil, fmt.Errorf("store: the prefix %q holds a brace, a colon or a blank", o.Prefix)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Limits == (chat.Limits{}) {
+		o.Limits = chat.DefaultLimits()
+	}
+	client, err := connect(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{client: client, limits: o.Limits, log: o.Log, embedded: o.Embedded,
+		keys: keyspace{prefix: o.Prefix, partitions: 1}}
+	s.follows = newSubscription(s)
+	if err := s.prepare(ctx, o.Partitions); err != nil {
+		_ = client.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) prepare(ctx context.Context, partitions int) error {
+	if err := s.client.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("store: the server does not answer: %w", err)
+	}
+	if s.embedded == nil {
+		if err := s.inspect(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.loadScripts(ctx); err != nil {
+		return fmt.Errorf("store: the server does not take the scripts: %w", err)
+	}
+	return s.checkLayout(ctx, partitions)
+}
+
+// connect makes the client for an URL. The client never repeats a command by itself: a step may have been done although
+// its answer was lost (go-redis would send it up to three times more).
+func connect(o Options) (redis.UniversalClient, error) {
+	scheme, _, _ := strings.Cut(o.URL, "://")
+	switch {
+	case o.Embedded != nil:
+		opt := &redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()}
+		return redis.NewClient(withDefaults(opt)), nil
+	case scheme == "redis" || scheme == "rediss":
+		opt, err := redis.ParseURL(o.URL)
+		if err != nil {
+			return nil, errors.New("store: the URL of the store is not one of redis://user:password@host:port/db")
+		}
+		return redis.NewClient(withDefaults(opt)), nil
+	case scheme == "redis-sentinel":
+		opt, err := parseSentinel(o.URL)
+		if err != nil {
+			return nil, err
+		}
+		return redis.NewFailoverClient(opt), nil
+	case scheme == "redis-cluster":
+		return nil, errors.New("store: this version of chatd does not run on Redis Cluster; use redis:// or redis-sentinel://")
+	}
+	return nil, errors.New("store: the URL of the store begins with none of redis://, rediss://, redis-sentinel://")
+}
+
+func withDefaults(opt *redis.Options) *redis.Options {
+	opt.MaxRetries = -1
+	opt.DisableIdentity = true
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.ContextTimeoutEnabled = true
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
+	opt.PoolTimeout = poolTimeout
+	return opt
+}
+
+// parseSentinel reads redis-sentinel://[user:password@]host:port[,host:port]/name[/db][?sentinel_username=&
+// sentinel_password=&tls=true]: the sentinels, the name they know the primary by, and how to sign in at both. The hosts
+// are cut out first, for a list of hosts is no host to net/url.
+func parseSentinel(raw string) (*redis.FailoverOptions, error) {
+	form := errors.New("store: the URL of the store is not one of redis-sentinel://user:password@host:port,host:port/name")
+	_, rest, _ := strings.Cut(raw, "://")
+	hosts, path, ok := strings.Cut(rest, "/")
+	if !ok {
+		return nil, form
+	}
+	userinfo := ""
+	if at := strings.LastIndex(hosts, "@"); at >= 0 {
+		userinfo, hosts = hosts[:at+1], hosts[at+1:]
+	}
+	u, err := url.Parse("redis-sentinel://" + userinfo + "sentinels/" + path)
+	if err != nil || hosts == "" {
+		return nil, form
+	}
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	if parts[0] == "" || len(parts) > 2 {
+		return nil, form
+	}
+	opt := &redis.FailoverOptions{
+		MasterName: parts[0], SentinelAddrs: strings.Split(hosts, ","),
+		Username: u.User.Username(), SentinelUsername: u.Query().Get("sentinel_username"),
+		SentinelPassword: u.Query().Get("sentinel_password"),
+		MaxRetries:       -1, DisableIdentity: true, ContextTimeoutEnabled: true,
+		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolTimeout: poolTimeout,
+	}
+	opt.Password, _ = u.User.Password()
+	if len(parts) == 2 {
+		if opt.DB, err = strconv.Atoi(parts[1]); err != nil {
+			return nil, form
+		}
+	}
+	if u.Query().Get("tls") == "true" {
+		opt.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return opt, nil
+}
+
+// Client is the connection, for the task engine.
+func (s *Store) Client() redis.UniversalClient { return s.client }
+
+// Partitions is how many partitions the store has.
+func (s *Store) Partitions() int { return s.keys.partitions }
+
+// Prefix begins every key.
+func (s *Store) Prefix() string { return s.keys.prefix }
+
+// Close ends all connections. Listen must have returned.
+func (s *Store) Close() error { return s.client.Close() }
+
+// Ping tells whether the store answers.
+func (s *Store) Ping(ctx context.Context) error { return fail("ping", s.client.Ping(ctx).Err()) }
+
+// Sync returns when all that was acknowledged is on the store's disk, as far as it can tell: the embedded store syncs
+// its journal; Redis is asked where it can be asked.
+func (s *Store) Sync(ctx context.Context) error {
+	if s.embedded != nil {
+		if err := s.embedded.Sync(ctx); err != nil {
+			return unavailable("sync", err)
+		}
+		return nil
+	}
+	if !s.server.waitsForDisk {
+		return nil
+	}
+	// WAITAOF counts what its own connection wrote, so something is written on it first.
+	pipe := s.client.Pipeline()
+	s.layoutCall(s.keys.partitions).queueOn(ctx, pipe)
+	pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
+	_, err := pipe.Exec(ctx)
+	return fail("sync", err)
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// reply is what a script answers: an array whose first element is `OK` or the name of a refusal.
+type reply []any
+
+// refusals translates what the scripts answer, in one place.
+var refusals = map[string]*chat.Error{
+	"NOTFOUND":   chat.ErrNotFound,
+	"FORBIDDEN":  chat.ErrForbidden,
+	"EXISTS":     chat.ErrExists,
+	"KEYREUSED":  chat.ErrKeyReused,
+	"CONFLICT":   chat.ErrConflict,
+	"OUTOFRANGE": chat.ErrOutOfRange,
+	"TOOMANY":    {Code: chat.CodeOutOfRange, Message: "the group has as many members as it may have"},
+	"EMOJIS":     {Code: chat.CodeConflict, Message: "the message has as many different emoji as it may have"},
+	"OWNER":      {Code: chat.CodeConflict, Message: "make another member the owner first"},
+	"EDITS":      {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
+	"FULL":       chat.ErrInboxFull,
+	"GONE":       errGone,
+}
+
+// errGone is inside this package only: the group's last life is not cleaned up yet.
+var errGone = &chat.Error{Code: chat.CodeUnavailable, Message: "the group was deleted a moment ago; try again",
+	RetryAfter: time.Second}
+
+func asReply(name string, value any) (reply, error) {
+	array, ok := value.([]any)
+	if !ok || len(array) == 0 {
+		return nil, broke(name, fmt.Errorf("answered %T", value))
+	}
+	r := reply(array)
+	status := r.text(0)
+	if status == "OK" {
+		return r, nil
+	}
+	if refusal, ok := refusals[status]; ok {
+		return r, refusal
+	}
+	return nil, broke(name, fmt.Errorf("answered %q", status))
+}
+
+// text is the element i as a string; empty where there is none.
+func (r reply) text(i int) string {
+	if i >= len(r) {
+		return ""
+	}
+	switch v := r[i].(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+// number is the element i as an integer; 0 where it is none.
+func (r reply) number(i int) int64 {
+	if i >= len(r) {
+		return 0
+	}
+	switch v := r[i].(type) {
+	case int64:
+		return v
+	case string:
+		return number(v)
+	}
+	return 0
+}
+
+// number reads an integer, or a score: the store keeps only whole numbers below 2^53 there.
+func number(s string) int64 {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0
+	}
+	return int64(f)
+}
+
+// array is the element i as an array.
+func (r reply) array(i int) reply {
+	if i >= len(r) {
+		return nil
+	}
+	a, _ := r[i].([]any)
+	return a
+}
+
+// broke is the error of something that cannot be if the program is right.
+func broke(step string, err error) *chat.Error {
+	return &chat.Error{Code: chat.CodeInternal, Message: "internal error", Cause: fmt.Errorf("store: %s: %w", step, err)}
+}
+
+// passing are the errors of a server that may answer again soon, by their first word.
+var passing = []string{"LOADING", "READONLY", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS",
+	"MISCONF", "NOAUTH", "WRONGPASS", "NOPERM", "NOSCRIPT", "ERR max number of clients"}
+
+// fail translates an error of go-redis: everything that has to do with reaching the store is unavailable, the rest
+// is a mistake of ours.
+func fail(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if refusedByServer(err) {
+		for _, word := range passing {
+			if strings.HasPrefix(err.Error(), word) {
+				return unavailable(step, err)
+			}
+		}
+		return broke(step, err)
+	}
+	return unavailable(step, err)
+}
+
+func unavailable(step string, err error) *chat.Error {
+	e := *chat.ErrUnavailable
+	e.Cause = fmt.Errorf("store: %s: %w", step, err)
+	return &e
+}
+
+// refusedByServer tells an error that the server answered from one of the way to it.
+func refusedByServer(err error) bool {
+	var answered redis.Error
+	return errors.As(err, &answered) && !errors.Is(err, redis.ErrClosed)
+}
+
+// broken tells whether err is of a connection that broke, so that it is unknown whether the step was done.
+func broken(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	var network *net.OpError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+}

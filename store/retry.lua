@@ -1,0 +1,33 @@
+-- include: int.lua
+-- A retry key is a field of the sender's HASH: `<id> <ms> <mark> <hash of the content>` of what it stands for.
+
+-- remember keeps a retry key. When there are 128 more than keys_max, the oldest go until keys_max are left: once in 128
+-- sends, so that a send costs no look at the others.
+local function remember(sent, key, id, ms, mark, content, keys_max)
+  redis.call('HSET', sent, key, id .. ' ' .. ms .. ' ' .. mark .. ' ' .. content)
+  if redis.call('HLEN', sent) <= keys_max + 128 then return end
+  local all, ids = redis.call('HGETALL', sent), {}
+  for i = 2, #all, 2 do ids[#ids + 1] = tonumber(string.match(all[i], '^%d+')) end
+  table.sort(ids)
+  local lowest = ids[#ids - keys_max + 1]
+  for i = 1, #all, 2 do
+    if tonumber(string.match(all[i + 1], '^%d+')) < lowest then redis.call('HDEL', sent, all[i]) end
+  end
+end
+
+-- known looks a retry key up. It returns nil where it is new, else the refusal of other content or a table with what
+-- was remembered. durable: write it once more, so that WAIT and WAITAOF on this connection have something to wait for.
+local function known(sent, key, content, durable)
+  if key == '' then return nil end
+  local value = redis.call('HGET', sent, key)
+  if not value then return nil end
+  local id, ms, mark, before = string.match(value, '^(%d+) (%d+) (%S+) (.*)$')
+  if before ~= content then return {refused = {'KEYREUSED'}} end
+  if durable then redis.call('HSET', sent, key, value) end
+  return {id = id, ms = ms, mark = mark}
+end
+
+-- idle finds a sender who has sent nothing for a day, to be forgotten by a step of its own.
+local function idle(senders, now_ms)
+  return redis.call('ZRANGEBYSCORE', senders, '-inf', int(now_ms - 86400000), 'LIMIT', 0, 1)[1] or ''
+end
