@@ -215,3 +215,21 @@ func ipExtractor(proxies []netip.Prefix) echo.IPExtractor {
 	}
 	return echo.ExtractIPFromXFFHeader(options...)
 }
+
+// SchemeBehind tells how a client reached the server: what a trusted proxy says, else by the connection itself.
+func SchemeBehind(proxies []netip.Prefix) func(*http.Request) string {
+	return func(r *http.Request) string {
+		peer, err := netip.ParseAddrPort(r.RemoteAddr)
+		if said := r.Header.Get("X-Forwarded-Proto"); err == nil && (said == "http" || said == "https") {
+			for _, p := range proxies {
+				if p.Contains(peer.Addr().Unmap()) {
+					return said
+				}
+			}
+		}
+		if r.TLS != nil {
+			return "https"
+		}
+		return "http"
+	}
+}

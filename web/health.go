@@ -19,7 +19,7 @@ func (s *Server) registerHealth(e *echo.Echo) {
 }
 
 func (s *Server) readyz(c echo.Context) error {
-	if s.draining() {
+	if s.unready.Load() {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: "the server is about to stop", RetryAfter: time.Second}
 	}
 	if s.opt.Ready != nil {

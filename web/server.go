@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -48,7 +49,8 @@ type Server struct {
 	metrics *metrics
 	echo    *echo.Echo
 
-	drain     context.Context // ends when the server begins to stop
+	unready   atomic.Bool     // /readyz says no
+	drain     context.Context // ends when long polls are to be answered and no websocket is taken any longer
 	stopDrain context.CancelFunc
 }
 
@@ -110,8 +112,14 @@ func (s *Server) Admin() http.Handler {
 	return e
 }
 
-// Drain begins the end: /readyz says no, and long polls are answered with what there is. It may be called again.
-func (s *Server) Drain() { s.stopDrain() }
+// Unready makes /readyz say no, so that balancers send nothing new. Everything is served on.
+func (s *Server) Unready() { s.unready.Store(true) }
+
+// Drain answers long polls with what there is and takes no new websockets. It may be called again.
+func (s *Server) Drain() {
+	s.Unready()
+	s.stopDrain()
+}
 
 func (s *Server) draining() bool { return s.drain.Err() != nil }
 

@@ -65,8 +65,10 @@ func Client(allow []netip.Prefix) *http.Client {
 func transport(control func(network, address string, c syscall.RawConn) error) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: control}
 	return &http.Transport{
-		Proxy:                  nil,
-		DialContext:            func(ctx context.Context, network, address string) (net.Conn, error) { return dialer.DialContext(ctx, network, address) },
+		Proxy: nil,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, address)
+		},
 		TLSHandshakeTimeout:    dialTimeout,
 		ResponseHeaderTimeout:  totalTimeout,
 		MaxResponseHeaderBytes: headerBytesMax,

@@ -122,6 +122,18 @@ type Code = chat.Code
 // Cursors defines model for Cursors.
 type Cursors = chat.Cursors
 
+// DevDraft defines model for DevDraft.
+type DevDraft struct {
+	// User Compared byte for byte.
+	User Id `json:"user"`
+}
+
+// DevToken defines model for DevToken.
+type DevToken struct {
+	ExpiresAt Time   `json:"expires_at"`
+	Token     string `json:"token"`
+}
+
 // DirectDraft defines model for DirectDraft.
 type DirectDraft struct {
 	Body *string `json:"body,omitempty"`
@@ -181,6 +193,11 @@ type GroupPage struct {
 
 // GroupView defines model for GroupView.
 type GroupView = chat.GroupView
+
+// Health defines model for Health.
+type Health struct {
+	Status string `json:"status"`
+}
 
 // Id Compared byte for byte.
 type Id = string

@@ -1,0 +1,124 @@
+// Command chatd is a group messaging server.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/chatd/chatd/internal/node"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintf(os.Stderr, "chatd: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// commandLine is what may be given as flags, and by the same names in the environment.
+type commandLine struct {
+	node.Config
+
+	Serve       serveCommand       `cmd:"" default:"1" help:"Serve (the default)."`
+	Token       tokenCommand       `cmd:"" help:"Make a token, with the configured secret or the generated one."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`
+}
+
+// world is what commands need besides their flags.
+type world struct {
+	ctx     context.Context
+	environ []string
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) error {
+	var line commandLine
+	exit := -1
+	parser, err := kong.New(&line, kong.Name("chatd"), kong.Description("Group messaging: a group is a log, a member is a cursor into it."),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.Parse(longFlags(args))
+	if exit == 0 {
+		return nil // --help
+	}
+	if err != nil {
+		return err
+	}
+	return parsed.Run(&world{ctx, environ, stdout, stderr}, line.Config)
+}
+
+var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=.*)?$`)
+
+// longFlags lets -addr stand for --addr, as most Go programs do; there are no short flags but -h.
+func longFlags(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if singleDash.MatchString(a) {
+			a = "-" + a
+		}
+		out[i] = a
+	}
+	return out
+}
+
+type serveCommand struct{}
+
+func (serveCommand) Run(w *world, c node.Config) error {
+	if err := node.CheckEnvironment(w.environ); err != nil {
+		return err
+	}
+	n, err := node.Open(w.ctx, c, w.stderr)
+	if err != nil {
+		return err
+	}
+	return errors.Join(n.Run(w.ctx), n.Close())
+}
+
+type tokenCommand struct {
+	User string        `required:"" help:"Id of the user."`
+	Role string        `help:"admin for an operator or a backend."`
+	TTL  time.Duration `name:"ttl" default:"24h" help:"How long the token holds."`
+}
+
+func (t tokenCommand) Run(w *world, c node.Config) error {
+	token, err := c.Token(t.User, t.Role, t.TTL)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w.stdout, token)
+	return err
+}
+
+type versionCommand struct{}
+
+// version is set by a release build; others tell what the toolchain knows.
+var version = ""
+
+func (versionCommand) Run(w *world) error {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); v == "" && ok {
+		v = info.Main.Version
+	}
+	_, err := fmt.Fprintln(w.stdout, "chatd", v)
+	return err
+}
+
+type healthcheckCommand struct{}
+
+func (healthcheckCommand) Run(w *world, c node.Config) error { return node.CheckHealth(w.ctx, c.Addr) }

@@ -1,0 +1,246 @@
+// Package node is one running chatd: its configuration, and the wiring of store, domain, tasks and HTTP. The command and
+// the end-to-end tests use it alike.
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web"
+)
+
+// Config is every setting, as flags and environment variables give them. Kong fills it; check turns it into what the
+// parts need, and names each value that cannot be.
+type Config struct {
+	Addr           string   `env:"CHATD_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
+	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Address of its own for /metrics and the health checks; without it, /metrics is on the main address for this host only."`
+	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store; empty: the embedded store."`
+	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that holds the URL."`
+	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
+	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
+	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret of HS256 tokens, at least 32 bytes."`
+	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that holds the secret."`
+	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the key set of RS256, ES256 and EdDSA tokens."`
+	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"What iss of a token must be."`
+	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"What aud of a token must hold."`
+	Origins        []string `env:"CHATD_ORIGINS" help:"Origins of other sites that may call, comma-separated."`
+	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses whose X-Forwarded-For counts, comma-separated."`
+	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that a JWKS URL may reach, comma-separated."`
+	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
+	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Whom one may write to directly: all, or shared (who shares a group)."`
+	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
+	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to serve on after /readyz says no. Default: 0s on a loopback address, else 5s."`
+	Log            string   `env:"CHATD_LOG" default:"info" help:"debug, info, warn or error."`
+	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"text or json."`
+
+	MaxBody     string `env:"CHATD_MAX_BODY" help:"Bytes of a message's body, and of its data."`
+	MaxRequest  string `env:"CHATD_MAX_REQUEST" help:"Bytes of a request."`
+	MaxPage     string `env:"CHATD_MAX_PAGE" help:"Messages of a page."`
+	MaxMembers  string `env:"CHATD_MAX_MEMBERS" help:"Members of a group."`
+	MaxGroups   string `env:"CHATD_MAX_GROUPS" help:"Groups of a user."`
+	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Items of an inbox."`
+	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Live websockets of a user."`
+
+	// Settings of what this version does not have: only the value that says so is taken, so that nobody believes in a
+	// protection that is not there.
+	Archive     string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
+	Accounts    string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
+	RateUser    string `env:"CHATD_RATE_USER" default:"off" hidden:""`
+	RateSend    string `env:"CHATD_RATE_SEND" default:"off" hidden:""`
+	RateIP      string `name:"rate-ip" env:"CHATD_RATE_IP" default:"off" hidden:""`
+	NotifyDelay string `env:"CHATD_NOTIFY_DELAY" hidden:""` // without notifications any delay holds
+}
+
+// settings are the checked Config.
+type settings struct {
+	Config
+	secret     []byte
+	dev        bool
+	loopback   bool
+	proxies    []netip.Prefix
+	egress     []netip.Prefix
+	durability chat.Durability
+	direct     chat.DirectPolicy
+	limits     chat.Limits
+	drainDelay time.Duration
+}
+
+// problems collects what is wrong, so that all of it is told at once.
+type problems []error
+
+func (p *problems) add(key, format string, args ...any) {
+	*p = append(*p, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
+}
+
+// check reads every setting. Its error names each that cannot be, with what is allowed; secrets are never shown.
+func (c Config) check() (settings, error) {
+	s := settings{Config: c, limits: chat.DefaultLimits()}
+	var p problems
+	s.loopback = s.checkAddresses(&p)
+	s.checkStore(&p)
+	s.checkTokens(&p)
+	s.checkChoices(&p)
+	s.checkNetworks(&p)
+	s.checkLimits(&p)
+	s.checkAbsent(&p)
+	s.checkDev(&p)
+	return s, errors.Join(p...)
+}
+
+func (s *settings) checkAddresses(p *problems) (loopback bool) {
+	for _, a := range []struct{ key, value string }{{"CHATD_ADDR", s.Addr}, {"CHATD_ADMIN_ADDR", s.AdminAddr}} {
+		if a.key == "CHATD_ADMIN_ADDR" && a.value == "" {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(a.value); err != nil || !validPort(port) {
+			p.add(a.key, "want host:port, such as 127.0.0.1:8080; not %q", a.value)
+		}
+	}
+	s.drainDelay = drainDelayDefault
+	loopback = web.IsLoopback(s.Addr)
+	if loopback {
+		s.drainDelay = 0
+	}
+	if s.DrainDelay != "" {
+		d, err := time.ParseDuration(s.DrainDelay)
+		if err != nil || d < 0 || d > drainDelayMax {
+			p.add("CHATD_DRAIN_DELAY", "want a duration from 0s to %s", drainDelayMax)
+		}
+		s.drainDelay = d
+	}
+	return loopback
+}
+
+func (s *settings) checkStore(p *problems) {
+	if s.RedisFile != "" {
+		s.Redis = readSetting(p, "CHATD_REDIS", s.Redis, "CHATD_REDIS_FILE", s.RedisFile)
+	}
+	if s.Redis != "" {
+		scheme, _, ok := strings.Cut(s.Redis, "://")
+		switch {
+		case !ok || (scheme != "redis" && scheme != "rediss" && scheme != "redis-sentinel" && scheme != "redis-cluster"):
+			p.add("CHATD_REDIS", "want a redis://, rediss:// or redis-sentinel:// URL")
+		case scheme == "redis-cluster":
+			p.add("CHATD_REDIS", "this version does not run on Redis Cluster; want a redis://, rediss:// or redis-sentinel:// URL")
+		}
+	}
+	if s.Prefix == "" || len(s.Prefix) > 32 || !chat.ValidID(s.Prefix) {
+		p.add("CHATD_PREFIX", "want 1 to 32 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
+	}
+	if s.Data == "" {
+		p.add("CHATD_DATA", "want a folder")
+	}
+}
+
+func (s *settings) checkTokens(p *problems) {
+	if s.JWTSecretFile != "" {
+		s.JWTSecret = readSetting(p, "CHATD_JWT_SECRET", s.JWTSecret, "CHATD_JWT_SECRET_FILE", s.JWTSecretFile)
+	}
+	s.secret = []byte(s.JWTSecret)
+	if len(s.secret) > 0 && len(s.secret) < secretBytesMin {
+		p.add("CHATD_JWT_SECRET", "want at least %d bytes, such as `openssl rand -base64 32` makes", secretBytesMin)
+	}
+	if s.Redis != "" && len(s.secret) == 0 && s.JWTJWKS == "" {
+		p.add("CHATD_JWT_SECRET", "with CHATD_REDIS set, all nodes need the same keys for tokens: set CHATD_JWT_SECRET or CHATD_JWT_JWKS")
+	}
+}
+
+// readSetting reads a setting from the file that its _FILE variant names.
+func readSetting(p *problems, key, value, fileKey, file string) string {
+	if value != "" {
+		p.add(fileKey, "set either this or %s", key)
+		return value
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		p.add(fileKey, "the file cannot be read: %v", err)
+		return ""
+	}
+	text := strings.TrimRight(string(b), "\r\n")
+	if text == "" {
+		p.add(fileKey, "the file is empty")
+	}
+	return text
+}
+
+func (s *settings) checkChoices(p *problems) {
+	for _, c := range []struct {
+		key, value string
+		allowed    []string
+	}{
+		{"CHATD_DURABILITY", s.Durability, []string{"memory", "disk", "replica"}},
+		{"CHATD_DIRECT", s.Direct, []string{"all", "shared"}},
+		{"CHATD_LOG", s.Log, []string{"debug", "info", "warn", "error"}},
+		{"CHATD_LOG_FORMAT", s.LogFormat, []string{"text", "json"}},
+	} {
+		if !oneOf(c.value, c.allowed) {
+			p.add(c.key, "want one of %s; not %q", strings.Join(c.allowed, ", "), c.value)
+		}
+	}
+	s.direct = chat.DirectPolicy(s.Direct)
+	// A send that waits for memory waits for nothing: then the answer does not speak of it either.
+	if s.Durability != string(chat.DurabilityMemory) {
+		s.durability = chat.Durability(s.Durability)
+	}
+}
+
+func (s *settings) checkNetworks(p *problems) {
+	for _, o := range s.Origins {
+		u, err := url.Parse(o)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != o {
+			p.add("CHATD_ORIGINS", "want origins such as https://app.example.com, comma-separated; not %q", o)
+		}
+	}
+	s.proxies = prefixes(p, "CHATD_TRUSTED_PROXIES", s.TrustedProxies)
+	s.egress = prefixes(p, "CHATD_EGRESS_ALLOW", s.EgressAllow)
+}
+
+func prefixes(p *problems, key string, values []string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, v := range values {
+		prefix, err := netip.ParsePrefix(v)
+		if err != nil {
+			addr, addrErr := netip.ParseAddr(v)
+			if addrErr != nil {
+				p.add(key, "want networks such as 10.0.0.0/8, comma-separated; not %q", v)
+				continue
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		out = append(out, prefix)
+	}
+	return out
+}
+
+func (s *settings) checkAbsent(p *problems) {
+	for _, a := range []struct{ key, value string }{
+		{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts},
+		{"CHATD_RATE_USER", s.RateUser}, {"CHATD_RATE_SEND", s.RateSend}, {"CHATD_RATE_IP", s.RateIP},
+	} {
+		if a.value != "off" {
+			p.add(a.key, "this version has none; leave it out, or set it to off")
+		}
+	}
+}
+
+func (s *settings) checkDev(p *problems) {
+	switch s.Dev {
+	case "auto":
+		s.dev = s.Redis == "" && s.loopback && len(s.secret) == 0 && s.JWTJWKS == ""
+	case "on", "1", "true":
+		s.dev = true
+		if s.Redis != "" || !s.loopback {
+			p.add("CHATD_DEV", "the development sign-in lets anyone in under any name: only with the embedded store and a loopback address")
+		}
+	case "off", "0", "false":
+	default:
+		p.add("CHATD_DEV", "want on, off or auto; not %q", s.Dev)
+	}
+}

@@ -1,0 +1,290 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/static"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/web"
+)
+
+// Node is one running chatd. Open makes it, Run serves until its context ends, Close gives everything free.
+type Node struct {
+	set      settings
+	log      *slog.Logger
+	embedded *embedded.Store // nil with Redis
+	store    *store.Store
+	service  *chat.Service
+	tasks    *queue.Server
+	verifier *web.Verifier
+	sessions *web.Sessions
+	web      *web.Server
+	listener net.Listener
+	admin    net.Listener // nil without an address of its own
+	made     bool         // the secret was made by this start
+}
+
+// Open checks the configuration, opens the store and listens. Nothing is served before Run.
+func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) {
+	set, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	n = &Node{set: set, log: newLogger(set, output)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.Close())
+		}
+	}()
+	if err := n.openTokens(ctx); err != nil {
+		return n, err
+	}
+	if err := n.openStore(ctx); err != nil {
+		return n, err
+	}
+	n.service = chat.New(n.store, chat.Options{Limits: set.limits, Direct: set.direct, Log: n.log})
+	if err := n.openTasks(); err != nil {
+		return n, err
+	}
+	if err := n.openWeb(); err != nil {
+		return n, err
+	}
+	var lc net.ListenConfig
+	if n.listener, err = lc.Listen(ctx, "tcp", set.Addr); err != nil {
+		return n, fmt.Errorf("CHATD_ADDR: %w", err)
+	}
+	if set.AdminAddr != "" {
+		if n.admin, err = lc.Listen(ctx, "tcp", set.AdminAddr); err != nil {
+			return n, fmt.Errorf("CHATD_ADMIN_ADDR: %w", err)
+		}
+	}
+	return n, nil
+}
+
+// openTokens finds the keys for tokens. On the embedded store the first start makes a secret of its own where none is
+// configured, or where the development sign-in needs one.
+func (n *Node) openTokens(ctx context.Context) (err error) {
+	if len(n.set.secret) == 0 && n.set.Redis == "" && (n.set.JWTJWKS == "" || n.set.dev) {
+		if n.set.secret, n.made, err = keepSecret(n.set.Data); err != nil {
+			return err
+		}
+	}
+	n.verifier, err = web.NewVerifier(ctx, web.TokenOptions{
+		Secret: n.set.secret, JWKS: n.set.JWTJWKS, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience,
+		Egress: n.set.egress, Log: n.log,
+	})
+	if err != nil {
+		return fmt.Errorf("CHATD_JWT_JWKS: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) openStore(ctx context.Context) (err error) {
+	opt := store.Options{URL: n.set.Redis, Prefix: n.set.Prefix, Limits: n.set.limits, Log: n.log}
+	if n.set.Redis == "" {
+		dir := filepath.Join(n.set.Data, "store")
+		if n.embedded, err = embedded.Open(ctx, embedded.Options{Dir: dir, Log: n.log}); err != nil {
+			return fmt.Errorf("the embedded store in %s: %w", dir, err)
+		}
+		opt.Embedded = n.embedded
+	}
+	n.store, err = store.Open(ctx, opt)
+	return err
+}
+
+func (n *Node) openTasks() (err error) {
+	n.tasks, err = queue.New(queue.Options{
+		Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Logger: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	for kind, handle := range n.service.Handlers() {
+		n.tasks.Handle(kind, func(ctx context.Context, t queue.Task) error {
+			err := handle(ctx, t.Payload)
+			if chat.CodeOf(err) == chat.CodeInvalid {
+				return queue.Bury(err)
+			}
+			return err
+		})
+	}
+	return nil
+}
+
+func (n *Node) openWeb() (err error) {
+	n.sessions = web.NewSessions(n.service, n.verifier.Verify, web.SessionOptions{
+		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
+		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
+	})
+	opt := web.Options{
+		Limits: n.set.limits, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
+		Static: static.Files, Sessions: n.sessions, Ready: n.store.Ping, Metrics: n.set.AdminAddr == "", Log: n.log,
+	}
+	if n.set.dev {
+		opt.Issue = n.issue
+	}
+	n.web, err = web.New(n.service, n.verifier.Verify, opt)
+	return err
+}
+
+// devTokenTTL is long enough for a day of trying things out.
+const devTokenTTL = 24 * time.Hour
+
+func (n *Node) issue(user string) (string, time.Time, error) {
+	return web.SignToken(n.set.secret, web.Claims{User: user, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience, TTL: devTokenTTL}, time.Now())
+}
+
+// Addr is where the node listens.
+func (n *Node) Addr() net.Addr { return n.listener.Addr() }
+
+// AdminAddr is where it serves health and figures alone; nil without such an address.
+func (n *Node) AdminAddr() net.Addr {
+	if n.admin == nil {
+		return nil
+	}
+	return n.admin.Addr()
+}
+
+// Run serves until ctx ends, then drains: says that it is not ready, waits for balancers, takes no new websockets, stops
+// the tasks, closes the websockets spread over time, and ends the requests that run. It may be called once.
+func (n *Node) Run(ctx context.Context) error {
+	n.announce()
+	// The loops outlive ctx: requests that are being ended still need them.
+	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLoops()
+	work, stopWork := context.WithCancel(loops)
+	defer stopWork()
+	failed := make(chan error, 4)
+	var background, working, serving sync.WaitGroup
+	background.Go(func() { report(loops, failed, "the live part", n.service.Run(loops)) })
+	background.Go(func() { n.verifier.Run(loops) })
+	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })
+
+	servers := []*http.Server{web.NewHTTPServer(n.web.Handler(), n.log)}
+	serving.Go(func() { serve(servers[0], n.listener, failed) })
+	if n.admin != nil {
+		servers = append(servers, web.NewHTTPServer(n.web.Admin(), n.log))
+		serving.Go(func() { serve(servers[1], n.admin, failed) })
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		n.log.Error("stopping", "error", err)
+	}
+	err = errors.Join(err, n.drain(servers, func() { stopWork(); working.Wait() }, err != nil))
+	serving.Wait()
+	stopLoops()
+	background.Wait()
+	n.log.Info("stopped")
+	return err
+}
+
+// drain ends what the servers do, in the order that loses nothing.
+func (n *Node) drain(servers []*http.Server, stopTasks func(), broken bool) error {
+	n.web.Unready()
+	if n.set.drainDelay > 0 && !broken {
+		n.log.Info("draining", "delay", n.set.drainDelay)
+		time.Sleep(n.set.drainDelay) // a balancer has to notice; nothing tells when it has
+	}
+	n.web.Drain()
+	var stopping sync.WaitGroup
+	stopping.Go(stopTasks)
+	stopping.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), sessionsDrainMax)
+		defer cancel()
+		n.sessions.Drain(ctx)
+	})
+	stopping.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownMax)
+	defer cancel()
+	var errs []error
+	for _, s := range servers {
+		if err := s.Shutdown(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("requests were cut off: %w", err), s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func serve(s *http.Server, l net.Listener, failed chan<- error) {
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		failed <- fmt.Errorf("serving %s: %w", l.Addr(), err)
+	}
+}
+
+// report passes on the error of a loop that ended although nobody stopped it.
+func report(ctx context.Context, failed chan<- error, what string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = errors.New("it ended by itself")
+	}
+	failed <- fmt.Errorf("%s: %w", what, err)
+}
+
+// Close gives the listeners and the store free. It may be called on a node that was never run, and again.
+func (n *Node) Close() error {
+	var errs []error
+	for _, l := range []net.Listener{n.listener, n.admin} {
+		if l != nil {
+			if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+		n.store = nil
+	}
+	if n.embedded != nil {
+		errs = append(errs, n.embedded.Close())
+		n.embedded = nil
+	}
+	return errors.Join(errs...)
+}
+
+// announce says once what runs where, and for a first start how to go on.
+func (n *Node) announce() {
+	address := n.Addr().String()
+	if n.set.Redis == "" {
+		n.log.Info("store: embedded, for development and single small servers: one process, all data in memory, "+
+			"written to disk before each answer and synced each second; move to Redis with CHATD_REDIS", "data", n.set.Data)
+	} else {
+		n.log.Info("store: Redis, for production: any number of nodes; how much survives a failure is up to its persistence and replicas",
+			"prefix", n.set.Prefix)
+	}
+	if n.made {
+		n.log.Info("made a secret for tokens; get a token with: chatd token -user alice", "file", filepath.Join(n.set.Data, secretFile))
+	}
+	if n.set.dev {
+		n.log.Warn("development sign-in is on: anyone on this host may use any name", "page", "http://"+address+"/")
+	}
+	if n.set.NotifyDelay != "" {
+		n.log.Warn("CHATD_NOTIFY_DELAY has no effect: this version sends no notifications")
+	}
+	n.log.Info("listening", "address", address, "page", "http://"+address+"/", "docs", "http://"+address+"/docs")
+}
+
+func newLogger(s settings, output io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.Log)) // the value was checked
+	opt := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(output, opt))
+	}
+	return slog.New(slog.NewTextHandler(output, opt))
+}

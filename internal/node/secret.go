@@ -1,0 +1,94 @@
+package node
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web"
+)
+
+// secretFile holds the secret that the first start on the embedded store makes.
+const secretFile = "secret"
+
+// readSecret returns the secret kept in the data folder; fs.ErrNotExist where none was made yet.
+func readSecret(data string) ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(data, secretFile))
+	if err != nil {
+		return nil, err
+	}
+	secret := strings.TrimSpace(string(b))
+	if len(secret) < secretBytesMin {
+		return nil, fmt.Errorf("%s holds less than %d bytes; remove it, and the next start makes a new one", filepath.Join(data, secretFile), secretBytesMin)
+	}
+	return []byte(secret), nil
+}
+
+// keepSecret returns the secret kept in the data folder, made now if there is none. A crash in the middle leaves either
+// no secret or a whole one, and two first starts at once agree on one.
+func keepSecret(data string) (secret []byte, made bool, err error) {
+	secret, err = readSecret(data)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return secret, false, err
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, false, err
+	}
+	var random [32]byte
+	_, _ = rand.Read(random[:])                       // it never fails: the runtime ends the process first
+	temp, err := os.CreateTemp(data, secretFile+"-*") // with mode 0600
+	if err != nil {
+		return nil, false, err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.WriteString(base64.StdEncoding.EncodeToString(random[:]) + "\n")
+	err = errors.Join(err, temp.Sync(), temp.Close())
+	if err == nil {
+		// A link, unlike a rename, does not replace what another start has put there meanwhile.
+		err = os.Link(temp.Name(), filepath.Join(data, secretFile))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, false, fmt.Errorf("the secret for tokens cannot be kept: %w", err)
+	}
+	secret, readErr := readSecret(data)
+	return secret, err == nil, readErr
+}
+
+// Token makes a token with the configured secret, else the one of the data folder. It touches no store, so it works
+// beside a running server.
+func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
+	var p problems
+	s := settings{Config: c}
+	s.Redis, s.RedisFile = "", "" // where the data lives does not matter for a token
+	s.checkTokens(&p)
+	switch {
+	case !chat.ValidID(user):
+		p.add("-user", "want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
+	case role != "" && role != "admin":
+		p.add("-role", "want admin, or leave it out")
+	case ttl < time.Second || ttl > 10*366*24*time.Hour:
+		p.add("-ttl", "want a duration from 1s to 10 years, such as 24h")
+	}
+	if err := errors.Join(p...); err != nil {
+		return "", err
+	}
+	if len(s.secret) == 0 {
+		secret, err := readSecret(c.Data)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("there is no secret in %s yet: start chatd once, or set CHATD_JWT_SECRET", c.Data)
+		}
+		if err != nil {
+			return "", err
+		}
+		s.secret = secret
+	}
+	token, _, err := web.SignToken(s.secret, web.Claims{User: user, Role: role, Issuer: c.JWTIssuer, Audience: c.JWTAudience, TTL: ttl}, time.Now())
+	return token, err
+}
