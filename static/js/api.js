@@ -43,15 +43,15 @@ export async function call(method, path, opt = {}) {
 /** @param {string} id */
 const enc = (id) => encodeURIComponent(id);
 
-/** The routes that the page uses, for one token. @param {(method: string, path: string, opt?: any) => Promise<any>} call */
-export function routes(call) {
+/** The routes that the page uses, for one token. @param {(method: string, path: string, opt?: any) => Promise<any>} ask */
+export function routes(ask) {
   return {
     /** All pages of a list. @param {string} path @param {string} field @param {number} most pages */
     async all(path, field, most) {
       const out = [];
       let cursor = "";
       for (let page = 0; page < most; page++) {
-        const answer = await call("GET", `${path}?limit=100${cursor && `&cursor=${enc(cursor)}`}`);
+        const answer = await ask("GET", `${path}?limit=100${cursor && `&cursor=${enc(cursor)}`}`);
         out.push(...answer[field]);
         cursor = answer.next ?? "";
         if (!cursor) break;
@@ -59,23 +59,23 @@ export function routes(call) {
       return out;
     },
     /** @param {string} g */
-    group: (g) => call("GET", `/v1/groups/${enc(g)}`),
+    group: (g) => ask("GET", `/v1/groups/${enc(g)}`),
     /** @param {string} g @param {number} id */
-    before: (g, id) => call("GET", `/v1/groups/${enc(g)}/messages?before=${id}&limit=60`),
+    before: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages?before=${id}&limit=60`),
     /** @param {any} body @param {string} key */
-    createGroup: (body, key) => call("POST", "/v1/groups", { body, key }),
+    createGroup: (body, key) => ask("POST", "/v1/groups", { body, key }),
     /** @param {string} g @param {any} body */
-    changeGroup: (g, body) => call("PATCH", `/v1/groups/${enc(g)}`, { body }),
+    changeGroup: (g, body) => ask("PATCH", `/v1/groups/${enc(g)}`, { body }),
     /** @param {string} g @param {string} user @param {string} [role] */
-    putMember: (g, user, role) => call("PUT", `/v1/groups/${enc(g)}/members/${enc(user)}`, { body: role ? { role } : {} }),
+    putMember: (g, user, role) => ask("PUT", `/v1/groups/${enc(g)}/members/${enc(user)}`, { body: role ? { role } : {} }),
     /** @param {string} g @param {string} user */
-    removeMember: (g, user) => call("DELETE", `/v1/groups/${enc(g)}/members/${enc(user)}`),
+    removeMember: (g, user) => ask("DELETE", `/v1/groups/${enc(g)}/members/${enc(user)}`),
     /** @param {string} g @param {number} id */
-    receipts: (g, id) => call("GET", `/v1/groups/${enc(g)}/messages/${id}/receipts`),
-    inbox: () => call("GET", "/v1/inbox"),
+    receipts: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages/${id}/receipts`),
+    inbox: () => ask("GET", "/v1/inbox"),
     /** @param {number} seq */
-    ackInbox: (seq) => call("POST", "/v1/inbox/ack", { body: { seq } }),
+    ackInbox: (seq) => ask("POST", "/v1/inbox/ack", { body: { seq } }),
     /** @param {string} user @param {string} body */
-    direct: (user, body) => call("POST", `/v1/users/${enc(user)}/messages`, { body: { body, client_id: newKey() } }),
+    direct: (user, body) => ask("POST", `/v1/users/${enc(user)}/messages`, { body: { body, client_id: newKey() } }),
   };
 }

@@ -29,7 +29,9 @@ export function createClient(store) {
   let renewedAt = 0;
   let toasts = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
-  let renewTimer, refreshTimer;
+  let renewTimer;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let refreshTimer;
   const busy = new Set(); // groups with a send in flight
   const reading = new Set(); // groups with a read in flight
 

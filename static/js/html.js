@@ -6,7 +6,7 @@ import { Component, Fragment, h, render } from "../vendor/preact.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-hooks.js";
 import htm from "../vendor/htm.js";
 
-export const html = htm.bind(h);
+export const html = htm.bind(/** @type {any} */ (h));
 export { Fragment, render, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
 /**

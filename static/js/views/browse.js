@@ -11,7 +11,7 @@ export function Browse({ state, actions, onClose }) {
   const [filter, setFilter] = useState("");
   useEffect(() => { actions.publicGroups().then(setGroups, (/** @type {Error} */ err) => setProblem(err.message)); }, []);
   const join = (/** @type {string} */ id) => actions.join(id).then(onClose, (/** @type {Error} */ err) => setProblem(err.message));
-  const shown = (groups ?? []).filter((g) => `${g.name} ${g.id}`.toLowerCase().includes(filter.toLowerCase()));
+  const shown = (groups ?? []).filter((/** @type {import("../types.js").Group} */ g) => `${g.name} ${g.id}`.toLowerCase().includes(filter.toLowerCase()));
   return html`
     <${Sheet} title="Public groups" onClose=${onClose}>
       <${Problem} text=${problem} />
@@ -20,7 +20,7 @@ export function Browse({ state, actions, onClose }) {
       ${groups === null && !problem && html`<p class="quiet">Loading…</p>`}
       ${groups !== null && shown.length === 0 && html`<p class="quiet">${groups.length === 0 ? "There are no public groups yet." : "No group of this name."}</p>`}
       <ul class="people">
-        ${shown.map((g) => html`
+        ${shown.map((/** @type {import("../types.js").Group} */ g) => html`
           <li key=${g.id} data-public=${g.id}>
             <${Avatar} name=${titleOf(g)} square />
             <span class="person">${titleOf(g)}<small>${counted(g.members, "member")}</small></span>

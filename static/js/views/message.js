@@ -71,7 +71,7 @@ function Body({ entry: e, me }) {
   if (e.deleted_at) return html`<p class="body">This message was deleted</p>`;
   if (e.body === undefined) return html`<pre class="data">${JSON.stringify(e.data, null, 2)}</pre>`;
   return html`<p class="body">${pieces(e.body, e.mentions).map((p) => {
-    if (p.mention) return html`<span class=${p.mention === me ? "mention me" : "mention"}>${p.text}</span>`;
+    if (p.mention) return html`<span class=${p.mention === me ? "mention self" : "mention"}>${p.text}</span>`;
     if (p.href) return html`<a href=${p.href} target="_blank" rel="noopener noreferrer">${p.text}</a>`;
     return p.text;
   })}</p>`;
