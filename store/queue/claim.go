@@ -106,10 +106,13 @@ func (c *claimer) plan(now time.Time) []stepWish {
 	for i := range c.shards {
 		p := (c.first + i) % len(c.shards)
 		s := &c.shards[p]
-		ready, delayed := c.wakes.take(p)
+		ready, due := c.wakes.take(p)
 		s.ready = s.ready || ready
+		if !due.IsZero() && due.Before(s.sweepAt) {
+			s.sweepAt = due
+		}
 		w := stepWish{partition: p}
-		if delayed || !now.Before(s.sweepAt) {
+		if !now.Before(s.sweepAt) {
 			w.sweep = sweepMax
 		}
 		if w.sweep > 0 || (s.ready && free > 0) {

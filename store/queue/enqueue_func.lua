@@ -33,9 +33,11 @@ local function task_enqueue(qk, id, kind, payload, priority, due_ms, now_ms, uni
 
   if due_ms > now_ms then
     redis.call('ZADD', qk[4], string.format('%.0f', due_ms), id)
-    -- Workers look at the delayed tasks at least once a second, so only what is due
-    -- sooner has to wake them.
-    if due_ms - now_ms <= 1000 then redis.call('PUBLISH', qk[1], 'delayed') end
+    -- Workers look at the delayed tasks at least once a second, so only of what is due
+    -- sooner they have to be told.
+    if due_ms - now_ms <= 1000 then
+      redis.call('PUBLISH', qk[1], string.format('delayed %.0f', due_ms - now_ms))
+    end
     return 1
   end
   -- A list that was not empty has woken the workers already: they are busy, and whoever

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"os/exec"
 	"strings"
@@ -102,6 +103,7 @@ func options(rdb redis.UniversalClient, partitions int) Options {
 	return Options{
 		Client: rdb, Prefix: "test", Partitions: partitions, Queue: "q" + strings.ToLower(NewID(0)[4:12]),
 		Workers: 8, Lease: 10 * time.Second, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+		Logger: slog.New(slog.DiscardHandler),
 	}
 }
 

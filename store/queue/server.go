@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -129,6 +130,7 @@ type Server struct {
 	terms terms
 	kinds map[string]kind
 
+	ran   atomic.Bool
 	jobs  sync.WaitGroup // handlers that run
 	slots slots
 	held  held
@@ -184,6 +186,9 @@ func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 // the results of the last runs could not be stored; those tasks run again when their
 // leases end.
 func (s *Server) Run(ctx context.Context) error {
+	if s.ran.Swap(true) {
+		return errors.New("queue: Run was called before")
+	}
 	work, cancelWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelWork(ErrStopped)
 

@@ -239,10 +239,14 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 		id := enqueue(t, s.Client, Task{Kind: "k"})
 		receive(t, "the handler to start", started)
 		p, _ := PartitionOf(id)
-		// What a long stop of this process would look like: the lease is over.
-		if err := o.Client.ZAdd(context.Background(), s.keys[p].Leased(), redis.Z{Score: 1, Member: id}).Err(); err != nil {
-			t.Fatal(err)
-		}
+		// As after a long stop of this process: the lease is over, and another one sees it
+		// before this one renews.
+		until(t, "the lease to be taken back", func() bool {
+			if err := o.Client.ZAdd(context.Background(), s.keys[p].Leased(), redis.Z{Score: 1, Member: id}).Err(); err != nil {
+				t.Fatal(err)
+			}
+			return step(t, s.Client, p, 0, sweepMax, testTerms).reaped == 1
+		})
 		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrLeaseLost) {
 			t.Errorf("cause %v", got)
 		}
@@ -419,5 +423,60 @@ func TestConservationUnderKills(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		t.Logf("%d runs failed, %d ended with their worker", got.Failed, got.Crashed)
+	})
+}
+
+func TestSubscriptionComesBack(t *testing.T) {
+	rdb := connect(t, startRedis(t))
+	s := newServer(t, options(rdb, 4))
+	done := make(chan struct{}, 1)
+	s.Handle("k", func(context.Context, Task) error { done <- struct{}{}; return nil })
+	start(t, s)
+	subscribed := func() bool {
+		for _, k := range s.keys {
+			if n, err := rdb.PubSubNumSub(context.Background(), k.Wake()).Result(); err != nil || n[k.Wake()] != 1 {
+				return false
+			}
+		}
+		return true
+	}
+	for range 3 {
+		until(t, "the subscription", subscribed)
+		if n, err := rdb.ClientKillByFilter(context.Background(), "TYPE", "pubsub").Result(); err != nil || n != 1 {
+			t.Fatalf("killed %d, %v", n, err)
+		}
+		enqueue(t, s.Client, Task{Kind: "k"})
+		receive(t, "the task to run", done)
+	}
+	until(t, "the subscription", subscribed)
+}
+
+// TestEnqueueLuaStandsInOtherScripts is the contract with scripts of other packages.
+func TestEnqueueLuaStandsInOtherScripts(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		s := newServer(t, o)
+		ran := make(chan Task, 1)
+		s.Handle("fanout", func(_ context.Context, task Task) error { ran <- task; return nil })
+		start(t, s)
+		p := o.Partitions - 1
+		script := redis.NewScript(EnqueueLua + `
+local t = redis.call('TIME')
+local now_ms = math.floor((tonumber(t[1]) * 1000000 + tonumber(t[2])) / 1000)
+local qk = {}
+for i = 2, #KEYS do qk[i - 1] = KEYS[i] end
+redis.call('SET', KEYS[1], 'a message')
+return task_enqueue(qk, ARGV[1], 'fanout', 'of g', 'high', now_ms + tonumber(ARGV[2]), now_ms, 'fanout g')`)
+		keys := append([]string{"test:{" + tag(p) + "}:g:g:msgs"}, s.keys[p].Enqueue()...)
+		id := NewID(p)
+		for i, want := range []int64{1, 0} {
+			got, err := script.Run(context.Background(), o.Client, keys, []string{id, NewID(p)}[i], 500).Int64()
+			if err != nil || got != want {
+				t.Fatalf("call %d: got %d, %v", i, got, err)
+			}
+		}
+		got := receive(t, "the task to run", ran)
+		if got.ID != id || got.Priority != High || string(got.Payload) != "of g" || got.Unique != "fanout g" || got.Due.IsZero() {
+			t.Errorf("got %+v", got)
+		}
 	})
 }

@@ -34,8 +34,7 @@ if n > 0 then
   end
 end
 
-local wake = nil
-local place = n
+local ready, soonest_ms, place = false, 1001, n
 for i = 3 + 2 * n, #ARGV, 5 do
   local verdict, id, token, delay_ms, err = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4]
   place = place + 1
@@ -53,16 +52,17 @@ for i = 3 + 2 * n, #ARGV, 5 do
       task_bury(id, now_ms, dead_max)
     elseif delay_ms > 0 then
       redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
-      if delay_ms <= 1000 then wake = wake or 'delayed' end
+      soonest_ms = math.min(soonest_ms, delay_ms)
     elseif verdict == 'return' then
       local spec = redis.call('HGET', tasks, id)
       redis.call('LPUSH', KEYS[task_ready[string.match(spec, '^%a+')]], id)
-      wake = 'ready'
+      ready = true
     else
       task_push({id})
-      wake = 'ready'
+      ready = true
     end
   end
 end
-if wake then redis.call('PUBLISH', tasks, wake) end
+if ready then redis.call('PUBLISH', tasks, 'ready') end
+if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
 return stale

@@ -2,29 +2,33 @@ package queue
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
 // wakes holds what the enqueuers have told: in which partitions there is something to do.
-// A flag that is set twice is one reason to look, so it holds no more than P of them.
+// Told twice is one reason to look, so it holds no more than one entry for each.
 type wakes struct {
 	mu      sync.Mutex
 	ready   []bool
-	delayed []bool
-	ch      chan struct{} // has an entry when a flag was set since they were last read
+	sweepAt []time.Time   // when something is due; zero = nothing was told
+	ch      chan struct{} // has an entry when something was told since it was last read
 }
 
 func (w *wakes) init(partitions int) {
-	w.ready, w.delayed = make([]bool, partitions), make([]bool, partitions)
+	w.ready, w.sweepAt = make([]bool, partitions), make([]time.Time, partitions)
 	w.ch = make(chan struct{}, 1)
 }
 
-func (w *wakes) set(partition int, ready, delayed bool) {
+// set notes that tasks of a partition are ready, or will be at a time (zero = never).
+func (w *wakes) set(partition int, ready bool, sweepAt time.Time) {
 	w.mu.Lock()
 	w.ready[partition] = w.ready[partition] || ready
-	w.delayed[partition] = w.delayed[partition] || delayed
+	w.sweepAt[partition] = sooner(w.sweepAt[partition], sweepAt)
 	w.mu.Unlock()
 	select {
 	case w.ch <- struct{}{}:
@@ -32,16 +36,34 @@ func (w *wakes) set(partition int, ready, delayed bool) {
 	}
 }
 
-// take reads and clears the flags of a partition.
-func (w *wakes) take(partition int) (ready, delayed bool) {
+// take reads and clears what was told of a partition.
+func (w *wakes) take(partition int) (ready bool, sweepAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ready, delayed = w.ready[partition], w.delayed[partition]
-	w.ready[partition], w.delayed[partition] = false, false
-	return ready, delayed
+	ready, sweepAt = w.ready[partition], w.sweepAt[partition]
+	w.ready[partition], w.sweepAt[partition] = false, time.Time{}
+	return ready, sweepAt
 }
 
-// listen turns what is published into flags, until ctx ends. go-redis reconnects and
+// sooner returns the earlier of two times, of which zero is none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+// dueIn reads the wake-up "delayed <ms>". The wait began when Redis wrote it, so counting
+// it from now is late by the way here and never early. What cannot be read is due now.
+func dueIn(payload string) time.Duration {
+	ms, err := strconv.Atoi(strings.TrimPrefix(payload, "delayed "))
+	if err != nil || ms < 0 {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// listen turns what is published into entries of wakes, until ctx ends. go-redis reconnects and
 // subscribes again by itself; what was published meanwhile is lost, so a confirmed
 // subscription counts as a wake-up.
 func (s *Server) listen(ctx context.Context) {
@@ -64,10 +86,13 @@ func (s *Server) listen(ctx context.Context) {
 			}
 			switch event := event.(type) {
 			case *redis.Subscription:
-				s.wakes.set(partitions[event.Channel], true, true)
+				s.wakes.set(partitions[event.Channel], true, time.Now())
 			case *redis.Message:
-				ready := event.Payload == "ready"
-				s.wakes.set(partitions[event.Channel], ready, !ready)
+				if event.Payload == "ready" {
+					s.wakes.set(partitions[event.Channel], true, time.Time{})
+				} else {
+					s.wakes.set(partitions[event.Channel], false, time.Now().Add(dueIn(event.Payload)))
+				}
 			}
 		}
 	}
