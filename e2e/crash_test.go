@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+)
+
+const crashes = 10
+
+// counting counts the requests whose outcome stayed unknown: sent, and no answer.
+type counting struct {
+	http.RoundTripper
+	flying, unknown atomic.Int64
+}
+
+func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.flying.Add(1)
+	defer c.flying.Add(-1)
+	answer, err := c.RoundTripper.RoundTrip(req)
+	if err != nil && req.Context().Err() == nil {
+		c.unknown.Add(1)
+	}
+	return answer, err
+}
+
+// TestKillLosesNothing kills chatd on the embedded store ten times in the middle of writing and reading. What was
+// acknowledged is there, in its place, once; the readers go on where they were.
+func TestKillLosesNothing(t *testing.T) {
+	ctx := bounded(t, 4*time.Minute)
+	node := harness.StartNode(t, harness.Config{})
+	r := newRun(ctx, t, []*harness.Node{node}, 8, 6, 4)
+	reading, stop := context.WithCancel(ctx)
+	r.stop = stop
+	for i, way := range []reader{overStream, overPoll, overSync, overAll, overStream, overPoll} {
+		r.read(reading, i, way)
+	}
+	watched := &counting{RoundTripper: http.DefaultTransport.(*http.Transport).Clone()}
+	var enough atomic.Bool
+	var writing sync.WaitGroup
+	for _, name := range r.writers {
+		c := node.Client(name, patient(), client.WithHTTPClient(&http.Client{Transport: watched}))
+		choices := rand.New(rand.NewPCG(r.rand.Uint64(), 0))
+		writing.Go(func() {
+			for !enough.Load() {
+				if err := r.writeOne(ctx, name, 1, choices, c.Send); err != nil {
+					t.Errorf("%s: %v", name, err)
+					return
+				}
+			}
+		})
+	}
+	before, inFlight := 0, 0
+	for range crashes {
+		target := before + 100 + r.rand.IntN(300)
+		harness.Eventually(t, 30*time.Second, "the next crash has its load", func() error {
+			if got := r.ledger.Count(); got < target && !t.Failed() {
+				return fmt.Errorf("%d sends of %d", got, target)
+			}
+			return nil
+		})
+		if watched.flying.Load() > 0 {
+			inFlight++
+		}
+		node.Kill()
+		began := time.Now()
+		node.Start()
+		before = r.ledger.Count()
+		t.Logf("killed after %d acknowledged sends, ready again after %v", before, time.Since(began).Round(time.Millisecond))
+	}
+	enough.Store(true)
+	writing.Wait()
+	last := r.caughtUp(ctx, 30*time.Second)
+	r.ackAll(ctx, last, func(group string) int64 { return paged(ctx, t, node.Client("owner"), group) })
+	r.busy()
+
+	unknown := watched.unknown.Load()
+	t.Logf("%d crashes, %d with a send in flight; %d sends acknowledged, %d requests with an unknown outcome, %d of them had been stored",
+		crashes, inFlight, r.ledger.Count(), unknown, r.retried.Load())
+	if inFlight < crashes*9/10 || unknown < crashes*2 || r.ledger.Count() < crashes*100 {
+		t.Error("too little was under way when chatd was killed: the run shows nothing")
+	}
+}
+
+// paged counts the messages of a group by reading them all.
+func paged(ctx context.Context, t *testing.T, c *client.Client, group string) int64 {
+	t.Helper()
+	var held int64
+	after := client.At(0)
+	for {
+		page := must(c.Messages(ctx, group, client.Range{After: after, Limit: 1000}))(t)
+		held += int64(len(page.Messages))
+		if !page.HasMore {
+			return held
+		}
+		after = page.Cursor
+	}
+}
+
+// TestKillOfOneNodeOfTwo kills nodes in turn while people write and read over both, on one Redis.
+func TestKillOfOneNodeOfTwo(t *testing.T) {
+	ctx := bounded(t, 3*time.Minute)
+	nodes := twoNodes(t)
+	r := newRun(ctx, t, nodes, 4, 4, 3)
+	reading, stop := context.WithCancel(ctx)
+	r.stop = stop
+	for i, way := range []reader{overStream, overPoll, overSync, overAll} {
+		r.read(reading, i, way)
+	}
+	faults := make(chan struct{})
+	killing, calm := context.WithCancel(ctx)
+	defer calm()
+	kills := 0
+	go func() {
+		defer close(faults)
+		for {
+			harness.Pause(killing, 500*time.Millisecond)
+			if killing.Err() != nil {
+				return
+			}
+			node := nodes[kills%2]
+			node.Kill()
+			kills++
+			node.Launch()
+		}
+	}()
+	for r.ledger.Count() < 2000 && !t.Failed() {
+		r.write(ctx, 100)
+	}
+	calm()
+	<-faults
+	for _, node := range nodes {
+		harness.Eventually(t, 20*time.Second, "the node is back", node.Ready)
+	}
+	last := r.caughtUp(ctx, 30*time.Second)
+	r.busy()
+	t.Logf("%d kills, %d sends acknowledged, %d of them by a repeated attempt; groups end at %v", kills, r.ledger.Count(), r.retried.Load(), last)
+	if kills < 3 {
+		t.Errorf("%d kills while people wrote: the run shows nothing", kills)
+	}
+}

@@ -1,0 +1,82 @@
+// Package e2e tests chatd from outside: the built binary, real redis-server processes, real sockets, through the client
+// that users have. Nothing here knows the inside.
+package e2e
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+var seedFlag = flag.Uint64("seed", 0, "seed of every random choice; 0: a new one each run")
+
+// random gives the test its choices, all from one printed seed.
+func random(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("repeat with -seed=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// bounded is the context of a test that must not take longer than limit.
+func bounded(t *testing.T, limit time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// stores runs a test on both stores, each on a fresh node.
+func stores(t *testing.T, test func(t *testing.T, node *harness.Node)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) { test(t, harness.StartNode(t, harness.Config{})) })
+	t.Run("redis", func(t *testing.T) {
+		test(t, harness.StartNode(t, harness.Config{Redis: redistest.Start(t).URL()}))
+	})
+}
+
+// must gives the value of a call that has to succeed.
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// patient retries for long enough that a restart of a node goes by.
+func patient() client.Option {
+	return client.WithRetry(60, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second})
+}
+
+// quick are the options of streams that shall be back soon after a fault.
+func quick(cursors client.Cursors) client.StreamOptions {
+	return client.StreamOptions{Cursors: cursors, Backoff: client.Backoff{Base: 50 * time.Millisecond, Max: time.Second}}
+}
+
+// until takes events until one of type E satisfies want.
+func until[E client.Event](ctx context.Context, t testing.TB, next func(context.Context) (client.Event, error), want func(E) bool) E {
+	t.Helper()
+	for {
+		event, err := next(ctx)
+		if err != nil {
+			t.Fatalf("waiting for %T: %v", *new(E), err)
+		}
+		if e, ok := event.(E); ok && want(e) {
+			return e
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package redistest
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Monitor collects the commands that clients make, as MONITOR tells them: one line a command, those that scripts make
+// left out.
+type Monitor struct {
+	server *Server
+	conn   *Conn
+	done   chan struct{}
+
+	mu    sync.Mutex
+	lines []string
+	err   error
+	marks map[string]chan struct{} // closed when a command with this text was seen
+}
+
+// Watch begins to collect. It ends with the test.
+func (s *Server) Watch(tb testing.TB) *Monitor {
+	tb.Helper()
+	conn, err := Dial(s.Addr)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := conn.Do("MONITOR"); err != nil {
+		tb.Fatal(err)
+	}
+	m := &Monitor{server: s, conn: conn, done: make(chan struct{}), marks: map[string]chan struct{}{}}
+	go m.collect()
+	tb.Cleanup(func() {
+		conn.Close()
+		<-m.done
+	})
+	return m
+}
+
+func (m *Monitor) collect() {
+	defer close(m.done)
+	for {
+		m.conn.SetDeadline(time.Time{})
+		line, err := m.conn.reply()
+		m.mu.Lock()
+		if err != nil {
+			m.err = err
+			m.mu.Unlock()
+			return
+		}
+		text, _ := line.(string)
+		if _, command, found := strings.Cut(text, "] "); found && !strings.Contains(text[:len(text)-len(command)], " lua]") {
+			m.lines = append(m.lines, command)
+			for mark, seen := range m.marks {
+				if strings.Contains(command, mark) {
+					close(seen)
+					delete(m.marks, mark)
+				}
+			}
+		}
+		m.mu.Unlock()
+	}
+}
+
+// Take returns the commands since the last Take, or since Watch: all that the server ran before Take was called.
+func (m *Monitor) Take(tb testing.TB) []string {
+	tb.Helper()
+	mark := "mark-" + strings.ReplaceAll(time.Now().Format("150405.000000000"), ".", "")
+	seen := make(chan struct{})
+	m.mu.Lock()
+	m.marks[mark] = seen
+	m.mu.Unlock()
+	m.server.Do("ECHO", mark)
+	select {
+	case <-seen:
+	case <-m.done:
+		tb.Fatalf("MONITOR ended: %v", m.err)
+	case <-time.After(replyTimeout):
+		tb.Fatal("MONITOR does not show what was asked")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	taken := m.lines
+	m.lines = nil
+	for i, line := range taken {
+		if strings.Contains(line, mark) {
+			m.lines = append(m.lines, taken[i+1:]...)
+			return taken[:i]
+		}
+	}
+	return taken
+}

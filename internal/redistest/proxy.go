@@ -1,0 +1,145 @@
+package redistest
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy stands between a node and a server: it can hold back what the server sends by itself on subscriptions, and make
+// the way longer.
+type Proxy struct {
+	Addr string
+
+	tb    testing.TB
+	to    string
+	delay time.Duration // each way
+	mu    sync.Mutex
+	mute  bool
+	ate   int64 // bytes of subscriptions that were held back for good
+}
+
+type link struct{ subscribed bool }
+
+// StartProxy forwards to addr, each way delayed by delay. It ends with the test.
+func StartProxy(tb testing.TB, addr string, delay time.Duration) *Proxy {
+	tb.Helper()
+	p := &Proxy{tb: tb, to: addr, delay: delay}
+	p.listen()
+	return p
+}
+
+// URL is the address as CHATD_REDIS takes it.
+func (p *Proxy) URL() string { return "redis://" + p.Addr + "/0" }
+
+// Mute makes signals vanish without the connections noticing anything, until it is called with false.
+func (p *Proxy) Mute(mute bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = mute
+}
+
+// Swallowed tells how many bytes of signals vanished.
+func (p *Proxy) Swallowed() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ate
+}
+
+// sent looks at what a node sends: a connection that subscribes carries signals from then on.
+func (p *Proxy) sent(l *link, data []byte) {
+	if bytes.Contains(bytes.ToLower(data), []byte("subscribe\r\n")) {
+		p.mu.Lock()
+		l.subscribed = true
+		p.mu.Unlock()
+	}
+}
+
+// passes tells whether what the server sends may go on to the node. Only pushes are held back: the replies by which the
+// node checks that its subscription lives go through.
+func (p *Proxy) passes(l *link, data []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	push := bytes.Contains(data, []byte("message\r\n"))
+	if p.mute && l.subscribed && push {
+		p.ate += int64(len(data))
+		return false
+	}
+	return true
+}
+
+func (p *Proxy) listen() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	p.Addr = listener.Addr().String()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	conns := map[net.Conn]bool{}
+	all.Go(func() {
+		for {
+			node, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", p.to)
+			if err != nil {
+				node.Close()
+				continue
+			}
+			mu.Lock()
+			conns[node], conns[server] = true, true
+			mu.Unlock()
+			l := &link{}
+			all.Go(func() { p.forward(server, node, func(data []byte) bool { p.sent(l, data); return true }) })
+			all.Go(func() { p.forward(node, server, func(data []byte) bool { return p.passes(l, data) }) })
+		}
+	})
+	p.tb.Cleanup(func() {
+		listener.Close()
+		mu.Lock()
+		for conn := range conns {
+			conn.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+}
+
+type chunk struct {
+	data []byte
+	due  time.Time
+}
+
+// forward copies from one side to the other, each piece delay after it came, and closes both when one ends.
+func (p *Proxy) forward(to, from net.Conn, passes func([]byte) bool) {
+	waiting := make(chan chunk, 1024)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for c := range waiting {
+			if wait := time.Until(c.due); wait > 0 {
+				<-time.After(wait)
+			}
+			if _, err := to.Write(c.data); err != nil {
+				from.Close()
+			}
+		}
+		to.Close()
+	})
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 && passes(buffer[:n]) {
+			waiting <- chunk{append([]byte(nil), buffer[:n]...), time.Now().Add(p.delay)}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(waiting)
+	writing.Wait()
+	from.Close()
+}
