@@ -1,0 +1,70 @@
+package embedded
+
+import "strings"
+
+// class says what may be done with a command.
+type class uint8
+
+const (
+	unsupported class = iota // not in the table: refused where miniredis knows it
+	reads                    // anywhere
+	random                   // a read whose answer a replay would not repeat: not in a script that writes
+	writes                   // in a script only
+	publishes                // anywhere; in a script it is an effect like a write
+	session                  // about the connection; not in scripts
+	clock                    // TIME
+	scripts                  // EVAL, EVALSHA
+	readScripts              // EVAL_RO, EVALSHA_RO
+)
+
+var classes = func() map[string]class {
+	m := map[string]class{}
+	for c, names := range map[class]string{
+		reads: `BITCOUNT BITPOS DBSIZE EXISTS EXPIRETIME GET GETBIT GETRANGE HEXISTS HGET HGETALL HKEYS HLEN HMGET HSCAN
+			HSTRLEN HVALS KEYS LINDEX LLEN LPOS LRANGE MGET PEXPIRETIME PTTL SCAN SCARD SDIFF SINTER SINTERCARD SISMEMBER
+			SMEMBERS SMISMEMBER SSCAN STRLEN SUNION TOUCH TTL TYPE ZCARD ZCOUNT ZINTER ZLEXCOUNT ZMSCORE ZRANGE ZRANGEBYLEX
+			ZRANGEBYSCORE ZRANK ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCAN ZSCORE ZUNION`,
+		random: `HRANDFIELD RANDOMKEY SRANDMEMBER ZRANDMEMBER`,
+		// SETBIT and the like are left out until a script of chatd needs them; what sets a time to live
+		// (EXPIRE, SETEX, GETEX) is left out because nothing here counts it down.
+		writes: `APPEND COPY DECR DECRBY DEL GETDEL GETSET HDEL HINCRBY HINCRBYFLOAT HMSET HSET HSETNX INCR INCRBY
+			INCRBYFLOAT LINSERT LMOVE LPOP LPUSH LPUSHX LREM LSET LTRIM MSET MSETNX RENAME RENAMENX RPOP RPOPLPUSH RPUSH
+			RPUSHX SADD SDIFFSTORE SET SETNX SETRANGE SINTERSTORE SMOVE SREM SUNIONSTORE UNLINK ZADD ZINCRBY ZINTERSTORE
+			ZPOPMAX ZPOPMIN ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE ZUNIONSTORE`,
+		publishes: `PUBLISH`,
+		session: `AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EXEC HELLO INFO MULTI PING PSUBSCRIBE PUBSUB PUNSUBSCRIBE QUIT
+			SCRIPT SELECT SUBSCRIBE UNSUBSCRIBE UNWATCH WAIT WATCH`,
+		clock:       `TIME`,
+		scripts:     `EVAL EVALSHA`,
+		readScripts: `EVAL_RO EVALSHA_RO`,
+	} {
+		for _, name := range strings.Fields(names) {
+			m[name] = c
+		}
+	}
+	return m
+}()
+
+// refused says why a script may not call cmd with these arguments, or "".
+func refused(cmd string, args []string) string {
+	switch cmd {
+	case "SET":
+		if len(args) < 3 {
+			return ""
+		}
+		for _, a := range args[2:] {
+			switch strings.ToUpper(a) {
+			case "NX", "XX", "GET":
+			default:
+				return "ERR the embedded store has no keys that expire: SET " + a
+			}
+		}
+	case "COPY":
+		for _, a := range args[min(2, len(args)):] {
+			if strings.EqualFold(a, "DB") {
+				return "ERR the embedded store has one database: COPY DB"
+			}
+		}
+	}
+	return ""
+}

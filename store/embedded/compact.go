@@ -1,0 +1,132 @@
+package embedded
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// grow counts what was written and asks for a compaction when it is worth one. The caller holds order.
+func (s *Store) grow(bytes int64, calls int) {
+	s.grown.bytes += bytes
+	s.grown.calls += calls
+	due := s.grown.bytes > s.opts.CompactBytes || s.grown.calls > s.opts.CompactCalls
+	if !due || s.grown.tried || s.grown.bytes < s.grown.snapshotBytes/2 {
+		return
+	}
+	s.grown.tried = true
+	select {
+	case s.compactC <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Store) compactLoop() {
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.compactC:
+		}
+		if err := s.compact(); err != nil {
+			s.log.Error("embedded store: compaction failed; the journals are kept", "error", err)
+		}
+	}
+}
+
+// compact replaces the journals by a snapshot:
+//
+//  1. The next journal is made, empty.
+//  2. With scripts held up: the old journal is ended and synced, calls go to the new one from here on, and every key
+//     is written to an unfinished snapshot.
+//  3. The snapshot is synced and gets its name. From here on a start begins with it.
+//  4. The older generations are removed.
+//
+// Interrupted before 3, the old snapshot and both journals are as good as before. After a failure the next attempt
+// waits until as much again was written.
+func (s *Store) compact() (err error) {
+	began := time.Now()
+	dir := s.opts.Dir
+	s.order.Lock()
+	next := s.j.gen + 1
+	s.order.Unlock()
+	if err := createJournal(dir, next); err != nil {
+		s.again()
+		return err
+	}
+	var held time.Duration
+	var written growth
+	err = writeDurably(dir, snapshotName(next), func(w io.Writer) error {
+		s.order.Lock()
+		defer s.order.Unlock()
+		began := time.Now()
+		defer func() { held = time.Since(began) }()
+		written = s.grown
+		if err := s.rotate(next); err != nil {
+			return err
+		}
+		bytes, err := s.writeSnapshot(w, next, s.j.seq)
+		s.grown.snapshotBytes = bytes
+		return err
+	})
+	if err != nil {
+		s.again()
+		return err
+	}
+	s.order.Lock()
+	s.base = next
+	s.grown.bytes -= written.bytes
+	s.grown.calls -= written.calls
+	s.grown.tried = false
+	bytes := s.grown.snapshotBytes
+	s.order.Unlock()
+	if f, err := readFolder(dir); err == nil {
+		s.removeBefore(f, next)
+	}
+	s.log.Info("embedded store: the journal was compacted", "calls", written.calls, "journal_bytes", written.bytes,
+		"snapshot_bytes", bytes, "held_up", held.String(), "took", time.Since(began).String())
+	return nil
+}
+
+// again makes the next attempt wait for as much growth as the one that failed.
+func (s *Store) again() {
+	s.order.Lock()
+	defer s.order.Unlock()
+	s.grown.bytes, s.grown.calls, s.grown.tried = 0, 0, false
+}
+
+// rotate ends the journal and lets the next one take its place. The caller holds order.
+func (s *Store) rotate(next uint64) error {
+	if s.j.err != nil {
+		return s.j.err
+	}
+	h, err := readHeader(s.opts.Dir, next)
+	if err != nil {
+		return err
+	}
+	f, err := s.opts.open(filepath.Join(s.opts.Dir, journalName(next)))
+	if err != nil {
+		return err
+	}
+	if err := s.j.appendEnd(next); err != nil {
+		_ = f.Close()
+		_ = os.Remove(filepath.Join(s.opts.Dir, journalName(next)))
+		return err
+	}
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if err := s.j.f.Sync(); err != nil {
+		// The end may be on the disk or not: nothing more may be written to either journal.
+		s.j.err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk is well: %w", err)
+		_ = f.Close()
+		s.group.finish(0, s.j.err)
+		return s.j.err
+	}
+	_ = s.j.f.Close()
+	s.j = &journal{f: f, name: filepath.Join(s.opts.Dir, journalName(next)), gen: next, salt: h.salt, size: headerBytes,
+		seq: s.j.seq, sources: map[string]int{}}
+	s.group.finish(s.j.seq, nil)
+	return nil
+}

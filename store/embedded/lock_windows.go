@@ -1,0 +1,31 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// errSharingViolation is what Windows answers when another process has the file open for itself.
+const errSharingViolation = syscall.Errno(32)
+
+// lockFolder takes the folder for this process, by a file that nobody else may open meanwhile.
+func lockFolder(path string) (*os.File, error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS,
+		syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if errors.Is(err, errSharingViolation) {
+		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
+
+// syncDir does nothing: Windows has no flush of a folder, and journals its names itself.
+func syncDir(string) error { return nil }

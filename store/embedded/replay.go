@@ -1,0 +1,179 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// ReplayError says that a whole record could not be repeated as it was.
+type ReplayError struct {
+	File   string
+	Offset int64
+	Record uint64
+	Reason string
+
+	panicked bool // miniredis is left locked
+}
+
+func (e *ReplayError) Error() string {
+	return fmt.Sprintf("embedded: %s: record %d at byte %d cannot be repeated: %s (nothing was changed; open the folder with the "+
+		"version of chatd that wrote it, which will leave a snapshot)", e.File, e.Record, e.Offset, e.Reason)
+}
+
+// replay calls the scripts of journals again.
+type replay struct {
+	s     *Store
+	peer  *server.Peer
+	reply bytes.Buffer
+	seq   uint64 // of the last record
+	cut   int64  // bytes of a torn tail
+}
+
+// journalReplay is what a journal's records refer to each other by.
+type journalReplay struct {
+	*replay
+	ctx  context.Context
+	name string
+	j    *journal
+	shas []string // by number of the source record
+	next uint64   // generation in which the journal goes on, once it was ended
+}
+
+func (s *Store) newReplay(seq uint64) *replay {
+	r := &replay{s: s, seq: seq}
+	r.peer = newPeer(&r.reply)
+	s.peers.Store(r.peer, &peer{inner: true})
+	return r
+}
+
+func (r *replay) close() { r.s.peers.Delete(r.peer) }
+
+// journal replays one journal. It returns what is needed to append to it; next is 0 unless the journal was ended.
+func (r *replay) journal(ctx context.Context, gen uint64) (j *journal, next uint64, err error) {
+	path := filepath.Join(r.s.opts.Dir, journalName(gen))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("embedded: %w", err)
+	}
+	h, err := decodeHeader(path, journalMagic, gen, data)
+	if err != nil {
+		return nil, 0, err
+	}
+	jr := &journalReplay{replay: r, ctx: ctx, name: path}
+	jr.j = &journal{name: path, gen: gen, salt: h.salt, sources: map[string]int{}}
+	end, err := frames(path, data, headerBytes, h.salt, r.seq+1, jr.record)
+	if err != nil {
+		return nil, 0, err
+	}
+	if r.cut = int64(len(data) - end); jr.next != 0 && r.cut > 0 {
+		return nil, 0, &DamageError{path, int64(end), "bytes follow the end of the journal"}
+	}
+	jr.j.size, jr.j.seq = int64(end), r.seq
+	return jr.j, jr.next, nil
+}
+
+// record repeats one record.
+func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) {
+	refuse := func(reason string) error {
+		return &ReplayError{File: r.name, Offset: int64(off), Record: seq, Reason: reason}
+	}
+	if r.next != 0 {
+		return &DamageError{r.name, int64(off), "a record follows the end of the journal"}
+	}
+	if len(payload) == 0 {
+		return refuse("it is empty")
+	}
+	if seq%1024 == 0 && r.ctx.Err() != nil {
+		return r.ctx.Err()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = &ReplayError{File: r.name, Offset: int64(off), Record: seq, Reason: fmt.Sprint("panic: ", p), panicked: true}
+		}
+	}()
+	kind, body := payload[0], payload[1:]
+	reason := ""
+	switch kind {
+	case kindCall:
+		reason = r.call(body)
+	case kindSource:
+		reason = r.source(string(body))
+	case kindMark:
+		d := decoder{b: body}
+		if synced := d.uvarint(); d.end() != nil || synced >= seq {
+			reason = "the mark cannot be decoded"
+		}
+	case kindEnd:
+		d := decoder{b: body}
+		digest := d.uint32()
+		r.next = d.uvarint()
+		switch {
+		case d.end() != nil || r.next != r.j.gen+1:
+			reason = "the end cannot be decoded"
+		case digest != r.j.digest:
+			reason = "the last call took another course than when it was written"
+		}
+	default:
+		reason = fmt.Sprintf("it is of an unknown kind %q", kind)
+	}
+	if reason != "" {
+		return refuse(reason)
+	}
+	r.seq = seq
+	return nil
+}
+
+func (r *journalReplay) source(source string) (reason string) {
+	sum := sha1.Sum([]byte(source))
+	sha := hex.EncodeToString(sum[:])
+	if reply := r.dispatch("SCRIPT", "LOAD", source); reply[0] == '-' {
+		return "the script is refused: " + reply
+	}
+	r.j.sources[sha] = len(r.shas)
+	r.shas = append(r.shas, sha)
+	r.s.sources[sha] = source
+	return ""
+}
+
+func (r *journalReplay) call(body []byte) (reason string) {
+	rec, err := decodeCall(body)
+	if err != nil {
+		return err.Error()
+	}
+	us := r.j.lastUs + int64(rec.sinceUs)
+	switch {
+	case rec.source >= uint64(len(r.shas)):
+		return "its script is not in the journal"
+	case us < r.s.lastUs:
+		return "its time is before that of the record before"
+	case rec.digest != r.j.digest:
+		return "the call before it took another course than when it was written"
+	}
+	r.s.m.SetTime(time.UnixMicro(us))
+	c := &call{journaled: true}
+	r.s.cur = c
+	r.dispatch(append([]string{"EVALSHA", r.shas[rec.source], strconv.FormatUint(rec.keys, 10)}, rec.args...)...)
+	r.s.cur = nil
+	if !c.wrote {
+		return "it changed nothing, which it did when it was written"
+	}
+	r.j.digest, r.j.lastUs, r.s.lastUs = c.digest, us, us
+	r.j.calls++
+	return ""
+}
+
+func (r *replay) dispatch(args ...string) (reply string) {
+	r.reply.Reset()
+	r.s.srv.Dispatch(r.peer, args)
+	r.peer.Flush()
+	return r.reply.String() + "\n" // never empty
+}

@@ -1,0 +1,287 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+func snapshotName(gen uint64) string { return fmt.Sprintf("snapshot-%08d", gen) }
+
+// snapshotWriter writes the frames of a snapshot.
+type snapshotWriter struct {
+	w     *bufio.Writer
+	salt  uint64
+	seq   uint64
+	bytes int64
+	keys  uint64
+	items uint64
+	buf   []byte
+}
+
+// writeSnapshot writes every key. The caller holds order, so nothing changes meanwhile; readers go on.
+func (s *Store) writeSnapshot(w io.Writer, gen, seq uint64) (bytes int64, err error) {
+	h := fileHeader{gen: gen, salt: newSalt(), seq: seq, lastUs: s.lastUs}
+	sw := &snapshotWriter{w: bufio.NewWriterSize(w, 1<<20), salt: h.salt, bytes: headerBytes}
+	if _, err := sw.w.Write(h.encode(snapshotMagic)); err != nil {
+		return 0, err
+	}
+	db := s.m.DB(0)
+	for _, key := range db.Keys() {
+		if err := sw.key(db, key); err != nil {
+			return 0, fmt.Errorf("key %q: %w", key, err)
+		}
+	}
+	sw.buf = append(beginFrame(sw.buf[:0]), kindTotal)
+	sw.buf = binary.AppendUvarint(sw.buf, sw.keys)
+	sw.buf = binary.AppendUvarint(sw.buf, sw.items)
+	if err := sw.frame(); err != nil {
+		return 0, err
+	}
+	return sw.bytes, sw.w.Flush()
+}
+
+// key writes one key in one or more chunks: its type, its name, and its items up to the end of the record.
+func (sw *snapshotWriter) key(db *miniredis.RedisDB, key string) error {
+	kind := db.Type(key)
+	if kind == "" {
+		return errors.New("it is gone")
+	}
+	letter := kind[0]
+	if kind == "set" {
+		letter = 'S' // s is a string
+	}
+	sw.keys++
+	sw.begin(letter, key)
+	switch kind {
+	case "string":
+		v, err := db.Get(key)
+		if err != nil {
+			return err
+		}
+		if err := sw.item(letter, key, v); err != nil {
+			return err
+		}
+	case "hash":
+		fields, err := db.HKeys(key)
+		if err != nil {
+			return err
+		}
+		for _, f := range fields {
+			if err := sw.item(letter, key, f, db.HGet(key, f)); err != nil {
+				return err
+			}
+		}
+	case "list":
+		l, err := db.List(key)
+		if err != nil {
+			return err
+		}
+		for _, v := range l {
+			if err := sw.item(letter, key, v); err != nil {
+				return err
+			}
+		}
+	case "zset":
+		z, err := db.SortedSet(key)
+		if err != nil {
+			return err
+		}
+		for member, score := range z {
+			sw.buf = binary.LittleEndian.AppendUint64(sw.buf, math.Float64bits(score))
+			if err := sw.item(letter, key, member); err != nil {
+				return err
+			}
+		}
+	case "set":
+		members, err := db.Members(key)
+		if err != nil {
+			return err
+		}
+		for _, v := range members {
+			if err := sw.item(letter, key, v); err != nil {
+				return err
+			}
+		}
+	default:
+		return fmt.Errorf("a snapshot cannot hold a %s", kind)
+	}
+	return sw.frame()
+}
+
+func (sw *snapshotWriter) begin(kind byte, key string) {
+	sw.buf = append(beginFrame(sw.buf[:0]), kindChunk, kind)
+	sw.buf = appendString(sw.buf, key)
+}
+
+// item adds the strings of one item, and begins another chunk once this one is large enough.
+func (sw *snapshotWriter) item(kind byte, key string, parts ...string) error {
+	for _, p := range parts {
+		sw.buf = appendString(sw.buf, p)
+	}
+	sw.items++
+	if len(sw.buf) < chunkBytes {
+		return nil
+	}
+	if err := sw.frame(); err != nil {
+		return err
+	}
+	sw.begin(kind, key)
+	return nil
+}
+
+func (sw *snapshotWriter) frame() error {
+	if n := len(sw.buf) - frameHeadBytes; n > recordBytesMax {
+		return fmt.Errorf("an item of %d bytes is more than a record may have", n)
+	}
+	sw.seq++
+	sw.buf = endFrame(sw.buf, 0, sw.salt, sw.seq)
+	sw.bytes += int64(len(sw.buf))
+	_, err := sw.w.Write(sw.buf)
+	return err
+}
+
+// snapshotReader applies the frames of a snapshot.
+type snapshotReader struct {
+	db          *miniredis.RedisDB
+	last        string
+	keys, items uint64
+	total       bool
+}
+
+// loadSnapshot loads a snapshot into the empty server and returns the number of the last record that it contains. A
+// snapshot has its name only once it is whole, so anything amiss in it is damage.
+func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err error) {
+	path := filepath.Join(s.opts.Dir, snapshotName(gen))
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("embedded: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	r := bufio.NewReaderSize(f, 1<<20)
+	head := make([]byte, headerBytes)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, fmt.Errorf("embedded: %w", err)
+	}
+	h, err := decodeHeader(path, snapshotMagic, gen, head[:n])
+	if err != nil {
+		return 0, err
+	}
+	sr := &snapshotReader{db: s.m.DB(0)}
+	off := int64(headerBytes)
+	for number := uint64(1); ; number++ {
+		if number%64 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		payload, err := nextFrame(r, h.salt, number)
+		if errors.Is(err, io.EOF) && sr.total {
+			break
+		}
+		if err == nil {
+			err = sr.record(payload)
+		}
+		if err != nil {
+			return 0, &DamageError{path, off, fmt.Sprintf("record %d: %v", number, err)}
+		}
+		off += frameHeadBytes + int64(len(payload))
+	}
+	s.info.SnapshotBytes = off
+	s.lastUs = h.lastUs
+	return h.seq, nil
+}
+
+// nextFrame reads a frame that must be whole and have the given number; io.EOF where the file ends before it.
+func nextFrame(r io.Reader, salt, number uint64) ([]byte, error) {
+	var head [frameHeadBytes]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	h, ok := parseHead(head[:], salt)
+	if !ok || h.seq != number {
+		return nil, errors.New("its head does not match its checksum")
+	}
+	payload := make([]byte, h.bytes)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return nil, fmt.Errorf("the file ends within it: %w", io.ErrUnexpectedEOF)
+	}
+	if crc32.Checksum(payload, castagnoli) != h.crc {
+		return nil, errors.New("it does not match its checksum")
+	}
+	return payload, nil
+}
+
+func (sr *snapshotReader) record(payload []byte) error {
+	if sr.total || len(payload) == 0 {
+		return errRecord
+	}
+	d := decoder{b: payload[1:]}
+	switch payload[0] {
+	case kindChunk:
+		return sr.chunk(&d)
+	case kindTotal:
+		keys, items := d.uvarint(), d.uvarint()
+		if d.end() != nil || keys != sr.keys || items != sr.items {
+			return fmt.Errorf("%d keys and %d items were written, %d and %d are here", keys, items, sr.keys, sr.items)
+		}
+		sr.total = true
+		return nil
+	}
+	return errRecord
+}
+
+func (sr *snapshotReader) chunk(d *decoder) error {
+	kind := d.bytes(1)
+	key := d.string()
+	if d.bad {
+		return errRecord
+	}
+	if key != sr.last || sr.keys == 0 {
+		sr.keys++
+		sr.last = key
+	}
+	var items []string
+	for len(d.b) > 0 {
+		sr.items++
+		var err error
+		switch kind[0] {
+		case 's':
+			err = sr.db.Set(key, d.string())
+		case 'h':
+			items = append(items, d.string(), d.string())
+		case 'z':
+			score := math.Float64frombits(d.uint64())
+			_, err = sr.db.ZAdd(key, score, d.string())
+		case 'l', 'S':
+			items = append(items, d.string())
+		default:
+			err = errRecord
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if d.bad {
+		return errRecord
+	}
+	var err error
+	switch {
+	case len(items) == 0:
+	case kind[0] == 'h':
+		sr.db.HSet(key, items...)
+	case kind[0] == 'l':
+		_, err = sr.db.Push(key, items...)
+	case kind[0] == 'S':
+		_, err = sr.db.SetAdd(key, items...)
+	}
+	return err
+}

@@ -1,0 +1,257 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+var (
+	// ErrLocked: another process has the folder open.
+	ErrLocked = errors.New("embedded: the folder is in use by another chatd")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("embedded: the store is closed")
+	// ErrMemory: Sync was asked of a store without a folder.
+	ErrMemory = errors.New("embedded: the store is in memory only")
+)
+
+// Options say where the store is kept. The zero value is a store in memory.
+type Options struct {
+	// Dir is the folder of journals and snapshots, made if absent with mode 0700. Empty: in memory only; all the
+	// rules about commands hold there too.
+	Dir string
+	// Log hears of cut tails, compactions and failures of the disk. Nil: slog.Default().
+	Log *slog.Logger
+	// SyncEvery is how often the journal is flushed to the disk when nobody calls Sync. 0: a second.
+	SyncEvery time.Duration
+	// CompactStartBytes, CompactBytes and CompactCalls are how far a journal may grow before it is replaced by a
+	// snapshot: at start, and while running. 0: the defaults of limits.go.
+	CompactStartBytes, CompactBytes int64
+	CompactCalls                    int
+	// Now is the clock of scripts. Nil: time.Now. It never runs backward for them, whatever it does itself.
+	Now func() time.Time
+
+	open       func(path string) (file, error) // tests let a disk fail with it
+	repliesMax int                             // what a client may leave unread, bytes
+}
+
+// Info is what was found at start.
+type Info struct {
+	Keys          int
+	Calls         int           // replayed from journals
+	SnapshotBytes int64         // 0: none
+	JournalBytes  int64         // of whole records
+	CutBytes      int64         // of a torn tail
+	Took          time.Duration // to load all of it
+}
+
+// Store is a running embedded store. All methods may be called at the same time.
+type Store struct {
+	opts Options
+	log  *slog.Logger
+	info Info
+	lock io.Closer
+	m    *miniredis.Miniredis
+	srv  *server.Server
+
+	peers sync.Map // *server.Peer -> *peer; a peer that is not in it is a call from within a script
+
+	// order is held by every script from before it begins until it has ended, so calls run in the order of the
+	// journal. It guards what follows, and the journal.
+	order   sync.Mutex
+	cur     *call
+	sources map[string]string // sha -> source
+	lastUs  int64             // what the clock of scripts last said
+	scratch []byte
+	j       *journal // nil: in memory
+	base    uint64   // the generation of the newest snapshot; from its journal on all are kept
+	grown   growth   // since that snapshot
+
+	appended atomic.Uint64 // sequence number of the newest call
+	syncing  sync.Mutex    // held over an fsync and over replacing the journal's file; order comes first
+	group    syncGroup
+	compactC chan struct{}
+
+	closing  sync.RWMutex // read-held while a connection is made
+	closed   bool
+	stop     chan struct{}
+	loops    sync.WaitGroup
+	closeErr error
+	once     sync.Once
+}
+
+// growth is how much was written since the last snapshot, and how large that was.
+type growth struct {
+	bytes, snapshotBytes int64
+	calls                int
+	tried                bool // a compaction is due or running
+}
+
+// Open loads the folder and starts the server. Its errors say what to do: ErrLocked, a *DamageError, or the error of
+// the file system.
+func Open(ctx context.Context, opts Options) (*Store, error) {
+	s := &Store{
+		opts:     withDefaults(opts),
+		m:        miniredis.NewMiniRedis(),
+		sources:  map[string]string{},
+		compactC: make(chan struct{}, 1),
+		stop:     make(chan struct{}),
+	}
+	s.log = s.opts.Log
+	s.group.init()
+	// The first Dial starts the server without a listener; its connection is of no use.
+	c, err := s.m.Dial()
+	if err != nil {
+		return nil, err
+	}
+	_ = c.Close()
+	s.srv = s.m.Server()
+	s.srv.SetPreHook(s.gate)
+	if s.opts.Dir == "" {
+		return s, nil
+	}
+	if err := s.openFolder(ctx); err != nil {
+		if re := (*ReplayError)(nil); errors.As(err, &re) && re.panicked {
+			s.m.CtxCancel() // its lock is lost, and no connection was made yet
+		} else {
+			s.m.Close()
+		}
+		if s.lock != nil {
+			_ = s.lock.Close()
+		}
+		return nil, err
+	}
+	s.loops.Go(s.syncLoop)
+	s.loops.Go(s.compactLoop)
+	return s, nil
+}
+
+func withDefaults(o Options) Options {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.SyncEvery <= 0 {
+		o.SyncEvery = syncEvery
+	}
+	if o.CompactStartBytes <= 0 {
+		o.CompactStartBytes = compactStartBytes
+	}
+	if o.CompactBytes <= 0 {
+		o.CompactBytes = compactBytes
+	}
+	if o.CompactCalls <= 0 {
+		o.CompactCalls = compactCalls
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.open == nil {
+		o.open = openFile
+	}
+	if o.repliesMax <= 0 {
+		o.repliesMax = repliesBytesMax
+	}
+	return o
+}
+
+func (s *Store) openFolder(ctx context.Context) error {
+	began := time.Now()
+	dir := s.opts.Dir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("embedded: %w", err)
+	}
+	lock, err := lockFolder(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	s.lock = lock
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	s.info.Keys = len(s.m.DB(0).Keys())
+	s.info.Took = time.Since(began)
+	if behind := time.Duration(s.lastUs-s.opts.Now().UnixMicro()) * time.Microsecond; behind > time.Second {
+		s.log.Warn("embedded store: the host's clock is behind the journal; time stands still for scripts until it has caught up",
+			"behind", behind.String())
+	}
+	if s.grown.bytes >= s.opts.CompactStartBytes && s.grown.bytes >= s.grown.snapshotBytes/2 {
+		if err := s.compact(); err != nil {
+			// What was loaded is whole and its journals are still there.
+			s.log.Warn("embedded store: compaction failed", "error", err)
+		}
+	}
+	return nil
+}
+
+// Info tells what was found at start.
+func (s *Store) Info() Info { return s.info }
+
+// Dialer connects a client; network and address are ignored. It is for go-redis' Options.Dialer.
+func (s *Store) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		s.closing.RLock()
+		defer s.closing.RUnlock()
+		if s.closed {
+			return nil, ErrClosed
+		}
+		client, srv := pair(s.opts.repliesMax)
+		s.srv.ServeConn(srv)
+		return client, nil
+	}
+}
+
+// Close ends every connection once its command is done, flushes the journal to the disk and gives the folder free.
+func (s *Store) Close() error {
+	s.once.Do(func() {
+		s.closing.Lock()
+		s.closed = true
+		s.closing.Unlock()
+		s.m.Close()
+		close(s.stop)
+		s.loops.Wait()
+		if s.j == nil {
+			return
+		}
+		s.closeErr = errors.Join(s.finish(), s.j.f.Close(), s.lock.Close())
+	})
+	return s.closeErr
+}
+
+// finish flushes the journal with a mark at its end, so that at the next start no damage passes for a torn tail.
+func (s *Store) finish() error {
+	err := s.flush()
+	if err == nil && s.j.err == nil {
+		s.syncing.Lock()
+		err = s.j.f.Sync()
+		s.syncing.Unlock()
+	}
+	return err
+}
+
+// nowUs is the clock of scripts, in us since 1970: the host's, but never backward.
+func (s *Store) nowUs() int64 {
+	s.lastUs = max(s.lastUs, s.opts.Now().UnixMicro())
+	return s.lastUs
+}
+
+func newSalt() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read does not fail
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func newPeer(w io.Writer) *server.Peer { return server.NewPeer(bufio.NewWriter(w)) }

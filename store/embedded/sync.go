@@ -1,0 +1,112 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// syncGroup lets those who wait for the disk share one fsync.
+type syncGroup struct {
+	kick chan struct{}
+
+	mu     sync.Mutex
+	synced uint64        // every record up to it is on the disk
+	round  chan struct{} // closed when the next fsync has ended
+	err    error         // after a failed fsync nobody knows what is on the disk
+}
+
+func (g *syncGroup) init() {
+	g.kick = make(chan struct{}, 1)
+	g.round = make(chan struct{})
+}
+
+// Sync returns once everything that was answered before it was called is on the disk. Callers that come together share
+// one fsync. After a failed fsync it fails for ever, and so does every script that writes: what the disk holds is
+// unknown then until a restart reads it.
+func (s *Store) Sync(ctx context.Context) error {
+	if s.opts.Dir == "" {
+		return ErrMemory
+	}
+	g, wanted := &s.group, s.appended.Load()
+	for {
+		g.mu.Lock()
+		err, done, round := g.err, g.synced >= wanted, g.round
+		g.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if done {
+			return nil
+		}
+		select {
+		case g.kick <- struct{}{}:
+		default:
+		}
+		select {
+		case <-round:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.stop:
+			return ErrClosed
+		}
+	}
+}
+
+func (s *Store) syncLoop() {
+	tick := time.NewTicker(s.opts.SyncEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		case <-s.group.kick:
+		}
+		_ = s.flush() // whoever waits hears of it, and the log
+	}
+}
+
+// flush makes the journal durable as far as it goes now, and writes the mark that says so.
+func (s *Store) flush() error {
+	g := &s.group
+	s.syncing.Lock()
+	wanted := s.appended.Load()
+	g.mu.Lock()
+	err, done := g.err, g.synced >= wanted
+	g.mu.Unlock()
+	if err != nil || done {
+		s.syncing.Unlock()
+		return err
+	}
+	err = s.j.f.Sync()
+	s.syncing.Unlock()
+
+	s.order.Lock()
+	if err != nil {
+		err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk is well: %w", err)
+		s.j.err = err
+		s.log.Error("embedded store: no further writes are taken", "error", err)
+	} else if s.j.err == nil {
+		if mark := s.j.appendMark(wanted); mark != nil {
+			s.log.Warn("embedded store: the journal could not be marked as synced", "error", mark)
+		}
+	}
+	s.order.Unlock()
+	g.finish(wanted, err)
+	return err
+}
+
+// finish wakes those who waited for this fsync.
+func (g *syncGroup) finish(synced uint64, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		g.err = err
+	} else {
+		g.synced = max(g.synced, synced)
+	}
+	close(g.round)
+	g.round = make(chan struct{})
+}
