@@ -1,0 +1,160 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// refBytesMax bounds what is sent back to a client with each answer.
+const refBytesMax = 128
+
+// command is one frame of a client: op and ref, and the struct that the op has for its fields.
+type command struct {
+	op, ref string
+	args    any // *helloArgs, *sendArgs, *markArgs, *inboxMarkArgs, *typingArgs or *authArgs
+}
+
+// Each op has exactly these fields; another name in a frame is refused.
+type (
+	helloArgs struct {
+		Op    string                     `json:"op"`
+		Ref   *string                    `json:"ref"`
+		Token *string                    `json:"token"`
+		After map[string]json.RawMessage `json:"after"`
+	}
+	sendArgs struct {
+		Op       string          `json:"op"`
+		Ref      *string         `json:"ref"`
+		Group    string          `json:"group"`
+		Kind     chat.Kind       `json:"kind"`
+		Body     *string         `json:"body"`
+		Data     json.RawMessage `json:"data"`
+		ClientID *string         `json:"client_id"`
+		ReplyTo  *int64          `json:"reply_to"`
+		Mentions []string        `json:"mentions"`
+		Target   *int64          `json:"target"`
+		Emoji    string          `json:"emoji"`
+		Removed  bool            `json:"removed"`
+	}
+	markArgs struct { // ack and read
+		Op    string  `json:"op"`
+		Ref   *string `json:"ref"`
+		Group string  `json:"group"`
+		ID    *int64  `json:"id"`
+	}
+	inboxMarkArgs struct {
+		Op  string  `json:"op"`
+		Ref *string `json:"ref"`
+		Seq *int64  `json:"seq"`
+	}
+	typingArgs struct {
+		Op    string  `json:"op"`
+		Ref   *string `json:"ref"`
+		Group string  `json:"group"`
+	}
+	authArgs struct {
+		Op    string  `json:"op"`
+		Ref   *string `json:"ref"`
+		Token *string `json:"token"`
+	}
+)
+
+// decodeCommand reads a frame. object is false for what is no JSON object, which ends the session; any other error is
+// answered, with the ref as far as it could be read.
+func decodeCommand(frame []byte) (c command, object bool, err error) {
+	if trimmed := bytes.TrimLeft(frame, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || !utf8.Valid(frame) || !json.Valid(frame) {
+		return command{}, false, chat.Errorf(chat.CodeInvalid, "want a JSON object")
+	}
+	var head struct {
+		Op  any `json:"op"`
+		Ref any `json:"ref"`
+	}
+	// Depth and repeated names first: until then nothing in the frame can be believed.
+	if _, err := scanObject(frame); err != nil {
+		return command{}, true, err
+	}
+	if err := json.Unmarshal(frame, &head); err != nil {
+		return command{}, true, decodeError(err)
+	}
+	if ref, ok := head.Ref.(string); ok {
+		if len(ref) > refBytesMax {
+			return command{}, true, chat.Errorf(chat.CodeInvalid, "ref: at most %d bytes", refBytesMax)
+		}
+		c.ref = ref
+	}
+	c.op, _ = head.Op.(string)
+	if c.args = argsOf(c.op); c.args == nil {
+		return c, true, chat.Errorf(chat.CodeInvalid, "op: want hello, send, ack, read, inbox_ack, typing or auth")
+	}
+	return c, true, decodeStrict(frame, c.args)
+}
+
+func argsOf(op string) any {
+	switch op {
+	case "hello":
+		return new(helloArgs)
+	case "send":
+		return new(sendArgs)
+	case "ack", "read":
+		return new(markArgs)
+	case "inbox_ack":
+		return new(inboxMarkArgs)
+	case "typing":
+		return new(typingArgs)
+	case "auth":
+		return new(authArgs)
+	}
+	return nil
+}
+
+// positions are the positions of a hello, as the domain takes them.
+func (a *helloArgs) positions() (map[string]string, error) {
+	after := make(map[string]string, len(a.After))
+	for group, raw := range a.After {
+		if !chat.ValidID(group) {
+			return nil, errBadID("after")
+		}
+		pos, ok := positionOf(raw)
+		if !ok {
+			return nil, chat.Errorf(chat.CodeInvalid, "after: want an id from 0, or the cursor of a batch as a string")
+		}
+		after[group] = pos
+	}
+	return after, nil
+}
+
+// draft checks what the shape of a send says of its fields; which fields a kind takes is the domain's to say.
+func (a *sendArgs) draft() (chat.Draft, error) {
+	switch {
+	case !chat.ValidID(a.Group):
+		return chat.Draft{}, errBadID("group")
+	case a.ClientID != nil && !chat.ValidKey(*a.ClientID):
+		return chat.Draft{}, errBadKey
+	case a.ReplyTo != nil && *a.ReplyTo < 1:
+		return chat.Draft{}, chat.Errorf(chat.CodeInvalid, "reply_to: want an integer from 1")
+	case a.Target != nil && *a.Target < 1:
+		return chat.Draft{}, chat.Errorf(chat.CodeInvalid, "target: want an integer from 1")
+	case a.Kind != "" && !clientKind(a.Kind):
+		return chat.Draft{}, chat.Errorf(chat.CodeInvalid, "kind: want text, data, edit, delete or reaction")
+	}
+	if err := checkIDs("mentions", a.Mentions); err != nil {
+		return chat.Draft{}, err
+	}
+	return chat.Draft{
+		Kind: a.Kind, Body: a.Body, Data: a.Data, ClientID: deref(a.ClientID), ReplyTo: deref(a.ReplyTo),
+		Mentions: a.Mentions, Target: deref(a.Target), Emoji: a.Emoji, Removed: a.Removed,
+	}, nil
+}
+
+func (a *markArgs) check() error {
+	if !chat.ValidID(a.Group) {
+		return errBadID("group")
+	}
+	if a.ID == nil || *a.ID < 0 {
+		return errNegative("id")
+	}
+	return nil
+}

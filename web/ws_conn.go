@@ -1,0 +1,111 @@
+package web
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// drainBytesMax is how much of what a client still sends is read away after the close frame: closing a connection with
+// unread bytes resets it, and the client may never see why.
+const drainBytesMax = 1 << 20
+
+// stallConn is a connection that measures whether its client takes anything: a write may last as long as it makes
+// progress. It sets its own write deadlines and ignores those of others.
+type stallConn struct {
+	net.Conn
+	stallAfter time.Duration // a write that gets nothing out for so long is stalled
+	lastChance time.Duration // what a stalled or ending connection has to get its last frames out
+
+	mu      sync.Mutex
+	stalled bool
+	until   time.Time // set once the connection is to end
+}
+
+// SetWriteDeadline does nothing: Write sets its own.
+func (c *stallConn) SetWriteDeadline(time.Time) error { return nil }
+
+// SetDeadline sets the deadline for reads alone.
+func (c *stallConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+func (c *stallConn) Write(b []byte) (written int, err error) {
+	for {
+		c.arm()
+		n, err := c.Conn.Write(b[written:])
+		written += n
+		if !errors.Is(err, os.ErrDeadlineExceeded) || c.hurried() && !time.Now().Before(c.end()) {
+			return written, err
+		}
+		if n == 0 {
+			// What is half written is finished if the client wakes up in time, so that it can be told why it is closed.
+			c.mu.Lock()
+			c.stalled = true
+			c.mu.Unlock()
+			c.hurry()
+		}
+	}
+}
+
+// arm sets the deadline of the next write.
+func (c *stallConn) arm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.until.IsZero() {
+		_ = c.Conn.SetWriteDeadline(c.until)
+		return
+	}
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.stallAfter))
+}
+
+// hurry leaves all further writes together the last chance, also one that blocks at this moment.
+func (c *stallConn) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.until.IsZero() {
+		c.until = time.Now().Add(c.lastChance)
+		_ = c.Conn.SetWriteDeadline(c.until)
+	}
+}
+
+func (c *stallConn) hurried() bool { return !c.end().IsZero() }
+
+func (c *stallConn) end() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.until
+}
+
+func (c *stallConn) isStalled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stalled
+}
+
+// finish closes the connection after the close frame was written: it lets the client read it, for a moment.
+func (c *stallConn) finish(within time.Duration) {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(within))
+		_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, drainBytesMax))
+	}
+	_ = c.Close()
+}
+
+// stallHijacker hands the upgrader a stallConn.
+type stallHijacker struct {
+	http.ResponseWriter
+	conn *stallConn
+}
+
+func (h *stallHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	h.conn.Conn = conn
+	return h.conn, rw, nil
+}

@@ -1,0 +1,214 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// frame does what one frame of the client asks for.
+func (s *session) frame(frame []byte) {
+	c, object, err := decodeCommand(frame)
+	if !object {
+		s.end(ending{closeBadFrame, "want a JSON object"})
+		return
+	}
+	// Not the session's own context: what was begun is finished and answered, also when the session ends meanwhile.
+	ctx, cancel := context.WithTimeout(context.Background(), s.all.opt.CallWithin)
+	defer cancel()
+	if s.follower == nil && c.op != "hello" && s.identity() == nil {
+		s.end(ending{closeUnauthenticated, "hello first"})
+		return
+	}
+	var more func(*bytes.Buffer)
+	if err == nil {
+		more, err = s.do(ctx, c)
+	}
+	switch {
+	case err != nil:
+		s.fail(c.ref, err)
+	case c.ref != "":
+		s.answer(okFrame(c.ref, more))
+	}
+}
+
+func (s *session) identity() *Identity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.who
+}
+
+// fail answers with an error; a failure of the server itself is logged and not described.
+func (s *session) fail(ref string, err error) {
+	code, detail := chat.CodeOf(err), ""
+	var e *chat.Error
+	if errors.As(err, &e) {
+		detail = e.Message
+	} else if errors.Is(err, context.DeadlineExceeded) {
+		code = chat.CodeUnavailable
+	}
+	switch code {
+	case chat.CodeInternal:
+		s.all.opt.Log.Error("a command failed", "err", err)
+		detail = "something went wrong here"
+	case chat.CodeUnavailable:
+		s.all.opt.Log.Warn("a command failed", "err", err)
+		detail = "not available at the moment; the client_id makes a retry safe"
+	}
+	s.answer(errorFrame(ref, code, detail))
+}
+
+// do runs a command. more writes what its answer says besides ok.
+func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), err error) {
+	switch args := c.args.(type) {
+	case *helloArgs:
+		return nil, s.sayHello(ctx, args)
+	case *authArgs:
+		return nil, s.renew(ctx, args)
+	}
+	if s.follower == nil {
+		return nil, chat.Errorf(chat.CodeInvalid, "hello first")
+	}
+	by := s.identity().Caller()
+	if s.all.opt.Allow != nil {
+		if err := s.all.opt.Allow(ctx, by.User, c.op); err != nil {
+			return nil, err
+		}
+	}
+	switch args := c.args.(type) {
+	case *sendArgs:
+		return s.send(ctx, by, args)
+	case *markArgs:
+		return s.mark(ctx, by, c.op, args)
+	case *inboxMarkArgs:
+		if args.Seq == nil || *args.Seq < 0 {
+			return nil, errNegative("seq")
+		}
+		return nil, s.all.service.AckInbox(ctx, by, *args.Seq)
+	case *typingArgs:
+		if !chat.ValidID(args.Group) {
+			return nil, errBadID("group")
+		}
+		return nil, s.all.service.Typing(ctx, by, args.Group)
+	}
+	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
+}
+
+// sayHello starts the session. What is wrong with the positions, or a store that cannot be reached, is answered, and the
+// client may say hello again; a token that does not hold ends it.
+func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
+	if s.follower != nil {
+		return chat.Errorf(chat.CodeInvalid, "hello was said already")
+	}
+	who := s.identity()
+	if args.Token != nil {
+		id, err := s.all.verify(ctx, *args.Token)
+		switch {
+		case err == nil && who != nil && who.User != id.User:
+			s.end(ending{closeUnauthenticated, "two tokens of different users"})
+			return nil
+		case err == nil:
+			who = &id
+		case chat.CodeOf(err) == chat.CodeUnauthenticated:
+			s.end(ending{closeUnauthenticated, "the token does not hold"})
+			return nil
+		default:
+			return err
+		}
+	}
+	if who == nil {
+		s.end(ending{closeUnauthenticated, "a token is needed"})
+		return nil
+	}
+	after, err := args.positions()
+	if err != nil {
+		return err
+	}
+	if !s.all.greet(who.User) {
+		s.end(ending{closeTooMany, "too many sessions of this user"})
+		return nil
+	}
+	f, err := s.all.service.Follow(ctx, who.Caller(), after)
+	if err != nil {
+		s.all.ungreet(who.User)
+		return err
+	}
+	if s.waiting {
+		s.waiting = false
+		s.all.leavePending(true)
+	}
+	s.mu.Lock()
+	s.who, s.hello = who, true
+	s.mu.Unlock()
+	s.expires.Store(who.Expires.UnixMilli())
+	s.follower = f
+	s.started <- f // never blocks: once per session
+	return nil
+}
+
+// renew takes a new token of the same user.
+func (s *session) renew(ctx context.Context, args *authArgs) error {
+	if s.follower == nil {
+		return chat.Errorf(chat.CodeInvalid, "hello first")
+	}
+	if args.Token == nil {
+		return chat.Errorf(chat.CodeInvalid, "token: missing")
+	}
+	id, err := s.all.verify(ctx, *args.Token)
+	if err != nil {
+		return err
+	}
+	if id.User != s.identity().User {
+		return chat.Errorf(chat.CodeForbidden, "the token is another user's")
+	}
+	s.mu.Lock()
+	s.who = &id
+	s.mu.Unlock()
+	s.expires.Store(id.Expires.UnixMilli())
+	select {
+	case s.renewed <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (func(*bytes.Buffer), error) {
+	draft, err := args.draft()
+	if err != nil {
+		return nil, err
+	}
+	sent, err := s.all.service.Send(ctx, by, args.Group, draft, s.all.opt.Durability)
+	if err != nil {
+		return nil, err
+	}
+	return func(buf *bytes.Buffer) {
+		writeName(buf, `,"group":`, args.Group)
+		writeInt(buf, `,"id":`, sent.ID)
+		writeName(buf, `,"sent_at":`, sent.SentAt.UTC().Format(chat.TimeLayout))
+		writeBool(buf, `,"duplicate":`, sent.Duplicate)
+	}, nil
+}
+
+func (s *session) mark(ctx context.Context, by chat.Caller, op string, args *markArgs) (func(*bytes.Buffer), error) {
+	if err := args.check(); err != nil {
+		return nil, err
+	}
+	move := s.all.service.Ack
+	if op == "read" {
+		move = s.all.service.Read
+	}
+	s.follower.Acting(args.Group)
+	cursors, err := move(ctx, by, args.Group, *args.ID)
+	if err != nil {
+		s.follower.Acted(args.Group, nil)
+		return nil, err
+	}
+	s.follower.Acted(args.Group, &cursors)
+	return func(buf *bytes.Buffer) {
+		writeInt(buf, `,"seen":`, cursors.Seen)
+		writeInt(buf, `,"read":`, cursors.Read)
+		writeInt(buf, `,"unread":`, cursors.Unread)
+	}, nil
+}

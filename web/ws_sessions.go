@@ -1,0 +1,343 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Subprotocol is the one protocol of the websocket route.
+const Subprotocol = "chatd.v1"
+
+// SessionOptions bound what sessions may take. Zero fields get the defaults that stand behind them.
+type SessionOptions struct {
+	SessionsUserMax int // live sessions of a user on this node; 20
+	SessionsNodeMax int // live sessions on this node; 10,000
+	PendingMax      int // sockets that have not said hello; 200
+	FrameBytesMax   int // one message of a client; 64 KiB
+
+	HelloWithin time.Duration // from the handshake to a hello that holds; 10 s
+	PingEvery   time.Duration // 25 s; each socket takes up to a fifth less
+	PongWithin  time.Duration // 10 s
+	StallAfter  time.Duration // a client that takes nothing for so long is closed; 30 s
+	CloseWithin time.Duration // for the close frame, and for the last answers before it; 5 s
+	CallWithin  time.Duration // one command; 10 s
+	DrainSpread time.Duration // over which a drain closes sockets, at most; 10 s
+
+	FramesPerSecond float64 // of one socket, lasting; 500
+	FramesBurst     int     // of one socket, at once; 2,000
+
+	Origins    []string // exact origins of other sites that may connect; the own one needs no entry
+	Durability chat.Durability
+	// Scheme tells how the client reached this server, where a proxy in front ends TLS; nil: by the connection itself.
+	Scheme func(*http.Request) string
+	// Allow is asked before every command but hello and auth, for limits that are shared by nodes; nil: no such limits.
+	Allow func(ctx context.Context, user, op string) error
+	Log   *slog.Logger
+}
+
+// Control frames of a client: pings and pongs cost an answer or nothing, but a flood of them is no use to anyone.
+const (
+	controlPerSecond = 10
+	controlBurst     = 100
+)
+
+func defaultTo[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (o *SessionOptions) setDefaults() {
+	defaultTo(&o.SessionsUserMax, 20)
+	defaultTo(&o.SessionsNodeMax, 10_000)
+	defaultTo(&o.PendingMax, 200)
+	defaultTo(&o.FrameBytesMax, 64<<10)
+	defaultTo(&o.HelloWithin, 10*time.Second)
+	defaultTo(&o.PingEvery, 25*time.Second)
+	defaultTo(&o.PongWithin, 10*time.Second)
+	defaultTo(&o.StallAfter, 30*time.Second)
+	defaultTo(&o.CloseWithin, 5*time.Second)
+	defaultTo(&o.CallWithin, 10*time.Second)
+	defaultTo(&o.DrainSpread, 10*time.Second)
+	defaultTo(&o.FramesPerSecond, 500)
+	defaultTo(&o.FramesBurst, 2000)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Sessions are the live websockets of one node. It is the http.Handler of GET /v1/ws.
+//
+// Its lock guards counts and the set of sessions only; nothing is written to a socket under it.
+type Sessions struct {
+	service  *chat.Service
+	verify   Verify
+	opt      SessionOptions
+	origins  map[string]bool
+	upgrader websocket.Upgrader
+
+	wg       sync.WaitGroup
+	mu       sync.Mutex
+	live     map[*session]struct{}
+	users    map[string]int // sessions that said hello
+	pending  int
+	draining bool
+}
+
+var _ SessionHandler = (*Sessions)(nil)
+
+// NewSessions makes the handler of the websocket route. Stop it with Drain.
+func NewSessions(service *chat.Service, verify Verify, opt SessionOptions) *Sessions {
+	opt.setDefaults()
+	s := &Sessions{
+		service: service, verify: verify, opt: opt, origins: map[string]bool{},
+		live: map[*session]struct{}{}, users: map[string]int{},
+		upgrader: websocket.Upgrader{
+			HandshakeTimeout: 5 * time.Second,
+			ReadBufferSize:   512, // a live session waits in a read: this is what it holds
+			WriteBufferSize:  4096,
+			WriteBufferPool:  &sync.Pool{},
+			Subprotocols:     []string{Subprotocol},
+			CheckOrigin:      func(*http.Request) bool { return true }, // checked before, with an answer of our own
+			Error: func(w http.ResponseWriter, _ *http.Request, status int, _ error) {
+				if status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusUpgradeRequired {
+					refuse(w, chat.Errorf(chat.CodeInvalid, "this route takes websocket handshakes, version 13"))
+					return
+				}
+				refuse(w, chat.Errorf(chat.CodeInternal, "handshake"))
+			},
+		},
+	}
+	for _, o := range opt.Origins {
+		s.origins[o] = true
+	}
+	return s
+}
+
+// Count is how many sockets are open, also those that have not said hello.
+func (s *Sessions) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.live)
+}
+
+// Users are those with a live session here, in no order.
+func (s *Sessions) Users() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	users := make([]string, 0, len(s.users))
+	for u := range s.users {
+		users = append(users, u)
+	}
+	return users
+}
+
+// CloseUser ends all sessions of a user with 4401: their token does not hold any longer.
+func (s *Sessions) CloseUser(user string) {
+	for _, one := range s.snapshot() {
+		if one.userName() == user {
+			one.end(ending{closeUnauthenticated, "signed out"})
+		}
+	}
+}
+
+func (s *Sessions) snapshot() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*session, 0, len(s.live))
+	for one := range s.live {
+		list = append(list, one)
+	}
+	return list
+}
+
+// ServeHTTP takes a handshake. It returns when the socket is open; the session runs on by itself.
+func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	who, err := s.admit(r)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	full, err := s.enter(who == nil)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	hijacker := &stallHijacker{ResponseWriter: w, conn: &stallConn{stallAfter: s.opt.StallAfter, lastChance: s.opt.CloseWithin}}
+	conn, err := s.upgrader.Upgrade(hijacker, r, nil)
+	if err != nil {
+		s.leavePending(who == nil)
+		s.wg.Done()
+		return
+	}
+	one := newSession(s, conn, hijacker.conn, who)
+	s.mu.Lock()
+	s.live[one] = struct{}{}
+	draining := s.draining
+	s.mu.Unlock()
+	if full {
+		one.end(ending{closeTooMany, "too many sessions on this node"})
+	} else if draining {
+		one.end(restarting(s.opt.DrainSpread))
+	}
+	go one.run()
+}
+
+// admit checks a handshake before it costs anything. who is nil where the token is to come with the hello.
+func (s *Sessions) admit(r *http.Request) (who *Identity, err error) {
+	if !s.originAllowed(r) {
+		return nil, chat.Errorf(chat.CodeForbidden, "this origin may not connect")
+	}
+	if r.URL.RawQuery != "" {
+		return nil, chat.Errorf(chat.CodeInvalid, "no query parameters here; a token goes into the hello or the Authorization header")
+	}
+	if offered := websocket.Subprotocols(r); len(offered) > 0 && !slices.Contains(offered, Subprotocol) {
+		return nil, chat.Errorf(chat.CodeInvalid, "the subprotocol is "+Subprotocol)
+	}
+	values := r.Header.Values("Authorization")
+	if len(values) == 0 {
+		return nil, nil
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+	}
+	id, err := s.verify(r.Context(), token)
+	if err != nil {
+		return nil, err
+	}
+	return &id, nil
+}
+
+// originAllowed holds for clients that are no browsers (no Origin; tokens never come by themselves, as cookies would), for
+// the own origin and for those configured, each compared whole.
+func (s *Sessions) originAllowed(r *http.Request) bool {
+	values := r.Header.Values("Origin")
+	if len(values) == 0 {
+		return true
+	}
+	if len(values) > 1 {
+		return false
+	}
+	if s.origins[values[0]] {
+		return true
+	}
+	u, err := url.Parse(values[0])
+	if err != nil {
+		return false
+	}
+	scheme := "http"
+	if s.opt.Scheme != nil {
+		scheme = s.opt.Scheme(r)
+	} else if r.TLS != nil {
+		scheme = "https"
+	}
+	return u.Scheme == scheme && strings.EqualFold(u.Host, r.Host) && values[0] == u.Scheme+"://"+u.Host
+}
+
+// enter counts a socket in. full: the node has all the sessions it may have, and this one is only to be told so.
+func (s *Sessions) enter(pending bool) (full bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false, &chat.Error{Code: chat.CodeUnavailable, Message: "restarting", RetryAfter: s.opt.DrainSpread}
+	}
+	if pending && s.pending >= s.opt.PendingMax {
+		return false, &chat.Error{Code: chat.CodeUnavailable, Message: "too many connections that have not said hello", RetryAfter: time.Second}
+	}
+	if pending {
+		s.pending++
+	}
+	s.wg.Add(1)
+	return len(s.live) >= s.opt.SessionsNodeMax, nil
+}
+
+func (s *Sessions) leavePending(pending bool) {
+	if !pending {
+		return
+	}
+	s.mu.Lock()
+	s.pending--
+	s.mu.Unlock()
+}
+
+// greet counts a session of user in, unless there are too many.
+func (s *Sessions) greet(user string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users[user] >= s.opt.SessionsUserMax {
+		return false
+	}
+	s.users[user]++
+	return true
+}
+
+func (s *Sessions) ungreet(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users[user]--; s.users[user] <= 0 {
+		delete(s.users, user)
+	}
+}
+
+func (s *Sessions) remove(one *session) {
+	s.mu.Lock()
+	delete(s.live, one)
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+// drainRate is how many sockets a second a drain closes at least.
+const drainRate = 500
+
+// Drain refuses new sockets and closes the open ones with 1012, spread over DrainSpread (less where there are few), so
+// that they do not all come back at once. It returns when every session has ended; when ctx ends first, what is left is
+// cut off.
+func (s *Sessions) Drain(ctx context.Context) {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	list := s.snapshot()
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	spread := min(s.opt.DrainSpread, time.Duration(len(list))*time.Second/drainRate)
+	ticks := time.NewTimer(0)
+	defer ticks.Stop()
+	for i, one := range list {
+		select {
+		case <-ticks.C:
+			ticks.Reset(spread / time.Duration(len(list)))
+		case <-ctx.Done():
+			for _, late := range list[i:] {
+				late.cut()
+			}
+		}
+		one.end(restarting(s.opt.DrainSpread))
+	}
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		for _, one := range s.snapshot() {
+			one.cut()
+		}
+		<-done
+	}
+}
+
+func (o *SessionOptions) frameLimiter() *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(o.FramesPerSecond), o.FramesBurst)
+}
