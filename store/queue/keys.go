@@ -29,8 +29,8 @@ func (k Keys) Tasks() string { return k.base + "tasks" }
 // through. A task that nobody has claimed yet has no field here.
 func (k Keys) Runs() string { return k.base + "runs" }
 
-// Counts is a HASH of totals (enqueued, done, failed, crashed, lost, ...) and of the last
-// fencing token given out.
+// Counts is a HASH of totals (enqueued, done, failed, crashed, buried, dropped) and of the
+// last fencing token given out.
 func (k Keys) Counts() string { return k.base + "counts" }
 
 // Unique is a HASH, unique key -> id of the waiting task that holds it.

@@ -3,6 +3,7 @@ package queue
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -86,14 +87,14 @@ func clientOptions(addr string) *redis.Options {
 	return &redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: 16}
 }
 
-// each runs a test on every backend with 1 and with 4 partitions. Every test has a queue
-// of its own on a server that it shares.
+// each runs a test on every backend with 1 and with 4 partitions, each time on a server of
+// its own.
 func each(t *testing.T, test func(t *testing.T, o Options)) {
 	for _, b := range backends {
-		addr := b.start(t)
 		for _, partitions := range []int{1, 4} {
-			t.Run(b.name+map[int]string{1: "/P1", 4: "/P4"}[partitions], func(t *testing.T) {
-				test(t, options(connect(t, addr), partitions))
+			t.Run(fmt.Sprintf("%s/P%d", b.name, partitions), func(t *testing.T) {
+				t.Parallel()
+				test(t, options(connect(t, b.start(t)), partitions))
 			})
 		}
 	}

@@ -1,0 +1,41 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/queue"
+)
+
+func Example() {
+	server, err := miniredis.Run() // or a real one
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1, DisableIdentity: true})
+	defer rdb.Close()
+
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop", Queue: "mail"})
+	if err != nil {
+		panic(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	tasks.Handle("welcome", func(_ context.Context, t queue.Task) error {
+		fmt.Printf("%s, attempt %d, %s\n", t.Payload, t.Attempt, t.Priority)
+		stop()
+		return nil
+	})
+	if _, _, err := tasks.Enqueue(ctx, queue.Task{
+		Kind: "welcome", Payload: []byte("ada"), Priority: queue.High, Unique: "welcome ada",
+	}); err != nil {
+		panic(err)
+	}
+	if err := tasks.Run(ctx); err != nil {
+		panic(err)
+	}
+	// Output: ada, attempt 1, high
+}
