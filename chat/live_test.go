@@ -1,0 +1,481 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// patience is how long a test waits for an event before it calls it lost. It is no pause: tests go on at once.
+const patience = 20 * time.Second
+
+// live is a service that runs over a real Redis.
+type live struct {
+	*chat.Service
+	store *store.Store
+	redis *redistest.Server
+}
+
+// startLive starts a service with its loops, on a Redis of its own.
+func startLive(t testing.TB, limits func(*chat.Limits)) *live {
+	t.Helper()
+	return joinLive(t, redistest.Start(t), limits)
+}
+
+// joinLive starts another service on the same Redis.
+func joinLive(t testing.TB, redis *redistest.Server, limits func(*chat.Limits)) *live {
+	t.Helper()
+	l := chat.DefaultLimits()
+	if limits != nil {
+		limits(&l)
+	}
+	st, err := store.Open(t.Context(), store.Options{URL: redis.URL(), Limits: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := chat.New(st, chat.Options{Limits: l})
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &live{Service: s, store: st, redis: redis}
+}
+
+func (l *live) group(t testing.TB, id, owner string, members ...string) {
+	t.Helper()
+	if _, err := l.CreateGroup(t.Context(), chat.Caller{User: owner}, chat.GroupDraft{ID: id, Members: members}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *live) say(t testing.TB, group, from, body string) int64 {
+	t.Helper()
+	sent, err := l.Send(t.Context(), chat.Caller{User: from}, group, chat.Draft{Body: &body}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent.ID
+}
+
+// runTask does what a worker would.
+func (l *live) runTask(t testing.TB, kind string, payload any) {
+	t.Helper()
+	b, err := json.Marshal(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Handlers()[kind](t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listener is a follower with what it was given so far.
+type listener struct {
+	t testing.TB
+	*chat.Follower
+	to     map[string]int64 // highest id by group
+	bodies map[string][]string
+	epochs map[string]string
+}
+
+func (l *live) listen(t testing.TB, user string, after map[string]string) *listener {
+	t.Helper()
+	f, err := l.Follow(t.Context(), chat.Caller{User: user}, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return &listener{t: t, Follower: f, to: map[string]int64{}, bodies: map[string][]string{}, epochs: map[string]string{}}
+}
+
+// next waits for an event, and checks what holds for every batch.
+func (l *listener) next() chat.Event {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
+	defer cancel()
+	e, err := l.Next(ctx)
+	if err != nil {
+		l.t.Fatalf("next: %v", err)
+	}
+	if b := e.Messages; b != nil {
+		l.take(b)
+	}
+	return e
+}
+
+func (l *listener) take(b *chat.Batch) {
+	l.t.Helper()
+	if last, begun := l.to[b.Group]; begun && b.Complete && l.epochs[b.Group] == b.Epoch && b.From != last+1 {
+		l.t.Fatalf("%s: a batch from %d after %d", b.Group, b.From, last)
+	}
+	for i, m := range b.Messages {
+		var e chat.Entry
+		if err := json.Unmarshal(m.JSON, &e); err != nil {
+			l.t.Fatal(err)
+		}
+		if e.ID != b.From+int64(i) || e.ID != m.ID {
+			l.t.Fatalf("%s: message %d at %d", b.Group, e.ID, b.From+int64(i))
+		}
+		if e.Body != nil {
+			l.bodies[b.Group] = append(l.bodies[b.Group], *e.Body)
+		}
+	}
+	if want := b.From - 1 + int64(len(b.Messages)); b.To != want {
+		l.t.Fatalf("%s: a batch to %d, want %d", b.Group, b.To, want)
+	}
+	l.to[b.Group], l.epochs[b.Group] = b.To, b.Epoch
+}
+
+// until waits until want holds for an event.
+func (l *listener) until(what string, want func(chat.Event) bool) chat.Event {
+	l.t.Helper()
+	for range 100_000 {
+		if e := l.next(); want(e) {
+			return e
+		}
+	}
+	l.t.Fatalf("no %s", what)
+	return chat.Event{}
+}
+
+// reach waits until the group was given up to id.
+func (l *listener) reach(group string, id int64) {
+	l.t.Helper()
+	for l.to[group] < id {
+		l.next()
+	}
+}
+
+func TestFollowCatchUpThenLive(t *testing.T) {
+	l := startLive(t, nil)
+	l.group(t, "red", "ann", "bob")
+	l.group(t, "blue", "bob")
+	for i := range 700 { // more than one round, more than the ring
+		l.say(t, "red", "ann", fmt.Sprint(i))
+	}
+	quiet := l.say(t, "blue", "bob", "quiet")
+	bob := l.listen(t, "bob", map[string]string{"red": "0", "blue": "0"})
+	w := bob.Welcome()
+	if got := w.Groups["red"]; got.Last != 702 || got.Epoch == "" || got.First != 1 {
+		t.Errorf("welcome: got %+v, want last 702 and first 1", got)
+	}
+	// A busy group never starves a quiet one: the quiet one comes before the busy one is done.
+	bob.reach("blue", quiet)
+	if bob.to["red"] >= 702 {
+		t.Errorf("the quiet group came after all %d of the busy one", bob.to["red"])
+	}
+	bob.reach("red", 702)
+	for i := range 20 {
+		bob.reach("red", l.say(t, "red", "ann", fmt.Sprint(700+i)))
+	}
+	for i, body := range bob.bodies["red"] {
+		if body != fmt.Sprint(i) {
+			t.Fatalf("message %d: got %q", i, body)
+		}
+	}
+}
+
+func TestFollowResumesFromCursor(t *testing.T) {
+	l := startLive(t, nil)
+	l.group(t, "red", "ann", "bob")
+	for i := range 5 {
+		l.say(t, "red", "ann", fmt.Sprint(i))
+	}
+	bob := l.listen(t, "bob", map[string]string{"red": "3"})
+	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	if e.Messages.From != 4 || !e.Messages.Complete {
+		t.Errorf("after 3: got from %d, complete %v; want 4, true", e.Messages.From, e.Messages.Complete)
+	}
+	bob.reach("red", 7)
+	cursor := e.Messages.Cursor
+	bob.Close()
+	last := l.say(t, "red", "ann", "more")
+	again := l.listen(t, "bob", map[string]string{"red": cursor})
+	e = again.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	if e.Messages.From != 8 || e.Messages.To != last || !e.Messages.Complete {
+		t.Errorf("after the cursor: got %d..%d, complete %v; want 8..%d, true", e.Messages.From, e.Messages.To, e.Messages.Complete, last)
+	}
+	for name, after := range map[string]string{
+		"a position above last": "999", "a cursor of another epoch": "nosuchepoch.3.abcdef", "a cursor with another mark": w(cursor),
+	} {
+		lost := l.listen(t, "bob", map[string]string{"red": after})
+		e = lost.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+		if e.Messages.Complete || e.Messages.From != 1 {
+			t.Errorf("%s (%s): got from %d, complete %v; want 1, false", name, after, e.Messages.From, e.Messages.Complete)
+		}
+		lost.reach("red", last)
+	}
+	if _, err := l.Follow(t.Context(), chat.Caller{User: "bob"}, map[string]string{"red": "x"}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("what is no cursor: got %v, want %s", err, chat.CodeInvalid)
+	}
+}
+
+// w changes the mark of a cursor.
+func w(cursor string) string { return cursor[:len(cursor)-6] + "zzzzzz" }
+
+func TestFollowMembership(t *testing.T) {
+	l := startLive(t, nil)
+	ctx := t.Context()
+	ann, bobCaller := chat.Caller{User: "ann"}, chat.Caller{User: "bob"}
+	l.group(t, "red", "ann")
+	bob := l.listen(t, "bob", map[string]string{"red": "0"})
+	if e := bob.next(); e.Left != "red" {
+		t.Errorf("a group one is not in: got %+v, want left", e)
+	}
+	l.say(t, "red", "ann", "before")
+	if _, _, err := l.PutMember(ctx, ann, "red", "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("joined", func(e chat.Event) bool { return e.Joined == "red" })
+	bob.reach("red", l.say(t, "red", "ann", "hello"))
+	if got := bob.bodies["red"]; len(got) != 2 || got[0] != "before" {
+		t.Errorf("after joining: got %q, want the history and hello", got)
+	}
+
+	// Removed at an entry: nothing after it.
+	l.say(t, "red", "ann", "last seen")
+	if err := l.RemoveMember(ctx, ann, "red", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	l.say(t, "red", "ann", "secret")
+	bob.until("left", func(e chat.Event) bool { return e.Left == "red" })
+	if _, _, err := l.PutMember(ctx, ann, "red", "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("joined", func(e chat.Event) bool { return e.Joined == "red" })
+	before := bob.to["red"]
+	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	if e.Messages.From != before+1 || !e.Messages.Complete {
+		t.Errorf("back in the group: got from %d, complete %v; want %d, true", e.Messages.From, e.Messages.Complete, before+1)
+	}
+	bob.reach("red", l.say(t, "red", "bob", "back"))
+
+	g, err := l.Group(ctx, ann, "red")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.DeleteGroup(ctx, ann, "red"); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("left", func(e chat.Event) bool { return e.Left == "red" })
+	l.runTask(t, chat.TaskCleanup, chat.GroupTask{Group: "red", Epoch: g.Epoch})
+	if _, err := l.CreateGroup(ctx, ann, chat.GroupDraft{ID: "red", Members: []string{"bob"}}); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("joined", func(e chat.Event) bool { return e.Joined == "red" })
+	bob.reach("red", l.say(t, "red", "ann", "anew"))
+	if err := l.RemoveMember(ctx, bobCaller, "red", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("left", func(e chat.Event) bool { return e.Left == "red" })
+}
+
+func TestFollowHiddenHistory(t *testing.T) {
+	l := startLive(t, nil)
+	no := false
+	if _, err := l.CreateGroup(t.Context(), chat.Caller{User: "ann"}, chat.GroupDraft{ID: "red", History: &no}); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		l.say(t, "red", "ann", "hidden")
+	}
+	if _, _, err := l.PutMember(t.Context(), chat.Caller{User: "ann"}, "red", "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	bob := l.listen(t, "bob", map[string]string{"red": "0"})
+	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	if e.Messages.From != 7 || !e.Messages.Complete {
+		t.Errorf("got from %d, complete %v; want the notice of joining, 7, and true", e.Messages.From, e.Messages.Complete)
+	}
+	bob.reach("red", l.say(t, "red", "ann", "shown"))
+	if got := bob.bodies["red"]; len(got) != 1 || got[0] != "shown" {
+		t.Errorf("got %q, want shown alone", got)
+	}
+}
+
+func TestFollowInbox(t *testing.T) {
+	l := startLive(t, nil)
+	body := "psst"
+	send := func() {
+		t.Helper()
+		if _, _, err := l.SendDirect(t.Context(), chat.Caller{User: "ann"}, "bob", chat.Direct{Body: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 250 {
+		send()
+	}
+	bob := l.listen(t, "bob", nil)
+	to := int64(0)
+	take := func(upTo int64) {
+		t.Helper()
+		for to < upTo {
+			b := bob.until("inbox", func(e chat.Event) bool { return e.Inbox != nil }).Inbox
+			if b.From != to+1 || !b.Complete || int64(len(b.Items)) != b.To-b.From+1 {
+				t.Fatalf("got %d..%d with %d items, complete %v; want from %d", b.From, b.To, len(b.Items), b.Complete, to+1)
+			}
+			to = b.To
+		}
+	}
+	take(250)
+	send()
+	take(251)
+	if err := l.AckInbox(t.Context(), chat.Caller{User: "bob"}, 250); err != nil {
+		t.Fatal(err)
+	}
+	send()
+	take(252)
+	bob.Close()
+	bob = l.listen(t, "bob", nil)
+	to = 250
+	take(252)
+}
+
+func TestFollowCursorsAndTyping(t *testing.T) {
+	l := startLive(t, nil)
+	ctx := t.Context()
+	l.group(t, "red", "ann", "bob")
+	last := l.say(t, "red", "ann", "hi")
+	bobCaller := chat.Caller{User: "bob"}
+	ann, bob, phone := l.listen(t, "ann", nil), l.listen(t, "bob", nil), l.listen(t, "bob", nil)
+	bob.reach("red", last)
+	phone.reach("red", last)
+	bob.Acting("red")
+	c, err := l.Read(ctx, bobCaller, "red", last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob.Acted("red", &c)
+	want := chat.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last}
+	for name, f := range map[string]*listener{"another member": ann, "another session of the member": phone} {
+		if e := f.until("cursor", func(e chat.Event) bool { return e.Cursor != nil }); *e.Cursor != want {
+			t.Errorf("%s: got %+v, want %+v", name, *e.Cursor, want)
+		}
+	}
+	if err := l.Typing(ctx, bobCaller, "red"); err != nil {
+		t.Fatal(err)
+	}
+	if e := ann.until("typing", func(e chat.Event) bool { return e.Typing != nil }); e.Typing.User != "bob" {
+		t.Errorf("typing: got %+v, want bob", e.Typing)
+	}
+	if err := l.Typing(ctx, chat.Caller{User: "eve"}, "red"); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("typing from outside: got %v, want %s", err, chat.CodeNotFound)
+	}
+	// The session that read is told of neither: the next thing it hears is the next message.
+	next := l.say(t, "red", "ann", "so?")
+	for bob.to["red"] < next {
+		if e := bob.next(); e.Cursor != nil && e.Cursor.User == "bob" || e.Typing != nil {
+			t.Errorf("the session that acted was told %+v", e)
+		}
+	}
+}
+
+// An edit is served to who comes late with the new content, from memory as from the store.
+func TestFollowEdited(t *testing.T) {
+	l := startLive(t, nil)
+	l.group(t, "red", "ann", "bob")
+	holder := l.listen(t, "ann", nil) // keeps the ring
+	id := l.say(t, "red", "ann", "first")
+	body := "second"
+	sent, err := l.Send(t.Context(), chat.Caller{User: "ann"}, "red", chat.Draft{Kind: chat.Edit, Target: id, Body: &body}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder.reach("red", sent.ID)
+	bob := l.listen(t, "bob", map[string]string{"red": fmt.Sprint(id - 1)})
+	bob.reach("red", sent.ID)
+	if got := bob.bodies["red"]; len(got) != 2 || got[0] != "second" {
+		t.Errorf("got %q, want the new content twice", got)
+	}
+}
+
+// Signals that never arrive cost no more than a safety check.
+func TestFollowLostSignals(t *testing.T) {
+	l := startLive(t, func(x *chat.Limits) { x.SafetyCheck = 100 * time.Millisecond })
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", nil)
+	conn, err := redistest.Dial(l.redis.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for i := range 30 {
+		if _, err := conn.Do("CLIENT", "KILL", "TYPE", "pubsub"); err != nil {
+			t.Fatal(err)
+		}
+		l.say(t, "red", "ann", fmt.Sprint(i))
+		id := l.say(t, "red", "ann", "and")
+		if i%3 == 0 {
+			bob.reach("red", id)
+		}
+	}
+	bob.reach("red", 62)
+}
+
+// Two nodes on one Redis deliver the same.
+func TestFollowTwoNodes(t *testing.T) {
+	one := startLive(t, nil)
+	two := joinLive(t, one.redis, nil)
+	one.group(t, "red", "ann", "bob")
+	bob := two.listen(t, "bob", nil)
+	for i := range 50 {
+		bob.reach("red", one.say(t, "red", "ann", fmt.Sprint(i)))
+	}
+	late := make(chan error, 1)
+	go func() {
+		_, err := one.Sync(context.Background(), chat.Caller{User: "bob"}, chat.SyncRequest{
+			Ack: map[string]int64{"red": 52}, WaitS: 20,
+		})
+		late <- err
+	}()
+	two.say(t, "red", "ann", "wake up")
+	if err := <-late; err != nil {
+		t.Error(err)
+	}
+}
+
+// A user of many groups is followed with few calls, and hears of each.
+func TestFollowManyGroups(t *testing.T) {
+	l := startLive(t, nil)
+	const groups = 450
+	for i := range groups {
+		l.group(t, fmt.Sprint("g", i), "ann")
+	}
+	ann := l.listen(t, "ann", nil)
+	if got := len(ann.Welcome().Groups); got != groups {
+		t.Errorf("welcome: got %d groups, want %d", got, groups)
+	}
+	for i := range groups {
+		l.say(t, fmt.Sprint("g", i), "ann", "hi")
+	}
+	for i := range groups {
+		ann.reach(fmt.Sprint("g", i), 2)
+	}
+}
