@@ -1,0 +1,46 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzDecodeCommand: no frame panics, and what is taken has exactly the fields of its op.
+func FuzzDecodeCommand(f *testing.F) {
+	for _, seed := range []string{
+		`{"op":"hello","token":"t","after":{"general":42,"x":"9f2c.44.k3"}}`, `{"op":"send","ref":"1","group":"g","body":"hi","mentions":["bob"]}`,
+		`{"op":"ack","group":"g","id":9223372036854775807}`, `{"op":"read","group":"g","id":1e999}`, `{"op":"inbox_ack","seq":3}`,
+		`{"op":"typing","group":"g"}`, `{"op":"auth","token":"t"}`, `{"op":"send","data":{"a":{"a":[1,{"b":2}]}},"group":"g"}`,
+		`{"op":"typing","op":"send"}`, `{"\u006fp":"typing","group":"g"}`, `[]`, ``, `null`, `{"op":null}`, "{\"op\":\"\xff\"}",
+		`{"data":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 41),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		c, object, err := decodeCommand(frame)
+		if !object && err == nil {
+			t.Fatal("what is no object was taken")
+		}
+		if err != nil {
+			return
+		}
+		if len(c.ref) > refBytesMax {
+			t.Errorf("a ref of %d bytes was taken", len(c.ref))
+		}
+		switch args := c.args.(type) {
+		case *helloArgs:
+			_, _ = args.positions()
+		case *sendArgs:
+			if d, err := args.draft(); err == nil && (d.ReplyTo < 0 || d.Target < 0) {
+				t.Errorf("a draft with a negative id: %+v", d)
+			}
+		case *markArgs:
+			if args.check() == nil && *args.ID < 0 {
+				t.Error("a negative id was taken")
+			}
+		case *inboxMarkArgs, *typingArgs, *authArgs:
+		default:
+			t.Fatalf("op %q was taken without arguments", c.op)
+		}
+	})
+}

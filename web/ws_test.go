@@ -1,0 +1,609 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/web"
+)
+
+// wsPatience is how long a test waits for a frame before it calls it lost. It is no pause.
+const wsPatience = 20 * time.Second
+
+// wsNode is a node with sockets alone, over a real Redis. A token of it is "user", or "user/500ms" for one that ends then.
+type wsNode struct {
+	*chat.Service
+	sessions *web.Sessions
+	server   *httptest.Server
+	redis    *redistest.Server
+}
+
+func verifyTest(_ context.Context, token string) (web.Identity, error) {
+	user, ttl, ends := strings.Cut(token, "/")
+	id := web.Identity{User: user, Expires: time.Now().Add(time.Hour)}
+	if ends {
+		d, err := time.ParseDuration(ttl)
+		if err != nil {
+			return id, chat.Errorf(chat.CodeUnauthenticated, "no token")
+		}
+		id.Expires = time.Now().Add(d)
+	}
+	if !chat.ValidID(user) {
+		return id, chat.Errorf(chat.CodeUnauthenticated, "no token")
+	}
+	return id, nil
+}
+
+func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
+	t.Helper()
+	redis := redistest.Start(t)
+	limits := chat.DefaultLimits()
+	st, err := store.Open(t.Context(), store.Options{URL: redis.URL(), Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := chat.New(st, chat.Options{Limits: limits})
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = service.Run(ctx) })
+	sessions := web.NewSessions(service, verifyTest, opt)
+	server := httptest.NewServer(sessions)
+	t.Cleanup(func() {
+		gone, stop := context.WithCancel(context.Background())
+		stop()
+		sessions.Drain(gone)
+		server.Close()
+		cancel()
+		wg.Wait()
+		_ = st.Close()
+	})
+	return &wsNode{Service: service, sessions: sessions, server: server, redis: redis}
+}
+
+func (n *wsNode) group(t testing.TB, id, owner string, members ...string) {
+	t.Helper()
+	if _, err := n.CreateGroup(t.Context(), chat.Caller{User: owner}, chat.GroupDraft{ID: id, Members: members}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *wsNode) say(t testing.TB, group, from, body string) int64 {
+	t.Helper()
+	sent, err := n.Send(t.Context(), chat.Caller{User: from}, group, chat.Draft{Body: &body}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent.ID
+}
+
+// wsFrame is any frame of the server.
+type wsFrame struct {
+	Op        string                       `json:"op"`
+	Ref       string                       `json:"ref"`
+	Code      chat.Code                    `json:"code"`
+	User      string                       `json:"user"`
+	Session   string                       `json:"session"`
+	Groups    map[string]chat.WelcomeGroup `json:"groups"`
+	PingS     int                          `json:"ping_s"`
+	Group     string                       `json:"group"`
+	Epoch     string                       `json:"epoch"`
+	From      int64                        `json:"from"`
+	To        int64                        `json:"to"`
+	Cursor    string                       `json:"cursor"`
+	Complete  bool                         `json:"complete"`
+	Messages  []chat.Entry                 `json:"messages"`
+	Items     []chat.Item                  `json:"items"`
+	ID        int64                        `json:"id"`
+	SentAt    string                       `json:"sent_at"`
+	Duplicate *bool                        `json:"duplicate"`
+	Seen      int64                        `json:"seen"`
+	Read      int64                        `json:"read"`
+}
+
+type wsClient struct {
+	t testing.TB
+	*websocket.Conn
+}
+
+func (n *wsNode) dial(t testing.TB, header http.Header) (*wsClient, *http.Response, error) {
+	dialer := websocket.Dialer{Subprotocols: []string{web.Subprotocol}, HandshakeTimeout: wsPatience}
+	conn, resp, err := dialer.Dial("ws"+strings.TrimPrefix(n.server.URL, "http")+"/v1/ws", header)
+	if err != nil {
+		return nil, resp, err
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &wsClient{t, conn}, resp, nil
+}
+
+func (n *wsNode) open(t testing.TB) *wsClient {
+	t.Helper()
+	c, _, err := n.dial(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// hello opens a session of user.
+func (n *wsNode) hello(t testing.TB, user string, after map[string]any) (*wsClient, wsFrame) {
+	t.Helper()
+	c := n.open(t)
+	frame := map[string]any{"op": "hello", "token": user}
+	if after != nil {
+		frame["after"] = after
+	}
+	c.put(frame)
+	w := c.get()
+	if w.Op != "welcome" || w.User != strings.Split(user, "/")[0] {
+		t.Fatalf("hello: got %+v, want welcome", w)
+	}
+	return c, w
+}
+
+func (c *wsClient) put(v any) {
+	c.t.Helper()
+	if err := c.WriteJSON(v); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *wsClient) raw(frame string) {
+	c.t.Helper()
+	if err := c.WriteMessage(websocket.TextMessage, []byte(frame)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *wsClient) get() wsFrame {
+	c.t.Helper()
+	f, err := c.read()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return f
+}
+
+func (c *wsClient) read() (f wsFrame, err error) {
+	_ = c.SetReadDeadline(time.Now().Add(wsPatience))
+	_, b, err := c.ReadMessage()
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	return f, err
+}
+
+// op reads on until a frame of that op.
+func (c *wsClient) op(op string) wsFrame {
+	c.t.Helper()
+	for {
+		if f := c.get(); f.Op == op {
+			return f
+		}
+	}
+}
+
+// answer reads on until the answer to ref.
+func (c *wsClient) answer(ref string) wsFrame {
+	c.t.Helper()
+	for {
+		if f := c.get(); f.Ref == ref {
+			return f
+		}
+	}
+}
+
+// closed reads on until the close frame.
+func (c *wsClient) closed(want int) string {
+	c.t.Helper()
+	for {
+		_, err := c.read()
+		if err == nil {
+			continue
+		}
+		closed, ok := err.(*websocket.CloseError)
+		if !ok || closed.Code != want {
+			c.t.Fatalf("got %v, want close code %d", err, want)
+		}
+		return closed.Text
+	}
+}
+
+func TestWSCommands(t *testing.T) {
+	n := startWS(t, web.SessionOptions{})
+	n.group(t, "red", "ann", "bob")
+	bob, w := n.hello(t, "bob", nil)
+	if bob.Subprotocol() != web.Subprotocol || w.Session == "" || w.PingS != 25 || w.Groups["red"].Last != 2 {
+		t.Errorf("welcome: got %+v with the subprotocol %q", w, bob.Subprotocol())
+	}
+	ann, _ := n.hello(t, "ann", nil)
+
+	ann.raw(`{"op":"send","ref":"s","group":"red","body":"hi","client_id":"c1"}`)
+	first := ann.answer("s")
+	if first.Op != "ok" || first.ID != 3 || first.SentAt == "" || first.Duplicate == nil || *first.Duplicate {
+		t.Errorf("send: got %+v", first)
+	}
+	ann.raw(`{"op":"send","ref":"again","group":"red","body":"hi","client_id":"c1"}`)
+	if f := ann.answer("again"); f.ID != 3 || f.Duplicate == nil || !*f.Duplicate {
+		t.Errorf("send again: got %+v, want the first id as a duplicate", f)
+	}
+	ann.raw(`{"op":"send","ref":"other","group":"red","body":"ho","client_id":"c1"}`)
+	if f := ann.answer("other"); f.Code != chat.CodeKeyReused {
+		t.Errorf("the key with other content: got %+v, want %s", f, chat.CodeKeyReused)
+	}
+	got := int64(0)
+	for got < 3 {
+		f := bob.op("messages")
+		if f.Group != "red" || f.From != got+1 || !f.Complete || f.Cursor == "" || f.Epoch == "" {
+			t.Fatalf("messages: got %+v after %d", f, got)
+		}
+		got = f.To
+	}
+	bob.raw(`{"op":"typing","ref":"t","group":"red"}`)
+	if f := bob.answer("t"); f.Op != "ok" {
+		t.Errorf("typing: got %+v", f)
+	}
+	if f := ann.op("typing"); f.Group != "red" || f.User != "bob" {
+		t.Errorf("typing: ann got %+v", f)
+	}
+	phone, _ := n.hello(t, "bob", nil)
+	bob.raw(`{"op":"ack","ref":"a","group":"red","id":2}`)
+	if f := bob.answer("a"); f.Op != "ok" || f.Seen != 2 {
+		t.Errorf("ack: got %+v", f)
+	}
+	if f := phone.op("cursor"); f.Group != "red" || f.User != "bob" || f.Seen != 2 {
+		t.Errorf("the other session of the user: got %+v", f)
+	}
+	if f := ann.op("cursor"); f.User != "bob" || f.Seen != 2 {
+		t.Errorf("the other member: got %+v", f)
+	}
+	bob.raw(`{"op":"read","ref":"r","group":"red","id":3}`)
+	if f := bob.answer("r"); f.Op != "ok" || f.Read != 3 {
+		t.Errorf("read: got %+v", f)
+	}
+	body := "psst"
+	if _, _, err := n.SendDirect(t.Context(), chat.Caller{User: "ann"}, "bob", chat.Direct{Body: &body}); err != nil {
+		t.Fatal(err)
+	}
+	if f := bob.op("inbox"); len(f.Items) == 0 || f.From != f.To-int64(len(f.Items))+1 {
+		t.Errorf("inbox: got %+v", f)
+	} else {
+		bob.put(map[string]any{"op": "inbox_ack", "ref": "i", "seq": f.To})
+	}
+	if f := bob.answer("i"); f.Op != "ok" {
+		t.Errorf("inbox_ack: got %+v", f)
+	}
+	bob.raw(`{"op":"auth","ref":"mine","token":"bob"}`)
+	if f := bob.answer("mine"); f.Op != "ok" {
+		t.Errorf("auth: got %+v", f)
+	}
+	bob.raw(`{"op":"auth","ref":"hers","token":"ann"}`)
+	if f := bob.answer("hers"); f.Code != chat.CodeForbidden {
+		t.Errorf("auth as someone else: got %+v", f)
+	}
+	if _, _, err := n.PutMember(t.Context(), chat.Caller{User: "ann"}, "red", "eve", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.RemoveMember(t.Context(), chat.Caller{User: "ann"}, "red", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	if f := bob.op("left"); f.Group != "red" {
+		t.Errorf("removed: got %+v", f)
+	}
+	bob.raw(`{"op":"send","ref":"out","group":"red","body":"hi"}`)
+	if f := bob.answer("out"); f.Code != chat.CodeNotFound {
+		t.Errorf("a send from outside: got %+v, want %s", f, chat.CodeNotFound)
+	}
+	n.group(t, "blue", "ann", "bob")
+	if f := bob.op("joined"); f.Group != "blue" {
+		t.Errorf("added: got %+v", f)
+	}
+}
+
+func TestWSWrongCommands(t *testing.T) {
+	n := startWS(t, web.SessionOptions{})
+	n.group(t, "red", "ann")
+	c, _ := n.hello(t, "ann", nil)
+	for name, frame := range map[string]string{
+		"no op":              `{"ref":"x"}`,
+		"unknown op":         `{"op":"shout","ref":"x"}`,
+		"op of a wrong type": `{"op":7,"ref":"x"}`,
+		"op in another case": `{"OP":"typing","ref":"x","group":"red"}`,
+		"unknown field":      `{"op":"typing","ref":"x","group":"red","loud":true}`,
+		"another op's field": `{"op":"typing","ref":"x","group":"red","id":1}`,
+		"id as a string":     `{"op":"ack","ref":"x","group":"red","id":"1"}`,
+		"id as a float":      `{"op":"ack","ref":"x","group":"red","id":1.5}`,
+		"negative id":        `{"op":"ack","ref":"x","group":"red","id":-1}`,
+		"no id":              `{"op":"ack","ref":"x","group":"red"}`,
+		"no seq":             `{"op":"inbox_ack","ref":"x"}`,
+		"a bad group":        `{"op":"typing","ref":"x","group":"a{b}"}`,
+		"hello again":        `{"op":"hello","ref":"x","token":"ann"}`,
+		"a sender":           `{"op":"send","ref":"x","group":"red","body":"hi","from":"bob"}`,
+		"a notice":           `{"op":"send","ref":"x","group":"red","kind":"notice"}`,
+		"nothing to send":    `{"op":"send","ref":"x","group":"red"}`,
+		"no token":           `{"op":"auth","ref":"x"}`,
+	} {
+		c.raw(frame)
+		if f := c.answer("x"); f.Op != "error" || f.Code != chat.CodeInvalid {
+			t.Errorf("%s: got %+v, want %s", name, f, chat.CodeInvalid)
+		}
+	}
+	for name, frame := range map[string]string{
+		"a field twice": `{"op":"typing","group":"red","group":"red"}`,
+		"too deep":      `{"op":"send","group":"red","data":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`,
+		"a long ref":    `{"op":"typing","group":"red","ref":"` + strings.Repeat("x", 200) + `"}`,
+	} {
+		c.raw(frame)
+		if f := c.op("error"); f.Code != chat.CodeInvalid {
+			t.Errorf("%s: got %+v, want %s", name, f, chat.CodeInvalid)
+		}
+	}
+	c.raw(`{"op":"ack","ref":"far","group":"red","id":99}`)
+	if f := c.answer("far"); f.Code != chat.CodeOutOfRange {
+		t.Errorf("an ack above last: got %+v, want %s", f, chat.CodeOutOfRange)
+	}
+}
+
+func TestWSCloseCodes(t *testing.T) {
+	n := startWS(t, web.SessionOptions{SessionsUserMax: 2, FramesBurst: 300, FramesPerSecond: 1, HelloWithin: 300 * time.Millisecond})
+	greeted := func(c *wsClient) { c.raw(`{"op":"hello","token":"ann"}`); c.op("welcome") }
+	cases := []struct {
+		name string
+		code int
+		do   func(c *wsClient)
+	}{
+		{"not JSON", 4400, func(c *wsClient) { greeted(c); c.raw("hi") }},
+		{"no object", 4400, func(c *wsClient) { greeted(c); c.raw("[1]") }},
+		{"two objects", 4400, func(c *wsClient) { greeted(c); c.raw("{}{}") }},
+		{"no UTF-8", 4400, func(c *wsClient) { greeted(c); c.raw("{\"op\":\"\xff\"}") }},
+		{"not JSON before hello", 4400, func(c *wsClient) { c.raw("") }},
+		{"a binary frame", 4400, func(c *wsClient) { greeted(c); _ = c.WriteMessage(websocket.BinaryMessage, []byte("{}")) }},
+		{"a large frame", websocket.CloseMessageTooBig, func(c *wsClient) { greeted(c); c.raw(strings.Repeat(" ", 64<<10+1)) }},
+		{"a large message in parts", websocket.CloseMessageTooBig, func(c *wsClient) {
+			greeted(c)
+			w, _ := c.NextWriter(websocket.TextMessage)
+			for range 70 { // the connection may be closed in the middle
+				if _, err := w.Write([]byte(strings.Repeat(" ", 1024))); err != nil {
+					break
+				}
+			}
+			_ = w.Close()
+		}},
+		{"no hello", 4408, func(*wsClient) {}},
+		{"a command before hello", 4401, func(c *wsClient) { c.raw(`{"op":"typing","group":"red"}`) }},
+		{"hello without a token", 4401, func(c *wsClient) { c.raw(`{"op":"hello"}`) }},
+		{"hello with a wrong token", 4401, func(c *wsClient) { c.raw(`{"op":"hello","token":"."}`) }},
+		{"a token that ends", 4401, func(c *wsClient) { c.raw(`{"op":"hello","token":"ann/100ms"}`) }},
+		{"too many frames", 4429, func(c *wsClient) {
+			greeted(c)
+			for range 310 {
+				if c.WriteMessage(websocket.TextMessage, []byte(`{"op":"typing","group":"nowhere"}`)) != nil {
+					return
+				}
+			}
+		}},
+		{"too many pings", 4429, func(c *wsClient) {
+			greeted(c)
+			for range 1000 {
+				if c.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second)) != nil {
+					return
+				}
+			}
+		}},
+		{"the client's own close", websocket.CloseNormalClosure, func(c *wsClient) {
+			greeted(c)
+			_ = c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, "bye"), time.Now().Add(time.Second))
+		}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			c := n.open(t)
+			tc.do(c)
+			c.closed(tc.code)
+		})
+	}
+	t.Run("too many sessions of a user", func(t *testing.T) {
+		n.hello(t, "bob", nil)
+		n.hello(t, "bob", nil)
+		third := n.open(t)
+		third.raw(`{"op":"hello","token":"bob"}`)
+		third.closed(4409)
+	})
+	t.Run("signed out", func(t *testing.T) {
+		c, _ := n.hello(t, "cid", nil)
+		n.sessions.CloseUser("cid")
+		c.closed(4401)
+	})
+}
+
+func TestWSHandshake(t *testing.T) {
+	n := startWS(t, web.SessionOptions{Origins: []string{"https://app.example.com"}, PendingMax: 2, SessionsNodeMax: 4})
+	own := n.server.URL
+	port := own[strings.LastIndex(own, ":"):]
+	for origin, want := range map[string]int{
+		own: http.StatusSwitchingProtocols, "https://app.example.com": http.StatusSwitchingProtocols, "null": http.StatusForbidden,
+		"https://app.example.com.evil.com": http.StatusForbidden, "http://app.example.com": http.StatusForbidden,
+		"https://app.example.com:444": http.StatusForbidden, strings.Replace(own, "http:", "https:", 1): http.StatusForbidden,
+		strings.TrimSuffix(own, port): http.StatusForbidden, own + "/x": http.StatusForbidden, "": http.StatusForbidden,
+	} {
+		c, resp, err := n.dial(t, http.Header{"Origin": {origin}, "Authorization": {"Bearer ann"}})
+		if resp == nil || resp.StatusCode != want {
+			t.Errorf("origin %q: got %v, %v; want %d", origin, resp, err, want)
+		}
+		if c != nil {
+			c.raw(`{"op":"hello"}`) // the token was in the header
+			if f := c.get(); f.Op != "welcome" || f.User != "ann" {
+				t.Errorf("got %+v, want a welcome", f)
+			}
+			_ = c.Close()
+		}
+	}
+	if _, resp, _ := n.dial(t, http.Header{"Authorization": {"Bearer ."}}); resp == nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a wrong token in the header: got %v, want 401", resp)
+	}
+	resp, err := http.Get(n.server.URL + "/v1/ws?token=ann")
+	if err != nil || resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("a token in the URL: got %v, %v; want 400", resp, err)
+	} else {
+		_ = resp.Body.Close()
+	}
+	n.open(t)
+	n.open(t)
+	if _, resp, _ := n.dial(t, nil); resp == nil || resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("a third without a hello: got %v, want 503 with Retry-After", resp)
+	}
+}
+
+func TestWSRenew(t *testing.T) {
+	n := startWS(t, web.SessionOptions{})
+	c, _ := n.hello(t, "ann/400ms", nil)
+	c.raw(`{"op":"auth","ref":"r","token":"ann/1200ms"}`)
+	begin := time.Now()
+	c.answer("r")
+	c.closed(4401)
+	if took := time.Since(begin); took < 1100*time.Millisecond || took > 6*time.Second {
+		t.Errorf("closed after %v, want between 1.2 s and 5 s more", took)
+	}
+}
+
+// A client that reads nothing is closed with 4413, and nobody else waits for it.
+func TestWSStalled(t *testing.T) {
+	n := startWS(t, web.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
+	n.group(t, "red", "ann", "bob", "slow")
+	slow, _ := n.hello(t, "slow", nil)
+	bob, _ := n.hello(t, "bob", nil)
+	body := strings.Repeat("x", 16<<10)
+	got := int64(0)
+	for range 1200 { // more than the buffers of a loopback connection hold
+		last := n.say(t, "red", "ann", body)
+		for got < last {
+			f := bob.op("messages")
+			if f.From != got+1 {
+				t.Fatalf("bob: got from %d after %d", f.From, got)
+			}
+			got = f.To
+		}
+	}
+	// The slow one wakes up: what it gets is dense as far as it goes, and then it is told.
+	to := int64(0)
+	for {
+		f, err := slow.read()
+		if closed, ok := err.(*websocket.CloseError); ok && closed.Code == 4413 {
+			break
+		}
+		if err != nil {
+			t.Fatalf("after %d messages: %v", to, err)
+		}
+		if f.Op == "messages" {
+			if f.From != to+1 {
+				t.Fatalf("slow: got from %d after %d", f.From, to)
+			}
+			to = f.To
+		}
+	}
+	if to >= got {
+		t.Errorf("the slow client got all %d messages: it never stalled", got)
+	}
+}
+
+// Messages across reconnects, resumed by cursor, come each once and in order.
+func TestWSResume(t *testing.T) {
+	n := startWS(t, web.SessionOptions{})
+	n.group(t, "red", "ann", "bob")
+	const count = 1000
+	var sender sync.WaitGroup
+	sender.Go(func() {
+		for i := range count {
+			n.say(t, "red", "ann", fmt.Sprint(i))
+		}
+	})
+	defer sender.Wait()
+	after := map[string]any{"red": 2}
+	next := 0
+	for round := 0; next < count; round++ {
+		c, _ := n.hello(t, "bob", after)
+		for taken := 0; taken < 1+round%97 && next < count; {
+			f := c.op("messages")
+			for _, m := range f.Messages {
+				if m.Body == nil || *m.Body != fmt.Sprint(next) || m.ID != int64(next+3) {
+					t.Fatalf("message %d: got %+v", next, m)
+				}
+				next++
+				taken++
+			}
+			if round%2 == 0 {
+				after["red"] = f.Cursor
+			} else {
+				after["red"] = f.To
+			}
+		}
+		_ = c.Close()
+	}
+}
+
+func TestWSDrain(t *testing.T) {
+	n := startWS(t, web.SessionOptions{DrainSpread: 200 * time.Millisecond})
+	n.group(t, "red", "ann")
+	var clients []*wsClient
+	for i := range 10 {
+		c, _ := n.hello(t, fmt.Sprint("u", i), nil)
+		clients = append(clients, c)
+	}
+	var drained sync.WaitGroup
+	drained.Go(func() { n.sessions.Drain(context.Background()) })
+	for _, c := range clients {
+		if reason := c.closed(websocket.CloseServiceRestart); !strings.Contains(reason, "retry_after_ms=") {
+			t.Errorf("reason: got %q, want retry_after_ms", reason)
+		}
+	}
+	drained.Wait()
+	if got := n.sessions.Count(); got != 0 {
+		t.Errorf("after the drain: %d sessions", got)
+	}
+	if _, resp, _ := n.dial(t, nil); resp == nil || resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a handshake after the drain: got %v, want 503", resp)
+	}
+}
+
+// A store that goes away is waited for; the session stays and goes on.
+func TestWSStoreRestart(t *testing.T) {
+	n := startWS(t, web.SessionOptions{})
+	n.group(t, "red", "ann", "bob")
+	bob, _ := n.hello(t, "bob", nil)
+	last := n.say(t, "red", "ann", "before")
+	for bob.op("messages").To < last {
+	}
+	n.redis.Kill()
+	bob.raw(`{"op":"send","ref":"down","group":"red","body":"hi","client_id":"k"}`)
+	if f := bob.answer("down"); f.Code != chat.CodeUnavailable {
+		t.Errorf("with the store down: got %+v, want %s", f, chat.CodeUnavailable)
+	}
+	n.redis.Restart()
+	bob.raw(`{"op":"send","ref":"up","group":"red","body":"hi","client_id":"k"}`)
+	f := bob.answer("up")
+	for f.Code == chat.CodeUnavailable {
+		bob.raw(`{"op":"send","ref":"up","group":"red","body":"hi","client_id":"k"}`)
+		f = bob.answer("up")
+	}
+	if f.Op != "ok" {
+		t.Fatalf("with the store back: got %+v", f)
+	}
+	for to := last; to < f.ID; {
+		m := bob.op("messages")
+		if m.From != to+1 {
+			t.Fatalf("got from %d after %d", m.From, to)
+		}
+		to = m.To
+	}
+}
