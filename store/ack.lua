@@ -21,13 +21,13 @@ local last = tonumber(redis.call('GET', id_key))
 if tonumber(id) > last then return {'OUTOFRANGE'} end
 
 -- XX: a late ack brings nobody back who has left. GT: of two devices the one ahead counts.
-local moved = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
-local changed = moved
+local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
 if with_read then changed = changed + redis.call('ZADD', read, 'XX', 'GT', 'CH', id, user) end
 local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZSCORE', read, user))
 local backlog_max = tonumber(m[4])
 if changed > 0 then redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)) end
-if moved > 0 and trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[3]),
+-- Also where nothing moved: the member's own sends may have brought the cursor here, and they do not trim each time.
+if trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[3]),
   backlog_max) then
   local qk = {}
   for i = 11, 18 do qk[#qk + 1] = KEYS[i] end

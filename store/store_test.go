@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+var prefixes atomic.Int64
+
+// open opens a store of its own on a server that others use too: under a prefix of its own.
+func open(t testing.TB, o store.Options) *store.Store {
+	t.Helper()
+	if o.Prefix == "" {
+		o.Prefix = fmt.Sprintf("t%d", prefixes.Add(1))
+	}
+	s, err := store.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func embeddedServer(t testing.TB) *embedded.Store {
+	t.Helper()
+	server, err := embedded.Open(t.Context(), embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+func TestConformance(t *testing.T) {
+	for _, partitions := range []int{1, 4} {
+		t.Run(fmt.Sprintf("redis/P=%d", partitions), func(t *testing.T) {
+			server := redistest.Start(t)
+			storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+				return open(t, store.Options{URL: server.URL(), Partitions: partitions, Limits: limits})
+			})
+		})
+		t.Run(fmt.Sprintf("embedded/P=%d", partitions), func(t *testing.T) {
+			storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+				return open(t, store.Options{Embedded: embeddedServer(t), Partitions: partitions, Limits: limits})
+			})
+		})
+	}
+}

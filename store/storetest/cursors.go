@@ -1,0 +1,175 @@
+package storetest
+
+import (
+	"github.com/chatd/chatd/chat"
+)
+
+var cursorTests = map[string]func(*world){
+	"ack and read": func(w *world) {
+		w.group("g", []string{"bob"})
+		w.says("g", "alice", 8) // 3..10
+		w.equal(w.ack("g", "bob", 5), chat.Cursors{Seen: 5, Read: 0, Unread: 8})
+		w.equal(w.ack("g", "bob", 4), chat.Cursors{Seen: 5, Read: 0, Unread: 8})
+		w.equal(w.markRead("g", "bob", 7), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
+		w.equal(w.markRead("g", "bob", 6), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
+		w.equal(w.ack("g", "bob", -5), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
+		for _, id := range []int64{11, 1 << 60} {
+			_, err := w.Ack(w.ctx, "g", "bob", id, true)
+			w.fails(err, chat.ErrOutOfRange)
+		}
+		w.equal(w.info("g", "bob").Seen, int64(7))
+	},
+	"refused": func(w *world) {
+		w.group("g", nil)
+		w.group("p", nil, public)
+		for group, want := range map[string]error{"g": chat.ErrNotFound, "none": chat.ErrNotFound, "p": chat.ErrForbidden} {
+			_, err := w.Ack(w.ctx, group, "dora", 1, true)
+			w.fails(err, want)
+			_, err = w.Unread(w.ctx, group, "dora", 1)
+			w.fails(err, want)
+			_, err = w.Receipts(w.ctx, group, "dora", 1, 0, 10)
+			w.fails(err, want)
+		}
+	},
+	"unread": func(w *world) {
+		w.group("g", []string{"bob"})
+		w.says("g", "alice", 8)
+		w.markRead("g", "bob", 9)
+		c, err := w.Unread(w.ctx, "g", "bob", 5)
+		w.ok(err)
+		w.equal(c, chat.Cursors{Seen: 9, Read: 4, Unread: 6})
+		c, err = w.Unread(w.ctx, "g", "bob", 8)
+		w.ok(err)
+		w.equal(c, chat.Cursors{Seen: 9, Read: 4, Unread: 6})
+		c, err = w.Unread(w.ctx, "g", "bob", 0)
+		w.ok(err)
+		w.equal(c, chat.Cursors{Seen: 9, Read: 0, Unread: 8})
+		_, err = w.Unread(w.ctx, "g", "bob", 11)
+		w.fails(err, chat.ErrOutOfRange)
+	},
+	"unread goes no lower than the member may see": func(w *world) {
+		w.group("g", nil, noHistory)
+		w.says("g", "alice", 5)
+		w.join("g", "bob", "alice") // 7
+		w.says("g", "alice", 2)
+		w.markRead("g", "bob", 9)
+		c, err := w.Unread(w.ctx, "g", "bob", 2)
+		w.ok(err)
+		w.equal(c, chat.Cursors{Seen: 9, Read: 6, Unread: 2})
+	},
+	"the newest backlog_max are counted": func(w *world) {
+		w.group("g", []string{"bob"}, backlog(10))
+		w.says("g", "alice", 30)
+		w.equal(w.info("g", "bob").Unread, int64(10))
+		more := int64(40)
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{BacklogMax: &more}, nil, 1))
+		w.says("g", "alice", 5)
+		w.equal(w.info("g", "bob").Unread, int64(15))
+	},
+	"receipts": func(w *world) {
+		w.group("g", []string{"bob", "carl", "dora"})
+		id := w.say("g", "bob", "x") // 5
+		w.ack("g", "carl", id)
+		w.markRead("g", "dora", id)
+		got, err := w.Receipts(w.ctx, "g", "alice", id, 0, 10)
+		w.ok(err)
+		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"alice"},
+			SeenBy: []chat.Receipt{{User: "carl", Seen: 5}, {User: "dora", Seen: 5, Read: 5}}})
+		page, err := w.Receipts(w.ctx, "g", "alice", id, 0, 2)
+		w.ok(err)
+		w.equal([]any{page.Pending, page.SeenBy == nil, page.Next}, []any{[]string{"alice"}, true, int64(2)})
+		page, err = w.Receipts(w.ctx, "g", "alice", id, page.Next, 2)
+		w.ok(err)
+		w.equal(len(page.SeenBy), 2)
+		w.leave("g", "bob") // the sender counts neither way
+		got, err = w.Receipts(w.ctx, "g", "alice", id, 0, 10)
+		w.ok(err)
+		w.equal([]int64{got.Members, got.Seen}, []int64{3, 2})
+		for _, wrong := range []int64{0, 99} {
+			_, err = w.Receipts(w.ctx, "g", "alice", wrong, 0, 10)
+			w.fails(err, chat.ErrNotFound)
+		}
+	},
+}
+
+func (w *world) kept(group string) []int64 { return ids(w.entries(group)) }
+
+var trimTests = map[string]func(*world){
+	"what all have seen goes but for keep": func(w *world) {
+		w.group("g", []string{"bob"}, keep(3))
+		w.says("g", "alice", 10) // 3..12
+		w.ack("g", "alice", 12)
+		w.equal(w.kept("g"), span(1, 12))
+		w.ack("g", "bob", 7)
+		w.equal(w.kept("g"), span(8, 12))
+		w.ack("g", "bob", 12)
+		w.equal(w.kept("g"), span(10, 12))
+		w.equal(w.info("g", "bob").First, int64(10))
+	},
+	"keep of nothing": func(w *world) {
+		w.group("g", nil, keep(0))
+		w.says("g", "alice", 5)
+		w.ack("g", "alice", 6)
+		in := w.info("g", "alice")
+		w.equal([]int64{int64(len(w.kept("g"))), in.First, in.Last}, []int64{0, 7, 6})
+		w.equal(w.say("g", "alice", "x"), int64(7))
+	},
+	"who leaves holds nothing back": func(w *world) {
+		w.group("g", []string{"bob"}, keep(2))
+		w.ack("g", "alice", w.says("g", "alice", 10))
+		w.equal(len(w.kept("g")), 12)
+		w.leave("g", "bob") // 13
+		w.equal(w.kept("g"), span(13-1, 13))
+	},
+	"who is too far behind holds nothing back": func(w *world) {
+		w.group("g", []string{"bob"}, keep(2), backlog(10))
+		last := w.says("g", "alice", 8) // 10: bob, at 0, is just as far behind as one may be
+		w.ack("g", "alice", last)
+		w.equal(len(w.kept("g")), 10)
+		last = w.says("g", "alice", 10) // 20
+		w.ack("g", "alice", last)
+		w.equal(w.kept("g"), span(19, 20))
+		w.equal(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Info.First, int64(19))
+	},
+	"sleepers do not let a group grow": func(w *world) {
+		w.group("g", []string{"bob", "carl"}, keep(2), backlog(30))
+		w.says("g", "alice", 4*64)
+		if n := len(w.kept("g")); n > 30+64 {
+			w.Fatalf("got %d messages, want at most backlog_max and what comes between two trims", n)
+		}
+	},
+	"in steps": func(w *world) {
+		w.group("g", []string{"bob"}, keep(10))
+		last := w.says("g", "alice", 1300)
+		w.ack("g", "alice", last)
+		w.ack("g", "bob", last)
+		w.equal(int64(len(w.kept("g"))), last-500)
+		more, err := w.Trim(w.ctx, "g")
+		w.ok(err)
+		w.equal([]any{more, int64(len(w.kept("g")))}, []any{true, last - 1000})
+		more, err = w.Trim(w.ctx, "g")
+		w.ok(err)
+		w.equal([]any{more, int64(len(w.kept("g")))}, []any{false, int64(10)})
+		more, err = w.Trim(w.ctx, "none")
+		w.ok(err)
+		w.equal(more, false)
+	},
+	"lowering keep": func(w *world) {
+		w.group("g", nil, keep(100))
+		w.ack("g", "alice", w.says("g", "alice", 50))
+		few := int64(5)
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Keep: &few}, nil, 1))
+		w.equal(len(w.kept("g")), 5)
+	},
+	"reactions go with their message": func(w *world) {
+		w.group("g", nil, keep(0))
+		w.say("g", "alice", "x")
+		last := w.send(reaction("alice", 2, "a", false)).ID
+		w.ack("g", "alice", last)
+		counts, err := w.Reactions(w.ctx, "g", "alice", 0, 100)
+		w.ok(err)
+		w.equal(len(counts), 0)
+		_, err = w.Append(w.ctx, reaction("alice", 2, "b", false))
+		w.fails(err, chat.ErrNotFound)
+	},
+}

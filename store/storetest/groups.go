@@ -1,0 +1,169 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var groupTests = map[string]func(*world){
+	"create": func(w *world) {
+		g := newGroup("g", []string{"bob", "carl"}, public)
+		w.ok(w.CreateGroup(w.ctx, g))
+		in := w.info("g", "bob")
+		want := chat.Info{Group: g.Group, Role: chat.Ordinary, Joined: 2, ActiveMs: 1000, LastMark: g.Notices[2].Mark}
+		want.First, want.Last, want.Group.Members = 1, 3, 3
+		w.equal(in, want)
+		w.equal(w.info("g", "alice").Role, chat.Owner)
+		w.equal(w.info("g", "dora").Role, chat.Role(""))
+		w.equal(ids(w.entries("g")), span(1, 3))
+		w.equal(w.entry("g", 3).Mark, g.Notices[2].Mark)
+	},
+	"create without history begins at the notice": func(w *world) {
+		w.group("g", []string{"bob"}, noHistory)
+		in := w.info("g", "bob")
+		w.equal([]int64{in.Seen, in.Read, in.Visible()}, []int64{1, 1, 2})
+		w.equal(w.info("g", "alice").Seen, int64(0))
+	},
+	"create twice": func(w *world) {
+		g := newGroup("g", nil)
+		w.ok(w.CreateGroup(w.ctx, g))
+		w.fails(w.CreateGroup(w.ctx, g), chat.ErrExists)
+		keyed := newGroup("h", nil)
+		keyed.Key = "key"
+		w.ok(w.CreateGroup(w.ctx, keyed))
+		w.ok(w.CreateGroup(w.ctx, keyed))
+		w.equal(w.info("h", "alice").Last, int64(1))
+		keyed.CreatedBy = "bob"
+		w.fails(w.CreateGroup(w.ctx, keyed), chat.ErrExists)
+	},
+	"infos": func(w *world) {
+		var names []string
+		for i := range 300 {
+			names = append(names, fmt.Sprintf("g%d", i))
+			w.group(names[i], nil)
+		}
+		names = append(names, "none")
+		infos, err := w.Infos(w.ctx, "alice", names)
+		w.ok(err)
+		for i, in := range infos {
+			w.equal(in.ID, names[i])
+			w.equal(in.Epoch != "", names[i] != "none")
+		}
+	},
+	"update": func(w *world) {
+		w.group("g", []string{"bob"})
+		name, visibility, history, post, keep, backlog := "new", chat.Public, false, chat.PostAdmins, int64(7), int64(50)
+		change := chat.GroupChange{Name: &name, Visibility: &visibility, History: &history, Post: &post, Keep: &keep,
+			BacklogMax: &backlog}
+		notices := []chat.NoticeEntry{noticeEntry("g", "alice", chat.NoticeRenamed, ""),
+			noticeEntry("g", "alice", chat.NoticeSettings, "")}
+		alice := chat.Caller{User: "alice"}
+		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "bob"}, "g", change, notices, 5000), chat.ErrForbidden)
+		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "dora"}, "g", change, notices, 5000), chat.ErrNotFound)
+		w.fails(w.UpdateGroup(w.ctx, alice, "none", change, notices, 5000), chat.ErrNotFound)
+		w.equal(w.info("g", "alice").Last, int64(2))
+		w.ok(w.UpdateGroup(w.ctx, alice, "g", change, notices, 5000))
+		in := w.info("g", "alice")
+		w.equal([]any{in.Name, in.Visibility, in.History, in.Post, in.Keep, in.BacklogMax, in.Last},
+			[]any{name, visibility, history, post, keep, backlog, int64(4)})
+		// A repeat changes nothing, so it tells nothing.
+		w.ok(w.UpdateGroup(w.ctx, alice, "g", change, notices, 6000))
+		w.equal(w.info("g", "alice").Last, int64(4))
+		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "dora"}, "g", change, notices, 5000), chat.ErrForbidden)
+		keep = 5
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", chat.GroupChange{Keep: &keep}, nil, 6000))
+		w.equal(w.info("g", "alice").Keep, int64(5))
+	},
+	"delete": func(w *world) {
+		w.group("g", []string{"bob"}, public)
+		w.send(mentioning("g", "bob", "alice"))
+		epoch := w.info("g", "alice").Epoch
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"), chat.ErrForbidden)
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "dora"}, "g"), chat.ErrForbidden)
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"), chat.ErrNotFound)
+		w.equal(w.info("g", "alice"), chat.Info{Group: chat.Group{ID: "g"}})
+		w.equal(w.entries("g"), []chat.Message{})
+		page, _, err := w.PublicGroups(w.ctx, "", 10)
+		w.ok(err)
+		w.equal(page, []string{})
+
+		users, more, err := w.Cleanup(w.ctx, "g")
+		w.ok(err)
+		w.equal(users, []string{"alice", "bob"})
+		w.equal(more, false)
+		users, more, err = w.Cleanup(w.ctx, "g")
+		w.ok(err)
+		w.equal([]any{len(users), more}, []any{0, false})
+
+		w.group("g", []string{"bob"})
+		in := w.info("g", "bob")
+		w.equal([]any{in.Epoch == epoch, in.Last, in.Unread, in.MentionsUnread}, []any{false, int64(2), int64(0), int64(0)})
+	},
+	"create again before the cleanup": func(w *world) {
+		w.group("g", []string{"bob"})
+		a := text("g", "bob", "hi")
+		a.Key, a.Content = "k", "c"
+		w.send(a)
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.group("g", []string{"bob"})
+		again := w.send(a)
+		w.equal([]any{again.Duplicate, again.ID}, []any{false, int64(3)})
+		w.equal(w.info("g", "bob").Unread, int64(0))
+		w.equal(w.info("g", "alice").Unread, int64(1))
+	},
+	"cleanup of many": func(w *world) {
+		var many []string
+		for i := range 700 {
+			many = append(many, fmt.Sprintf("u%d", i))
+		}
+		w.group("g", many)
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		var all []string
+		for more := true; more; {
+			var users []string
+			var err error
+			users, more, err = w.Cleanup(w.ctx, "g")
+			w.ok(err)
+			if len(users) > 500 {
+				w.Fatalf("got %d users in a step, want at most 500", len(users))
+			}
+			all = append(all, users...)
+		}
+		slices.Sort(all)
+		w.equal(len(slices.Compact(all)), 701)
+	},
+	"public groups": func(w *world) {
+		names := []string{"b", "a", "c", "a", "ä", "", "a\x00b"}
+		var want []string
+		for i, name := range names {
+			id := fmt.Sprintf("g%d", i)
+			w.group(id, nil, public, func(g *chat.NewGroup) { g.Name = name })
+			want = append(want, name+"\x00"+id)
+		}
+		w.group("hidden", nil)
+		slices.Sort(want)
+		var got []string
+		for after, page := "", []string(nil); ; {
+			var err error
+			page, after, err = w.PublicGroups(w.ctx, after, 2)
+			w.ok(err)
+			for _, id := range page {
+				got = append(got, w.info(id, "x").Name+"\x00"+id)
+			}
+			if after == "" {
+				break
+			}
+		}
+		w.equal(got, want)
+		_, _, err := w.PublicGroups(w.ctx, "no cursor!", 2)
+		w.equal(chat.CodeOf(err), chat.CodeInvalid)
+		private := chat.Private
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g0", chat.GroupChange{Visibility: &private}, nil, 1))
+		page, _, err := w.PublicGroups(w.ctx, "", 100)
+		w.ok(err)
+		w.equal(slices.Contains(page, "g0"), false)
+	},
+}

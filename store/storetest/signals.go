@@ -1,0 +1,97 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// signalMax is how long a signal may take to arrive before a test fails.
+const signalMax = 10 * time.Second
+
+// listen starts a listener and returns its signals. It ends with the test.
+func (w *world) listen() <-chan chat.Signal {
+	w.Helper()
+	ctx, stop := context.WithCancel(w.ctx)
+	signals := make(chan chat.Signal, 1000)
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.Listen(ctx, func(s chat.Signal) { signals <- s }) })
+	w.T.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+	return signals
+}
+
+func (w *world) next(signals <-chan chat.Signal) chat.Signal {
+	w.Helper()
+	select {
+	case s := <-signals:
+		return s
+	case <-time.After(signalMax):
+		w.Fatal("no signal came")
+		return chat.Signal{}
+	}
+}
+
+var signalTests = map[string]func(*world){
+	"of a group": func(w *world) {
+		w.group("g", []string{"bob"})
+		epoch := w.info("g", "alice").Epoch
+		signals := w.listen()
+		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
+		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
+		id := w.say("g", "alice", "line\nfeed")
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id)})
+		a, changes := revision(w, chat.Edit, "alice", id)
+		_, err := w.Revise(w.ctx, a, changes, false)
+		w.ok(err)
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id+1),
+			Changed: []chat.Message{w.entry("g", id)}})
+		w.markRead("g", "bob", id)
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalCursor, Group: "g", User: "bob", Seen: id, Read: id})
+		w.markRead("g", "bob", id) // nothing moved, so nothing is told
+		w.ok(w.Typing(w.ctx, "g", "bob"))
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalTyping, Group: "g", User: "bob"})
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalDeleted, Group: "g", Epoch: epoch})
+	},
+	"of a user": func(w *world) {
+		signals := w.listen()
+		w.ok(w.Follow(w.ctx, nil, []string{"bob"}))
+		w.put(item("bob", "alice", "x"))
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalInbox, User: "bob"})
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob", "carl"}, "g", 0))
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 0))
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalJoined, User: "bob", Group: "g"})
+		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalLeft, User: "bob", Group: "g"})
+	},
+	"unfollow": func(w *world) {
+		w.group("g", nil)
+		w.group("h", nil)
+		signals := w.listen()
+		w.ok(w.Follow(w.ctx, []string{"g", "h"}, nil))
+		w.Unfollow([]string{"g"}, nil)
+		w.Unfollow([]string{"g", "none"}, nil)
+		w.ok(w.Follow(w.ctx, []string{"later"}, nil)) // confirmed after what was dropped before it
+		w.say("g", "alice", "x")
+		w.say("h", "alice", "x")
+		w.equal(w.next(signals).Group, "h")
+		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
+		w.say("g", "alice", "x")
+		w.equal(w.next(signals).Group, "g")
+	},
+	"follow before listening": func(w *world) {
+		w.group("g", nil)
+		ctx, stop := context.WithCancel(w.ctx)
+		stop()
+		w.fails(w.Follow(ctx, []string{"g"}, nil), chat.ErrUnavailable)
+		signals := w.listen()
+		w.ok(w.Follow(w.ctx, []string{"g"}, []string{"bob"}))
+		w.say("g", "alice", "x")
+		w.equal(w.next(signals).Kind, chat.SignalMessage)
+	},
+}

@@ -1,0 +1,249 @@
+// Package storetest is the conformance suite of stores: one subtest for each method, run over every kind of server that
+// chatd supports. A store passes when a caller cannot tell it from the others.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
+)
+
+// Factory opens an empty store with the given limits, closed when the test ends.
+type Factory func(t testing.TB, limits chat.Limits) *store.Store
+
+// Run runs the suite over the stores that open makes.
+func Run(t *testing.T, open Factory) {
+	for _, part := range []struct {
+		name  string
+		tests map[string]func(*world)
+	}{
+		{"groups", groupTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
+		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests},
+		{"index", indexTests}, {"inbox", inboxTests}, {"keys", keyTests}, {"signals", signalTests},
+		{"races", raceTests},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			for name, test := range part.tests {
+				t.Run(name, func(t *testing.T) { test(newWorld(t, open)) })
+			}
+		})
+	}
+}
+
+// world is an empty store and short ways to use it. Every failure ends the test.
+type world struct {
+	*testing.T
+	*store.Store
+	ctx  context.Context
+	open Factory
+}
+
+func newWorld(t *testing.T, open Factory) *world {
+	return &world{T: t, Store: open(t, chat.DefaultLimits()), ctx: t.Context(), open: open}
+}
+
+// with replaces the store by one with other limits.
+func (w *world) with(change func(*chat.Limits)) {
+	limits := chat.DefaultLimits()
+	change(&limits)
+	w.Store = w.open(w.T, limits)
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatalf("got error %v", err)
+	}
+}
+
+func (w *world) fails(err, want error) {
+	w.Helper()
+	if !errors.Is(err, want) {
+		w.Fatalf("got error %v, want %v", err, want)
+	}
+}
+
+func (w *world) equal(got, want any) {
+	w.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.Fatalf("want -, got +:\n%s", diff)
+	}
+}
+
+var marks atomic.Int64
+
+// mark makes a mark: another one each time, six characters.
+func mark() string { return fmt.Sprintf("m%05d", marks.Add(1)%100000) }
+
+// rest is an entry's JSON as a service hands it in: without its id.
+func rest(e chat.Entry) []byte {
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	return text[len(`{"id":0,`):]
+}
+
+func noticeEntry(group, by, what, user string) chat.NoticeEntry {
+	return chat.NoticeEntry{Mark: mark(), Rest: rest(chat.Entry{Group: group, From: by, Kind: chat.Notice, Notice: what,
+		User: user, SentAt: chat.TimeMs(2000)})}
+}
+
+// group makes a group of alice's with members, changed by options.
+func (w *world) group(id string, members []string, options ...func(*chat.NewGroup)) {
+	w.Helper()
+	w.ok(w.CreateGroup(w.ctx, newGroup(id, members, options...)))
+}
+
+func newGroup(id string, members []string, options ...func(*chat.NewGroup)) chat.NewGroup {
+	g := chat.NewGroup{Group: chat.Group{ID: id, Name: "The " + id, Visibility: chat.Private, CreatedBy: "alice",
+		CreatedAt: chat.TimeMs(1000), Epoch: "e-" + mark(), Keep: 100, BacklogMax: 10000, Post: chat.PostMembers,
+		History: true}, Members: members}
+	g.Notices = append(g.Notices, noticeEntry(id, "alice", chat.NoticeCreated, "alice"))
+	for _, m := range members {
+		g.Notices = append(g.Notices, noticeEntry(id, "alice", chat.NoticeJoined, m))
+	}
+	for _, o := range options {
+		o(&g)
+	}
+	return g
+}
+
+func public(g *chat.NewGroup)    { g.Visibility = chat.Public }
+func noHistory(g *chat.NewGroup) { g.History = false }
+func keep(n int64) func(*chat.NewGroup) {
+	return func(g *chat.NewGroup) { g.Keep = n }
+}
+func backlog(n int64) func(*chat.NewGroup) {
+	return func(g *chat.NewGroup) { g.BacklogMax = n }
+}
+
+func text(group, from, body string) chat.Append {
+	return chat.Append{Group: group, From: from, Kind: chat.Text, Mark: mark(), SentAtMs: 3000,
+		Rest: rest(chat.Entry{Group: group, From: from, Kind: chat.Text, Body: &body, SentAt: chat.TimeMs(3000)})}
+}
+
+func mentioning(group, from string, users ...string) chat.Append {
+	body := "you"
+	a := text(group, from, body)
+	a.Mentions = users
+	a.Rest = rest(chat.Entry{Group: group, From: from, Kind: chat.Text, Body: &body, Mentions: users,
+		SentAt: chat.TimeMs(3000)})
+	return a
+}
+
+// say sends a text and returns its id.
+func (w *world) say(group, from, body string) int64 {
+	w.Helper()
+	return w.send(text(group, from, body)).ID
+}
+
+func (w *world) send(a chat.Append) chat.Appended {
+	w.Helper()
+	done, err := w.Append(w.ctx, a)
+	w.ok(err)
+	return done
+}
+
+// says sends n texts and returns the id of the last.
+func (w *world) says(group, from string, n int) (last int64) {
+	w.Helper()
+	for i := range n {
+		last = w.say(group, from, fmt.Sprintf("text %d", i))
+	}
+	return last
+}
+
+func (w *world) info(group, user string) chat.Info {
+	w.Helper()
+	infos, err := w.Infos(w.ctx, user, []string{group})
+	w.ok(err)
+	return infos[0]
+}
+
+func (w *world) ack(group, user string, id int64) chat.Cursors {
+	w.Helper()
+	c, err := w.Ack(w.ctx, group, user, id, false)
+	w.ok(err)
+	return c
+}
+
+func (w *world) markRead(group, user string, id int64) chat.Cursors {
+	w.Helper()
+	c, err := w.Ack(w.ctx, group, user, id, true)
+	w.ok(err)
+	return c
+}
+
+func membership(group, user, by string, role chat.Role) chat.Membership {
+	return chat.Membership{Group: group, User: user, By: chat.Caller{User: by}, Role: role, AtMs: 4000,
+		Notice: noticeEntry(group, by, chat.NoticeJoined, user), HeirMark: mark(),
+		HeirHead: []byte(`"group":"` + group + `","from":"` + by + `","kind":"notice","notice":"role","role":"owner","user":"`),
+		HeirTail: []byte(`","sent_at":"2026-11-20T10:00:00.000Z"}`)}
+}
+
+func (w *world) join(group, user, by string) chat.Member {
+	w.Helper()
+	m, added, err := w.Join(w.ctx, membership(group, user, by, chat.Ordinary))
+	w.ok(err)
+	if !added {
+		w.Fatalf("%s was a member of %s already", user, group)
+	}
+	return m
+}
+
+func (w *world) leave(group, user string) {
+	w.Helper()
+	_, err := w.Leave(w.ctx, membership(group, user, user, ""))
+	w.ok(err)
+}
+
+// entries are all stored messages of a group.
+func (w *world) entries(group string) []chat.Message {
+	w.Helper()
+	messages, _, err := w.Range(w.ctx, group, 0, 1_000_000)
+	w.ok(err)
+	return messages
+}
+
+func (w *world) entry(group string, id int64) chat.Message {
+	w.Helper()
+	found, err := w.Entries(w.ctx, group, []int64{id})
+	w.ok(err)
+	if len(found) != 1 {
+		w.Fatalf("got %d entries with id %d, want 1", len(found), id)
+	}
+	return found[0]
+}
+
+func decode(w *world, m chat.Message) chat.Entry {
+	w.Helper()
+	var e chat.Entry
+	w.ok(json.Unmarshal(m.JSON, &e))
+	return e
+}
+
+func ids(messages []chat.Message) []int64 {
+	out := []int64{}
+	for _, m := range messages {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// span is the ids from..to.
+func span(from, to int64) []int64 {
+	out := []int64{}
+	for id := from; id <= to; id++ {
+		out = append(out, id)
+	}
+	return out
+}
