@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os/exec"
 	"strings"
@@ -34,25 +35,30 @@ var backends = []backend{
 // startRedis starts a redis-server of its own and returns when it accepts connections.
 func startRedis(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	stop := startRedisAt(t, addr)
-	t.Cleanup(stop)
+	addr := freeAddr(t)
+	t.Cleanup(startRedisAt(t, addr))
 	return addr
 }
 
+// freeAddr returns an address that nobody listens on. The port and the one of a cluster's
+// bus, 10,000 above it, are below those that the system gives to outgoing connections.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(12_000))
+		if listener, err := net.Listen("tcp", addr); err == nil {
+			_ = listener.Close()
+			return addr
+		}
+	}
+}
+
 // startRedisAt starts a redis-server at an address; stop kills it, once.
-func startRedisAt(t testing.TB, addr string) (stop func()) {
+func startRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(addr)
-	cmd := exec.Command("redis-server", "--bind", host, "--port", port, "--save", "", "--appendonly", "no",
-		"--dir", t.TempDir())
+	cmd := exec.Command("redis-server", append([]string{"--bind", host, "--port", port, "--save", "",
+		"--appendonly", "no", "--dir", t.TempDir()}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -155,7 +154,7 @@ func TestTaskSetsItsOwnLimit(t *testing.T) {
 // reaches Redis, and its handlers never end.
 func TestDeadWorkersTasksAreRecovered(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		o.Lease = 300 * time.Millisecond
+		o.Lease = 500 * time.Millisecond
 		mortal := o
 		dying := redis.NewClient(clientOptions(o.Client.(*redis.Client).Options().Addr))
 		mortal.Client = dying
@@ -198,12 +197,12 @@ func TestDeadWorkersTasksAreRecovered(t *testing.T) {
 
 func TestLongHandlerKeepsItsLease(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		o.Lease = 300 * time.Millisecond
+		o.Lease = time.Second
 		s := newServer(t, o)
 		var runs atomic.Int64
 		s.Handle("k", func(ctx context.Context, _ Task) error {
 			runs.Add(1)
-			timer := time.NewTimer(1200 * time.Millisecond) // the work: four leases long
+			timer := time.NewTimer(2500 * time.Millisecond) // the work: longer than two leases
 			defer timer.Stop()
 			select {
 			case <-ctx.Done():
@@ -310,12 +309,7 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 }
 
 func TestServerSurvivesARestartOfRedis(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := listener.Addr().String()
-	_ = listener.Close()
+	addr := freeAddr(t)
 	stopRedis := startRedisAt(t, addr)
 	t.Cleanup(func() { stopRedis() })
 	s := newServer(t, options(connect(t, addr), 4))
