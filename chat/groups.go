@@ -150,16 +150,16 @@ func serverID(creation string) string {
 // roomFor refuses to put users into more groups than a user may be in. Between this look and the write another group
 // may come in; the bound is for the size of the index and need not be exact.
 func (s *Service) roomFor(ctx context.Context, group string, users ...string) error {
-	return each(ctx, users, func(ctx context.Context, user string) error {
+	return asError(each(ctx, users, func(ctx context.Context, user string) error {
 		index, err := s.stores.UserGroups(ctx, user)
 		if err != nil {
-			return asError(err)
+			return err
 		}
 		if len(index) < s.opt.Limits.UserGroupsMax || slices.ContainsFunc(index, func(g UserGroup) bool { return g.Group == group }) {
 			return nil
 		}
 		return Errorf(CodeOutOfRange, "%s is in %d groups already, which is the most", user, len(index))
-	})
+	}))
 }
 
 // Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity: what

@@ -21,7 +21,7 @@ func (s *Service) Sync(ctx context.Context, by Caller, req SyncRequest) (SyncAns
 		return SyncAnswer{}, err
 	}
 	if err := c.ack(ctx, req); err != nil {
-		return SyncAnswer{}, err
+		return SyncAnswer{}, asError(err)
 	}
 	wait := min(time.Duration(req.WaitS)*time.Second, s.opt.Limits.WaitMax)
 	if wait > 0 {
