@@ -1,8 +1,6 @@
 package web
 
 import (
-	"errors"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -22,9 +20,6 @@ func (s *Server) devToken(c echo.Context) error {
 	}
 	var draft api.DevDraft
 	if err := c.Bind(&draft); err != nil {
-		if errors.Is(err, io.EOF) {
-			return errNoBody
-		}
 		return err
 	}
 	if !chat.ValidID(draft.User) {

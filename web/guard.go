@@ -23,6 +23,8 @@ import (
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		begin := time.Now()
+		s.metrics.inFlight.Inc()
+		defer s.metrics.inFlight.Dec()
 		// The answer to an error is written here already, so that its status is known below.
 		if err := next(c); err != nil {
 			c.Error(err)

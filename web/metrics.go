@@ -25,6 +25,7 @@ type metrics struct {
 	errors   *prometheus.CounterVec
 	sent     prometheus.Counter
 	panics   prometheus.Counter
+	inFlight prometheus.Gauge
 }
 
 func newMetrics(sessions SessionHandler) *metrics {
@@ -40,10 +41,13 @@ func newMetrics(sessions SessionHandler) *metrics {
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "chatd_errors_total", Help: "Requests refused or failed, by code.",
 		}, []string{"code"}),
-		sent:   prometheus.NewCounter(prometheus.CounterOpts{Name: "chatd_messages_sent_total", Help: "Messages taken over HTTP."}),
+		sent: prometheus.NewCounter(prometheus.CounterOpts{Name: "chatd_messages_sent_total", Help: "Messages taken over HTTP."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "chatd_requests_in_flight", Help: "HTTP requests that are being answered, long polls included.",
+		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "chatd_panics_total", Help: "Handlers that panicked."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.errors, m.sent, m.panics,
+	m.registry.MustRegister(m.requests, m.seconds, m.errors, m.sent, m.panics, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if sessions != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -96,6 +97,9 @@ func (s *Server) translate(err error) (*chat.Error, int) {
 		case http.StatusBadRequest:
 			return chat.Errorf(chat.CodeInvalid, "a parameter has a value that its type does not take"), h.Code
 		}
+	}
+	if errors.Is(err, io.EOF) { // of the binder, where a body has to be
+		return errNoBody, http.StatusBadRequest
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return chat.ErrUnavailable, http.StatusServiceUnavailable

@@ -69,7 +69,7 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("neither a secret nor a key set to verify tokens with")
 	}
-	rules := []jwt.ParserOption{jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(opt.Now)}
+	rules := []jwt.ParserOption{jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding(), jwt.WithTimeFunc(opt.Now)}
 	if opt.Issuer != "" {
 		rules = append(rules, jwt.WithIssuer(opt.Issuer))
 	}

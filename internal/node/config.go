@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web"
 )
@@ -243,4 +245,11 @@ func (s *settings) checkDev(p *problems) {
 	default:
 		p.add("CHATD_DEV", "want on, off or auto; not %q", s.Dev)
 	}
+}
+
+// Default is the configuration that a start without flags and environment has.
+func Default() (Config, error) {
+	var c Config
+	err := kong.ApplyDefaults(&c)
+	return c, err
 }

@@ -379,14 +379,14 @@ type Posting = chat.Posting
 
 // Problem defines model for Problem.
 type Problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
 	Code   Code   `json:"code"`
 	Detail string `json:"detail"`
 
 	// RequestId With a `5xx`: what to look for in the server's log.
 	RequestId *string `json:"request_id,omitempty"`
-	Status    int     `json:"status"`
-	Title     string  `json:"title"`
-	Type      string  `json:"type"`
 }
 
 // PublicGroupPage defines model for PublicGroupPage.
@@ -459,7 +459,7 @@ type SyncRequest struct {
 	After    *map[string]json.RawMessage `json:"after,omitempty"`
 	InboxAck *int64                      `json:"inbox_ack,omitempty"`
 
-	// InboxAfter Where this client is in the inbox; without it
+	// InboxAfter Where this client is in the inbox; without it, after what was acked.
 	InboxAfter *int64 `json:"inbox_after,omitempty"`
 	Limit      *int64 `json:"limit,omitempty"`
 

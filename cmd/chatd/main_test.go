@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// call runs the command with a deadline and returns what it wrote.
+func call(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var out, log bytes.Buffer
+	err = run(ctx, args, []string{"PATH=/bin"}, &out, &log)
+	return out.String(), log.String(), err
+}
+
+func TestFlags(t *testing.T) {
+	for _, args := range [][]string{
+		{"--nope"}, {"-nope"}, {"nope"}, {"token"}, {"token", "-user"}, {"token", "-user", "a", "-ttl", "x"}, {"-addr", "x"}, {"-addr=127.0.0.1:0", "--direct=none"},
+	} {
+		if _, _, err := call(t, args...); err == nil {
+			t.Errorf("%v was taken", args)
+		}
+	}
+	if out, _, err := call(t, "version"); err != nil || !strings.HasPrefix(out, "chatd ") {
+		t.Errorf("version: %q, %v", out, err)
+	}
+	out, _, err := call(t, "--help")
+	if err != nil || !strings.Contains(out, "--addr") || !strings.Contains(out, "CHATD_ADDR") || strings.Contains(out, "CHATD_ARCHIVE") {
+		t.Errorf("help: %v\n%s", err, out)
+	}
+}
+
+func TestUnknownVariable(t *testing.T) {
+	var out bytes.Buffer
+	err := run(context.Background(), nil, []string{"CHATD_ADRR=x"}, &out, &out)
+	if err == nil || !strings.Contains(err.Error(), "CHATD_ADRR") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestServe starts a server as a person would, gets a token beside it and uses it, then stops it.
+func TestServe(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	done := make(chan error, 1)
+	var log, out bytes.Buffer
+	go func() { done <- run(ctx, []string{"-addr", addr, "-data=" + data}, nil, &out, &log) }()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		if _, _, err := call(t, "healthcheck", "-addr", addr); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("not ready: %v", err)
+		}
+	}
+	for _, args := range [][]string{{"token", "-user", "alice", "-data", data}, {"-data", data, "token", "--user=alice", "-role", "admin", "-ttl", "1h"}} {
+		token, _, err := call(t, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/v1/groups", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%v: the token answers %d", args, resp.StatusCode)
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	for _, want := range []string{"embedded", "chatd token -user alice", "http://" + addr + "/"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, log.String())
+		}
+	}
+	if _, _, err := call(t, "healthcheck", "-addr", addr); err == nil {
+		t.Error("healthcheck of a stopped server succeeds")
+	}
+}

@@ -1,0 +1,174 @@
+package node
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+const testSecret = "0123456789abcdef0123456789abcdef"
+
+func defaults(t *testing.T) Config {
+	t.Helper()
+	for _, name := range variables() {
+		if _, set := os.LookupEnv(name); set {
+			t.Setenv(name, "") // so that it is restored
+			os.Unsetenv(name)
+		}
+	}
+	c, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestConfigRefuses(t *testing.T) {
+	cases := map[string]struct {
+		change func(*Config)
+		want   []string // what the error has to name
+	}{
+		"address without port":  {func(c *Config) { c.Addr = "localhost" }, []string{"CHATD_ADDR", "host:port"}},
+		"address with bad port": {func(c *Config) { c.Addr = "localhost:99999" }, []string{"CHATD_ADDR"}},
+		"admin address":         {func(c *Config) { c.AdminAddr = "x" }, []string{"CHATD_ADMIN_ADDR"}},
+		"URL of the store":      {func(c *Config) { c.Redis, c.JWTSecret = "http://u:canary@x", testSecret }, []string{"CHATD_REDIS", "redis://"}},
+		"cluster":               {func(c *Config) { c.Redis, c.JWTSecret = "redis-cluster://x", testSecret }, []string{"CHATD_REDIS", "Cluster"}},
+		"Redis without keys":    {func(c *Config) { c.Redis = "redis://x" }, []string{"CHATD_JWT_SECRET", "CHATD_JWT_JWKS"}},
+		"short secret":          {func(c *Config) { c.JWTSecret = "canary" }, []string{"CHATD_JWT_SECRET", "32 bytes"}},
+		"no secret file":        {func(c *Config) { c.JWTSecretFile = "/nonexistent" }, []string{"CHATD_JWT_SECRET_FILE"}},
+		"secret twice":          {func(c *Config) { c.JWTSecret, c.JWTSecretFile = testSecret, "/nonexistent" }, []string{"CHATD_JWT_SECRET_FILE", "either"}},
+		"prefix with a brace":   {func(c *Config) { c.Prefix = "a{b}" }, []string{"CHATD_PREFIX"}},
+		"durability":            {func(c *Config) { c.Durability = "all" }, []string{"CHATD_DURABILITY", "memory, disk, replica"}},
+		"direct":                {func(c *Config) { c.Direct = "x" }, []string{"CHATD_DIRECT", "all, shared"}},
+		"log":                   {func(c *Config) { c.Log = "loud" }, []string{"CHATD_LOG", "debug"}},
+		"log format":            {func(c *Config) { c.LogFormat = "xml" }, []string{"CHATD_LOG_FORMAT"}},
+		"origin with a path":    {func(c *Config) { c.Origins = []string{"https://a.example/"} }, []string{"CHATD_ORIGINS"}},
+		"origin star":           {func(c *Config) { c.Origins = []string{"*"} }, []string{"CHATD_ORIGINS"}},
+		"origin null":           {func(c *Config) { c.Origins = []string{"null"} }, []string{"CHATD_ORIGINS"}},
+		"proxies":               {func(c *Config) { c.TrustedProxies = []string{"all"} }, []string{"CHATD_TRUSTED_PROXIES"}},
+		"egress":                {func(c *Config) { c.EgressAllow = []string{"10.0.0.0/33"} }, []string{"CHATD_EGRESS_ALLOW"}},
+		"limit no number":       {func(c *Config) { c.MaxBody = "16k" }, []string{"CHATD_MAX_BODY", "whole number"}},
+		"limit zero":            {func(c *Config) { c.MaxPage = "0" }, []string{"CHATD_MAX_PAGE"}},
+		"limit negative":        {func(c *Config) { c.MaxSessions = "-1" }, []string{"CHATD_MAX_SESSIONS"}},
+		"limit huge":            {func(c *Config) { c.MaxInbox = "9999999999999999999" }, []string{"CHATD_MAX_INBOX"}},
+		"drain delay":           {func(c *Config) { c.DrainDelay = "5" }, []string{"CHATD_DRAIN_DELAY"}},
+		"archive":               {func(c *Config) { c.Archive = "sqlite:x" }, []string{"CHATD_ARCHIVE", "off"}},
+		"accounts":              {func(c *Config) { c.Accounts = "on" }, []string{"CHATD_ACCOUNTS"}},
+		"rate":                  {func(c *Config) { c.RateUser = "100/s" }, []string{"CHATD_RATE_USER"}},
+		"dev word":              {func(c *Config) { c.Dev = "yes" }, []string{"CHATD_DEV", "on, off or auto"}},
+		"dev on all addresses":  {func(c *Config) { c.Dev, c.Addr = "on", "0.0.0.0:8080" }, []string{"CHATD_DEV"}},
+		"dev with no host":      {func(c *Config) { c.Dev, c.Addr = "on", ":8080" }, []string{"CHATD_DEV"}},
+		"dev with Redis":        {func(c *Config) { c.Dev, c.Redis, c.JWTSecret = "on", "redis://x", testSecret }, []string{"CHATD_DEV"}},
+		"two at once":           {func(c *Config) { c.Log, c.MaxBody = "x", "x" }, []string{"CHATD_LOG", "CHATD_MAX_BODY"}},
+	}
+	for name, one := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := defaults(t)
+			one.change(&c)
+			_, err := c.check()
+			if err == nil {
+				t.Fatal("it was taken")
+			}
+			for _, want := range one.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q, want it to name %s", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "canary") {
+				t.Errorf("error %q shows a secret", err)
+			}
+		})
+	}
+}
+
+func TestConfigTakes(t *testing.T) {
+	c := defaults(t)
+	s, err := c.check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.dev || s.drainDelay != 0 || s.durability != "" || s.limits != chat.DefaultLimits() {
+		t.Errorf("defaults: dev %v, drain delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.durability, s.limits)
+	}
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(testSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Addr, c.JWTSecretFile, c.Durability, c.MaxBody, c.MaxPage = "0.0.0.0:80", file, "disk", "1000", "50"
+	c.Origins, c.TrustedProxies, c.Archive = []string{"https://a.example", "http://localhost:3000"}, []string{"10.0.0.1", "fd00::/8"}, "off"
+	if s, err = c.check(); err != nil {
+		t.Fatal(err)
+	}
+	if s.dev || string(s.secret) != testSecret || s.drainDelay != drainDelayDefault || s.durability != chat.DurabilityDisk {
+		t.Errorf("dev %v, secret of %d bytes, drain delay %s, durability %q", s.dev, len(s.secret), s.drainDelay, s.durability)
+	}
+	if s.limits.BodyBytesMax != 1000 || s.limits.PageMessagesMax != 50 || s.limits.PageMessages != 50 {
+		t.Errorf("limits %+v", s.limits)
+	}
+	for _, off := range []func(*Config){
+		func(c *Config) { c.JWTSecret = testSecret }, func(c *Config) { c.JWTJWKS = "/keys.json" },
+		func(c *Config) { c.Dev = "off" }, func(c *Config) { c.Addr = ":8080" },
+	} {
+		c := defaults(t)
+		off(&c)
+		if s, err := c.check(); err != nil || s.dev {
+			t.Errorf("the development sign-in is %v, %v; want it off", s.dev, err)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	fine := []string{"PATH=/bin", "CHATD_ADDR=x", "CHATD_RATE_IP=off", "CHATD_SERVICE_HOST=10.0.0.1", "CHATD_PORT=tcp://10.0.0.1:80", "CHATD_PORT_80_TCP=x", "CHATD_E2E_BINARY=x"}
+	if err := CheckEnvironment(fine); err != nil {
+		t.Error(err)
+	}
+	err := CheckEnvironment([]string{"CHATD_ADRR=canary", "CHATD_ORIGIN=x"})
+	if err == nil || !strings.Contains(err.Error(), "CHATD_ADRR, CHATD_ORIGIN") || !strings.Contains(err.Error(), "CHATD_ORIGINS") || strings.Contains(err.Error(), "canary") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSecretIsKept(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	first, made, err := keepSecret(data)
+	if err != nil || !made || len(first) < secretBytesMin {
+		t.Fatalf("first: %d bytes, made %v, %v", len(first), made, err)
+	}
+	again, made, err := keepSecret(data)
+	if err != nil || made || string(again) != string(first) {
+		t.Errorf("again: the same %v, made %v, %v", string(again) == string(first), made, err)
+	}
+	info, err := os.Stat(filepath.Join(data, secretFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+	if names, err := os.ReadDir(data); err != nil || len(names) != 1 {
+		t.Errorf("left behind: %v, %v", names, err)
+	}
+	if err := os.WriteFile(filepath.Join(data, secretFile), []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := keepSecret(data); err == nil {
+		t.Error("a short secret was taken")
+	}
+}
+
+func TestTokenRefuses(t *testing.T) {
+	c := defaults(t)
+	c.Data = t.TempDir()
+	for _, one := range []struct {
+		user, role string
+		ttl        time.Duration
+		want       string
+	}{
+		{"a:b", "", time.Hour, "-user"}, {"alice", "owner", time.Hour, "-role"}, {"alice", "", 0, "-ttl"}, {"alice", "", time.Hour, "start chatd once"},
+	} {
+		if _, err := c.Token(one.user, one.role, one.ttl); err == nil || !strings.Contains(err.Error(), one.want) {
+			t.Errorf("%+v: got %v", one, err)
+		}
+	}
+}

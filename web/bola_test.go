@@ -1,0 +1,103 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func fill(template, group, user string) string {
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1").Replace(template)
+}
+
+// Who calls, in the order of the columns of the matrix.
+var callers = []string{"anonymous", "non-member", "ex-member", "member", "admin", "owner", "operator"}
+
+// matrix says what each route answers to each kind of caller: in a private group of others, then in a public one. The
+// rows of routes without a group are the same for everyone with a token.
+var matrix = map[string]struct{ private, public string }{
+	"GET /v1/groups":                                {"401 200 200 200 200 200 200", ""},
+	"POST /v1/groups":                               {"401 201 201 201 201 201 201", ""},
+	"GET /v1/groups/public":                         {"401 200 200 200 200 200 200", ""},
+	"GET /v1/groups/{group}":                        {"401 404 404 200 200 200 200", "401 200 200 200 200 200 200"},
+	"PATCH /v1/groups/{group}":                      {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
+	"DELETE /v1/groups/{group}":                     {"401 404 404 403 403 204 204", "401 403 403 403 403 204 204"},
+	"GET /v1/groups/{group}/members":                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"PUT /v1/groups/{group}/members/{user}":         {"401 404 404 403 201 201 201", "401 403 403 403 201 201 201"},
+	"DELETE /v1/groups/{group}/members/{user}":      {"401 404 404 403 204 204 204", "401 403 403 403 204 204 204"},
+	"POST /v1/groups/{group}/messages":              {"401 404 404 201 201 201 403", "401 403 403 201 201 201 403"},
+	"GET /v1/groups/{group}/messages":               {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"POST /v1/groups/{group}/ack":                   {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"POST /v1/groups/{group}/read":                  {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"POST /v1/groups/{group}/unread":                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"GET /v1/groups/{group}/messages/{id}/receipts": {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"GET /v1/unread":                                {"401 200 200 200 200 200 200", ""},
+	"POST /v1/sync":                                 {"401 200 200 200 200 200 200", ""},
+	"POST /v1/users/{user}/messages":                {"401 201 201 201 201 201 201", ""},
+	"GET /v1/inbox":                                 {"401 200 200 200 200 200 200", ""},
+	"POST /v1/inbox/ack":                            {"401 200 200 200 200 200 200", ""},
+}
+
+// TestAuthorisation calls every route of the description as everyone. A route without a row fails.
+func TestAuthorisation(t *testing.T) {
+	s := start(t, nil)
+	n := 0
+	for _, r := range routes(t) {
+		if r.open {
+			continue
+		}
+		key := r.method + " " + r.template
+		row, ok := matrix[key]
+		if !ok {
+			t.Errorf("%s: no row in the matrix", key)
+			continue
+		}
+		for _, visibility := range []string{"private", "public"} {
+			wants := row.private
+			if visibility == "public" {
+				wants = row.public
+			}
+			for i, want := range strings.Fields(wants) {
+				n++
+				group := s.newGroup(fmt.Sprintf("g%d", n), visibility)
+				a := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template, group, "other"), body: bodies[key]}))
+				if got := fmt.Sprint(a.status); got != want {
+					t.Errorf("%s in a %s group as %s: got %d %s, want %s", key, visibility, callers[i], a.status, a.body, want)
+				}
+				if a.status == 404 {
+					absent := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template, "absent", "other"), body: bodies[key]}))
+					if absent.status != a.status || absent.body != a.body {
+						t.Errorf("%s as %s: a private group answers %q, one that does not exist %q", key, callers[i], a.body, absent.body)
+					}
+				}
+			}
+		}
+	}
+}
+
+// newGroup makes a group with one member of each kind, and someone else whom calls are about. What a call is about is a
+// member already, but for the call that adds.
+func (s *server) newGroup(id, visibility string) string {
+	s.must("owner", "POST", "/v1/groups", `{"id":"`+id+`","visibility":"`+visibility+`","members":["admin","member","ex-member"]}`)
+	s.must("owner", "PUT", "/v1/groups/"+id+"/members/admin", `{"role":"admin"}`)
+	s.must("ex-member", "DELETE", "/v1/groups/"+id+"/members/ex-member", "")
+	return id
+}
+
+func asCaller(kind string, r request) request {
+	switch kind {
+	case "anonymous":
+	case "operator":
+		r.user, r.role = "operator", "admin"
+	default:
+		r.user = kind
+	}
+	if r.method == "DELETE" && strings.HasSuffix(r.path, "/members/other") {
+		// Someone who is in: a member cannot be removed by another one, and one who is not in cannot be removed at all.
+		r.path = strings.TrimSuffix(r.path, "other") + "member"
+		if kind == "member" {
+			r.path = strings.TrimSuffix(r.path, "member") + "admin"
+		}
+	}
+	return r
+}

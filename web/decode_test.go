@@ -1,0 +1,124 @@
+package web
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/api"
+)
+
+func TestDecodeRefuses(t *testing.T) {
+	deep := strings.Repeat("[", depthMax) + strings.Repeat("]", depthMax)
+	cases := []struct{ name, body, detail string }{
+		{"no JSON", `{"id":`, "JSON value"},
+		{"trailing data", `{"id":1} {"id":2}`, "JSON value"},
+		{"trailing text", `{"id":1}x`, "JSON value"},
+		{"a list", `[1]`, "want a JSON object"},
+		{"a number", `1`, "want a JSON object"},
+		{"null", `null`, "want a JSON object"},
+		{"a string", `"id"`, "want a JSON object"},
+		{"missing", `{}`, "id is required"},
+		{"unknown field", `{"id":1,"idd":2}`, `unknown field "idd"`},
+		{"other case", `{"ID":1}`, `unknown field "ID"`},
+		{"twice", `{"id":1,"id":2}`, `"id" is given twice`},
+		{"twice, escaped", `{"id":1,"\u0069d":2}`, `"id" is given twice`},
+		{"null field", `{"id":null}`, "id: must not be null"},
+		{"string", `{"id":"1"}`, `"id": want an integer`},
+		{"fraction", `{"id":1.0}`, `"id": want an integer`},
+		{"exponent", `{"id":1e3}`, `"id": want an integer`},
+		{"2^63", `{"id":9223372036854775808}`, `"id": want an integer`},
+		{"huge", `{"id":1e999}`, `"id": want an integer`},
+		{"a bool", `{"id":true}`, `"id": want an integer`},
+		{"an object", `{"id":{}}`, `"id": want an integer`},
+		{"NaN", `{"id":NaN}`, "JSON value"},
+		{"bad UTF-8", "{\"id\":1,\"\xff\":1}", "UTF-8"},
+		{"a control character in a name", `{"a\u0000\u001b":1}`, `unknown field "a\x00\x1b"`},
+		{"too deep", `{"id":` + deep + `}`, "nested deeper"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var mark api.Mark
+			err := decodeStrict([]byte(c.body), &mark)
+			if got := chat.CodeOf(err); got != chat.CodeInvalid {
+				t.Fatalf("code %q, want %q (%v)", got, chat.CodeInvalid, err)
+			}
+			if !strings.Contains(err.Error(), c.detail) {
+				t.Errorf("error %q, want it to hold %q", err, c.detail)
+			}
+		})
+	}
+}
+
+func TestDecodeTakes(t *testing.T) {
+	var draft api.MessageDraft
+	body := ` {"kind":"data","data":{"a":[null,{"a":1}],"b":null},"mentions":["bob"],"client_id":"\u0063"} `
+	if err := decodeStrict([]byte(body), &draft); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(draft.Data), `{"a":[null,{"a":1}],"b":null}`; got != want {
+		t.Errorf("data %s, want %s", got, want)
+	}
+	if got := *draft.ClientId; got != "c" {
+		t.Errorf("client_id %q, want c", got)
+	}
+	var null api.MessageDraft
+	if err := decodeStrict([]byte(`{"data":null}`), &null); err != nil {
+		t.Errorf("data takes any JSON: %v", err)
+	}
+	if err := decodeStrict([]byte(`{"data":{"a":1,"a":2}}`), &null); err == nil {
+		t.Error("two fields of one name were taken inside of data")
+	}
+}
+
+func TestErrorsHoldNoValues(t *testing.T) {
+	const canary = "s3cr3t-canary"
+	for _, body := range []string{
+		`{"id":"` + canary + `"}`, `{"id":["` + canary + `"]}`, `{"id":1,"user":"` + canary + `"}`, `"` + canary + `"`,
+	} {
+		var mark api.Mark
+		if err := decodeStrict([]byte(body), &mark); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: error %v", body, err)
+		}
+	}
+}
+
+// FuzzDecode compares with encoding/json: what passes is one valid object, whose names are known, each once, and whose
+// values are what encoding/json reads from it.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{"kind":"text","body":"hi","client_id":"c","mentions":["a"]}`, `{"data":{"a":[1,2,{"b":null}]}}`, `{"target":9223372036854775807}`,
+		`{"body":"\ud800"}`, `{"a":1,"\u0061":1}`, `[]`, ``, `{"data":"\\\""}`, `{"data":[[[[]]]],"removed":true}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var got api.MessageDraft
+		err := decodeStrict(body, &got)
+		if err != nil {
+			if chat.CodeOf(err) != chat.CodeInvalid {
+				t.Fatalf("code of %v", err)
+			}
+			return
+		}
+		if !utf8.Valid(body) {
+			t.Fatal("invalid UTF-8 was taken")
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(body, &fields); err != nil {
+			t.Fatalf("taken, but not by encoding/json: %v", err)
+		}
+		known := shapeOf(reflect.TypeFor[api.MessageDraft]()).fields
+		for name := range fields {
+			if _, ok := known[name]; !ok {
+				t.Fatalf("unknown field %q was taken", name)
+			}
+		}
+		if data, ok := fields["data"]; ok && string(got.Data) != string(data) {
+			t.Fatalf("data %q, want %q", got.Data, data)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package web_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chatd/chatd/internal/node"
+)
+
+// bodies are a right body for each route that takes one; group, user and id are those of TestBadInput.
+var bodies = map[string]string{
+	"POST /v1/groups":                       `{"name":"n"}`,
+	"PATCH /v1/groups/{group}":              `{"name":"n"}`,
+	"PUT /v1/groups/{group}/members/{user}": `{"role":"member"}`,
+	"POST /v1/groups/{group}/messages":      `{"body":"hi"}`,
+	"POST /v1/groups/{group}/ack":           `{"id":1}`,
+	"POST /v1/groups/{group}/read":          `{"id":1}`,
+	"POST /v1/groups/{group}/unread":        `{"id":1}`,
+	"POST /v1/sync":                         `{"wait_s":0}`,
+	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
+	"POST /v1/inbox/ack":                    `{"seq":0}`,
+}
+
+// TestBadInput sends each kind of bad input to each route of the description.
+func TestBadInput(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
+	for _, r := range routes(t) {
+		if r.open {
+			continue
+		}
+		key := r.method + " " + r.template
+		path := strings.NewReplacer("{group}", "g", "{user}", "bob", "{id}", "1").Replace(r.template)
+		body, takesBody := bodies[key]
+		if takesBody == (r.method == http.MethodGet || r.method == http.MethodDelete) {
+			t.Errorf("%s: no row in bodies, or one too many", key)
+			continue
+		}
+		call := func(path, body string, header map[string]string) answer {
+			return s.do(request{method: r.method, path: path, body: body, user: "alice", header: header})
+		}
+		for _, bad := range []string{"a%7Bb%7D", "a:b", "a*", "a%3F", "%5Ba", "a%5C", "a%00", "a%0D%0A", "a%20b", ".a", "..%2Fa", "a%2Fb", "%2561", strings.Repeat("a", 65), "%C3%A4", "%EF%BD%81", "%F0%9F%91%8D"} {
+			if strings.Contains(r.template, "{group}") {
+				checkProblem(t, key+" group "+bad, call(strings.Replace(path, "/groups/g", "/groups/"+bad, 1), body, nil), 400, "invalid_request")
+			}
+			if strings.Contains(r.template, "{user}") {
+				checkProblem(t, key+" user "+bad, call(strings.Replace(path, "bob", bad, 1), body, nil), 400, "invalid_request")
+			}
+		}
+		if strings.Contains(r.template, "{id}") {
+			for _, bad := range []string{"0", "-1", "1e3", "1.0", "9223372036854775808", "x", "%31%20", "+1", "0x1"} {
+				checkProblem(t, key+" id "+bad, call(strings.Replace(path, "/1/", "/"+bad+"/", 1), body, nil), 400, "invalid_request")
+			}
+		}
+		for _, query := range []string{"?nope=1", "?token=x", "?limit", "?%zz", "?a;b", "?limit=1&limit=2&cursor=a&cursor=b&nope"} {
+			checkProblem(t, key+query, call(path+query, body, nil), 400, "invalid_request")
+		}
+		for _, name := range r.query {
+			if name == "limit" || name == "before" || (name == "after" && r.template == "/v1/inbox") {
+				for _, bad := range []string{"-1", "x", "1.5", "1e2", "9223372036854775808", "", "%201", "%2B1", "1_0"} {
+					checkProblem(t, key+"?"+name+"="+bad, call(path+"?"+name+"="+bad, body, nil), 400, "invalid_request")
+				}
+			}
+			checkProblem(t, key+" twice "+name, call(path+"?"+name+"=1&"+name+"=2", body, nil), 400, "invalid_request")
+		}
+		checkProblem(t, key+" compressed", call(path, body, map[string]string{"Content-Encoding": "gzip"}), 400, "invalid_request")
+		if !takesBody {
+			continue
+		}
+		for _, bad := range []string{"x", "[]", "1", "null", `"a"`, body + body, strings.Replace(body, `"`, `"x`, 1), body[:len(body)-1] + `,"nope":1}`, strings.ToUpper(body), "{\"\xff\":1}"} {
+			checkProblem(t, key+" body "+bad, call(path, bad, nil), 400, "invalid_request")
+		}
+		if key != "PUT /v1/groups/{group}/members/{user}" {
+			checkProblem(t, key+" no body", call(path, "", nil), 400, "invalid_request")
+		}
+		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "multipart/form-data; boundary=x", "x y"} {
+			checkProblem(t, key+" "+kind, call(path, body, map[string]string{"Content-Type": kind}), 400, "invalid_request")
+		}
+		large := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+		checkProblem(t, key+" 1 MiB and more", call(path, large, nil), 413, "too_large")
+	}
+}
+
+// TestBadFields tries values that a schema does not allow, field by field.
+func TestBadFields(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
+	integers := []string{`-1`, `1.5`, `1e3`, `9223372036854775808`, `"1"`, `true`, `[1]`, `{}`, `null`, `-9223372036854775809`}
+	texts := []string{`1`, `true`, `[]`, `{}`, `null`}
+	ids := append([]string{`""`, `".a"`, `"a:b"`, `"{}"`, `"*"`, `"a b"`, `"ä"`, `"\u0000"`, `"` + strings.Repeat("a", 65) + `"`}, texts...)
+	keys := append([]string{`""`, `"\n"`, `"ä"`, `"\u0000"`, `"` + strings.Repeat("a", 65) + `"`}, texts...)
+	lists := []string{`1`, `"a"`, `{}`, `null`, `[1]`, `[["a"]]`, `["a:b"]`}
+	words := append([]string{`""`, `"nope"`, `"PUBLIC"`}, texts...)
+	bools := []string{`1`, `"true"`, `null`, `[]`}
+	cases := []struct {
+		method, path, rest, field string
+		values                    []string
+	}{
+		{"POST", "/v1/groups", "", "id", ids},
+		{"POST", "/v1/groups", "", "name", texts},
+		{"POST", "/v1/groups", "", "members", lists},
+		{"POST", "/v1/groups", "", "visibility", words},
+		{"POST", "/v1/groups", "", "post", words},
+		{"POST", "/v1/groups", "", "keep", integers},
+		{"POST", "/v1/groups", "", "backlog_max", append([]string{`0`}, integers...)},
+		{"POST", "/v1/groups", "", "history", bools},
+		{"PATCH", "/v1/groups/g", "", "name", texts},
+		{"PATCH", "/v1/groups/g", "", "visibility", words},
+		{"PATCH", "/v1/groups/g", "", "post", words},
+		{"PATCH", "/v1/groups/g", "", "keep", integers},
+		{"PATCH", "/v1/groups/g", "", "backlog_max", integers},
+		{"PATCH", "/v1/groups/g", "", "history", bools},
+		{"PATCH", "/v1/groups/g", "", "epoch", []string{`"a"`}},
+		{"PATCH", "/v1/groups/g", "", "last", []string{`1`}},
+		{"PUT", "/v1/groups/g/members/bob", "", "role", words},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "kind", append([]string{`"notice"`}, words...)},
+		{"POST", "/v1/groups/g/messages", ``, "body", texts},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "client_id", keys},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "reply_to", append([]string{`0`}, integers...)},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "mentions", lists},
+		{"POST", "/v1/groups/g/messages", `"kind":"delete",`, "target", append([]string{`0`}, integers...)},
+		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,`, "emoji", texts},
+		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,"emoji":"x",`, "removed", bools},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "deliver_at", []string{`"2030-01-01T00:00:00Z"`, `1`, `"x"`}},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "from", []string{`"bob"`}},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "id", []string{`7`}},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "sent_at", []string{`"2026-11-20T10:00:00Z"`}},
+		{"POST", "/v1/groups/g/ack", "", "id", integers},
+		{"POST", "/v1/groups/g/read", "", "id", integers},
+		{"POST", "/v1/groups/g/unread", "", "id", integers},
+		{"POST", "/v1/sync", "", "ack", []string{`1`, `[]`, `null`, `{"g":"1"}`, `{"g":-1}`, `{"g":1.5}`, `{"g":1e3}`, `{"a:b":1}`, `{"":1}`, `{"g":1,"g":2}`, `{"g":9223372036854775808}`}},
+		{"POST", "/v1/sync", "", "after", []string{`1`, `[]`, `null`, `{"g":-1}`, `{"g":1.5}`, `{"g":1e3}`, `{"a:b":1}`, `{"g":true}`, `{"g":"12"}`, `{"g":""}`, `{"g":null}`, `{"g":"nonsense"}`, `{"g":[1]}`, `{"g":9223372036854775808}`}},
+		{"POST", "/v1/sync", "", "inbox_ack", integers},
+		{"POST", "/v1/sync", "", "inbox_after", integers},
+		{"POST", "/v1/sync", "", "limit", append([]string{`0`}, integers...)},
+		{"POST", "/v1/sync", "", "wait_s", integers},
+		{"POST", "/v1/users/bob/messages", ``, "body", texts},
+		{"POST", "/v1/users/bob/messages", `"body":"a",`, "client_id", keys},
+		{"POST", "/v1/users/bob/messages", `"body":"a",`, "deliver_at", []string{`"2030-01-01T00:00:00Z"`}},
+		{"POST", "/v1/users/bob/messages", `"body":"a",`, "from", []string{`"mallory"`}},
+		{"POST", "/v1/inbox/ack", "", "seq", integers},
+	}
+	for _, c := range cases {
+		for _, value := range c.values {
+			body := "{" + c.rest + `"` + c.field + `":` + value + "}"
+			a := s.do(request{method: c.method, path: c.path, body: body, user: "alice"})
+			checkProblem(t, c.method+" "+c.path+" "+body, a, 400, "invalid_request")
+		}
+	}
+	if a := s.must("alice", "GET", "/v1/groups/g/messages?after=0", ""); a.field("last") != float64(1) {
+		t.Errorf("something was written: %s", a.body)
+	}
+}
+
+// TestChunkedBodyIsBounded sends a body without a length and looks whether the server stops reading it.
+func TestChunkedBodyIsBounded(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.MaxRequest = "4096" })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /v1/groups HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nTransfer-Encoding: chunked\r\n\r\n", token(t, "alice", ""))
+	for range 5 {
+		fmt.Fprintf(conn, "400\r\n%s\r\n", strings.Repeat(" ", 1024))
+	}
+	// The body goes on, yet the answer comes.
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 413 || !strings.Contains(string(b), `"too_large"`) || !resp.Close {
+		t.Errorf("got %d %q, %v, closing %v; want 413 too_large on a connection that closes", resp.StatusCode, b, err, resp.Close)
+	}
+}
+
+func TestAcceptedContentTypes(t *testing.T) {
+	s := start(t, nil)
+	for _, kind := range []string{"", "application/json", "application/json; charset=UTF-8", "Application/JSON"} {
+		a := s.do(request{method: "POST", path: "/v1/groups", body: `{}`, user: "alice", header: map[string]string{"Content-Type": kind}})
+		if a.status != http.StatusCreated {
+			t.Errorf("%q: %d %s", kind, a.status, a.body)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package web_test
+
+import (
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/static"
+)
+
+func TestPages(t *testing.T) {
+	s := start(t, nil)
+	docs := s.do(request{method: "GET", path: "/docs"})
+	if docs.status != 200 || !strings.HasPrefix(docs.header.Get("Content-Type"), "text/html") {
+		t.Fatalf("/docs: %d %s", docs.status, docs.header)
+	}
+	for _, r := range routes(t) {
+		if !strings.Contains(docs.body, `id="`+r.id+`"`) {
+			t.Errorf("/docs does not show %s", r.id)
+		}
+	}
+	for _, not := range []string{"<script", "style=", "http://", "https://", "onclick"} {
+		if strings.Contains(docs.body, not) {
+			t.Errorf("/docs holds %q: it has to work under its policy and without the network", not)
+		}
+	}
+	for _, one := range strings.Split(docs.body, `href="#`)[1:] {
+		if id, _, _ := strings.Cut(one, `"`); !strings.Contains(docs.body, `id="`+id+`"`) {
+			t.Errorf("/docs links to #%s, which is not there", id)
+		}
+	}
+	if a := s.do(request{method: "GET", path: "/openapi.yaml"}); a.status != 200 || !strings.HasPrefix(a.body, "openapi: 3.1.0") {
+		t.Errorf("/openapi.yaml: %d", a.status)
+	}
+	err := fs.WalkDir(static.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		a := s.do(request{method: "GET", path: "/" + name})
+		if a.status != 200 || !strings.Contains(a.header.Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
+			t.Errorf("/%s: %d %s", name, a.status, a.header)
+		}
+		if strings.HasSuffix(name, ".js") && !strings.HasPrefix(a.header.Get("Content-Type"), "text/javascript") {
+			t.Errorf("/%s: content type %q", name, a.header.Get("Content-Type"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := s.do(request{method: "GET", path: "/"})
+	again := s.do(request{method: "GET", path: "/", header: map[string]string{"If-None-Match": page.header.Get("ETag")}})
+	if page.status != 200 || again.status != http.StatusNotModified {
+		t.Errorf("/: %d, and again with its tag %d", page.status, again.status)
+	}
+}
+
+func TestSecurityHeaders(t *testing.T) {
+	s := start(t, nil)
+	for _, path := range []string{"/", "/docs", "/livez", "/readyz", "/v1/groups", "/v1/unread", "/nope"} {
+		a := s.do(request{method: "GET", path: path, user: "alice"})
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Vary": "Origin", "Server": ""} {
+			if got := a.header.Get(name); got != want {
+				t.Errorf("%s: %s %q, want %q", path, name, got, want)
+			}
+		}
+		if csp := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s: policy %q", path, csp)
+		}
+		if strings.HasPrefix(path, "/v1") && a.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: Cache-Control %q", path, a.header.Get("Cache-Control"))
+		}
+	}
+}
+
+func TestCORS(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.Origins = []string{"https://app.example.com"} })
+	preflight := func(origin string) answer {
+		return s.do(request{method: "OPTIONS", path: "/v1/groups", header: map[string]string{
+			"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type",
+		}})
+	}
+	a := preflight("https://app.example.com")
+	if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
+		t.Errorf("preflight: %d %s", a.status, a.header)
+	}
+	for _, name := range []string{"Authorization", "Content-Type", "Idempotency-Key"} {
+		if !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), name) {
+			t.Errorf("preflight does not allow %s", name)
+		}
+	}
+	if got := a.header.Get("Access-Control-Allow-Credentials"); got != "" {
+		t.Errorf("credentials %q: tokens are no cookies", got)
+	}
+	call := s.do(request{method: "GET", path: "/v1/groups", user: "alice", header: map[string]string{"Origin": "https://app.example.com"}})
+	if call.status != 200 || call.header.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
+		t.Errorf("call: %d %s", call.status, call.header)
+	}
+	for _, origin := range []string{"null", "*", "https://app.example.com.evil.com", "http://app.example.com", "https://app.example.com:8443", "https://APP.example.com", s.url} {
+		a := preflight(origin)
+		if a.status != http.StatusForbidden || a.header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("preflight from %s: %d %s", origin, a.status, a.header)
+		}
+		call := s.do(request{method: "GET", path: "/v1/groups", user: "alice", header: map[string]string{"Origin": origin}})
+		if got := call.header.Get("Access-Control-Allow-Origin"); got != "" {
+			t.Errorf("call from %s is allowed to %q", origin, got)
+		}
+	}
+}
+
+func TestMetricsAreForThisHost(t *testing.T) {
+	s := start(t, nil)
+	a := s.do(request{method: "GET", path: "/metrics"})
+	if a.status != 200 || !strings.Contains(a.body, "chatd_panics_total 0") {
+		t.Errorf("/metrics: %d", a.status)
+	}
+	s.must("a-user-name", "POST", "/v1/groups", `{"id":"a-group-name"}`)
+	s.must("a-user-name", "GET", "/v1/groups/a-group-name", "")
+	if a = s.do(request{method: "GET", path: "/metrics"}); strings.Contains(a.body, "a-user-name") || strings.Contains(a.body, "a-group-name") {
+		t.Error("a label holds a user or a group")
+	}
+	for name, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "Forwarded": "for=127.0.0.1", "X-Real-IP": "::1", "Host": "chat.example.com"} {
+		checkProblem(t, name, s.do(request{method: "GET", path: "/metrics", header: map[string]string{name: value}}), 404, "not_found")
+	}
+}
+
+func TestAdminAddress(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.AdminAddr = "127.0.0.1:0" })
+	checkProblem(t, "/metrics", s.do(request{method: "GET", path: "/metrics"}), 404, "not_found")
+	s.url = "http://" + s.node.AdminAddr().String()
+	for _, path := range []string{"/metrics", "/livez", "/readyz"} {
+		if a := s.do(request{method: "GET", path: path}); a.status != 200 {
+			t.Errorf("admin %s: %d %s", path, a.status, a.body)
+		}
+	}
+	checkProblem(t, "admin /v1/groups", s.do(request{method: "GET", path: "/v1/groups", user: "alice"}), 404, "not_found")
+}
+
+func TestDevelopmentSignIn(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.JWTSecret = "" })
+	sign := func(body string, header map[string]string) answer {
+		return s.do(request{method: "POST", path: "/v1/dev/token", body: body, header: header})
+	}
+	a := sign(`{"user":"alice"}`, map[string]string{"Origin": s.url, "Sec-Fetch-Site": "same-origin"})
+	got, _ := a.field("token").(string)
+	if a.status != 200 || got == "" || a.field("expires_at") == nil {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	groups := s.do(request{method: "GET", path: "/v1/groups", header: map[string]string{"Authorization": "Bearer " + got}})
+	if groups.status != 200 {
+		t.Errorf("the token answers %d %s", groups.status, groups.body)
+	}
+	for name, header := range map[string]map[string]string{
+		"another site":           {"Origin": "https://evil.example"},
+		"null":                   {"Origin": "null"},
+		"another port":           {"Origin": "http://127.0.0.1:1"},
+		"cross-site":             {"Sec-Fetch-Site": "cross-site"},
+		"a name that is rebound": {"Host": "evil.example"},
+		"through a proxy":        {"X-Forwarded-For": "203.0.113.7"},
+	} {
+		checkProblem(t, name, sign(`{"user":"alice"}`, header), 403, "forbidden")
+	}
+	for _, body := range []string{"", `{}`, `{"user":1}`, `{"user":"a:b"}`, `{"user":""}`, `{"user":"a","role":"admin"}`} {
+		checkProblem(t, body, sign(body, nil), 400, "invalid_request")
+	}
+}
