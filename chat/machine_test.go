@@ -1,0 +1,455 @@
+package chat_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var (
+	machineUsers  = []string{"ann", "bob", "cid", "dee"}
+	machineGroups = []string{"red", "blue"}
+)
+
+// device is one client of a user: it pulls with a cursor of its own and must see every id once, or be told.
+type device struct {
+	user, group string
+	cursor      string // as the service gave it; empty before the first pull
+	at          int64  // the highest id it holds
+	epoch       string
+}
+
+// machine drives a service and the model with the same random steps and compares them after each.
+type machine struct {
+	ctx     context.Context
+	service *chat.Service
+	stores  chat.Stores
+	restart func() (*chat.Service, chat.Stores)
+	groups  map[string]*modelGroup // by id; absent: no such group
+	epochs  map[string]bool        // every epoch ever seen: none comes twice
+	devices []*device
+	serial  int
+}
+
+func newMachine(ctx context.Context, open func() (*chat.Service, chat.Stores)) *machine {
+	m := &machine{ctx: ctx, restart: open, groups: map[string]*modelGroup{}, epochs: map[string]bool{}}
+	m.service, m.stores = open()
+	for _, u := range machineUsers {
+		for _, g := range machineGroups {
+			m.devices = append(m.devices, &device{user: u, group: g})
+		}
+	}
+	return m
+}
+
+func caller(user string) chat.Caller { return chat.Caller{User: user} }
+
+// expect fails unless err carries one of the codes ("" stands for success).
+func expect(t *rapid.T, what string, err error, codes ...chat.Code) {
+	t.Helper()
+	if !slices.Contains(codes, chat.CodeOf(err)) {
+		t.Fatalf("%s: got %v, want one of %q", what, err, codes)
+	}
+	outcomes[what]++
+}
+
+// outcomes counts how often each expectation was met, over all runs of a test, so that a test whose actions are all
+// refused cannot pass.
+var outcomes = map[string]int{}
+
+// evenly draws from 0..n-1. The numbers that rapid draws are mostly small, which would make the first action the usual
+// one; mixing the bits makes all of them come up.
+func evenly(t *rapid.T, label string, n int) int {
+	x := rapid.Uint64().Draw(t, label)
+	x ^= x >> 31
+	x *= 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	return int(x % uint64(n))
+}
+
+// oneOf draws one of values evenly.
+func oneOf[T any](t *rapid.T, label string, values ...T) T {
+	return values[evenly(t, label, len(values))]
+}
+
+// outsider is the code that a user who is no member gets for messages of the group.
+func (m *machine) outsider(group string) chat.Code {
+	if g := m.groups[group]; g != nil && g.public {
+		return chat.CodeForbidden
+	}
+	return chat.CodeNotFound
+}
+
+func (m *machine) member(group, user string) *modelMember {
+	if g := m.groups[group]; g != nil {
+		return g.members[user]
+	}
+	return nil
+}
+
+// step does one random action.
+func (m *machine) step(t *rapid.T) {
+	user := oneOf(t, "user", machineUsers...)
+	group := oneOf(t, "group", machineGroups...)
+	if m.member(group, user) == nil {
+		user = oneOf(t, "user, again", machineUsers...) // strangers are refused whatever they do: a few of those will do
+	}
+	if m.groups[group] == nil {
+		m.create(t, user, group)
+		m.check(t, group)
+		return
+	}
+	actions := []struct {
+		weight int
+		name   string
+		do     func(*rapid.T, string, string)
+	}{
+		{12, "send", m.send}, {6, "retry", m.retry}, {8, "pull", m.pull}, {8, "ack", m.ack}, {5, "read", m.read},
+		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
+		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
+		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "direct", m.list},
+	}
+	total := 0
+	for _, a := range actions {
+		total += a.weight
+	}
+	pick := evenly(t, "action", total)
+	for _, a := range actions {
+		if pick -= a.weight; pick < 0 {
+			t.Logf("%s %s %s", a.name, user, group)
+			a.do(t, user, group)
+			break
+		}
+	}
+	m.check(t, group)
+}
+
+func (m *machine) create(t *rapid.T, user, group string) {
+	keep := rapid.Int64Range(0, 6).Draw(t, "keep")
+	backlog := rapid.Int64Range(5, 25).Draw(t, "backlog")
+	history := oneOf(t, "history", true, false)
+	visibility := oneOf(t, "visibility", chat.Private, chat.Public)
+	var others []string
+	for _, u := range machineUsers {
+		if u != user && oneOf(t, "with "+u, true, true, true, false) {
+			others = append(others, u)
+		}
+	}
+	got, err := m.service.CreateGroup(m.ctx, caller(user), chat.GroupDraft{ID: group, Name: "The " + group, Members: others,
+		Visibility: visibility, Keep: &keep, BacklogMax: &backlog, History: &history})
+	expect(t, "create", err, "")
+	if m.epochs[got.Epoch] || got.Epoch == "" {
+		t.Fatalf("create %s: epoch %q was used before", group, got.Epoch)
+	}
+	m.epochs[got.Epoch] = true
+	g := &modelGroup{epoch: got.Epoch, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
+		messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
+	m.groups[group] = g
+	g.last = 1
+	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
+	g.members[user] = newModelMember(g, chat.Owner, 1)
+	for _, u := range others {
+		g.last++
+		g.messages[g.last] = &modelMessage{from: user, kind: chat.Notice}
+		g.members[u] = newModelMember(g, chat.Ordinary, g.last)
+	}
+	g.free()
+}
+
+// newModelMember is a member who has just joined at the notice id joined.
+func newModelMember(g *modelGroup, role chat.Role, joined int64) *modelMember {
+	start := g.cut
+	if !g.history {
+		start = joined - 1
+	}
+	return &modelMember{role: role, joined: joined, seen: start, read: start, since: joined}
+}
+
+func (m *machine) draft(t *rapid.T, user, group string) chat.Draft {
+	m.serial++
+	body := fmt.Sprintf("m%d \"<&>\\\n\u2028", m.serial)
+	d := chat.Draft{Body: &body}
+	if oneOf(t, "keyed", true, false) {
+		d.ClientID = fmt.Sprintf("k%d", m.serial)
+	}
+	if rapid.IntRange(0, 3).Draw(t, "mentions") == 0 {
+		d.Mentions = []string{oneOf(t, "mentioned", machineUsers...)}
+	}
+	return d
+}
+
+func (m *machine) send(t *rapid.T, user, group string) {
+	d := m.draft(t, user, group)
+	sent, err := m.service.Send(m.ctx, caller(user), group, d, "")
+	if m.member(group, user) == nil {
+		expect(t, "send from outside", err, m.outsider(group))
+		return
+	}
+	expect(t, "send", err, "")
+	g := m.groups[group]
+	var told []string
+	for _, u := range d.Mentions {
+		if g.members[u] != nil {
+			told = append(told, u)
+		}
+	}
+	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: *d.Body, mentions: told})
+	if sent.ID != id || sent.Duplicate {
+		t.Fatalf("send: got id %d duplicate %v, want id %d", sent.ID, sent.Duplicate, id)
+	}
+	if d.ClientID != "" {
+		g.sent[user+"/"+d.ClientID] = modelSend{id, *d.Body + strings.Join(d.Mentions, ",")}
+	}
+}
+
+// retry sends again what was sent before, with the same key: the first answer, or with other content a refusal.
+func (m *machine) retry(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	var keys []string
+	for k := range g.sent {
+		if strings.HasPrefix(k, user+"/") {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	slices.Sort(keys)
+	key := oneOf(t, "key", keys...)
+	first := g.sent[key]
+	body, mention, _ := strings.Cut(first.content, "\u2028")
+	body += "\u2028"
+	d := chat.Draft{Body: &body, ClientID: strings.TrimPrefix(key, user+"/")}
+	if mention != "" {
+		d.Mentions = []string{mention}
+	}
+	if g.members[user] == nil {
+		_, err := m.service.Send(m.ctx, caller(user), group, d, "")
+		expect(t, "retry from outside", err, m.outsider(group))
+		return
+	}
+	again, err := m.service.Send(m.ctx, caller(user), group, d, "")
+	expect(t, "retry", err, "")
+	if again.ID != first.id || !again.Duplicate {
+		t.Fatalf("retry: got id %d duplicate %v, want %d and a duplicate", again.ID, again.Duplicate, first.id)
+	}
+	other := body + "x"
+	d.Body = &other
+	_, err = m.service.Send(m.ctx, caller(user), group, d, "")
+	expect(t, "key reused", err, chat.CodeKeyReused)
+}
+
+// pull goes on with a device from its own cursor: by the cursor string, or by the id alone.
+func (m *machine) pull(t *rapid.T, user, group string) {
+	var d *device
+	for _, have := range m.devices {
+		if have.user == user && have.group == group {
+			d = have
+		}
+	}
+	after := d.cursor
+	if after == "" || oneOf(t, "by id", true, false) && d.epoch == m.groups[group].epoch {
+		after = strconv.FormatInt(d.at, 10)
+	}
+	limit := rapid.IntRange(1, 8).Draw(t, "limit")
+	b, _, err := m.service.Pull(m.ctx, caller(user), group, chat.PullQuery{After: &after, Limit: limit})
+	if m.member(group, user) == nil {
+		expect(t, "pull from outside", err, m.outsider(group))
+		return
+	}
+	expect(t, "pull", err, "")
+	m.checkBatch(t, b, user, group, limit)
+	g := m.groups[group]
+	if strings.Contains(after, ".") && d.epoch != g.epoch {
+		if b.Complete {
+			t.Fatalf("pull with a cursor of epoch %s from epoch %s says complete", d.epoch, g.epoch)
+		}
+	} else {
+		from := max(d.at, g.visible(user)-1)
+		if d.at > g.last {
+			from = b.From - 1
+		}
+		if b.From != from+1 {
+			t.Fatalf("pull after %d: batch begins at %d, want %d", d.at, b.From, from+1)
+		}
+		whole := d.at >= g.cut || !g.history && g.members[user].joined > g.cut
+		if whole = whole && d.at <= g.last; b.Complete != whole {
+			t.Fatalf("pull after %d: complete is %v, want %v (first %d, last %d)", d.at, b.Complete, whole, g.cut+1, g.last)
+		}
+	}
+	d.cursor, d.at, d.epoch = b.Cursor, b.To, b.Epoch
+}
+
+// checkBatch holds for every batch whatever was asked.
+func (m *machine) checkBatch(t *rapid.T, b chat.Batch, user, group string, limit int) {
+	g := m.groups[group]
+	if b.Epoch != g.epoch || b.Last != g.last || b.First != g.visible(user) {
+		t.Fatalf("batch: got epoch %s first %d last %d, want %s %d %d", b.Epoch, b.First, b.Last, g.epoch, g.visible(user), g.last)
+	}
+	if b.To != b.From-1+int64(len(b.Messages)) || len(b.Messages) > limit {
+		t.Fatalf("batch %d..%d holds %d messages (limit %d)", b.From, b.To, len(b.Messages), limit)
+	}
+	if b.HasMore != (b.To < g.last) {
+		t.Fatalf("batch %d..%d of %d says has_more %v", b.From, b.To, g.last, b.HasMore)
+	}
+	for i, msg := range b.Messages {
+		id := b.From + int64(i)
+		if msg.ID != id {
+			t.Fatalf("batch from %d: place %d holds id %d", b.From, i, msg.ID)
+		}
+		if err := g.messages[id].check(id, group, msg.JSON); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.Messages) > 0 && b.From < g.visible(user) {
+		t.Fatalf("%s was served %d, below what is visible (%d)", user, b.From, g.visible(user))
+	}
+	unread, _ := g.unread(user)
+	if b.Unread != unread || b.Seen != g.members[user].seen || b.Read != g.members[user].read {
+		t.Fatalf("batch for %s: got seen %d read %d unread %d, want %d %d %d", user, b.Seen, b.Read, b.Unread,
+			g.members[user].seen, g.members[user].read, unread)
+	}
+}
+
+func (m *machine) position(t *rapid.T, group string) int64 {
+	return int64(evenly(t, "id", int(m.groups[group].last+2)))
+}
+
+func (m *machine) ack(t *rapid.T, user, group string) {
+	m.move(t, user, group, m.position(t, group), false)
+}
+func (m *machine) read(t *rapid.T, user, group string) {
+	m.move(t, user, group, m.position(t, group), true)
+}
+
+func (m *machine) move(t *rapid.T, user, group string, id int64, read bool) {
+	call := m.service.Ack
+	if read {
+		call = m.service.Read
+	}
+	got, err := call(m.ctx, caller(user), group, id)
+	g, w := m.groups[group], m.member(group, user)
+	switch {
+	case w == nil:
+		expect(t, "ack from outside", err, m.outsider(group))
+		return
+	case id > g.last:
+		expect(t, "ack above last", err, chat.CodeOutOfRange)
+		return
+	}
+	expect(t, "ack", err, "")
+	w.seen = max(w.seen, id)
+	if read {
+		w.read = max(w.read, id)
+	}
+	g.free()
+	m.checkCursors(t, got, user, group)
+}
+
+func (m *machine) checkCursors(t *rapid.T, got chat.Cursors, user, group string) {
+	g, w := m.groups[group], m.member(group, user)
+	unread, _ := g.unread(user)
+	if want := (chat.Cursors{Seen: w.seen, Read: w.read, Unread: unread}); got != want {
+		t.Fatalf("cursors of %s in %s: got %+v, want %+v", user, group, got, want)
+	}
+}
+
+func (m *machine) markUnread(t *rapid.T, user, group string) {
+	g, w := m.groups[group], m.member(group, user)
+	id := 1 + int64(evenly(t, "id", int(g.last)))
+	got, err := m.service.Unread(m.ctx, caller(user), group, id)
+	if w == nil {
+		expect(t, "unread from outside", err, m.outsider(group))
+		return
+	}
+	expect(t, "unread", err, "")
+	// What lies below the reader's sight cannot become unread; how far back the mark goes there is the service's.
+	if low := g.visible(user) - 1; id-1 >= low {
+		w.read = min(w.read, id-1)
+	} else {
+		w.read = min(w.read, max(got.Read, id-1))
+	}
+	m.checkCursors(t, got, user, group)
+}
+
+// restarted stops the node and starts it again on the same data.
+func (m *machine) restarted(t *rapid.T, _, _ string) { m.service, m.stores = m.restart() }
+
+// check compares what every user can see of the group with the model.
+func (m *machine) check(t *rapid.T, group string) {
+	g := m.groups[group]
+	end, err := m.stores.Lasts(m.ctx, []string{group})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g == nil {
+		if end[0].Epoch != "" {
+			t.Fatalf("%s is gone, the store says it ends at %+v", group, end[0])
+		}
+		return
+	}
+	infos := map[string]chat.Info{}
+	for _, u := range machineUsers {
+		got, err := m.stores.Infos(m.ctx, u, []string{group})
+		if err != nil {
+			t.Fatal(err)
+		}
+		infos[u] = got[0]
+	}
+	first := infos[machineUsers[0]].First
+	if first-1 < g.cut {
+		t.Fatalf("T2: first of %s went back from %d to %d", group, g.cut+1, first)
+	}
+	if first-1 > g.freed {
+		t.Fatalf("T1: %s is trimmed up to %d, the rules allow %d", group, first-1, g.freed)
+	}
+	g.cut = first - 1
+	for _, u := range machineUsers {
+		m.checkInfo(t, infos[u], u, group)
+	}
+	stored, _, err := m.stores.Range(m.ctx, group, first, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(stored)) != g.last-g.cut {
+		t.Fatalf("L8: %s holds %d messages, want %d..%d", group, len(stored), first, g.last)
+	}
+	for i, msg := range stored {
+		id := first + int64(i)
+		if msg.ID != id {
+			t.Fatalf("L1: %s: place %d holds id %d, want %d", group, i, msg.ID, id)
+		}
+		if err := g.messages[id].check(id, group, msg.JSON); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (m *machine) checkInfo(t *rapid.T, got chat.Info, user, group string) {
+	g, w := m.groups[group], m.member(group, user)
+	if got.Epoch != g.epoch || got.Last != g.last || got.Members != int64(len(g.members)) {
+		t.Fatalf("%s: got epoch %s last %d members %d, want %s %d %d", group, got.Epoch, got.Last, got.Members, g.epoch, g.last, len(g.members))
+	}
+	if w == nil {
+		if got.Role != "" {
+			t.Fatalf("X1: %s has role %q in %s, is no member", user, got.Role, group)
+		}
+		return
+	}
+	unread, mentions := g.unread(user)
+	type view struct {
+		Role               chat.Role
+		Joined, Seen, Read int64
+		Unread, Mentions   int64
+	}
+	want := view{w.role, w.joined, w.seen, w.read, unread, mentions}
+	if have := (view{got.Role, got.Joined, got.Seen, got.Read, got.Unread, got.MentionsUnread}); have != want {
+		t.Fatalf("%s in %s: got %+v, want %+v", user, group, have, want)
+	}
+}

@@ -1,0 +1,176 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// The model is chatd without a store: plain maps, no bounds on work, no concurrency. The random machine in
+// machine_test.go does everything twice, here and in a real service, and compares what every user can see.
+
+// modelMessage is what an entry of a log must read like.
+type modelMessage struct {
+	from     string
+	kind     chat.Kind
+	body     string // of text and edit
+	target   int64
+	emoji    string
+	removed  bool
+	mentions []string
+	edited   bool
+	deleted  bool
+	edits    []int64
+}
+
+func (m *modelMessage) counts() bool {
+	return (m.kind == chat.Text || m.kind == chat.Data) && !m.deleted
+}
+
+type modelMember struct {
+	role       chat.Role
+	joined     int64 // id of the notice of joining
+	seen, read int64
+	since      int64 // mentions at or below this id were before the member joined
+}
+
+type modelSend struct {
+	id      int64
+	content string
+}
+
+// modelGroup is one life of a group. cut is the highest trimmed id as the service last showed it; freed is the highest
+// that the rules ever allowed to be trimmed.
+type modelGroup struct {
+	epoch      string
+	last       int64
+	cut        int64
+	freed      int64
+	keep       int64
+	backlogMax int64
+	history    bool
+	public     bool
+	messages   map[int64]*modelMessage // also trimmed ones: unread counts outlive them
+	members    map[string]*modelMember
+	sent       map[string]modelSend // "user/client_id"
+	reacted    map[string]int64     // "target user emoji", or "-target user emoji" for a removal
+}
+
+// bound is the highest id that may be trimmed now: what every counted reader has seen, but for the newest keep. A
+// reader more than backlogMax behind is not counted; with nobody counted the newest backlogMax stay.
+func (g *modelGroup) bound() int64 {
+	floor := g.last - g.backlogMax
+	lowest, counted := int64(0), false
+	for _, m := range g.members {
+		if m.seen < floor {
+			continue
+		}
+		if !counted || m.seen < lowest {
+			lowest, counted = m.seen, true
+		}
+	}
+	if !counted {
+		lowest = floor
+	}
+	return max(0, min(lowest, g.last-g.keep))
+}
+
+// free notes what the rules allow to be trimmed from now on.
+func (g *modelGroup) free() { g.freed = max(g.freed, g.bound()) }
+
+// append adds an entry and moves the writer's own cursors along if they were at the end.
+func (g *modelGroup) append(by string, m *modelMessage) int64 {
+	g.last++
+	g.messages[g.last] = m
+	if w := g.members[by]; w != nil {
+		if w.read == g.last-1 && w.seen == g.last-1 {
+			w.read = g.last
+		}
+		if w.seen == g.last-1 {
+			w.seen = g.last
+		}
+	}
+	g.free()
+	return g.last
+}
+
+// unread is the rule of the wire contract, counted the slow way.
+func (g *modelGroup) unread(user string) (unread, mentions int64) {
+	m := g.members[user]
+	floor := max(m.read, g.last-g.backlogMax)
+	for id := floor + 1; id <= g.last; id++ {
+		e := g.messages[id]
+		if e == nil || !e.counts() {
+			continue
+		}
+		if e.from != user {
+			unread++
+		}
+		for _, u := range e.mentions {
+			if u == user && id > m.since && e.from != user {
+				mentions++
+			}
+		}
+	}
+	return unread, mentions
+}
+
+// visible is the lowest id that user may be served.
+func (g *modelGroup) visible(user string) int64 {
+	if m := g.members[user]; !g.history && m.joined > g.cut+1 {
+		return m.joined
+	}
+	return g.cut + 1
+}
+
+// heir is who becomes owner when the owner leaves: the longest-standing admin, else member.
+func (g *modelGroup) heir() string {
+	users := make([]string, 0, len(g.members))
+	for u := range g.members {
+		users = append(users, u)
+	}
+	sort.Slice(users, func(i, j int) bool {
+		a, b := g.members[users[i]], g.members[users[j]]
+		if (a.role == chat.Admin) != (b.role == chat.Admin) {
+			return a.role == chat.Admin
+		}
+		return a.joined < b.joined
+	})
+	if len(users) == 0 {
+		return ""
+	}
+	return users[0]
+}
+
+// check compares an entry as it was served with what it must be.
+func (m *modelMessage) check(id int64, group string, raw []byte) error {
+	var e chat.Entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return fmt.Errorf("message %d is no JSON: %w: %s", id, err, raw)
+	}
+	body := ""
+	if e.Body != nil {
+		body = *e.Body
+	}
+	wantBody := m.body
+	if m.deleted {
+		wantBody = ""
+	}
+	switch {
+	case e.ID != id || e.Group != group:
+		return fmt.Errorf("message %d of %s says it is %d of %s", id, group, e.ID, e.Group)
+	case e.Kind != m.kind || e.From != m.from:
+		return fmt.Errorf("message %d: got %s from %s, want %s from %s", id, e.Kind, e.From, m.kind, m.from)
+	case body != wantBody:
+		return fmt.Errorf("message %d: got body %q, want %q", id, body, wantBody)
+	case m.kind != chat.Edit && (e.EditedAt != nil) != m.edited:
+		return fmt.Errorf("message %d: edited_at is %v, want edited %v", id, e.EditedAt, m.edited)
+	case m.kind != chat.Edit && (e.DeletedAt != nil) != m.deleted:
+		return fmt.Errorf("message %d: deleted_at is %v, want deleted %v", id, e.DeletedAt, m.deleted)
+	case e.Target != m.target || e.Emoji != m.emoji || e.Removed != m.removed:
+		return fmt.Errorf("message %d: got target %d %q %v, want %d %q %v", id, e.Target, e.Emoji, e.Removed, m.target, m.emoji, m.removed)
+	}
+	return nil
+}
