@@ -42,7 +42,7 @@ func reopen(t testing.TB, dir string, journal []byte) (*Store, error) {
 // TestTruncationAtEveryByte: what is left after a cut anywhere is every whole record before it, and goes on being a
 // good journal.
 func TestTruncationAtEveryByte(t *testing.T) {
-	journal, ends, states := smallJournal(t, 12)
+	journal, ends, states := smallJournal(t, 7)
 	dir := t.TempDir()
 	for n := range len(journal) + 1 {
 		s, err := reopen(t, dir, journal[:n])
@@ -86,34 +86,32 @@ func TestTruncationAtEveryByte(t *testing.T) {
 // record it cannot be told from a write that a power loss left half done, so that record alone is cut - unless it was
 // synced, for then a mark follows it.
 func TestFlippedBits(t *testing.T) {
-	journal, ends, states := smallJournal(t, 5)
+	journal, ends, states := smallJournal(t, 4)
 	dir := t.TempDir()
 	last := len(ends) - 2
 	for n := range journal {
-		for _, bit := range []byte{0x01, 0x80} {
-			b := slices.Clone(journal)
-			b[n] ^= bit
-			s, err := reopen(t, dir, b)
-			if n < ends[last] {
-				if err == nil || !strings.Contains(err.Error(), journalName(1)) {
-					t.Fatalf("byte %d flipped: %v", n, err)
-				}
-				if got, _ := os.ReadFile(filepath.Join(dir, journalName(1))); !slices.Equal(got, b) {
-					t.Fatalf("byte %d flipped: the file was changed", n)
-				}
-				continue
+		b := slices.Clone(journal)
+		b[n] ^= 1 << (n % 8)
+		s, err := reopen(t, dir, b)
+		if n < ends[last] {
+			if err == nil || !strings.Contains(err.Error(), journalName(1)) {
+				t.Fatalf("byte %d flipped: %v", n, err)
 			}
-			if err != nil {
-				t.Fatalf("byte %d of the last record flipped: %v", n, err)
+			if got, _ := os.ReadFile(filepath.Join(dir, journalName(1))); !slices.Equal(got, b) {
+				t.Fatalf("byte %d flipped: the file was changed", n)
 			}
-			if got := contents(t, s); got != states[last] {
-				t.Fatalf("byte %d of the last record flipped:\n%s", n, got)
-			}
-			if got := s.Info().CutBytes; got != int64(len(journal)-ends[last]) {
-				t.Fatalf("byte %d of the last record flipped: %d bytes cut", n, got)
-			}
-			_ = s.Close()
+			continue
 		}
+		if err != nil {
+			t.Fatalf("byte %d of the last record flipped: %v", n, err)
+		}
+		if got := contents(t, s); got != states[last] {
+			t.Fatalf("byte %d of the last record flipped:\n%s", n, got)
+		}
+		if got := s.Info().CutBytes; got != int64(len(journal)-ends[last]) {
+			t.Fatalf("byte %d of the last record flipped: %d bytes cut", n, got)
+		}
+		_ = s.Close()
 	}
 }
 

@@ -2,33 +2,39 @@ package embedded
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
+
+	lua "github.com/yuin/gopher-lua"
 
 	"github.com/alicebob/miniredis/v2/server"
 )
 
 // peer is what the gate knows of a connection.
 type peer struct {
-	inner      bool // the peer through which the gate itself calls a script: let everything through
-	run        *server.Peer
+	inner      bool         // a peer of the gate's own: let everything through
+	run        *server.Peer // shares the connection's context
 	reply      bytes.Buffer // what run was answered
 	multi      bool
 	dirty      bool // a command of the MULTI was refused
 	needsClock bool // the MULTI holds scripts or TIME
 }
 
+// script is a source that was handed over, ready to run.
+type script struct {
+	sha    string
+	source string
+	f      *lua.LFunction
+}
+
 // call is the script, TIME or EXEC that runs now.
 type call struct {
 	readOnly bool
-	sha      string
-	source   string
+	script   *script
 	us       int64
 	keys     int
-	args     []string
+	args     []string // the keys first
 
 	journaled bool
 	err       error // of the journal; the call is given up
@@ -37,12 +43,20 @@ type call struct {
 }
 
 // gate is called before every command, on the connection's goroutine; true means that the command is answered. Calls
-// from within a script come with a peer of their own, made for that script, on the goroutine that holds order.
+// from within a script come with a peer of their own, on the goroutine that holds order.
 func (s *Store) gate(c *server.Peer, cmd string, args ...string) bool {
+	if s.lua != nil && c == s.lua.peer {
+		return s.nested(c, cmd, args)
+	}
 	p, known := s.peers.Load(c)
 	if !known {
-		// A connection's first command comes without a context, a call from within a script never does.
+		// A connection's first command comes without a context. A call from within a script that miniredis runs, which
+		// it does in EXEC, has one.
 		if c.Ctx != nil {
+			if s.lua == nil {
+				s.nestedCtx = c.Ctx
+				return false
+			}
 			return s.nested(c, cmd, args)
 		}
 		p = s.newPeer(c)
@@ -82,25 +96,24 @@ func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 			p.needsClock = true
 			return false
 		}
-		s.inOrder(c, p, cmd, args, &call{readOnly: true})
+		s.inOrder(c, p, cmd)
 		return true
 	case readScripts:
-		// miniredis takes TIME for a write and would refuse it there, so the gate does the refusing of writes.
 		cmd = strings.TrimSuffix(cmd, "_RO")
-		if cmd == "EVAL" && len(args) > 0 {
-			if message := s.learn(args[0]); message != "" {
-				return refuse(c, p, message)
-			}
+		if !p.multi {
+			return s.script(c, p, cmd, args, true)
 		}
-		if p.multi {
-			p.needsClock = true
-			s.run(c, p, cmd, args)
-			return true
+		if message := s.learnEval(p, cmd, args); message != "" {
+			return refuse(c, p, message)
 		}
-		s.inOrder(c, p, cmd, args, &call{readOnly: true})
+		// EXEC has miniredis run it. Not by its own name, for miniredis takes TIME for a write and would refuse it
+		// there; the gate refuses the writes.
+		p.needsClock = true
+		s.dispatch(c, p, cmd, args)
+		c.WriteRaw(p.reply.String())
 		return true
 	case scripts:
-		return s.script(c, p, cmd, args)
+		return s.script(c, p, cmd, args, false)
 	case writes:
 		return refuse(c, p, "ERR the embedded store takes changes from scripts only: "+cmd)
 	}
@@ -142,10 +155,15 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 			return refuse(c, p, "ERR the embedded store has one database: SELECT "+args[0])
 		}
 	case "SCRIPT":
-		if len(args) == 2 && strings.EqualFold(args[0], "LOAD") {
+		switch {
+		case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
 			if message := s.learn(args[1]); message != "" {
 				return refuse(c, p, message)
 			}
+		case len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
+			s.order.Lock()
+			clear(s.scripts)
+			s.order.Unlock()
 		}
 	}
 	return false
@@ -156,88 +174,129 @@ func (s *Store) exec(c *server.Peer, p *peer) bool {
 	p.multi, p.dirty, p.needsClock = false, false, false
 	switch {
 	case dirty:
-		s.run(nil, p, "DISCARD", nil)
+		s.dispatch(nil, p, "DISCARD", nil)
 		c.WriteError("EXECABORT Transaction discarded because of previous errors.")
 		return true
 	case needsClock:
-		s.inOrder(c, p, "EXEC", nil, &call{readOnly: true})
+		s.inOrder(c, p, "EXEC")
 		return true
 	}
 	return false
 }
 
-// learn keeps the source of a script, which its first call in a journal needs.
+// learn keeps the source of a script.
 func (s *Store) learn(source string) (message string) {
+	s.order.Lock()
+	defer s.order.Unlock()
+	sha := hashSource(source)
+	if s.scripts[sha] != nil {
+		return ""
+	}
 	// The state of gopher-lua's generator is the process's, so a replay would draw other numbers.
 	if strings.Contains(source, "math.random") {
 		return "ERR the embedded store runs no scripts with math.random: a replay would draw other numbers"
 	}
-	sum := sha1.Sum([]byte(source))
-	sha := hex.EncodeToString(sum[:])
-	s.order.Lock()
-	defer s.order.Unlock()
-	if _, known := s.sources[sha]; !known && len(s.sources) >= scriptsMax {
+	if len(s.scripts) >= scriptsMax {
 		return "ERR too many scripts; hand values over as arguments"
 	}
-	s.sources[sha] = source
+	f, err := s.lua.compile(source)
+	if err != nil {
+		return "ERR Error compiling script: " + firstLine(err.Error())
+	}
+	s.scripts[sha] = &script{sha: sha, source: source, f: f}
+	return ""
+}
+
+// learnEval learns the script of an EVAL, and has miniredis know it too, for SCRIPT EXISTS and EXEC.
+func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
+	if cmd != "EVAL" || len(args) == 0 {
+		return ""
+	}
+	s.order.Lock()
+	known := s.scripts[hashSource(args[0])] != nil
+	s.order.Unlock()
+	if known {
+		return ""
+	}
+	if message := s.learn(args[0]); message != "" {
+		return message
+	}
+	if !p.multi {
+		s.dispatch(nil, p, "SCRIPT", []string{"LOAD", args[0]})
+	}
 	return ""
 }
 
 // script runs EVAL or EVALSHA.
-func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string) bool {
+func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readOnly bool) bool {
 	if p.multi {
 		return refuse(c, p, "ERR the embedded store takes changes from scripts outside MULTI only: "+cmd)
 	}
 	if len(args) < 2 {
-		return false
+		return refuse(c, p, "ERR wrong number of arguments for '"+strings.ToLower(cmd)+"' command")
 	}
 	keys, err := strconv.Atoi(args[1])
-	if err != nil || keys < 0 || keys > len(args)-2 {
-		return false
+	switch {
+	case err != nil:
+		return refuse(c, p, "ERR value is not an integer or out of range")
+	case keys < 0:
+		return refuse(c, p, "ERR Number of keys can't be negative")
+	case keys > len(args)-2:
+		return refuse(c, p, "ERR Number of keys can't be greater than number of args")
+	}
+	if message := s.learnEval(p, cmd, args); message != "" {
+		return refuse(c, p, message)
 	}
 	sha := args[0]
 	if cmd == "EVAL" {
-		if message := s.learn(args[0]); message != "" {
-			return refuse(c, p, message)
-		}
-		sum := sha1.Sum([]byte(args[0]))
-		sha = hex.EncodeToString(sum[:])
+		sha = hashSource(sha)
 	}
-	s.inOrder(c, p, cmd, args, &call{sha: sha, keys: keys, args: args[2:]})
+	s.order.Lock()
+	defer s.order.Unlock()
+	found := s.scripts[sha]
+	if found == nil {
+		return refuse(c, p, "NOSCRIPT No matching script. Please use EVAL.")
+	}
+	r := &call{readOnly: readOnly, script: found, us: s.nowUs(), keys: keys, args: args[2:], journaled: s.j == nil}
+	answer, message := s.runScript(r)
+	if s.j != nil && r.wrote {
+		s.j.digest = r.digest
+	}
+	switch {
+	case r.err != nil:
+		c.WriteError("MISCONF the journal of the embedded store cannot be written, nothing was changed: " + r.err.Error())
+	case message != "":
+		c.WriteError(message + " script: " + sha)
+	default:
+		writeAnswer(c, answer)
+	}
 	return true
 }
 
-// inOrder runs a command in its place among the scripts, with the clock set, and answers it.
-func (s *Store) inOrder(c *server.Peer, p *peer, cmd string, args []string, r *call) {
-	func() {
-		s.order.Lock()
-		defer s.order.Unlock()
-		r.us = s.nowUs()
-		r.source = s.sources[r.sha]
-		r.journaled = s.j == nil
-		s.m.SetTime(time.UnixMicro(r.us))
-		s.cur = r
-		defer func() { s.cur = nil }()
-		s.dispatch(c, p, cmd, args)
-		if s.j != nil && r.wrote {
-			s.j.digest = r.digest
-		}
-	}()
-	if r.err != nil {
-		c.WriteError("MISCONF the journal of the embedded store cannot be written, nothing was changed: " + r.err.Error())
-		return
-	}
+// runScript runs a script at its time, under miniredis' own lock, so that nobody sees it half done. The caller holds
+// order.
+func (s *Store) runScript(r *call) (answer lua.LValue, message string) {
+	s.m.SetTime(time.UnixMicro(r.us))
+	s.m.Lock()
+	defer s.m.Unlock()
+	s.cur = r
+	defer func() { s.cur = nil }()
+	return s.lua.run(r.script.f, r.args[:r.keys], r.args[r.keys:])
+}
+
+// inOrder has miniredis run a command that asks for the time, in its place among the scripts.
+func (s *Store) inOrder(c *server.Peer, p *peer, cmd string) {
+	s.order.Lock()
+	defer s.order.Unlock()
+	s.m.SetTime(time.UnixMicro(s.nowUs()))
+	s.cur = &call{readOnly: true}
+	defer func() { s.cur = nil }()
+	s.dispatch(c, p, cmd, nil)
 	c.WriteRaw(p.reply.String())
 }
 
-// run has a command answered through the collecting peer; c is nil where nobody is to hear the answer.
-func (s *Store) run(c *server.Peer, p *peer, cmd string, args []string) {
-	s.dispatch(c, p, cmd, args)
-	if c != nil {
-		c.WriteRaw(p.reply.String())
-	}
-}
-
+// dispatch has miniredis run a command in the connection's context, its answer collected in p.reply. c is nil where
+// nobody is to hear it.
 func (s *Store) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
 	p.reply.Reset()
 	if p.reply.Cap() > idleBytesMax {
@@ -294,7 +353,7 @@ func (s *Store) journalCall(r *call) error {
 		return r.err
 	}
 	before := s.j.size
-	if r.err = s.j.appendCall(r.sha, r.source, r.us, r.keys, r.args); r.err != nil {
+	if r.err = s.j.appendCall(r.script, r.us, r.keys, r.args); r.err != nil {
 		s.log.Error("embedded store: a call was turned away because the journal cannot be written", "error", r.err)
 		return r.err
 	}

@@ -65,16 +65,16 @@ func readHeader(dir string, gen uint64) (fileHeader, error) {
 }
 
 // appendCall writes the call of a script, and its source if this journal does not have it yet, with one write(2).
-func (j *journal) appendCall(sha, source string, us int64, keys int, args []string) error {
+func (j *journal) appendCall(sc *script, us int64, keys int, args []string) error {
 	j.buf = j.buf[:0]
 	seq := j.seq
-	number, known := j.sources[sha]
+	number, known := j.sources[sc.sha]
 	if !known {
 		number = len(j.sources)
 		seq++
 		j.buf = beginFrame(j.buf)
 		j.buf = append(j.buf, kindSource)
-		j.buf = append(j.buf, source...)
+		j.buf = append(j.buf, sc.source...)
 		j.buf = endFrame(j.buf, 0, j.salt, seq)
 	}
 	seq++
@@ -90,7 +90,7 @@ func (j *journal) appendCall(sha, source string, us int64, keys int, args []stri
 	if err := j.write(); err != nil {
 		return err
 	}
-	j.sources[sha] = number
+	j.sources[sc.sha] = number
 	j.seq, j.lastUs = seq, us
 	j.calls++
 	return nil

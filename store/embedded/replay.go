@@ -1,15 +1,11 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"time"
 
 	"github.com/alicebob/miniredis/v2/server"
 )
@@ -20,8 +16,6 @@ type ReplayError struct {
 	Offset int64
 	Record uint64
 	Reason string
-
-	panicked bool // miniredis is left locked
 }
 
 func (e *ReplayError) Error() string {
@@ -31,26 +25,25 @@ func (e *ReplayError) Error() string {
 
 // replay calls the scripts of journals again.
 type replay struct {
-	s     *Store
-	peer  *server.Peer
-	reply bytes.Buffer
-	seq   uint64 // of the last record
-	cut   int64  // bytes of a torn tail
+	s    *Store
+	peer *server.Peer
+	seq  uint64 // of the last record
+	cut  int64  // bytes of a torn tail
 }
 
 // journalReplay is what a journal's records refer to each other by.
 type journalReplay struct {
 	*replay
-	ctx  context.Context
-	name string
-	j    *journal
-	shas []string // by number of the source record
-	next uint64   // generation in which the journal goes on, once it was ended
+	ctx     context.Context
+	name    string
+	j       *journal
+	scripts []*script // by number of the source record
+	next    uint64    // generation in which the journal goes on, once it was ended
 }
 
 func (s *Store) newReplay(seq uint64) *replay {
 	r := &replay{s: s, seq: seq}
-	r.peer = newPeer(&r.reply)
+	r.peer = newPeer(io.Discard)
 	s.peers.Store(r.peer, &peer{inner: true})
 	return r
 }
@@ -97,7 +90,7 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = &ReplayError{File: r.name, Offset: int64(off), Record: seq, Reason: fmt.Sprint("panic: ", p), panicked: true}
+			err = &ReplayError{File: r.name, Offset: int64(off), Record: seq, Reason: fmt.Sprint("panic: ", p)}
 		}
 	}()
 	kind, body := payload[0], payload[1:]
@@ -133,14 +126,13 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 }
 
 func (r *journalReplay) source(source string) (reason string) {
-	sum := sha1.Sum([]byte(source))
-	sha := hex.EncodeToString(sum[:])
-	if reply := r.dispatch("SCRIPT", "LOAD", source); reply[0] == '-' {
-		return "the script is refused: " + reply
+	if message := r.s.learn(source); message != "" {
+		return "the script is refused: " + message
 	}
-	r.j.sources[sha] = len(r.shas)
-	r.shas = append(r.shas, sha)
-	r.s.sources[sha] = source
+	r.s.srv.Dispatch(r.peer, []string{"SCRIPT", "LOAD", source})
+	sha := hashSource(source)
+	r.j.sources[sha] = len(r.scripts)
+	r.scripts = append(r.scripts, r.s.scripts[sha])
 	return ""
 }
 
@@ -151,29 +143,21 @@ func (r *journalReplay) call(body []byte) (reason string) {
 	}
 	us := r.j.lastUs + int64(rec.sinceUs)
 	switch {
-	case rec.source >= uint64(len(r.shas)):
+	case rec.source >= uint64(len(r.scripts)):
 		return "its script is not in the journal"
 	case us < r.s.lastUs:
 		return "its time is before that of the record before"
 	case rec.digest != r.j.digest:
 		return "the call before it took another course than when it was written"
 	}
-	r.s.m.SetTime(time.UnixMicro(us))
-	c := &call{journaled: true}
-	r.s.cur = c
-	r.dispatch(append([]string{"EVALSHA", r.shas[rec.source], strconv.FormatUint(rec.keys, 10)}, rec.args...)...)
-	r.s.cur = nil
+	c := &call{script: r.scripts[rec.source], us: us, keys: int(rec.keys), args: rec.args, journaled: true}
+	r.s.order.Lock()
+	defer r.s.order.Unlock()
+	r.s.runScript(c)
 	if !c.wrote {
 		return "it changed nothing, which it did when it was written"
 	}
 	r.j.digest, r.j.lastUs, r.s.lastUs = c.digest, us, us
 	r.j.calls++
 	return ""
-}
-
-func (r *replay) dispatch(args ...string) (reply string) {
-	r.reply.Reset()
-	r.s.srv.Dispatch(r.peer, args)
-	r.peer.Flush()
-	return r.reply.String() + "\n" // never empty
 }

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -68,14 +69,16 @@ type Store struct {
 	m    *miniredis.Miniredis
 	srv  *server.Server
 
-	peers sync.Map // *server.Peer -> *peer; a peer that is not in it is a call from within a script
+	peers     sync.Map // *server.Peer -> *peer
+	nestedCtx any      // what miniredis gives to calls from within a script
 
 	// order is held by every script from before it begins until it has ended, so calls run in the order of the
 	// journal. It guards what follows, and the journal.
 	order   sync.Mutex
+	lua     *interpreter
 	cur     *call
-	sources map[string]string // sha -> source
-	lastUs  int64             // what the clock of scripts last said
+	scripts map[string]*script // by sha
+	lastUs  int64              // what the clock of scripts last said
 	scratch []byte
 	j       *journal // nil: in memory
 	base    uint64   // the generation of the newest snapshot; from its journal on all are kept
@@ -107,7 +110,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s := &Store{
 		opts:     withDefaults(opts),
 		m:        miniredis.NewMiniRedis(),
-		sources:  map[string]string{},
+		scripts:  map[string]*script{},
 		compactC: make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 	}
@@ -121,15 +124,15 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	_ = c.Close()
 	s.srv = s.m.Server()
 	s.srv.SetPreHook(s.gate)
+	if err := s.startLua(); err != nil {
+		s.m.Close()
+		return nil, err
+	}
 	if s.opts.Dir == "" {
 		return s, nil
 	}
 	if err := s.openFolder(ctx); err != nil {
-		if re := (*ReplayError)(nil); errors.As(err, &re) && re.panicked {
-			s.m.CtxCancel() // its lock is lost, and no connection was made yet
-		} else {
-			s.m.Close()
-		}
+		s.m.Close()
 		if s.lock != nil {
 			_ = s.lock.Close()
 		}
@@ -138,6 +141,21 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s.loops.Go(s.syncLoop)
 	s.loops.Go(s.compactLoop)
 	return s, nil
+}
+
+// startLua lets miniredis run a script once, to get at the context that it gives to the commands of scripts.
+func (s *Store) startLua() error {
+	var reply bytes.Buffer
+	p := newPeer(&reply)
+	s.peers.Store(p, &peer{inner: true})
+	defer s.peers.Delete(p)
+	s.srv.Dispatch(p, []string{"EVAL", "return redis.call('ECHO', 'ready')", "0"})
+	p.Flush()
+	if s.nestedCtx == nil || reply.String() != "$5\r\nready\r\n" {
+		return fmt.Errorf("embedded: this miniredis runs scripts in another way: %q", reply.String())
+	}
+	s.lua = newInterpreter(s.srv, s.nestedCtx)
+	return nil
 }
 
 func withDefaults(o Options) Options {
@@ -221,6 +239,7 @@ func (s *Store) Close() error {
 		s.closed = true
 		s.closing.Unlock()
 		s.m.Close()
+		s.lua.state.Close()
 		close(s.stop)
 		s.loops.Wait()
 		if s.j == nil {

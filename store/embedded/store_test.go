@@ -34,7 +34,7 @@ func TestEveryTypeSurvivesARestart(t *testing.T) {
 			if err := c.Eval(ctx, everyType, keys, "\x00\xff\r\n").Err(); err != nil {
 				t.Fatal(err)
 			}
-			big := redis.NewScript(`for i = 1, 9000 do
+			big := redis.NewScript(`for i = 1, 5500 do
 				redis.call('ZADD', KEYS[1], i, 'member ' .. i); redis.call('RPUSH', KEYS[2], 'item ' .. i .. string.rep('y', 50))
 				redis.call('HSET', KEYS[3], 'field ' .. i, i); redis.call('SADD', KEYS[4], i) end`)
 			if err := big.Run(ctx, c, []string{"bigz", "bigl", "bigh", "bigs"}).Err(); err != nil && !errors.Is(err, redis.Nil) {

@@ -1,0 +1,284 @@
+package embedded
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+
+	luajson "github.com/alicebob/miniredis/v2/gopher-json"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// interpreter runs scripts. miniredis makes a new Lua state for every call, which costs ten times what an average
+// script does; scripts run one at a time here, so one state with its functions compiled once is enough. Like
+// everything of a script it is guarded by Store.order.
+//
+// A script finds what it finds in Redis: KEYS, ARGV, redis.*, the base, string, table and math libraries and cjson;
+// and it can make no global, so it leaves nothing behind for the next.
+type interpreter struct {
+	srv   *server.Server
+	state *lua.LState
+	peer  *server.Peer
+	out   bytes.Buffer // what peer was answered
+	in    bytes.Reader
+	reply *bufio.Reader
+}
+
+// registrySlotsMax bounds what a script has on its stack, so how many values unpack may hand to one command.
+const registrySlotsMax = 64 << 10
+
+// newInterpreter makes a state whose commands run in ctx: the context of a call from within a script, in which
+// miniredis takes its lock as held.
+func newInterpreter(srv *server.Server, ctx any) *interpreter {
+	in := &interpreter{srv: srv}
+	in.peer = newPeer(&in.out)
+	in.peer.Ctx = ctx
+	in.reply = bufio.NewReader(&in.in)
+	l := lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2 << 10, RegistryMaxSize: registrySlotsMax, RegistryGrowStep: 4 << 10})
+	for name, open := range map[string]lua.LGFunction{
+		lua.LoadLibName: lua.OpenPackage, lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable,
+		lua.StringLibName: lua.OpenString, lua.MathLibName: lua.OpenMath,
+	} {
+		l.Push(l.NewFunction(open))
+		l.Push(lua.LString(name))
+		l.Call(1, 0)
+	}
+	l.Push(l.NewFunction(luajson.Loader))
+	l.Call(0, 1)
+	l.SetGlobal("cjson", l.Get(-1))
+	l.SetTop(0)
+	redis := l.NewTable()
+	for name, f := range map[string]lua.LGFunction{
+		"call": in.call, "pcall": in.pcall, "error_reply": errorReply, "status_reply": statusReply, "sha1hex": sha1hex,
+		"log": func(*lua.LState) int { return 0 },
+	} {
+		redis.RawSetString(name, l.NewFunction(f))
+	}
+	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
+		redis.RawSetString(name, lua.LNumber(i))
+	}
+	globals := l.G.Global
+	globals.RawSetString("redis", redis)
+	globals.RawSetString("server", redis)
+	for _, name := range []string{"collectgarbage", "dofile", "loadfile", "module", "newproxy", "package", "print", "require"} {
+		globals.RawSetString(name, lua.LNil)
+	}
+	meta := l.NewTable()
+	meta.RawSetString("__newindex", l.NewFunction(func(l *lua.LState) int {
+		l.RaiseError("Script attempted to create global variable '%s'", l.Get(2).String())
+		return 0
+	}))
+	meta.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
+		l.RaiseError("Script attempted to access nonexistent global variable '%s'", l.Get(2).String())
+		return 0
+	}))
+	l.SetMetatable(globals, meta)
+	in.state = l
+	return in
+}
+
+// compile makes a script of its source.
+func (in *interpreter) compile(source string) (*lua.LFunction, error) {
+	chunk, err := parse.Parse(strings.NewReader(source), "user_script")
+	if err != nil {
+		return nil, err
+	}
+	proto, err := lua.Compile(chunk, "user_script")
+	if err != nil {
+		return nil, err
+	}
+	return in.state.NewFunctionFromProto(proto), nil
+}
+
+// run calls a script and leaves its answer, to be read before the next call. The error is what Redis would answer.
+func (in *interpreter) run(f *lua.LFunction, keys, args []string) (answer lua.LValue, message string) {
+	l := in.state
+	l.SetTop(0)
+	in.set("KEYS", keys)
+	in.set("ARGV", args)
+	l.Push(f)
+	if err := l.PCall(0, 1, nil); err != nil {
+		l.SetTop(0)
+		return lua.LNil, errorMessage(err)
+	}
+	answer = l.Get(-1)
+	l.SetTop(0)
+	return answer, ""
+}
+
+func (in *interpreter) set(name string, values []string) {
+	t := in.state.CreateTable(len(values), 0)
+	for _, v := range values {
+		t.Append(lua.LString(v))
+	}
+	in.state.G.Global.RawSetString(name, t)
+}
+
+// errorMessage is what a failed script is answered. An error of a command keeps its code in front, as in Redis.
+func errorMessage(err error) string {
+	api, ok := err.(*lua.ApiError)
+	if !ok || api.Object == nil {
+		return "ERR " + firstLine(err.Error())
+	}
+	if t, ok := api.Object.(*lua.LTable); ok {
+		if s, ok := t.RawGetString("err").(lua.LString); ok {
+			return firstLine(string(s))
+		}
+	}
+	return "ERR " + firstLine(api.Object.String())
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// call is redis.call: an error of the command ends the script.
+func (in *interpreter) call(l *lua.LState) int {
+	v, failed := in.command(l)
+	if failed {
+		l.Error(v, 0)
+		return 0
+	}
+	l.Push(v)
+	return 1
+}
+
+// pcall is redis.pcall: an error of the command is what it returns.
+func (in *interpreter) pcall(l *lua.LState) int {
+	v, _ := in.command(l)
+	l.Push(v)
+	return 1
+}
+
+func (in *interpreter) command(l *lua.LState) (v lua.LValue, failed bool) {
+	n := l.GetTop()
+	if n == 0 {
+		return errTable(l, "ERR Please specify at least one argument for this redis.call"), true
+	}
+	args := make([]string, n)
+	for i := range n {
+		switch a := l.Get(i + 1).(type) {
+		case lua.LString:
+			args[i] = string(a)
+		case lua.LNumber:
+			args[i] = formatNumber(float64(a))
+		default:
+			return errTable(l, "ERR Lua redis lib command arguments must be strings or integers"), true
+		}
+	}
+	in.out.Reset()
+	in.srv.Dispatch(in.peer, args)
+	in.peer.Flush()
+	in.in.Reset(in.out.Bytes())
+	in.reply.Reset(&in.in)
+	reply, err := server.ParseReply(in.reply)
+	if err != nil {
+		return errTable(l, err.Error()), true
+	}
+	return fromRedis(l, reply), false
+}
+
+// formatNumber writes a number as Redis does, which is "%.17g", but does not make 1e+17 of an integer that is exact.
+func formatNumber(f float64) string {
+	if i := int64(f); float64(i) == f && i > -1<<53 && i < 1<<53 {
+		return strconv.FormatInt(i, 10)
+	}
+	return strconv.FormatFloat(f, 'g', 17, 64)
+}
+
+func errTable(l *lua.LState, message string) *lua.LTable {
+	t := l.CreateTable(0, 1)
+	t.RawSetString("err", lua.LString(message))
+	return t
+}
+
+func fromRedis(l *lua.LState, reply any) lua.LValue {
+	switch r := reply.(type) {
+	case nil:
+		return lua.LFalse
+	case int:
+		return lua.LNumber(r)
+	case string:
+		return lua.LString(r)
+	case server.Simple:
+		t := l.CreateTable(0, 1)
+		t.RawSetString("ok", lua.LString(r))
+		return t
+	case []any:
+		t := l.CreateTable(len(r), 0)
+		for _, e := range r {
+			t.Append(fromRedis(l, e))
+		}
+		return t
+	}
+	return errTable(l, fmt.Sprintf("ERR a reply of type %T", reply))
+}
+
+// writeAnswer answers what a script returned.
+func writeAnswer(c *server.Peer, v lua.LValue) {
+	switch v := v.(type) {
+	case lua.LBool:
+		if v {
+			c.WriteInt(1)
+		} else {
+			c.WriteNull()
+		}
+	case lua.LNumber:
+		c.WriteInt(int(v))
+	case lua.LString:
+		c.WriteBulk(string(v))
+	case *lua.LTable:
+		if s, ok := v.RawGetString("err").(lua.LString); ok {
+			c.WriteError(string(s))
+			return
+		}
+		if s, ok := v.RawGetString("ok").(lua.LString); ok {
+			c.WriteInline(string(s))
+			return
+		}
+		n := 0
+		for v.RawGetInt(n+1) != lua.LNil {
+			n++
+		}
+		c.WriteLen(n)
+		for i := range n {
+			writeAnswer(c, v.RawGetInt(i+1))
+		}
+	default:
+		c.WriteNull()
+	}
+}
+
+func errorReply(l *lua.LState) int {
+	message := strings.TrimPrefix(l.CheckString(1), "-")
+	if !strings.Contains(message, " ") {
+		message = "ERR " + message
+	}
+	l.Push(errTable(l, message))
+	return 1
+}
+
+func statusReply(l *lua.LState) int {
+	t := l.CreateTable(0, 1)
+	t.RawSetString("ok", lua.LString(l.CheckString(1)))
+	l.Push(t)
+	return 1
+}
+
+func sha1hex(l *lua.LState) int {
+	l.Push(lua.LString(hashSource(l.CheckString(1))))
+	return 1
+}
+
+func hashSource(source string) string {
+	sum := sha1.Sum([]byte(source))
+	return hex.EncodeToString(sum[:])
+}
