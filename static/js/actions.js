@@ -1,4 +1,5 @@
 /** What a person can do. Every failure ends as a readable line, either beside the form (thrown) or as a toast. */
+import { addressed } from "./address.js";
 import { Problem, call } from "./api.js";
 import { mentionsIn } from "./format.js";
 import { OUTBOX_MAX, newKey } from "./outbox.js";
@@ -58,7 +59,7 @@ export function createActions(store, client) {
 
     /** Shows a group, "" the list alone. @param {string} id */
     open(id) {
-      if (decodeURIComponent(location.hash.slice(1)) !== id) location.hash = encodeURIComponent(id);
+      if (addressed() !== id) location.hash = encodeURIComponent(id);
       store.update((s) => ({ ...s, open: s.groups.has(id) ? id : "", heard: "" }));
     },
     loadMembers: (/** @type {string} */ id) => orToast(client.loadMembers(id)),
@@ -137,11 +138,7 @@ export function createActions(store, client) {
     },
     receipts: api.receipts,
 
-    /** @param {string} user @param {string} body */
-    async direct(user, body) {
-      await api.direct(user, body);
-      toast(`Sent to ${user}.`, false);
-    },
+    direct: api.direct,
     async clearInbox() {
       const last = store.get().inbox.items.at(-1);
       if (!last) return;

@@ -123,8 +123,9 @@ export function createClient(store) {
   function messages(batch) {
     store.update((s) => {
       const next = state.withBatch(s, batch);
-      const m = batch.messages.findLast((m) => m.kind === "text" && m.from !== s.me);
-      return m && s.open === batch.group ? { ...next, heard: `${m.from}: ${m.body ?? ""}` } : next;
+      if (s.open !== batch.group) return next;
+      const m = batch.messages.findLast((m) => m.kind === "delete" || (m.kind === "text" && m.from !== s.me && m.body !== undefined));
+      return m ? { ...next, heard: m.kind === "text" ? `${m.from}: ${m.body}` : "" } : next;
     });
     if (!store.get().groups.get(batch.group)?.known) store.update((s) => ({ ...s, stale: true }));
   }

@@ -65,7 +65,10 @@ export function createConnection(url, listener) {
     }
     if (frame.op !== "ok" && frame.op !== "error") return listener.frame(frame);
     const w = waiting.get(frame.ref);
-    if (!w) return;
+    if (!w) {
+      if (!live) socket?.close(); // the hello was not taken: again, later
+      return;
+    }
     waiting.delete(frame.ref);
     clearTimeout(w.timer);
     if (frame.op === "ok") w.done(frame);

@@ -1,5 +1,6 @@
 /** Starts the page. */
 import { createActions } from "./actions.js";
+import { addressed } from "./address.js";
 import { createClient } from "./client.js";
 import { html, render } from "./html.js";
 import { load, save } from "./saved.js";
@@ -43,15 +44,15 @@ store.subscribe(() => {
   if (s.logs !== savedLogs) {
     savedLogs = s.logs;
     timer ??= setTimeout(saveCursors, SAVE_MS);
+    // After a reload the address names the group before the list of groups is there.
+    if (s.open === "" && s.groups.has(addressed())) actions.open(addressed());
   }
   draw();
 });
 
-function follow() {
-  const id = decodeURIComponent(location.hash.slice(1));
-  if (store.get().open !== id) actions.open(id);
-}
-addEventListener("hashchange", follow);
+addEventListener("hashchange", () => {
+  if (store.get().open !== addressed()) actions.open(addressed());
+});
 addEventListener("pagehide", saveCursors);
 addEventListener("online", client.hurry);
 document.addEventListener("visibilitychange", () => {

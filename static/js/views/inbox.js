@@ -55,12 +55,15 @@ function Direct({ to, send }) {
   const [user, setUser] = useState(to);
   const [body, setBody] = useState("");
   const [problem, setProblem] = useState("");
+  const [done, setDone] = useState("");
   async function submit(/** @type {Event} */ e) {
     e.preventDefault();
     setProblem("");
+    setDone("");
     try {
       await send(user.trim(), body.trim());
       setBody("");
+      setDone(`Sent to ${user.trim()}.`);
     } catch (/** @type {any} */ err) {
       setProblem(err.message);
     }
@@ -73,6 +76,7 @@ function Direct({ to, send }) {
       <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${to !== ""} value=${body}
         onInput=${(/** @type {any} */ e) => setBody(e.target.value)}></textarea></label>
       <${Problem} text=${problem} />
+      <p class="quiet" role="status">${done}</p>
       <button class="button primary">Send</button>
     </form>`;
 }

@@ -123,6 +123,7 @@ function useScroll(scroller, log, newAfter) {
     const el = /** @type {HTMLElement} */ (scroller.current);
     const sizes = new ResizeObserver(() => { if (atEnd.current) el.scrollTop = el.scrollHeight; });
     sizes.observe(el);
+    sizes.observe(/** @type {Element} */ (el.querySelector(".messages")));
     el.addEventListener("scroll", look, { passive: true });
     return () => { sizes.disconnect(); el.removeEventListener("scroll", look); };
   }, []);

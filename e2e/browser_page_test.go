@@ -1,0 +1,282 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatd/chatd/internal/harness"
+)
+
+const (
+	browserTimeout = 3 * time.Minute  // for all that one test does in its browser
+	waitTimeout    = 20 * time.Second // for one condition of the page
+	waitEvery      = 25 * time.Millisecond
+)
+
+// chromium is where Debian has it; CHATD_CHROMIUM names another.
+func chromium() string {
+	if path := os.Getenv("CHATD_CHROMIUM"); path != "" {
+		return path
+	}
+	return "/usr/bin/chromium"
+}
+
+// startBrowser starts a Chromium with a profile of its own, which ends with the test.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("lang", "en-US"),
+	)
+	ctx, cancel := context.WithTimeout(context.Background(), browserTimeout)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatalf("Chromium does not start: %v", err)
+	}
+	return ctx
+}
+
+// devNode starts chatd with the development sign-in, and with a secret that Client of the harness signs with.
+func devNode(t *testing.T) *harness.Node {
+	t.Helper()
+	return harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on"}})
+}
+
+// person is somebody with a browser of their own: cookies, storage and windows are apart from everybody else's.
+type person struct {
+	t    *testing.T
+	ctx  context.Context
+	name string
+
+	mu       sync.Mutex
+	problems []string // what the page should not have said: errors of the console, dialogs
+	offline  bool     // the server is down, and the browser says so
+}
+
+// newPerson opens the page and signs in. The test fails at its end where the page complained of anything.
+func newPerson(t *testing.T, browser context.Context, node *harness.Node, name string) *person {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	p := &person{t: t, ctx: ctx, name: name}
+	if err := chromedp.Listen(ctx, p.hear); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.problems) > 0 {
+			t.Errorf("the page of %s complained:\n%s", name, strings.Join(p.problems, "\n"))
+		}
+	})
+	p.size(1180, 760)
+	p.do(chromedp.Navigate(node.URL()))
+	p.fill("input[name=name]", name)
+	p.enter()
+	p.see(shows(".me-name", name))
+	p.live()
+	return p
+}
+
+// hear collects complaints. It runs on the goroutine that reads from the browser, so it only notes.
+func (p *person) hear(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	note := func(format string, args ...any) { p.problems = append(p.problems, fmt.Sprintf(format, args...)) }
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		for _, arg := range e.Args {
+			note("console %s: %s %s", e.Type, arg.Value, arg.Description)
+		}
+	case *runtime.EventExceptionThrown:
+		note("exception: %s %s", e.ExceptionDetails.Text, e.ExceptionDetails.Exception.Description)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelVerbose || p.offline && e.Entry.Source == log.EntrySourceNetwork {
+			return
+		}
+		note("log %s of %s: %s %s", e.Entry.Level, e.Entry.Source, e.Entry.Text, e.Entry.URL)
+	case *page.EventJavascriptDialogOpening:
+		note("a dialog opened: %s", e.Message)
+	}
+}
+
+// expectOffline says whether the browser may complain that it cannot reach the server.
+func (p *person) expectOffline(down bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offline = down
+}
+
+func (p *person) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, waitTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.t.Fatalf("%s: %v\n%s", p.name, err, p.text())
+	}
+}
+
+// see waits until a condition of the page holds.
+func (p *person) see(expression string) {
+	p.t.Helper()
+	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(waitEvery), chromedp.WithPollingTimeout(waitTimeout))
+	if _, err := chromedp.Run(p.ctx, poll); err != nil {
+		p.t.Fatalf("%s does not see %s: %v\nThe page:\n%s", p.name, expression, err, p.text())
+	}
+}
+
+// text is all that the page shows, for the message of a failure.
+func (p *person) text() string {
+	text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText + "\n" + JSON.stringify([...document.querySelectorAll("input, textarea")].map((i) => i.value))`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// ask evaluates an expression.
+func ask[T any](p *person, expression string) T {
+	p.t.Helper()
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", p.name, err)
+	}
+	return value
+}
+
+// enter presses the Enter key. One event with its text, as a keyboard makes it: a page that prevents the keydown then gets
+// no character, which chromedp would send as an event of its own.
+func (p *person) enter(modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", Text: kb.Enter, UnmodifiedText: kb.Enter, WindowsVirtualKeyCode: 13}
+	for _, m := range modifiers {
+		key.Modifiers |= int64(m)
+	}
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		key.Type = kind
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, key); err != nil {
+			p.t.Fatal(err)
+		}
+		key.Text, key.UnmodifiedText = "", ""
+	}
+}
+
+func (p *person) click(selector string) { p.t.Helper(); p.do(chromedp.Click(chromedp.CSS(selector))) }
+func (p *person) fill(selector, text string) {
+	p.t.Helper()
+	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+func (p *person) press(keys string) { p.t.Helper(); p.do(chromedp.KeyEvent(keys)) }
+
+func (p *person) live() {
+	p.t.Helper()
+	p.see(`document.querySelector(".link-state")?.dataset.phase === "live"`)
+}
+
+func (p *person) size(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
+}
+
+// scheme sets what the system prefers: light or dark.
+func (p *person) scheme(scheme string) {
+	p.t.Helper()
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// open shows a group of the list.
+func (p *person) open(group string) {
+	p.t.Helper()
+	p.click(fmt.Sprintf(".group-link[data-group=%q]", group))
+	p.see(fmt.Sprintf(`document.querySelector(".group-link[aria-current]")?.dataset.group === %q && document.querySelector(".messages")`, group))
+}
+
+// say types a message into the open group and sends it by Enter.
+func (p *person) say(text string) {
+	p.t.Helper()
+	p.fill(".write textarea", text)
+	p.enter()
+	p.see(`document.querySelector(".write textarea").value === ""`)
+}
+
+// shows is the expression that the first element of a selector has this text. Go's quoting of what the tests use is
+// JavaScript's as well.
+func shows(selector, text string) string {
+	return fmt.Sprintf("document.querySelector(%q)?.textContent === %q", selector, text)
+}
+
+// message is the expression of the message with this very text.
+func message(text string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".message")].find((m) => m.querySelector(".body")?.textContent === %q)`, text)
+}
+
+// stands waits until a message is there and confirmed by the server, and gives the selector of it.
+func (p *person) stands(text string) string {
+	p.t.Helper()
+	p.see(message(text) + `?.dataset.id && !` + message(text) + `.dataset.pending`)
+	return fmt.Sprintf(".message[data-id=%q]", ask[string](p, message(text)+".dataset.id"))
+}
+
+// tool presses one of the buttons that a message shows when it has the focus.
+func (p *person) tool(selector, label string) {
+	p.t.Helper()
+	p.do(chromedp.Focus(chromedp.CSS(selector)))
+	p.click(fmt.Sprintf("%s button[aria-label=%q]", selector, label))
+}
+
+// picture takes a screenshot, checks that it shows something, and keeps it in the folder of the test.
+func (p *person) picture(dir, name string) []byte {
+	p.t.Helper()
+	shot, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	image, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		p.t.Fatalf("%s is no PNG: %v", name, err)
+	}
+	colours := map[[3]uint32]bool{}
+	for y := image.Bounds().Min.Y; y < image.Bounds().Max.Y; y += 3 {
+		for x := image.Bounds().Min.X; x < image.Bounds().Max.X; x += 3 {
+			r, g, b, _ := image.At(x, y).RGBA()
+			colours[[3]uint32{r, g, b}] = true
+		}
+	}
+	if len(colours) < 40 {
+		p.t.Errorf("%s shows %d colours: is there anything on it?", name, len(colours))
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), shot, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return shot
+}
+
+// fits checks that the page is not wider than its window.
+func (p *person) fits() {
+	p.t.Helper()
+	p.see(`document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll(".scroller, .groups")].every((e) => e.scrollWidth <= e.clientWidth)`)
+}
