@@ -60,31 +60,47 @@ func (s *Stream) Typing(group string) error {
 	return sock.send(request{Op: "typing", Group: group})
 }
 
-// call sends a request and waits for its reply, over as many sessions as it takes: all that is called this way may be
-// repeated.
+// call makes a request, again where the server says that it did not do it.
 func (s *Stream) call(ctx context.Context, req request) (reply, error) {
+	for attempt := 0; ; attempt++ {
+		r, err := s.callOnce(ctx, req)
+		if err == nil || CodeOf(err) == "" {
+			return r, err
+		}
+		wait, ok := retryable(err, true)
+		if !ok || attempt+1 >= s.client.attempts {
+			return r, err
+		}
+		if sleep(ctx, s.client.backoff.delay(attempt, wait)) != nil {
+			return r, err
+		}
+	}
+}
+
+// callOnce sends a request and waits for its reply, over as many sessions as it takes: all that is called this way may
+// be repeated.
+func (s *Stream) callOnce(ctx context.Context, req request) (reply, error) {
 	for {
 		sock, err := s.current(ctx)
 		if err != nil {
 			return reply{}, err
 		}
 		r, err := sock.call(ctx, req, s.room)
-		if errors.Is(err, errLost) {
-			select {
-			case <-s.done:
-			case <-ctx.Done():
-				return reply{}, ctx.Err()
-			case <-sock.lost:
-				if CodeOf(sock.err) == CodeTooLarge {
-					return reply{}, sock.err // it would end every session the same way
-				}
-				if err := s.away(ctx, sock); err != nil {
-					return reply{}, err
-				}
-			}
-			continue
+		if !errors.Is(err, errLost) {
+			return r, err
 		}
-		return r, err
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			return reply{}, ctx.Err()
+		case <-sock.lost:
+			if CodeOf(sock.err) == CodeTooLarge {
+				return reply{}, sock.err // it would end every session the same way
+			}
+			if err := s.away(ctx, sock); err != nil {
+				return reply{}, err
+			}
+		}
 	}
 }
 

@@ -145,7 +145,7 @@ func retryable(err error, again bool) (time.Duration, bool) {
 	switch {
 	case e.Code == CodeRateLimited, e.Code == CodeUnavailable, e.Status == http.StatusTooManyRequests && e.Code == "":
 		return e.RetryAfter, true // refused before anything was done
-	case e.Status >= 500:
+	case e.Status >= 500 && e.Status < 600, e.Code == CodeInternal:
 		return e.RetryAfter, again
 	}
 	return 0, false

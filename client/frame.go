@@ -1,7 +1,9 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -49,15 +51,11 @@ type reply struct {
 // decodeFrame reads a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Joined or Left. Frames
 // with an op that this client does not know give nil, so that a newer server can add some.
 func decodeFrame(data []byte) (any, error) {
-	var head struct {
-		Op string `json:"op"`
+	op, err := opOf(data)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("frame: %w", err)
-	}
-	switch head.Op {
-	case "":
-		return nil, fmt.Errorf("frame: no op")
+	switch op {
 	case "welcome":
 		return into[welcome](data)
 	case "ok", "error":
@@ -76,6 +74,31 @@ func decodeFrame(data []byte) (any, error) {
 		return into[Left](data)
 	}
 	return nil, nil
+}
+
+// opOf reads the op of a frame. The server puts it first, so that most frames need not be read twice; what follows is
+// checked by whoever decodes the rest.
+func opOf(data []byte) (string, error) {
+	if rest, first := bytes.CutPrefix(data, []byte(`{"op":"`)); first {
+		if end := bytes.IndexAny(rest, `"\\`); end > 0 && rest[end] == '"' && known[string(rest[:end])] {
+			return string(rest[:end]), nil
+		}
+	}
+	var head struct {
+		Op string `json:"op"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return "", fmt.Errorf("frame: %w", err)
+	}
+	if head.Op == "" {
+		return "", errors.New("frame: no op")
+	}
+	return head.Op, nil
+}
+
+var known = map[string]bool{
+	"welcome": true, "ok": true, "error": true, "messages": true, "inbox": true, "cursor": true, "typing": true,
+	"joined": true, "left": true,
 }
 
 func into[T any](data []byte) (any, error) {

@@ -43,7 +43,7 @@ func newRun(ctx context.Context, t *testing.T, nodes []*harness.Node, writers, r
 	for i := range groups {
 		keep := int64(20 + 30*i)
 		if i%3 == 0 {
-			keep = 1_000_000
+			keep = 100_000
 		}
 		group := fmt.Sprintf("group%d", i)
 		members := append(append([]string{}, r.writers...), r.readers...)

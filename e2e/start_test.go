@@ -95,8 +95,25 @@ func TestDataAndSecretSurviveARestart(t *testing.T) {
 			t.Errorf("after the restart the same key gave %+v, want the duplicate of %d", again, sent.ID)
 		}
 	}
-	if info := must(os.Stat(node.Data))(t); info.Mode().Perm()&0o007 != 0 {
-		t.Errorf("the folder with the secret has mode %v", info.Mode())
+	private(t, node.Data)
+}
+
+// private checks that nobody else can read the files of a folder, one of which holds the secret.
+func private(t *testing.T, folder string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		if info := must(d.Info())(t); info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%d files in %s: %v", files, folder, err)
 	}
 }
 
