@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -41,7 +40,9 @@ func decodeMessage(member string) (chat.Message, error) {
 	if m.Edits, err = decodeEdits(flag); err != nil {
 		return chat.Message{}, err
 	}
-	if !bytes.HasPrefix(m.JSON, []byte(`{"id":`+head)) || m.JSON[len(m.JSON)-1] != '}' {
+	// {"id":<id> is followed by more fields or by the end; the id in the JSON is the one in front.
+	tail, ok := strings.CutPrefix(rest, `{"id":`+head)
+	if !ok || tail == "" || tail[0] != ',' && tail[0] != '}' || tail[len(tail)-1] != '}' {
 		return chat.Message{}, errNoMessage
 	}
 	return m, nil

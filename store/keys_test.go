@@ -1,0 +1,141 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var anyID = rapid.StringMatching(`[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,63}`)
+
+// allKeys names every key and channel that is built from a group, or from a user and another user.
+func allKeys(k keyspace, group, user, other string) map[string]string {
+	g, u := k.group(group), k.user(user)
+	keys := map[string]string{
+		"g " + group + " channel": g.channel(), "u " + user + " channel": u.channel(),
+		"u " + user + " groups": u.groups(), "u " + user + " inbox": u.inbox(), "u " + user + " base": u.inboxBase(),
+		"u " + user + " senders": u.inboxSenders(), "u " + user + " sent " + other: u.inboxSent(other),
+		"u " + user + " keys": u.keys(), "u " + user + " at": u.keysAt(),
+		"g " + group + " sent " + user: g.sent(user), "g " + group + " by " + user: g.by(user),
+		"g " + group + " at " + user: g.at(user),
+	}
+	names := []string{"id", "meta", "members", "joined", "managers", "seen", "read", "msgs", "skip", "senders", "reactions",
+		"reacted", "gone members", "gone senders"}
+	for i, name := range names {
+		keys["g "+group+" "+name] = g.core()[i]
+	}
+	return keys
+}
+
+// TestKeysAreInjective: no two things share a key, whatever ids are chosen, and all keys of one group or user carry the
+// one tag of its partition.
+func TestKeysAreInjective(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := keyspace{prefix: "chat", partitions: rapid.IntRange(1, 200).Draw(t, "partitions")}
+		found := map[string]string{}
+		for range 3 {
+			group, user, other := anyID.Draw(t, "group"), anyID.Draw(t, "user"), anyID.Draw(t, "other")
+			for what, key := range allKeys(k, group, user, other) {
+				if before, ok := found[key]; ok && before != what {
+					t.Fatalf("%s and %s are both %s", before, what, key)
+				}
+				found[key] = what
+				tag := k.tagged(k.partition(group))
+				if strings.HasPrefix(what, "u ") {
+					tag = k.tagged(k.partition(user))
+				}
+				if !strings.HasPrefix(key, tag) || strings.Count(key, "{") != 1 || strings.Count(key, "}") != 1 {
+					t.Fatalf("%s is %s, not under %s", what, key, tag)
+				}
+			}
+			if g, u, ok := k.followed(k.group(group).channel()); g != group || u != "" || !ok {
+				t.Fatalf("the channel of %s is read as of %q, %q", group, g, u)
+			}
+			if g, u, ok := k.followed(k.user(user).channel()); g != "" || u != user || !ok {
+				t.Fatalf("the channel of %s is read as of %q, %q", user, g, u)
+			}
+			for _, key := range k.group(group).enqueue() {
+				if !strings.HasPrefix(key, k.tagged(k.partition(group))+"q:") {
+					t.Fatalf("%s is a key of the queue of another partition", key)
+				}
+			}
+		}
+	})
+}
+
+// TestCoreKeysAreWhatTheScriptsBind: core.lua numbers the keys of groupKeys.core.
+func TestCoreKeysAreWhatTheScriptsBind(t *testing.T) {
+	keys := keyspace{prefix: "chat", partitions: 1}.group("g").core()
+	if len(keys) != 23 {
+		t.Fatalf("got %d keys, core.lua binds 23", len(keys))
+	}
+}
+
+func FuzzDecodeMessage(f *testing.F) {
+	for _, seed := range []string{`1 abcdef - {"id":1,"x":1}`, `12 a x {"id":12,"body":"a b"}`, `3 m 4,5 {"id":3,"b":""}`,
+		"", "1", "1 a", "1 a - {}", "-1 a - {\"id\":-1}", "9223372036854775808 a - {}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, member string) {
+		m, err := decodeMessage(member)
+		if err != nil {
+			return
+		}
+		if m.ID < 1 || m.Mark == "" || len(m.JSON) == 0 {
+			t.Fatalf("got %+v of %q", m, member)
+		}
+		again, err := decodeMessage(encodeMessage(m))
+		if err != nil || cmp.Diff(m, again) != "" {
+			t.Fatalf("got %+v and %v, want %+v", again, err, m)
+		}
+	})
+}
+
+func FuzzDecodeSignal(f *testing.F) {
+	k := keyspace{prefix: "chat", partitions: 4}
+	for _, payload := range []string{"m e1\n1 abcdef - {\"id\":1,\"x\":1}", "m e\n1 a - {\"id\":1}\n2 b x {\"id\":2}", "c bob 1 2", "t bob",
+		"d e1", "i", "j g", "l g", "", "m", "c bob x"} {
+		f.Add(k.group("g").channel(), payload)
+		f.Add(k.user("bob").channel(), payload)
+	}
+	f.Fuzz(func(t *testing.T, channel, payload string) {
+		sig, ok := k.decodeSignal(channel, payload)
+		if !ok {
+			return
+		}
+		if sig.Kind < chat.SignalMessage || sig.Kind > chat.SignalLeft {
+			t.Fatalf("got %+v of %q", sig, payload)
+		}
+		if sig.Kind == chat.SignalMessage && (sig.Epoch == "" || sig.Message.ID < 1) {
+			t.Fatalf("got a message without epoch or id of %q", payload)
+		}
+	})
+}
+
+// TestEntriesRoundTrip: a message that the service makes is read back as it was.
+func TestEntriesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.String().Filter(utf8.ValidString).Draw(t, "body")
+		text, err := json.Marshal(chat.Entry{ID: 7, Group: "g", From: "bob", Kind: chat.Text, Body: &body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := chat.Message{ID: 7, Mark: "abcdef", Edits: rapid.SliceOf(rapid.Int64Range(1, 1<<53)).Draw(t, "edits"), JSON: text}
+		if len(m.Edits) == 0 {
+			m.Edits = nil
+		}
+		got, err := decodeMessage(encodeMessage(m))
+		if err != nil || cmp.Diff(m, got) != "" {
+			t.Fatalf("got %+v and %v, want %+v", got, err, m)
+		}
+		if strings.ContainsRune(encodeMessage(m), '\n') {
+			t.Fatal("a stored message holds a line feed: it would divide a signal")
+		}
+	})
+}
