@@ -172,11 +172,13 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { n.verifier.Run(loops) })
 	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })
 
-	servers := []*http.Server{web.NewHTTPServer(n.web.Handler(), n.log)}
-	serving.Go(func() { serve(servers[0], n.listener, failed) })
+	public := web.NewHTTPServer(n.web.Handler(), n.log)
+	serving.Go(func() { serve(public, n.listener, failed) })
+	servers := []*http.Server{public}
 	if n.admin != nil {
-		servers = append(servers, web.NewHTTPServer(n.web.Admin(), n.log))
-		serving.Go(func() { serve(servers[1], n.admin, failed) })
+		admin := web.NewHTTPServer(n.web.Admin(), n.log)
+		serving.Go(func() { serve(admin, n.admin, failed) })
+		servers = append(servers, admin)
 	}
 	var err error
 	select {
