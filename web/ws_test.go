@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
@@ -48,6 +49,11 @@ func verifyTest(_ context.Context, token string) (web.Identity, error) {
 
 func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
 	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { // after all that is cleaned up below
+		http.DefaultClient.CloseIdleConnections()
+		goleak.VerifyNone(t, before)
+	})
 	redis := redistest.Start(t)
 	limits := chat.DefaultLimits()
 	st, err := store.Open(t.Context(), store.Options{URL: redis.URL(), Limits: limits})

@@ -1,0 +1,66 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web"
+)
+
+// BenchmarkWSFanOut sends b.N messages of 200 bytes to a group, each stored in a real Redis, with all sockets of the group
+// in this process too: the figure includes the clients' reading. It ends when every socket has got every message.
+func BenchmarkWSFanOut(b *testing.B) {
+	for _, sockets := range []int{10, 100, 1000} {
+		b.Run(strconv.Itoa(sockets), func(b *testing.B) {
+			n := startWS(b, web.SessionOptions{SessionsUserMax: sockets, PendingMax: sockets})
+			n.group(b, "red", "ann", "bob")
+			clients := make([]*wsClient, sockets)
+			for i := range clients {
+				clients[i], _ = n.hello(b, "bob", map[string]any{"red": 2})
+			}
+			body := strings.Repeat("x", 200)
+			want := fmt.Appendf(nil, `"to":%d,`, b.N+2)
+			b.ResetTimer()
+			var readers sync.WaitGroup
+			for _, c := range clients {
+				_ = c.SetReadDeadline(time.Time{})
+				readers.Go(func() {
+					for {
+						_, frame, err := c.ReadMessage()
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						if bytes.Contains(frame[:min(len(frame), 200)], want) {
+							return
+						}
+					}
+				})
+			}
+			var senders sync.WaitGroup
+			next := make(chan struct{}, b.N)
+			for range b.N {
+				next <- struct{}{}
+			}
+			close(next)
+			for range 8 {
+				senders.Go(func() {
+					for range next {
+						if _, err := n.Send(b.Context(), chat.Caller{User: "ann"}, "red", chat.Draft{Body: &body}, ""); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			senders.Wait()
+			readers.Wait()
+			b.ReportMetric(float64(b.N)*float64(sockets)/b.Elapsed().Seconds(), "deliveries/s")
+		})
+	}
+}
