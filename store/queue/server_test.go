@@ -222,7 +222,7 @@ func TestLongHandlerKeepsItsLease(t *testing.T) {
 
 func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		o.Lease = 600 * time.Millisecond
+		o.Lease = 3 * time.Second
 		s := newServer(t, o)
 		started, causes := make(chan Task, 1), make(chan error, 1)
 		s.Handle("k", func(ctx context.Context, task Task) error {
@@ -244,7 +244,7 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 			if err := o.Client.ZAdd(context.Background(), s.keys[p].Leased(), redis.Z{Score: 1, Member: id}).Err(); err != nil {
 				t.Fatal(err)
 			}
-			return step(t, s.Client, p, 0, sweepMax, testTerms).reaped == 1
+			return step(t, s.Client, p, 0, sweepMax, s.terms).reaped == 1
 		})
 		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrLeaseLost) {
 			t.Errorf("cause %v", got)
@@ -347,17 +347,22 @@ func TestLostWakeUpCostsASecond(t *testing.T) {
 func TestConservationUnderKills(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		const total = 400
-		o.Lease, o.CrashesMax, o.AttemptsMax, o.Workers = 200*time.Millisecond, 100, 100, 8
+		o.Lease, o.CrashesMax, o.AttemptsMax, o.Workers = 500*time.Millisecond, 1000, 100, 8
 		o.StopTimeout = time.Millisecond
 		addr := o.Client.(*redis.Client).Options().Addr
 		c := newClient(t, o)
 		var effects sync.Map
-		worker := func(ctx context.Context, life time.Duration) {
+		worker := func(ctx context.Context, life int64) {
 			mine := o
 			rdb := redis.NewClient(clientOptions(addr))
 			mine.Client = rdb
 			s := newServer(t, mine)
+			var begun atomic.Int64
+			death := make(chan struct{})
 			s.Handle("k", func(ctx context.Context, task Task) error {
+				if begun.Add(1) == life {
+					close(death)
+				}
 				if rand.IntN(10) == 0 {
 					return errors.New("now and then")
 				}
@@ -372,11 +377,9 @@ func TestConservationUnderKills(t *testing.T) {
 				return nil
 			})
 			stop := start(t, s)
-			death := time.NewTimer(life)
-			defer death.Stop()
 			select {
 			case <-ctx.Done():
-			case <-death.C:
+			case <-death:
 				_ = rdb.Close() // kills it: whatever it does now reaches nobody
 			}
 			_ = stop()
@@ -387,7 +390,7 @@ func TestConservationUnderKills(t *testing.T) {
 		for range 3 {
 			workers.Go(func() {
 				for ctx.Err() == nil {
-					worker(ctx, time.Duration(100+rand.IntN(200))*time.Millisecond)
+					worker(ctx, 20+rand.Int64N(60))
 				}
 			})
 		}
