@@ -22,8 +22,8 @@ const (
 	// syncEvery is how often the journal is flushed to the disk when nobody asks: what a power loss may cost.
 	syncEvery = time.Second
 
-	// A journal is compacted into a snapshot at start above compactStartBytes, while running above compactCalls (about
-	// 60 us each at the next start) or compactBytes, but not before it has reached half the size of the last snapshot,
+	// A journal is compacted into a snapshot at start above compactStartBytes, while running above compactCalls (some
+	// 15 to 30 us each at the next start) or compactBytes, but not before it has reached half the size of the last snapshot,
 	// so that the writing of snapshots stays in proportion to the writing of messages.
 	compactStartBytes = 1 << 20
 	compactBytes      = 64 << 20
