@@ -199,7 +199,7 @@ func (n *Node) drain(servers []*http.Server, stopTasks func(), broken bool) erro
 	n.web.Unready()
 	if n.set.drainDelay > 0 && !broken {
 		n.log.Info("draining", "delay", n.set.drainDelay)
-		time.Sleep(n.set.drainDelay) // a balancer has to notice; nothing tells when it has
+		<-time.After(n.set.drainDelay) // a balancer has to notice; nothing tells when it has
 	}
 	n.web.Drain()
 	var stopping sync.WaitGroup
