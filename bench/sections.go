@@ -18,6 +18,9 @@ func (b *bench) rawRate(n, clients, depth int, args []any) (float64, error) {
 	_, port, _ := strings.Cut(b.redis.Addr, ":")
 	argv := []string{"-p", port, "-n", strconv.Itoa(n), "-c", strconv.Itoa(clients), "-P", strconv.Itoa(depth), "-q"}
 	for _, a := range args {
+		if text, ok := a.([]byte); ok {
+			a = string(text)
+		}
 		argv = append(argv, fmt.Sprint(a))
 	}
 	out, err := exec.CommandContext(b.ctx, "redis-benchmark", argv...).CombinedOutput()

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/web"
+)
+
+const secret = "a secret of the bench, 32 bytes or more"
+
+// serve runs a whole node on the run's redis-server and returns its URL.
+func (b *bench) serve() (string, error) {
+	cfg, err := node.Default()
+	if err != nil {
+		return "", err
+	}
+	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", b.redis.URL(), secret, b.tb.TempDir(), "error"
+	n, err := node.Open(b.ctx, cfg, io.Discard)
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithCancel(b.ctx)
+	done := make(chan struct{})
+	go func() {
+		n.Run(ctx)
+		close(done)
+	}()
+	b.tb.Cleanup(func() {
+		stop()
+		<-done
+		n.Close()
+	})
+	return "http://" + n.Addr().String(), nil
+}
+
+// sendingHTTP has 64 connections send through a whole node, client and server in this process.
+func (b *bench) sendingHTTP(raw float64) error {
+	url, err := b.serve()
+	if err != nil {
+		return err
+	}
+	token, _, err := web.SignToken([]byte(secret), web.Claims{User: "owner", TTL: time.Hour}, time.Now())
+	if err != nil {
+		return err
+	}
+	const callers = 64
+	transport := &http.Transport{MaxIdleConnsPerHost: callers}
+	defer transport.CloseIdleConnections()
+	caller := &http.Client{Transport: transport}
+	text, err := json.Marshal(map[string]string{"body": *body})
+	if err != nil {
+		return err
+	}
+	rate, err := parallel(scaled(20_000), callers, func(int) error {
+		req, err := http.NewRequestWithContext(b.ctx, http.MethodPost, url+"/v1/groups/send/messages", bytes.NewReader(text))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := caller.Do(req)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			return err
+		}
+		if res.StatusCode != http.StatusCreated {
+			return fmt.Errorf("a send answers %s", res.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.table.rate("through HTTP, 64 connections (client in this process)", rate, raw, "unpipelined")
+	return nil
+}
+
+// embeddedStore measures sends on the store inside the process, with its journal.
+func embeddedStore(b *bench) error {
+	b.table.section("the embedded store, journal on")
+	e, err := embedded.Open(b.ctx, embedded.Options{Dir: b.tb.TempDir()})
+	if err != nil {
+		return err
+	}
+	b.tb.Cleanup(func() { e.Close() })
+	b.open(store.Options{Embedded: e})
+	if err := b.group("send", 3); err != nil {
+		return err
+	}
+	for _, callers := range []int{1, 64} {
+		rate, err := parallel(scaled(4000), callers, func(int) error { return b.send("send") })
+		if err != nil {
+			return err
+		}
+		b.table.rate(fmt.Sprintf("sends, %d callers", callers), rate, 0, "")
+	}
+	after := "2"
+	rate, err := parallel(scaled(4000), 64, func(int) error {
+		_, _, err := b.service.Pull(b.ctx, chat.Caller{User: "user-0"}, "send", chat.PullQuery{After: &after, Limit: 50})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b.table.rate("pulls of 50, 64 callers", rate, 0, "")
+	return nil
+}
