@@ -1,0 +1,242 @@
+package web
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// How long a session waits before it asks a store again that could not be reached: from the first to the last pause.
+const (
+	retryFirst = 100 * time.Millisecond
+	retryMax   = 2 * time.Second
+)
+
+// closeLinger is how long a closed socket is read away so that its client gets the close frame.
+const closeLinger = time.Second
+
+// writer is what the writing goroutine holds.
+type writer struct {
+	*session
+	follower *chat.Follower
+	signals  <-chan struct{} // of the follower; nil before the hello
+	timer    *time.Timer
+	pingAt   time.Time
+	retryAt  time.Time // the store could not be reached: when to try again; zero otherwise
+	pause    time.Duration
+}
+
+// write writes until the session ends, then closes the connection.
+func (s *session) write() {
+	w := &writer{session: s, timer: time.NewTimer(0)}
+	w.pingAt = w.nextPing()
+	defer s.cut()
+	defer w.timer.Stop()
+	func() {
+		defer s.guard()
+		w.loop()
+	}()
+	w.goodbye()
+	if w.follower != nil {
+		w.follower.Close()
+	}
+}
+
+func (w *writer) nextPing() time.Time {
+	every := w.all.opt.PingEvery
+	return time.Now().Add(every - rand.N(every/5+1))
+}
+
+func (w *writer) loop() {
+	for {
+		if w.urgent() {
+			return
+		}
+		if w.follower != nil && w.retryAt.IsZero() {
+			sent, ok := w.event()
+			if !ok {
+				return
+			}
+			if sent {
+				continue
+			}
+		}
+		w.arm()
+		select {
+		case <-w.quit:
+			return
+		case a := <-w.answers:
+			if !w.text(a) {
+				return
+			}
+		case data := <-w.pongs:
+			if !w.controlFrame(websocket.PongMessage, data) {
+				return
+			}
+		case f := <-w.started:
+			if !w.welcome(f) {
+				return
+			}
+		case <-w.signals:
+		case <-w.renewed:
+		case <-w.timer.C:
+			if !w.tick() {
+				return
+			}
+		}
+	}
+}
+
+// urgent writes what goes before events: answers, pongs, and what the clock asks for. over: the session ends.
+func (w *writer) urgent() (over bool) {
+	for {
+		select {
+		case <-w.quit:
+			return true
+		case a := <-w.answers:
+			if !w.text(a) {
+				return true
+			}
+			continue
+		case data := <-w.pongs:
+			if !w.controlFrame(websocket.PongMessage, data) {
+				return true
+			}
+			continue
+		default:
+		}
+		if now := time.Now(); !now.Before(w.pingAt) || w.expired(now) {
+			return !w.tick()
+		}
+		return false
+	}
+}
+
+// event writes the next event of the follower.
+func (w *writer) event() (sent, ok bool) {
+	e, some, err := w.follower.TryNext(w.ctx)
+	switch {
+	case err != nil && w.ctx.Err() != nil:
+		return false, false
+	case err != nil:
+		// The session waits: what it is owed is still there when the store is back.
+		w.pause = min(max(2*w.pause, retryFirst), retryMax)
+		w.retryAt = time.Now().Add(w.pause/2 + rand.N(w.pause/2+1))
+		w.all.opt.Log.Debug("a session could not read", "err", err)
+		return false, true
+	}
+	w.pause = 0
+	if !some {
+		return false, true
+	}
+	if e.Messages != nil && e.Messages.Shared != nil {
+		if pm := preparedFrame(e.Messages); pm != nil {
+			return true, w.wrote(w.conn.WritePreparedMessage(pm))
+		}
+	}
+	return true, w.buffered(func(buf *bytes.Buffer) { writeEvent(buf, e) })
+}
+
+// welcome begins the events.
+func (w *writer) welcome(f *chat.Follower) bool {
+	w.follower, w.signals = f, f.C()
+	seconds := max(int64(w.all.opt.PingEvery/time.Second), 1)
+	return w.buffered(func(buf *bytes.Buffer) { writeWelcome(buf, w.userName(), w.id, f.Welcome(), seconds) })
+}
+
+func (w *writer) buffered(fill func(*bytes.Buffer)) bool {
+	buf := buffers.Get().(*bytes.Buffer)
+	fill(buf)
+	ok := w.text(buf.Bytes())
+	if buf.Cap() <= bufferBytesKept {
+		buf.Reset()
+		buffers.Put(buf)
+	}
+	return ok
+}
+
+func (w *writer) text(frame []byte) bool {
+	return w.wrote(w.conn.WriteMessage(websocket.TextMessage, frame))
+}
+
+func (w *writer) controlFrame(kind int, data []byte) bool {
+	return w.wrote(w.conn.WriteControl(kind, data, time.Now().Add(w.all.opt.StallAfter)))
+}
+
+// wrote judges a write.
+func (w *writer) wrote(err error) bool {
+	if w.raw.isStalled() {
+		w.end(ending{closeStalled, "nothing was taken for too long"})
+		return false
+	}
+	if err != nil {
+		w.end(ending{})
+		return false
+	}
+	return true
+}
+
+func (w *writer) expired(now time.Time) bool {
+	ms := w.expires.Load()
+	return ms != 0 && now.UnixMilli() >= ms
+}
+
+// tick does what the clock asks for.
+func (w *writer) tick() bool {
+	now := time.Now()
+	if w.expired(now) {
+		w.end(ending{closeUnauthenticated, "the token has ended"})
+		return false
+	}
+	if !w.retryAt.IsZero() && !now.Before(w.retryAt) {
+		w.retryAt = time.Time{}
+	}
+	if !now.Before(w.pingAt) {
+		w.pingAt = w.nextPing()
+		return w.controlFrame(websocket.PingMessage, nil)
+	}
+	return true
+}
+
+// arm sets the timer to whatever comes first.
+func (w *writer) arm() {
+	at := w.pingAt
+	if !w.retryAt.IsZero() && w.retryAt.Before(at) {
+		at = w.retryAt
+	}
+	if ms := w.expires.Load(); ms != 0 {
+		if e := time.UnixMilli(ms); e.Before(at) {
+			at = e
+		}
+	}
+	w.timer.Reset(max(time.Until(at), 0))
+}
+
+// goodbye writes the answers that are left and the close frame.
+func (w *writer) goodbye() {
+	timer := time.NewTimer(w.all.opt.CloseWithin)
+	defer timer.Stop()
+	select {
+	case <-w.readDone: // the command under way is answered
+	case <-timer.C:
+	}
+	w.mu.Lock()
+	why := w.why
+	w.mu.Unlock()
+	if why.code == 0 && !w.raw.isStalled() {
+		w.raw.finish(closeLinger)
+		return
+	}
+	for len(w.answers) > 0 {
+		if w.conn.WriteMessage(websocket.TextMessage, <-w.answers) != nil {
+			return
+		}
+	}
+	if w.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(why.code, why.reason), time.Now().Add(w.all.opt.CloseWithin)) == nil {
+		w.raw.finish(closeLinger)
+	}
+}
