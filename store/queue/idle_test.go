@@ -37,9 +37,6 @@ func commandCalls(t testing.TB, rdb *redis.Client) map[string]int {
 // TestIdleServerIsQuiet counts what an idle node costs Redis with many tasks waiting: the
 // commands it sends, not those inside its scripts.
 func TestIdleServerIsQuiet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for partitions, most := range map[int]float64{1: 12, 64: 100} {
 		t.Run(fmt.Sprintf("P%d", partitions), func(t *testing.T) {
 			t.Parallel()
