@@ -95,6 +95,7 @@ type Sessions struct {
 	users    map[string]int // sessions that said hello
 	pending  int
 	draining bool
+	spread   time.Duration // of the drain: over how long its clients are to come back
 }
 
 var _ SessionHandler = (*Sessions)(nil)
@@ -186,12 +187,12 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	one := newSession(s, conn, hijacker.conn, who)
 	s.mu.Lock()
 	s.live[one] = struct{}{}
-	draining := s.draining
+	draining, spread := s.draining, s.spread
 	s.mu.Unlock()
 	if full {
 		one.end(ending{closeTooMany, "too many sessions on this node"})
 	} else if draining {
-		one.end(restarting(s.opt.DrainSpread))
+		one.end(restarting(spread))
 	}
 	go one.run()
 }
@@ -313,6 +314,9 @@ func (s *Sessions) Drain(ctx context.Context) {
 	list := s.snapshot()
 	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	spread := min(s.opt.DrainSpread, time.Duration(len(list))*time.Second/drainRate)
+	s.mu.Lock()
+	s.spread = spread
+	s.mu.Unlock()
 	ticks := time.NewTimer(0)
 	defer ticks.Stop()
 	for i, one := range list {
@@ -324,7 +328,7 @@ func (s *Sessions) Drain(ctx context.Context) {
 				late.cut()
 			}
 		}
-		one.end(restarting(s.opt.DrainSpread))
+		one.end(restarting(spread)) // a handful need not be kept away for long
 	}
 	done := make(chan struct{})
 	go func() { s.wg.Wait(); close(done) }()
