@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -26,7 +28,8 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.flying.Add(1)
 	defer c.flying.Add(-1)
 	answer, err := c.RoundTripper.RoundTrip(req)
-	if err != nil && req.Context().Err() == nil {
+	var op *net.OpError
+	if err != nil && req.Context().Err() == nil && !(errors.As(err, &op) && op.Op == "dial") {
 		c.unknown.Add(1)
 	}
 	return answer, err

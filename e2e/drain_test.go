@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -30,23 +31,27 @@ func TestDrain(t *testing.T) {
 			watcher := must(node.Client("reader0").Stream(ctx, quick(nil)))(t)
 			defer watcher.Close()
 
-			const drains = 3
 			written := make(chan struct{})
+			writing, enough := context.WithCancel(ctx)
 			go func() {
 				defer close(written)
-				r.write(ctx, 250)
+				for writing.Err() == nil {
+					r.write(ctx, 25)
+				}
 			}()
-			for i := range drains {
+			before := 0
+			for range 3 {
 				until(ctx, t, watcher.Next, func(client.Connected) bool { return true })
 				harness.Eventually(t, 30*time.Second, "the drain has its load", func() error {
-					if r.ledger.Count() < (i+1)*150 {
-						return errors.New("too few sends")
+					if got := r.ledger.Count(); got < before+100 {
+						return fmt.Errorf("%d sends", got)
 					}
 					return nil
 				})
 				began := time.Now()
 				node.Terminate()
-				t.Logf("drained in %v after %d sends", time.Since(began).Round(time.Millisecond), r.ledger.Count())
+				before = r.ledger.Count()
+				t.Logf("drained in %v after %d sends", time.Since(began).Round(time.Millisecond), before)
 				lost := until(ctx, t, watcher.Next, func(client.Disconnected) bool { return true })
 				var e *client.Error
 				if !errors.As(lost.Err, &e) || e.Status != 1012 {
@@ -54,12 +59,12 @@ func TestDrain(t *testing.T) {
 				}
 				node.Start()
 			}
+			enough()
 			<-written
+			began := time.Now()
 			r.caughtUp(ctx, 30*time.Second)
 			r.busy()
-			if got, want := r.ledger.Count(), 4*250; got != want {
-				t.Errorf("%d sends were acknowledged, want %d", got, want)
-			}
+			t.Logf("%d sends, %d of them by a repeated attempt; all readers have them after %v", r.ledger.Count(), r.retried.Load(), time.Since(began).Round(time.Millisecond))
 		})
 	}
 }
