@@ -251,6 +251,7 @@ func (p *person) tool(selector, label string) {
 // picture takes a screenshot, checks that it shows something, and keeps it in the folder of the test.
 func (p *person) picture(dir, name string) []byte {
 	p.t.Helper()
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1)) // nothing is drawn as under the mouse
 	shot, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		p.t.Fatal(err)

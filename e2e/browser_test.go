@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -92,7 +90,6 @@ func TestBrowserTwoPeople(t *testing.T) {
 	alice.see(`!document.querySelector("dialog")`)
 
 	mentions(alice, bob, trip)
-	pictures(t, alice, bob)
 	publicGroup(alice, bob)
 }
 
@@ -162,37 +159,6 @@ func publicGroup(alice, bob *person) {
 	alice.click("dialog .sheet-foot .danger")
 	alice.see(fmt.Sprintf(`!document.querySelector(".group-link[data-group='%s']") && document.querySelector(".nothing")`, club))
 	bob.see(`[...document.querySelectorAll(".line.notice")].some((l) => l.textContent === "alice left")`)
-}
-
-// pictures looks at the page in its four forms. CHATD_SCREENSHOT names the file to keep the first in, for the README.
-func pictures(t *testing.T, alice, bob *person) {
-	t.Helper()
-	dir := t.TempDir()
-	if keep := os.Getenv("CHATD_PICTURES"); keep != "" {
-		dir = keep
-	}
-	bob.say("See you at the platform, then.")
-	alice.stands("See you at the platform, then.")
-	alice.scheme("light")
-	alice.see(`!document.querySelector(".toast")`)
-	wide := alice.picture(dir, "wide.png")
-	if file := os.Getenv("CHATD_SCREENSHOT"); file != "" {
-		if err := os.WriteFile(filepath.Join("..", file), wide, 0o644); err != nil {
-			t.Error(err)
-		}
-	}
-	alice.scheme("dark")
-	alice.picture(dir, "wide-dark.png")
-	alice.size(360, 720)
-	alice.fits()
-	alice.picture(dir, "narrow-dark.png")
-	alice.scheme("light")
-	alice.picture(dir, "narrow.png")
-	alice.click(".back")
-	alice.see(`getComputedStyle(document.querySelector(".pane")).display === "none"`)
-	alice.fits()
-	alice.picture(dir, "narrow-list.png")
-	alice.size(1180, 760)
 }
 
 // TestBrowserSurvivesARestart kills the server under two open pages. What is written meanwhile waits and arrives once.

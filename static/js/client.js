@@ -236,8 +236,9 @@ export function createClient(store) {
     hurry: () => connection?.hurry(),
     /** @param {string} g */
     async loadMembers(g) {
+      const before = store.get().members.get(g);
       const list = await api.all(`/v1/groups/${encodeURIComponent(g)}/members`, "members", MEMBER_PAGES);
-      store.update((s) => (s.groups.has(g) ? state.withMembers(s, g, list) : s));
+      store.update((s) => (s.groups.has(g) ? state.withMembers(s, g, list, before) : s));
     },
   };
 }

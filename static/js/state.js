@@ -172,9 +172,10 @@ export function withCursor(s, c) {
     const same = c.read === group.read;
     return { ...s, groups: put(s.groups, c.group, { ...group, seen: c.seen, read: c.read }), stale: s.stale || !same };
   }
-  const members = s.members.get(c.group);
-  const member = members?.get(c.user);
-  if (!members || !member) return s;
+  // Of a group that was just opened the list of members may still be on its way, with an older position.
+  const members = s.members.get(c.group) ?? (s.open === c.group ? new Map() : undefined);
+  if (!members) return s;
+  const member = members.get(c.user) ?? { user: c.user, role: /** @type {const} */ ("member"), joined_at: "" };
   return { ...s, members: put(s.members, c.group, put(members, c.user, { ...member, seen: c.seen, read: c.read })) };
 }
 
@@ -186,9 +187,18 @@ export function withRead(s, id, read) {
   return { ...s, groups: put(s.groups, id, { ...group, read, unread: end ? 0 : group.unread, mentions_unread: end ? 0 : group.mentions_unread }) };
 }
 
-/** @param {State} s @param {string} id @param {import("./types.js").Member[]} list @returns {State} */
-export function withMembers(s, id, list) {
-  return { ...s, members: put(s.members, id, new Map(list.map((m) => [m.user, m]))) };
+/**
+ * The members as the server listed them. Whose cursors moved while the list was on its way is newer than the list.
+ * @param {State} s @param {string} id @param {import("./types.js").Member[]} list
+ * @param {Map<string, import("./types.js").Member>|undefined} before the members when the list was asked for @returns {State}
+ */
+export function withMembers(s, id, list, before) {
+  const held = s.members.get(id);
+  const members = list.map((m) => {
+    const now = held?.get(m.user);
+    return now && now !== before?.get(m.user) ? { ...m, seen: now.seen, read: now.read } : m;
+  });
+  return { ...s, members: put(s.members, id, new Map(members.map((m) => [m.user, m]))) };
 }
 
 /** @param {State} s @param {string} group @param {string} user @param {number} now ms @returns {State} */

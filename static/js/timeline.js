@@ -11,14 +11,14 @@ import { dayKey, dayName } from "./format.js";
 const RUN_MS = 5 * 60_000;
 
 /**
- * @param {Entry[]} entries ascending @param {number[]} gaps @param {number} newAfter the id after which "New" is drawn, 0 for none
+ * @param {Entry[]} entries ascending @param {number[]} gaps @param {number} newAfter the id after which "New" is drawn, -1 for none
  * @param {string} me @returns {Line[]}
  */
 export function timeline(entries, gaps, newAfter, me) {
   /** @type {Line[]} */
   const lines = [];
   const open = [...gaps].sort((a, b) => a - b);
-  let marked = newAfter <= 0;
+  let marked = newAfter < 0;
   let before = "";
   for (const e of entries) {
     while (open.length > 0 && e.id >= open[0]) {
@@ -72,17 +72,17 @@ export function noticeText(e) {
 }
 
 /**
- * Where each other member's reading ends: the last message shown that they have read.
+ * Where each other member's reading ends: the last message shown, by somebody else than them, that they have read.
  * @param {Entry[]} entries ascending @param {Iterable<import("./types.js").Member>} members @param {string} me
  * @returns {Map<number, string[]>} id of a message -> who read up to there
  */
 export function readMarks(entries, members, me) {
-  const ids = entries.filter((e) => e.id > 0 && e.kind !== "notice" && !e.pending).map((e) => e.id);
+  const shown = entries.filter((e) => e.id > 0 && e.kind !== "notice");
   /** @type {Map<number, string[]>} */
   const marks = new Map();
   for (const m of members) {
     if (m.user === me) continue;
-    const id = ids.findLast((i) => i <= m.read);
+    const id = shown.findLast((e) => e.id <= m.read && e.from !== m.user)?.id;
     if (id !== undefined) marks.set(id, [...(marks.get(id) ?? []), m.user]);
   }
   return marks;

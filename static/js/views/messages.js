@@ -15,12 +15,12 @@ const END_PX = 48;
  */
 export function MessageList({ state, group, actions, on, manages }) {
   const log = /** @type {import("../types.js").Log} */ (state.logs.get(group.id));
-  const [newAfter] = useState(() => (group.unread > 0 ? group.read : 0));
+  const [newAfter] = useState(() => (group.unread > 0 ? group.read : -1));
   const [active, setActive] = useState("");
   const [problem, setProblem] = useState("");
   const scroller = useRef(/** @type {HTMLElement|null} */ (null));
   const top = useRef(/** @type {HTMLElement|null} */ (null));
-  const { atEnd, away } = useScroll(scroller, log, newAfter);
+  const { atEnd, away } = useScroll(scroller, log);
 
   const outbox = state.outbox.filter((t) => t.group === group.id);
   const entries = overlaid(log, outbox, state.me);
@@ -91,9 +91,9 @@ function quoteOf(log, entry) {
 
 /**
  * Keeps the place of the list: at the end it stays there, elsewhere what is on screen stays where it is.
- * @param {{current: HTMLElement|null}} scroller @param {import("../types.js").Log} log @param {number} newAfter
+ * @param {{current: HTMLElement|null}} scroller @param {import("../types.js").Log} log
  */
-function useScroll(scroller, log, newAfter) {
+function useScroll(scroller, log) {
   const atEnd = useRef(true);
   const before = useRef({ height: 0, from: log.from, shown: false });
   const [away, setAway] = useState(false);
@@ -109,7 +109,7 @@ function useScroll(scroller, log, newAfter) {
     const mark = el.querySelector(".line.new");
     if (!was.shown && log.entries.size > 0) {
       was.shown = true;
-      if (newAfter > 0 && mark) el.scrollTop = /** @type {HTMLElement} */ (mark).offsetTop - 80;
+      if (mark) el.scrollTop = /** @type {HTMLElement} */ (mark).offsetTop - 80;
       else el.scrollTop = el.scrollHeight;
       look();
     } else if (atEnd.current) {
