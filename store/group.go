@@ -34,7 +34,8 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	}
 	c := call{createScript, k.core(), args}
 	_, err := s.run(ctx, c)
-	for step := 0; errors.Is(err, errGone) && err == error(errGone) && step < cleanupInline; step++ {
+	// Compared by identity: errors.Is would take every unavailable for it.
+	for step := 0; err == error(errGone) && step < cleanupInline; step++ {
 		if _, _, err = s.Cleanup(ctx, g.ID); err != nil {
 			return err
 		}

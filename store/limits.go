@@ -24,6 +24,3 @@ const (
 
 // layoutVersion names this arrangement of keys and values. A store that was written by another is refused.
 const layoutVersion = 1
-
-// keyAgeMs is how long a sender may be idle before the sender's retry keys are forgotten; the scripts have it too.
-const keyAgeMs = int64(24 * time.Hour / time.Millisecond)

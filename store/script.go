@@ -94,7 +94,7 @@ func (s *Store) loadScripts(ctx context.Context) error {
 // again tells whether a call has to be repeated, having loaded the scripts: nothing ran where the server did not know
 // the script.
 func (s *Store) again(ctx context.Context, err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") && s.loadScripts(ctx) == nil
+	return redis.HasErrorPrefix(err, "NOSCRIPT") && s.loadScripts(ctx) == nil
 }
 
 // run runs a script and returns its reply. A refusal, which a script answers by an array that begins with its name, is
@@ -143,22 +143,33 @@ func (s *Store) runAll(ctx context.Context, calls []call) (replies []reply, errs
 	return replies, errs, nil
 }
 
-// pipeline runs calls in one round trip; where the server knew one of the scripts not, those calls are repeated.
+// pipeline runs calls in one round trip. Where the server did not know the scripts, those calls are sent again.
 func (s *Store) pipeline(ctx context.Context, calls []call) ([]*redis.Cmd, error) {
-	pipe := s.client.Pipeline()
 	cmds := make([]*redis.Cmd, len(calls))
-	for i, c := range calls {
-		cmds[i] = c.queueOn(ctx, pipe)
+	missing := make([]int, len(calls))
+	for i := range calls {
+		missing[i] = i
 	}
-	_, execErr := pipe.Exec(ctx)
-	for i, cmd := range cmds {
-		err := cmd.Err()
-		if s.again(ctx, err) {
-			cmds[i] = calls[i].queueOn(ctx, s.client)
-			continue
+	for attempt := 0; attempt < 2 && len(missing) > 0; attempt++ {
+		pipe := s.client.Pipeline()
+		for _, i := range missing {
+			cmds[i] = calls[i].queueOn(ctx, pipe)
 		}
-		if err != nil && !refusedByServer(err) {
-			return nil, fail("pipeline", execErr)
+		_, execErr := pipe.Exec(ctx)
+		var unknown []int
+		for _, i := range missing {
+			err := cmds[i].Err()
+			if err != nil && !refusedByServer(err) {
+				return nil, fail("pipeline", execErr)
+			}
+			if redis.HasErrorPrefix(err, "NOSCRIPT") {
+				unknown = append(unknown, i)
+			}
+		}
+		if missing = unknown; len(missing) > 0 {
+			if err := s.loadScripts(ctx); err != nil {
+				return nil, fail("scripts", err)
+			}
 		}
 	}
 	return cmds, nil

@@ -67,3 +67,18 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+func TestModel(t *testing.T) {
+	t.Run("redis", func(t *testing.T) {
+		server := redistest.Start(t)
+		storetest.RunModel(t, func(t testing.TB, limits chat.Limits) *store.Store {
+			return open(t, store.Options{URL: server.URL(), Partitions: 1, Limits: limits})
+		})
+	})
+	t.Run("embedded", func(t *testing.T) {
+		server := embeddedServer(t)
+		storetest.RunModel(t, func(t testing.TB, limits chat.Limits) *store.Store {
+			return open(t, store.Options{Embedded: server, Partitions: 1, Limits: limits})
+		})
+	})
+}

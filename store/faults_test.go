@@ -1,0 +1,99 @@
+package store_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+)
+
+// TestLostSubscription: whoever follows is told after every reconnect that something may have been missed, and hears
+// everything from then on.
+func TestLostSubscription(t *testing.T) {
+	server := redistest.Start(t, "--appendfsync", "always")
+	s := open(t, store.Options{URL: server.URL()})
+	group(t, s, "g", 100, 1000)
+	signals := make(chan chat.Signal, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = s.Listen(ctx, func(sig chat.Signal) { signals <- sig }) })
+	defer running.Wait()
+	defer stop()
+	if err := s.Follow(t.Context(), []string{"g"}, []string{"bob"}); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(want chat.SignalKind) {
+		t.Helper()
+		select {
+		case sig := <-signals:
+			if sig.Kind != want {
+				t.Fatalf("got signal %+v, want kind %d", sig, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("no signal came, want kind %d", want)
+		}
+	}
+	for range 3 {
+		server.Do("CLIENT", "KILL", "TYPE", "pubsub")
+		expect(chat.SignalLost)
+		send(t, s, text("g", "alice"))
+		expect(chat.SignalMessage)
+	}
+	server.Restart()
+	expect(chat.SignalLost)
+	send(t, s, text("g", "alice"))
+	expect(chat.SignalMessage)
+	// What is followed while there is no connection is subscribed to with the next one.
+	server.Kill()
+	followed := make(chan error, 1)
+	running.Go(func() { followed <- s.Follow(t.Context(), []string{"h"}, nil) })
+	server.Restart()
+	if err := <-followed; err != nil {
+		t.Fatal(err)
+	}
+	expect(chat.SignalLost)
+}
+
+// TestIdleSendersAreForgotten: what is kept of a sender who was idle for a day goes, but own messages stay own while
+// they are counted.
+func TestIdleSendersAreForgotten(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, store.Options{URL: server.URL(), Prefix: "p"})
+	group(t, s, "g", 1000, 40)
+	const senders, sent, by = "p:{p00}:g:g:senders", "p:{p00}:g:g:sent:bob", "p:{p00}:g:g:by:bob"
+	keyed := text("g", "bob")
+	keyed.Key, keyed.Content = "k", "c"
+	send(t, s, keyed)
+	idleFor := func(last int64) {
+		t.Helper()
+		server.Do("ZADD", senders, "1", "bob")
+		for send(t, s, text("g", "alice")).ID < last {
+		}
+	}
+	server.Do("ZADD", senders, "1", "bob")
+	for range 64 - 3 - 30 {
+		send(t, s, text("g", "alice"))
+	}
+	send(t, s, text("g", "bob"))
+	idleFor(64)
+	if n := server.Int("EXISTS", sent); n != 0 {
+		t.Error("the retry keys of an idle sender are kept")
+	}
+	if n := server.Int("ZCARD", by); n != 1 {
+		t.Errorf("got %d own ids, want the one that is still counted", n)
+	}
+	if got := server.Do("ZSCORE", senders, "bob"); got == nil || got == "1" {
+		t.Errorf("got %v, want the sender to be looked at again in a day", got)
+	}
+	idleFor(128)
+	if n := server.Int("EXISTS", sent, by); n != 0 {
+		t.Error("own ids that nobody counts are kept")
+	}
+	if got := server.Do("ZSCORE", senders, "bob"); got != nil {
+		t.Errorf("got %v, want the sender forgotten", got)
+	}
+}
