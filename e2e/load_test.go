@@ -28,7 +28,7 @@ func TestEveryReaderGetsEveryMessage(t *testing.T) {
 
 // TestEveryReaderGetsEveryMessageWithoutSignals is the same while the nodes' subscriptions are cut every half second.
 func TestEveryReaderGetsEveryMessageWithoutSignals(t *testing.T) {
-	load(t, *loadFlag/4, func(ctx context.Context, redis *redistest.Server) func(*testing.T) {
+	load(t, *loadFlag, func(ctx context.Context, redis *redistest.Server) func(*testing.T) {
 		killed, cuts := int64(0), 0
 		done := make(chan struct{})
 		ctx, cancel := context.WithCancel(ctx)

@@ -148,6 +148,7 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 	for range 20 {
 		last = must(alice.Send(ctx, "g", client.Text("a body that is long enough to be cut in its middle")))(t).ID
 	}
+	end := must(alice.Messages(ctx, "g", client.Range{After: client.At(last - 1)}))(t).Cursor
 	node.Kill()
 	path := journal(t, node.Data)
 	size := must(os.Stat(path))(t).Size()
@@ -168,6 +169,10 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 	}
 	if got := must(alice.Send(ctx, "g", client.Text("again")))(t); got.ID != last {
 		t.Errorf("got id %d, want %d", got.ID, last)
+	}
+	// Whoever holds the lost message has another one under its id: only the mark in the cursor tells.
+	if told = must(alice.Messages(ctx, "g", client.Range{After: end}))(t); told.Complete {
+		t.Errorf("the cursor of a message that was written anew got %+v, want complete: false", told)
 	}
 }
 
