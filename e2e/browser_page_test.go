@@ -71,11 +71,22 @@ type person struct {
 
 	mu       sync.Mutex
 	problems []string // what the page should not have said: errors of the console, dialogs
-	offline  bool     // the server is down, and the browser says so
+	network  bool     // requests may fail, and the browser may say so
 }
 
-// newPerson opens the page and signs in. The test fails at its end where the page complained of anything.
+// newPerson opens the page and signs in.
 func newPerson(t *testing.T, browser context.Context, node *harness.Node, name string) *person {
+	t.Helper()
+	p := openPage(t, browser, node, name)
+	p.fill("input[name=name]", name)
+	p.enter()
+	p.see(shows(".me-name", name))
+	p.live()
+	return p
+}
+
+// openPage opens the page in a browser context of its own. The test fails at its end where the page complained of anything.
+func openPage(t *testing.T, browser context.Context, node *harness.Node, name string) *person {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -92,10 +103,6 @@ func newPerson(t *testing.T, browser context.Context, node *harness.Node, name s
 	})
 	p.size(1180, 760)
 	p.do(chromedp.Navigate(node.URL()))
-	p.fill("input[name=name]", name)
-	p.enter()
-	p.see(shows(".me-name", name))
-	p.live()
 	return p
 }
 
@@ -112,7 +119,7 @@ func (p *person) hear(event any) {
 	case *runtime.EventExceptionThrown:
 		note("exception: %s %s", e.ExceptionDetails.Text, e.ExceptionDetails.Exception.Description)
 	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelVerbose || p.offline && e.Entry.Source == log.EntrySourceNetwork {
+		if e.Entry.Level == log.EntryLevelVerbose || p.network && e.Entry.Source == log.EntrySourceNetwork {
 			return
 		}
 		note("log %s of %s: %s %s", e.Entry.Level, e.Entry.Source, e.Entry.Text, e.Entry.URL)
@@ -121,11 +128,11 @@ func (p *person) hear(event any) {
 	}
 }
 
-// expectOffline says whether the browser may complain that it cannot reach the server.
-func (p *person) expectOffline(down bool) {
+// refused says whether the browser may complain of requests that fail: the server is down, or says no.
+func (p *person) refused(may bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.offline = down
+	p.network = may
 }
 
 func (p *person) do(actions ...chromedp.Action[chromedp.Void]) {

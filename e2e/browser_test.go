@@ -172,8 +172,8 @@ func TestBrowserSurvivesARestart(t *testing.T) {
 	bob.open(group)
 	bob.stands("before")
 
-	alice.expectOffline(true)
-	bob.expectOffline(true)
+	alice.refused(true)
+	bob.refused(true)
 	node.Kill()
 	for _, p := range []*person{alice, bob} {
 		p.see(`document.querySelector(".link-state").dataset.phase !== "live"`)
@@ -184,8 +184,8 @@ func TestBrowserSurvivesARestart(t *testing.T) {
 	node.Start()
 	alice.live()
 	bob.live()
-	alice.expectOffline(false)
-	bob.expectOffline(false)
+	alice.refused(false)
+	bob.refused(false)
 	alice.stands("while it was down")
 	bob.stands("and one more")
 	bob.see(`[...document.querySelectorAll(".message .body")].map((b) => b.textContent).join("|") === "before|while it was down|and one more"`)

@@ -109,18 +109,23 @@
     }]).filter(([, r]) => r.count > 0));
     const copy = (m) => JSON.parse(JSON.stringify(m));
     for (let i = rand(20); i >= 0; i--) write();
-    let log = emptyLog(server.length, "e");
+    let log = emptyLog(server.length, "e"), asked = null; // asked: a page on its way, while live entries go on arriving
     for (let i = 0; i < 40; i++) {
       const step = rand(3);
       if (step === 0) write();
       else if (step === 1 && server.length > log.to) log = append(log, batch(server.slice(log.to, log.to + 1 + rand(4)).map(copy)), "ann");
-      else if (step === 2 && log.more) page(1 + rand(5));
+      else if (step === 2 && asked) arrive();
+      else if (step === 2 && log.more) asked = page(1 + rand(5));
     }
     while (log.to < server.length) log = append(log, batch(server.slice(log.to).map(copy)), "ann");
-    while (log.more) page(10);
+    while (asked || log.more) { asked ??= page(10); arrive(); }
+    function arrive() {
+      log = prepend(log, asked, "ann");
+      asked = null;
+    }
     function page(limit) {
       const messages = server.slice(Math.max(0, log.from - 1 - limit), log.from - 1).map((m) => ({ ...copy(m), reactions: reactions(m.id) }));
-      log = prepend(log, { ...batch(messages), first: 1, last: server.length, has_more: false }, "ann");
+      return { ...batch(messages), first: 1, last: server.length, has_more: false };
     }
     const order = (map) => Object.fromEntries([...map].sort());
     const got = [...log.entries.values()].map((e) => [e.id, e.body, e.deleted_at, e.deleted_at ? {} : order(e.reactions)]);
