@@ -137,7 +137,7 @@ func (k *socket) call(ctx context.Context, req request, room chan struct{}) (rep
 	}()
 	signal(room)
 	if err := k.send(req); err != nil {
-		k.conn.Close() // the reader finds it closed, and ends the session
+		_ = k.conn.Close() // the reader finds it closed, and ends the session
 		return reply{}, errLost
 	}
 	select {

@@ -112,7 +112,7 @@ func replaceFile(path string, data []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(file.Name())
+			_ = os.Remove(file.Name())
 		}
 	}()
 	_, err = file.Write(data)

@@ -51,11 +51,11 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() {
 		message := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-		conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(time.Second))
-		conn.Close()
+		_ = conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(time.Second))
+		_ = conn.Close()
 	})
 	defer stop()
 
@@ -64,7 +64,7 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	if err := sock.send(hello{Op: "hello", Token: token, After: s.track.after()}); err != nil {
 		return false, sock.cause(err)
 	}
-	conn.SetReadDeadline(time.Now().Add(welcomeTimeout))
+	_ = conn.SetReadDeadline(time.Now().Add(welcomeTimeout))
 	first, err := sock.read()
 	if err != nil {
 		return false, err
@@ -102,7 +102,8 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 		return conn, nil
 	}
 	if errors.Is(err, websocket.ErrBadHandshake) && answer != nil {
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+		defer answer.Body.Close()
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // gorilla keeps the beginning of it
 		return nil, answerError(answer.StatusCode, answer.Header, body, time.Now())
 	}
 	return nil, err
@@ -114,7 +115,7 @@ func (s *Stream) receive(ctx context.Context, sock *socket) error {
 		if err := s.waitRoom(ctx, sock); err != nil {
 			return err
 		}
-		sock.conn.SetReadDeadline(time.Now().Add(sock.idle))
+		_ = sock.conn.SetReadDeadline(time.Now().Add(sock.idle))
 		frame, err := sock.read()
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func (k *socket) watch(pingS float64) {
 	k.idle = 2*ping + 10*time.Second
 	pong := k.conn.PingHandler()
 	k.conn.SetPingHandler(func(data string) error {
-		k.conn.SetReadDeadline(time.Now().Add(k.idle))
+		_ = k.conn.SetReadDeadline(time.Now().Add(k.idle))
 		return pong(data)
 	})
 }
@@ -173,7 +174,7 @@ func (k *socket) send(frame any) error {
 	}
 	k.write.Lock()
 	defer k.write.Unlock()
-	k.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_ = k.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return k.conn.WriteMessage(websocket.TextMessage, data)
 }
 

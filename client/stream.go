@@ -119,10 +119,9 @@ func (s *Stream) Stats() Stats { return s.count.stats() }
 
 // Close ends the session and waits until everything that the stream started has ended. The position of the event that
 // Next handed out last is not saved by it; see Commit.
-func (s *Stream) Close() error {
+func (s *Stream) Close() {
 	s.cancel()
 	<-s.done
-	return nil
 }
 
 // pop takes an event off the queue. Once run has ended and the queue is empty it returns the reason.

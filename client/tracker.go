@@ -87,9 +87,8 @@ func (t *tracker) after() map[string]Position {
 func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 	pinned := map[string]Position{}
 	for group, g := range groups {
-		p, known := t.groups[group]
-		if !known {
-			p = place{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
+		if _, known := t.groups[group]; !known {
+			p := place{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
 			t.groups[group] = p
 			pinned[group] = p.at
 		}

@@ -206,7 +206,7 @@ func TestSyncTakesTwoRoundTrips(t *testing.T) {
 	bob := far.Client("bob", client.WithRetry(1, client.Backoff{}))
 	harness.Eventually(t, 30*time.Second, "bob's index has all groups", func() error {
 		if listed, _, err := near.Client("bob").Groups(ctx, client.Page{}); err != nil || len(listed) != groups {
-			return fmt.Errorf("%d groups, %v", len(listed), err)
+			return fmt.Errorf("%d groups, error %w", len(listed), err)
 		}
 		return nil
 	})

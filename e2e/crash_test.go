@@ -29,7 +29,8 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer c.flying.Add(-1)
 	answer, err := c.RoundTripper.RoundTrip(req)
 	var op *net.OpError
-	if err != nil && req.Context().Err() == nil && !(errors.As(err, &op) && op.Op == "dial") {
+	dialing := errors.As(err, &op) && op.Op == "dial"
+	if err != nil && req.Context().Err() == nil && !dialing {
 		c.unknown.Add(1)
 	}
 	return answer, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -113,13 +112,4 @@ func (r *run) busy() {
 // stored counts the messages of a group in Redis itself, which only the documented key of the log tells.
 func stored(redis *redistest.Server, group string) int64 {
 	return redis.Int("ZCARD", fmt.Sprintf("chat:{p00}:g:%s:msgs", group))
-}
-
-// usage is a short form of what commands a step took.
-func usage(calls map[string]int64) string {
-	var b strings.Builder
-	for name, n := range calls {
-		fmt.Fprintf(&b, " %s=%d", name, n)
-	}
-	return b.String()
 }

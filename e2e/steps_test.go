@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"reflect"
@@ -107,8 +108,8 @@ func revise(t *testing.T, node *harness.Node) {
 }
 
 func withoutDetail(err error) any {
-	e, ok := err.(*client.Error)
-	if !ok {
+	var e *client.Error
+	if !errors.As(err, &e) {
 		return err
 	}
 	return [2]any{e.Status, e.Code}

@@ -23,7 +23,7 @@ var built struct {
 func Main(m *testing.M) {
 	code := m.Run()
 	if built.dir != "" {
-		os.RemoveAll(built.dir)
+		_ = os.RemoveAll(built.dir)
 	}
 	os.Exit(code)
 }
@@ -45,7 +45,7 @@ func Binary(tb testing.TB) string {
 		}
 		built.path = filepath.Join(built.dir, "chatd")
 		began := time.Now()
-		build := exec.Command("go", "build", "-race", "-o", built.path, "./cmd/chatd")
+		build := exec.CommandContext(tb.Context(), "go", "build", "-race", "-o", built.path, "./cmd/chatd")
 		build.Dir = root
 		if out, err := build.CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("go build: %w\n%s", err, out)

@@ -144,7 +144,7 @@ func (n *Node) Launch() (exited <-chan struct{}) {
 	}
 	gone := make(chan struct{})
 	go func() {
-		cmd.Wait()
+		_ = cmd.Wait() // the result is in cmd.ProcessState
 		close(gone)
 	}()
 	n.mu.Lock()
@@ -155,7 +155,11 @@ func (n *Node) Launch() (exited <-chan struct{}) {
 
 // Ready asks /readyz once.
 func (n *Node) Ready() error {
-	answer, err := http.Get(n.URL() + "/readyz")
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, n.URL()+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := (&http.Client{Timeout: readyTimeout}).Do(req)
 	if err != nil {
 		return err
 	}
@@ -190,11 +194,11 @@ func (n *Node) stop(sig syscall.Signal) *exec.Cmd {
 	if cmd == nil {
 		return nil
 	}
-	cmd.Process.Signal(sig)
+	_ = cmd.Process.Signal(sig) // it may have ended by itself
 	select {
 	case <-exited:
 	case <-time.After(termTimeout):
-		cmd.Process.Kill()
+		_ = cmd.Process.Kill()
 		<-exited
 	}
 	return cmd

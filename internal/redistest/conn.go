@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,8 @@ const replyTimeout = 10 * time.Second
 
 // Dial connects to a server.
 func Dial(addr string) (*Conn, error) {
-	conn, err := net.DialTimeout("tcp", addr, replyTimeout)
+	dialer := net.Dialer{Timeout: replyTimeout}
+	conn, err := dialer.DialContext(context.Background(), "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func Dial(addr string) (*Conn, error) {
 
 // Do makes one command. The reply is a string, an int64, a []any or nil; an error reply is an error.
 func (c *Conn) Do(args ...string) (any, error) {
-	c.SetDeadline(time.Now().Add(replyTimeout))
+	_ = c.SetDeadline(time.Now().Add(replyTimeout))
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
 	for _, arg := range args {
@@ -40,12 +42,6 @@ func (c *Conn) Do(args ...string) (any, error) {
 	if _, err := io.WriteString(c.Conn, b.String()); err != nil {
 		return nil, err
 	}
-	return c.reply()
-}
-
-// Next reads what the server sends by itself, as after MONITOR, until deadline.
-func (c *Conn) Next(deadline time.Time) (any, error) {
-	c.SetDeadline(deadline)
 	return c.reply()
 }
 

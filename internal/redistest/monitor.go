@@ -42,7 +42,7 @@ func (s *Server) Watch(tb testing.TB) *Monitor {
 func (m *Monitor) collect() {
 	defer close(m.done)
 	for {
-		m.conn.SetDeadline(time.Time{})
+		_ = m.conn.SetDeadline(time.Time{})
 		line, err := m.conn.reply()
 		m.mu.Lock()
 		if err != nil {

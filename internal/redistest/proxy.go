@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -71,7 +72,7 @@ func (p *Proxy) passes(l *link, data []byte) bool {
 }
 
 func (p *Proxy) listen() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(p.tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		p.tb.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func (p *Proxy) listen() {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", p.to)
+			server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.to)
 			if err != nil {
 				node.Close()
 				continue
@@ -99,7 +100,7 @@ func (p *Proxy) listen() {
 		}
 	})
 	p.tb.Cleanup(func() {
-		listener.Close()
+		_ = listener.Close()
 		mu.Lock()
 		for conn := range conns {
 			conn.Close()

@@ -3,6 +3,7 @@
 package redistest
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -79,14 +80,14 @@ func (s *Server) run() {
 		"--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", s.logFile(), "--daemonize", "no",
 		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction",
 	}
-	cmd := exec.Command("redis-server", append(args, s.args...)...)
+	cmd := exec.CommandContext(context.Background(), "redis-server", append(args, s.args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		s.tb.Fatalf("start redis-server: %v", err)
 	}
 	exited := make(chan struct{})
 	go func() {
-		cmd.Wait()
+		_ = cmd.Wait()
 		close(exited)
 	}()
 	s.mu.Lock()
@@ -130,11 +131,11 @@ func (s *Server) stop(sig syscall.Signal) {
 	if cmd == nil {
 		return
 	}
-	cmd.Process.Signal(sig)
+	_ = cmd.Process.Signal(sig) // it may have ended by itself
 	select {
 	case <-exited:
 	case <-time.After(stopTimeout):
-		cmd.Process.Kill()
+		_ = cmd.Process.Kill()
 		<-exited
 	}
 }
@@ -153,11 +154,11 @@ func (s *Server) logTail() string {
 // FreeAddr returns an address of the loopback where nothing listens at the moment.
 func FreeAddr(tb testing.TB) string {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatalf("find a free port: %v", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	return listener.Addr().String()
 }
 
