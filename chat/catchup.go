@@ -14,28 +14,28 @@ const (
 	batchMessagesMax = 128       // messages of one batch from memory
 )
 
-// collect takes what the feeds left in the mailbox.
+// collect takes what the feeds left in the tray.
 func (f *Follower) collect() {
-	b := f.box
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i, in := range b.dirty {
+	t := f.tray
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, in := range t.dirty {
 		in.dirty = false
 		f.queue(in.line)
-		b.dirty[i] = nil
+		t.dirty[i] = nil
 	}
-	b.dirty = b.dirty[:0]
-	if len(f.check) == 0 && len(b.check) > 0 {
-		f.check, b.check = b.check, f.check
+	t.dirty = t.dirty[:0]
+	if len(f.check) == 0 && len(t.check) > 0 {
+		f.check, t.check = t.check, f.check
 	} else {
-		for g := range b.check {
+		for g := range t.check {
 			f.check[g] = struct{}{}
 		}
-		clear(b.check)
+		clear(t.check)
 	}
-	f.inboxDue = f.inboxDue || b.inbox
-	f.index = f.index || b.lost
-	b.inbox, b.lost = false, false
+	f.inboxDue = f.inboxDue || t.inbox
+	f.index = f.index || t.lost
+	t.inbox, t.lost = false, false
 }
 
 // read does one round: membership first, then the inbox, then messages.

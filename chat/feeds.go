@@ -16,7 +16,7 @@ type feedStore interface {
 // feeds follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
 // through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
 //
-// Locks are taken in the order feeds.mu, feed.mu, mailbox.mu, and none is held over a call of the store but
+// Locks are taken in the order feeds.mu, feed.mu, tray.mu, and none is held over a call of the store but
 // SignalStore.Unfollow, which does not wait.
 type feeds struct {
 	stores feedStore
@@ -34,7 +34,7 @@ type feeds struct {
 
 // userFeed is what a node follows about one user.
 type userFeed struct {
-	boxes     map[*mailbox]struct{}
+	trays     map[*tray]struct{}
 	confirmed bool
 	inboxEnd  int64 // highest seq that readers were woken for; unknownLast
 	idleSince time.Time
@@ -69,16 +69,16 @@ func (f *feeds) deliver(s Signal) {
 		f.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read})
 	case SignalTyping:
 		if fd := f.group(s.Group); fd != nil {
-			fd.each(func(in *interest) { in.box.typed(TypingEvent{Group: s.Group, User: s.User}) })
+			fd.each(func(in *interest) { in.tray.typed(TypingEvent{Group: s.Group, User: s.User}) })
 		}
 	case SignalDeleted:
 		if fd := f.group(s.Group); fd != nil {
 			f.after(fd, fd.deleted(s.Epoch))
 		}
 	case SignalInbox:
-		f.eachBox(s.User, (*mailbox).inboxGrew)
+		f.eachTray(s.User, (*tray).inboxGrew)
 	case SignalJoined, SignalLeft:
-		f.eachBox(s.User, func(b *mailbox) { b.member(s.Group) })
+		f.eachTray(s.User, func(t *tray) { t.member(s.Group) })
 	case SignalLost:
 		select {
 		case f.lost <- struct{}{}:
@@ -90,7 +90,7 @@ func (f *feeds) deliver(s Signal) {
 // after does what a change of a feed asks for.
 func (f *feeds) after(fd *feed, c change) {
 	if c.grew {
-		fd.each(func(in *interest) { in.box.grew(in) })
+		fd.each(func(in *interest) { in.tray.grew(in) })
 	}
 	if c.hole {
 		f.repairs.add(fd)
@@ -119,30 +119,30 @@ func (f *feed) each(do func(*interest)) {
 	}
 }
 
-func (f *feeds) eachBox(user string, do func(*mailbox)) {
+func (f *feeds) eachTray(user string, do func(*tray)) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if u := f.users[user]; u != nil {
-		for b := range u.boxes {
-			do(b)
+		for t := range u.trays {
+			do(t)
 		}
 	}
 }
 
-// subscribe gives box an interest in each of groups and in its user, and returns when the store has confirmed all of
+// subscribe gives t an interest in each of groups and in its user, and returns when the store has confirmed all of
 // them. The interests come in the order of groups; they are to be given back to unsubscribe also after an error.
-func (f *feeds) subscribe(ctx context.Context, box *mailbox, groups []string) ([]*interest, error) {
+func (f *feeds) subscribe(ctx context.Context, t *tray, groups []string) ([]*interest, error) {
 	interests := make([]*interest, 0, len(groups))
 	var newGroups, newUsers []string
 	f.mu.Lock()
-	u := f.users[box.user]
+	u := f.users[t.user]
 	if u == nil {
-		u = &userFeed{boxes: map[*mailbox]struct{}{}, inboxEnd: unknownLast}
-		f.users[box.user] = u
+		u = &userFeed{trays: map[*tray]struct{}{}, inboxEnd: unknownLast}
+		f.users[t.user] = u
 	}
-	u.boxes[box] = struct{}{}
+	u.trays[t] = struct{}{}
 	if !u.confirmed {
-		newUsers = []string{box.user}
+		newUsers = []string{t.user}
 	}
 	for _, g := range groups {
 		fd := f.groups[g]
@@ -150,7 +150,7 @@ func (f *feeds) subscribe(ctx context.Context, box *mailbox, groups []string) ([
 			fd = newFeed(g, f.limits.RingEntries)
 			f.groups[g] = fd
 		}
-		in := &interest{feed: fd, box: box}
+		in := &interest{feed: fd, tray: t}
 		if !fd.add(in) {
 			newGroups = append(newGroups, g)
 		}
@@ -188,10 +188,10 @@ func (f *feed) confirm() {
 }
 
 // unsubscribe gives interests back. Their feeds linger for the next reader.
-func (f *feeds) unsubscribe(box *mailbox, interests ...*interest) {
+func (f *feeds) unsubscribe(t *tray, interests ...*interest) {
 	for _, in := range interests {
 		in.feed.remove(in)
-		box.forget(in.feed.group)
+		t.forget(in.feed.group)
 	}
 }
 
@@ -211,12 +211,12 @@ func (f *feed) remove(in *interest) {
 	}
 }
 
-// leave ends box's interest in its user.
-func (f *feeds) leave(box *mailbox) {
+// leave ends t's interest in its user.
+func (f *feeds) leave(t *tray) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if u := f.users[box.user]; u != nil {
-		delete(u.boxes, box)
+	if u := f.users[t.user]; u != nil {
+		delete(u.trays, t)
 		u.idleSince = time.Now()
 	}
 }
@@ -244,7 +244,7 @@ func (f *feeds) sweep(now time.Time) {
 		}
 	}
 	for id, u := range f.users {
-		if len(u.boxes) == 0 && (crowded || now.Sub(u.idleSince) > f.limits.FeedLinger) {
+		if len(u.trays) == 0 && (crowded || now.Sub(u.idleSince) > f.limits.FeedLinger) {
 			users = append(users, id)
 			delete(f.users, id)
 		}

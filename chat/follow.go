@@ -13,7 +13,7 @@ type Follower struct {
 	service *Service
 	feeds   *feeds
 	by      Caller
-	box     *mailbox
+	tray    *tray
 	welcome Welcome
 
 	lines map[string]*line // the groups followed
@@ -72,7 +72,7 @@ func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string
 		positions[g] = pos
 	}
 	f := &Follower{
-		service: s, feeds: s.feeds, by: by, box: newMailbox(by.User, false),
+		service: s, feeds: s.feeds, by: by, tray: newTray(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
 		lines:   map[string]*line{}, past: map[string]mark{}, check: map[string]struct{}{},
 		inboxDue: true,
@@ -87,7 +87,7 @@ func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string
 // begin finds the groups: those of the index, and those the client names, because the index lags.
 func (f *Follower) begin(ctx context.Context, positions map[string]Position) error {
 	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
-	if _, err := f.feeds.subscribe(ctx, f.box, nil); err != nil {
+	if _, err := f.feeds.subscribe(ctx, f.tray, nil); err != nil {
 		return err
 	}
 	index, err := f.service.stores.UserGroups(ctx, f.by.User)
@@ -133,12 +133,12 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]Info, error) {
 			missing = append(missing, g)
 		}
 	}
-	interests, err := f.feeds.subscribe(ctx, f.box, missing)
+	interests, err := f.feeds.subscribe(ctx, f.tray, missing)
 	for _, in := range interests {
 		in.line = &line{interest: in, group: in.feed.group}
 	}
 	if err != nil {
-		f.feeds.unsubscribe(f.box, interests...)
+		f.feeds.unsubscribe(f.tray, interests...)
 		return nil, err
 	}
 	for _, in := range interests {
@@ -216,14 +216,14 @@ func (f *Follower) queue(l *line) {
 func (f *Follower) drop(l *line) {
 	l.gone = true
 	delete(f.lines, l.group)
-	f.feeds.unsubscribe(f.box, l.interest)
+	f.feeds.unsubscribe(f.tray, l.interest)
 }
 
 // Welcome is where the session starts.
 func (f *Follower) Welcome() Welcome { return f.welcome }
 
 // C receives when TryNext may have something.
-func (f *Follower) C() <-chan struct{} { return f.box.c }
+func (f *Follower) C() <-chan struct{} { return f.tray.c }
 
 // Next blocks until there is something for the session. After an error (the store cannot be reached) it may be called
 // again: nothing is lost.
@@ -234,7 +234,7 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 			return e, err
 		}
 		select {
-		case <-f.box.c:
+		case <-f.tray.c:
 		case <-ctx.Done():
 			return Event{}, ctx.Err()
 		}
@@ -253,10 +253,10 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 			}
 			return e, true, nil
 		}
-		if c := f.box.nextCursor(); c != nil {
+		if c := f.tray.nextCursor(); c != nil {
 			return Event{Cursor: c}, true, nil
 		}
-		if t := f.box.nextTyping(); t != nil {
+		if t := f.tray.nextTyping(); t != nil {
 			return Event{Typing: t}, true, nil
 		}
 		f.collect()
@@ -271,19 +271,19 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 
 // Acting is called before, Acted after an ack of this very session (c is nil where it failed): the session is not told
 // of what it did itself.
-func (f *Follower) Acting(group string) { f.box.acting(group) }
+func (f *Follower) Acting(group string) { f.tray.acting(group) }
 
 // Acted is the end of what Acting began.
-func (f *Follower) Acted(group string, c *Cursors) { f.box.acted(group, c) }
+func (f *Follower) Acted(group string, c *Cursors) { f.tray.acted(group, c) }
 
 // Close ends the follower. Nothing else of it may be in use any longer.
 func (f *Follower) Close() {
 	for _, l := range f.lines {
 		l.gone = true
-		f.feeds.unsubscribe(f.box, l.interest)
+		f.feeds.unsubscribe(f.tray, l.interest)
 	}
 	clear(f.lines)
-	f.feeds.leave(f.box)
+	f.feeds.leave(f.tray)
 }
 
 // Typing tells the other members that the caller is typing. Nothing is stored.

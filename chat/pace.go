@@ -27,7 +27,7 @@ type pacing struct {
 
 // cursor tells a member's sessions at once, the other members of a small group once a second.
 func (f *feeds) cursor(e CursorEvent) {
-	f.eachBox(e.User, func(b *mailbox) { b.cursor(e) })
+	f.eachTray(e.User, func(t *tray) { t.cursor(e) })
 	fd := f.group(e.Group)
 	if fd == nil {
 		return
@@ -73,8 +73,8 @@ func (f *feed) paceCursor(e CursorEvent, now time.Time) (first bool) {
 
 func (f *feed) tellCursorLocked(e CursorEvent) {
 	for _, in := range f.interests {
-		if in.box.user != e.User {
-			in.box.cursor(e)
+		if in.tray.user != e.User {
+			in.tray.cursor(e)
 		}
 	}
 }

@@ -170,10 +170,10 @@ func (f *feeds) checks(ctx context.Context) {
 // check is one comparison. After a loss of signals the logs are read as well, because one that was rolled back and
 // written anew may end at the same id, and readers look for groups they may have joined unheard.
 func (f *feeds) check(ctx context.Context, lost bool) error {
-	groups, users, boxes := f.followed()
+	groups, users, trays := f.followed()
 	if lost {
-		for _, b := range boxes {
-			b.signalsLost()
+		for _, t := range trays {
+			t.signalsLost()
 		}
 	}
 	for len(groups) > 0 {
@@ -207,22 +207,22 @@ func (f *feeds) check(ctx context.Context, lost bool) error {
 }
 
 // followed lists what has a live reader, and whatever else is in memory.
-func (f *feeds) followed() (groups []*feed, users []string, boxes []*mailbox) {
+func (f *feeds) followed() (groups []*feed, users []string, trays []*tray) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, fd := range f.groups {
 		groups = append(groups, fd)
 	}
 	for id, u := range f.users {
-		if len(u.boxes) == 0 {
+		if len(u.trays) == 0 {
 			continue
 		}
 		users = append(users, id)
-		for b := range u.boxes {
-			boxes = append(boxes, b)
+		for t := range u.trays {
+			trays = append(trays, t)
 		}
 	}
-	return groups, users, boxes
+	return groups, users, trays
 }
 
 func (f *feeds) compareInboxes(users []string, ends []int64) {
@@ -234,8 +234,8 @@ func (f *feeds) compareInboxes(users []string, ends []int64) {
 			continue
 		}
 		u.inboxEnd = ends[i]
-		for b := range u.boxes {
-			b.inboxGrew()
+		for t := range u.trays {
+			t.inboxGrew()
 		}
 	}
 }

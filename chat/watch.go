@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// Bounds of what a mailbox keeps for a session that does not take it. Positions and typing of others are told while they
+// Bounds of what a tray keeps for a session that does not take it. Positions and typing of others are told while they
 // are fresh or not at all; what is owed to the reader (groups, membership, inbox) is kept as flags and bounded by groups.
 const (
-	mailboxCursorsMax = 1024 // cursor events waiting
-	mailboxTypingMax  = 64   // typing events waiting
-	mailboxCheckMax   = 1024 // groups whose membership is to be looked at; beyond, the whole index is read again
+	trayCursorsMax = 1024 // cursor events waiting
+	trayTypingMax  = 64   // typing events waiting
+	trayCheckMax   = 1024 // groups whose membership is to be looked at; beyond, the whole index is read again
 )
 
-// mailbox is what the feeds leave for one reader: hints of what to look at, never payload without a bound. Nobody ever
+// tray is what the feeds leave for one reader: hints of what to look at, never payload without a bound. Nobody ever
 // waits for a reader.
-type mailbox struct {
+type tray struct {
 	user  string
 	plain bool          // a long poll: it only wants to be woken
 	c     chan struct{} // capacity 1: there is something
@@ -41,157 +41,157 @@ type ownCursor struct {
 // interest is one reader's interest in one feed.
 type interest struct {
 	feed  *feed
-	box   *mailbox
+	tray  *tray
 	at    int   // index in feed.interests; guarded by feed.mu
-	dirty bool  // in box.dirty; guarded by box.mu
+	dirty bool  // in tray.dirty; guarded by tray.mu
 	line  *line // of a Follower; nil for a watch
 }
 
-func newMailbox(user string, plain bool) *mailbox {
-	return &mailbox{user: user, plain: plain, c: make(chan struct{}, 1)}
+func newTray(user string, plain bool) *tray {
+	return &tray{user: user, plain: plain, c: make(chan struct{}, 1)}
 }
 
-func (b *mailbox) wake() {
+func (t *tray) wake() {
 	select {
-	case b.c <- struct{}{}:
+	case t.c <- struct{}{}:
 	default:
 	}
 }
 
 // grew marks a group as worth looking at.
-func (b *mailbox) grew(in *interest) {
-	if !b.plain {
-		b.mu.Lock()
+func (t *tray) grew(in *interest) {
+	if !t.plain {
+		t.mu.Lock()
 		if !in.dirty {
 			in.dirty = true
-			b.dirty = append(b.dirty, in)
+			t.dirty = append(t.dirty, in)
 		}
-		b.mu.Unlock()
+		t.mu.Unlock()
 	}
-	b.wake()
+	t.wake()
 }
 
 // member marks a group whose membership may have changed.
-func (b *mailbox) member(group string) {
-	if b.plain {
-		b.wake()
+func (t *tray) member(group string) {
+	if t.plain {
+		t.wake()
 		return
 	}
-	b.mu.Lock()
-	if len(b.check) >= mailboxCheckMax {
-		b.lost = true
+	t.mu.Lock()
+	if len(t.check) >= trayCheckMax {
+		t.lost = true
 	} else {
-		if b.check == nil {
-			b.check = map[string]struct{}{}
+		if t.check == nil {
+			t.check = map[string]struct{}{}
 		}
-		b.check[group] = struct{}{}
+		t.check[group] = struct{}{}
 	}
-	b.mu.Unlock()
-	b.wake()
+	t.mu.Unlock()
+	t.wake()
 }
 
-func (b *mailbox) inboxGrew() {
-	b.mu.Lock()
-	b.inbox = true
-	b.mu.Unlock()
-	b.wake()
+func (t *tray) inboxGrew() {
+	t.mu.Lock()
+	t.inbox = true
+	t.mu.Unlock()
+	t.wake()
 }
 
-func (b *mailbox) signalsLost() {
-	b.mu.Lock()
-	b.lost = true
-	b.mu.Unlock()
-	b.wake()
+func (t *tray) signalsLost() {
+	t.mu.Lock()
+	t.lost = true
+	t.mu.Unlock()
+	t.wake()
 }
 
 // cursor leaves the newest position of a member.
-func (b *mailbox) cursor(e CursorEvent) {
-	if b.plain {
+func (t *tray) cursor(e CursorEvent) {
+	if t.plain {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	key := memberKey{e.Group, e.User}
-	if o := b.own[e.Group]; e.User == b.user && o.seen == e.Seen && o.read == e.Read {
-		delete(b.cursors, key)
+	if o := t.own[e.Group]; e.User == t.user && o.seen == e.Seen && o.read == e.Read {
+		delete(t.cursors, key)
 		return
 	}
-	if _, waiting := b.cursors[key]; !waiting && len(b.cursors) >= mailboxCursorsMax && e.User != b.user {
+	if _, waiting := t.cursors[key]; !waiting && len(t.cursors) >= trayCursorsMax && e.User != t.user {
 		return
 	}
-	if b.cursors == nil {
-		b.cursors = map[memberKey]CursorEvent{}
+	if t.cursors == nil {
+		t.cursors = map[memberKey]CursorEvent{}
 	}
-	b.cursors[key] = e
-	b.wake()
+	t.cursors[key] = e
+	t.wake()
 }
 
-func (b *mailbox) typed(e TypingEvent) {
-	if b.plain || e.User == b.user {
+func (t *tray) typed(e TypingEvent) {
+	if t.plain || e.User == t.user {
 		return
 	}
-	b.mu.Lock()
-	if len(b.typing) < mailboxTypingMax {
-		if b.typing == nil {
-			b.typing = map[memberKey]struct{}{}
+	t.mu.Lock()
+	if len(t.typing) < trayTypingMax {
+		if t.typing == nil {
+			t.typing = map[memberKey]struct{}{}
 		}
-		b.typing[memberKey{e.Group, e.User}] = struct{}{}
+		t.typing[memberKey{e.Group, e.User}] = struct{}{}
 	}
-	b.mu.Unlock()
-	b.wake()
+	t.mu.Unlock()
+	t.wake()
 }
 
 // acting and acted stand around an ack by this session: what the store tells of it is no news here.
-func (b *mailbox) acting(group string) {
-	b.mu.Lock()
-	if b.own == nil {
-		b.own = map[string]ownCursor{}
+func (t *tray) acting(group string) {
+	t.mu.Lock()
+	if t.own == nil {
+		t.own = map[string]ownCursor{}
 	}
-	o := b.own[group]
+	o := t.own[group]
 	o.calls++
-	b.own[group] = o
-	b.mu.Unlock()
+	t.own[group] = o
+	t.mu.Unlock()
 }
 
-func (b *mailbox) acted(group string, c *Cursors) {
-	b.mu.Lock()
-	o := b.own[group]
+func (t *tray) acted(group string, c *Cursors) {
+	t.mu.Lock()
+	o := t.own[group]
 	o.calls--
 	if c != nil {
 		o.seen, o.read = c.Seen, c.Read
 	}
-	b.own[group] = o
-	key := memberKey{group, b.user}
-	e, waiting := b.cursors[key]
+	t.own[group] = o
+	key := memberKey{group, t.user}
+	e, waiting := t.cursors[key]
 	if waiting && e.Seen == o.seen && e.Read == o.read {
-		delete(b.cursors, key)
+		delete(t.cursors, key)
 		waiting = false
 	}
-	b.mu.Unlock()
+	t.mu.Unlock()
 	if waiting {
-		b.wake()
+		t.wake()
 	}
 }
 
 // nextCursor takes one cursor event, nextTyping one typing event.
-func (b *mailbox) nextCursor() *CursorEvent {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, e := range b.cursors {
-		if e.User == b.user && b.own[e.Group].calls > 0 {
+func (t *tray) nextCursor() *CursorEvent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, e := range t.cursors {
+		if e.User == t.user && t.own[e.Group].calls > 0 {
 			continue
 		}
-		delete(b.cursors, key)
+		delete(t.cursors, key)
 		return &e
 	}
 	return nil
 }
 
-func (b *mailbox) nextTyping() *TypingEvent {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key := range b.typing {
-		delete(b.typing, key)
+func (t *tray) nextTyping() *TypingEvent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key := range t.typing {
+		delete(t.typing, key)
 		e := TypingEvent{Group: key.group, User: key.user}
 		return &e
 	}
@@ -199,16 +199,16 @@ func (b *mailbox) nextTyping() *TypingEvent {
 }
 
 // forget drops what is kept about a group that is no longer followed.
-func (b *mailbox) forget(group string) {
-	b.mu.Lock()
-	delete(b.own, group)
-	b.mu.Unlock()
+func (t *tray) forget(group string) {
+	t.mu.Lock()
+	delete(t.own, group)
+	t.mu.Unlock()
 }
 
 // watch waits for anything new for one user: a long poll between its pulls.
 type watch struct {
 	feeds     *feeds
-	box       *mailbox
+	tray      *tray
 	interests []*interest
 	once      sync.Once
 }
@@ -216,11 +216,11 @@ type watch struct {
 // watch subscribes to user and groups and returns when the store has confirmed it: what is appended after that wakes the
 // watch. The caller pulls once after it, then waits on C and pulls again. Close it when done.
 func (f *feeds) watch(ctx context.Context, user string, groups []string) (*watch, error) {
-	w := &watch{feeds: f, box: newMailbox(user, true)}
-	interests, err := f.subscribe(ctx, w.box, groups)
+	w := &watch{feeds: f, tray: newTray(user, true)}
+	interests, err := f.subscribe(ctx, w.tray, groups)
 	if err != nil {
-		f.unsubscribe(w.box, interests...)
-		f.leave(w.box)
+		f.unsubscribe(w.tray, interests...)
+		f.leave(w.tray)
 		return nil, err
 	}
 	w.interests = interests
@@ -229,12 +229,12 @@ func (f *feeds) watch(ctx context.Context, user string, groups []string) (*watch
 
 // C receives when there may be something new: a message in one of the groups, an inbox item, a group joined or left. It
 // may receive for nothing.
-func (w *watch) C() <-chan struct{} { return w.box.c }
+func (w *watch) C() <-chan struct{} { return w.tray.c }
 
 // Close ends the watch. It may be called more than once.
 func (w *watch) Close() {
 	w.once.Do(func() {
-		w.feeds.unsubscribe(w.box, w.interests...)
-		w.feeds.leave(w.box)
+		w.feeds.unsubscribe(w.tray, w.interests...)
+		w.feeds.leave(w.tray)
 	})
 }
