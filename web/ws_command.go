@@ -21,44 +21,44 @@ type command struct {
 type (
 	helloArgs struct {
 		Op    string                     `json:"op"`
-		Ref   *string                    `json:"ref"`
-		Token *string                    `json:"token"`
-		After map[string]json.RawMessage `json:"after"`
+		Ref   *string                    `json:"ref,omitempty"`
+		Token *string                    `json:"token,omitempty"`
+		After map[string]json.RawMessage `json:"after,omitempty"`
 	}
 	sendArgs struct {
 		Op       string          `json:"op"`
-		Ref      *string         `json:"ref"`
+		Ref      *string         `json:"ref,omitempty"`
 		Group    string          `json:"group"`
-		Kind     chat.Kind       `json:"kind"`
-		Body     *string         `json:"body"`
-		Data     json.RawMessage `json:"data"`
-		ClientID *string         `json:"client_id"`
-		ReplyTo  *int64          `json:"reply_to"`
-		Mentions []string        `json:"mentions"`
-		Target   *int64          `json:"target"`
-		Emoji    string          `json:"emoji"`
-		Removed  bool            `json:"removed"`
+		Kind     chat.Kind       `json:"kind,omitempty"`
+		Body     *string         `json:"body,omitempty"`
+		Data     json.RawMessage `json:"data,omitempty"`
+		ClientID *string         `json:"client_id,omitempty"`
+		ReplyTo  *int64          `json:"reply_to,omitempty"`
+		Mentions []string        `json:"mentions,omitempty"`
+		Target   *int64          `json:"target,omitempty"`
+		Emoji    string          `json:"emoji,omitempty"`
+		Removed  bool            `json:"removed,omitempty"`
 	}
 	markArgs struct { // ack and read
 		Op    string  `json:"op"`
-		Ref   *string `json:"ref"`
+		Ref   *string `json:"ref,omitempty"`
 		Group string  `json:"group"`
 		ID    *int64  `json:"id"`
 	}
 	inboxMarkArgs struct {
 		Op  string  `json:"op"`
-		Ref *string `json:"ref"`
+		Ref *string `json:"ref,omitempty"`
 		Seq *int64  `json:"seq"`
 	}
 	typingArgs struct {
 		Op    string  `json:"op"`
-		Ref   *string `json:"ref"`
+		Ref   *string `json:"ref,omitempty"`
 		Group string  `json:"group"`
 	}
 	authArgs struct {
 		Op    string  `json:"op"`
-		Ref   *string `json:"ref"`
-		Token *string `json:"token"`
+		Ref   *string `json:"ref,omitempty"`
+		Token *string `json:"token,omitempty"`
 	}
 )
 
@@ -70,7 +70,7 @@ func decodeCommand(frame []byte) (c command, object bool, err error) {
 	}
 	var head struct {
 		Op  any `json:"op"`
-		Ref any `json:"ref"`
+		Ref any `json:"ref,omitempty"`
 	}
 	// Depth and repeated names first: until then nothing in the frame can be believed.
 	if _, err := scanObject(frame); err != nil {
