@@ -80,6 +80,8 @@ var (
 	ErrTooLarge    = &Error{Code: CodeTooLarge, Message: "too large"}
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
+	// ErrGone has a code that others have too: it is compared by identity.
+	ErrGone = &Error{Code: CodeUnavailable, Message: "the group was deleted a moment ago; try again", RetryAfter: time.Second}
 )
 
 // asError gives err the form that answers take: an Error of this package. What comes from elsewhere is not for clients.

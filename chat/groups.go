@@ -43,12 +43,35 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 	if err := s.roomFor(ctx, g.ID, users...); err != nil {
 		return Group{}, err
 	}
-	if err := s.stores.CreateGroup(ctx, g); err != nil {
+	if err := s.createGroup(ctx, g); err != nil {
 		return Group{}, asError(err)
 	}
-	s.indexAdd(ctx, users, g.ID, 0)
-	// Read back: with a key this may be the group of the first try, with an epoch of its own.
-	return s.Group(ctx, by, g.ID)
+	info, err := s.info(ctx, by.User, g.ID)
+	if err != nil {
+		return Group{}, err
+	}
+	if info.Epoch == g.Epoch {
+		s.indexAdd(ctx, users, g.ID, 0)
+	} else if _, err := s.repairIndex(ctx, by.User, g.ID); err != nil {
+		// This creation was done before: which of its members are still in the group is for the task to find out.
+		return Group{}, asError(err)
+	}
+	if !info.sees(by) {
+		return Group{}, ErrNotFound
+	}
+	return info.Group, nil
+}
+
+// createGroup lets the store make a group. Where an earlier group of this id is not cleaned up yet, it does that first.
+func (s *Service) createGroup(ctx context.Context, g NewGroup) error {
+	err := s.stores.CreateGroup(ctx, g)
+	for step := 0; err == error(ErrGone) && step < cleanupInline; step++ { //nolint:errorlint // errors.Is would take every unavailable for it
+		if _, err := s.cleanUpStep(ctx, g.ID); err != nil {
+			return err
+		}
+		err = s.stores.CreateGroup(ctx, g)
+	}
+	return err
 }
 
 // newGroup checks a draft and fills in what it leaves open.

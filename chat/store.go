@@ -77,7 +77,8 @@ type Membership struct {
 
 // GroupStore keeps groups and members.
 type GroupStore interface {
-	// CreateGroup makes the group with its members and notices. ErrExists when the id is taken by another creation.
+	// CreateGroup makes the group with its members and notices. ErrExists when the id is taken by another creation,
+	// ErrGone while a deleted group of this id is not cleaned up yet.
 	CreateGroup(ctx context.Context, g NewGroup) error
 	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
 	// has an empty Epoch.
@@ -226,7 +227,8 @@ type UserGroup struct {
 type IndexStore interface {
 	// UserGroups returns the whole index (bounded by Limits.UserGroupsMax), in no particular order.
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
-	// AddUserGroup puts groups into the index of users (pairwise) and signals joined to each user who was not there.
+	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already
+	// is lowered to seen where it is above, never raised.
 	AddUserGroups(ctx context.Context, users []string, group string, seen int64) error
 	// DropUserGroup takes a group out of the index and signals left if it was there.
 	DropUserGroup(ctx context.Context, user, group string) error
@@ -251,6 +253,8 @@ type InboxStore interface {
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
 	// InboxPull reads up to limit items after a seq (nil: after what was acked). Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after *int64, limit int) (InboxBatch, error)
+	// Arrivals is UserGroups and InboxPull in one round trip: what a sync begins with.
+	Arrivals(ctx context.Context, user string, after *int64, limit int) ([]UserGroup, InboxBatch, error)
 	// InboxAck removes all items up to and including seq; above the last: ErrOutOfRange.
 	InboxAck(ctx context.Context, user string, seq int64) error
 }
@@ -323,7 +327,10 @@ type GroupTask struct {
 
 // CleanupStore removes what is left of a deleted group.
 type CleanupStore interface {
-	// Cleanup removes one bounded step of what a deleted group left behind (its users' keys). It returns members whose
-	// index may still hold the group; more: call again.
-	Cleanup(ctx context.Context, group string) (users []string, more bool, err error)
+	// Gone names some of the users of a deleted group, as many as one step of Cleanup takes: those who were members or
+	// sent something. Their index may still hold the group. None: everything is cleaned up.
+	Gone(ctx context.Context, group string) (users []string, err error)
+	// Cleanup removes what users, named by Gone, left behind in a deleted group. Bring their index in line before: they
+	// are forgotten then. more: call both again.
+	Cleanup(ctx context.Context, group string, users []string) (more bool, err error)
 }

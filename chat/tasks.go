@@ -11,8 +11,9 @@ import (
 
 // Bounds of the core's tasks. What is left over a bound is an error, so that the task comes again.
 const (
-	repairTries = 4      // times that the index of one user is brought in line while the group keeps changing
-	stepsMax    = 10_000 // steps of one trim or cleanup, at most 500 entries each
+	repairTries   = 4      // times that the index of one user is brought in line while the group keeps changing
+	stepsMax      = 10_000 // steps of one trim or cleanup, at most 500 entries each
+	cleanupInline = 20     // steps of cleanup that a creation does itself where the id's last life is not cleaned up
 )
 
 // systemSender is the sender of the server's own inbox items: it is no valid user id.
@@ -179,19 +180,26 @@ func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
 		return err
 	}
 	for range stepsMax {
-		users, more, err := s.stores.Cleanup(ctx, t.Group)
-		if err != nil {
+		if more, err := s.cleanUpStep(ctx, t.Group); err != nil || !more {
 			return err
-		}
-		if err := each(ctx, users, func(ctx context.Context, user string) error {
-			_, err := s.repairIndex(ctx, user, t.Group)
-			return err
-		}); err != nil {
-			return err
-		}
-		if !more {
-			return nil
 		}
 	}
 	return Errorf(CodeConflict, "there is more to clean up than one task may")
+}
+
+// cleanUpStep cleans up after some users of a deleted group. Their index comes first: once they are off the list, nobody
+// knows any longer whose index may hold the group.
+func (s *Service) cleanUpStep(ctx context.Context, group string) (more bool, err error) {
+	users, err := s.stores.Gone(ctx, group)
+	if err != nil || len(users) == 0 {
+		return false, err
+	}
+	err = each(ctx, users, func(ctx context.Context, user string) error {
+		_, err := s.repairIndex(ctx, user, group)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return s.stores.Cleanup(ctx, group, users)
 }

@@ -2,28 +2,35 @@ package store
 
 import (
 	"context"
-	"errors"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/chatd/chatd/chat"
 )
 
 var cleanupScript = newScript("cleanup")
 
-// Cleanup removes one bounded step of what a deleted group left behind: the keys of some of its members and senders. It
-// returns those users. Two that clean up at the same time do no harm: whoever was taken off the lists stays alone.
-func (s *Store) Cleanup(ctx context.Context, group string) (users []string, more bool, err error) {
+// Gone names users of a deleted group whose keys are still there, and whose index may still hold it: as many as one
+// step of Cleanup takes. They stay on the lists until Cleanup takes them off, so whoever dies in between loses nobody.
+func (s *Store) Gone(ctx context.Context, group string) ([]string, error) {
 	k := s.keys.group(group)
 	for _, list := range []string{k.goneMembers(), k.goneSenders()} {
-		if users, err = s.client.ZRange(ctx, list, 0, rangeBatch-1).Result(); err != nil && !errors.Is(err, redis.Nil) {
-			return nil, false, fail("cleanup", err)
+		users, err := s.client.ZRange(ctx, list, 0, rangeBatch-1).Result()
+		if err != nil {
+			return nil, fail("gone", err)
 		}
 		if len(users) > 0 {
-			break
+			return users, nil
 		}
 	}
-	if len(users) == 0 {
-		return nil, false, nil
+	return nil, nil
+}
+
+// Cleanup removes what users, whom Gone has named, left behind in a deleted group. Two that clean up at the same time do
+// no harm: whoever was taken off the lists before stays alone.
+func (s *Store) Cleanup(ctx context.Context, group string, users []string) (more bool, err error) {
+	if len(users) > rangeBatch {
+		return false, chat.Errorf(chat.CodeOutOfRange, "users: at most %d in one step", rangeBatch)
 	}
+	k := s.keys.group(group)
 	keys := []string{k.goneMembers(), k.goneSenders()}
 	args := make([]any, len(users))
 	for i, user := range users {
@@ -32,11 +39,7 @@ func (s *Store) Cleanup(ctx context.Context, group string) (users []string, more
 	}
 	r, err := s.runSafe(ctx, call{cleanupScript, keys, args})
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
-	users = users[:0]
-	for i := 2; i < len(r); i++ {
-		users = append(users, r.text(i))
-	}
-	return users, r.number(1) == 1, nil
+	return r.number(1) == 1, nil
 }

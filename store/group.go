@@ -15,8 +15,7 @@ var (
 	infoScript   = newReader("info")
 )
 
-// CreateGroup makes the group with its members and notices. Where the members of an earlier group of this id are not
-// cleaned up yet, it does that first, within a bound.
+// CreateGroup makes the group with its members and notices.
 func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	k := s.keys.group(g.ID)
 	payload := memberTask(g.ID, g.Epoch, g.CreatedBy, append([]string{g.CreatedBy}, g.Members...), g.CreatedAt.UnixMilli())
@@ -32,15 +31,7 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	for _, n := range g.Notices {
 		args = append(args, n.Mark, n.Rest)
 	}
-	c := call{createScript, k.core(), args}
-	_, err := s.run(ctx, c)
-	// Compared by identity: errors.Is would take every unavailable for it.
-	for step := 0; err == error(errGone) && step < cleanupInline; step++ {
-		if _, _, err = s.Cleanup(ctx, g.ID); err != nil {
-			return err
-		}
-		_, err = s.run(ctx, c)
-	}
+	_, err := s.run(ctx, call{createScript, k.core(), args})
 	return err
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/chat"
 )
 
@@ -21,16 +23,40 @@ func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, 
 	if err != nil {
 		return nil, fail("index", err)
 	}
+	return asUserGroups(entries), nil
+}
+
+func asUserGroups(entries []redis.Z) []chat.UserGroup {
 	groups := make([]chat.UserGroup, len(entries))
 	for i, e := range entries {
 		name, _ := e.Member.(string)
 		groups[i] = chat.UserGroup{Group: name, Seen: int64(e.Score)}
 	}
-	return groups, nil
+	return groups
 }
 
-// AddUserGroups puts group into the index of users and signals joined to each who did not have it there. Where an
-// index is full the group is left out of it: the member reads it by its name.
+// Arrivals reads the index and the inbox of a user in one round trip. Whatever goes wrong with the two together is
+// left to the two by themselves, each of which knows how to go on.
+func (s *Store) Arrivals(ctx context.Context, user string, after *int64, limit int) ([]chat.UserGroup, chat.InboxBatch, error) {
+	k := s.keys.user(user)
+	pipe := s.client.Pipeline()
+	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, int64(s.limits.UserGroupsMax)-1)
+	pull := inboxPullCall(k, after, limit).queueOn(ctx, pipe)
+	if _, err := pipe.Exec(ctx); err == nil {
+		if r, err := asReply(inboxPullScript.name, pull.Val()); err == nil && r.text(1) != "" {
+			return asUserGroups(index.Val()), asInboxBatch(r, after), nil
+		}
+	}
+	groups, err := s.UserGroups(ctx, user)
+	if err != nil {
+		return nil, chat.InboxBatch{}, err
+	}
+	inbox, err := s.InboxPull(ctx, user, after, limit)
+	return groups, inbox, err
+}
+
+// AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is brought down: it is
+// of an earlier membership. Where an index is full the group is left out of it: the member reads it by its name.
 func (s *Store) AddUserGroups(ctx context.Context, users []string, group string, seen int64) error {
 	calls := make([]call, len(users))
 	for i, user := range users {

@@ -1,4 +1,6 @@
--- Puts a group into a user's index.
+-- Puts a group into a user's index, or brings an entry down that is above what the user has seen: it is of an earlier
+-- membership, or of an earlier group of this id. The user is told in any case: whoever has the group in the index from
+-- an earlier life would else not hear of this one.
 --
 -- KEYS  1 groups of the user
 -- ARGV  1 group, 2 seen, 3 groups at most, 4 channel
@@ -6,9 +8,10 @@
 local groups = KEYS[1]
 local group, seen, groups_max, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 
-if redis.call('ZSCORE', groups, group) then return {'OK', 0} end
-if redis.call('ZCARD', groups) >= groups_max then return {'OK', -1} end
+local hint = redis.call('ZSCORE', groups, group)
+local result = hint and 0 or 1
+if result == 1 and redis.call('ZCARD', groups) >= groups_max then result = -1 end
 
-redis.call('ZADD', groups, seen, group)
+if result == 1 or hint and tonumber(hint) > tonumber(seen) then redis.call('ZADD', groups, seen, group) end
 redis.call('PUBLISH', channel, 'j ' .. group)
-return {'OK', 1}
+return {'OK', result}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -31,12 +30,8 @@ var refusals = map[string]*chat.Error{
 	"OWNER":      {Code: chat.CodeConflict, Message: "make another member the owner first"},
 	"EDITS":      {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
 	"FULL":       chat.ErrInboxFull,
-	"GONE":       errGone,
+	"GONE":       chat.ErrGone,
 }
-
-// errGone is inside this package only: the group's last life is not cleaned up yet.
-var errGone = &chat.Error{Code: chat.CodeUnavailable, Message: "the group was deleted a moment ago; try again",
-	RetryAfter: time.Second}
 
 func asReply(name string, value any) (reply, error) {
 	array, ok := value.([]any)
@@ -92,15 +87,6 @@ func number(s string) int64 {
 		return 0
 	}
 	return int64(f)
-}
-
-// array is the element i as an array.
-func (r reply) array(i int) reply {
-	if i >= len(r) {
-		return nil
-	}
-	a, _ := r[i].([]any)
-	return a
 }
 
 // broke is the error of something that cannot be if the program is right.

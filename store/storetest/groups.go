@@ -90,13 +90,19 @@ var groupTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(page, []string{})
 
-		users, more, err := w.Cleanup(w.ctx, "g")
+		for range 2 { // who dies before the cleanup loses nobody
+			users, err := w.Gone(w.ctx, "g")
+			w.ok(err)
+			w.equal(users, []string{"alice", "bob"})
+		}
+		for range 2 { // and who dies after it has lost nothing
+			more, err := w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+			w.ok(err)
+			w.equal(more, false)
+		}
+		users, err := w.Gone(w.ctx, "g")
 		w.ok(err)
-		w.equal(users, []string{"alice", "bob"})
-		w.equal(more, false)
-		users, more, err = w.Cleanup(w.ctx, "g")
-		w.ok(err)
-		w.equal([]any{len(users), more}, []any{0, false})
+		w.equal(len(users), 0)
 
 		w.group("g", []string{"bob"})
 		in := w.info("g", "bob")
@@ -108,11 +114,24 @@ var groupTests = map[string]func(*world){
 		a.Key, a.Content = "k", "c"
 		w.send(a)
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)
+		more, err := w.Cleanup(w.ctx, "g", []string{"alice"})
+		w.ok(err)
+		w.equal(more, true)
+		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)
+		more, err = w.Cleanup(w.ctx, "g", []string{"bob", "never"})
+		w.ok(err)
+		w.equal(more, false)
 		w.group("g", []string{"bob"})
 		again := w.send(a)
 		w.equal([]any{again.Duplicate, again.ID}, []any{false, int64(3)})
 		w.equal(w.info("g", "bob").Unread, int64(0))
 		w.equal(w.info("g", "alice").Unread, int64(1))
+		// A cleanup of the earlier group that comes late takes nothing of this one.
+		_, err = w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+		w.ok(err)
+		w.equal(w.send(a).Duplicate, true)
+		w.equal(w.info("g", "bob").Unread, int64(0))
 	},
 	"cleanup of many": func(w *world) {
 		var many []string
@@ -123,13 +142,13 @@ var groupTests = map[string]func(*world){
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
 		var all []string
 		for more := true; more; {
-			var users []string
-			var err error
-			users, more, err = w.Cleanup(w.ctx, "g")
+			users, err := w.Gone(w.ctx, "g")
 			w.ok(err)
 			if len(users) > 500 {
 				w.Fatalf("got %d users in a step, want at most 500", len(users))
 			}
+			more, err = w.Cleanup(w.ctx, "g", users)
+			w.ok(err)
 			all = append(all, users...)
 		}
 		slices.Sort(all)

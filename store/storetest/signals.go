@@ -64,7 +64,8 @@ var signalTests = map[string]func(*world){
 		w.put(item("bob", "alice", "x"))
 		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalInbox, User: "bob"})
 		w.ok(w.AddUserGroups(w.ctx, []string{"bob", "carl"}, "g", 0))
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 0))
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 0)) // what is there may be of an earlier membership
+		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalJoined, User: "bob", Group: "g"})
 		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalJoined, User: "bob", Group: "g"})
 		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))
 		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalLeft, User: "bob", Group: "g"})

@@ -15,14 +15,21 @@ var indexTests = map[string]func(*world){
 			w.Helper()
 			got, err := w.UserGroups(w.ctx, user)
 			w.ok(err)
+			both, inbox, err := w.Arrivals(w.ctx, user, nil, 10)
+			w.ok(err)
+			w.equal(both, got)
+			w.equal(inbox, w.inbox(user, nil, 10))
 			slices.SortFunc(got, func(a, b chat.UserGroup) int { return cmp.Compare(a.Group, b.Group) })
 			return got
 		}
 		w.equal(groups("bob"), []chat.UserGroup{})
 		w.ok(w.AddUserGroups(w.ctx, []string{"alice", "bob"}, "g", 3))
 		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "h", 0))
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 1)) // there already
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 9)) // there already
 		w.equal(groups("bob"), []chat.UserGroup{{Group: "g", Seen: 3}, {Group: "h"}})
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 1)) // of an earlier membership: it must not be above seen
+		w.equal(groups("bob"), []chat.UserGroup{{Group: "g", Seen: 1}, {Group: "h"}})
+		w.ok(w.HintSeen(w.ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 3}}))
 		w.ok(w.HintSeen(w.ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 2}, {Group: "h", Seen: 9}, {Group: "none", Seen: 1}}))
 		w.equal(groups("bob"), []chat.UserGroup{{Group: "g", Seen: 3}, {Group: "h", Seen: 9}})
 		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))
@@ -67,6 +74,9 @@ func (w *world) inbox(user string, after *int64, limit int) chat.InboxBatch {
 	w.Helper()
 	b, err := w.InboxPull(w.ctx, user, after, limit)
 	w.ok(err)
+	_, together, err := w.Arrivals(w.ctx, user, after, limit)
+	w.ok(err)
+	w.equal(together, b)
 	for i, text := range b.Items {
 		var got chat.Item
 		w.ok(json.Unmarshal(text, &got))
@@ -100,7 +110,7 @@ var inboxTests = map[string]func(*world){
 		b = w.inbox("bob", after(5), 10)
 		w.equal([]any{b.From, b.To, b.Complete, b.HasMore}, []any{int64(6), int64(5), true, false})
 		b = w.inbox("bob", after(50), 10)
-		w.equal([]any{b.From, b.To, b.Complete}, []any{int64(51), int64(50), false})
+		w.equal([]any{b.From, b.To, b.Complete, len(b.Items)}, []any{int64(3), int64(5), false, 3})
 		ends, err := w.InboxEnds(w.ctx, []string{"bob", "nobody"})
 		w.ok(err)
 		w.equal(ends, []int64{5, 0})

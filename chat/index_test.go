@@ -1,0 +1,101 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// index is what a user's index says of group; -1 where it is not there.
+func (b *bench) index(user, group string) int64 {
+	b.t.Helper()
+	groups, err := b.stores.UserGroups(b.ctx, user)
+	b.must(err)
+	for _, g := range groups {
+		if g.Group == group {
+			return g.Seen
+		}
+	}
+	return -1
+}
+
+// A group is deleted and made again before the cleanup has run: who is in both hears of the new one and begins at its
+// start, who is in the old one only has it no longer in the index.
+func TestIndexOverTwoLives(t *testing.T) {
+	b := newBench(t)
+	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob", "cid")
+	for range 9 {
+		b.say("alice", "g", "old")
+	}
+	b.must(b.stores.HintSeen(b.ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 12}}))
+	b.live()
+	f, err := b.Follow(b.ctx, as("bob"), nil)
+	b.must(err)
+	defer f.Close()
+	b.must(b.DeleteGroup(b.ctx, as("alice"), "g"))
+	for left := false; !left; {
+		e, err := f.Next(b.ctx)
+		b.must(err)
+		left = e.Left == "g"
+	}
+	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob", "dee")
+	b.say("alice", "g", "new")
+	for joined := false; ; {
+		e, err := f.Next(b.ctx)
+		b.must(err)
+		joined = joined || e.Joined == "g"
+		if e.Messages != nil && joined {
+			if e.Messages.From != 1 || !e.Messages.Complete {
+				t.Errorf("the new group begins at %d, complete %v", e.Messages.From, e.Messages.Complete)
+			}
+			break
+		}
+	}
+	if got := []int64{b.index("alice", "g"), b.index("bob", "g"), b.index("cid", "g"), b.index("dee", "g")}; !slices.Equal(got, []int64{0, 0, -1, 0}) {
+		t.Errorf("the indexes of alice, bob, cid and dee: got %v", got)
+	}
+}
+
+// failing is a store whose cleanup fails, as on a node that dies before it.
+type failing struct {
+	chat.Stores
+	err error
+}
+
+func (f *failing) Cleanup(context.Context, string, []string) (bool, error) { return false, f.err }
+
+func TestCleanupThatIsCutOff(t *testing.T) {
+	b := newBench(t)
+	g := b.group(chat.GroupDraft{ID: "g"}, "alice", "bob", "cid")
+	b.must(b.DeleteGroup(b.ctx, as("alice"), "g"))
+	payload, err := json.Marshal(chat.GroupTask{Group: "g", Epoch: g.Epoch})
+	b.must(err)
+	died := errors.New("the node dies")
+	dying := chat.New(&failing{Stores: b.stores, err: died}, chat.Options{})
+	if err := dying.Handlers()[chat.TaskCleanup](b.ctx, payload); !errors.Is(err, died) {
+		t.Fatalf("got %v", err)
+	}
+	// Bob's index is written late, by a node that was slow.
+	b.must(b.stores.AddUserGroups(b.ctx, []string{"bob"}, "g", 0))
+	b.task(chat.TaskCleanup, chat.GroupTask{Group: "g", Epoch: g.Epoch})
+	if got := b.index("bob", "g"); got != -1 {
+		t.Errorf("bob's index still holds the group, at %d", got)
+	}
+}
+
+// The repeat of a creation brings nobody back into the index who has left since.
+func TestCreateAgainAfterALeave(t *testing.T) {
+	b := newBench(t)
+	d := chat.GroupDraft{ID: "g", Key: "k"}
+	b.group(d, "alice", "bob", "cid")
+	b.must(b.RemoveMember(b.ctx, as("bob"), "g", "bob"))
+	b.must(b.stores.DropUserGroup(b.ctx, "alice", "g")) // as if the first try had died
+	b.group(d, "alice", "bob", "cid")
+	if got := []int64{b.index("alice", "g"), b.index("bob", "g")}; !slices.Equal(got, []int64{0, -1}) {
+		t.Errorf("the indexes of alice and bob: got %v, want 0 and none", got)
+	}
+}
