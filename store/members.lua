@@ -12,8 +12,9 @@ if not m[1] then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
 
 local out = {'OK', 0}
-local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
-for i = 1, #page, 2 do
+-- One more than the page holds tells whether there is a next one.
+local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
+for i = 1, math.min(#page, 2 * limit), 2 do
   local role, joined_ms = string.match(redis.call('HGET', members, page[i]), '^(%S+) (%d+)$')
   out[#out + 1] = page[i]
   out[#out + 1] = role
@@ -21,5 +22,5 @@ for i = 1, #page, 2 do
   out[#out + 1] = redis.call('ZSCORE', seen, page[i])
   out[#out + 1] = redis.call('ZSCORE', read, page[i])
 end
-if #page == 2 * limit then out[2] = page[#page] end
+if #page > 2 * limit then out[2] = page[2 * limit] end
 return out

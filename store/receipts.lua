@@ -26,13 +26,19 @@ local function others(set)
   return count
 end
 local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), 0}
-local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+-- Two more than the page holds: one may be the sender, and one tells whether there is a next page.
+local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 2)
+local count, at = 0, 0
 for i = 1, #page, 2 do
   if page[i] ~= sender then
+    if count == limit then
+      out[5] = at
+      break
+    end
+    count, at = count + 1, page[i + 1]
     out[#out + 1] = page[i]
     out[#out + 1] = redis.call('ZSCORE', seen, page[i])
     out[#out + 1] = redis.call('ZSCORE', read, page[i])
   end
 end
-if #page == 2 * limit then out[5] = page[#page] end
 return out

@@ -182,7 +182,10 @@ var memberTests = map[string]func(*world){
 			}
 		}
 		w.equal(got, want)
-		_, _, err := w.Members(w.ctx, "g", "dora", 0, 10)
+		page, next, err := w.Members(w.ctx, "g", "u03", 0, len(want)) // the page is full, and there is no other
+		w.ok(err)
+		w.equal([]any{len(page), next}, []any{len(want), int64(0)})
+		_, _, err = w.Members(w.ctx, "g", "dora", 0, 10)
 		w.fails(err, chat.ErrForbidden)
 		_, _, err = w.Members(w.ctx, "none", "dora", 0, 10)
 		w.fails(err, chat.ErrNotFound)
