@@ -68,8 +68,12 @@ func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
 	case req.InboxAfter != nil && *req.InboxAfter < 0:
 		return nil, invalid("inbox_after: negative")
 	}
-	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]Position, len(req.After)), inboxAfter: req.InboxAfter,
+	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]Position, len(req.After)),
 		named: map[string]bool{}, acked: map[string]int64{}}
+	if req.InboxAfter != nil {
+		at := min(*req.InboxAfter, idMax)
+		c.inboxAfter = &at
+	}
 	for group, raw := range req.After {
 		if !ValidID(group) {
 			return nil, invalid("after: not a valid group id")
@@ -197,16 +201,20 @@ func (c *syncCall) groups(index []UserGroup) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// collect reads all that is new: the index, then one page of each group, and the inbox beside it.
+// collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
-	a := SyncAnswer{Errors: c.errors}
-	var inboxErr error
-	var wg sync.WaitGroup
-	wg.Go(func() { a.Inbox, inboxErr = c.inbox(ctx) })
-	groups, logs, err := c.logs(ctx)
-	wg.Wait()
-	if err := cmp.Or(err, inboxErr); err != nil {
+	index, inbox, err := c.s.stores.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
+	if err != nil {
 		return SyncAnswer{}, nil, asError(err)
+	}
+	groups, logs, err := c.logs(ctx, index)
+	if err != nil {
+		return SyncAnswer{}, nil, asError(err)
+	}
+	a := SyncAnswer{Errors: c.errors}
+	if len(inbox.Items) > 0 || !inbox.Complete {
+		inbox = c.s.fitInbox(inbox)
+		a.Inbox = &inbox
 	}
 	for _, l := range logs {
 		if l.gone {
@@ -215,13 +223,4 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	}
 	a.Groups = c.batches(logs)
 	return a, groups, nil
-}
-
-// inbox is what is new in the caller's inbox, nil where nothing is.
-func (c *syncCall) inbox(ctx context.Context) (*InboxBatch, error) {
-	b, err := c.s.Inbox(ctx, c.by, c.inboxAfter, c.limit)
-	if err != nil || len(b.Items) == 0 && b.Complete {
-		return nil, err
-	}
-	return &b, nil
 }

@@ -22,11 +22,7 @@ func (l *syncLog) news() bool { return l.owed() > 0 || !l.place.complete }
 
 // logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups that are
 // only in the index and not to be had are left out: the index lags.
-func (c *syncCall) logs(ctx context.Context) (groups []string, logs []*syncLog, err error) {
-	index, err := c.s.stores.UserGroups(ctx, c.by.User)
-	if err != nil {
-		return nil, nil, err
-	}
+func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string, logs []*syncLog, err error) {
 	hints := make(map[string]int64, len(index))
 	for _, g := range index {
 		hints[g.Group] = g.Seen

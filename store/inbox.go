@@ -44,22 +44,26 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 // InboxPull reads up to limit items after a seq, or after what was acked.
 func (s *Store) InboxPull(ctx context.Context, user string, after *int64, limit int) (chat.InboxBatch, error) {
 	k := s.keys.user(user)
-	keys := []string{k.inbox(), k.inboxBase()}
-	args := []any{"", limit}
-	if after != nil {
-		args[0] = max(*after, 0)
-	}
-	r, err := s.runSafe(ctx, call{inboxPullScript, keys, args})
+	pull := inboxPullCall(k, after, limit)
+	r, err := s.runSafe(ctx, pull)
 	if err == nil && r.text(1) == "" {
 		// Nobody wrote here yet. The inbox gets its epoch, so that a reader notices if it is ever lost.
-		if _, err = s.runSafe(ctx, call{inboxOpenScript, keys[1:], []any{newEpoch()}}); err == nil {
-			r, err = s.runSafe(ctx, call{inboxPullScript, keys, args})
+		if _, err = s.runSafe(ctx, call{inboxOpenScript, []string{k.inboxBase()}, []any{newEpoch()}}); err == nil {
+			r, err = s.runSafe(ctx, pull)
 		}
 	}
 	if err != nil {
 		return chat.InboxBatch{}, err
 	}
 	return asInboxBatch(r, after), nil
+}
+
+func inboxPullCall(k userKeys, after *int64, limit int) call {
+	position := any("")
+	if after != nil {
+		position = max(*after, 0)
+	}
+	return call{inboxPullScript, []string{k.inbox(), k.inboxBase()}, []any{position, limit}}
 }
 
 // asInboxBatch reads what inbox_pull.lua answers: epoch, base, lost, acked, length, then the items.
@@ -73,7 +77,7 @@ func asInboxBatch(r reply, after *int64) chat.InboxBatch {
 	b.Complete = position >= lost && position <= b.Last
 	b.From = max(position, base) + 1
 	if position > b.Last {
-		b.From = position + 1
+		b.From = base + 1 // as in inbox_pull.lua
 	}
 	for i := 6; i < len(r); i++ {
 		b.Items = append(b.Items, []byte(r.text(i)))
