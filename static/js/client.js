@@ -71,10 +71,14 @@ export function createClient(store) {
   async function refresh() {
     clearTimeout(refreshTimer);
     refreshTimer = undefined;
-    const me = store.get().me;
+    const { me, memberships } = store.get();
     const list = await api.all("/v1/groups", "groups", GROUP_PAGES);
     const cursors = new Map(Object.entries(load(`cursors.${me}`) ?? {}));
-    store.update((s) => (s.me === me ? state.withGroups(s, list, cursors, reading) : s));
+    store.update((s) => {
+      if (s.me !== me) return s;
+      // A group entered or left while the list was on its way: it may say either.
+      return s.memberships === memberships ? state.withGroups(s, list, cursors, reading) : { ...s, stale: true };
+    });
   }
 
   /** @param {import("./types.js").Link} next */

@@ -18,7 +18,7 @@ export const TYPING_MS = 5000;
 export function initialState(me = "") {
   return {
     me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), typing: new Map(), open: "",
-    inbox: { items: [], to: 0, epoch: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false,
+    inbox: { items: [], to: 0, epoch: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false, memberships: 0,
   };
 }
 
@@ -50,7 +50,7 @@ export function withGroups(s, list, cursors, reading) {
   /** @type {Map<string, Group>} */
   const groups = new Map();
   const logs = new Map();
-  let stale = false;
+  let stale = s.stale;
   for (const g of list) {
     const held = s.groups.get(g.id);
     const late = held !== undefined && held.epoch === g.epoch && (g.last < held.counted || reading.has(g.id));
@@ -78,13 +78,13 @@ function described(g) {
 export function withGroup(s, g) {
   const held = s.groups.get(g.id) ?? { ...unknownGroup(g.id), last: g.last, counted: g.last };
   const logs = s.logs.has(g.id) ? s.logs : put(s.logs, g.id, emptyLog(g.last, g.epoch));
-  return { ...s, logs, groups: put(s.groups, g.id, { ...held, ...described(g) }) };
+  return { ...s, memberships: s.memberships + 1, logs, groups: put(s.groups, g.id, { ...held, ...described(g) }) };
 }
 
 /** @param {State} s @param {string} id @returns {State} */
 export function withoutGroup(s, id) {
   return {
-    ...s, groups: without(s.groups, id), logs: without(s.logs, id), members: without(s.members, id), typing: without(s.typing, id),
+    ...s, memberships: s.memberships + 1, groups: without(s.groups, id), logs: without(s.logs, id), members: without(s.members, id), typing: without(s.typing, id),
     outbox: s.outbox.filter((t) => t.group !== id), open: s.open === id ? "" : s.open,
   };
 }

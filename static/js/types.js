@@ -130,5 +130,6 @@
  * @property {string} heard what a screen reader is to say next
  * @property {string} signedOut why the sign-in page is shown, or ""
  * @property {boolean} stale true: counts must be asked for anew
+ * @property {number} memberships how often the person was seen to enter or leave a group
  */
 export {};

@@ -1,5 +1,5 @@
 /** The whole page: the sign-in, or the groups beside the group that is open. */
-import { html, useEffect, useState } from "../html.js";
+import { html, useState } from "../html.js";
 import { titleOf } from "../state.js";
 import { Browse } from "./browse.js";
 import { GroupView } from "./group.js";
@@ -13,9 +13,12 @@ import { SignIn } from "./signin.js";
 
 /** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions}} props */
 export function App({ state, actions }) {
-  const [sheet, show] = useState(/** @type {{kind: string, [k: string]: any}|null} */ (null));
-  const close = () => show(null);
-  useEffect(close, [state.open, state.me]);
+  const [shown, setShown] = useState(/** @type {{sheet: {kind: string, [k: string]: any}, at: string}|null} */ (null));
+  // A dialog belongs to where it was opened: another group, or another person, and it is gone.
+  const at = `${state.me} ${state.open}`;
+  const sheet = shown?.at === at ? shown.sheet : null;
+  const show = (/** @type {any} */ next) => setShown({ sheet: next, at });
+  const close = () => setShown(null);
   if (!state.me) return html`<${SignIn} reason=${state.signedOut} actions=${actions} />`;
   const group = state.groups.get(state.open);
   return html`

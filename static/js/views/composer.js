@@ -18,7 +18,7 @@ export function Composer({ input, about, title, drafts, group, onSubmit, onCance
     // A finger should not open the keyboard by opening a group.
     if (matchMedia("(pointer: fine)").matches) input.current?.focus();
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (editing) setText(editing.body ?? "");
     return () => { if (editing) setText(drafts.get(group) ?? ""); };
   }, [editing?.id]);

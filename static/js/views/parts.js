@@ -1,6 +1,6 @@
 /** Small parts that several views share: icons, avatars, the frame of a dialog. */
 import { initials, tint } from "../format.js";
-import { html, useEffect, useRef } from "../html.js";
+import { html, useLayoutEffect, useRef } from "../html.js";
 
 /** Strokes on a grid of 24, drawn for this page. */
 const ICONS = {
@@ -40,7 +40,8 @@ export const IconButton = ({ icon, label, ...rest }) => html`
  */
 export function Sheet({ title, onClose, side, children }) {
   const ref = useRef(/** @type {HTMLDialogElement|null} */ (null));
-  useEffect(() => {
+  // Before anyone can see it and begin to type: showModal moves the focus.
+  useLayoutEffect(() => {
     const dialog = /** @type {HTMLDialogElement} */ (ref.current);
     const opener = /** @type {HTMLElement|null} */ (document.activeElement);
     if (!dialog.open) dialog.showModal();
