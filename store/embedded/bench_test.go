@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -77,7 +78,7 @@ func BenchmarkTransport(b *testing.B) {
 		b.Cleanup(func() { _ = c.Close() })
 		b.Run(name+"/one", func(b *testing.B) {
 			for b.Loop() {
-				if err := c.Get(ctx, "k").Err(); err != nil && err != redis.Nil {
+				if err := c.Get(ctx, "k").Err(); err != nil && !errors.Is(err, redis.Nil) {
 					b.Fatal(err)
 				}
 			}
@@ -86,7 +87,7 @@ func BenchmarkTransport(b *testing.B) {
 			b.SetParallelism(25)
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if err := c.Get(ctx, "k").Err(); err != nil && err != redis.Nil {
+					if err := c.Get(ctx, "k").Err(); err != nil && !errors.Is(err, redis.Nil) {
 						b.Error(err)
 						return
 					}
@@ -99,7 +100,7 @@ func BenchmarkTransport(b *testing.B) {
 				for range 100 {
 					p.Get(ctx, "k")
 				}
-				if _, err := p.Exec(ctx); err != nil && err != redis.Nil {
+				if _, err := p.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 					b.Fatal(err)
 				}
 			}

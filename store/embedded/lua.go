@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,8 +124,8 @@ func (in *interpreter) set(name string, values []string) {
 
 // errorMessage is what a failed script is answered. An error of a command keeps its code in front, as in Redis.
 func errorMessage(err error) string {
-	api, ok := err.(*lua.ApiError)
-	if !ok || api.Object == nil {
+	var api *lua.ApiError
+	if !errors.As(err, &api) || api.Object == nil {
 		return "ERR " + firstLine(err.Error())
 	}
 	if t, ok := api.Object.(*lua.LTable); ok {

@@ -17,7 +17,7 @@ func Example() {
 	}
 	defer server.Close()
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1, DisableIdentity: true})
-	defer rdb.Close()
+	defer func() { _ = rdb.Close() }()
 
 	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop", Queue: "mail"})
 	if err != nil {

@@ -163,7 +163,7 @@ func (s *Server) Handle(name string, h Handler) { s.HandlePolicy(name, Policy{},
 // HandlePolicy is Handle for a kind with rules of its own.
 func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 	if _, twice := s.kinds[name]; twice || name == "" || h == nil {
-		panic(fmt.Sprintf("queue: kind %q has no handler, or two", name))
+		panic(fmt.Sprintf("queue: kind %q has no handler, or two", name)) //nolint:forbidigo // as http.Handle: seen at the first start
 	}
 	if p.AttemptsMax <= 0 {
 		p.AttemptsMax = s.o.AttemptsMax

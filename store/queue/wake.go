@@ -74,7 +74,7 @@ func (s *Server) listen(ctx context.Context) {
 		channels[p] = k.Wake()
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
-	defer sub.Close()
+	defer func() { _ = sub.Close() }()
 	events := sub.ChannelWithSubscriptions()
 	for {
 		select {

@@ -18,7 +18,7 @@ import (
 func RunModel(t *testing.T, open Factory) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &model{T: r, store: open(t, chat.DefaultLimits()), entries: map[int64]*modelEntry{}, users: map[string]*modelUser{}}
-		defer m.store.Close() // the factory does so only at the end of the test: a thousand checks later
+		defer func() { _ = m.store.Close() }() // the factory does so only at the end of the test: a thousand checks later
 		m.create()
 		r.Repeat(map[string]func(*rapid.T){
 			"":         m.check,

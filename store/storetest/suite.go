@@ -26,7 +26,7 @@ func Run(t *testing.T, open Factory) {
 		tests map[string]func(*world)
 	}{
 		{"groups", groupTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
-		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests},
+		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"index", indexTests}, {"inbox", inboxTests}, {"keys", keyTests}, {"signals", signalTests},
 		{"races", raceTests},
 	} {
@@ -87,7 +87,7 @@ func mark() string { return fmt.Sprintf("m%05d", marks.Add(1)%100000) }
 func rest(e chat.Entry) []byte {
 	text, err := json.Marshal(e)
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // a test's own entry, and no testing.TB at hand
 	}
 	return text[len(`{"id":0,`):]
 }
