@@ -108,7 +108,7 @@ func writeJSON(buf *bytes.Buffer, name string, value any) {
 	buf.WriteString(name)
 	b, err := json.Marshal(value)
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // see above
 	}
 	buf.Write(b)
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -38,7 +39,8 @@ func restarting(spread time.Duration) ending {
 // refuse answers a handshake that is not taken.
 func refuse(w http.ResponseWriter, err error) {
 	code, detail, after := chat.CodeOf(err), "", time.Duration(0)
-	if e, ok := err.(*chat.Error); ok {
+	var e *chat.Error
+	if errors.As(err, &e) {
 		detail, after = e.Message, e.RetryAfter
 	}
 	status := statusOf(code)

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -218,8 +219,8 @@ func (c *wsClient) closed(want int) string {
 		if err == nil {
 			continue
 		}
-		closed, ok := err.(*websocket.CloseError)
-		if !ok || closed.Code != want {
+		var closed *websocket.CloseError
+		if !errors.As(err, &closed) || closed.Code != want {
 			c.t.Fatalf("got %v, want close code %d", err, want)
 		}
 		return closed.Text
@@ -505,7 +506,7 @@ func TestWSStalled(t *testing.T) {
 	to := int64(0)
 	for {
 		f, err := slow.read()
-		if closed, ok := err.(*websocket.CloseError); ok && closed.Code == 4413 {
+		if websocket.IsCloseError(err, 4413) {
 			break
 		}
 		if err != nil {
