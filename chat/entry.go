@@ -17,8 +17,7 @@ func encode(v any) []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		// Only types of this package come here, with data that was checked to be JSON.
-		panic("chat: encode: " + err.Error())
+		panic("chat: encode: " + err.Error()) //nolint:forbidigo // only types of this package come here, with data that was checked to be JSON
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -144,7 +144,7 @@ func TestSyncWithALaggingIndex(t *testing.T) {
 	_, err := b.Ack(b.ctx, as("bob"), "g", 2)
 	b.must(err)
 	stop()
-	<-done
+	<-done //nolint:errcheck // nothing but that it was stopped
 	index, err := b.stores.UserGroups(b.ctx, "bob")
 	b.must(err)
 	if want := []chat.UserGroup{{Group: "g", Seen: 2}}; !slices.Equal(index, want) {

@@ -17,7 +17,9 @@ func defaults(t *testing.T) Config {
 	for _, name := range variables() {
 		if _, set := os.LookupEnv(name); set {
 			t.Setenv(name, "") // so that it is restored
-			os.Unsetenv(name)
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	c, err := Default()

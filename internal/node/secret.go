@@ -47,7 +47,7 @@ func keepSecret(data string) (secret []byte, made bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	defer os.Remove(temp.Name())
+	defer func() { _ = os.Remove(temp.Name()) }() // what it holds has a second name by then, or was not needed
 	_, err = temp.WriteString(base64.StdEncoding.EncodeToString(random[:]) + "\n")
 	err = errors.Join(err, temp.Sync(), temp.Close())
 	if err == nil {
