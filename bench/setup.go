@@ -46,7 +46,7 @@ func (p *program) TempDir() string {
 	if err != nil {
 		p.Fatalf("%v", err)
 	}
-	p.Cleanup(func() { os.RemoveAll(dir) })
+	p.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
@@ -76,13 +76,13 @@ func (b *bench) open(o store.Options) {
 	ctx, stop := context.WithCancel(b.ctx)
 	done := make(chan struct{})
 	go func() {
-		b.service.Run(ctx)
+		_ = b.service.Run(ctx) // ends with its context only
 		close(done)
 	}()
 	b.tb.Cleanup(func() {
 		stop()
 		<-done
-		s.Close()
+		_ = s.Close()
 	})
 }
 
