@@ -7,15 +7,19 @@ import (
 	"strconv"
 )
 
-// Members lists the members of a group, in the order of joining, to its members.
+// Members lists the members of a group, in the order of joining, to its members, and to operators, who manage them.
 func (s *Service) Members(ctx context.Context, by Caller, group string, limit int, cursor string) (List[Member], error) {
 	after, limit, err := s.joinedPage(by, group, limit, cursor)
 	if err != nil {
 		return List[Member]{}, err
 	}
-	members, next, err := s.stores.Members(ctx, group, by.User, after, limit)
+	reader := by.User
+	if by.Admin {
+		reader = ""
+	}
+	members, next, err := s.stores.Members(ctx, group, reader, after, limit)
 	if err != nil {
-		return List[Member]{}, s.refused(ctx, by, group, err)
+		return List[Member]{}, asError(err)
 	}
 	return List[Member]{Items: members, Next: joinedCursor(next)}, nil
 }

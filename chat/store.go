@@ -96,8 +96,8 @@ type GroupStore interface {
 	// Leave removes m.User: by itself (notice left), or by an owner, admin or operator (removed). Succession, and the
 	// deletion of the group with the last one out, happen in the same step. Not a member: ErrNotFound.
 	Leave(ctx context.Context, m Membership) (deleted bool, err error)
-	// Members pages through the members by the order of joining, for a member or an operator who is one.
-	// after is the joined id of the last one of the page before, 0 for the first page.
+	// Members pages through the members by the order of joining, for a member; user "" is an operator, who manages every
+	// group. after is the joined id of the last one of the page before, 0 for the first page.
 	Members(ctx context.Context, group, user string, after int64, limit int) (members []Member, next int64, err error)
 	// PublicGroups pages through the public groups by name, then id. after is "" or what next was, which clients get as
 	// it is: anything else is CodeInvalid.

@@ -185,6 +185,11 @@ var memberTests = map[string]func(*world){
 		page, next, err := w.Members(w.ctx, "g", "u03", 0, len(want)) // the page is full, and there is no other
 		w.ok(err)
 		w.equal([]any{len(page), next}, []any{len(want), int64(0)})
+		page, _, err = w.Members(w.ctx, "g", "", 0, 1) // an operator
+		w.ok(err)
+		w.equal(page[0].User, "alice")
+		_, _, err = w.Members(w.ctx, "none", "", 0, 10)
+		w.fails(err, chat.ErrNotFound)
 		_, _, err = w.Members(w.ctx, "g", "dora", 0, 10)
 		w.fails(err, chat.ErrForbidden)
 		_, _, err = w.Members(w.ctx, "none", "dora", 0, 10)
