@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -78,6 +80,9 @@ func decodeStrict(body []byte, into any) error {
 	}
 	if !json.Valid(body) {
 		return chat.Errorf(chat.CodeInvalid, "the body is not one JSON value")
+	}
+	if loneSurrogate(body) {
+		return chat.Errorf(chat.CodeInvalid, "an escape stands for half a character")
 	}
 	fields, err := scanObject(body)
 	if err != nil {
@@ -243,6 +248,37 @@ func stringEnd(b []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// loneSurrogate tells whether valid JSON escapes half of a UTF-16 pair. It is no text: Go would put another character in
+// its place unasked, and a `data` that is served as it came would make strict readers refuse the whole batch.
+func loneSurrogate(b []byte) bool {
+	for i := bytes.IndexByte(b, '\\'); i >= 0; i = bytes.IndexByte(b, '\\') {
+		high, n := escapedUnit(b[i:])
+		b = b[i+n:]
+		if !utf16.IsSurrogate(high) {
+			continue
+		}
+		low, n := escapedUnit(b)
+		if utf16.DecodeRune(high, low) == unicode.ReplacementChar {
+			return true
+		}
+		b = b[n:]
+	}
+	return false
+}
+
+// escapedUnit reads the escape that b begins with: its UTF-16 unit where it is written as \uXXXX, else 0, and its length.
+func escapedUnit(b []byte) (unit rune, length int) {
+	const short, long = len(`\n`), len(`\u0000`)
+	if len(b) < long || b[0] != '\\' || b[1] != 'u' {
+		return 0, short
+	}
+	n, err := strconv.ParseUint(string(b[2:long]), 16, 16)
+	if err != nil {
+		return 0, short
+	}
+	return rune(n), long
 }
 
 func unquote(quoted []byte) (string, error) {

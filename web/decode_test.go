@@ -74,6 +74,21 @@ func TestDecodeTakes(t *testing.T) {
 	}
 }
 
+func TestHalfCharactersAreRefused(t *testing.T) {
+	for text, want := range map[string]bool{
+		`\ud83d\ude00`: true, `\u00e4\n`: true, `\\ud800`: true, `\\\ud83d\ude00`: true, `\uD83D\uDE00\ud83d\ude00`: true,
+		`\ud800`: false, `\udc00`: false, `\ud83dx`: false, `\ud83d\n`: false, `\ud83d\ud83d`: false, `\ude00\ud83d`: false, `\\\ud800`: false,
+		`\ud83d\\ude00`: false, `\ud83d\ude00\ude00`: false,
+	} {
+		for _, body := range []string{`{"body":"` + text + `"}`, `{"data":{"` + text + `":1}}`} {
+			var draft api.MessageDraft
+			if err := decodeStrict([]byte(body), &draft); (err == nil) != want {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+	}
+}
+
 func TestErrorsHoldNoValues(t *testing.T) {
 	const canary = "s3cr3t-canary"
 	for _, body := range []string{

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -37,7 +38,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		s.metrics.observe(method, name, c.Response().Status, took)
 		if s.log.Enabled(c.Request().Context(), slog.LevelDebug) {
 			s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "request", slog.String("method", method), slog.String("route", name),
-				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", c.RealIP()))
+				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.echo.IPExtractor(c.Request())))
 		}
 		return nil
 	}
@@ -51,8 +52,8 @@ func (s *Server) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 			if v == nil {
 				return
 			}
-			if v == http.ErrAbortHandler {
-				panic(v)
+			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(v) //nolint:forbidigo // net/http's own way to end a connection without an answer
 			}
 			s.metrics.panics.Inc()
 			s.log.Error("panic", "route", c.Path(), "value", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -149,6 +150,7 @@ func (s *Server) authenticate(r *http.Request) (Identity, error) {
 		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.Trim(token, " ") // RFC 9110 allows more than one space between the two
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
 	}

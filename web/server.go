@@ -99,7 +99,7 @@ func New(service *chat.Service, verify Verify, opt Options) (*Server, error) {
 }
 
 // Handler serves everything.
-func (s *Server) Handler() http.Handler { return s.echo }
+func (s *Server) Handler() http.Handler { return answerHead(s.echo) }
 
 // Admin serves health and figures alone, for an address of its own that only operators reach.
 func (s *Server) Admin() http.Handler {
@@ -109,7 +109,19 @@ func (s *Server) Admin() http.Handler {
 	e.Use(s.recoverPanic, s.secureHeaders)
 	s.registerHealth(e)
 	e.GET("/metrics", echo.WrapHandler(s.metrics.handler()))
-	return e
+	return answerHead(e)
+}
+
+// answerHead answers HEAD wherever GET is answered, as RFC 9110 asks: health checks and link checkers use it. The server
+// itself keeps the body back, by the request that it holds.
+func answerHead(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.WithContext(r.Context()) // a copy
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Unready makes /readyz say no, so that balancers send nothing new. Everything is served on.
