@@ -4,17 +4,17 @@
 -- include: task_enqueue.lua
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
--- KEYS  1 id, 2 meta, 3 members, 4 msgs, 5 seen, 6 read, 7 skip, 8 by:<user>, 9 reactions, 10 reacted, 11..18 of the
---       core queue
+-- KEYS  1 id, 2 meta, 3 members, 4 msgs, 5 seen, 6 read, 7 skip, 8 by:<user>, 9 reactions, 10 reacted, 11 joined,
+--       12..19 of the core queue
 -- ARGV  1 user, 2 id, 3 '1' to move read too, 4 channel, 5 group, 6 id for a task
 -- Returns {OK, seen, read, unread}
 -- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
 local id_key, meta, members, msgs, seen, read, skip, by = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7],
   KEYS[8]
-local reactions, reacted = KEYS[9], KEYS[10]
+local reactions, reacted, joined = KEYS[9], KEYS[10], KEYS[11]
 local user, id, with_read, channel, group, task_id = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4], ARGV[5], ARGV[6]
 
-local m = redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor')
+local m = redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history')
 if not m[1] then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
 local last = tonumber(redis.call('GET', id_key))
@@ -30,8 +30,9 @@ if changed > 0 then redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(s)
 if trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[3]),
   backlog_max) then
   local qk = {}
-  for i = 11, 18 do qk[#qk + 1] = KEYS[i] end
+  for i = 12, 19 do qk[#qk + 1] = KEYS[i] end
   task_enqueue(qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),
     'trim:' .. group)
 end
-return {'OK', int(s), int(r), unread(last, count_floor(last, r, backlog_max, tonumber(m[5] or 0)), skip, by)}
+local joined_id = m[6] == '0' and redis.call('ZSCORE', joined, user)
+return {'OK', int(s), int(r), unread(last, count_floor(last, r, backlog_max, m[5], joined_id), skip, by)}

@@ -10,7 +10,7 @@
 --       9 target, 10 emoji, 11 '1' to remove the reaction, 12 '1' for a durable answer, 13 channel, 14 retry keys to
 --       keep, 15 emoji on a message, 16 group, 17 id for a task, then the mentioned users
 -- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender
---       to be forgotten or ''}
+--       to be forgotten or '', 1 where there is more to trim}
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE, EMOJIS
 local id_key, meta, members, msgs, seen, read, skip = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local senders, sent, by, reactions, reacted, joined = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
@@ -27,7 +27,7 @@ if not role then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
 
 local first_time = known(sent, key, content, durable)
 if first_time then
-  return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', ''}
+  return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
 end
 if m[3] == 'admins' and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN'} end
 local before = tonumber(redis.call('GET', id_key))
@@ -47,9 +47,12 @@ if kind == 'reaction' then
     -- The entry is stored as long as its record is: they are trimmed together.
     local entry = redis.call('ZRANGEBYSCORE', msgs, same, same)[1]
     local entry_mark = string.match(entry, '^%d+ (%S+)')
-    if key ~= '' then remember(sent, key, int(tonumber(same)), sent_ms, entry_mark, content, keys_max) end
+    if key ~= '' then
+      remember(sent, key, int(tonumber(same)), sent_ms, entry_mark, content, keys_max)
+      redis.call('ZADD', senders, int(clock_ms()), from)
+    end
     if durable then redis.call('ZADD', reacted, same, removed and one_gone or one) end
-    return {'OK', int(tonumber(same)), epoch, entry_mark, sent_ms, 1, entry, ''}
+    return {'OK', int(tonumber(same)), epoch, entry_mark, sent_ms, 1, entry, '', 0}
   end
   if removed and not here then return {'NOTFOUND'} end
   local counts, count = redis.call('ZRANGEBYSCORE', reactions, target, target), 0
@@ -109,12 +112,7 @@ if #told > 0 then
     ',"from":"' .. from .. '","users":["' .. table.concat(told, '","') .. '"]}', 'high', 0, now_ms, '')
 end
 
-local forget = ''
-if last % 64 == 0 then
-  -- Without this a group whose members all sleep would grow for ever.
-  trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[5]), backlog_max)
-  prune(skip, last - backlog_max)
-  forget = idle(senders, now_ms)
-end
+local more = sweep({seen = seen, msgs = msgs, skip = skip, reactions = reactions, reacted = reacted}, last, tonumber(m[5]),
+  backlog_max)
 tell(channel, epoch, member)
-return {'OK', id, epoch, mark, sent_ms, 0, '', forget}
+return {'OK', id, epoch, mark, sent_ms, 0, '', last % 64 == 0 and idle(senders, now_ms) or '', more and 1 or 0}

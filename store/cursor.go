@@ -17,7 +17,7 @@ var (
 func (s *Store) Ack(ctx context.Context, group, user string, id int64, read bool) (chat.Cursors, error) {
 	k := s.keys.group(group)
 	keys := append([]string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.by(user),
-		k.reactions(), k.reacted()}, k.enqueue()...)
+		k.reactions(), k.reacted(), k.joined()}, k.enqueue()...)
 	return asCursors(s.runSafe(ctx, call{ackScript, keys, []any{user, max(id, 0), flag(read), k.channel(), group, k.taskID()}}))
 }
 

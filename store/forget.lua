@@ -17,7 +17,7 @@ redis.call('UNLINK', sent)
 prune(by, floor)
 if redis.call('ZCARD', by) == 0 then
   redis.call('ZREM', senders, user)
-else
+elseif redis.call('ZCOUNT', by, '-inf', int(floor)) == 0 then
   -- Own ids that are still counted: look again in a day.
   redis.call('ZADD', senders, int(now_ms), user)
 end

@@ -25,10 +25,11 @@ if not member then return out end
 
 local role, joined_ms = string.match(member, '^(%S+) (%d+)$')
 local r = tonumber(redis.call('ZSCORE', read, user))
-local floor = count_floor(last, r, tonumber(m[7]), tonumber(m[13] or 0))
+local joined_id = redis.call('ZSCORE', joined, user)
+local floor = count_floor(last, r, tonumber(m[7]), m[13], m[9] == '0' and joined_id)
 out[#out + 1] = role
 out[#out + 1] = joined_ms
-out[#out + 1] = redis.call('ZSCORE', joined, user)
+out[#out + 1] = joined_id
 out[#out + 1] = redis.call('ZSCORE', seen, user)
 out[#out + 1] = int(r)
 out[#out + 1] = unread(last, floor, skip, by)

@@ -1,17 +1,18 @@
 -- include: core.lua
 -- include: entry.lua
+-- include: trim.lua
 -- Adds a member: as a step of their own in a public group, or by an owner, an admin or an operator.
 --
 -- KEYS  core
 -- ARGV  1 user, 2 by, 3 '1' where by is an operator, 4 role, 5 at ms, 6 mark, 7 rest of the notice, 8 members at most,
---       9 channel, 10 id for a task, 11 group
+--       9 channel, 10 id for a task, 11 group, 12 id for another task
 -- Returns {OK, 1 added or 0 member already, role, joined_at ms, seen, read}
 -- Refuses NOTFOUND, FORBIDDEN, TOOMANY
 local k = core()
 local user, by, operator, role, at_ms, mark, rest = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local members_max, channel, task_id, group = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11]
+local members_max, channel, task_id, group, trim_id = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11], ARGV[12]
 
-local m = redis.call('HMGET', k.meta, 'epoch', 'visibility', 'history')
+local m = redis.call('HMGET', k.meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max')
 if not m[1] then return {'NOTFOUND'} end
 local is = redis.call('HGET', k.members, user)
 local manager = operator
@@ -41,4 +42,8 @@ if role == 'admin' then redis.call('ZADD', k.managers, id, user) end
 if by ~= user then advance(k.seen, k.read, by, id) end
 task_enqueue(k.qk, task_id, 'member', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '","id":' .. id .. ',"by":"' ..
   by .. '","what":"joined","users":["' .. user .. '"],"at_ms":' .. at_ms .. '}', 'high', 0, clock_ms(), '')
+if sweep(k, tonumber(id), tonumber(m[4]), tonumber(m[5])) then
+  task_enqueue(k.qk, trim_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),
+    'trim:' .. group)
+end
 return {'OK', 1, role, at_ms, start, start}

@@ -51,6 +51,7 @@ if user == m[3] then
 end
 task_enqueue(k.qk, task_id, 'member', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '","id":' .. id .. ',"by":"' ..
   by .. '","what":"' .. what .. '","users":["' .. user .. '"],"at_ms":' .. at_ms .. '}', 'high', 0, now_ms, '')
+prune(k.skip, last - tonumber(m[5]))
 if trim_step(k, last, tonumber(m[4]), tonumber(m[5])) then
   task_enqueue(k.qk, trim_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, now_ms,
     'trim:' .. group)

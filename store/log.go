@@ -59,6 +59,13 @@ func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appende
 	if idle := r.text(7); idle != "" {
 		s.forget(ctx, a.Group, idle)
 	}
+	if r.number(8) == 1 {
+		// A send has no keys of the queue with it, so the rest becomes a task by another step. The 64th send from here
+		// on finds it too, if this fails.
+		if _, err := s.trim(ctx, a.Group, s.keys.group(a.Group).taskID()); err != nil {
+			s.log.Debug("a group was not trimmed to the end", "group", a.Group, "error", err)
+		}
+	}
 	return done, nil
 }
 
@@ -210,9 +217,14 @@ func (s *Store) Entries(ctx context.Context, group string, ids []int64) ([]chat.
 
 // Trim removes at most 500 messages that nobody needs any longer.
 func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
+	return s.trim(ctx, group, "")
+}
+
+// trim does one step, and enqueues the rest under task where that is not empty.
+func (s *Store) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, call{trimScript, []string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(),
-		k.skip()}, nil})
+	keys := append([]string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(), k.skip()}, k.enqueue()...)
+	r, err := s.runSafe(ctx, call{trimScript, keys, []any{group, task}})
 	if errors.Is(err, chat.ErrNotFound) {
 		return false, nil
 	}

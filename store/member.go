@@ -25,7 +25,7 @@ func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool,
 	}
 	k := s.keys.group(m.Group)
 	r, err := s.run(ctx, call{joinScript, k.core(), []any{m.User, m.By.User, flag(m.By.Admin), string(role), m.AtMs,
-		m.Notice.Mark, m.Notice.Rest, s.limits.GroupMembersMax, k.channel(), k.taskID(), m.Group}})
+		m.Notice.Mark, m.Notice.Rest, s.limits.GroupMembersMax, k.channel(), k.taskID(), m.Group, k.taskID()}})
 	if err != nil {
 		return chat.Member{}, false, err
 	}
@@ -36,7 +36,7 @@ func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool,
 func (s *Store) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	k := s.keys.group(m.Group)
 	r, err := s.run(ctx, call{roleScript, k.core(), []any{m.User, m.By.User, flag(m.By.Admin), string(m.Role), m.AtMs,
-		m.Notice.Mark, m.Notice.Rest, k.channel()}})
+		m.Notice.Mark, m.Notice.Rest, k.channel(), k.taskID(), m.Group}})
 	if err != nil {
 		return chat.Member{}, false, err
 	}
@@ -86,7 +86,7 @@ func memberTask(group, epoch, by string, users []string, atMs int64) []byte {
 	payload, err := json.Marshal(chat.MemberTask{Group: group, Epoch: epoch, ID: 1, By: by, What: "joined", Users: users,
 		AtMs: atMs})
 	if err != nil {
-		panic(err) // strings and numbers only
+		panic(err) //nolint:forbidigo // strings and numbers only: it cannot fail
 	}
 	return payload
 }

@@ -250,3 +250,36 @@ func field(t *testing.T, server *redistest.Server, section, name string) int64 {
 	t.Fatalf("INFO has no %s", name)
 	return 0
 }
+
+// TestTheRestOfATrimIsATask: a send trims one step; what is left is not forgotten although nothing comes after it.
+func TestTheRestOfATrimIsATask(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, store.Options{URL: server.URL(), Prefix: "p"})
+	group(t, s, "g", 10, 1500) // bob sleeps
+	ack := func(id int64) {
+		t.Helper()
+		if _, err := s.Ack(t.Context(), "g", "alice", id, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ack(2)
+	const tasks = "p:{p00}:q:core:ready:low"
+	waiting := server.Int("LLEN", tasks)
+	for send(t, s, text("g", "alice")).ID < 1536 { // which is 24 times 64, and more than 1500 beyond bob
+	}
+	if stored := server.Int("ZCARD", "p:{p00}:g:g:msgs"); stored != 536 {
+		t.Errorf("got %d messages, want what is left after two steps", stored)
+	}
+	if n := server.Int("LLEN", tasks) - waiting; n != 1 {
+		t.Errorf("got %d tasks for the rest, want 1", n)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = s.Trim(t.Context(), "g"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := server.Int("LLEN", tasks) - waiting; n != 1 {
+		t.Errorf("got %d tasks, want none more of the task itself", n)
+	}
+}

@@ -27,7 +27,7 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 	}
 	k := s.keys.group(a.Group)
 	keys := []string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
-		k.reactions(), k.by(target.From)}
+		k.reactions(), k.reacted(), k.by(target.From)}
 	for _, user := range target.Mentions {
 		keys = append(keys, k.at(user))
 	}

@@ -17,7 +17,8 @@ if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and '
 local last = tonumber(redis.call('GET', id_key))
 if id > last then return {'OUTOFRANGE'} end
 local visible = last - redis.call('ZCARD', msgs) + 1
-if m[5] == '0' then visible = math.max(visible, tonumber(redis.call('ZSCORE', joined, user))) end
+local joined_id = m[5] == '0' and redis.call('ZSCORE', joined, user)
+if joined_id then visible = math.max(visible, tonumber(joined_id)) end
 local s, r = redis.call('ZSCORE', seen, user), tonumber(redis.call('ZSCORE', read, user))
 local back = math.max(id, visible) - 1
 
@@ -26,4 +27,4 @@ if back < r then
   r = back
   redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
 end
-return {'OK', s, int(r), unread(last, count_floor(last, r, tonumber(m[3]), tonumber(m[4] or 0)), skip, by)}
+return {'OK', s, int(r), unread(last, count_floor(last, r, tonumber(m[3]), m[4], joined_id), skip, by)}

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+
 	"github.com/chatd/chatd/chat"
 )
 
@@ -97,6 +99,32 @@ var cursorTests = map[string]func(*world){
 
 func (w *world) kept(group string) []int64 { return ids(w.entries(group)) }
 
+// hiddenTests are of a group whose history was taken back: what lies before the joining of a member is not served any
+// longer, so it is not unread either.
+var hiddenTests = map[string]func(*world){
+	"what is hidden is not counted": func(w *world) {
+		w.group("g", nil)
+		w.send(mentioning("g", "alice", "bob"))
+		w.says("g", "alice", 3)
+		w.join("g", "bob", "alice") // 6
+		w.equal(w.info("g", "bob").Unread, int64(4))
+		hidden := false
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
+		w.send(mentioning("g", "alice", "bob"))
+		in := w.info("g", "bob")
+		w.equal([]int64{in.Visible(), in.Unread, in.MentionsUnread}, []int64{6, 1, 1})
+		w.equal(w.ack("g", "bob", 2), chat.Cursors{Seen: 2, Unread: 1})
+		c, err := w.Unread(w.ctx, "g", "bob", 1)
+		w.ok(err)
+		w.equal(c, chat.Cursors{Seen: 2, Unread: 1})
+		page := w.pull("bob", chat.Pull{Group: "g", Limit: 10})
+		w.equal(ids(page.Messages), span(6, 7))
+		hidden = true
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
+		w.equal(w.info("g", "bob").Unread, int64(5))
+	},
+}
+
 var trimTests = map[string]func(*world){
 	"what all have seen goes but for keep": func(w *world) {
 		w.group("g", []string{"bob"}, keep(3))
@@ -141,6 +169,37 @@ var trimTests = map[string]func(*world){
 			w.Fatalf("got %d messages, want at most backlog_max and what comes between two trims", n)
 		}
 	},
+	"whatever the entries are a group does not grow": func(w *world) {
+		bounded := func(group string) {
+			w.Helper()
+			if n := len(w.kept(group)); n > 30+64 {
+				w.Fatalf("got %d messages of %d, want at most backlog_max and what comes between two trims", n, w.info(group, "bob").Last)
+			}
+		}
+		w.group("g", []string{"bob"}, keep(2), backlog(30)) // 2 entries: each even one is an edit now
+		for range 130 {
+			id := w.say("g", "alice", "x")
+			a, changes := revision(w, chat.Edit, "alice", id)
+			_, err := w.Revise(w.ctx, a, changes, false)
+			w.ok(err)
+		}
+		bounded("g")
+		w.group("h", []string{"bob"}, keep(2), backlog(30))
+		for i := range 200 {
+			role := chat.Admin
+			if i%2 == 1 {
+				role = chat.Ordinary
+			}
+			_, _, err := w.SetRole(w.ctx, membership("h", "bob", "alice", role))
+			w.ok(err)
+		}
+		bounded("h")
+		w.group("j", []string{"bob"}, public, keep(2), backlog(30))
+		for i := range 200 {
+			w.join("j", fmt.Sprintf("u%d", i), "alice")
+		}
+		bounded("j")
+	},
 	"in steps": func(w *world) {
 		w.group("g", []string{"bob"}, keep(10))
 		last := w.says("g", "alice", 1300)
@@ -163,6 +222,24 @@ var trimTests = map[string]func(*world){
 		few := int64(5)
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Keep: &few}, nil, 1))
 		w.equal(len(w.kept("g")), 5)
+	},
+	"many reactions go in steps": func(w *world) {
+		w.group("g", nil, keep(0))
+		first := w.says("g", "alice", 26) - 25
+		for i := range int64(26) {
+			for emoji := range 20 {
+				w.send(reaction("alice", first+i, fmt.Sprint(emoji), false))
+			}
+		}
+		w.ack("g", "alice", w.info("g", "alice").Last)
+		for more := true; more; {
+			var err error
+			more, err = w.Trim(w.ctx, "g")
+			w.ok(err)
+		}
+		counts, err := w.Reactions(w.ctx, "g", "alice", 0, 1000)
+		w.ok(err)
+		w.equal([]int{len(w.kept("g")), len(counts)}, []int{0, 0})
 	},
 	"reactions go with their message": func(w *world) {
 		w.group("g", nil, keep(0))

@@ -193,6 +193,7 @@ func (m *model) revise(r *rapid.T) {
 		e.message, e.mentions = false, nil
 	}
 	m.note(e.from)
+	m.everySixtyFourth()
 }
 
 func (m *model) ack(r *rapid.T) {
@@ -274,6 +275,7 @@ func (m *model) join(r *rapid.T) {
 	}
 	m.note(user)
 	m.users[user] = &modelUser{seen: start, read: start, joined: m.last}
+	m.everySixtyFourth()
 	if got.Seen != start || got.Read != start {
 		m.Fatalf("%s joined at %+v, want %d", user, got, start)
 	}
