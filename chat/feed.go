@@ -233,10 +233,10 @@ func (f *feed) addLocked(messages []Message) {
 		}
 		f.pushLocked(m)
 	}
-	// An edit whose wake-up was lost may have changed an entry of the ring. The entries just read are as they are now;
-	// older ones are given up to the store.
+	// An edit whose wake-up was lost may have changed an entry of the ring, and a deletion also the edits of an older
+	// one. The entries just read are as they are now; older ones are given up to the store.
 	for i := range f.ring {
-		if e := &f.ring[i]; e.ID > old && e.revises() && e.target >= f.firstLocked() && e.target <= old {
+		if e := &f.ring[i]; e.ID > old && e.revises() && e.target <= old && (e.target >= f.firstLocked() || e.kind == Delete) {
 			f.dropBelowLocked(old + 1)
 			return
 		}

@@ -138,6 +138,9 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]Info, error) {
 		in.line = &line{interest: in, group: in.feed.group}
 	}
 	if err != nil {
+		for _, in := range interests {
+			in.line.gone = true // a signal may have come in between: nothing is to be read for it
+		}
 		f.feeds.unsubscribe(f.tray, interests...)
 		return nil, err
 	}
@@ -253,10 +256,18 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 			}
 			return e, true, nil
 		}
+		// A group is listened to before it is known whether the user is in it: what was heard of others until then, or
+		// after leaving, is not for this session.
 		if c := f.tray.nextCursor(); c != nil {
+			if c.User != f.by.User && f.lines[c.Group] == nil {
+				continue
+			}
 			return Event{Cursor: c}, true, nil
 		}
 		if t := f.tray.nextTyping(); t != nil {
+			if f.lines[t.Group] == nil {
+				continue
+			}
 			return Event{Typing: t}, true, nil
 		}
 		f.collect()

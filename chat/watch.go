@@ -156,11 +156,15 @@ func (t *tray) acting(group string) {
 func (t *tray) acted(group string, c *Cursors) {
 	t.mu.Lock()
 	o := t.own[group]
-	o.calls--
+	o.calls = max(o.calls-1, 0) // the group may have been forgotten meanwhile
 	if c != nil {
 		o.seen, o.read = c.Seen, c.Read
 	}
-	t.own[group] = o
+	if o == (ownCursor{}) { // nothing was done: a client may name any group, and none of them may stay
+		delete(t.own, group)
+	} else {
+		t.own[group] = o
+	}
 	key := memberKey{group, t.user}
 	e, waiting := t.cursors[key]
 	if waiting && e.Seen == o.seen && e.Read == o.read {
@@ -182,6 +186,9 @@ func (t *tray) nextCursor() *CursorEvent {
 			continue
 		}
 		delete(t.cursors, key)
+		if e.User == t.user { // from here on it would be news if the cursor came back to where this session had put it
+			delete(t.own, e.Group)
+		}
 		return &e
 	}
 	return nil
