@@ -78,14 +78,17 @@ func (s *session) run() {
 		f.Close()
 	default:
 	}
+	s.depart()
+}
+
+// depart counts the session out of its user's. It may be called more than once.
+func (s *session) depart() {
 	s.mu.Lock()
-	user, counted := "", s.hello
-	if counted {
-		user = s.who.User
-	}
+	who, counted := s.who, s.hello
+	s.hello = false
 	s.mu.Unlock()
 	if counted {
-		s.all.ungreet(user)
+		s.all.ungreet(who.User)
 	}
 }
 

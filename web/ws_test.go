@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -489,6 +490,10 @@ func TestWSStalled(t *testing.T) {
 	n := startWS(t, web.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
 	n.group(t, "red", "ann", "bob", "slow")
 	slow, _ := n.hello(t, "slow", nil)
+	// A kernel may let the buffer of a connection that nobody reads grow to tens of MB: then nothing would ever stall.
+	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
 	bob, _ := n.hello(t, "bob", nil)
 	body := strings.Repeat("x", 16<<10)
 	got := int64(0)

@@ -224,6 +224,7 @@ func (w *writer) goodbye() {
 	case <-w.readDone: // the command under way is answered
 	case <-timer.C:
 	}
+	w.depart() // before the close frame: whoever gets it may come back at once
 	w.mu.Lock()
 	why := w.why
 	w.mu.Unlock()
