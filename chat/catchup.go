@@ -320,7 +320,9 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 func (f *Follower) page(l *line, p *Page, life, room int) (bytes int, err error) {
 	if p.Err != nil {
 		if code := CodeOf(p.Err); code != CodeNotFound && code != CodeForbidden {
-			return 0, p.Err
+			// It holds up none of the others, and is looked at again when it grows.
+			f.service.opt.Log.Error("a group cannot be read", "group", l.group, "error", p.Err)
+			return 0, nil
 		}
 		f.left(l)
 		return 0, nil

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -97,5 +100,33 @@ func TestCreateAgainAfterALeave(t *testing.T) {
 	b.group(d, "alice", "bob", "cid")
 	if got := []int64{b.index("alice", "g"), b.index("bob", "g")}; !slices.Equal(got, []int64{0, -1}) {
 		t.Errorf("the indexes of alice and bob: got %v, want 0 and none", got)
+	}
+}
+
+// A stored message that nobody can read is named, and the user's other groups are served all the same.
+func TestOneBrokenLog(t *testing.T) {
+	b := newBench(t)
+	b.group(chat.GroupDraft{ID: "bad"}, "alice", "bob")
+	b.group(chat.GroupDraft{ID: "good"}, "alice", "bob")
+	b.must(b.stores.Client().ZAdd(b.ctx, "chat:{p00}:g:bad:msgs", redis.Z{Score: 2, Member: "2 broken"}).Err())
+	_, _, err := b.Pull(b.ctx, as("bob"), "bad", chat.PullQuery{})
+	b.refused("pull", err, chat.CodeInternal)
+	if !strings.Contains(err.Error(), "group bad") || !strings.Contains(err.Error(), "2 broken") {
+		t.Errorf("the error names neither group nor message: %v", err)
+	}
+	answer, err := b.Sync(b.ctx, as("bob"), chat.SyncRequest{})
+	b.must(err)
+	if len(answer.Groups) != 1 || answer.Groups[0].Group != "good" || len(answer.Groups[0].Messages) != 2 ||
+		!slices.Equal(answer.Errors, []chat.GroupError{{Group: "bad", Code: chat.CodeInternal}}) {
+		t.Errorf("sync: got %+v", answer)
+	}
+	b.live()
+	f, err := b.Follow(b.ctx, as("bob"), nil)
+	b.must(err)
+	defer f.Close()
+	e, err := f.Next(b.ctx)
+	b.must(err)
+	if e.Messages == nil || e.Messages.Group != "good" {
+		t.Errorf("live: got %+v", e)
 	}
 }

@@ -152,7 +152,7 @@ type Pull struct {
 
 // Page is the answer to a Pull: the group, and the messages from the position on as the member may see them. Err is
 // ErrNotFound (no such group, or private and not a member) or ErrForbidden (public and not a member); Info is set then
-// as far as it is known.
+// as far as it is known. Anything else is of a log that cannot be read, which spoils none of the other pages.
 type Page struct {
 	Info     Info
 	Messages []Message // ascending, dense; none below Info.Visible()

@@ -211,13 +211,16 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	if err != nil {
 		return SyncAnswer{}, nil, asError(err)
 	}
-	a := SyncAnswer{Errors: c.errors}
+	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	if len(inbox.Items) > 0 || !inbox.Complete {
 		inbox = c.s.fitInbox(inbox)
 		a.Inbox = &inbox
 	}
 	for _, l := range logs {
-		if l.gone {
+		switch {
+		case l.broken != nil:
+			a.Errors = append(a.Errors, GroupError{Group: l.pull.Group, Code: CodeOf(l.broken)})
+		case l.gone:
 			a.Left = append(a.Left, l.pull.Group)
 		}
 	}

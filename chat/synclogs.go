@@ -11,7 +11,8 @@ type syncLog struct {
 	page     Page
 	place    place
 	messages []Message // contiguous from place.next
-	gone     bool      // the caller named the group and is not in it
+	gone     bool      // nothing is served: the caller named the group and is not in it, or
+	broken   error     // the log cannot be read
 }
 
 // owed is how many messages the caller has not been served.
@@ -46,7 +47,10 @@ func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string
 			}
 			continue
 		case page.Err != nil:
-			return nil, nil, page.Err
+			c.s.opt.Log.ErrorContext(ctx, "a group cannot be read", "group", groups[i], "error", page.Err)
+			l.gone, l.broken = true, page.Err
+			logs = append(logs, l)
+			continue
 		}
 		if hint, indexed := hints[groups[i]]; indexed && page.Info.Seen > hint {
 			c.s.hints.add(c.by.User, groups[i], page.Info.Seen)

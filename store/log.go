@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -124,12 +125,16 @@ type ask struct {
 type pulled struct {
 	info     chat.Info
 	messages []chat.Message // ascending
+	err      error          // of this group alone
 }
 
 // page cuts what was read down to what user may see above the position. whole is false where the range was read from a
 // place so far off that it must be read again, from the id that is returned.
 func (p pulled) page(a ask) (page chat.Page, from int64, whole bool) {
-	page.Info = p.info
+	page.Info, page.Err = p.info, p.err
+	if p.err != nil {
+		return page, 0, true
+	}
 	if p.info.Role == "" {
 		page.Err = chat.ErrNotFound
 		if p.info.Epoch != "" && p.info.Visibility == chat.Public {
@@ -184,7 +189,7 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 	if err != nil {
 		return nil, chat.LogEnd{}, err
 	}
-	messages, err := decodeMessages(members.Val())
+	messages, err := decodeMessages(group, members.Val())
 	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2)}, err
 }
 
@@ -205,7 +210,7 @@ func (s *Store) Entries(ctx context.Context, group string, ids []int64) ([]chat.
 			return nil, err
 		}
 		for _, cmd := range found {
-			messages, err := decodeMessages(cmd.Val())
+			messages, err := decodeMessages(group, cmd.Val())
 			if err != nil {
 				return nil, err
 			}
@@ -234,12 +239,13 @@ func (s *Store) trim(ctx context.Context, group, task string) (more bool, err er
 	return r.number(1) == 1, nil
 }
 
-func decodeMessages(members []string) ([]chat.Message, error) {
+// decodeMessages reads stored messages. What cannot be read is named by its group and its beginning, which is no content.
+func decodeMessages(group string, members []string) ([]chat.Message, error) {
 	messages := make([]chat.Message, len(members))
 	for i, member := range members {
 		m, err := decodeMessage(member)
 		if err != nil {
-			return nil, broke("messages", err)
+			return nil, broke("messages", fmt.Errorf("group %s: %.24q: %w", group, member, err))
 		}
 		messages[i] = m
 	}

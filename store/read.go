@@ -133,9 +133,8 @@ func (s *Store) pullTransaction(ctx context.Context, user string, asks []ask, an
 		if ranges[j] == nil || answers[i].info.Role == "" {
 			continue
 		}
-		if answers[i].messages, err = decodeMessages(ranges[j].Val()); err != nil {
-			return err
-		}
+		// A log that cannot be read is no reason to serve none of the others.
+		answers[i].messages, answers[i].err = decodeMessages(asks[i].Group, ranges[j].Val())
 		if asks[i].Before > 0 {
 			slices.Reverse(answers[i].messages)
 		}

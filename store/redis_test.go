@@ -156,6 +156,12 @@ func TestErrorsOfTheServer(t *testing.T) {
 	check(chat.ErrUnavailable, "a replica")
 	server.Do("REPLICAOF", "NO", "ONE")
 	check(nil, "a primary again")
+	// As while it loads its data: the commands of a transaction are refused one by one, then the transaction.
+	server.Do("ACL", "SETUSER", "default", "-zrangebyscore")
+	if _, err := s.Pull(t.Context(), "bob", []chat.Pull{{Group: "g", Limit: 5}}); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("a transaction that is refused: got error %v, want unavailable", err)
+	}
+	server.Do("ACL", "SETUSER", "default", "+zrangebyscore")
 	server.Do("RENAME", "p:{p00}:g:g:skip", "p:{p00}:saved")
 	server.Do("SET", "p:{p00}:g:g:skip", "x")
 	if _, err := s.Infos(t.Context(), "bob", []string{"g"}); chat.CodeOf(err) != chat.CodeInternal {
@@ -232,7 +238,7 @@ func TestCosts(t *testing.T) {
 }
 
 // longLog is enough that a range read of the whole log would show.
-const longLog = 20_000
+const longLog = 100_000
 
 // field reads a number of INFO.
 func field(t *testing.T, server *redistest.Server, section, name string) int64 {

@@ -96,7 +96,9 @@ func broke(step string, err error) *chat.Error {
 
 // passing are the errors of a server that may answer again soon, by their first word.
 var passing = []string{"LOADING", "READONLY", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS",
-	"MISCONF", "NOAUTH", "WRONGPASS", "NOPERM", "NOSCRIPT", "ERR max number of clients"}
+	"MISCONF", "NOAUTH", "WRONGPASS", "NOPERM", "NOSCRIPT", "ERR max number of clients",
+	"EXECABORT", // a transaction, where any of these was the answer to one of its commands
+}
 
 // fail translates an error of go-redis: everything that has to do with reaching the store is unavailable, the rest
 // is a mistake of ours.
