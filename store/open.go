@@ -135,7 +135,7 @@ func withDefaults(opt *redis.Options) *redis.Options {
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	opt.ContextTimeoutEnabled = true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
-	opt.PoolTimeout, opt.DialerRetries = poolTimeout, 1
+	opt.PoolSize, opt.PoolTimeout, opt.DialerRetries = poolSize, poolTimeout, 1
 	return opt
 }
 
@@ -166,7 +166,7 @@ func parseSentinel(raw string) (*redis.FailoverOptions, error) {
 		Username: u.User.Username(), SentinelUsername: u.Query().Get("sentinel_username"),
 		SentinelPassword: u.Query().Get("sentinel_password"),
 		MaxRetries:       -1, DisableIdentity: true, ContextTimeoutEnabled: true,
-		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolTimeout: poolTimeout,
+		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolSize: poolSize, PoolTimeout: poolTimeout,
 		DialerRetries: 1,
 	}
 	opt.Password, _ = u.User.Password()
