@@ -125,7 +125,9 @@ func (s *server) do(r request) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return answer{resp.StatusCode, resp.Header, string(b)}
+	a := answer{resp.StatusCode, resp.Header, string(b)}
+	checkConforms(s.t, r, a)
+	return a
 }
 
 // must makes a call that has to succeed.
