@@ -41,6 +41,7 @@ func TestStartIsRefusedWithTheReason(t *testing.T) {
 		{"Redis without a secret", harness.Config{Redis: redis.URL(), Env: map[string]string{"CHATD_JWT_SECRET": ""}}, "CHATD_JWT_SECRET"},
 		{"a short secret", harness.Config{Env: map[string]string{"CHATD_JWT_SECRET": "short"}}, "CHATD_JWT_SECRET"},
 		{"a setting that is none", harness.Config{Env: map[string]string{"CHATD_REDDIS": "redis://x"}}, "CHATD_REDDIS"},
+		{"a Redis that is not there", harness.Config{Redis: "redis://127.0.0.1:1/0"}, "does not answer"},
 		{"a Redis that evicts", harness.Config{Redis: forgetful.URL()}, "maxmemory-policy"},
 	}
 	for _, test := range tests {
@@ -51,6 +52,9 @@ func TestStartIsRefusedWithTheReason(t *testing.T) {
 			}
 			if strings.Contains(out, "goroutine ") {
 				t.Errorf("chatd shows a stack:\n%s", out)
+			}
+			if strings.Contains(out, "pool.go") {
+				t.Errorf("a library writes past the log:\n%s", out)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/chatd/chatd/internal/node"
 )
@@ -21,6 +22,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	// The Redis library writes to stderr past the log, in a form of its own; what it says comes as errors too.
+	logging.Disable()
 	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "chatd: %v\n", err)
 		os.Exit(1)
