@@ -15,6 +15,9 @@ import (
 // unread bytes resets it, and the client may never see why.
 const drainBytesMax = 1 << 20
 
+// stallTries is into how many tries a write is divided that nobody takes anything of.
+const stallTries = 8
+
 // stallConn is a connection that measures whether its client takes anything: a write may last as long as it makes
 // progress. It sets its own write deadlines and ignores those of others.
 type stallConn struct {
@@ -34,14 +37,18 @@ func (c *stallConn) SetWriteDeadline(time.Time) error { return nil }
 func (c *stallConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 func (c *stallConn) Write(b []byte) (written int, err error) {
-	for {
+	for idle := 0; ; {
 		c.arm()
 		n, err := c.Conn.Write(b[written:])
 		written += n
 		if !errors.Is(err, os.ErrDeadlineExceeded) || c.hurried() && !time.Now().Before(c.end()) {
 			return written, err
 		}
-		if n == 0 {
+		// What went out went out at the begin of this try as likely as at its end: a stall is measured in short ones.
+		if idle++; n > 0 {
+			idle = 0
+		}
+		if idle == stallTries {
 			// What is half written is finished if the client wakes up in time, so that it can be told why it is closed.
 			c.mu.Lock()
 			c.stalled = true
@@ -59,7 +66,7 @@ func (c *stallConn) arm() {
 		_ = c.Conn.SetWriteDeadline(c.until)
 		return
 	}
-	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.stallAfter))
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.stallAfter / stallTries))
 }
 
 // hurry leaves all further writes together the last chance, also one that blocks at this moment.
