@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -112,22 +113,9 @@ type result struct {
 // had no effect. What is sent twice has its effect once, so after an error of the network
 // it can be repeated.
 func (c *Client) settle(ctx context.Context, results []result, deadMax int) ([]result, error) {
-	groups := make([][]result, c.partitions)
-	for _, r := range results {
-		groups[r.partition] = append(groups[r.partition], r)
-	}
-	var calls []*call
-	var sent [][]result
-	for p, group := range groups {
-		for len(group) > 0 {
-			n := min(len(group), settleMax)
-			ordered, args := settleArgs(group[:n], deadMax)
-			calls = append(calls, &call{script: settleScript, keys: c.keys[p].work(), args: args})
-			sent = append(sent, ordered)
-			group = group[n:]
-		}
-	}
-	return c.runStale(ctx, "settle", calls, sent)
+	return c.runStale(ctx, "settle", settleScript, results, func(some []result) ([]result, []any) {
+		return settleArgs(some, deadMax)
+	})
 }
 
 // settleArgs orders results as settle.lua takes them: the complete ones, then the others.
@@ -152,31 +140,35 @@ func settleArgs(results []result, deadMax int) (ordered []result, args []any) {
 
 // renew extends leases, in one round trip, and returns those that are lost.
 func (c *Client) renew(ctx context.Context, held []result, lease time.Duration) ([]result, error) {
+	return c.runStale(ctx, "renew", renewScript, held, func(some []result) ([]result, []any) {
+		args := []any{ceilMs(lease)}
+		for _, r := range some {
+			args = append(args, r.id, r.token)
+		}
+		return some, args
+	})
+}
+
+// runStale runs a script on runs: in one round trip, with one call for each settleMax of a partition. arguments gives the
+// arguments of a call and the order in which it names the runs; the script answers with the places of the stale ones
+// among them, which are returned.
+func (c *Client) runStale(ctx context.Context, what string, script *redis.Script, runs []result,
+	arguments func([]result) ([]result, []any)) ([]result, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
 	groups := make([][]result, c.partitions)
-	for _, r := range held {
+	for _, r := range runs {
 		groups[r.partition] = append(groups[r.partition], r)
 	}
 	var calls []*call
 	var sent [][]result
 	for p, group := range groups {
-		for len(group) > 0 {
-			n := min(len(group), settleMax)
-			args := []any{ceilMs(lease)}
-			for _, r := range group[:n] {
-				args = append(args, r.id, r.token)
-			}
-			calls = append(calls, &call{script: renewScript, keys: c.keys[p].work(), args: args})
-			sent = append(sent, group[:n])
-			group = group[n:]
+		for some := range slices.Chunk(group, settleMax) {
+			ordered, args := arguments(some)
+			calls = append(calls, &call{script: script, keys: c.keys[p].work(), args: args})
+			sent = append(sent, ordered)
 		}
-	}
-	return c.runStale(ctx, "renew", calls, sent)
-}
-
-// runStale runs calls that answer with the places of stale entries among those sent.
-func (c *Client) runStale(ctx context.Context, what string, calls []*call, sent [][]result) ([]result, error) {
-	if len(calls) == 0 {
-		return nil, nil
 	}
 	if err := run(ctx, c.rdb, calls); err != nil {
 		return nil, fmt.Errorf("queue: %s: %w", what, err)
