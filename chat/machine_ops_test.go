@@ -194,6 +194,23 @@ func (m *machine) gone(group string, id int64, e *modelMessage) bool {
 	return e == nil || e.deleted || id <= m.groups[group].cut
 }
 
+// outOfReach checks how a change of message id was refused that user cannot see or that is no text. Of all others it says
+// false, and leaves err to the caller.
+func (m *machine) outOfReach(t *rapid.T, what, user, group string, id int64, e *modelMessage, err error) bool {
+	g := m.groups[group]
+	switch {
+	case g.members[user] == nil:
+		expect(t, what+" from outside", err, m.outsider(group))
+	case m.gone(group, id, e) || id < g.visible(user):
+		expect(t, what+" what is gone", err, chat.CodeNotFound)
+	case e.kind != chat.Text:
+		expect(t, what+" what is no text", err, chat.CodeInvalid, chat.CodeForbidden, chat.CodeNotFound)
+	default:
+		return false
+	}
+	return true
+}
+
 func (m *machine) edit(t *rapid.T, user, group string) {
 	g := m.groups[group]
 	id, e := m.target(t, group)
@@ -201,18 +218,10 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	m.serial++
 	body := fmt.Sprintf("edited %d", m.serial)
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Draft{Kind: chat.Edit, Target: id, Body: &body}, "")
-	w := g.members[user]
-	switch {
-	case w == nil:
-		expect(t, "edit from outside", err, m.outsider(group))
+	if m.outOfReach(t, "edit", user, group, id, e, err) {
 		return
-	case m.gone(group, id, e) || id < g.visible(user):
-		expect(t, "edit what is gone", err, chat.CodeNotFound)
-		return
-	case e.kind != chat.Text:
-		expect(t, "edit what is no text", err, chat.CodeInvalid, chat.CodeForbidden, chat.CodeNotFound)
-		return
-	case e.from != user:
+	}
+	if e.from != user {
 		expect(t, "edit another's", err, chat.CodeForbidden)
 		return
 	}
@@ -229,18 +238,10 @@ func (m *machine) delete(t *rapid.T, user, group string) {
 	id, e := m.target(t, group)
 	user = author(t, user, e)
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Draft{Kind: chat.Delete, Target: id}, "")
-	w := g.members[user]
-	switch {
-	case w == nil:
-		expect(t, "delete from outside", err, m.outsider(group))
+	if m.outOfReach(t, "delete", user, group, id, e, err) {
 		return
-	case m.gone(group, id, e) || id < g.visible(user):
-		expect(t, "delete what is gone", err, chat.CodeNotFound)
-		return
-	case e.kind != chat.Text:
-		expect(t, "delete what is no text", err, chat.CodeInvalid, chat.CodeForbidden, chat.CodeNotFound)
-		return
-	case e.from != user && !w.role.Manages():
+	}
+	if e.from != user && !g.members[user].role.Manages() {
 		expect(t, "delete another's", err, chat.CodeForbidden)
 		return
 	}
@@ -264,17 +265,10 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	key := fmt.Sprintf("%d %s %s", id, user, emoji)
 	on, isOn := g.reacted[key]
 	off, isOff := g.reacted["-"+key]
-	switch {
-	case g.members[user] == nil:
-		expect(t, "react from outside", err, m.outsider(group))
+	if m.outOfReach(t, "react to", user, group, id, e, err) {
 		return
-	case m.gone(group, id, e) || id < g.visible(user):
-		expect(t, "react to what is gone", err, chat.CodeNotFound)
-		return
-	case e.kind != chat.Text:
-		expect(t, "react to what is no text", err, chat.CodeInvalid, chat.CodeForbidden, chat.CodeNotFound)
-		return
-	case removed && !isOn && !isOff:
+	}
+	if removed && !isOn && !isOff {
 		expect(t, "remove a reaction that never was", err, chat.CodeNotFound)
 		return
 	}
