@@ -95,10 +95,16 @@ func (m *machine) put(t *rapid.T, user, group string) {
 	if !created {
 		t.Fatalf("%s was no member of %s and is not said to be added", target, group)
 	}
+	m.admitted(t, user, target, group, role, chat.NoticeJoined)
+}
+
+// admitted takes a new member into the model, whom user has let in with these notices.
+func (m *machine) admitted(t *rapid.T, user, target, group string, role chat.Role, notices ...string) {
+	g := m.groups[group]
 	// The joiner's place is taken at the instant of joining: read before the notice goes into the model, which may
 	// already let more be trimmed.
 	info := m.infoOf(t, target, group)
-	joined := m.notices(t, user, group, chat.NoticeJoined)
+	joined := m.notices(t, user, group, notices...)
 	if role == "" {
 		role = chat.Ordinary
 	}
@@ -149,22 +155,11 @@ func (m *machine) remove(t *rapid.T, user, group string) {
 		return
 	}
 	expect(t, "remove", err, "")
-	delete(g.members, target)
-	if len(g.members) == 0 {
-		delete(m.groups, group)
-		return
-	}
-	want := []string{chat.NoticeRemoved}
 	if user == target {
-		want = []string{chat.NoticeLeft}
+		m.removed(t, user, target, group, chat.NoticeLeft)
+	} else {
+		m.removed(t, user, target, group, chat.NoticeRemoved)
 	}
-	if had.role == chat.Owner {
-		heir := g.heir()
-		g.members[heir].role = chat.Owner
-		want = append(want, chat.NoticeRole)
-	}
-	g.free()
-	m.notices(t, user, group, want...)
 }
 
 // target picks an id of the log: mostly a text that is there, else any, also one that is gone or never was.
@@ -330,21 +325,38 @@ func (m *machine) trim(t *rapid.T, _, group string) {
 }
 
 func (m *machine) settings(t *rapid.T, user, group string) {
+	m.set(t, caller(user), group)
+}
+
+// set changes some of the settings.
+func (m *machine) set(t *rapid.T, by chat.Caller, group string) {
 	g := m.groups[group]
-	keep := rapid.Int64Range(0, 6).Draw(t, "keep")
-	_, err := m.service.UpdateGroup(m.ctx, caller(user), group, chat.GroupChange{Keep: &keep})
-	if w := g.members[user]; w == nil || !w.role.Manages() {
+	keep, backlog, history := g.keep, g.backlogMax, g.history
+	if evenly(t, "change keep", 2) == 0 {
+		keep = rapid.Int64Range(0, 6).Draw(t, "keep")
+	}
+	if evenly(t, "change backlog_max", 2) == 0 {
+		backlog = rapid.Int64Range(3, 25).Draw(t, "backlog")
+	}
+	if evenly(t, "change history", 4) == 0 {
+		history = !history
+	}
+	_, err := m.service.UpdateGroup(m.ctx, by, group, chat.GroupChange{Keep: &keep, BacklogMax: &backlog, History: &history})
+	if w := g.members[by.User]; !by.Admin && (w == nil || !w.role.Manages()) {
 		expect(t, "settings without rights", err, m.outsider(group), chat.CodeForbidden)
 		return
 	}
 	expect(t, "settings", err, "")
-	changed := keep != g.keep
-	g.keep = keep
+	changed := keep != g.keep || backlog != g.backlogMax || history != g.history
+	if backlog > g.backlogMax {
+		g.counted = max(g.counted, g.last-g.backlogMax)
+	}
+	g.keep, g.backlogMax, g.history = keep, backlog, history
 	g.free()
 	if changed {
-		m.notices(t, user, group, chat.NoticeSettings)
+		m.notices(t, by.User, group, chat.NoticeSettings)
 	} else {
-		m.notices(t, user, group)
+		m.notices(t, by.User, group)
 	}
 }
 
@@ -364,7 +376,12 @@ func (m *machine) sync(t *rapid.T, user, _ string) {
 	got, err := m.service.Sync(m.ctx, caller(user), chat.SyncRequest{Limit: limit})
 	expect(t, "sync", err, "")
 	served := map[string]bool{}
-	total := 0
+	total, owed := int64(0), int64(0)
+	for id, g := range m.groups {
+		if w := g.members[user]; w != nil {
+			owed += g.last - max(w.seen, m.infoOf(t, user, id).Visible()-1)
+		}
+	}
 	for _, b := range got.Groups {
 		w := m.member(b.Group, user)
 		if w == nil {
@@ -376,10 +393,14 @@ func (m *machine) sync(t *rapid.T, user, _ string) {
 			t.Fatalf("sync: %s begins at %d, seen is %d", b.Group, b.From, w.seen)
 		}
 		served[b.Group] = true
-		total += len(b.Messages)
+		total += int64(len(b.Messages))
+		// No group takes from another what that one could use.
+		if share := min(b.Last-b.From+1, int64(limit/len(machineGroups))); int64(len(b.Messages)) < share {
+			t.Fatalf("sync with limit %d serves %d messages of %s, which has %d..%d", limit, len(b.Messages), b.Group, b.From, b.Last)
+		}
 	}
-	if total > limit {
-		t.Fatalf("sync served %d messages, the limit is %d", total, limit)
+	if total != min(owed, int64(limit)) {
+		t.Fatalf("sync served %d messages; the limit is %d, %d are owed", total, limit, owed)
 	}
 	for id, g := range m.groups {
 		if w := g.members[user]; w != nil && w.seen < g.last && !served[id] && limit >= len(machineGroups) {

@@ -101,7 +101,11 @@ func (m *machine) step(t *rapid.T) {
 		user = oneOf(t, "user, again", machineUsers...) // strangers are refused whatever they do: a few of those will do
 	}
 	if m.groups[group] == nil {
+		if evenly(t, "cleaned up before", 3) == 0 {
+			m.runTask(t, chat.TaskCleanup, chat.GroupTask{Group: group, Epoch: "late"})
+		}
 		m.create(t, user, group)
+		m.checkIndex(t, group)
 		m.check(t, group)
 		return
 	}
@@ -113,7 +117,8 @@ func (m *machine) step(t *rapid.T) {
 		{12, "send", m.send}, {6, "retry", m.retry}, {8, "pull", m.pull}, {8, "ack", m.ack}, {5, "read", m.read},
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
-		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "direct", m.list},
+		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
+		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {2, "tasks", m.tasks},
 	}
 	total := 0
 	for _, a := range actions {

@@ -50,6 +50,7 @@ type modelGroup struct {
 	freed      int64
 	keep       int64
 	backlogMax int64
+	counted    int64 // backlog_max was raised: what the smaller one had left out up to here is counted no more
 	history    bool
 	public     bool
 	messages   map[int64]*modelMessage // also trimmed ones: unread counts outlive them
@@ -99,7 +100,10 @@ func (g *modelGroup) append(by string, m *modelMessage) int64 {
 // unread is the rule of the wire contract, counted the slow way.
 func (g *modelGroup) unread(user string) (unread, mentions int64) {
 	m := g.members[user]
-	floor := max(m.read, g.last-g.backlogMax)
+	floor := max(m.read, g.last-g.backlogMax, g.counted)
+	if !g.history {
+		floor = max(floor, m.joined-1) // what is hidden is not unread
+	}
 	for id := floor + 1; id <= g.last; id++ {
 		e := g.messages[id]
 		if e == nil || !e.counts() {
