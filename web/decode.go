@@ -191,7 +191,7 @@ type field struct {
 }
 
 // scanObject walks over valid JSON and returns the fields of its outermost object. It refuses anything but an object,
-// nesting beyond depthMax, and two fields of one name in any object.
+// nesting beyond depthMax, two fields of one name in any object, and numbers that no double holds.
 func scanObject(b []byte) ([]field, error) {
 	var (
 		fields []field
@@ -214,6 +214,12 @@ func scanObject(b []byte) ([]field, error) {
 			key = false
 		case ',':
 			key = stack[len(stack)-1] != nil
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			end := numberEnd(b, i)
+			if beyondDouble(b[i:end]) {
+				return nil, chat.Errorf(chat.CodeInvalid, "a number is larger than a double holds")
+			}
+			i = end - 1
 		case '"':
 			end := stringEnd(b, i)
 			if key {
@@ -238,6 +244,25 @@ func scanObject(b []byte) ([]field, error) {
 		}
 	}
 	return fields, nil
+}
+
+// numberEnd returns the index behind the number that begins at i.
+func numberEnd(b []byte, i int) int {
+	for i < len(b) && (b[i] >= '0' && b[i] <= '9' || b[i] == '.' || b[i] == '-' || b[i] == '+' || b[i] == 'e' || b[i] == 'E') {
+		i++
+	}
+	return i
+}
+
+// beyondDouble tells whether many readers of JSON would refuse a number, and the whole batch with it. Those without an
+// exponent and of fewer digits than the largest double are not.
+func beyondDouble(number []byte) bool {
+	const digitsMax = 308
+	if len(number) <= digitsMax && bytes.IndexByte(number, 'e') < 0 && bytes.IndexByte(number, 'E') < 0 {
+		return false
+	}
+	_, err := strconv.ParseFloat(string(number), 64)
+	return err != nil
 }
 
 // stringEnd returns the index of the quote that closes the string opened at i.

@@ -31,7 +31,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"fraction", `{"id":1.0}`, `"id": want an integer`},
 		{"exponent", `{"id":1e3}`, `"id": want an integer`},
 		{"2^63", `{"id":9223372036854775808}`, `"id": want an integer`},
-		{"huge", `{"id":1e999}`, `"id": want an integer`},
+		{"huge", `{"id":1e999}`, `larger than a double`},
 		{"a bool", `{"id":true}`, `"id": want an integer`},
 		{"an object", `{"id":{}}`, `"id": want an integer`},
 		{"NaN", `{"id":NaN}`, "JSON value"},
@@ -84,6 +84,20 @@ func TestHalfCharactersAreRefused(t *testing.T) {
 			var draft api.MessageDraft
 			if err := decodeStrict([]byte(body), &draft); (err == nil) != want {
 				t.Errorf("%s: %v", body, err)
+			}
+		}
+	}
+}
+
+func TestNumbersBeyondDoublesAreRefused(t *testing.T) {
+	for number, want := range map[string]bool{
+		"1e308": true, "-1.7E+308": true, "1e-999": true, "12345678901234567890123.10": true, "0": true, "1" + strings.Repeat("0", 308): true,
+		"1e309": false, "-1E+999999": false, "1" + strings.Repeat("0", 309): false,
+	} {
+		for _, body := range []string{`{"data":` + number + `}`, `{"data":[{"a":` + number + `},"1e999"]}`} {
+			var draft api.MessageDraft
+			if err := decodeStrict([]byte(body), &draft); (err == nil) != want {
+				t.Errorf("%.40s: %v", body, err)
 			}
 		}
 	}
