@@ -76,8 +76,10 @@ func (s *Service) indexAdd(ctx context.Context, users []string, group string, se
 	}
 }
 
-func (s *Service) indexDrop(ctx context.Context, user, group string) {
-	if err := s.stores.DropUserGroup(ctx, user, group); err != nil {
+// index does the same for one user by the truth of the group: between a step and this write another may have been done,
+// and a node that was slow must not put back what is over.
+func (s *Service) index(ctx context.Context, user, group string) {
+	if _, err := s.repairIndex(ctx, user, group); err != nil {
 		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", group, "error", err)
 	}
 }

@@ -376,6 +376,6 @@ func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error {
 	if err := s.stores.DeleteGroup(ctx, by, id); err != nil {
 		return asError(err)
 	}
-	s.indexDrop(ctx, by.User, id)
+	s.index(ctx, by.User, id)
 	return nil
 }

@@ -130,3 +130,40 @@ func TestOneBrokenLog(t *testing.T) {
 		t.Errorf("live: got %+v", e)
 	}
 }
+
+// overtaken is a store on which the user is back in the group before the node that took them out has written the index.
+type overtaken struct {
+	chat.Stores
+	between func()
+}
+
+func (o *overtaken) Leave(ctx context.Context, m chat.Membership) (bool, error) {
+	deleted, err := o.Stores.Leave(ctx, m)
+	o.between()
+	return deleted, err
+}
+
+func (o *overtaken) Join(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
+	member, added, err := o.Stores.Join(ctx, m)
+	o.between()
+	return member, added, err
+}
+
+func TestIndexOfASlowNode(t *testing.T) {
+	b := newBench(t)
+	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	slow := &overtaken{Stores: b.stores, between: func() {
+		_, _, err := b.PutMember(b.ctx, as("alice"), "g", "bob", "")
+		b.must(err)
+	}}
+	b.must(chat.New(slow, chat.Options{}).RemoveMember(b.ctx, as("alice"), "g", "bob"))
+	if got := b.index("bob", "g"); got < 0 {
+		t.Error("bob is a member again, and his index lost the group")
+	}
+	slow.between = func() { b.must(b.RemoveMember(b.ctx, as("alice"), "g", "cid")) }
+	_, _, err := chat.New(slow, chat.Options{}).PutMember(b.ctx, as("alice"), "g", "cid", "")
+	b.must(err)
+	if got := b.index("cid", "g"); got >= 0 {
+		t.Error("cid is no member any longer, and his index holds the group")
+	}
+}

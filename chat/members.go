@@ -74,7 +74,7 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 		return Member{}, false, asError(err)
 	}
 	if created {
-		s.indexAdd(ctx, []string{user}, group, m.Seen)
+		s.index(ctx, user, group)
 	}
 	if role == "" || m.Role == role {
 		return m, created, nil
@@ -136,7 +136,7 @@ func (s *Service) RemoveMember(ctx context.Context, by Caller, group, user strin
 	if _, err := s.stores.Leave(ctx, leave); err != nil {
 		return asError(err)
 	}
-	s.indexDrop(ctx, user, group)
+	s.index(ctx, user, group)
 	return nil
 }
 
