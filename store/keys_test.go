@@ -35,38 +35,40 @@ func allKeys(k keyspace, group, user, other string) map[string]string {
 
 // TestKeysAreInjective: no two things share a key, whatever ids are chosen, and all keys of one group or user carry the
 // one tag of its partition.
-func TestKeysAreInjective(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k := keyspace{prefix: "chat", partitions: rapid.IntRange(1, 200).Draw(t, "partitions")}
-		found := map[string]string{}
-		for range 3 {
-			group, user, other := anyID.Draw(t, "group"), anyID.Draw(t, "user"), anyID.Draw(t, "other")
-			for what, key := range allKeys(k, group, user, other) {
-				if before, ok := found[key]; ok && before != what {
-					t.Fatalf("%s and %s are both %s", before, what, key)
-				}
-				found[key] = what
-				tag := k.tagged(k.partition(group))
-				if strings.HasPrefix(what, "u ") {
-					tag = k.tagged(k.partition(user))
-				}
-				if !strings.HasPrefix(key, tag) || strings.Count(key, "{") != 1 || strings.Count(key, "}") != 1 {
-					t.Fatalf("%s is %s, not under %s", what, key, tag)
-				}
+func TestKeysAreInjective(t *testing.T) { rapid.Check(t, keysAreInjective) }
+
+func FuzzKeys(f *testing.F) { f.Fuzz(rapid.MakeFuzz(keysAreInjective)) }
+
+func keysAreInjective(t *rapid.T) {
+	k := keyspace{prefix: "chat", partitions: rapid.IntRange(1, 200).Draw(t, "partitions")}
+	found := map[string]string{}
+	for range 3 {
+		group, user, other := anyID.Draw(t, "group"), anyID.Draw(t, "user"), anyID.Draw(t, "other")
+		for what, key := range allKeys(k, group, user, other) {
+			if before, ok := found[key]; ok && before != what {
+				t.Fatalf("%s and %s are both %s", before, what, key)
 			}
-			if g, u, ok := k.followed(k.group(group).channel()); g != group || u != "" || !ok {
-				t.Fatalf("the channel of %s is read as of %q, %q", group, g, u)
+			found[key] = what
+			tag := k.tagged(k.partition(group))
+			if strings.HasPrefix(what, "u ") {
+				tag = k.tagged(k.partition(user))
 			}
-			if g, u, ok := k.followed(k.user(user).channel()); g != "" || u != user || !ok {
-				t.Fatalf("the channel of %s is read as of %q, %q", user, g, u)
-			}
-			for _, key := range k.group(group).enqueue() {
-				if !strings.HasPrefix(key, k.tagged(k.partition(group))+"q:") {
-					t.Fatalf("%s is a key of the queue of another partition", key)
-				}
+			if !strings.HasPrefix(key, tag) || strings.Count(key, "{") != 1 || strings.Count(key, "}") != 1 {
+				t.Fatalf("%s is %s, not under %s", what, key, tag)
 			}
 		}
-	})
+		if g, u, ok := k.followed(k.group(group).channel()); g != group || u != "" || !ok {
+			t.Fatalf("the channel of %s is read as of %q, %q", group, g, u)
+		}
+		if g, u, ok := k.followed(k.user(user).channel()); g != "" || u != user || !ok {
+			t.Fatalf("the channel of %s is read as of %q, %q", user, g, u)
+		}
+		for _, key := range k.group(group).enqueue() {
+			if !strings.HasPrefix(key, k.tagged(k.partition(group))+"q:") {
+				t.Fatalf("%s is a key of the queue of another partition", key)
+			}
+		}
+	}
 }
 
 // TestCoreKeysAreWhatTheScriptsBind: core.lua numbers the keys of groupKeys.core.
