@@ -208,10 +208,15 @@ func (s *Store) Sync(ctx context.Context) error {
 	if !s.server.waitsForDisk {
 		return nil
 	}
-	// WAITAOF counts what its own connection wrote, so something is written on it first.
-	pipe := s.client.Pipeline()
-	s.layoutCall(s.keys.partitions).queueOn(ctx, pipe)
-	pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
-	_, err := pipe.Exec(ctx)
-	return fail("sync", err)
+	for attempt := 0; ; attempt++ {
+		// WAITAOF counts what its own connection wrote, so something is written on it first.
+		pipe := s.client.Pipeline()
+		written := s.layoutCall(s.keys.partitions).queueOn(ctx, pipe)
+		pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
+		_, err := pipe.Exec(ctx)
+		if attempt == 0 && s.again(ctx, written.Err()) {
+			continue
+		}
+		return fail("sync", err)
+	}
 }
