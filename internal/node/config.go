@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,8 +51,7 @@ type Config struct {
 	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Items of an inbox."`
 	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Live websockets of a user."`
 
-	// Settings of what this version does not have: only the value that says so is taken, so that nobody believes in a
-	// protection that is not there.
+	// Settings of what this version does not have; see checkAbsent.
 	Archive     string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
 	Accounts    string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
 	RateUser    string `env:"CHATD_RATE_USER" default:"off" hidden:""`
@@ -63,6 +63,7 @@ type Config struct {
 // settings are the checked Config.
 type settings struct {
 	Config
+	unenforced []string // keys of settings that this version reads and does not act on
 	secret     []byte
 	dev        bool
 	loopback   bool
@@ -221,14 +222,30 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 	return out
 }
 
+// rate is how a rate limit is written.
+var rate = regexp.MustCompile(`^[1-9][0-9]{0,8}/[smh]$`)
+
+// checkAbsent looks at the settings of what this version does not have. A store or a sign-in that is missing stops the
+// start; what only limits or delays is read, and announce warns of it, so that one environment fits several versions.
 func (s *settings) checkAbsent(p *problems) {
-	for _, a := range []struct{ key, value string }{
-		{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts},
-		{"CHATD_RATE_USER", s.RateUser}, {"CHATD_RATE_SEND", s.RateSend}, {"CHATD_RATE_IP", s.RateIP},
-	} {
-		if a.value != "off" {
+	for _, a := range []struct{ key, value string }{{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts}} {
+		if a.value != "off" && a.value != "" {
 			p.add(a.key, "this version has none; leave it out, or set it to off")
 		}
+	}
+	for _, a := range []struct{ key, value string }{
+		{"CHATD_RATE_USER", s.RateUser}, {"CHATD_RATE_SEND", s.RateSend}, {"CHATD_RATE_IP", s.RateIP},
+	} {
+		switch {
+		case a.value == "off" || a.value == "":
+		case rate.MatchString(a.value):
+			s.unenforced = append(s.unenforced, a.key)
+		default:
+			p.add(a.key, "want off, or a rate such as 100/s; not %q", a.value)
+		}
+	}
+	if s.NotifyDelay != "" {
+		s.unenforced = append(s.unenforced, "CHATD_NOTIFY_DELAY")
 	}
 }
 

@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestConfigRefuses(t *testing.T) {
 		"drain delay":           {func(c *Config) { c.DrainDelay = "5" }, []string{"CHATD_DRAIN_DELAY"}},
 		"archive":               {func(c *Config) { c.Archive = "sqlite:x" }, []string{"CHATD_ARCHIVE", "off"}},
 		"accounts":              {func(c *Config) { c.Accounts = "on" }, []string{"CHATD_ACCOUNTS"}},
-		"rate":                  {func(c *Config) { c.RateUser = "100/s" }, []string{"CHATD_RATE_USER"}},
+		"rate":                  {func(c *Config) { c.RateUser = "fast" }, []string{"CHATD_RATE_USER", "100/s"}},
 		"dev word":              {func(c *Config) { c.Dev = "yes" }, []string{"CHATD_DEV", "on, off or auto"}},
 		"dev on all addresses":  {func(c *Config) { c.Dev, c.Addr = "on", "0.0.0.0:8080" }, []string{"CHATD_DEV"}},
 		"dev with no host":      {func(c *Config) { c.Dev, c.Addr = "on", ":8080" }, []string{"CHATD_DEV"}},
@@ -102,6 +103,7 @@ func TestConfigTakes(t *testing.T) {
 	}
 	c.Addr, c.JWTSecretFile, c.Durability, c.MaxBody, c.MaxPage = "0.0.0.0:80", file, "disk", "1000", "50"
 	c.Origins, c.TrustedProxies, c.Archive = []string{"https://a.example", "http://localhost:3000"}, []string{"10.0.0.1", "fd00::/8"}, "off"
+	c.RateUser, c.RateIP, c.NotifyDelay = "100/s", "off", "3s"
 	if s, err = c.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +112,9 @@ func TestConfigTakes(t *testing.T) {
 	}
 	if s.limits.BodyBytesMax != 1000 || s.limits.PageMessagesMax != 50 || s.limits.PageMessages != 50 {
 		t.Errorf("limits %+v", s.limits)
+	}
+	if want := []string{"CHATD_RATE_USER", "CHATD_NOTIFY_DELAY"}; !slices.Equal(s.unenforced, want) {
+		t.Errorf("warned of %q, want %q", s.unenforced, want)
 	}
 	for _, off := range []func(*Config){
 		func(c *Config) { c.JWTSecret = testSecret }, func(c *Config) { c.JWTJWKS = "/keys.json" },

@@ -275,8 +275,8 @@ func (n *Node) announce() {
 	if n.set.dev {
 		n.log.Warn("development sign-in is on: anyone on this host may use any name", "page", "http://"+address+"/")
 	}
-	if n.set.NotifyDelay != "" {
-		n.log.Warn("CHATD_NOTIFY_DELAY has no effect: this version sends no notifications")
+	for _, key := range n.set.unenforced {
+		n.log.Warn("this version does not act on "+key+": nothing is limited or delayed by it", "key", key)
 	}
 	n.log.Info("listening", "address", address, "page", "http://"+address+"/", "docs", "http://"+address+"/docs")
 }
