@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	togetherSteps = 150 // by each of the workers
+	togetherSteps = 1000 // by each of the workers
 	togetherKinds = 14
 )
 
@@ -55,6 +55,7 @@ func TestManyAtOnce(t *testing.T) {
 	var done [togetherKinds]atomic.Int64
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
+	defer func() { t.Logf("done: %v", counts(&done)) }()
 	for w := range 8 {
 		wg.Go(func() {
 			worker := &together{t: t, ctx: ctx, service: nodes[w%2], r: rand.New(rand.NewPCG(seed, uint64(w))), users: users, groups: groups, done: &done}
@@ -66,7 +67,7 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 	for what := range done {
 		if done[what].Load() == 0 {
-			t.Errorf("step %d was never done: nothing was shown of it", what)
+			t.Errorf("step %d was never done: nothing was shown of it (all: %v)", what, counts(&done))
 		}
 	}
 	client, err := queue.NewClient(queue.Options{Client: stores[0].Client(), Partitions: 4})
@@ -192,4 +193,11 @@ func auditGroup(ctx context.Context, t *testing.T, s *store.Store, group string,
 			t.Errorf("%s: at %d there is %d: %s", group, info.First+int64(i), m.ID, m.JSON)
 		}
 	}
+}
+
+func counts(done *[togetherKinds]atomic.Int64) (all []int64) {
+	for i := range done {
+		all = append(all, done[i].Load())
+	}
+	return all
 }
