@@ -15,9 +15,7 @@ func FuzzConnect(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		if strings.Contains(raw, "://") {
-			raw = strings.Replace(raw, "://", "://canary-4711:", 1)
-		}
+		raw = strings.Replace(raw, "://", "://canary-4711:", 1)
 		client, err := connect(Options{URL: raw})
 		if err != nil {
 			if strings.Contains(err.Error(), "canary-4711") {
