@@ -128,6 +128,7 @@ func counting(b *bench) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.what, err)
 		}
+		b.steps[s.what] = [2]int64{commands, trips}
 		b.table.count(s.what, "%d commands, %d round trips", commands, trips)
 	}
 	for _, readers := range []int{1, 1000} {
@@ -189,7 +190,12 @@ func takeUpTo(b *bench, followers []*chat.Follower, group string, last int64) er
 // memory gives the bytes that a stored message of 200 bytes costs the server.
 func memory(b *bench) error {
 	b.table.section("memory of redis-server a stored message of 200 bytes")
-	for _, shape := range []struct{ groups, each int }{{1, 100_000}, {1000, 100}, {10_000, 10}} {
+	sent, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, "read-0", chat.Draft{Body: body}, "")
+	if err != nil {
+		return err
+	}
+	b.table.count("its JSON, as it is served", "%d B", len(sent.JSON))
+	for _, shape := range []struct{ groups, each int }{{1, 100_000}, {1000, 100}, {2000, 10}} {
 		groups, each := shape.groups, shape.each
 		if groups == 1 {
 			each = scaled(each)

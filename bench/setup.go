@@ -26,6 +26,7 @@ type bench struct {
 	service *chat.Service
 	traffic *traffic
 	table   table
+	steps   map[string][2]int64 // what counting found: commands and round trips of each step
 }
 
 // program lets this command use what tests use: it ends the program where a test would fail.
@@ -58,7 +59,7 @@ func (p *program) close() {
 }
 
 func newBench() *bench {
-	b := &bench{tb: &program{}, ctx: context.Background(), traffic: &traffic{}}
+	b := &bench{tb: &program{}, ctx: context.Background(), traffic: &traffic{}, steps: map[string][2]int64{}}
 	b.redis = redistest.Start(b.tb)
 	b.open(store.Options{URL: b.redis.URL()})
 	return b

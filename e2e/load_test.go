@@ -11,7 +11,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-var loadFlag = flag.Int("load", 20_000, "messages of the load test over two nodes; half as many where the subscriptions are cut")
+var loadFlag = flag.Int("load", 20_000, "messages of the load test over two nodes")
 
 const (
 	loadWriters = 8
@@ -27,7 +27,7 @@ func TestEveryReaderGetsEveryMessage(t *testing.T) {
 
 // TestEveryReaderGetsEveryMessageWithoutSignals is the same while the nodes' subscriptions are cut every half second.
 func TestEveryReaderGetsEveryMessageWithoutSignals(t *testing.T) {
-	load(t, *loadFlag/2, func(ctx context.Context, redis *redistest.Server) func(*testing.T) {
+	load(t, *loadFlag, func(ctx context.Context, redis *redistest.Server) func(*testing.T) {
 		killed, cuts := int64(0), 0
 		done := make(chan struct{})
 		ctx, cancel := context.WithCancel(ctx)

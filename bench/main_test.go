@@ -1,0 +1,21 @@
+package main
+
+import "testing"
+
+// TestTable makes the table with little work, so that it cannot rot, and holds what it counts without noise.
+func TestTable(t *testing.T) {
+	*scale = 0.002
+	b := newBench()
+	defer b.close()
+	if err := run(b); err != nil {
+		t.Fatal(err)
+	}
+	for step, most := range map[string][2]int64{
+		"a send": {1, 1}, "an ack": {1, 1}, "a pull of 50": {5, 2}, "a sync over 20 groups": {46, 2},
+	} {
+		got, counted := b.steps[step]
+		if !counted || got[0] > most[0] || got[1] > most[1] {
+			t.Errorf("%s: %d commands in %d round trips (counted: %v), want at most %d in %d", step, got[0], got[1], counted, most[0], most[1])
+		}
+	}
+}
