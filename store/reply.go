@@ -129,11 +129,12 @@ func refusedByServer(err error) bool {
 	return errors.As(err, &answered) && !errors.Is(err, redis.ErrClosed)
 }
 
-// broken tells whether err is of a connection that broke, so that it is unknown whether the step was done.
+// broken tells whether err is of a connection that broke, so that it is unknown whether the step was done. A server that
+// does not answer in time is not asked again: it hangs, and the caller has waited long enough.
 func broken(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	var network *net.OpError
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !network.Timeout()
 }
