@@ -24,7 +24,7 @@ type Limits struct {
 
 	KeyAge      time.Duration // how long a retry key is kept at least, within KeysMax
 	WaitMax     time.Duration // the longest long poll
-	SafetyCheck time.Duration // how often live groups are compared with the store, for wake-ups that were lost
+	SafetyCheck time.Duration // within which a lost wake-up is repaired: live groups are compared with the store a little more often
 	FeedLinger  time.Duration // how long a group without a live reader stays followed
 	RingEntries int           // newest messages of a live group kept in memory
 }
