@@ -259,9 +259,7 @@ func (f *feed) observe(i Info) (suspect bool) {
 	defer f.mu.Unlock()
 	if f.last == unknownLast {
 		f.resetLocked(i.Epoch, i.Last)
-		if i.LastMark != "-" {
-			f.mark = i.LastMark
-		}
+		f.mark = i.LastMark
 	}
 	if f.epoch != i.Epoch {
 		return true

@@ -25,7 +25,7 @@ type Info struct {
 	MentionsUnread int64  //
 	ActiveMs       int64  // when the newest entry was sent
 	NewestID       int64  // id of the newest text or data; 0: none yet
-	LastMark       string // mark of the entry at Last; "-" where that entry is trimmed or there is none
+	LastMark       string // mark of the entry at Last, also where that entry is trimmed
 }
 
 // Visible is the lowest id the member may be served: First, or the notice of joining where history is hidden.
