@@ -1,0 +1,90 @@
+package cron
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+	_ "time/tzdata" // the zones, where the system has none
+)
+
+// A wall time is written as a time.Time in UTC that shows what a clock in the zone shows.
+
+const (
+	// offsetMax is more than any zone was ever away from UTC (15 h 56 min).
+	offsetMax    = 26 * time.Hour
+	zoneBytesMax = 64
+)
+
+// zoneName leaves out what systems keep beside the zones: none of theirs begins with a small letter.
+var zoneName = regexp.MustCompile(`^[A-Z][A-Za-z0-9/_+-]*$`)
+
+// zones remembers those that were loaded; there are no more than the tz database has.
+var zones sync.Map
+
+// Zone is a zone by its name in the tz database; "" is UTC. What systems keep beside the names (which zone the node itself is in,
+// clocks with leap seconds) is none: it would depend on the node.
+func Zone(name string) (*time.Location, error) {
+	if known, ok := zones.Load(name); ok {
+		return known.(*time.Location), nil
+	}
+	if name == "" {
+		return time.UTC, nil
+	}
+	if name == "Local" || len(name) > zoneBytesMax || !zoneName.MatchString(name) {
+		return nil, fmt.Errorf("%w: %.64q is no name of the tz database", ErrZone, name)
+	}
+	location, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q is not in the tz database", ErrZone, name)
+	}
+	zones.Store(name, location)
+	return location, nil
+}
+
+// offset is how far the clock of an instant's zone is ahead of UTC.
+func offset(at time.Time) time.Duration {
+	_, seconds := at.Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+func wallOf(at time.Time, zone *time.Location) time.Time {
+	return at.UTC().Add(offset(at.In(zone)))
+}
+
+// firstShown is the first instant at which the clock of a zone shows a wall time or a later one.
+func firstShown(wall time.Time, zone *time.Location) time.Time {
+	for at := wall.Add(-offsetMax).In(zone); ; {
+		start, end := at.ZoneBounds()
+		first := wall.Add(-offset(at))
+		if !start.IsZero() && first.Before(start) {
+			first = start.UTC()
+		}
+		if end.IsZero() || first.Before(end) {
+			return first
+		}
+		at = end
+	}
+}
+
+// highest is the latest wall time that the clock of a zone showed up to an instant: the one it shows, or, within an hour that is
+// repeated, the last before the clock went back.
+func highest(at time.Time, zone *time.Location) time.Time {
+	shown := wallOf(at, zone)
+	for before := at.In(zone); ; {
+		start, _ := before.ZoneBounds()
+		if start.IsZero() || at.Sub(start) > 2*offsetMax {
+			return shown
+		}
+		before = start.Add(-time.Second)
+		if last := wallOf(before, zone); last.After(shown) {
+			shown = last
+		}
+	}
+}
+
+// leftOut says that the whole day of a wall time was passed over, as when a zone changed sides of the date line.
+func leftOut(wall time.Time, zone *time.Location) bool {
+	midnight := wall.Truncate(24 * time.Hour)
+	return firstShown(midnight, zone).Equal(firstShown(midnight.AddDate(0, 0, 1), zone))
+}
