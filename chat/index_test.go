@@ -79,7 +79,7 @@ func TestCleanupThatIsCutOff(t *testing.T) {
 	b.must(err)
 	died := errors.New("the node dies")
 	dying := chat.New(&failing{Stores: b.stores, err: died}, chat.Options{})
-	if err := dying.Handlers()[chat.TaskCleanup](b.ctx, payload); !errors.Is(err, died) {
+	if err := dying.Handlers()[chat.TaskCleanup].Run(b.ctx, chat.TaskRun{Payload: payload}); !errors.Is(err, died) {
 		t.Fatalf("got %v", err)
 	}
 	// Bob's index is written late, by a node that was slow.

@@ -81,7 +81,7 @@ func (l *live) runTask(t testing.TB, kind string, payload any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Handlers()[kind](t.Context(), b); err != nil {
+	if err := l.Handlers()[kind].Run(t.Context(), chat.TaskRun{Payload: b}); err != nil {
 		t.Fatal(err)
 	}
 }

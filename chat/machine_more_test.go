@@ -195,7 +195,7 @@ func (m *machine) runTask(t *rapid.T, kind string, task any) {
 	payload, err := json.Marshal(task)
 	m.must(t, err)
 	for range 2 {
-		expect(t, fmt.Sprintf("task %s", kind), m.service.Handlers()[kind](m.ctx, payload), "")
+		expect(t, fmt.Sprintf("task %s", kind), m.service.Handlers()[kind].Run(m.ctx, chat.TaskRun{Payload: payload}), "")
 	}
 }
 

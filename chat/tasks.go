@@ -19,24 +19,13 @@ const (
 // systemSender is the sender of the server's own inbox items: it is no valid user id.
 const systemSender = "$chat"
 
-// Handlers are the core's own tasks, by kind. All are idempotent: a task may run twice. A payload that cannot be read
-// is invalid_request: trying again is of no use.
-func (s *Service) Handlers() map[string]func(ctx context.Context, payload []byte) error {
-	return map[string]func(context.Context, []byte) error{
+// Handlers are the domain's tasks, by kind.
+func (s *Service) Handlers() map[string]TaskKind {
+	return map[string]TaskKind{
 		TaskMention: handle(s.tellMentioned),
 		TaskMember:  handle(s.tellMembers),
 		TaskTrim:    handle(s.trimAll),
 		TaskCleanup: handle(s.cleanUp),
-	}
-}
-
-func handle[T any](run func(context.Context, T) error) func(context.Context, []byte) error {
-	return func(ctx context.Context, payload []byte) error {
-		var t T
-		if err := json.Unmarshal(payload, &t); err != nil {
-			return &Error{Code: CodeInvalid, Message: "the payload of a task cannot be read", Cause: err}
-		}
-		return asError(run(ctx, t))
 	}
 }
 

@@ -15,7 +15,7 @@ func (b *bench) task(kind string, payload any) {
 	raw, err := json.Marshal(payload)
 	b.must(err)
 	for range 2 {
-		if err := b.Handlers()[kind](b.ctx, raw); err != nil {
+		if err := b.Handlers()[kind].Run(b.ctx, chat.TaskRun{Payload: raw}); err != nil {
 			b.t.Fatalf("%s: %v", kind, err)
 		}
 	}
@@ -123,8 +123,8 @@ func TestTasksRefuseGarbage(t *testing.T) {
 	b := newBench(t)
 	for kind, run := range b.Handlers() {
 		for _, payload := range []string{"", "x", `[]`, `{}`, `{"group":"a b","epoch":"e","from":"x","by":"x"}`, `{"group":{}}`} {
-			b.refused(kind+" with "+payload, run(b.ctx, []byte(payload)), chat.CodeInvalid)
+			b.refused(kind+" with "+payload, run.Run(b.ctx, chat.TaskRun{Payload: []byte(payload)}), chat.CodeInvalid)
 		}
 	}
-	b.refused("an unknown change", b.Handlers()[chat.TaskMember](b.ctx, []byte(`{"group":"g","epoch":"e","by":"x","what":"ate"}`)), chat.CodeInvalid)
+	b.refused("an unknown change", b.Handlers()[chat.TaskMember].Run(b.ctx, chat.TaskRun{Payload: []byte(`{"group":"g","epoch":"e","by":"x","what":"ate"}`)}), chat.CodeInvalid)
 }

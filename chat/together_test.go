@@ -46,7 +46,9 @@ func TestManyAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for kind, handle := range nodes[i].Handlers() {
-			work.Handle(kind, func(ctx context.Context, task queue.Task) error { return handle(ctx, task.Payload) })
+			work.Handle(kind, func(ctx context.Context, task queue.Task) error {
+				return handle.Run(ctx, chat.TaskRun{Payload: task.Payload})
+			})
 		}
 		tasks.Go(func() { _ = work.Run(working) })
 	}

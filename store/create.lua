@@ -4,14 +4,15 @@
 --
 -- KEYS  core
 -- ARGV  1 creator, 2 epoch, 3 name, 4 visibility, 5 created_ms, 6 keep, 7 backlog_max, 8 post, 9 history (1 or 0),
---       10 retry key, 11 member of the public index, 12 channel, 13 id for a task, 14 its payload, 15 how many members
---       besides the creator, then these, then mark and rest of 1 + that many notices
+--       10 retry key, 11 member of the public index, 12 channel, 13 id for a task, 14 its payload, 15 group, 16 how many
+--       members besides the creator, then these, then mark and rest of 1 + that many notices
 -- Returns {OK, 1 where it was made now, 0 where this very creation was done before}
 -- Refuses EXISTS; GONE where the members of an earlier group of this id are not cleaned up yet
 local k = core()
 local creator, epoch, name, visibility, created_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local keep, backlog_max, post, history, key = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local public_member, channel, task_id, payload, others = ARGV[11], ARGV[12], ARGV[13], ARGV[14], tonumber(ARGV[15])
+local public_member, channel, task_id, payload = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
+local group, others = ARGV[15], tonumber(ARGV[16])
 
 local m = redis.call('HMGET', k.meta, 'epoch', 'key', 'created_by')
 if m[1] then
@@ -33,11 +34,12 @@ local function add(user, role, from)
   redis.call('ZADD', k.seen, start, user)
   redis.call('ZADD', k.read, start, user)
 end
-local notices = 16 + others
+local notices = 17 + others
 add(creator, 'owner', notices)
 redis.call('ZADD', k.managers, '1', creator)
-for i = 1, others do add(ARGV[15 + i], 'member', notices + 2 * i) end
+for i = 1, others do add(ARGV[16 + i], 'member', notices + 2 * i) end
 
 if visibility == 'public' then redis.call('ZADD', k.public, 0, public_member) end
+log_grew(k, group, epoch, int(1 + others), clock_ms())
 task_enqueue(k.qk, task_id, 'member', payload, 'high', 0, clock_ms(), '')
 return {'OK', 1}

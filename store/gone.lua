@@ -6,7 +6,8 @@ local function remove_group(k, group, channel, task_id, now_ms)
   redis.call('ZREM', k.public, m[2] .. '\0' .. group)
   redis.call('RENAME', k.joined, k.gone_members)
   if redis.call('EXISTS', k.senders) == 1 then redis.call('RENAME', k.senders, k.gone_senders) end
-  redis.call('UNLINK', k.id, k.meta, k.members, k.managers, k.seen, k.read, k.msgs, k.skip, k.reactions, k.reacted)
+  redis.call('UNLINK', k.id, k.meta, k.members, k.managers, k.seen, k.read, k.msgs, k.skip, k.reactions, k.reacted, k.levels,
+    k.told)
   task_enqueue(k.qk, task_id, 'cleanup', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'normal', 0, now_ms, '')
   redis.call('PUBLISH', channel, 'd ' .. m[1])
 end

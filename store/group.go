@@ -21,7 +21,7 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	payload := memberTask(g.ID, g.Epoch, g.CreatedBy, append([]string{g.CreatedBy}, g.Members...), g.CreatedAt.UnixMilli())
 	args := []any{g.CreatedBy, g.Epoch, g.Name, string(g.Visibility), g.CreatedAt.UnixMilli(), g.Keep, g.BacklogMax,
 		string(g.Post), flag(g.History), shortHash(g.Key), publicMember(g.Name, g.ID), k.channel(), k.taskID(), payload,
-		len(g.Members)}
+		g.ID, len(g.Members)}
 	for _, m := range g.Members {
 		args = append(args, m)
 	}

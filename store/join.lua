@@ -40,6 +40,7 @@ redis.call('ZADD', k.seen, start, user)
 redis.call('ZADD', k.read, start, user)
 if role == 'admin' then redis.call('ZADD', k.managers, id, user) end
 if by ~= user then advance(k.seen, k.read, by, id) end
+log_grew(k, group, m[1], id, clock_ms())
 task_enqueue(k.qk, task_id, 'member', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '","id":' .. id .. ',"by":"' ..
   by .. '","what":"joined","users":["' .. user .. '"],"at_ms":' .. at_ms .. '}', 'high', 0, clock_ms(), '')
 if sweep(k, tonumber(id), tonumber(m[4]), tonumber(m[5])) then

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
 )
 
 // coreQueue is the queue of the tasks that the scripts of this package enqueue.
-const coreQueue = "core"
+const coreQueue = chat.QueueCore
 
 // keyspace builds every key of this package. All keys of one group, or of one user, carry the tag of its partition, so
 // that a script that touches several of them touches one slot. Groups and users were checked by chat.ValidID before
@@ -34,6 +35,9 @@ func (k keyspace) layout() string { return k.tagged(0) + "layout" }
 // public is a ZSET of the public groups in a partition, all of score 0 so that they stand in the order of their
 // members: name, NUL, id.
 func (k keyspace) public(partition int) string { return k.tagged(partition) + "public" }
+
+// wants is a HASH: what a new entry of any log in a partition has to be told to, see wants.lua.
+func (k keyspace) wants(partition int) string { return k.tagged(partition) + "wants" }
 
 // queue holds the keys of the core queue's shard in a partition.
 func (k keyspace) queue(partition int) queue.Keys {
@@ -77,13 +81,18 @@ func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
 func (g groupKeys) by(user string) string   { return g.base + ":by:" + user }
 func (g groupKeys) at(user string) string   { return g.base + ":at:" + user }
 
+// levels is a HASH: member -> what to be notified of, for whom it is not everything. told is a ZSET: member -> highest id
+// that a notification told of.
+func (g groupKeys) levels() string { return g.base + ":levels" }
+func (g groupKeys) told() string   { return g.base + ":told" }
+
 // core lists the keys that core.lua binds, in its order. The scripts that are not hot take all of them.
 func (g groupKeys) core() []string {
 	keys := []string{
 		g.id(), g.meta(), g.members(), g.joined(), g.managers(), g.seen(), g.read(), g.msgs(), g.skip(), g.senders(),
 		g.reactions(), g.reacted(), g.goneMembers(), g.goneSenders(), g.space.public(g.partition),
 	}
-	return append(keys, g.enqueue()...)
+	return append(append(keys, g.enqueue()...), g.space.wants(g.partition), g.levels(), g.told())
 }
 
 // enqueue lists the keys of the core queue that task_enqueue takes.
@@ -125,6 +134,12 @@ func (k keyspace) followed(channel string) (group, user string, ok bool) {
 		return "", id, true
 	}
 	return "", "", false
+}
+
+// hashed names something long by 120 bits of its hash.
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:15])
 }
 
 // shortHash names a retry key inside a HASH: 72 bits, so that a sender's own thousand keys do not meet, in 12 bytes.

@@ -37,6 +37,8 @@ redis.call('ZREM', k.joined, user)
 redis.call('ZREM', k.managers, user)
 redis.call('ZREM', k.seen, user)
 redis.call('ZREM', k.read, user)
+redis.call('HDEL', k.levels, user)
+redis.call('ZREM', k.told, user)
 redis.call('UNLINK', at)
 local id = notice(k, channel, m[1], mark, rest, at_ms)
 advance(k.seen, k.read, by, id)
@@ -51,6 +53,7 @@ if user == m[3] then
 end
 task_enqueue(k.qk, task_id, 'member', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '","id":' .. id .. ',"by":"' ..
   by .. '","what":"' .. what .. '","users":["' .. user .. '"],"at_ms":' .. at_ms .. '}', 'high', 0, now_ms, '')
+log_grew(k, group, m[1], int(last), now_ms)
 prune(k.skip, last - tonumber(m[5]))
 if trim_step(k, last, tonumber(m[4]), tonumber(m[5])) then
   task_enqueue(k.qk, trim_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, now_ms,

@@ -22,25 +22,30 @@ var (
 // Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after
 // a connection that broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
 func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	keys, args := s.appendArgs(a)
+	return s.append(ctx, call{appendScript, keys, args}, a)
+}
+
+// appendArgs are the keys and arguments that append_args.lua binds.
+func (s *Store) appendArgs(a chat.Append) (keys []string, args []any) {
 	k := s.keys.group(a.Group)
-	keys := []string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
-		k.by(a.From), k.reactions(), k.reacted(), k.joined()}
+	keys = make([]string, 0, 22+len(a.Mentions))
+	keys = append(keys, k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
+		k.by(a.From), k.reactions(), k.reacted(), k.joined(), s.keys.wants(k.partition))
+	keys = append(keys, k.enqueue()...)
 	task := ""
 	if len(a.Mentions) > 0 {
 		task = k.taskID()
-		keys = append(keys, k.enqueue()...)
-		for _, user := range a.Mentions {
-			keys = append(keys, k.at(user))
-		}
 	}
-	args := make([]any, 0, 17+len(a.Mentions))
+	args = make([]any, 0, 17+len(a.Mentions))
 	args = append(args, a.From, string(a.Kind), a.Mark, a.Rest, a.SentAtMs, shortHash(a.Key), shortHash(a.Content),
 		a.ReplyTo, a.Target, a.Emoji, flag(a.Removed), flag(durable(a.Durability)), k.channel(), s.limits.KeysMax,
 		s.limits.EmojisMax, a.Group, task)
 	for _, user := range a.Mentions {
+		keys = append(keys, k.at(user))
 		args = append(args, user)
 	}
-	return s.append(ctx, call{appendScript, keys, args}, a)
+	return keys, args
 }
 
 // append runs a script that appends, waiting for what the caller asked for.

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
 )
 
 // Embedded is a server inside this process that speaks the protocol of Redis.
@@ -47,6 +48,7 @@ type Store struct {
 	embedded Embedded
 	server   server
 	follows  *subscription
+	queues   map[string]*queue.Client // by name; set once the number of partitions is known
 }
 
 var (
@@ -100,7 +102,10 @@ func (s *Store) prepare(ctx context.Context, partitions int) error {
 	if err := s.loadScripts(ctx); err != nil {
 		return fmt.Errorf("store: the server does not take the scripts: %w", err)
 	}
-	return s.checkLayout(ctx, partitions)
+	if err := s.checkLayout(ctx, partitions); err != nil {
+		return err
+	}
+	return s.newClients()
 }
 
 // connect makes the client for an URL. The client never repeats a command by itself: a step may have been done although

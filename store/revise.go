@@ -27,13 +27,14 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 	}
 	k := s.keys.group(a.Group)
 	keys := []string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
-		k.reactions(), k.reacted(), k.by(target.From)}
+		k.reactions(), k.reacted(), k.by(target.From), s.keys.wants(k.partition)}
+	keys = append(keys, k.enqueue()...)
 	for _, user := range target.Mentions {
 		keys = append(keys, k.at(user))
 	}
-	args := make([]any, 0, 12+5*len(changes))
+	args := make([]any, 0, 13+5*len(changes))
 	args = append(args, a.From, string(a.Kind), a.Mark, a.Rest, a.SentAtMs, shortHash(a.Key), shortHash(a.Content),
-		flag(asAdmin && !a.Operator), flag(durable(a.Durability)), k.channel(), s.limits.KeysMax, s.limits.EditsMax)
+		flag(asAdmin && !a.Operator), flag(durable(a.Durability)), k.channel(), s.limits.KeysMax, s.limits.EditsMax, a.Group)
 	for _, c := range changes {
 		if c.Old.ID != c.New.ID || c.Old.Mark != c.New.Mark {
 			return chat.Appended{}, broke("revise", fmt.Errorf("message %d would lose its identity", c.Old.ID))

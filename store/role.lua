@@ -41,6 +41,7 @@ else
 end
 local id = notice(k, channel, m[1], mark, rest, at_ms)
 advance(k.seen, k.read, by, id)
+log_grew(k, group, m[1], id, clock_ms())
 if sweep(k, tonumber(id), tonumber(m[4]), tonumber(m[5])) then
   task_enqueue(k.qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),
     'trim:' .. group)

@@ -104,25 +104,6 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-func (n *Node) openTasks() (err error) {
-	n.tasks, err = queue.New(queue.Options{
-		Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Logger: n.log,
-	})
-	if err != nil {
-		return err
-	}
-	for kind, handle := range n.service.Handlers() {
-		n.tasks.Handle(kind, func(ctx context.Context, t queue.Task) error {
-			err := handle(ctx, t.Payload)
-			if chat.CodeOf(err) == chat.CodeInvalid {
-				return queue.Bury(err)
-			}
-			return err
-		})
-	}
-	return nil
-}
-
 func (n *Node) openWeb() (err error) {
 	n.sessions = web.NewSessions(n.service, n.verifier.Verify, web.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,

@@ -3,7 +3,7 @@
 --
 -- qk        array of the keys that Keys.Enqueue() lists: tasks, counts, unique, delayed,
 --           ready:critical, ready:high, ready:normal, ready:low
--- id        of the task, beginning with its partition ("p00-...")
+-- id        of the task, beginning with its partition ("p00-..."); no blanks
 -- kind      names the handler; no blanks
 -- payload   any bytes
 -- priority  critical | high | normal | low (anything else is normal: an error here would

@@ -1,62 +1,64 @@
 -- Ends the runs of a batch of tasks. Every entry demands the token of its claim: with any
--- other (the lease ended and somebody took it back) it has no effect and is reported.
+-- other (the lease ended and somebody took it back, or the task was cancelled) it has no
+-- effect and is reported.
 --
--- KEYS  those of Keys.work()
+-- KEYS  those of Keys.Work()
 -- ARGV  dead_max  dead letters to keep
---       n         how many are complete; then for each of them: id, token
+--       groups    how many groups of complete tasks follow; each of them: token, n, n ids
 --       then for each of the others: verdict, id, token, delay_ms, error
 --         retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --         bury    the same, but it becomes a dead letter
---         return  the run did not count: back to the head of its list, or after delay_ms
+--         expire  its deadline passed before it began: a dead letter, no attempt counted
+--         snooze  no attempt counted: to the tail of its list, or there after delay_ms
+--         return  no attempt counted: back to the head of its list
 --
 -- Returns an array: the places, from 1, of the entries whose token was stale.
 -- Errors: none of its own.
-local dead_max, n = tonumber(ARGV[1]), tonumber(ARGV[2])
+local dead_max, groups = tonumber(ARGV[1]), tonumber(ARGV[2])
 local now_ms, from_ms = task_clock()
-local stale = {}
+local stale, done, place, at = {}, {}, 0, 3
 
-if n > 0 then
-  local ids, tokens, done = {}, {}, {}
-  for i = 1, n do ids[i], tokens[i] = ARGV[1 + 2 * i], ARGV[2 + 2 * i] end
-  local state = redis.call('HMGET', runs, unpack(ids))
-  for i, id in ipairs(ids) do
-    local mine = tokens[i] .. ' '
-    if tokens[i] ~= '0' and state[i] and string.sub(state[i], 1, #mine) == mine then
+for _ = 1, groups do
+  local suffix, last = ' ' .. ARGV[at], at + 1 + tonumber(ARGV[at + 1])
+  for i = at + 2, last do
+    local id = ARGV[i]
+    place = place + 1
+    if redis.call('ZREM', leased, id .. suffix) == 1 then
       done[#done + 1] = id
     else
-      stale[#stale + 1] = i
+      stale[#stale + 1] = place
     end
   end
-  if #done > 0 then
-    redis.call('HINCRBY', counts, 'done', redis.call('ZREM', leased, unpack(done)))
-    redis.call('HDEL', tasks, unpack(done))
-    redis.call('HDEL', runs, unpack(done))
-  end
+  at = last + 1
+end
+if #done > 0 then
+  redis.call('HINCRBY', counts, 'done', #done)
+  redis.call('HDEL', tasks, unpack(done))
+  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(done)) end
 end
 
-local ready, soonest_ms, place = false, 1001, n
-for i = 3 + 2 * n, #ARGV, 5 do
+local ready, soonest_ms = false, 1001
+for i = at, #ARGV, 5 do
   local verdict, id, token, delay_ms, err = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4]
   place = place + 1
-  local current, attempts, crashes, last = task_run(redis.call('HGET', runs, id))
-  if current == '0' or current ~= token then
+  if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
     stale[#stale + 1] = place
+  elseif verdict == 'return' then
+    redis.call('LPUSH', task_list(redis.call('HGET', tasks, id)), id)
+    ready = true
   else
-    if verdict ~= 'return' then
-      attempts, last = attempts + 1, err
+    local run = task_run(redis.call('HGET', runs, id))
+    if verdict ~= 'snooze' then run.err = err end
+    if verdict == 'retry' or verdict == 'bury' then
+      run.attempts = run.attempts + 1
       redis.call('HINCRBY', counts, 'failed', 1)
     end
-    redis.call('ZREM', leased, id)
-    task_write_run(id, attempts, crashes, last)
-    if verdict == 'bury' then
+    task_write_run(id, run, from_ms + delay_ms)
+    if verdict == 'bury' or verdict == 'expire' then
       task_bury(id, now_ms, dead_max)
     elseif delay_ms > 0 then
       redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
       soonest_ms = math.min(soonest_ms, delay_ms)
-    elseif verdict == 'return' then
-      local spec = redis.call('HGET', tasks, id)
-      redis.call('LPUSH', KEYS[task_ready[string.match(spec, '^%a+')]], id)
-      ready = true
     else
       task_push({id})
       ready = true

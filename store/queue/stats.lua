@@ -1,17 +1,28 @@
--- Counts the tasks of one partition by state, all at one instant. Writes nothing.
+-- Counts the tasks of one queue in one partition by state, all at one instant. Writes nothing.
 --
--- KEYS  those of Keys.work()
+-- KEYS  those of Keys.Work()
 -- ARGV  none
 --
--- Returns {critical, high, normal, low, delayed, leased, dead, paused, enqueued, done,
--- failed, crashed, buried, dropped}.
+-- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
+-- failed, crashed, buried, dropped, deleted}
+--   age_ms  how long the oldest of those at the heads of the ready lists could have run, by
+--           when it was enqueued or due; 0 = none is ready
 -- Errors: none of its own.
-local reply = {}
-for p = 1, 4 do reply[p] = redis.call('LLEN', KEYS[4 + p]) end
+local reply, age_ms = {}, 0
+local now_ms = task_clock()
+for p = 1, 4 do
+  reply[p] = redis.call('LLEN', KEYS[4 + p])
+  local head = reply[p] > 0 and redis.call('HGET', tasks, redis.call('LINDEX', KEYS[4 + p], 0))
+  if head then
+    local enqueued_ms, due_ms = string.match(head, '^%S+ %S+ %S+ (%d+) (%d+) ')
+    age_ms = math.max(age_ms, now_ms - math.max(tonumber(enqueued_ms) or now_ms, tonumber(due_ms) or 0))
+  end
+end
 reply[5] = redis.call('ZCARD', delayed)
 reply[6] = redis.call('ZCARD', leased)
 reply[7] = redis.call('ZCARD', dead)
 reply[8] = redis.call('EXISTS', paused)
-local totals = redis.call('HMGET', counts, 'enqueued', 'done', 'failed', 'crashed', 'buried', 'dropped')
-for i = 1, 6 do reply[8 + i] = tonumber(totals[i] or '0') end
+reply[9] = age_ms
+local totals = redis.call('HMGET', counts, 'enqueued', 'done', 'failed', 'crashed', 'buried', 'dropped', 'deleted')
+for i = 1, 7 do reply[9 + i] = tonumber(totals[i] or '0') end
 return reply

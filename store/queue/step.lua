@@ -1,63 +1,74 @@
--- One step of a worker in one partition: promotes what is due, takes back the leases that
--- have ended, claims as many ready tasks as the worker has hands free, and says when to
--- come back. One script, so that waiting costs one command.
+-- One step of a worker in one partition, for all queues that it serves: promotes what is
+-- due, takes back the leases that have ended, claims as many ready tasks as there are hands
+-- free, and says when to come back. One script, so that waiting costs one command.
 --
--- KEYS  those of Keys.work()
--- ARGV  claim        tasks to claim at most; 0 claims none
---       lease_ms     length of their lease
---       sweep        tasks to promote, and leases to take back, at most; 0 looks at neither
---       order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. Whose
---                    list is empty cedes its turn to the highest that is not
+-- KEYS  those of Keys.Work() for each queue
+-- ARGV  lease_ms     length of a lease
+--       sweep        tasks to promote, and leases to take back, at most, in each queue;
+--                    0 looks at neither
 --       crashes_max  a task whose lease ended that often is buried
 --       backoff_ms   pause after the second such end, doubled with each further one
 --       jitter       0 to 999: where in these pauses the first task falls
 --       dead_max     dead letters to keep
+--       then for each queue:
+--       claim        tasks to claim at most; 0 claims none
+--       order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. Whose
+--                    list is empty cedes its turn to the highest that is not
 --
--- Returns {wait_ms, left, promoted, reaped, buried, id, token, run, spec, id, ...}
+-- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, buried, token, with,
+-- id, spec, id, ...}}
 --   wait_ms   until the next due time or end of a lease, at least 0; -1 = none is known
 --   left      ready tasks that were not claimed; 0 while the queue is paused
 --   buried    how many of the reaped
---   run       what the task went through before: "<token> <attempts> <crashes> <error>" or ''
+--   token     of the claimed tasks
+--   with      {place, run, ...}: what some of the claimed, counted from 1, went through
 -- Errors: none of its own.
-local claim, lease_ms, sweep = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local order, crashes_max, backoff_ms = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-local jitter, dead_max = tonumber(ARGV[7]), tonumber(ARGV[8])
+local lease_ms, sweep, crashes_max = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local backoff_ms, jitter, dead_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now_ms, from_ms = task_clock()
 local now = string.format('%.0f', now_ms)
+local until_ms = string.format('%.0f', from_ms + lease_ms)
+local next_ms = math.huge
 
 -- expired lists what lies at or before now in a sorted set, at most sweep of it. The head
 -- is asked for first: the usual answer is "nothing", and it is the cheapest question.
 local function expired(key)
   local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-  if not head[2] or tonumber(head[2]) > now_ms then return {}, tonumber(head[2]) end
-  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, sweep)
-  redis.call('ZREM', key, unpack(ids))
-  head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-  return ids, tonumber(head[2])
+  local members = {}
+  if head[2] and tonumber(head[2]) <= now_ms then
+    members = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, sweep)
+    redis.call('ZREM', key, unpack(members))
+    head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  end
+  next_ms = math.min(next_ms, tonumber(head[2]) or math.huge)
+  return members
 end
 
 -- The pauses of tasks that lost their workers together are spread by the golden ratio:
 -- when one of them is what kills workers, the others get to run without it.
-local function reap(ids)
-  local state, again, buried = redis.call('HMGET', runs, unpack(ids)), {}, 0
+local function reap(members)
+  local ids, again, buried = {}, {}, 0
+  for i, member in ipairs(members) do ids[i] = string.match(member, '^%S+') end
+  local state = redis.call('HMGET', runs, unpack(ids))
   for i, id in ipairs(ids) do
-    local _, attempts, crashes, err = task_run(state[i])
-    crashes = crashes + 1
-    if crashes >= crashes_max then
-      local reason = string.format('lease ended %d times', crashes)
-      if err ~= '' then reason = reason .. '; before: ' .. err end
-      task_write_run(id, attempts, crashes, reason)
+    local run = task_run(state[i])
+    run.crashes = run.crashes + 1
+    if run.crashes >= crashes_max then
+      local reason = string.format('lease ended %d times', run.crashes)
+      if run.err ~= '' then reason = reason .. '; before: ' .. run.err end
+      run.err = reason
+      task_write_run(id, run, 0)
       task_bury(id, now_ms, dead_max)
       buried = buried + 1
+    elseif run.crashes == 1 then
+      task_write_run(id, run, now_ms)
+      again[#again + 1] = id
     else
-      task_write_run(id, attempts, crashes, err)
-      if crashes == 1 then
-        again[#again + 1] = id
-      else
-        local share = (jitter / 1000 + i * 0.618034) % 1
-        local due_ms = from_ms + math.ceil(backoff_ms * 2 ^ math.min(crashes - 2, 10) * share)
-        redis.call('ZADD', delayed, string.format('%.0f', due_ms), id)
-      end
+      local share = (jitter / 1000 + i * 0.618034) % 1
+      local due_ms = from_ms + math.ceil(backoff_ms * 2 ^ math.min(run.crashes - 2, 10) * share)
+      task_write_run(id, run, due_ms)
+      redis.call('ZADD', delayed, string.format('%.0f', due_ms), id)
+      next_ms = math.min(next_ms, due_ms)
     end
   end
   task_push(again)
@@ -65,26 +76,18 @@ local function reap(ids)
   return #again, buried
 end
 
-local next_ms
-local promoted, reaped, buried, pushed = 0, 0, 0, 0
-if sweep > 0 then
-  local ids, lease_next = expired(leased)
-  if #ids > 0 then pushed, buried = reap(ids) end
-  reaped = #ids
-  local due, due_next = expired(delayed)
-  task_push(due)
-  promoted, pushed = #due, pushed + #due
-  next_ms = math.min(lease_next or math.huge, due_next or math.huge)
-end
-
-local reply = {-1, 0, promoted, reaped, buried}
-
 -- How many of each priority: the lengths of the lists and the order decide it, so every
 -- list is popped once however many tasks are claimed.
-local function shares(length, n)
+local function shares(length, left, n, order)
   local take = {0, 0, 0, 0}
+  for p = 1, 4 do
+    if length[p] == left then
+      take[p] = math.min(n, left)
+      return take
+    end
+  end
   for i = 1, n do
-    local p = tonumber(string.sub(order, i, i)) or 1
+    local p = string.byte(order, i) - 48
     if take[p] == length[p] then
       p = 1
       while p <= 4 and take[p] == length[p] do p = p + 1 end
@@ -95,59 +98,95 @@ local function shares(length, n)
   return take
 end
 
-local function lease(ids)
-  local specs = redis.call('HMGET', tasks, unpack(ids))
-  local state = redis.call('HMGET', runs, unpack(ids))
-  local token = redis.call('HINCRBY', counts, 'token', #ids) - #ids
-  local end_ms = from_ms + lease_ms
-  local until_ms = string.format('%.0f', end_ms)
-  local ends, written, waiting, owners = {}, {}, {}, {}
+-- A unique key is free from the claim on. It may have gone to a younger task meanwhile,
+-- while this one waited to be retried.
+local function free_unique(ids, specs)
+  local waiting, owners, free = {}, {}, {}
   for i, id in ipairs(ids) do
-    if specs[i] then
-      local mine = string.format('%.0f', token + i)
-      local old = state[i] or '0 0 0 '
-      ends[#ends + 1], ends[#ends + 2] = until_ms, id
-      written[#written + 1] = id
-      written[#written + 1] = mine .. string.sub(old, string.find(old, ' ', 1, true), -1)
-      local key = string.match(specs[i], '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
-      if key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
-      reply[#reply + 1], reply[#reply + 2] = id, mine
-      reply[#reply + 1], reply[#reply + 2] = state[i] or '', specs[i]
-    end
+    local key = specs[i] and string.match(specs[i], '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
+    if key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
   end
-  if #ends == 0 then return end
-  redis.call('ZADD', leased, unpack(ends))
-  redis.call('HSET', runs, unpack(written))
-  if sweep > 0 then next_ms = math.min(next_ms, end_ms) end
   if #waiting == 0 then return end
-  -- The key may have gone to a younger task meanwhile, while this one waited to be retried.
-  local holders, free = redis.call('HMGET', unique, unpack(waiting)), {}
+  local holders = redis.call('HMGET', unique, unpack(waiting))
   for i, holder in ipairs(holders) do
     if holder == owners[i] then free[#free + 1] = waiting[i] end
   end
   if #free > 0 then redis.call('HDEL', unique, unpack(free)) end
 end
 
-local length, left = {}, 0
-for p = 1, 4 do
-  length[p] = redis.call('LLEN', KEYS[4 + p])
-  left = left + length[p]
-end
-if left > 0 and redis.call('EXISTS', paused) == 1 then left, claim = 0, 0 end
-if left > 0 and claim > 0 then
-  local ids = {}
-  for p, n in ipairs(shares(length, claim)) do
-    if n > 0 then
-      for _, id in ipairs(redis.call('LPOP', KEYS[4 + p], n)) do ids[#ids + 1] = id end
+-- lease claims tasks and writes them behind the head of the reply.
+local function lease(ids, reply)
+  local specs = redis.call('HMGET', tasks, unpack(ids))
+  local token = string.format('%040.0f', redis.call('HINCRBY', counts, 'token', 1))
+  local suffix = ' ' .. token
+  local ends, at, n, with = {}, 6, 0, {}
+  for i = 1, #ids do
+    local id, spec = ids[i], specs[i]
+    if spec then
+      ends[n + 1], ends[n + 2] = until_ms, id .. suffix
+      reply[at + 1], reply[at + 2] = id, spec
+      at, n = at + 2, n + 2
     end
   end
-  left = left - #ids
-  lease(ids)
+  if n == 0 then return end
+  redis.call('ZADD', leased, unpack(ends))
+  if redis.call('EXISTS', runs) == 1 then
+    local state, place = redis.call('HMGET', runs, unpack(ids)), 0
+    for i = 1, #ids do
+      if specs[i] then
+        place = place + 1
+        if state[i] then with[#with + 1], with[#with + 2] = place, state[i] end
+      end
+    end
+  end
+  if redis.call('EXISTS', unique) == 1 then free_unique(ids, specs) end
+  reply[5], reply[6] = token, with
+  if sweep > 0 then next_ms = math.min(next_ms, from_ms + lease_ms) end
 end
 
--- Whoever promotes more than it can take itself wakes the others.
-if pushed > 0 and left > 0 then redis.call('PUBLISH', tasks, 'ready') end
+-- serve takes the step in the queue whose keys are bound.
+local function serve(claim, order)
+  local reply = {0, 0, 0, 0, '', {}}
+  local pushed = 0
+  if sweep > 0 then
+    local ended = expired(leased)
+    if #ended > 0 then pushed, reply[4] = reap(ended) end
+    local due = expired(delayed)
+    task_push(due)
+    reply[2], reply[3], pushed = #due, #ended, pushed + #due
+  end
 
-reply[2] = left
-if next_ms and next_ms < math.huge then reply[1] = math.max(0, next_ms - now_ms) end
-return reply
+  local length, left = {}, 0
+  for p = 1, 4 do
+    length[p] = redis.call('LLEN', KEYS[base + 4 + p])
+    left = left + length[p]
+  end
+  if left == 0 or redis.call('EXISTS', paused) == 1 then return reply end
+  if claim > 0 then
+    local ids = {}
+    for p, n in ipairs(shares(length, left, claim, order)) do
+      if n > 0 then
+        local popped = redis.call('LPOP', KEYS[base + 4 + p], n)
+        if #ids == 0 then
+          ids = popped
+        else
+          for _, id in ipairs(popped) do ids[#ids + 1] = id end
+        end
+      end
+    end
+    left = left - #ids
+    lease(ids, reply)
+  end
+  reply[1] = left
+  -- Whoever promotes more than it can take itself wakes the others.
+  if pushed > 0 and left > 0 then redis.call('PUBLISH', tasks, 'ready') end
+  return reply
+end
+
+local answer = {now_ms, -1}
+for q = 0, #KEYS / 12 - 1 do
+  task_use(q)
+  answer[3 + q] = serve(tonumber(ARGV[7 + 2 * q]), ARGV[8 + 2 * q])
+end
+if next_ms < math.huge then answer[2] = math.max(0, next_ms - now_ms) end
+return answer

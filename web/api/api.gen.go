@@ -110,6 +110,95 @@ func (e MessageNotice) Valid() bool {
 	}
 }
 
+// Defines values for TaskPriority.
+const (
+	Critical TaskPriority = "critical"
+	High     TaskPriority = "high"
+	Low      TaskPriority = "low"
+	Normal   TaskPriority = "normal"
+)
+
+// Valid indicates whether the value is a known member of the TaskPriority enum.
+func (e TaskPriority) Valid() bool {
+	switch e {
+	case Critical:
+		return true
+	case High:
+		return true
+	case Low:
+		return true
+	case Normal:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TaskState.
+const (
+	Dead    TaskState = "dead"
+	Delayed TaskState = "delayed"
+	Leased  TaskState = "leased"
+	Ready   TaskState = "ready"
+)
+
+// Valid indicates whether the value is a known member of the TaskState enum.
+func (e TaskState) Valid() bool {
+	switch e {
+	case Dead:
+		return true
+	case Delayed:
+		return true
+	case Leased:
+		return true
+	case Ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// Announcement defines model for Announcement.
+type Announcement = chat.Announcement
+
+// AnnouncementDraft defines model for AnnouncementDraft.
+type AnnouncementDraft struct {
+	At *string `json:"at,omitempty"`
+
+	// Body At most 16 KiB.
+	Body *string `json:"body,omitempty"`
+	Cron *string `json:"cron,omitempty"`
+
+	// Data Any JSON value, at most 16 KiB.
+	Data     Any                   `json:"data,omitempty"`
+	Priority *AnnouncementPriority `json:"priority,omitempty"`
+	Timezone *string               `json:"timezone,omitempty"`
+
+	// To Everyone, or groups and users.
+	To AnnouncementTarget `json:"to"`
+}
+
+// AnnouncementPage defines model for AnnouncementPage.
+type AnnouncementPage struct {
+	Announcements []Announcement `json:"announcements"`
+
+	// Next Where the next page begins; null at the end.
+	Next *Next `json:"next"`
+}
+
+// AnnouncementPriority defines model for AnnouncementPriority.
+type AnnouncementPriority = chat.Priority
+
+// AnnouncementState defines model for AnnouncementState.
+type AnnouncementState = chat.AnnouncementState
+
+// AnnouncementTarget Everyone, or groups and users.
+type AnnouncementTarget struct {
+	All    *bool `json:"all,omitempty"`
+	Groups *[]Id `json:"groups,omitempty"`
+	Users  *[]Id `json:"users,omitempty"`
+}
+
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
 
@@ -134,6 +223,33 @@ type DevToken struct {
 	Token     string `json:"token"`
 }
 
+// Device defines model for Device.
+type Device = chat.DeviceView
+
+// DeviceDraft defines model for DeviceDraft.
+type DeviceDraft struct {
+	// Endpoint With webpush: what the browser's subscription names.
+	Endpoint *string `json:"endpoint,omitempty"`
+
+	// Keys With webpush: those of the subscription.
+	Keys *struct {
+		Auth   string `json:"auth"`
+		P256dh string `json:"p256dh"`
+	} `json:"keys,omitempty"`
+	Kind DeviceKind `json:"kind"`
+
+	// Url With webhook.
+	Url *string `json:"url,omitempty"`
+}
+
+// DeviceKind defines model for DeviceKind.
+type DeviceKind = chat.DeviceKind
+
+// DeviceList defines model for DeviceList.
+type DeviceList struct {
+	Devices []Device `json:"devices"`
+}
+
 // DirectDraft defines model for DirectDraft.
 type DirectDraft struct {
 	Body *string `json:"body,omitempty"`
@@ -144,12 +260,15 @@ type DirectDraft struct {
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
-	// DeliverAt Schedules are not available in this version: refused.
+	// DeliverAt Send it then: the answer is a schedule. At most 366 days ahead.
 	DeliverAt *string `json:"deliver_at,omitempty"`
 }
 
 // Durability defines model for Durability.
 type Durability = chat.Durability
+
+// EventType defines model for EventType.
+type EventType = chat.EventType
 
 // Group defines model for Group.
 type Group = chat.Group
@@ -333,7 +452,7 @@ type MessageDraft struct {
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
-	// DeliverAt Schedules are not available in this version: refused.
+	// DeliverAt Send it then: the answer is a schedule. At most 366 days ahead.
 	DeliverAt *string `json:"deliver_at,omitempty"`
 
 	// Emoji At most 32 bytes.
@@ -351,8 +470,26 @@ type MessageDraft struct {
 	Target *int64 `json:"target,omitempty"`
 }
 
+// Misfire What becomes of an occurrence that came due while nothing ran: sent late (once for all that were missed), or skipped.
+type Misfire = chat.Misfire
+
 // Next Where the next page begins; null at the end.
 type Next = string
+
+// Notify defines model for Notify.
+type Notify = chat.NotifySetting
+
+// NotifyDraft defines model for NotifyDraft.
+type NotifyDraft struct {
+	Level NotifyLevel `json:"level"`
+	Until *string     `json:"until,omitempty"`
+}
+
+// NotifyLevel defines model for NotifyLevel.
+type NotifyLevel = chat.NotifyLevel
+
+// OptionalTime A time, or null.
+type OptionalTime = *chat.Time
 
 // Page defines model for Page.
 type Page struct {
@@ -397,6 +534,55 @@ type PublicGroupPage struct {
 	Next *Next `json:"next"`
 }
 
+// PushKey defines model for PushKey.
+type PushKey struct {
+	// Key The point of P-256, uncompressed, in base64url.
+	Key string `json:"key"`
+}
+
+// Queue defines model for Queue.
+type Queue struct {
+	// Buried Tasks that became dead letters.
+	Buried int64 `json:"buried"`
+
+	// Crashed Runs that ended with their worker.
+	Crashed int64 `json:"crashed"`
+	Dead    int64 `json:"dead"`
+	Delayed int64 `json:"delayed"`
+	Deleted int64 `json:"deleted"`
+
+	// Dropped Dead letters that gave way to newer ones.
+	Dropped int64 `json:"dropped"`
+
+	// Enqueued Since the queue began: enqueued = ready + delayed + leased + dead + processed + deleted + dropped.
+	Enqueued int64 `json:"enqueued"`
+
+	// Failed Runs that failed.
+	Failed int64 `json:"failed"`
+	Leased int64 `json:"leased"`
+
+	// OldestMs How long the oldest ready task has waited.
+	OldestMs int64 `json:"oldest_ms"`
+	Paused   bool  `json:"paused"`
+
+	// Processed Tasks completed.
+	Processed int64  `json:"processed"`
+	Queue     string `json:"queue"`
+
+	// Ready Those that wait for a worker, by priority.
+	Ready struct {
+		Critical int64 `json:"critical"`
+		High     int64 `json:"high"`
+		Low      int64 `json:"low"`
+		Normal   int64 `json:"normal"`
+	} `json:"ready"`
+}
+
+// QueueList defines model for QueueList.
+type QueueList struct {
+	Queues []Queue `json:"queues"`
+}
+
 // ReactionCount defines model for ReactionCount.
 type ReactionCount = chat.ReactionCount
 
@@ -415,6 +601,69 @@ type Receipts struct {
 
 // Role defines model for Role.
 type Role = chat.Role
+
+// Schedule defines model for Schedule.
+type Schedule = chat.Schedule
+
+// ScheduleChange defines model for ScheduleChange.
+type ScheduleChange struct {
+	At    *string `json:"at,omitempty"`
+	Body  *string `json:"body,omitempty"`
+	Count *int64  `json:"count,omitempty"`
+	Cron  *string `json:"cron,omitempty"`
+
+	// Data Any JSON value, at most 16 KiB.
+	Data Any `json:"data,omitempty"`
+
+	// Misfire What becomes of an occurrence that came due while nothing ran: sent late (once for all that were missed), or skipped.
+	Misfire  *Misfire `json:"misfire,omitempty"`
+	Paused   *bool    `json:"paused,omitempty"`
+	Timezone *string  `json:"timezone,omitempty"`
+	Until    *string  `json:"until,omitempty"`
+}
+
+// ScheduleDraft To a group or to a user; at a time or by cron.
+type ScheduleDraft struct {
+	// At At most 366 days ahead.
+	At *string `json:"at,omitempty"`
+
+	// Body At most 16 KiB.
+	Body *string `json:"body,omitempty"`
+
+	// Count How many occurrences at most.
+	Count *int64 `json:"count,omitempty"`
+
+	// Cron Minute, hour, day of month, month, day of week; with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly.
+	Cron *string `json:"cron,omitempty"`
+
+	// Data Any JSON value, at most 16 KiB.
+	Data Any `json:"data,omitempty"`
+
+	// Group Compared byte for byte.
+	Group *Id `json:"group,omitempty"`
+
+	// Misfire What becomes of an occurrence that came due while nothing ran: sent late (once for all that were missed), or skipped.
+	Misfire *Misfire `json:"misfire,omitempty"`
+
+	// Timezone An IANA name; UTC where it is absent.
+	Timezone *string `json:"timezone,omitempty"`
+
+	// Until Nothing fires after it.
+	Until *string `json:"until,omitempty"`
+
+	// User Compared byte for byte.
+	User *Id `json:"user,omitempty"`
+}
+
+// SchedulePage defines model for SchedulePage.
+type SchedulePage struct {
+	// Next Where the next page begins; null at the end.
+	Next      *Next      `json:"next"`
+	Schedules []Schedule `json:"schedules"`
+}
+
+// ScheduleState defines model for ScheduleState.
+type ScheduleState = chat.ScheduleState
 
 // SyncAnswer defines model for SyncAnswer.
 type SyncAnswer struct {
@@ -467,6 +716,53 @@ type SyncRequest struct {
 	WaitS *int64 `json:"wait_s,omitempty"`
 }
 
+// Task defines model for Task.
+type Task struct {
+	// Attempts Failed runs.
+	Attempts int64 `json:"attempts"`
+
+	// Crashes Runs that ended with their worker.
+	Crashes int64 `json:"crashes"`
+
+	// DiedAt Of a dead task.
+	DiedAt OptionalTime `json:"died_at,omitempty"`
+
+	// Done How far its run says it is.
+	Done *int64 `json:"done,omitempty"`
+
+	// DueAt Of a delayed task.
+	DueAt      OptionalTime `json:"due_at,omitempty"`
+	EnqueuedAt Time         `json:"enqueued_at"`
+	Id         TaskId       `json:"id"`
+	Kind       string       `json:"kind"`
+
+	// LastError Why its last run failed.
+	LastError *string `json:"last_error"`
+
+	// LeaseUntil Of a leased task.
+	LeaseUntil OptionalTime `json:"lease_until,omitempty"`
+	Priority   TaskPriority `json:"priority"`
+	Queue      string       `json:"queue"`
+	State      TaskState    `json:"state"`
+	Total      *int64       `json:"total,omitempty"`
+}
+
+// TaskId defines model for TaskId.
+type TaskId = string
+
+// TaskPage defines model for TaskPage.
+type TaskPage struct {
+	// Next Where the next page begins; null at the end.
+	Next  *Next  `json:"next"`
+	Tasks []Task `json:"tasks"`
+}
+
+// TaskPriority defines model for TaskPriority.
+type TaskPriority string
+
+// TaskState defines model for TaskState.
+type TaskState string
+
 // Time defines model for Time.
 type Time = chat.Time
 
@@ -476,8 +772,31 @@ type Unread = chat.UnreadCounts
 // Visibility defines model for Visibility.
 type Visibility = chat.Visibility
 
+// Webhook defines model for Webhook.
+type Webhook = chat.WebhookView
+
+// WebhookDraft defines model for WebhookDraft.
+type WebhookDraft struct {
+	// Events Absent or empty for all.
+	Events *[]EventType `json:"events,omitempty"`
+	Url    string       `json:"url"`
+}
+
+// WebhookPage defines model for WebhookPage.
+type WebhookPage struct {
+	// Next Where the next page begins; null at the end.
+	Next     *Next     `json:"next"`
+	Webhooks []Webhook `json:"webhooks"`
+}
+
+// AnnouncementParam Compared byte for byte.
+type AnnouncementParam = Id
+
 // CursorParam defines model for CursorParam.
 type CursorParam = string
+
+// DeviceParam Compared byte for byte.
+type DeviceParam = Id
 
 // DurabilityParam defines model for DurabilityParam.
 type DurabilityParam = Durability
@@ -491,8 +810,35 @@ type IdempotencyKeyParam = string
 // LimitParam defines model for LimitParam.
 type LimitParam = int64
 
+// QueueParam Compared byte for byte.
+type QueueParam = Id
+
+// ScheduleParam Compared byte for byte.
+type ScheduleParam = Id
+
+// TaskParam defines model for TaskParam.
+type TaskParam = TaskId
+
 // UserParam Compared byte for byte.
 type UserParam = Id
+
+// WebhookParam Compared byte for byte.
+type WebhookParam = Id
+
+// ListAnnouncementsParams defines parameters for ListAnnouncements.
+type ListAnnouncementsParams struct {
+	// Limit How many at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAnnouncementParams defines parameters for CreateAnnouncement.
+type CreateAnnouncementParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
 
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
@@ -545,6 +891,11 @@ type SendMessageParams struct {
 	Durability *DurabilityParam `form:"durability,omitempty" json:"durability,omitempty"`
 }
 
+// SendMessage200JSONResponseBody defines parameters for SendMessage.
+type SendMessage200JSONResponseBody struct {
+	union json.RawMessage
+}
+
 // ListReceiptsParams defines parameters for ListReceipts.
 type ListReceiptsParams struct {
 	// Limit How many at most.
@@ -563,6 +914,61 @@ type PullInboxParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListSchedulesParams defines parameters for ListSchedules.
+type ListSchedulesParams struct {
+	// Limit How many at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateScheduleParams defines parameters for CreateSchedule.
+type CreateScheduleParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTasksParams defines parameters for ListTasks.
+type ListTasksParams struct {
+	State TaskState `form:"state" json:"state"`
+
+	// Queue All queues where it is absent.
+	Queue *Id `form:"queue,omitempty" json:"queue,omitempty"`
+
+	// Limit How many at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SendDirect200JSONResponseBody defines parameters for SendDirect.
+type SendDirect200JSONResponseBody struct {
+	union json.RawMessage
+}
+
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit How many at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateAnnouncementJSONRequestBody defines body for CreateAnnouncement for application/json ContentType.
+type CreateAnnouncementJSONRequestBody = AnnouncementDraft
+
+// PutDeviceJSONRequestBody defines body for PutDevice for application/json ContentType.
+type PutDeviceJSONRequestBody = DeviceDraft
+
 // CreateGroupJSONRequestBody defines body for CreateGroup for application/json ContentType.
 type CreateGroupJSONRequestBody = GroupDraft
 
@@ -578,6 +984,9 @@ type PutMemberJSONRequestBody = MemberDraft
 // SendMessageJSONRequestBody defines body for SendMessage for application/json ContentType.
 type SendMessageJSONRequestBody = MessageDraft
 
+// PutNotifyJSONRequestBody defines body for PutNotify for application/json ContentType.
+type PutNotifyJSONRequestBody = NotifyDraft
+
 // ReadGroupJSONRequestBody defines body for ReadGroup for application/json ContentType.
 type ReadGroupJSONRequestBody = Mark
 
@@ -587,14 +996,171 @@ type UnreadGroupJSONRequestBody = Mark
 // AckInboxJSONRequestBody defines body for AckInbox for application/json ContentType.
 type AckInboxJSONRequestBody = InboxMark
 
+// CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
+type CreateScheduleJSONRequestBody = ScheduleDraft
+
+// UpdateScheduleJSONRequestBody defines body for UpdateSchedule for application/json ContentType.
+type UpdateScheduleJSONRequestBody = ScheduleChange
+
 // SyncJSONRequestBody defines body for Sync for application/json ContentType.
 type SyncJSONRequestBody = SyncRequest
 
 // SendDirectJSONRequestBody defines body for SendDirect for application/json ContentType.
 type SendDirectJSONRequestBody = DirectDraft
 
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookDraft
+
+// AsMessage returns the union data inside the SendMessage200JSONResponseBody as a Message
+func (t SendMessage200JSONResponseBody) AsMessage() (Message, error) {
+	var body Message
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromMessage overwrites any union data inside the SendMessage200JSONResponseBody as the provided Message
+func (t *SendMessage200JSONResponseBody) FromMessage(v Message) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeMessage performs a merge with any union data inside the SendMessage200JSONResponseBody, using the provided Message
+func (t *SendMessage200JSONResponseBody) MergeMessage(v Message) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSchedule returns the union data inside the SendMessage200JSONResponseBody as a Schedule
+func (t SendMessage200JSONResponseBody) AsSchedule() (Schedule, error) {
+	var body Schedule
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSchedule overwrites any union data inside the SendMessage200JSONResponseBody as the provided Schedule
+func (t *SendMessage200JSONResponseBody) FromSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSchedule performs a merge with any union data inside the SendMessage200JSONResponseBody, using the provided Schedule
+func (t *SendMessage200JSONResponseBody) MergeSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t SendMessage200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *SendMessage200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsItem returns the union data inside the SendDirect200JSONResponseBody as a Item
+func (t SendDirect200JSONResponseBody) AsItem() (Item, error) {
+	var body Item
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromItem overwrites any union data inside the SendDirect200JSONResponseBody as the provided Item
+func (t *SendDirect200JSONResponseBody) FromItem(v Item) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeItem performs a merge with any union data inside the SendDirect200JSONResponseBody, using the provided Item
+func (t *SendDirect200JSONResponseBody) MergeItem(v Item) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSchedule returns the union data inside the SendDirect200JSONResponseBody as a Schedule
+func (t SendDirect200JSONResponseBody) AsSchedule() (Schedule, error) {
+	var body Schedule
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSchedule overwrites any union data inside the SendDirect200JSONResponseBody as the provided Schedule
+func (t *SendDirect200JSONResponseBody) FromSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSchedule performs a merge with any union data inside the SendDirect200JSONResponseBody, using the provided Schedule
+func (t *SendDirect200JSONResponseBody) MergeSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t SendDirect200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *SendDirect200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAnnouncements Announcements, the newest first
+	// (GET /v1/announcements)
+	ListAnnouncements(ctx echo.Context, params ListAnnouncementsParams) error
+	// CreateAnnouncement Announce
+	// (POST /v1/announcements)
+	CreateAnnouncement(ctx echo.Context, params CreateAnnouncementParams) error
+	// CancelAnnouncement Cancel what is left
+	// (DELETE /v1/announcements/{announcement})
+	CancelAnnouncement(ctx echo.Context, announcement AnnouncementParam) error
+	// GetAnnouncement How far it is
+	// (GET /v1/announcements/{announcement})
+	GetAnnouncement(ctx echo.Context, announcement AnnouncementParam) error
+	// ListDevices The caller's devices
+	// (GET /v1/devices)
+	ListDevices(ctx echo.Context) error
+	// DeleteDevice Remove a device
+	// (DELETE /v1/devices/{device})
+	DeleteDevice(ctx echo.Context, device DeviceParam) error
+	// GetDevice One device
+	// (GET /v1/devices/{device})
+	GetDevice(ctx echo.Context, device DeviceParam) error
+	// PutDevice Register a device
+	// (PUT /v1/devices/{device})
+	PutDevice(ctx echo.Context, device DeviceParam) error
 	// ListGroups The caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx echo.Context, params ListGroupsParams) error
@@ -634,6 +1200,12 @@ type ServerInterface interface {
 	// ListReceipts Who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx echo.Context, group GroupParam, id int64, params ListReceiptsParams) error
+	// GetNotify What one is told of in a group
+	// (GET /v1/groups/{group}/notify)
+	GetNotify(ctx echo.Context, group GroupParam) error
+	// PutNotify What to be told of in a group
+	// (PUT /v1/groups/{group}/notify)
+	PutNotify(ctx echo.Context, group GroupParam) error
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx echo.Context, group GroupParam) error
@@ -646,20 +1218,220 @@ type ServerInterface interface {
 	// AckInbox Remove items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx echo.Context) error
+	// GetPushKey The server's VAPID public key
+	// (GET /v1/push/key)
+	GetPushKey(ctx echo.Context) error
+	// ListSchedules The caller's schedules
+	// (GET /v1/schedules)
+	ListSchedules(ctx echo.Context, params ListSchedulesParams) error
+	// CreateSchedule Schedule a message
+	// (POST /v1/schedules)
+	CreateSchedule(ctx echo.Context, params CreateScheduleParams) error
+	// CancelSchedule Cancel
+	// (DELETE /v1/schedules/{schedule})
+	CancelSchedule(ctx echo.Context, schedule ScheduleParam) error
+	// GetSchedule One schedule
+	// (GET /v1/schedules/{schedule})
+	GetSchedule(ctx echo.Context, schedule ScheduleParam) error
+	// UpdateSchedule Change what is pending
+	// (PATCH /v1/schedules/{schedule})
+	UpdateSchedule(ctx echo.Context, schedule ScheduleParam) error
+	// RunSchedule Send now
+	// (POST /v1/schedules/{schedule}/run)
+	RunSchedule(ctx echo.Context, schedule ScheduleParam) error
 	// Sync Ack, then everything that is new
 	// (POST /v1/sync)
 	Sync(ctx echo.Context) error
+	// ListTasks Tasks in one state
+	// (GET /v1/tasks)
+	ListTasks(ctx echo.Context, params ListTasksParams) error
+	// ListQueues Queues
+	// (GET /v1/tasks/queues)
+	ListQueues(ctx echo.Context) error
+	// PauseQueue Pause a queue
+	// (POST /v1/tasks/queues/{queue}/pause)
+	PauseQueue(ctx echo.Context, queue QueueParam) error
+	// ResumeQueue Go on with a queue
+	// (POST /v1/tasks/queues/{queue}/resume)
+	ResumeQueue(ctx echo.Context, queue QueueParam) error
+	// DeleteTask Delete a task
+	// (DELETE /v1/tasks/{task})
+	DeleteTask(ctx echo.Context, task TaskParam) error
+	// GetTask One task
+	// (GET /v1/tasks/{task})
+	GetTask(ctx echo.Context, task TaskParam) error
+	// RetryTask Run a dead or delayed task now
+	// (POST /v1/tasks/{task}/retry)
+	RetryTask(ctx echo.Context, task TaskParam) error
 	// GetUnread Unread counts over all groups
 	// (GET /v1/unread)
 	GetUnread(ctx echo.Context) error
 	// SendDirect Write to one person
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx echo.Context, user UserParam) error
+	// ListWebhooks Webhooks
+	// (GET /v1/webhooks)
+	ListWebhooks(ctx echo.Context, params ListWebhooksParams) error
+	// CreateWebhook Register a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(ctx echo.Context, params CreateWebhookParams) error
+	// DeleteWebhook Remove a webhook
+	// (DELETE /v1/webhooks/{webhook})
+	DeleteWebhook(ctx echo.Context, webhook WebhookParam) error
+	// GetWebhook One webhook
+	// (GET /v1/webhooks/{webhook})
+	GetWebhook(ctx echo.Context, webhook WebhookParam) error
+	// RotateWebhook Change the secret
+	// (POST /v1/webhooks/{webhook}/rotate)
+	RotateWebhook(ctx echo.Context, webhook WebhookParam) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ListAnnouncements converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAnnouncements(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAnnouncementsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAnnouncements(ctx, params)
+	return err
+}
+
+// CreateAnnouncement converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAnnouncement(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAnnouncementParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAnnouncement(ctx, params)
+	return err
+}
+
+// CancelAnnouncement converts echo context to params.
+func (w *ServerInterfaceWrapper) CancelAnnouncement(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "announcement" -------------
+	var announcement AnnouncementParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "announcement", ctx.Param("announcement"), &announcement, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter announcement: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CancelAnnouncement(ctx, announcement)
+	return err
+}
+
+// GetAnnouncement converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAnnouncement(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "announcement" -------------
+	var announcement AnnouncementParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "announcement", ctx.Param("announcement"), &announcement, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter announcement: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAnnouncement(ctx, announcement)
+	return err
+}
+
+// ListDevices converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDevices(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDevices(ctx)
+	return err
+}
+
+// DeleteDevice converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteDevice(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "device" -------------
+	var device DeviceParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "device", ctx.Param("device"), &device, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter device: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteDevice(ctx, device)
+	return err
+}
+
+// GetDevice converts echo context to params.
+func (w *ServerInterfaceWrapper) GetDevice(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "device" -------------
+	var device DeviceParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "device", ctx.Param("device"), &device, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter device: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetDevice(ctx, device)
+	return err
+}
+
+// PutDevice converts echo context to params.
+func (w *ServerInterfaceWrapper) PutDevice(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "device" -------------
+	var device DeviceParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "device", ctx.Param("device"), &device, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter device: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutDevice(ctx, device)
+	return err
 }
 
 // ListGroups converts echo context to params.
@@ -989,6 +1761,38 @@ func (w *ServerInterfaceWrapper) ListReceipts(ctx echo.Context) error {
 	return err
 }
 
+// GetNotify converts echo context to params.
+func (w *ServerInterfaceWrapper) GetNotify(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetNotify(ctx, group)
+	return err
+}
+
+// PutNotify converts echo context to params.
+func (w *ServerInterfaceWrapper) PutNotify(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutNotify(ctx, group)
+	return err
+}
+
 // ReadGroup converts echo context to params.
 func (w *ServerInterfaceWrapper) ReadGroup(ctx echo.Context) error {
 	var err error
@@ -1055,12 +1859,267 @@ func (w *ServerInterfaceWrapper) AckInbox(ctx echo.Context) error {
 	return err
 }
 
+// GetPushKey converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPushKey(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPushKey(ctx)
+	return err
+}
+
+// ListSchedules converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSchedules(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSchedulesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSchedules(ctx, params)
+	return err
+}
+
+// CreateSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateSchedule(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateScheduleParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateSchedule(ctx, params)
+	return err
+}
+
+// CancelSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) CancelSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "schedule" -------------
+	var schedule ScheduleParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "schedule", ctx.Param("schedule"), &schedule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter schedule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CancelSchedule(ctx, schedule)
+	return err
+}
+
+// GetSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "schedule" -------------
+	var schedule ScheduleParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "schedule", ctx.Param("schedule"), &schedule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter schedule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSchedule(ctx, schedule)
+	return err
+}
+
+// UpdateSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "schedule" -------------
+	var schedule ScheduleParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "schedule", ctx.Param("schedule"), &schedule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter schedule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateSchedule(ctx, schedule)
+	return err
+}
+
+// RunSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) RunSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "schedule" -------------
+	var schedule ScheduleParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "schedule", ctx.Param("schedule"), &schedule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter schedule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunSchedule(ctx, schedule)
+	return err
+}
+
 // Sync converts echo context to params.
 func (w *ServerInterfaceWrapper) Sync(ctx echo.Context) error {
 	var err error
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Sync(ctx)
+	return err
+}
+
+// ListTasks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListTasks(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTasksParams
+	// ------------- Required query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "state", ctx.QueryParams(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter state: %s", err))
+	}
+
+	// ------------- Optional query parameter "queue" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "queue", ctx.QueryParams(), &params.Queue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListTasks(ctx, params)
+	return err
+}
+
+// ListQueues converts echo context to params.
+func (w *ServerInterfaceWrapper) ListQueues(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListQueues(ctx)
+	return err
+}
+
+// PauseQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) PauseQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PauseQueue(ctx, queue)
+	return err
+}
+
+// ResumeQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ResumeQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResumeQueue(ctx, queue)
+	return err
+}
+
+// DeleteTask converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteTask(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task" -------------
+	var task TaskParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task", ctx.Param("task"), &task, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteTask(ctx, task)
+	return err
+}
+
+// GetTask converts echo context to params.
+func (w *ServerInterfaceWrapper) GetTask(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task" -------------
+	var task TaskParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task", ctx.Param("task"), &task, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetTask(ctx, task)
+	return err
+}
+
+// RetryTask converts echo context to params.
+func (w *ServerInterfaceWrapper) RetryTask(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task" -------------
+	var task TaskParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task", ctx.Param("task"), &task, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RetryTask(ctx, task)
 	return err
 }
 
@@ -1086,6 +2145,108 @@ func (w *ServerInterfaceWrapper) SendDirect(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SendDirect(ctx, user)
+	return err
+}
+
+// ListWebhooks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhooks(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhooks(ctx, params)
+	return err
+}
+
+// CreateWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateWebhook(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateWebhook(ctx, params)
+	return err
+}
+
+// DeleteWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhook(ctx, webhook)
+	return err
+}
+
+// GetWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWebhook(ctx, webhook)
+	return err
+}
+
+// RotateWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) RotateWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RotateWebhook(ctx, webhook)
 	return err
 }
 
@@ -1156,6 +2317,35 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
 	router.GET(options.BaseURL+"/v1/inbox", wrapper.PullInbox, options.OperationMiddlewares["pullInbox"]...)
 	router.POST(options.BaseURL+"/v1/inbox/ack", wrapper.AckInbox, options.OperationMiddlewares["ackInbox"]...)
+	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
+	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
+	router.DELETE(options.BaseURL+"/v1/schedules/:schedule", wrapper.CancelSchedule, options.OperationMiddlewares["cancelSchedule"]...)
+	router.GET(options.BaseURL+"/v1/schedules/:schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
+	router.PATCH(options.BaseURL+"/v1/schedules/:schedule", wrapper.UpdateSchedule, options.OperationMiddlewares["updateSchedule"]...)
+	router.POST(options.BaseURL+"/v1/schedules/:schedule/run", wrapper.RunSchedule, options.OperationMiddlewares["runSchedule"]...)
+	router.GET(options.BaseURL+"/v1/announcements", wrapper.ListAnnouncements, options.OperationMiddlewares["listAnnouncements"]...)
+	router.POST(options.BaseURL+"/v1/announcements", wrapper.CreateAnnouncement, options.OperationMiddlewares["createAnnouncement"]...)
+	router.DELETE(options.BaseURL+"/v1/announcements/:announcement", wrapper.CancelAnnouncement, options.OperationMiddlewares["cancelAnnouncement"]...)
+	router.GET(options.BaseURL+"/v1/announcements/:announcement", wrapper.GetAnnouncement, options.OperationMiddlewares["getAnnouncement"]...)
+	router.GET(options.BaseURL+"/v1/devices", wrapper.ListDevices, options.OperationMiddlewares["listDevices"]...)
+	router.DELETE(options.BaseURL+"/v1/devices/:device", wrapper.DeleteDevice, options.OperationMiddlewares["deleteDevice"]...)
+	router.GET(options.BaseURL+"/v1/devices/:device", wrapper.GetDevice, options.OperationMiddlewares["getDevice"]...)
+	router.PUT(options.BaseURL+"/v1/devices/:device", wrapper.PutDevice, options.OperationMiddlewares["putDevice"]...)
+	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/notify", wrapper.GetNotify, options.OperationMiddlewares["getNotify"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
+	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
+	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
+	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
+	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
+	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
+	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
+	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task", wrapper.DeleteTask, options.OperationMiddlewares["deleteTask"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task", wrapper.GetTask, options.OperationMiddlewares["getTask"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task/retry", wrapper.RetryTask, options.OperationMiddlewares["retryTask"]...)
 
 }
 
@@ -1166,6 +2356,363 @@ type ProblemApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ProblemResponseHeaders
+}
+
+type ListAnnouncementsRequestObject struct {
+	Params ListAnnouncementsParams
+}
+
+type ListAnnouncementsResponseObject interface {
+	VisitListAnnouncementsResponse(w http.ResponseWriter) error
+}
+
+type ListAnnouncements200JSONResponse AnnouncementPage
+
+func (response ListAnnouncements200JSONResponse) VisitListAnnouncementsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnnouncementsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAnnouncementsdefaultApplicationProblemPlusJSONResponse) VisitListAnnouncementsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAnnouncementRequestObject struct {
+	Params CreateAnnouncementParams
+	Body   *CreateAnnouncementJSONRequestBody
+}
+
+type CreateAnnouncementResponseObject interface {
+	VisitCreateAnnouncementResponse(w http.ResponseWriter) error
+}
+
+type CreateAnnouncement202ResponseHeaders struct {
+	IdempotencyReplayed *string
+}
+
+type CreateAnnouncement202JSONResponse struct {
+	Body    Announcement
+	Headers CreateAnnouncement202ResponseHeaders
+}
+
+func (response CreateAnnouncement202JSONResponse) VisitCreateAnnouncementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAnnouncementdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAnnouncementdefaultApplicationProblemPlusJSONResponse) VisitCreateAnnouncementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelAnnouncementRequestObject struct {
+	Announcement AnnouncementParam `json:"announcement"`
+}
+
+type CancelAnnouncementResponseObject interface {
+	VisitCancelAnnouncementResponse(w http.ResponseWriter) error
+}
+
+type CancelAnnouncement204Response struct {
+}
+
+func (response CancelAnnouncement204Response) VisitCancelAnnouncementResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type CancelAnnouncementdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CancelAnnouncementdefaultApplicationProblemPlusJSONResponse) VisitCancelAnnouncementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAnnouncementRequestObject struct {
+	Announcement AnnouncementParam `json:"announcement"`
+}
+
+type GetAnnouncementResponseObject interface {
+	VisitGetAnnouncementResponse(w http.ResponseWriter) error
+}
+
+type GetAnnouncement200JSONResponse Announcement
+
+func (response GetAnnouncement200JSONResponse) VisitGetAnnouncementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAnnouncementdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAnnouncementdefaultApplicationProblemPlusJSONResponse) VisitGetAnnouncementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDevicesRequestObject struct {
+}
+
+type ListDevicesResponseObject interface {
+	VisitListDevicesResponse(w http.ResponseWriter) error
+}
+
+type ListDevices200JSONResponse DeviceList
+
+func (response ListDevices200JSONResponse) VisitListDevicesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDevicesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListDevicesdefaultApplicationProblemPlusJSONResponse) VisitListDevicesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDeviceRequestObject struct {
+	Device DeviceParam `json:"device"`
+}
+
+type DeleteDeviceResponseObject interface {
+	VisitDeleteDeviceResponse(w http.ResponseWriter) error
+}
+
+type DeleteDevice204Response struct {
+}
+
+func (response DeleteDevice204Response) VisitDeleteDeviceResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteDevicedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteDevicedefaultApplicationProblemPlusJSONResponse) VisitDeleteDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDeviceRequestObject struct {
+	Device DeviceParam `json:"device"`
+}
+
+type GetDeviceResponseObject interface {
+	VisitGetDeviceResponse(w http.ResponseWriter) error
+}
+
+type GetDevice200JSONResponse Device
+
+func (response GetDevice200JSONResponse) VisitGetDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDevicedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetDevicedefaultApplicationProblemPlusJSONResponse) VisitGetDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDeviceRequestObject struct {
+	Device DeviceParam `json:"device"`
+	Body   *PutDeviceJSONRequestBody
+}
+
+type PutDeviceResponseObject interface {
+	VisitPutDeviceResponse(w http.ResponseWriter) error
+}
+
+type PutDevice200JSONResponse Device
+
+func (response PutDevice200JSONResponse) VisitPutDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDevice201JSONResponse Device
+
+func (response PutDevice201JSONResponse) VisitPutDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDevicedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutDevicedefaultApplicationProblemPlusJSONResponse) VisitPutDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type ListGroupsRequestObject struct {
@@ -1671,12 +3218,12 @@ type SendMessageResponseObject interface {
 	VisitSendMessageResponse(w http.ResponseWriter) error
 }
 
-type SendMessage200JSONResponse Message
+type SendMessage200JSONResponse = SendMessage200JSONResponseBody
 
 func (response SendMessage200JSONResponse) VisitSendMessageResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.union); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -1695,6 +3242,20 @@ func (response SendMessage201JSONResponse) VisitSendMessageResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendMessage202JSONResponse Schedule
+
+func (response SendMessage202JSONResponse) VisitSendMessageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -1751,6 +3312,93 @@ type ListReceiptsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListReceiptsdefaultApplicationProblemPlusJSONResponse) VisitListReceiptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNotifyRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type GetNotifyResponseObject interface {
+	VisitGetNotifyResponse(w http.ResponseWriter) error
+}
+
+type GetNotify200JSONResponse Notify
+
+func (response GetNotify200JSONResponse) VisitGetNotifyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNotifydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetNotifydefaultApplicationProblemPlusJSONResponse) VisitGetNotifyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutNotifyRequestObject struct {
+	Group GroupParam `json:"group"`
+	Body  *PutNotifyJSONRequestBody
+}
+
+type PutNotifyResponseObject interface {
+	VisitPutNotifyResponse(w http.ResponseWriter) error
+}
+
+type PutNotify200JSONResponse Notify
+
+func (response PutNotify200JSONResponse) VisitPutNotifyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutNotifydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutNotifydefaultApplicationProblemPlusJSONResponse) VisitPutNotifyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1939,6 +3587,312 @@ func (response AckInboxdefaultApplicationProblemPlusJSONResponse) VisitAckInboxR
 	return err
 }
 
+type GetPushKeyRequestObject struct {
+}
+
+type GetPushKeyResponseObject interface {
+	VisitGetPushKeyResponse(w http.ResponseWriter) error
+}
+
+type GetPushKey200JSONResponse PushKey
+
+func (response GetPushKey200JSONResponse) VisitGetPushKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPushKeydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetPushKeydefaultApplicationProblemPlusJSONResponse) VisitGetPushKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedulesRequestObject struct {
+	Params ListSchedulesParams
+}
+
+type ListSchedulesResponseObject interface {
+	VisitListSchedulesResponse(w http.ResponseWriter) error
+}
+
+type ListSchedules200JSONResponse SchedulePage
+
+func (response ListSchedules200JSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedulesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSchedulesdefaultApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateScheduleRequestObject struct {
+	Params CreateScheduleParams
+	Body   *CreateScheduleJSONRequestBody
+}
+
+type CreateScheduleResponseObject interface {
+	VisitCreateScheduleResponse(w http.ResponseWriter) error
+}
+
+type CreateSchedule201ResponseHeaders struct {
+	IdempotencyReplayed *string
+}
+
+type CreateSchedule201JSONResponse struct {
+	Body    Schedule
+	Headers CreateSchedule201ResponseHeaders
+}
+
+func (response CreateSchedule201JSONResponse) VisitCreateScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateScheduledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateScheduledefaultApplicationProblemPlusJSONResponse) VisitCreateScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelScheduleRequestObject struct {
+	Schedule ScheduleParam `json:"schedule"`
+}
+
+type CancelScheduleResponseObject interface {
+	VisitCancelScheduleResponse(w http.ResponseWriter) error
+}
+
+type CancelSchedule204Response struct {
+}
+
+func (response CancelSchedule204Response) VisitCancelScheduleResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type CancelScheduledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CancelScheduledefaultApplicationProblemPlusJSONResponse) VisitCancelScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleRequestObject struct {
+	Schedule ScheduleParam `json:"schedule"`
+}
+
+type GetScheduleResponseObject interface {
+	VisitGetScheduleResponse(w http.ResponseWriter) error
+}
+
+type GetSchedule200JSONResponse Schedule
+
+func (response GetSchedule200JSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetScheduledefaultApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateScheduleRequestObject struct {
+	Schedule ScheduleParam `json:"schedule"`
+	Body     *UpdateScheduleJSONRequestBody
+}
+
+type UpdateScheduleResponseObject interface {
+	VisitUpdateScheduleResponse(w http.ResponseWriter) error
+}
+
+type UpdateSchedule200JSONResponse Schedule
+
+func (response UpdateSchedule200JSONResponse) VisitUpdateScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateScheduledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateScheduledefaultApplicationProblemPlusJSONResponse) VisitUpdateScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunScheduleRequestObject struct {
+	Schedule ScheduleParam `json:"schedule"`
+}
+
+type RunScheduleResponseObject interface {
+	VisitRunScheduleResponse(w http.ResponseWriter) error
+}
+
+type RunSchedule200JSONResponse Schedule
+
+func (response RunSchedule200JSONResponse) VisitRunScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunScheduledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunScheduledefaultApplicationProblemPlusJSONResponse) VisitRunScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SyncRequestObject struct {
 	Body *SyncJSONRequestBody
 }
@@ -1968,6 +3922,300 @@ type SyncdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SyncdefaultApplicationProblemPlusJSONResponse) VisitSyncResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTasksRequestObject struct {
+	Params ListTasksParams
+}
+
+type ListTasksResponseObject interface {
+	VisitListTasksResponse(w http.ResponseWriter) error
+}
+
+type ListTasks200JSONResponse TaskPage
+
+func (response ListTasks200JSONResponse) VisitListTasksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTasksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListTasksdefaultApplicationProblemPlusJSONResponse) VisitListTasksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQueuesRequestObject struct {
+}
+
+type ListQueuesResponseObject interface {
+	VisitListQueuesResponse(w http.ResponseWriter) error
+}
+
+type ListQueues200JSONResponse QueueList
+
+func (response ListQueues200JSONResponse) VisitListQueuesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQueuesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListQueuesdefaultApplicationProblemPlusJSONResponse) VisitListQueuesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueueRequestObject struct {
+	Queue QueueParam `json:"queue"`
+}
+
+type PauseQueueResponseObject interface {
+	VisitPauseQueueResponse(w http.ResponseWriter) error
+}
+
+type PauseQueue200JSONResponse Queue
+
+func (response PauseQueue200JSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PauseQueuedefaultApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueueRequestObject struct {
+	Queue QueueParam `json:"queue"`
+}
+
+type ResumeQueueResponseObject interface {
+	VisitResumeQueueResponse(w http.ResponseWriter) error
+}
+
+type ResumeQueue200JSONResponse Queue
+
+func (response ResumeQueue200JSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResumeQueuedefaultApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTaskRequestObject struct {
+	Task TaskParam `json:"task"`
+}
+
+type DeleteTaskResponseObject interface {
+	VisitDeleteTaskResponse(w http.ResponseWriter) error
+}
+
+type DeleteTask204Response struct {
+}
+
+func (response DeleteTask204Response) VisitDeleteTaskResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteTaskdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteTaskdefaultApplicationProblemPlusJSONResponse) VisitDeleteTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskRequestObject struct {
+	Task TaskParam `json:"task"`
+}
+
+type GetTaskResponseObject interface {
+	VisitGetTaskResponse(w http.ResponseWriter) error
+}
+
+type GetTask200JSONResponse Task
+
+func (response GetTask200JSONResponse) VisitGetTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetTaskdefaultApplicationProblemPlusJSONResponse) VisitGetTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTaskRequestObject struct {
+	Task TaskParam `json:"task"`
+}
+
+type RetryTaskResponseObject interface {
+	VisitRetryTaskResponse(w http.ResponseWriter) error
+}
+
+type RetryTask200JSONResponse Task
+
+func (response RetryTask200JSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTaskdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RetryTaskdefaultApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -2033,12 +4281,12 @@ type SendDirectResponseObject interface {
 	VisitSendDirectResponse(w http.ResponseWriter) error
 }
 
-type SendDirect200JSONResponse Item
+type SendDirect200JSONResponse = SendDirect200JSONResponseBody
 
 func (response SendDirect200JSONResponse) VisitSendDirectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.union); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -2057,6 +4305,20 @@ func (response SendDirect201JSONResponse) VisitSendDirectResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendDirect202JSONResponse Schedule
+
+func (response SendDirect202JSONResponse) VisitSendDirectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -2082,8 +4344,252 @@ func (response SendDirectdefaultApplicationProblemPlusJSONResponse) VisitSendDir
 	return err
 }
 
+type ListWebhooksRequestObject struct {
+	Params ListWebhooksParams
+}
+
+type ListWebhooksResponseObject interface {
+	VisitListWebhooksResponse(w http.ResponseWriter) error
+}
+
+type ListWebhooks200JSONResponse WebhookPage
+
+func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookRequestObject struct {
+	Params CreateWebhookParams
+	Body   *CreateWebhookJSONRequestBody
+}
+
+type CreateWebhookResponseObject interface {
+	VisitCreateWebhookResponse(w http.ResponseWriter) error
+}
+
+type CreateWebhook201ResponseHeaders struct {
+	IdempotencyReplayed *string
+}
+
+type CreateWebhook201JSONResponse struct {
+	Body    Webhook
+	Headers CreateWebhook201ResponseHeaders
+}
+
+func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookRequestObject struct {
+	Webhook WebhookParam `json:"webhook"`
+}
+
+type DeleteWebhookResponseObject interface {
+	VisitDeleteWebhookResponse(w http.ResponseWriter) error
+}
+
+type DeleteWebhook204Response struct {
+}
+
+func (response DeleteWebhook204Response) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookRequestObject struct {
+	Webhook WebhookParam `json:"webhook"`
+}
+
+type GetWebhookResponseObject interface {
+	VisitGetWebhookResponse(w http.ResponseWriter) error
+}
+
+type GetWebhook200JSONResponse Webhook
+
+func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookRequestObject struct {
+	Webhook WebhookParam `json:"webhook"`
+}
+
+type RotateWebhookResponseObject interface {
+	VisitRotateWebhookResponse(w http.ResponseWriter) error
+}
+
+type RotateWebhook200JSONResponse Webhook
+
+func (response RotateWebhook200JSONResponse) VisitRotateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RotateWebhookdefaultApplicationProblemPlusJSONResponse) VisitRotateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListAnnouncements Announcements, the newest first
+	// (GET /v1/announcements)
+	ListAnnouncements(ctx context.Context, request ListAnnouncementsRequestObject) (ListAnnouncementsResponseObject, error)
+	// CreateAnnouncement Announce
+	// (POST /v1/announcements)
+	CreateAnnouncement(ctx context.Context, request CreateAnnouncementRequestObject) (CreateAnnouncementResponseObject, error)
+	// CancelAnnouncement Cancel what is left
+	// (DELETE /v1/announcements/{announcement})
+	CancelAnnouncement(ctx context.Context, request CancelAnnouncementRequestObject) (CancelAnnouncementResponseObject, error)
+	// GetAnnouncement How far it is
+	// (GET /v1/announcements/{announcement})
+	GetAnnouncement(ctx context.Context, request GetAnnouncementRequestObject) (GetAnnouncementResponseObject, error)
+	// ListDevices The caller's devices
+	// (GET /v1/devices)
+	ListDevices(ctx context.Context, request ListDevicesRequestObject) (ListDevicesResponseObject, error)
+	// DeleteDevice Remove a device
+	// (DELETE /v1/devices/{device})
+	DeleteDevice(ctx context.Context, request DeleteDeviceRequestObject) (DeleteDeviceResponseObject, error)
+	// GetDevice One device
+	// (GET /v1/devices/{device})
+	GetDevice(ctx context.Context, request GetDeviceRequestObject) (GetDeviceResponseObject, error)
+	// PutDevice Register a device
+	// (PUT /v1/devices/{device})
+	PutDevice(ctx context.Context, request PutDeviceRequestObject) (PutDeviceResponseObject, error)
 	// ListGroups The caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
@@ -2123,6 +4629,12 @@ type StrictServerInterface interface {
 	// ListReceipts Who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx context.Context, request ListReceiptsRequestObject) (ListReceiptsResponseObject, error)
+	// GetNotify What one is told of in a group
+	// (GET /v1/groups/{group}/notify)
+	GetNotify(ctx context.Context, request GetNotifyRequestObject) (GetNotifyResponseObject, error)
+	// PutNotify What to be told of in a group
+	// (PUT /v1/groups/{group}/notify)
+	PutNotify(ctx context.Context, request PutNotifyRequestObject) (PutNotifyResponseObject, error)
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx context.Context, request ReadGroupRequestObject) (ReadGroupResponseObject, error)
@@ -2135,15 +4647,72 @@ type StrictServerInterface interface {
 	// AckInbox Remove items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx context.Context, request AckInboxRequestObject) (AckInboxResponseObject, error)
+	// GetPushKey The server's VAPID public key
+	// (GET /v1/push/key)
+	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
+	// ListSchedules The caller's schedules
+	// (GET /v1/schedules)
+	ListSchedules(ctx context.Context, request ListSchedulesRequestObject) (ListSchedulesResponseObject, error)
+	// CreateSchedule Schedule a message
+	// (POST /v1/schedules)
+	CreateSchedule(ctx context.Context, request CreateScheduleRequestObject) (CreateScheduleResponseObject, error)
+	// CancelSchedule Cancel
+	// (DELETE /v1/schedules/{schedule})
+	CancelSchedule(ctx context.Context, request CancelScheduleRequestObject) (CancelScheduleResponseObject, error)
+	// GetSchedule One schedule
+	// (GET /v1/schedules/{schedule})
+	GetSchedule(ctx context.Context, request GetScheduleRequestObject) (GetScheduleResponseObject, error)
+	// UpdateSchedule Change what is pending
+	// (PATCH /v1/schedules/{schedule})
+	UpdateSchedule(ctx context.Context, request UpdateScheduleRequestObject) (UpdateScheduleResponseObject, error)
+	// RunSchedule Send now
+	// (POST /v1/schedules/{schedule}/run)
+	RunSchedule(ctx context.Context, request RunScheduleRequestObject) (RunScheduleResponseObject, error)
 	// Sync Ack, then everything that is new
 	// (POST /v1/sync)
 	Sync(ctx context.Context, request SyncRequestObject) (SyncResponseObject, error)
+	// ListTasks Tasks in one state
+	// (GET /v1/tasks)
+	ListTasks(ctx context.Context, request ListTasksRequestObject) (ListTasksResponseObject, error)
+	// ListQueues Queues
+	// (GET /v1/tasks/queues)
+	ListQueues(ctx context.Context, request ListQueuesRequestObject) (ListQueuesResponseObject, error)
+	// PauseQueue Pause a queue
+	// (POST /v1/tasks/queues/{queue}/pause)
+	PauseQueue(ctx context.Context, request PauseQueueRequestObject) (PauseQueueResponseObject, error)
+	// ResumeQueue Go on with a queue
+	// (POST /v1/tasks/queues/{queue}/resume)
+	ResumeQueue(ctx context.Context, request ResumeQueueRequestObject) (ResumeQueueResponseObject, error)
+	// DeleteTask Delete a task
+	// (DELETE /v1/tasks/{task})
+	DeleteTask(ctx context.Context, request DeleteTaskRequestObject) (DeleteTaskResponseObject, error)
+	// GetTask One task
+	// (GET /v1/tasks/{task})
+	GetTask(ctx context.Context, request GetTaskRequestObject) (GetTaskResponseObject, error)
+	// RetryTask Run a dead or delayed task now
+	// (POST /v1/tasks/{task}/retry)
+	RetryTask(ctx context.Context, request RetryTaskRequestObject) (RetryTaskResponseObject, error)
 	// GetUnread Unread counts over all groups
 	// (GET /v1/unread)
 	GetUnread(ctx context.Context, request GetUnreadRequestObject) (GetUnreadResponseObject, error)
 	// SendDirect Write to one person
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx context.Context, request SendDirectRequestObject) (SendDirectResponseObject, error)
+	// ListWebhooks Webhooks
+	// (GET /v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
+	// CreateWebhook Register a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
+	// DeleteWebhook Remove a webhook
+	// (DELETE /v1/webhooks/{webhook})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
+	// GetWebhook One webhook
+	// (GET /v1/webhooks/{webhook})
+	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
+	// RotateWebhook Change the secret
+	// (POST /v1/webhooks/{webhook}/rotate)
+	RotateWebhook(ctx context.Context, request RotateWebhookRequestObject) (RotateWebhookResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -2156,6 +4725,250 @@ func NewStrictHandler(ssi StrictServerInterface, middlewares []StrictMiddlewareF
 type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
+}
+
+// ListAnnouncements operation middleware
+func (sh *strictHandler) ListAnnouncements(ctx echo.Context, params ListAnnouncementsParams) error {
+	var request ListAnnouncementsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAnnouncements(ctx.Request().Context(), request.(ListAnnouncementsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAnnouncements")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAnnouncementsResponseObject); ok {
+		return validResponse.VisitListAnnouncementsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAnnouncement operation middleware
+func (sh *strictHandler) CreateAnnouncement(ctx echo.Context, params CreateAnnouncementParams) error {
+	var request CreateAnnouncementRequestObject
+
+	request.Params = params
+
+	var body CreateAnnouncementJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAnnouncement(ctx.Request().Context(), request.(CreateAnnouncementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAnnouncement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAnnouncementResponseObject); ok {
+		return validResponse.VisitCreateAnnouncementResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelAnnouncement operation middleware
+func (sh *strictHandler) CancelAnnouncement(ctx echo.Context, announcement AnnouncementParam) error {
+	var request CancelAnnouncementRequestObject
+
+	request.Announcement = announcement
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelAnnouncement(ctx.Request().Context(), request.(CancelAnnouncementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelAnnouncement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelAnnouncementResponseObject); ok {
+		return validResponse.VisitCancelAnnouncementResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAnnouncement operation middleware
+func (sh *strictHandler) GetAnnouncement(ctx echo.Context, announcement AnnouncementParam) error {
+	var request GetAnnouncementRequestObject
+
+	request.Announcement = announcement
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAnnouncement(ctx.Request().Context(), request.(GetAnnouncementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAnnouncement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAnnouncementResponseObject); ok {
+		return validResponse.VisitGetAnnouncementResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDevices operation middleware
+func (sh *strictHandler) ListDevices(ctx echo.Context) error {
+	var request ListDevicesRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDevices(ctx.Request().Context(), request.(ListDevicesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDevices")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDevicesResponseObject); ok {
+		return validResponse.VisitListDevicesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteDevice operation middleware
+func (sh *strictHandler) DeleteDevice(ctx echo.Context, device DeviceParam) error {
+	var request DeleteDeviceRequestObject
+
+	request.Device = device
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDevice(ctx.Request().Context(), request.(DeleteDeviceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDevice")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteDeviceResponseObject); ok {
+		return validResponse.VisitDeleteDeviceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetDevice operation middleware
+func (sh *strictHandler) GetDevice(ctx echo.Context, device DeviceParam) error {
+	var request GetDeviceRequestObject
+
+	request.Device = device
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDevice(ctx.Request().Context(), request.(GetDeviceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDevice")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetDeviceResponseObject); ok {
+		return validResponse.VisitGetDeviceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutDevice operation middleware
+func (sh *strictHandler) PutDevice(ctx echo.Context, device DeviceParam) error {
+	var request PutDeviceRequestObject
+
+	request.Device = device
+
+	var body PutDeviceJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutDevice(ctx.Request().Context(), request.(PutDeviceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutDevice")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutDeviceResponseObject); ok {
+		return validResponse.VisitPutDeviceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
 }
 
 // ListGroups operation middleware
@@ -2608,6 +5421,79 @@ func (sh *strictHandler) ListReceipts(ctx echo.Context, group GroupParam, id int
 	return nil
 }
 
+// GetNotify operation middleware
+func (sh *strictHandler) GetNotify(ctx echo.Context, group GroupParam) error {
+	var request GetNotifyRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetNotify(ctx.Request().Context(), request.(GetNotifyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetNotify")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetNotifyResponseObject); ok {
+		return validResponse.VisitGetNotifyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutNotify operation middleware
+func (sh *strictHandler) PutNotify(ctx echo.Context, group GroupParam) error {
+	var request PutNotifyRequestObject
+
+	request.Group = group
+
+	var body PutNotifyJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutNotify(ctx.Request().Context(), request.(PutNotifyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutNotify")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutNotifyResponseObject); ok {
+		return validResponse.VisitPutNotifyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ReadGroup operation middleware
 func (sh *strictHandler) ReadGroup(ctx echo.Context, group GroupParam) error {
 	var request ReadGroupRequestObject
@@ -2775,6 +5661,225 @@ func (sh *strictHandler) AckInbox(ctx echo.Context) error {
 	return nil
 }
 
+// GetPushKey operation middleware
+func (sh *strictHandler) GetPushKey(ctx echo.Context) error {
+	var request GetPushKeyRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPushKey(ctx.Request().Context(), request.(GetPushKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPushKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPushKeyResponseObject); ok {
+		return validResponse.VisitGetPushKeyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSchedules operation middleware
+func (sh *strictHandler) ListSchedules(ctx echo.Context, params ListSchedulesParams) error {
+	var request ListSchedulesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSchedules(ctx.Request().Context(), request.(ListSchedulesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSchedules")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSchedulesResponseObject); ok {
+		return validResponse.VisitListSchedulesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateSchedule operation middleware
+func (sh *strictHandler) CreateSchedule(ctx echo.Context, params CreateScheduleParams) error {
+	var request CreateScheduleRequestObject
+
+	request.Params = params
+
+	var body CreateScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSchedule(ctx.Request().Context(), request.(CreateScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateScheduleResponseObject); ok {
+		return validResponse.VisitCreateScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelSchedule operation middleware
+func (sh *strictHandler) CancelSchedule(ctx echo.Context, schedule ScheduleParam) error {
+	var request CancelScheduleRequestObject
+
+	request.Schedule = schedule
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelSchedule(ctx.Request().Context(), request.(CancelScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelScheduleResponseObject); ok {
+		return validResponse.VisitCancelScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSchedule operation middleware
+func (sh *strictHandler) GetSchedule(ctx echo.Context, schedule ScheduleParam) error {
+	var request GetScheduleRequestObject
+
+	request.Schedule = schedule
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchedule(ctx.Request().Context(), request.(GetScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetScheduleResponseObject); ok {
+		return validResponse.VisitGetScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateSchedule operation middleware
+func (sh *strictHandler) UpdateSchedule(ctx echo.Context, schedule ScheduleParam) error {
+	var request UpdateScheduleRequestObject
+
+	request.Schedule = schedule
+
+	var body UpdateScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateSchedule(ctx.Request().Context(), request.(UpdateScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateScheduleResponseObject); ok {
+		return validResponse.VisitUpdateScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RunSchedule operation middleware
+func (sh *strictHandler) RunSchedule(ctx echo.Context, schedule ScheduleParam) error {
+	var request RunScheduleRequestObject
+
+	request.Schedule = schedule
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunSchedule(ctx.Request().Context(), request.(RunScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunScheduleResponseObject); ok {
+		return validResponse.VisitRunScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Sync operation middleware
 func (sh *strictHandler) Sync(ctx echo.Context) error {
 	var request SyncRequestObject
@@ -2815,6 +5920,179 @@ func (sh *strictHandler) Sync(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(SyncResponseObject); ok {
 		return validResponse.VisitSyncResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListTasks operation middleware
+func (sh *strictHandler) ListTasks(ctx echo.Context, params ListTasksParams) error {
+	var request ListTasksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTasks(ctx.Request().Context(), request.(ListTasksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTasks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListTasksResponseObject); ok {
+		return validResponse.VisitListTasksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListQueues operation middleware
+func (sh *strictHandler) ListQueues(ctx echo.Context) error {
+	var request ListQueuesRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListQueues(ctx.Request().Context(), request.(ListQueuesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListQueues")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListQueuesResponseObject); ok {
+		return validResponse.VisitListQueuesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PauseQueue operation middleware
+func (sh *strictHandler) PauseQueue(ctx echo.Context, queue QueueParam) error {
+	var request PauseQueueRequestObject
+
+	request.Queue = queue
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseQueue(ctx.Request().Context(), request.(PauseQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PauseQueueResponseObject); ok {
+		return validResponse.VisitPauseQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumeQueue operation middleware
+func (sh *strictHandler) ResumeQueue(ctx echo.Context, queue QueueParam) error {
+	var request ResumeQueueRequestObject
+
+	request.Queue = queue
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeQueue(ctx.Request().Context(), request.(ResumeQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumeQueueResponseObject); ok {
+		return validResponse.VisitResumeQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteTask operation middleware
+func (sh *strictHandler) DeleteTask(ctx echo.Context, task TaskParam) error {
+	var request DeleteTaskRequestObject
+
+	request.Task = task
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteTask(ctx.Request().Context(), request.(DeleteTaskRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteTask")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteTaskResponseObject); ok {
+		return validResponse.VisitDeleteTaskResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTask operation middleware
+func (sh *strictHandler) GetTask(ctx echo.Context, task TaskParam) error {
+	var request GetTaskRequestObject
+
+	request.Task = task
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTask(ctx.Request().Context(), request.(GetTaskRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTask")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTaskResponseObject); ok {
+		return validResponse.VisitGetTaskResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RetryTask operation middleware
+func (sh *strictHandler) RetryTask(ctx echo.Context, task TaskParam) error {
+	var request RetryTaskRequestObject
+
+	request.Task = task
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryTask(ctx.Request().Context(), request.(RetryTaskRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryTask")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RetryTaskResponseObject); ok {
+		return validResponse.VisitRetryTaskResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -2886,6 +6164,154 @@ func (sh *strictHandler) SendDirect(ctx echo.Context, user UserParam) error {
 		return err
 	} else if validResponse, ok := response.(SendDirectResponseObject); ok {
 		return validResponse.VisitSendDirectResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListWebhooks operation middleware
+func (sh *strictHandler) ListWebhooks(ctx echo.Context, params ListWebhooksParams) error {
+	var request ListWebhooksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhooks(ctx.Request().Context(), request.(ListWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhooks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListWebhooksResponseObject); ok {
+		return validResponse.VisitListWebhooksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateWebhook operation middleware
+func (sh *strictHandler) CreateWebhook(ctx echo.Context, params CreateWebhookParams) error {
+	var request CreateWebhookRequestObject
+
+	request.Params = params
+
+	var body CreateWebhookJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWebhook(ctx.Request().Context(), request.(CreateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateWebhookResponseObject); ok {
+		return validResponse.VisitCreateWebhookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteWebhook operation middleware
+func (sh *strictHandler) DeleteWebhook(ctx echo.Context, webhook WebhookParam) error {
+	var request DeleteWebhookRequestObject
+
+	request.Webhook = webhook
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWebhook(ctx.Request().Context(), request.(DeleteWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteWebhookResponseObject); ok {
+		return validResponse.VisitDeleteWebhookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetWebhook operation middleware
+func (sh *strictHandler) GetWebhook(ctx echo.Context, webhook WebhookParam) error {
+	var request GetWebhookRequestObject
+
+	request.Webhook = webhook
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWebhook(ctx.Request().Context(), request.(GetWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetWebhookResponseObject); ok {
+		return validResponse.VisitGetWebhookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RotateWebhook operation middleware
+func (sh *strictHandler) RotateWebhook(ctx echo.Context, webhook WebhookParam) error {
+	var request RotateWebhookRequestObject
+
+	request.Webhook = webhook
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateWebhook(ctx.Request().Context(), request.(RotateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RotateWebhookResponseObject); ok {
+		return validResponse.VisitRotateWebhookResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

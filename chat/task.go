@@ -1,0 +1,103 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Queues of the domain's tasks. Work on the store is in one, deliveries to the world outside in another, so that an
+// endpoint that hangs holds no worker that messages wait for.
+const (
+	QueueCore   = "core"
+	QueueEgress = "egress"
+)
+
+// Priority of a task: who goes first among those that wait. Lower ones are served too, by their weight.
+type Priority string
+
+// The priorities that the domain uses.
+const (
+	PriorityHigh   Priority = "high"
+	PriorityNormal Priority = "normal"
+	PriorityLow    Priority = "low"
+)
+
+// NewTask is a task to be enqueued.
+type NewTask struct {
+	Queue   string // QueueCore or QueueEgress
+	Kind    string
+	Subject string // the group or user that it is about: says in which partition it lives
+	// Key makes the id, together with the kind: while a task of this id exists, a second one is not enqueued. Empty: a
+	// task of its own each time.
+	Key      string
+	Payload  any // as JSON
+	Priority Priority
+	Delay    time.Duration
+	Unique   string // while a task with this key waits, no second one is enqueued; empty: none
+}
+
+// TaskStore enqueues tasks.
+type TaskStore interface {
+	// Enqueue puts tasks in, each in the partition of its subject: one step for those of a partition and queue.
+	Enqueue(ctx context.Context, tasks ...NewTask) error
+}
+
+// TaskRun is one run of a task.
+type TaskRun struct {
+	ID       string
+	Attempt  int // from 1; runs that ended with their worker count too
+	Failed   int // runs before this one whose handler failed
+	Payload  []byte
+	Enqueued time.Time // by the clock of the store
+}
+
+// TaskKind says how the tasks of one kind are done. A task may run twice, so what Run does must be idempotent. A payload
+// that cannot be read is invalid_request: trying again is of no use. Run may answer with Postpone.
+type TaskKind struct {
+	Queue       string
+	Timeout     time.Duration // of one run; 0: none
+	AttemptsMax int           // failed runs before it is a dead letter; 0: as the engine says
+	Run         func(ctx context.Context, run TaskRun) error
+}
+
+// Postponed says that a task comes again after a time. Without a cause nothing failed: no attempt is counted.
+type Postponed struct {
+	After time.Duration
+	Cause error
+}
+
+func (p *Postponed) Error() string {
+	if p.Cause == nil {
+		return "postponed"
+	}
+	return p.Cause.Error()
+}
+
+func (p *Postponed) Unwrap() error { return p.Cause }
+
+// Postpone is the answer of a task that is to come again after a time: as a failed attempt where there is a cause, else
+// as if it had not run.
+func Postpone(after time.Duration, cause error) error { return &Postponed{After: after, Cause: cause} }
+
+// handle makes a core task of a function that takes its payload.
+func handle[T any](run func(context.Context, T) error) TaskKind {
+	return handleRun(func(ctx context.Context, t T, _ TaskRun) error { return run(ctx, t) })
+}
+
+// handleRun is handle for a function that looks at the run too.
+func handleRun[T any](do func(context.Context, T, TaskRun) error) TaskKind {
+	return TaskKind{Queue: QueueCore, Run: func(ctx context.Context, run TaskRun) error {
+		var t T
+		if err := json.Unmarshal(run.Payload, &t); err != nil {
+			return &Error{Code: CodeInvalid, Message: "the payload of a task cannot be read", Cause: err}
+		}
+		err := do(ctx, t, run)
+		var later *Postponed
+		if errors.As(err, &later) {
+			return later
+		}
+		return asError(err)
+	}}
+}

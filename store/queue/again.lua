@@ -1,0 +1,24 @@
+-- Makes a dead or delayed task ready now. A dead one begins anew: no attempt, no crash.
+--
+-- KEYS  those of Keys.Work()
+-- ARGV  id
+--
+-- Returns the state that the task was in; '' if there is none. A ready and a leased one stay
+-- as they are.
+-- Errors: none of its own.
+local id = ARGV[1]
+local now_ms = task_clock()
+local state = task_find(id)
+if not state then return '' end
+if state ~= 'dead' and state ~= 'delayed' then return state end
+
+local run = redis.call('HGET', runs, id)
+if run or state == 'dead' then
+  run = task_run(run)
+  if state == 'dead' then run.attempts, run.crashes = 0, 0 end
+  task_write_run(id, run, now_ms)
+end
+redis.call('ZREM', state == 'dead' and dead or delayed, id)
+task_push({id})
+redis.call('PUBLISH', tasks, 'ready')
+return state

@@ -1,0 +1,25 @@
+-- Takes a task away, in whatever state it is. One that runs loses its lease, so its result
+-- has no effect, and its worker is told.
+--
+-- KEYS  those of Keys.Work()
+-- ARGV  id
+--
+-- Returns the state that the task was in; '' if there is none.
+-- Errors: none of its own.
+local id = ARGV[1]
+local state, _, member = task_find(id)
+if not state then return '' end
+if state == 'delayed' or state == 'ready' then
+  -- What is in no list either (somebody removed it by hand) has no state.
+  return task_cancel(KEYS, id) == 1 and state or ''
+end
+if state == 'leased' then
+  redis.call('ZREM', leased, member)
+  redis.call('PUBLISH', tasks, 'cancel ' .. member)
+else
+  redis.call('ZREM', dead, id)
+end
+redis.call('HDEL', tasks, id)
+redis.call('HDEL', runs, id)
+redis.call('HINCRBY', counts, 'deleted', 1)
+return state

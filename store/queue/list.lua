@@ -1,0 +1,76 @@
+-- Lists the tasks of one state, a page at a time. Writes nothing.
+--
+-- KEYS  those of Keys.Work()
+-- ARGV  state   delayed: the soonest first; ready: in the order of their lists, the highest
+--               priority first; leased: whose lease ends first; dead: the newest first
+--       limit   tasks of a page
+--       anchor  what the page before ended with; '' = the first page
+--
+-- Returns {anchor, id, time_ms, spec, run, id, ...}: the anchor of the next page, '' if this
+-- is the last; the rest as show.lua says it.
+-- What stays in its state while pages are read is on exactly one of them, but that tasks
+-- given back to the head of a list may be missed.
+-- Errors: none of its own.
+local state, limit, anchor = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local ids, times, last = {}, {}, ''
+
+-- A position among equal scores cannot be found again once the task there has left, so the
+-- page may then begin with some of the score that were seen before.
+local function page_of_set(key, newest_first)
+  local from = 0
+  if anchor ~= '' then
+    local score, member = string.match(anchor, '^(%S+) (.*)$')
+    from = redis.call(newest_first and 'ZREVRANK' or 'ZRANK', key, member)
+    if from and redis.call('ZSCORE', key, member) == score then
+      from = from + 1
+    elseif newest_first then
+      from = redis.call('ZCOUNT', key, '(' .. score, '+inf')
+    else
+      from = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+    end
+  end
+  local range = newest_first and 'ZREVRANGE' or 'ZRANGE'
+  local page = redis.call(range, key, from, from + limit - 1, 'WITHSCORES')
+  for i = 1, #page, 2 do
+    ids[#ids + 1], times[#times + 1] = string.match(page[i], '^%S+'), page[i + 1]
+  end
+  if #page == 2 * limit then last = page[#page] .. ' ' .. page[#page - 1] end
+end
+
+-- Tasks leave a list at its head, so what stood at a place is there or nearer to the head,
+-- unless it has left: then so has everything before it.
+local function page_of_lists()
+  local p, from = 1, 0
+  if anchor ~= '' then
+    local place, id
+    p, place, id = string.match(anchor, '^(%d) (%d+) (.*)$')
+    p = tonumber(p)
+    from = redis.call('LPOS', KEYS[4 + p], id, 'MAXLEN', tonumber(place) + 1000)
+    from = from and from + 1 or 0
+  end
+  while p <= 4 do
+    local page = redis.call('LRANGE', KEYS[4 + p], from, from + limit - #ids - 1)
+    for _, id in ipairs(page) do ids[#ids + 1], times[#times + 1] = id, '0' end
+    if #ids == limit then
+      last = string.format('%d %d %s', p, from + #page - 1, ids[limit])
+      return
+    end
+    p, from = p + 1, 0
+  end
+end
+
+if state == 'ready' then
+  page_of_lists()
+else
+  page_of_set(state == 'delayed' and delayed or state == 'leased' and leased or dead, state == 'dead')
+end
+local reply = {last}
+if #ids == 0 then return reply end
+local specs, state_of = redis.call('HMGET', tasks, unpack(ids)), redis.call('HMGET', runs, unpack(ids))
+for i, id in ipairs(ids) do
+  if specs[i] then
+    local n = #reply
+    reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = id, times[i], specs[i], state_of[i] or ''
+  end
+end
+return reply

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// newClients makes a client of each queue of the domain.
+func (s *Store) newClients() (err error) {
+	s.queues = make(map[string]*queue.Client)
+	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
+		s.queues[name], err = queue.NewClient(queue.Options{
+			Client: s.client, Prefix: s.keys.prefix, Partitions: s.keys.partitions, Queue: name,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Enqueue puts tasks in, each in the partition of its subject.
+func (s *Store) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
+	byQueue := make(map[string][]queue.Task)
+	for _, t := range tasks {
+		payload, err := json.Marshal(t.Payload)
+		if err != nil {
+			return broke("enqueue", fmt.Errorf("the payload of a task of kind %s: %w", t.Kind, err))
+		}
+		p := s.keys.partition(t.Subject)
+		id := queue.NewID(p)
+		if t.Key != "" {
+			id = keyedTaskID(p, t.Kind, t.Key)
+		}
+		byQueue[t.Queue] = append(byQueue[t.Queue], queue.Task{
+			ID: id, Kind: t.Kind, Payload: payload, Priority: priorityOf(t.Priority), Delay: t.Delay, Unique: t.Unique,
+		})
+	}
+	for name, list := range byQueue {
+		client, ok := s.queues[name]
+		if !ok {
+			return broke("enqueue", fmt.Errorf("there is no queue %q", name))
+		}
+		// Ids were made before, so a call that is repeated puts nothing in twice while its tasks exist.
+		_, err := client.EnqueueAll(ctx, list)
+		if broken(err) && ctx.Err() == nil {
+			_, err = client.EnqueueAll(ctx, list)
+		}
+		if err != nil {
+			return fail("enqueue", err)
+		}
+	}
+	return nil
+}
+
+// keyedTaskID is the id of a task that is named by what it is about: 120 bits of its kind and key.
+func keyedTaskID(partition int, kind, key string) string {
+	return fmt.Sprintf("p%02d-%s", partition, hashed(kind+" "+key))
+}
+
+func priorityOf(p chat.Priority) queue.Priority {
+	switch p {
+	case chat.PriorityHigh:
+		return queue.High
+	case chat.PriorityLow:
+		return queue.Low
+	case chat.PriorityNormal:
+	}
+	return queue.Normal
+}
