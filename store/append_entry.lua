@@ -6,13 +6,14 @@
 -- before it writes anything.
 --
 -- k  keys: id, meta, members, msgs, seen, read, skip, senders, sent (of the sender), by (of the sender), reactions,
---    reacted, joined, wants, qk (those of the core queue), at (an array: at:<user> of each of a.mentions)
+--    reacted, joined, wants, qk (those of the core queue; they may be left out where nobody is mentioned), at (an array:
+--    at:<user> of each of a.mentions)
 -- a  from, kind, mark, rest (of the JSON), sent_ms, key and content (of a retry, hashed), reply_to, target, emoji,
 --    removed, durable, channel, keys_max, emojis_max, group, task_id (for those who are mentioned), mentions;
 --    anyone: true where the sender need not be a member
 -- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender
 --       to be forgotten or '', 1 where there is more to trim}, or a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE,
---       EMOJIS
+--       EMOJIS; WANTS where the keys of the queue were left out and are needed
 local function append_entry(k, a)
   local m = redis.call('HMGET', k.meta, 'epoch', 'visibility', 'post', 'backlog_max', 'keep', 'history')
   local epoch = m[1]
@@ -72,6 +73,8 @@ local function append_entry(k, a)
       end
     end
   end
+  local quiet = #k.qk == 0
+  if quiet and redis.call('EXISTS', k.wants) == 1 then return {'WANTS'} end
   local now_ms = clock_ms()
 
   -- From here on everything is written, and nothing can fail.
@@ -104,7 +107,7 @@ local function append_entry(k, a)
     task_enqueue(k.qk, a.task_id, 'mention', '{"group":"' .. a.group .. '","epoch":"' .. epoch .. '","id":' .. id ..
       ',"from":"' .. from .. '","users":["' .. table.concat(told, '","') .. '"]}', 'high', 0, now_ms, '')
   end
-  log_grew(k, a.group, epoch, id, now_ms, message)
+  if not quiet then log_grew(k, a.group, epoch, id, now_ms, message) end
 
   local more = sweep(k, last, tonumber(m[5]), backlog_max)
   tell(a.channel, epoch, member)

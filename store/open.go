@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -49,6 +50,7 @@ type Store struct {
 	server   server
 	follows  *subscription
 	queues   map[string]*queue.Client // by name; set once the number of partitions is known
+	wanted   atomic.Bool              // somebody wants to know of new entries, so sends carry the keys of the queue
 }
 
 var (

@@ -31,7 +31,11 @@ var refusals = map[string]*chat.Error{
 	"EDITS":      {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
 	"FULL":       chat.ErrInboxFull,
 	"GONE":       chat.ErrGone,
+	"WANTS":      errWants,
 }
+
+// errWants is the refusal of a send that came without the keys of the queue.
+var errWants = &chat.Error{Code: chat.CodeInternal, Message: "internal error"}
 
 func asReply(name string, value any) (reply, error) {
 	array, ok := value.([]any)
