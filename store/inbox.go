@@ -20,25 +20,38 @@ var (
 
 // InboxAppend puts an item into an inbox. With a key it is repeated once after a connection that broke.
 func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
-	k := s.keys.user(item.To)
-	c := call{inboxAppendScript, []string{k.inbox(), k.inboxBase(), k.inboxSenders(), k.inboxSent(item.From)},
-		[]any{item.From, item.Rest, item.SentAtMs, shortHash(item.Key), shortHash(item.Content), flag(item.System),
-			s.limits.InboxItemsMax, s.limits.KeysMax, newEpoch(), k.channel()}}
+	keys, args := s.inboxArgs(item)
 	run := s.run
 	if item.Key != "" {
 		run = s.runSafe
 	}
-	r, err := run(ctx, c)
+	r, err := run(ctx, call{inboxAppendScript, keys, args})
 	if err != nil {
 		return 0, 0, false, err
 	}
-	if idle := r.text(4); idle != "" {
-		forget := call{inboxForgetScript, []string{k.inboxSenders(), k.inboxSent(idle)}, []any{idle}}
-		if _, err := s.run(ctx, forget); err != nil {
-			s.log.Debug("an idle sender was not forgotten", "error", err)
-		}
-	}
+	s.forgetInboxSender(ctx, item.To, r.text(4))
 	return r.number(1), r.number(2), r.number(3) == 1, nil
+}
+
+// inboxArgs are the keys and arguments that inbox_args of inbox_put.lua binds.
+func (s *Store) inboxArgs(item chat.NewItem) (keys []string, args []any) {
+	k := s.keys.user(item.To)
+	return []string{k.inbox(), k.inboxBase(), k.inboxSenders(), k.inboxSent(item.From)},
+		[]any{item.From, item.Rest, item.SentAtMs, shortHash(item.Key), shortHash(item.Content), flag(item.System),
+			s.limits.InboxItemsMax, s.limits.KeysMax, newEpoch(), k.channel()}
+}
+
+// forgetInboxSender drops what is kept of a sender who was idle for a day, where there is one. The next item finds the
+// sender again if it fails.
+func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
+	if sender == "" {
+		return
+	}
+	k := s.keys.user(user)
+	forget := call{inboxForgetScript, []string{k.inboxSenders(), k.inboxSent(sender)}, []any{sender}}
+	if _, err := s.run(ctx, forget); err != nil {
+		s.log.Debug("an idle sender was not forgotten", "error", err)
+	}
 }
 
 // InboxPull reads up to limit items after a seq, or after what was acked.
