@@ -20,7 +20,7 @@ const module = "github.com/chatd/chatd/"
 // mayImport says which of our packages a folder may import; what is not listed may import none of ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":          {"internal/node", "store", "web"},
-	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "static"},
+	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "static", "internal/deliver"},
 	"web":                {"chat", "web/api", "internal/egress"},
 	"store":              {"chat", "store/queue"},
 	"chat":               {"chat/cron"},
@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"static":             {},
 	"internal/redistest": {},
 	"internal/harness":   {"client", "internal/redistest"},
+	"internal/deliver":   {"chat", "internal/egress"},
 	"store/storetest":    {"chat", "store", "store/queue", "internal/redistest"},
 }
 

@@ -68,7 +68,7 @@ func openKeySet(ctx context.Context, opt TokenOptions, changed func()) (*keySet,
 	u, err := url.Parse(opt.JWKS)
 	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https")
 	if isURL {
-		client := egress.Client(opt.Egress)
+		client := egress.Client(opt.Egress, keySetBytesMax)
 		k.every, k.gap = urlEvery, urlGap
 		k.read = func(ctx context.Context) ([]byte, error) { return fetch(ctx, client, u.String()) }
 	} else {

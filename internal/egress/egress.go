@@ -1,69 +1,65 @@
 // Package egress makes the one HTTP client for addresses that come from configuration or from users: it reaches public
-// addresses by https alone, follows no redirect and uses no proxy.
+// addresses by https alone, follows no redirect, uses no proxy, and reads no more of an answer than it was made for.
+//
+// The check stands where a connection is made, on the address that a name was resolved to: neither a spelling of an
+// address nor a name that changes its address between two looks gains anything. What is refused before (CheckURL) is
+// refused to tell the person who wrote it; nothing rests on it.
 package egress
 
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"syscall"
 	"time"
-
-	"code.dny.dev/ssrf"
 )
+
+// AnswerBytesMax is as much of an answer as is read where nothing of it is needed but that it came.
+const AnswerBytesMax = 64 << 10
 
 // Bounds of a request.
 const (
 	dialTimeout    = 5 * time.Second
-	totalTimeout   = 15 * time.Second
+	totalTimeout   = 15 * time.Second // from the look at the name to the last byte of the answer
 	headerBytesMax = 16 << 10
+	idleTimeout    = 30 * time.Second
+	idleMax        = 64 // connections kept for later requests, over all hosts
+	idleHostMax    = 4  // of them to one host
+	pingAfter      = 5 * time.Second
 )
 
-// ports are those that a public address may be reached at.
-var ports = []uint16{443, 8443}
+var (
+	// ErrPlain tells that plain http was asked for outside the allowed networks.
+	ErrPlain = errors.New("plain http is for allowed networks only")
+	// ErrAnswerTooLarge tells that the body of an answer is longer than the client was made for.
+	ErrAnswerTooLarge = errors.New("the answer is too long")
 
-// ErrPlain tells that plain http was asked for outside the allowed networks.
-var ErrPlain = errors.New("plain http is for allowed networks only")
+	errScheme = errors.New("only https, and http to allowed networks")
+)
 
-// Client returns a client that also reaches the networks of allow, at any port and by plain http. The check stands where
-// the connection is made, on the address that the name was resolved to: a name that changes its address gains nothing.
-func Client(allow []netip.Prefix) *http.Client {
-	guard := ssrf.New(ssrf.WithPorts(ports...))
-	allowed := func(address string) bool {
-		target, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return false
-		}
-		for _, p := range allow {
-			if p.Contains(target.Addr().Unmap()) {
-				return true
-			}
-		}
-		return false
-	}
-	control := func(plain bool) func(network, address string, c syscall.RawConn) error {
-		return func(network, address string, c syscall.RawConn) error {
-			switch {
-			case allowed(address):
-				return nil
-			case plain:
-				return ErrPlain
-			default:
-				return guard.Safe(network, address, c)
-			}
-		}
-	}
+// Client returns a client that also reaches the networks of allow, at any port and by plain http. Reading more than
+// answerBytesMax of an answer is ErrAnswerTooLarge; answers are never unpacked.
+func Client(allow []netip.Prefix, answerBytesMax int) *http.Client {
+	return newClient(net.DefaultResolver, newGuard(allow).control, answerBytesMax, totalTimeout)
+}
+
+// control is what a dialer asks before it connects, for plain or for secure connections.
+type control func(plain bool) func(network, address string, c syscall.RawConn) error
+
+func newClient(names *net.Resolver, check control, answerBytesMax int, timeout time.Duration) *http.Client {
 	return &http.Client{
-		Timeout:       totalTimeout,
-		Transport:     schemes{plain: transport(control(true)), secure: transport(control(false))},
+		Timeout: timeout,
+		Transport: schemes{plain: newTransport(names, check(true)), secure: newTransport(names, check(false)),
+			answerBytesMax: answerBytesMax},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-func transport(control func(network, address string, c syscall.RawConn) error) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, Control: control}
+func newTransport(names *net.Resolver, check func(network, address string, c syscall.RawConn) error) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: check, Resolver: names}
 	return &http.Transport{
 		Proxy: nil,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -72,25 +68,60 @@ func transport(control func(network, address string, c syscall.RawConn) error) *
 		TLSHandshakeTimeout:    dialTimeout,
 		ResponseHeaderTimeout:  totalTimeout,
 		MaxResponseHeaderBytes: headerBytesMax,
-		MaxIdleConnsPerHost:    2,
-		IdleConnTimeout:        30 * time.Second,
+		DisableCompression:     true, // what is counted is what was sent
+		MaxIdleConns:           idleMax,
+		MaxIdleConnsPerHost:    idleHostMax,
+		IdleConnTimeout:        idleTimeout,
 		ForceAttemptHTTP2:      true,
+		// One HTTP/2 connection carries all requests to a host: a dead one must not take the next ones with it.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
 	}
 }
 
 // schemes sends plain and secure requests over transports of their own, so that a connection checked for one is never
-// used for the other.
+// used for the other, and caps what is read of the answers.
 type schemes struct {
-	plain, secure http.RoundTripper
+	plain, secure  *http.Transport
+	answerBytesMax int
 }
 
 func (s schemes) RoundTrip(r *http.Request) (*http.Response, error) {
+	by := s.secure
 	switch r.URL.Scheme {
 	case "https":
-		return s.secure.RoundTrip(r)
 	case "http":
-		return s.plain.RoundTrip(r)
+		by = s.plain
 	default:
-		return nil, errors.New("only http and https")
+		return nil, errScheme
 	}
+	answer, err := by.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = &capped{ReadCloser: answer.Body, left: s.answerBytesMax}
+	return answer, nil
+}
+
+// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+func (s schemes) CloseIdleConnections() {
+	s.plain.CloseIdleConnections()
+	s.secure.CloseIdleConnections()
+}
+
+// capped ends a body with ErrAnswerTooLarge where it goes on beyond what is left.
+type capped struct {
+	io.ReadCloser
+	left int
+}
+
+func (c *capped) Read(b []byte) (int, error) {
+	if c.left < 0 {
+		return 0, ErrAnswerTooLarge
+	}
+	// One byte more than is left tells a body that ends here from one that does not.
+	n, err := c.ReadCloser.Read(b[:min(len(b), c.left+1)])
+	if c.left -= n; c.left < 0 {
+		return n - 1, ErrAnswerTooLarge
+	}
+	return n, err
 }

@@ -1,0 +1,253 @@
+package deliver
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of what is under way.
+const (
+	endpointCap  = 4  // requests to one endpoint
+	serviceCap   = 16 // requests to a service of web push
+	suspectsMax  = 16 // requests to suspect endpoints: half of the workers of a node
+	slow         = time.Second
+	endpointsMax = 10_000
+	evictSample  = 16 // endpoints looked at to find the one to be forgotten
+
+	breakerFailures = 5 // in a row
+	breakerMin      = 5 * time.Second
+	breakerMax      = 5 * time.Minute
+
+	waitMax  = 50 * time.Millisecond // a worker waits so long for its turn, no longer
+	spaceMin = time.Millisecond      // between two that come back
+	spaceMax = 5 * time.Minute       // the last of those who wait comes back at most so much later than the first
+
+	spaceSuspect = 25 * time.Millisecond // between two suspects that come back to where others hold their places
+)
+
+// services are the hosts of web push: they stand for many users each, and are none's to slow down.
+var services = []string{"fcm.googleapis.com", ".push.services.mozilla.com", ".notify.windows.com", ".push.apple.com"}
+
+// IsPushService tells whether a host is one of a service of web push.
+func IsPushService(host string) bool {
+	return slices.ContainsFunc(services, func(s string) bool {
+		return host == s || s[0] == '.' && strings.HasSuffix(host, s)
+	})
+}
+
+// health is what a request says of its endpoint.
+type health int
+
+const (
+	unknown health = iota // nothing: it was ended from this side
+	healthy
+	failing
+)
+
+// gate says when a request to an endpoint may be made.
+type gate struct {
+	mu        sync.Mutex
+	endpoints map[string]*endpoint
+	suspects  int // places of endpoints that were suspect when they were taken
+}
+
+// endpoint is what is known of a host and port.
+//
+// Invariant: len(places) <= cap.
+type endpoint struct {
+	cap      int
+	places   []*place      // of the requests under way, the oldest first
+	waiting  []chan *place // workers that wait for their turn, the first one first; each is told once: nil is no
+	unproven bool          // it has not answered yet, or failed last
+	failures int           // in a row
+	pauses   int           // of the breaker, in a row
+	shut     time.Time     // until when nobody may try
+	took     time.Duration // by a request, smoothed
+	next     time.Time     // when the next one that is sent away comes back
+	used     time.Time
+}
+
+// place is a request under way.
+type place struct {
+	of      *endpoint
+	began   time.Time
+	suspect bool
+	probe   bool
+}
+
+func newGate() *gate { return &gate{endpoints: map[string]*endpoint{}} }
+
+// endpointOf names what a URL leads to, in one spelling.
+func endpointOf(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = u.Scheme
+	}
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + " " + port
+}
+
+// enter waits a moment for a place at an endpoint. Without one: when to come again.
+func (g *gate) enter(ctx context.Context, at string, most int) (p *place, after time.Duration) {
+	g.mu.Lock()
+	now := time.Now()
+	e := g.find(at, most, now)
+	if p := g.take(e, now); p != nil {
+		g.mu.Unlock()
+		return p, 0
+	}
+	// Worth waiting for is only a place at an endpoint that answers, and soon.
+	wait := max(e.pace()*time.Duration(len(e.waiting)+1), e.age(now)/time.Duration(e.cap))
+	if e.suspect() || now.Before(e.shut) || wait > waitMax {
+		defer g.mu.Unlock()
+		return nil, e.later(now)
+	}
+	told := make(chan *place, 1)
+	e.waiting = append(e.waiting, told)
+	g.mu.Unlock()
+
+	timer := time.NewTimer(waitMax)
+	defer timer.Stop()
+	select {
+	case p = <-told:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if i := slices.Index(e.waiting, told); i >= 0 {
+		e.waiting = slices.Delete(e.waiting, i, i+1)
+	} else if p == nil && len(told) > 0 {
+		p = <-told // it came together with the end of the wait
+	}
+	if p != nil {
+		return p, 0
+	}
+	return nil, e.later(time.Now())
+}
+
+// take takes a place where there is one.
+func (g *gate) take(e *endpoint, now time.Time) *place {
+	p := &place{of: e, began: now, suspect: e.suspect(), probe: e.failures >= breakerFailures}
+	probing := slices.ContainsFunc(e.places, func(other *place) bool { return other.probe })
+	if now.Before(e.shut) || len(e.places) >= e.cap || probing || p.suspect && g.suspects >= suspectsMax {
+		return nil
+	}
+	if p.suspect {
+		g.suspects++
+	}
+	e.places = append(e.places, p)
+	e.used = now
+	return p
+}
+
+// leave gives a place back. after is what the endpoint asked for: it holds for all that call it.
+func (g *gate) leave(p *place, how health, after time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, e := time.Now(), p.of
+	i := slices.Index(e.places, p)
+	e.places = slices.Delete(e.places, i, i+1)
+	if p.suspect {
+		g.suspects--
+	}
+	if how != unknown {
+		e.took = (3*e.took + now.Sub(p.began)) / 4
+	}
+	switch how {
+	case healthy:
+		e.unproven, e.failures, e.pauses = false, 0, 0
+	case failing:
+		e.unproven = true
+		e.failures++
+		if p.probe || e.failures == breakerFailures {
+			e.shut = latest(e.shut, now.Add(breakerPause(e.pauses)))
+			e.pauses++
+		}
+		e.shut = latest(e.shut, now.Add(min(after, breakerMax)))
+	case unknown:
+	}
+	for len(e.waiting) > 0 {
+		next := g.take(e, now)
+		if next == nil && !e.suspect() {
+			break // they go on waiting
+		}
+		e.waiting[0] <- next
+		e.waiting = e.waiting[1:]
+	}
+}
+
+// breakerPause doubles, with jitter: endpoints that were away together do not come back in step.
+func breakerPause(pauses int) time.Duration {
+	d := breakerMax
+	if pauses < 10 {
+		d = min(breakerMin<<pauses, breakerMax)
+	}
+	return d + rand.N(d/10)
+}
+
+// suspect endpoints share a part of the workers.
+func (e *endpoint) suspect() bool { return e.unproven || e.took > slow }
+
+// pace is the time between two places that become free, if the endpoint answers as it did.
+func (e *endpoint) pace() time.Duration { return e.took / time.Duration(e.cap) }
+
+// age is how long the oldest request is under way.
+func (e *endpoint) age(now time.Time) time.Duration {
+	if len(e.places) == 0 {
+		return 0
+	}
+	return now.Sub(e.places[0].began)
+}
+
+// later tells one that is sent away when to come back: not before what hangs has hung twice as long, and then one after
+// the other, as fast as the endpoint answers.
+func (e *endpoint) later(now time.Time) time.Duration {
+	pace := max(e.pace(), spaceMin)
+	if len(e.places) < e.cap && e.suspect() {
+		pace = max(pace, spaceSuspect) // the places of all suspects are taken
+	}
+	soonest := latest(now.Add(max(pace, e.age(now))), e.shut)
+	e.next = latest(e.next.Add(pace), soonest)
+	if e.next.Sub(soonest) > spaceMax {
+		e.next = soonest.Add(spaceMax / 2)
+	}
+	return e.next.Sub(now)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// find returns what is known of an endpoint, forgetting another where too many are known: one that is not in use, rather
+// one that is suspect than one that works, rather one that was not used for long. What failed has five more tries then.
+func (g *gate) find(at string, most int, now time.Time) *endpoint {
+	if e := g.endpoints[at]; e != nil {
+		return e
+	}
+	if len(g.endpoints) >= endpointsMax {
+		var victim string
+		var worst *endpoint
+		looked := 0
+		for name, e := range g.endpoints {
+			if len(e.places)+len(e.waiting) == 0 && (worst == nil || e.suspect() && !worst.suspect() ||
+				e.suspect() == worst.suspect() && e.used.Before(worst.used)) {
+				victim, worst = name, e
+			}
+			if looked++; looked >= evictSample && worst != nil {
+				break
+			}
+		}
+		delete(g.endpoints, victim)
+	}
+	e := &endpoint{cap: most, unproven: true, used: now}
+	g.endpoints[at] = e
+	return e
+}

@@ -1,0 +1,155 @@
+package deliver
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/egress"
+)
+
+const (
+	userAgent     = "chatd"
+	retryAfterMax = 24 * time.Hour // longer than any address may put a delivery off
+)
+
+// Options are what a Sender needs.
+type Options struct {
+	// Allow are networks that may be reached although they are private, at any port and by plain http.
+	Allow []netip.Prefix
+}
+
+// Sender makes requests to addresses outside.
+type Sender struct {
+	client *http.Client
+	gate   *gate
+}
+
+// New makes a Sender.
+func New(opt Options) *Sender {
+	return &Sender{client: egress.Client(opt.Allow, egress.AnswerBytesMax), gate: newGate()}
+}
+
+// Close gives the connections free that are kept for later requests.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
+// Webhook calls an address as Standard Webhooks says.
+func (s *Sender) Webhook(ctx context.Context, c chat.HookCall) chat.Outcome {
+	now := time.Now()
+	signed, err := signatures(c.Secrets, c.ID, now, c.Body)
+	if err != nil {
+		return chat.Outcome{Verdict: chat.Failed, Cause: err.Error()}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(c.Body))
+	if err != nil {
+		return chat.Outcome{Verdict: chat.Failed, Cause: "not a URL"}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(headerID, c.ID)
+	r.Header.Set(headerTimestamp, strconv.FormatInt(now.Unix(), 10))
+	r.Header.Set(headerSignature, signed)
+	return s.Do(r)
+}
+
+// Do makes a request, unless its endpoint has no time for it. It takes at most 15 s, and ends with the context of r.
+func (s *Sender) Do(r *http.Request) chat.Outcome {
+	most := endpointCap
+	if IsPushService(r.URL.Hostname()) {
+		most = serviceCap
+	}
+	p, after := s.gate.enter(r.Context(), endpointOf(r.URL), most)
+	if p == nil {
+		return chat.Outcome{Verdict: chat.Busy, After: after, Cause: "the host is busy, or failed too often"}
+	}
+	how, outcome := unknown, chat.Outcome{}
+	defer func() { s.gate.leave(p, how, outcome.After) }() // also where the request panics
+	outcome, how = s.send(r)
+	return outcome
+}
+
+// send makes the request and tells what it says of the endpoint.
+func (s *Sender) send(r *http.Request) (chat.Outcome, health) {
+	r.Header.Set("User-Agent", userAgent)
+	answer, err := s.client.Do(r)
+	if err != nil {
+		outcome := chat.Outcome{Verdict: chat.Failed, Cause: cause(err)}
+		if r.Context().Err() != nil {
+			return outcome, unknown // ended by the caller: nothing is known of the endpoint
+		}
+		return outcome, failing
+	}
+	// Read to the end, within the bounds of the client, so that the connection can be used again. Nobody looks at it.
+	_, _ = io.Copy(io.Discard, answer.Body)
+	_ = answer.Body.Close()
+	outcome := chat.Outcome{Verdict: chat.Failed, Status: answer.StatusCode, Cause: "answered " + strconv.Itoa(answer.StatusCode)}
+	switch status := answer.StatusCode; {
+	case status/100 == 2:
+		return chat.Outcome{Verdict: chat.Delivered, Status: status}, healthy
+	case status == http.StatusNotFound || status == http.StatusGone:
+		outcome.Verdict = chat.Gone
+		return outcome, healthy
+	case status == http.StatusTooManyRequests || status/100 == 5:
+		outcome.After = retryAfter(answer.Header.Get("Retry-After"))
+		return outcome, failing
+	default:
+		return outcome, healthy // it answers: what it does not like is this request
+	}
+}
+
+// retryAfter reads a Retry-After (RFC 9110, 10.2.3): seconds or a date. 0: none that can be read.
+func retryAfter(text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	if s, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.Duration(min(max(s, 0), int64(retryAfterMax/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(time.Until(at), 0), retryAfterMax)
+}
+
+// cause names what went wrong in words of our own: an error of net/http holds the address, which is a secret where it is
+// one of web push, and may hold what the other end sent.
+func cause(err error) string {
+	var (
+		timeout net.Error
+		name    *net.DNSError
+		cert    *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+		number  syscall.Errno
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "ended before an answer came"
+	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork),
+		errors.Is(err, egress.ErrOwn), errors.Is(err, egress.ErrPlain):
+		return "the address is not public"
+	case errors.As(err, &name):
+		return "the name cannot be resolved"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	case errors.As(err, &cert):
+		return "the certificate is not valid"
+	case errors.As(err, &record), errors.As(err, &alert):
+		return "no TLS connection"
+	case errors.As(err, &number):
+		return number.Error()
+	default:
+		return "the request failed"
+	}
+}

@@ -1,0 +1,172 @@
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// ports are those that a public address may be reached at.
+var ports = []uint16{443, 8443}
+
+const urlBytesMax = 2048
+
+var (
+	// ErrOwn tells that an address is one of this host.
+	ErrOwn = errors.New("the address is of this host")
+
+	errZone = errors.New("the address has a zone")
+)
+
+// guard says which addresses may be reached.
+type guard struct {
+	allow []netip.Prefix
+	safe  *ssrf.Guardian
+	own   func() ([]net.Addr, error)
+}
+
+func newGuard(allow []netip.Prefix) *guard {
+	return &guard{allow: allow, safe: ssrf.New(ssrf.WithPorts(ports...)), own: net.InterfaceAddrs}
+}
+
+// control checks the address of a connection that is about to be made.
+func (g *guard) control(plain bool) func(network, address string, c syscall.RawConn) error {
+	return func(network, address string, c syscall.RawConn) error {
+		if err := g.safe.Safe(network, address, c); err != nil || plain {
+			return g.exception(address, plain, err)
+		}
+		target, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return g.public(target.Addr())
+	}
+}
+
+// exception lets the allowed networks pass where the rules for public addresses do not.
+func (g *guard) exception(address string, plain bool, refused error) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	switch {
+	case g.allowed(target.Addr()):
+		return nil
+	case plain:
+		return ErrPlain
+	default:
+		return refused
+	}
+}
+
+// allowed compares an IPv4 address that is written as IPv6 as what it is.
+func (g *guard) allowed(a netip.Addr) bool {
+	for _, p := range g.allow {
+		if p.Contains(a.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+// public refuses what looks like an address of the internet and leads home: the host's own addresses, and IPv6 addresses
+// that carry an IPv4 address to be unwrapped by a gateway (ISATAP, RFC 5214: an interface id of 0000:5efe or 0200:5efe).
+func (g *guard) public(a netip.Addr) error {
+	if g.allowed(a) {
+		return nil
+	}
+	if a.Zone() != "" {
+		return errZone
+	}
+	if a.Is6() {
+		b := a.As16()
+		if b[8]&0xfd == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe {
+			if err := g.safe.SafeAddr(netip.AddrFrom4([4]byte(b[12:]))); err != nil {
+				return err
+			}
+		}
+	}
+	own, err := g.own()
+	if err != nil {
+		return fmt.Errorf("the addresses of this host cannot be had: %w", err)
+	}
+	for _, o := range own {
+		if n, ok := o.(*net.IPNet); ok {
+			if mine, ok := netip.AddrFromSlice(n.IP); ok && mine.Unmap() == a.Unmap() {
+				return ErrOwn
+			}
+		}
+	}
+	return nil
+}
+
+// CheckURL reads an address that somebody wrote for the server to call, and refuses what could never be reached: another
+// scheme, a name and password in front of the host, a port or an address that is not for the public. A name is not
+// looked up: what it leads to is checked with every connection. The errors are for who wrote it.
+func CheckURL(raw string, allow []netip.Prefix) (*url.URL, error) {
+	if len(raw) > urlBytesMax {
+		return nil, fmt.Errorf("a URL has at most %d bytes", urlBytesMax)
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("not a URL")
+	}
+	host := u.Hostname()
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || len(allow) == 0):
+		return nil, errors.New("the URL must begin with https://")
+	case u.User != nil:
+		return nil, errors.New("a URL with a user name or password is not taken")
+	case u.Fragment != "" || strings.HasSuffix(raw, "#"):
+		return nil, errors.New("a URL with a fragment is not taken")
+	case u.Opaque != "" || host == "":
+		return nil, errors.New("the URL names no host")
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		if err := checkName(host); err != nil {
+			return nil, err
+		}
+	}
+	g := newGuard(allow)
+	if a.IsValid() && g.allowed(a) {
+		return u, nil
+	}
+	if u.Scheme == "http" && a.IsValid() {
+		return nil, ErrPlain
+	}
+	if a.IsValid() && (a.Zone() != "" || g.safe.SafeAddr(a) != nil || g.public(a) != nil) {
+		return nil, errors.New("the address is not public")
+	}
+	// With allowed networks a name may lead there, where every port is open: the connection will tell.
+	if port := u.Port(); port != "" && port != "443" && port != "8443" && (len(allow) == 0 || a.IsValid()) {
+		return nil, errors.New("the port must be 443 or 8443")
+	}
+	return u, nil
+}
+
+// checkName takes names as DNS has them: ASCII, so that no two spellings look alike, and with a last label that is no
+// number, since some resolvers read such a name as an address (127.1, 0x7f000001).
+func checkName(host string) error {
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	for _, label := range labels {
+		if label == "" || len(label) > 63 {
+			return errors.New("the URL names no valid host")
+		}
+		for _, c := range []byte(label) {
+			if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+				return errors.New("the host must be written in ASCII (an international name as xn--...)")
+			}
+		}
+	}
+	if last := labels[len(labels)-1]; len(host) > 253 || last[0] >= '0' && last[0] <= '9' {
+		return errors.New("the URL names no valid host")
+	}
+	return nil
+}
