@@ -721,8 +721,14 @@ type Task struct {
 	// Attempts Failed runs.
 	Attempts int64 `json:"attempts"`
 
+	// AttemptsMax After how many it is dead.
+	AttemptsMax int64 `json:"attempts_max"`
+
 	// Crashes Runs that ended with their worker.
 	Crashes int64 `json:"crashes"`
+
+	// DeadlineAt It is not started after this.
+	DeadlineAt OptionalTime `json:"deadline_at,omitempty"`
 
 	// DiedAt Of a dead task.
 	DiedAt OptionalTime `json:"died_at,omitempty"`
@@ -931,7 +937,8 @@ type CreateScheduleParams struct {
 
 // ListTasksParams defines parameters for ListTasks.
 type ListTasksParams struct {
-	State TaskState `form:"state" json:"state"`
+	// State All states where it is absent.
+	State *TaskState `form:"state,omitempty" json:"state,omitempty"`
 
 	// Queue All queues where it is absent.
 	Queue *Id `form:"queue,omitempty" json:"queue,omitempty"`
@@ -1242,7 +1249,7 @@ type ServerInterface interface {
 	// Sync Ack, then everything that is new
 	// (POST /v1/sync)
 	Sync(ctx echo.Context) error
-	// ListTasks Tasks in one state
+	// ListTasks Tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx echo.Context, params ListTasksParams) error
 	// ListQueues Queues
@@ -2001,9 +2008,9 @@ func (w *ServerInterfaceWrapper) ListTasks(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTasksParams
-	// ------------- Required query parameter "state" -------------
+	// ------------- Optional query parameter "state" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "state", ctx.QueryParams(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", ctx.QueryParams(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter state: %s", err))
 	}
@@ -4671,7 +4678,7 @@ type StrictServerInterface interface {
 	// Sync Ack, then everything that is new
 	// (POST /v1/sync)
 	Sync(ctx context.Context, request SyncRequestObject) (SyncResponseObject, error)
-	// ListTasks Tasks in one state
+	// ListTasks Tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx context.Context, request ListTasksRequestObject) (ListTasksResponseObject, error)
 	// ListQueues Queues
