@@ -107,6 +107,7 @@ type Service struct {
 	opt    Options
 	feeds  *feeds
 	hints  *hints
+	known  known
 }
 
 // New makes a Service over stores. Nothing runs yet: the live part (feeds, safety check, hints) runs in Run.

@@ -283,6 +283,7 @@ type Stores interface {
 	IndexStore
 	InboxStore
 	KeyStore
+	KnownStore
 	SignalStore
 	CleanupStore
 	TaskStore

@@ -2,9 +2,9 @@
 -- inbox_put puts an item at the end of an inbox, or gives the first answer again where the retry key is known. The seq of an
 -- item is base plus its place in the list. It checks everything before it writes anything.
 --
--- k  keys: inbox, base, senders, sent (of the sender)
+-- k  keys: inbox, base, senders, sent (of the sender; left out where there is no retry key), users (of the partition)
 -- a  from, rest (of the JSON), sent_ms, key and content (of a retry, hashed), system (true for an item of the server),
---    items_max, keys_max, epoch (for a new inbox), channel
+--    items_max, keys_max, epoch (for a new inbox), channel, user (whose inbox it is)
 -- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to be forgotten or ''}, or a refusal: KEYREUSED, FULL
 local function inbox_put(k, a)
   local first_time = known(k.sent, a.key, a.content, false)
@@ -14,6 +14,7 @@ local function inbox_put(k, a)
   local now_ms = clock_ms()
 
   redis.call('HSETNX', k.base, 'epoch', a.epoch)
+  redis.call('ZADD', k.users, 0, a.user)
   if items >= a.items_max then
     -- What is dropped is said to the reader: lost is the highest seq that went unread.
     redis.call('LPOP', k.inbox)
@@ -34,9 +35,9 @@ end
 
 -- inbox_args binds the keys and arguments that (*Store).inboxArgs makes, which begin at the given places.
 local function inbox_args(key, arg)
-  return {inbox = KEYS[key], base = KEYS[key + 1], senders = KEYS[key + 2], sent = KEYS[key + 3]}, {
+  return {inbox = KEYS[key], base = KEYS[key + 1], senders = KEYS[key + 2], sent = KEYS[key + 3], users = KEYS[key + 4]}, {
     from = ARGV[arg], rest = ARGV[arg + 1], sent_ms = ARGV[arg + 2], key = ARGV[arg + 3], content = ARGV[arg + 4],
     system = ARGV[arg + 5] == '1', items_max = tonumber(ARGV[arg + 6]), keys_max = tonumber(ARGV[arg + 7]),
-    epoch = ARGV[arg + 8], channel = ARGV[arg + 9],
+    epoch = ARGV[arg + 8], channel = ARGV[arg + 9], user = ARGV[arg + 10],
   }
 end

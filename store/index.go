@@ -61,7 +61,8 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, group string,
 	calls := make([]call, len(users))
 	for i, user := range users {
 		k := s.keys.user(user)
-		calls[i] = call{indexAddScript, []string{k.groups()}, []any{group, seen, s.limits.UserGroupsMax, k.channel()}}
+		calls[i] = call{indexAddScript, []string{k.groups(), s.keys.users(s.keys.partition(user))},
+			[]any{group, seen, s.limits.UserGroupsMax, k.channel(), user}}
 	}
 	replies, errs, err := s.runAll(ctx, calls)
 	if err != nil {

@@ -2,16 +2,17 @@
 -- membership, or of an earlier group of this id. The user is told in any case: whoever has the group in the index from
 -- an earlier life would else not hear of this one.
 --
--- KEYS  1 groups of the user
--- ARGV  1 group, 2 seen, 3 groups at most, 4 channel
+-- KEYS  1 groups of the user, 2 users
+-- ARGV  1 group, 2 seen, 3 groups at most, 4 channel, 5 user
 -- Returns {OK, 1 added, 0 was there, -1 the index is full}
-local groups = KEYS[1]
-local group, seen, groups_max, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local groups, users = KEYS[1], KEYS[2]
+local group, seen, groups_max, channel, user = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 
 local hint = redis.call('ZSCORE', groups, group)
 local result = hint and 0 or 1
 if result == 1 and redis.call('ZCARD', groups) >= groups_max then result = -1 end
 
 if result == 1 or hint and tonumber(hint) > tonumber(seen) then redis.call('ZADD', groups, seen, group) end
+redis.call('ZADD', users, 0, user)
 redis.call('PUBLISH', channel, 'j ' .. group)
 return {'OK', result}

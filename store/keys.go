@@ -39,6 +39,10 @@ func (k keyspace) public(partition int) string { return k.tagged(partition) + "p
 // wants is a HASH: what a new entry of any log in a partition has to be told to, see wants.lua.
 func (k keyspace) wants(partition int) string { return k.tagged(partition) + "wants" }
 
+// users is a ZSET of the users in a partition whom the server has ever known, all of score 0 so that they stand in the
+// order of their ids.
+func (k keyspace) users(partition int) string { return k.tagged(partition) + "users" }
+
 // queue holds the keys of the core queue's shard in a partition.
 func (k keyspace) queue(partition int) queue.Keys {
 	return queue.NewKeys(k.prefix, partition, coreQueue)

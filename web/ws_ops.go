@@ -130,6 +130,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		s.end(ending{closeTooMany, "too many sessions of this user"})
 		return nil
 	}
+	s.all.service.Know(ctx, who.User)
 	f, err := s.all.service.Follow(ctx, who.Caller(), after)
 	if err != nil {
 		s.all.ungreet(who.User)
