@@ -50,8 +50,11 @@ func luaText(file string, done map[string]bool) string {
 		return ""
 	}
 	done[file] = true
-	if file == "task_enqueue.lua" {
+	switch file {
+	case "task_enqueue.lua":
 		return queue.EnqueueLua + "\n"
+	case "task_cancel.lua":
+		return queue.CancelLua + "\n"
 	}
 	text, err := luaFiles.ReadFile(file)
 	if err != nil {

@@ -4,14 +4,36 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
+// hands are the workers of one queue.
+type hands struct {
+	queue   *served
+	workers int
+	jobs    chan *running // claimed; as long as what may be claimed, so that filling it never blocks
+	taken   atomic.Int64  // tasks claimed and not done with
+	freed   chan struct{} // of the server: has an entry when taken has shrunk since it was last read
+}
+
+// room is how many tasks may be claimed.
+func (h *hands) room() int { return max(h.workers-int(h.taken.Load()), 0) }
+
+// put says that a task is done with.
+func (h *hands) put() {
+	h.taken.Add(-1)
+	select {
+	case h.freed <- struct{}{}:
+	default:
+	}
+}
+
 // shard is what the claim loop knows about one partition.
 type shard struct {
-	ready   bool      // tasks may be ready
+	ready   []bool    // tasks of a queue may be ready
+	turn    []int     // whose turn the next claim from a queue is, see turns
 	sweepAt time.Time // when to look for due tasks and ended leases; at most pollMax away
-	turn    int       // whose turn the next claim is, see turns
 }
 
 // claimer is the state of the claim loop. One goroutine owns it.
@@ -22,19 +44,27 @@ type claimer struct {
 	pause  time.Duration // after a failed call; 0 = the last one worked
 }
 
+func newClaimer(s *Server) *claimer {
+	c := &claimer{Server: s, shards: make([]shard, s.team.partitions)}
+	for i := range c.shards {
+		c.shards[i].ready, c.shards[i].turn = make([]bool, len(s.hands)), make([]int, len(s.hands))
+	}
+	return c
+}
+
 // claimLoop takes steps until feed ends: when a task may be ready and a worker is free,
-// when something becomes due, and at least every pollMax. Handlers run under work.
-func (s *Server) claimLoop(feed, work context.Context) {
-	c := &claimer{Server: s, shards: make([]shard, s.partitions)}
+// when something becomes due, and at least every pollMax.
+func (s *Server) claimLoop(feed context.Context) {
+	c := newClaimer(s)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for feed.Err() == nil {
-		sleep := c.exec(feed, work)
+		sleep := c.exec(feed)
 		if sleep <= 0 {
 			continue
 		}
 		timer.Reset(sleep)
-		wake, freed := s.wakes.ch, s.slots.freed
+		wake, freed := s.wakes.ch, s.freed
 		if c.pause > 0 {
 			wake, freed = nil, nil
 		} else if !c.waiting() {
@@ -52,7 +82,7 @@ func (s *Server) claimLoop(feed, work context.Context) {
 // waiting says whether tasks are known to wait for a free worker.
 func (c *claimer) waiting() bool {
 	for i := range c.shards {
-		if c.shards[i].ready {
+		if slices.Contains(c.shards[i].ready, true) {
 			return true
 		}
 	}
@@ -61,7 +91,7 @@ func (c *claimer) waiting() bool {
 
 // exec takes one step in every partition that needs one, all in one round trip, and
 // returns how long nothing needs to be done: 0 if it should be called again at once.
-func (c *claimer) exec(feed, work context.Context) time.Duration {
+func (c *claimer) exec(feed context.Context) time.Duration {
 	now := time.Now()
 	wishes := c.plan(now)
 	if len(wishes) == 0 {
@@ -75,18 +105,21 @@ func (c *claimer) exec(feed, work context.Context) time.Duration {
 	}
 	calls := make([]*call, len(wishes))
 	for i, w := range wishes {
-		calls[i] = c.stepCall(w, c.terms)
+		calls[i] = c.team.stepCall(w, c.terms)
 	}
 	// Not under feed: a call that is cut off half-way may have claimed.
 	err := run(context.WithoutCancel(feed), c.rdb, calls)
 	for i, one := range calls {
 		if one.cmd == nil || one.cmd.Err() != nil {
 			// What brought this step, a wake-up perhaps, must not be forgotten with it.
-			c.shards[wishes[i].partition].ready = true
-			c.shards[wishes[i].partition].sweepAt = now
+			s := &c.shards[wishes[i].partition]
+			s.sweepAt = now
+			for q := range s.ready {
+				s.ready[q] = true
+			}
 			continue
 		}
-		if readErr := c.absorb(feed, work, wishes[i], one, now); readErr != nil {
+		if readErr := c.absorb(feed, wishes[i], one, now); readErr != nil {
 			err = readErr
 		}
 	}
@@ -99,47 +132,67 @@ func (c *claimer) exec(feed, work context.Context) time.Duration {
 	return c.pause/2 + rand.N(c.pause/2)
 }
 
-// plan says which partitions need a step, and shares the free workers among them.
+// plan says which partitions need a step, and shares the free workers of each queue among
+// them.
 func (c *claimer) plan(now time.Time) []stepWish {
-	free := c.slots.available()
+	rooms, free := make([]int, len(c.hands)), 0
+	for q, h := range c.hands {
+		rooms[q] = h.room()
+		free += rooms[q]
+	}
 	var wishes []stepWish
+	asking := make([]int, len(c.hands)) // partitions that may give tasks of a queue
 	for i := range c.shards {
 		p := (c.first + i) % len(c.shards)
 		s := &c.shards[p]
-		ready, due := c.wakes.take(p)
-		s.ready = s.ready || ready
-		if !due.IsZero() && due.Before(s.sweepAt) {
+		if due := c.wakes.take(p, s.ready); !due.IsZero() && due.Before(s.sweepAt) {
 			s.sweepAt = due
 		}
 		w := stepWish{partition: p}
 		if !now.Before(s.sweepAt) {
 			w.sweep = sweepMax
 		}
-		if w.sweep > 0 || (s.ready && free > 0) {
-			wishes = append(wishes, w)
+		claims := false
+		for q, ready := range s.ready {
+			if ready && rooms[q] > 0 {
+				claims = true
+			}
+		}
+		if w.sweep == 0 && !claims {
+			continue
+		}
+		w.claims = make([]claimWish, len(c.hands))
+		wishes = append(wishes, w)
+		for q, ready := range s.ready {
+			if ready || w.sweep > 0 {
+				asking[q]++
+			}
 		}
 	}
 	c.first = (c.first + 1) % len(c.shards)
-	left := free
-	fair := (free + len(wishes) - 1) / max(len(wishes), 1)
-	for i := range wishes {
-		w := &wishes[i]
-		w.claim = min(fair, left, claimMax)
-		left -= w.claim
-		w.order = turns(c.shards[w.partition].turn, w.claim)
+	for q := range c.hands {
+		fair := (rooms[q] + asking[q] - 1) / max(asking[q], 1)
+		for i := range wishes {
+			w := &wishes[i]
+			s := &c.shards[w.partition]
+			if !s.ready[q] && w.sweep == 0 {
+				continue
+			}
+			n := min(fair, rooms[q], claimMax)
+			rooms[q] -= n
+			w.claims[q] = claimWish{n: n, order: turns(s.turn[q], n)}
+		}
 	}
-	return slices.DeleteFunc(wishes, func(w stepWish) bool { return w.claim == 0 && w.sweep == 0 })
+	return slices.DeleteFunc(wishes, func(w stepWish) bool { return w.sweep == 0 && w.wanted() == 0 })
 }
 
-// absorb takes over what a step brought: notes when to come back and starts the handlers.
-func (c *claimer) absorb(feed, work context.Context, w stepWish, one *call, sent time.Time) error {
-	got, bad, err := readStep(w.partition, one.cmd)
+// absorb takes over what a step brought: notes when to come back and hands out the tasks.
+func (c *claimer) absorb(feed context.Context, w stepWish, one *call, sent time.Time) error {
+	got, err := c.team.readStep(w.partition, one.cmd, sent, c.terms)
 	if err != nil {
 		return err
 	}
 	s := &c.shards[w.partition]
-	s.ready = got.left > 0
-	s.turn = (s.turn + len(got.tasks)) % cyclePeriod
 	if w.sweep > 0 {
 		wait := got.wait
 		if wait < 0 || wait > pollMax {
@@ -147,19 +200,36 @@ func (c *claimer) absorb(feed, work context.Context, w stepWish, one *call, sent
 		}
 		s.sweepAt = time.Now().Add(wait)
 	}
-	if got.reaped > 0 {
-		c.o.Logger.Warn("leases ended before their tasks", "queue", c.o.Queue, "partition", w.partition,
-			"tasks", got.reaped, "buried", got.buried)
-	}
-	for _, u := range bad {
-		c.ended <- result{partition: u.partition, id: u.id, token: u.token, verdict: bury, reason: u.err.Error()}
-	}
-	if feed.Err() != nil {
-		for _, t := range got.tasks {
-			c.ended <- result{partition: t.partition, id: t.ID, token: t.token, verdict: giveBack}
+	for q, part := range got.queues {
+		s.ready[q] = part.left > 0
+		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
+		if part.reaped > 0 {
+			c.o.Logger.Warn("leases ended before their tasks", "queue", c.hands[q].queue.name, "partition", w.partition,
+				"tasks", part.reaped, "buried", part.buried)
 		}
-		return nil
+		c.hand(feed, c.hands[q], part.runs)
 	}
-	c.start(work, got.tasks, sent.Add(c.o.Lease))
 	return nil
+}
+
+// hand gives claimed tasks to the workers of their queue. Those that must not run are ended,
+// and once feed has ended all are given back.
+func (c *claimer) hand(feed context.Context, h *hands, runs []*running) {
+	if len(runs) == 0 {
+		return
+	}
+	h.taken.Add(int64(len(runs)))
+	c.held.add(runs)
+	for _, r := range runs {
+		r.ctx.parent, r.ctx.run = c.parent, r
+		if r.outcome.verdict == "" && feed.Err() != nil {
+			r.outcome.verdict = giveBack
+		}
+		if r.outcome.verdict == "" {
+			h.jobs <- r
+			continue
+		}
+		c.conclude(r, r.outcome, time.Now())
+		h.put()
+	}
 }

@@ -10,11 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Client enqueues tasks into one queue and counts them. It is safe for concurrent use.
+// Client puts tasks into one queue, shows them and moves them. It is safe for concurrent use.
 type Client struct {
 	rdb        redis.UniversalClient
+	name       string
 	partitions int
 	keys       []Keys
+	work       [][]string // Keys.Work of each partition
+	enqueue    [][]string // Keys.Enqueue
 }
 
 // NewClient returns a client of the queue that the first four options name.
@@ -31,9 +34,10 @@ func NewClient(o Options) (*Client, error) {
 			return nil, fmt.Errorf("queue: %q cannot stand in a key", name)
 		}
 	}
-	c := &Client{rdb: o.Client, partitions: o.Partitions}
+	c := &Client{rdb: o.Client, name: o.Queue, partitions: o.Partitions}
 	for p := range o.Partitions {
-		c.keys = append(c.keys, NewKeys(o.Prefix, p, o.Queue))
+		k := NewKeys(o.Prefix, p, o.Queue)
+		c.keys, c.work, c.enqueue = append(c.keys, k), append(c.work, k.Work()), append(c.enqueue, k.Enqueue())
 	}
 	return c, nil
 }
@@ -116,65 +120,8 @@ func (c *Client) enqueueCall(p int, tasks []Task, places []int) *call {
 	args := make([]any, 0, 9*len(places))
 	for _, i := range places {
 		t := &tasks[i]
-		args = append(args, t.ID, t.Kind, t.Payload, t.Priority.String(), t.dueMs(), ceilMs(t.Delay),
-			t.Unique, t.AttemptsMax, 0)
+		args = append(args, t.ID, t.Kind, t.Payload, t.Priority.String(), msOf(t.Due), ceilMs(t.Delay),
+			t.Unique, t.AttemptsMax, msOf(t.Deadline))
 	}
-	return &call{script: enqueueScript, keys: c.keys[p].Enqueue(), args: args}
-}
-
-// Stats counts the tasks of a queue: those that are there by state, and totals since the
-// queue began. At every instant, and so in every answer,
-//
-//	Enqueued = Ready + Delayed + Leased + Dead + Done + Dropped
-type Stats struct {
-	Ready   map[Priority]int64
-	Delayed int64
-	Leased  int64
-	Dead    int64
-	Paused  bool // in any partition
-
-	Enqueued int64 // tasks put in
-	Done     int64 // tasks completed
-	Failed   int64 // runs whose handler failed
-	Crashed  int64 // runs whose lease ended
-	Buried   int64 // tasks that became dead letters
-	Dropped  int64 // dead letters dropped for newer ones
-}
-
-// ReadyAll is how many tasks could be claimed now, over all priorities.
-func (s Stats) ReadyAll() int64 {
-	var n int64
-	for _, ready := range s.Ready {
-		n += ready
-	}
-	return n
-}
-
-// Stats counts the tasks. The numbers of one partition are of one instant.
-func (c *Client) Stats(ctx context.Context) (Stats, error) {
-	s := Stats{Ready: make(map[Priority]int64, len(priorities))}
-	calls := make([]*call, c.partitions)
-	for p := range calls {
-		calls[p] = &call{script: statsScript, keys: c.keys[p].work()}
-	}
-	if err := run(ctx, c.rdb, calls); err != nil {
-		return s, fmt.Errorf("queue: stats: %w", err)
-	}
-	for _, one := range calls {
-		n, err := one.cmd.Int64Slice()
-		if err != nil || len(n) != 14 {
-			return s, fmt.Errorf("queue: stats: unexpected answer %v", one.cmd)
-		}
-		for i, p := range priorities {
-			s.Ready[p] += n[i]
-		}
-		s.Paused = s.Paused || n[7] == 1
-		for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
-			*sum += n[4+i]
-		}
-		for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped} {
-			*sum += n[8+i]
-		}
-	}
-	return s, nil
+	return &call{script: enqueueScript, keys: c.enqueue[p], args: args}
 }

@@ -1,167 +1,150 @@
 package queue
 
 import (
-	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// slots counts free workers and tells when there is one again.
-type slots struct {
-	mu    sync.Mutex
-	free  int
-	freed chan struct{} // has an entry when free has grown since it was last read
-}
-
-func (s *slots) init(n int) {
-	s.free = n
-	s.freed = make(chan struct{}, 1)
-}
-
-func (s *slots) available() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.free
-}
-
-func (s *slots) take(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free -= n
-}
-
-func (s *slots) put() {
-	s.mu.Lock()
-	s.free++
-	s.mu.Unlock()
-	select {
-	case s.freed <- struct{}{}:
-	default:
-	}
-}
-
 // running is a claimed task in the hands of this server, from its claim until Redis has
-// its result.
+// its outcome.
 type running struct {
-	*claimed
-	cancel context.CancelCauseFunc
-	until  time.Time // before it the lease cannot have ended; guarded by held.mu
-	ended  bool      // its one result has been made; guarded by held.mu
-}
-
-func (r *running) result(v verdict, delay time.Duration, reason string) result {
-	return result{partition: r.partition, id: r.ID, token: r.token, verdict: v, delay: delay, reason: reason}
+	Task
+	queue     *served
+	partition int
+	token     string
+	crashes   int           // runs before this one that ended with their worker
+	late      time.Duration // when it was claimed
+	deadline  time.Time     // by our clock; zero = none
+	ctx       runContext
+	// outcome is written by whoever has set ended, before it sends the run to Server.ended. A
+	// claim that must not run at all comes with one.
+	outcome outcome
+	ended   atomic.Bool // its one outcome has been made
+	until   time.Time   // before it the lease cannot have ended; guarded by held.mu
+	place   int         // in held.all; guarded by held.mu
 }
 
 // held is what this server has leases on.
 //
-// Invariant: an entry makes at most one result, whichever of its handler, the loss of its
+// Invariant: an entry makes at most one outcome, whichever of its handler, the loss of its
 // lease and the stopping server comes first.
 type held struct {
 	mu      sync.Mutex
-	by      map[string]*running // see holdKey
-	sending sync.WaitGroup      // results made and not yet in Server.ended
+	all     []*running
+	sending sync.WaitGroup // outcomes made and not yet in Server.ended
 }
-
-func (h *held) init() { h.by = make(map[string]*running) }
-
-// holdKey tells apart two leases on one task: after a lease was lost, the same server may
-// claim the task again while the old handler still runs.
-func holdKey(id, token string) string { return id + " " + token }
 
 func (h *held) add(rs []*running) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range rs {
-		h.by[holdKey(r.ID, r.token)] = r
+		r.place = len(h.all)
+		h.all = append(h.all, r)
 	}
 }
 
-// finish claims the right to make the result of a run. Whoever gets it sends the result
-// and then says sending.Done.
+// finish claims the right to make the outcome of a run. Whoever gets it sends the run and
+// then says sending.Done.
 func (h *held) finish(r *running) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if r.ended {
+	if r.ended.Swap(true) {
 		return false
 	}
-	r.ended = true
 	h.sending.Add(1)
 	return true
 }
 
-// drop forgets runs whose results are stored, or void.
-func (h *held) drop(results []result) {
+// drop forgets runs whose outcomes are stored, or void. It may be told of one twice.
+func (h *held) drop(rs []*running) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, r := range results {
-		delete(h.by, holdKey(r.id, r.token))
+	for _, r := range rs {
+		h.dropLocked(r)
 	}
 }
 
-// lose ends the runs whose leases somebody else has, or may have.
-func (h *held) lose(results []result) []*running {
+func (h *held) dropLocked(r *running) {
+	if r.place >= len(h.all) || h.all[r.place] != r {
+		return
+	}
+	last := h.all[len(h.all)-1]
+	h.all[r.place], last.place = last, r.place
+	h.all[len(h.all)-1] = nil
+	h.all = h.all[:len(h.all)-1]
+}
+
+// lose forgets runs whose leases somebody else has, or may have, and returns those that have
+// not ended.
+func (h *held) lose(rs []*running) []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var lost []*running
-	for _, r := range results {
-		key := holdKey(r.id, r.token)
-		if one := h.by[key]; one != nil {
-			delete(h.by, key)
-			if !one.ended {
-				one.ended = true
-				lost = append(lost, one)
-			}
+	for _, r := range rs {
+		h.dropLocked(r)
+		if !r.ended.Swap(true) {
+			lost = append(lost, r)
 		}
 	}
 	return lost
 }
 
 // leases lists everything held.
-func (h *held) leases() []result {
+func (h *held) leases() []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := make([]result, 0, len(h.by))
-	for _, r := range h.by {
-		all = append(all, result{partition: r.partition, id: r.ID, token: r.token})
+	return append([]*running(nil), h.all...)
+}
+
+// find returns the run of a claim.
+func (h *held) find(q *served, partition int, id, token string) []*running {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.all {
+		if r.queue == q && r.partition == partition && r.ID == id && r.token == token {
+			return []*running{r}
+		}
 	}
-	return all
+	return nil
 }
 
 // renewed notes that leases are good until a time.
-func (h *held) renewed(results []result, until time.Time) {
+func (h *held) renewed(rs []*running, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, r := range results {
-		if one := h.by[holdKey(r.id, r.token)]; one != nil {
-			one.until = until
-		}
+	for _, r := range rs {
+		r.until = until
 	}
 }
 
 // outlived lists the runs whose leases may have ended by now.
-func (h *held) outlived(now time.Time) []result {
+func (h *held) outlived(now time.Time) []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var over []result
-	for _, r := range h.by {
-		if !r.ended && now.After(r.until) {
-			over = append(over, result{partition: r.partition, id: r.ID, token: r.token})
+	var over []*running
+	for _, r := range h.all {
+		if !r.ended.Load() && now.After(r.until) {
+			over = append(over, r)
 		}
 	}
 	return over
 }
 
-// takeRunning claims the right to make the results of all runs that have none.
+// takeRunning claims the right to make the outcomes of all runs that have none.
 func (h *held) takeRunning() []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var rest []*running
-	for _, r := range h.by {
-		if !r.ended {
-			r.ended = true
+	for _, r := range h.all {
+		if !r.ended.Swap(true) {
 			rest = append(rest, r)
 		}
 	}
 	return rest
+}
+
+// outlivedAt says whether a run's lease may have ended by a time.
+func (h *held) outlivedAt(r *running, at time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return at.After(r.until)
 }

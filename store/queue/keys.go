@@ -25,12 +25,12 @@ func NewKeys(prefix string, partition int, queue string) Keys {
 // touches. Its name is also the channel on which workers are woken.
 func (k Keys) Tasks() string { return k.base + "tasks" }
 
-// Runs is a HASH, id -> attempts, crashes, token and last error: what a task went
-// through. A task that nobody has claimed yet has no field here.
+// Runs is a HASH, id -> attempts, crashes, progress and last error: what a task went
+// through. One that has never failed nor told its progress has no field here.
 func (k Keys) Runs() string { return k.base + "runs" }
 
-// Counts is a HASH of totals (enqueued, done, failed, crashed, buried, dropped) and of the
-// last fencing token given out.
+// Counts is a HASH of totals (enqueued, done, failed, crashed, buried, dropped, deleted) and
+// of the last fencing token given out.
 func (k Keys) Counts() string { return k.base + "counts" }
 
 // Unique is a HASH, unique key -> id of the waiting task that holds it.
@@ -39,7 +39,8 @@ func (k Keys) Unique() string { return k.base + "unique" }
 // Delayed is a ZSET, id -> due time in ms.
 func (k Keys) Delayed() string { return k.base + "delayed" }
 
-// Leased is a ZSET, id -> end of the lease in ms: the only place where a running task is.
+// Leased is a ZSET, "<id> <token>" -> end of the lease in ms: the only place where a running
+// task is, and where its current token is.
 func (k Keys) Leased() string { return k.base + "leased" }
 
 // Dead is a ZSET, id -> time of death in ms.
@@ -62,9 +63,10 @@ func (k Keys) Enqueue() []string {
 	}
 }
 
-// work lists the keys of the scripts that move tasks which exist already: those of
-// Enqueue first, so that the scripts may share functions.
-func (k Keys) work() []string {
+// Work lists the keys of the scripts that move tasks which exist already, in the order that
+// task_cancel of CancelLua takes them as wk: those of Enqueue first, so that scripts may share
+// functions.
+func (k Keys) Work() []string {
 	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused())
 }
 

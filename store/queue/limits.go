@@ -31,4 +31,11 @@ const (
 	errorBytesMax = 1024
 	// nameBytesMax bounds a kind, a unique key and an id: they are names, not content.
 	nameBytesMax = 256
+	// pauseMax is the longest snooze and the longest pause that a handler may ask for.
+	pauseMax = 30 * 24 * time.Hour
+	// listDefault and listMax bound a page of tasks.
+	listDefault, listMax = 100, 1000
+	// msMax is the highest time that a script counts exactly (Lua's numbers are doubles), less
+	// what may be added to it.
+	msMax = 1<<53 - 1<<42
 )

@@ -10,22 +10,66 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// served is a queue of a server.
+type served struct {
+	*Client
+	index int // its place in team.queues
+}
+
+// team is the queues that one server serves. One step script serves all of them in a
+// partition.
+type team struct {
+	rdb        redis.UniversalClient
+	partitions int
+	queues     []*served
+	keys       [][]string // of each partition: Keys.Work of every queue, one after the other
+}
+
+func newTeam(clients ...*Client) team {
+	first := clients[0]
+	t := team{rdb: first.rdb, partitions: first.partitions, keys: make([][]string, first.partitions)}
+	for i, c := range clients {
+		t.queues = append(t.queues, &served{Client: c, index: i})
+		for p := range t.keys {
+			t.keys[p] = append(t.keys[p], c.work[p]...)
+		}
+	}
+	return t
+}
+
+// claimWish is what a worker wants to claim from one queue.
+type claimWish struct {
+	n     int    // tasks at most
+	order string // whose turn each claim is, see step.lua
+}
+
 // stepWish is what a worker wants of one step in one partition.
 type stepWish struct {
 	partition int
-	claim     int    // tasks at most
-	sweep     int    // promotions and reaps at most; 0 = look at neither
-	order     string // whose turn each claim is, see step.lua
+	sweep     int         // promotions and reaps at most in each queue; 0 = look at neither
+	claims    []claimWish // of each queue
+}
+
+// claims is how many tasks it wants.
+func (w *stepWish) wanted() (n int) {
+	for _, c := range w.claims {
+		n += c.n
+	}
+	return n
 }
 
 // stepped is what a step brought.
 type stepped struct {
-	wait     time.Duration // until the next due time or end of a lease; negative = none known
-	left     int64         // ready tasks nobody has claimed
+	wait   time.Duration // until the next due time or end of a lease; negative = none known
+	queues []steppedQueue
+}
+
+type steppedQueue struct {
+	left     int64 // ready tasks nobody has claimed
 	promoted int64
 	reaped   int64
 	buried   int64
-	tasks    []*claimed
+	runs     []*running
 }
 
 // terms are the conditions under which a server claims.
@@ -36,155 +80,226 @@ type terms struct {
 	deadMax    int
 }
 
-func (c *Client) stepCall(w stepWish, t terms) *call {
-	return &call{script: stepScript, keys: c.keys[w.partition].work(), args: []any{
-		w.claim, ceilMs(t.lease), w.sweep, w.order, t.crashesMax, ceilMs(t.backoffMin),
-		rand.IntN(1000), t.deadMax,
-	}}
+func (t *team) stepCall(w stepWish, with terms) *call {
+	args := make([]any, 6, 6+2*len(w.claims))
+	args[0], args[1], args[2] = ceilMs(with.lease), w.sweep, with.crashesMax
+	args[3], args[4], args[5] = ceilMs(with.backoffMin), rand.IntN(1000), with.deadMax
+	for _, c := range w.claims {
+		args = append(args, c.n, c.order)
+	}
+	return &call{script: stepScript, keys: t.keys[w.partition], args: args}
 }
 
-// readStep reads the answer of step.lua. Tasks whose specification cannot be read (written
-// by another version) are returned all the same, with the error beside them: they are
-// leased now and somebody has to bury them.
-func readStep(partition int, cmd *redis.Cmd) (stepped, []unreadable, error) {
+// readStep reads the answer of step.lua to a call sent at a time. A task whose specification
+// cannot be read (written by another version) is returned all the same, with its verdict in
+// it, as is one whose deadline has passed: they are leased now and somebody has to bury them.
+func (t *team) readStep(partition int, cmd *redis.Cmd, sent time.Time, with terms) (s stepped, err error) {
 	values, err := cmd.Slice()
 	if err != nil {
-		return stepped{}, nil, err
+		return s, err
 	}
-	if len(values) < 5 || (len(values)-5)%4 != 0 {
-		return stepped{}, nil, fmt.Errorf("queue: step: answer of %d values", len(values))
+	if len(values) != 2+len(t.queues) {
+		return s, fmt.Errorf("queue: step: answer of %d values", len(values))
 	}
-	var head [5]int64
-	for i := range head {
-		n, ok := values[i].(int64)
-		if !ok {
-			return stepped{}, nil, fmt.Errorf("queue: step: unexpected answer %v", values[:5])
+	now, ok := values[0].(int64)
+	wait, okWait := values[1].(int64)
+	if !ok || !okWait {
+		return s, fmt.Errorf("queue: step: unexpected answer %.200v", values)
+	}
+	s = stepped{wait: time.Duration(wait) * time.Millisecond, queues: make([]steppedQueue, len(t.queues))}
+	c := claimBatch{partition: partition, now: now, sent: sent, until: sent.Add(with.lease)}
+	for i, q := range t.queues {
+		part, ok := values[2+i].([]any)
+		c.queue = q
+		if !ok || !c.read(part, &s.queues[i]) {
+			return s, fmt.Errorf("queue: step: unexpected answer %.200v", values[2+i])
 		}
-		head[i] = n
 	}
-	s := stepped{
-		wait: time.Duration(head[0]) * time.Millisecond, left: head[1],
-		promoted: head[2], reaped: head[3], buried: head[4],
-		tasks: make([]*claimed, 0, (len(values)-5)/4),
+	return s, nil
+}
+
+// claimBatch is what the tasks of one claim have in common.
+type claimBatch struct {
+	queue     *served
+	partition int
+	token     string
+	now       int64     // by the clock of Redis, ms
+	sent      time.Time // by ours, before it
+	until     time.Time
+}
+
+// read reads what a step brought from one queue.
+func (c *claimBatch) read(values []any, to *steppedQueue) bool {
+	if len(values) < 6 || len(values)%2 != 0 {
+		return false
 	}
-	var bad []unreadable
-	for i := 5; i < len(values); i += 4 {
-		var text [4]string
-		for j := range text {
-			text[j], _ = values[i+j].(string)
+	var ok bool
+	for i, n := range []*int64{&to.left, &to.promoted, &to.reaped, &to.buried} {
+		if *n, ok = values[i].(int64); !ok {
+			return false
 		}
-		t, err := parseClaim(partition, text[0], text[1], text[2], text[3])
-		if err != nil {
-			bad = append(bad, unreadable{partition, text[0], text[1], err})
+	}
+	with, okWith := values[5].([]any)
+	if c.token, ok = values[4].(string); !ok || !okWith {
+		return false
+	}
+	n := (len(values) - 6) / 2
+	if n == 0 {
+		return true
+	}
+	records := make(map[int64]string, len(with)/2)
+	for i := 0; i+1 < len(with); i += 2 {
+		place, _ := with[i].(int64)
+		records[place], _ = with[i+1].(string)
+	}
+	all := make([]running, n)
+	to.runs = make([]*running, n)
+	for i := range all {
+		id, _ := values[6+2*i].(string)
+		spec, _ := values[7+2*i].(string)
+		c.fill(&all[i], id, spec, records[int64(i)+1])
+		to.runs[i] = &all[i]
+	}
+	return true
+}
+
+// fill makes the run of one task.
+func (c *claimBatch) fill(r *running, id, spec, text string) {
+	r.queue, r.partition, r.token, r.until = c.queue, c.partition, c.token, c.until
+	r.ID, r.Queue = id, c.queue.name
+	err := parseSpec(&r.Task, spec)
+	var was record
+	if err == nil {
+		was, err = parseRecord(text)
+	}
+	if err != nil {
+		r.outcome = outcome{verdict: bury, reason: reason(err)}
+		return
+	}
+	r.Attempts, r.crashes, r.LastError = was.attempts, was.crashes, was.err
+	r.Attempt = was.attempts + was.crashes + 1
+	waited := r.Enqueued.UnixMilli()
+	if !r.Due.IsZero() {
+		waited = max(waited, r.Due.UnixMilli())
+	}
+	r.late = time.Duration(max(c.now-max(waited, was.due), 0)) * time.Millisecond
+	if r.Deadline.IsZero() {
+		return
+	}
+	left := time.Duration(r.Deadline.UnixMilli()-c.now) * time.Millisecond
+	if left <= 0 {
+		r.outcome = outcome{verdict: expire, reason: errDeadline.Error()}
+		return
+	}
+	r.deadline = c.sent.Add(left)
+}
+
+// outcome is the end of one run.
+type outcome struct {
+	verdict verdict
+	delay   time.Duration
+	reason  string
+}
+
+// settle stores the outcomes of runs, in one round trip. It returns those whose token was
+// stale: they have had no effect. What is sent twice has its effect once, so after an error of
+// the network it can be repeated.
+func (t *team) settle(ctx context.Context, ended []*running, deadMax int) ([]*running, error) {
+	return t.each(ctx, "settle", settleScript, ended, func(some []*running) ([]*running, []any) {
+		return settleArgs(some, deadMax)
+	}, nil)
+}
+
+// settleArgs orders runs as settle.lua takes them: the complete ones, those of one claim in a
+// row, then the others.
+func settleArgs(runs []*running, deadMax int) (ordered []*running, args []any) {
+	ordered = make([]*running, 0, len(runs))
+	args = make([]any, 2, 2+5*len(runs))
+	groups, size := 0, 0 // size is the place of the last group's length
+	for _, r := range runs {
+		if r.outcome.verdict != complete {
 			continue
 		}
-		s.tasks = append(s.tasks, t)
-	}
-	return s, bad, nil
-}
-
-// unreadable is a claimed task that cannot be run.
-type unreadable struct {
-	partition int
-	id, token string
-	err       error
-}
-
-// A verdict is how a run ended. The names are those of settle.lua.
-type verdict string
-
-const (
-	complete verdict = "complete"
-	retry    verdict = "retry"
-	bury     verdict = "bury"
-	giveBack verdict = "return"
-)
-
-// result is the end of one run.
-type result struct {
-	partition int
-	id, token string
-	verdict   verdict
-	delay     time.Duration
-	reason    string
-}
-
-// settle ends runs, in one round trip. It returns those whose token was stale: they have
-// had no effect. What is sent twice has its effect once, so after an error of the network
-// it can be repeated.
-func (c *Client) settle(ctx context.Context, results []result, deadMax int) ([]result, error) {
-	return c.runStale(ctx, "settle", settleScript, results, func(some []result) ([]result, []any) {
-		return settleArgs(some, deadMax)
-	})
-}
-
-// settleArgs orders results as settle.lua takes them: the complete ones, then the others.
-func settleArgs(results []result, deadMax int) (ordered []result, args []any) {
-	ordered = make([]result, 0, len(results))
-	args = make([]any, 2, 2+5*len(results))
-	for _, r := range results {
-		if r.verdict == complete {
-			ordered = append(ordered, r)
-			args = append(args, r.id, r.token)
+		if groups == 0 || ordered[len(ordered)-1].token != r.token {
+			groups++
+			size = len(args) + 1
+			args = append(args, r.token, 0)
 		}
+		args[size] = len(args) - size
+		ordered, args = append(ordered, r), append(args, r.ID)
 	}
-	args[0], args[1] = deadMax, len(ordered)
-	for _, r := range results {
-		if r.verdict != complete {
+	args[0], args[1] = deadMax, groups
+	for _, r := range runs {
+		if o := r.outcome; o.verdict != complete {
 			ordered = append(ordered, r)
-			args = append(args, string(r.verdict), r.id, r.token, ceilMs(r.delay), r.reason)
+			args = append(args, string(o.verdict), r.ID, r.token, ceilMs(o.delay), o.reason)
 		}
 	}
 	return ordered, args
 }
 
-// renew extends leases, in one round trip, and returns those that are lost.
-func (c *Client) renew(ctx context.Context, held []result, lease time.Duration) ([]result, error) {
-	return c.runStale(ctx, "renew", renewScript, held, func(some []result) ([]result, []any) {
+// renew extends leases, in one round trip, and returns those that are lost; gone are those of
+// them whose tasks are not there any more.
+func (t *team) renew(ctx context.Context, held []*running, lease time.Duration) (lost, gone []*running, err error) {
+	lost, err = t.each(ctx, "renew", renewScript, held, func(some []*running) ([]*running, []any) {
 		args := []any{ceilMs(lease)}
 		for _, r := range some {
-			args = append(args, r.id, r.token)
+			args = append(args, r.ID, r.token)
 		}
 		return some, args
-	})
+	}, &gone)
+	return lost, gone, err
 }
 
-// runStale runs a script on runs: in one round trip, with one call for each settleMax of a partition. arguments gives the
-// arguments of a call and the order in which it names the runs; the script answers with the places of the stale ones
-// among them, which are returned.
-func (c *Client) runStale(ctx context.Context, what string, script *redis.Script, runs []result,
-	arguments func([]result) ([]result, []any)) ([]result, error) {
+// each runs a script on runs: in one round trip, with one call for each settleMax of a
+// partition of a queue. arguments gives the arguments of a call and the order in which it
+// names the runs; the script answers with the places of the stale ones among them, which are
+// returned. Negative places are noted in gone as well.
+func (t *team) each(ctx context.Context, what string, script *redis.Script, runs []*running,
+	arguments func([]*running) ([]*running, []any), gone *[]*running) (stale []*running, err error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
-	groups := make([][]result, c.partitions)
-	for _, r := range runs {
-		groups[r.partition] = append(groups[r.partition], r)
-	}
 	var calls []*call
-	var sent [][]result
-	for p, group := range groups {
+	var sent [][]*running
+	for _, group := range t.group(runs) {
 		for some := range slices.Chunk(group, settleMax) {
 			ordered, args := arguments(some)
-			calls = append(calls, &call{script: script, keys: c.keys[p].work(), args: args})
+			calls = append(calls, &call{script: script, keys: some[0].queue.work[some[0].partition], args: args})
 			sent = append(sent, ordered)
 		}
 	}
-	if err := run(ctx, c.rdb, calls); err != nil {
+	if err := run(ctx, t.rdb, calls); err != nil {
 		return nil, fmt.Errorf("queue: %s: %w", what, err)
 	}
-	var stale []result
 	for i, one := range calls {
 		places, err := one.cmd.Int64Slice()
 		if err != nil {
 			return nil, fmt.Errorf("queue: %s: %w", what, err)
 		}
 		for _, place := range places {
-			if place < 1 || int(place) > len(sent[i]) {
+			at := max(place, -place)
+			if at < 1 || at > int64(len(sent[i])) {
 				return nil, fmt.Errorf("queue: %s: unexpected place %d", what, place)
 			}
-			stale = append(stale, sent[i][place-1])
+			stale = append(stale, sent[i][at-1])
+			if place < 0 && gone != nil {
+				*gone = append(*gone, sent[i][at-1])
+			}
 		}
 	}
 	return stale, nil
+}
+
+// group sorts runs by queue and partition.
+func (t *team) group(runs []*running) [][]*running {
+	if len(t.queues) == 1 && t.partitions == 1 {
+		return [][]*running{runs}
+	}
+	groups := make([][]*running, len(t.queues)*t.partitions)
+	for _, r := range runs {
+		at := r.queue.index*t.partitions + r.partition
+		groups[at] = append(groups[at], r)
+	}
+	return slices.DeleteFunc(groups, func(g []*running) bool { return len(g) == 0 })
 }

@@ -105,7 +105,7 @@ func TestKeysOfAPartitionShareASlot(t *testing.T) {
 	seen := make(map[string]bool)
 	for p := range 64 {
 		for _, name := range []string{"core", "push"} {
-			for _, key := range NewKeys("chat", p, name).work() {
+			for _, key := range NewKeys("chat", p, name).Work() {
 				if !strings.HasPrefix(key, "chat:{"+tag(p)+"}:q:"+name+":") {
 					t.Errorf("key %q of partition %d", key, p)
 				}

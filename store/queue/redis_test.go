@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"github.com/chatd/chatd/store/embedded"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,12 +25,25 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // A backend is a kind of Redis that the suite runs on.
 type backend struct {
 	name  string
-	start func(t testing.TB) string // returns the address
+	start func(t testing.TB) *redis.Options // of its clients
 }
 
 var backends = []backend{
-	{"redis", startRedis},
-	{"miniredis", func(t testing.TB) string { return miniredis.RunT(t).Addr() }},
+	{"redis", func(t testing.TB) *redis.Options { return clientOptions(startRedis(t)) }},
+	{"embedded", startEmbedded},
+}
+
+// startEmbedded opens the store that chatd has inside, in memory.
+func startEmbedded(t testing.TB) *redis.Options {
+	t.Helper()
+	server, err := embedded.Open(context.Background(), embedded.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	o := clientOptions("embedded")
+	o.Dialer, o.Protocol = server.Dialer(), 2
+	return o
 }
 
 // startRedis starts a redis-server of its own and returns when it accepts connections.
@@ -84,9 +98,31 @@ func startRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
 
 func connect(t testing.TB, addr string) *redis.Client {
 	t.Helper()
-	rdb := redis.NewClient(clientOptions(addr))
+	return connectWith(t, clientOptions(addr))
+}
+
+func connectWith(t testing.TB, o *redis.Options) *redis.Client {
+	t.Helper()
+	rdb := redis.NewClient(o)
 	t.Cleanup(func() { _ = rdb.Close() })
 	return rdb
+}
+
+// another returns one more client of the same server.
+func another(o Options) *redis.Client {
+	same := o.Client.(*redis.Client).Options()
+	with := clientOptions(same.Addr)
+	with.Dialer, with.Protocol = same.Dialer, same.Protocol
+	return redis.NewClient(with)
+}
+
+// poke makes one command, from within a script as every write has to come on the embedded store.
+func poke(t testing.TB, rdb redis.UniversalClient, key string, command ...any) {
+	t.Helper()
+	const text = "local a = {} for i = 2, #ARGV do a[i - 1] = ARGV[i] end return redis.call(ARGV[1], KEYS[1], unpack(a))"
+	if err := rdb.Eval(context.Background(), text, []string{key}, command...).Err(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func clientOptions(addr string) *redis.Options {
@@ -100,7 +136,7 @@ func each(t *testing.T, test func(t *testing.T, o Options)) {
 		for _, partitions := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s/P%d", b.name, partitions), func(t *testing.T) {
 				t.Parallel()
-				test(t, options(connect(t, b.start(t)), partitions))
+				test(t, options(connectWith(t, b.start(t)), partitions))
 			})
 		}
 	}
@@ -168,7 +204,7 @@ func stats(t testing.TB, c *Client) Stats {
 // conserved checks Q1: no task appears or disappears.
 func conserved(t testing.TB, s Stats) {
 	t.Helper()
-	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped; got != s.Enqueued {
+	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		t.Errorf("%d tasks are somewhere, %d were enqueued: %+v", got, s.Enqueued, s)
 	}
 }

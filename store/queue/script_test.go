@@ -11,46 +11,70 @@ import (
 // testTerms are the conditions under which the tests of the scripts claim.
 var testTerms = terms{lease: 10 * time.Second, crashesMax: 3, backoffMin: time.Hour, deadMax: 1000}
 
-// step runs step.lua in one partition.
-func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) stepped {
+// stepOne is what a step brought from the only queue.
+type stepOne struct {
+	steppedQueue
+	wait time.Duration
+}
+
+// step runs step.lua in one partition of one queue.
+func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) stepOne {
 	t.Helper()
-	w := stepWish{partition: partition, claim: claim, sweep: sweep, order: turns(0, claim)}
-	one := c.stepCall(w, with)
-	if err := run(context.Background(), c.rdb, []*call{one}); err != nil {
+	w := stepWish{partition: partition, sweep: sweep, claims: []claimWish{{claim, turns(0, claim)}}}
+	got := stepAll(t, newTeam(c), w, with)
+	return stepOne{got.queues[0], got.wait}
+}
+
+func stepAll(t testing.TB, team team, w stepWish, with terms) stepped {
+	t.Helper()
+	one, sent := team.stepCall(w, with), time.Now()
+	if err := run(context.Background(), team.rdb, []*call{one}); err != nil {
 		t.Fatal(err)
 	}
-	got, bad, err := readStep(partition, one.cmd)
-	if err != nil || len(bad) > 0 {
-		t.Fatalf("step: %v, %v", bad, err)
+	got, err := team.readStep(w.partition, one.cmd, sent, with)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return got
 }
 
 // claimOne claims the only ready task of a partition.
-func claimOne(t testing.TB, c *Client, partition int, with terms) *claimed {
+func claimOne(t testing.TB, c *Client, partition int, with terms) *running {
 	t.Helper()
-	var got stepped
+	var got stepOne
 	until(t, "a ready task", func() bool {
 		got = step(t, c, partition, 1, sweepMax, with)
-		return len(got.tasks) == 1
+		return len(got.runs) == 1
 	})
-	return got.tasks[0]
+	return got.runs[0]
 }
 
-func settle(t testing.TB, c *Client, results ...result) (stale []result) {
+func settle(t testing.TB, c *Client, results ...*running) (stale []*running) {
 	t.Helper()
-	stale, err := c.settle(context.Background(), results, testTerms.deadMax)
+	team := newTeam(c)
+	stale, err := team.settle(context.Background(), results, testTerms.deadMax)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return stale
 }
 
-func end(c *claimed, v verdict, delay time.Duration, reason string) result {
-	return result{partition: c.partition, id: c.ID, token: c.token, verdict: v, delay: delay, reason: reason}
+func renew(t testing.TB, c *Client, lease time.Duration, results ...*running) (lost, gone []*running) {
+	t.Helper()
+	team := newTeam(c)
+	lost, gone, err := team.renew(context.Background(), results, lease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lost, gone
 }
 
-func ids(tasks []*claimed) []string {
+// end returns a run with its outcome.
+func end(r *running, v verdict, delay time.Duration, reason string) *running {
+	return &running{Task: r.Task, queue: r.queue, partition: r.partition, token: r.token, outcome: outcome{v, delay, reason}}
+}
+
+func ids(tasks []*running) []string {
 	all := make([]string, len(tasks))
 	for i, task := range tasks {
 		all[i] = task.ID
@@ -129,8 +153,8 @@ func TestUniqueCoalescesUntilClaimed(t *testing.T) {
 		// The first fails and is claimed again: the key belongs to the second and stays.
 		settle(t, c, end(first, retry, 0, "once more"))
 		got := step(t, c, p, 1, sweepMax, testTerms)
-		if len(got.tasks) != 1 || got.tasks[0].ID != second {
-			t.Fatalf("claimed %v, want the second", ids(got.tasks))
+		if len(got.runs) != 1 || got.runs[0].ID != second {
+			t.Fatalf("claimed %v, want the second", ids(got.runs))
 		}
 		third := enqueue(t, c, task)
 		if again := claimOne(t, c, p, testTerms); again.ID != first.ID {
@@ -157,10 +181,10 @@ func TestFirstInFirstOut(t *testing.T) {
 		var got []string
 		for len(got) < len(tasks) {
 			s := step(t, c, Partition("s", o.Partitions), claimMax, 0, testTerms)
-			if want := int64(len(tasks) - len(got) - len(s.tasks)); s.left != want || len(s.tasks) == 0 {
-				t.Fatalf("%d claimed, %d left, want %d", len(s.tasks), s.left, want)
+			if want := int64(len(tasks) - len(got) - len(s.runs)); s.left != want || len(s.runs) == 0 {
+				t.Fatalf("%d claimed, %d left, want %d", len(s.runs), s.left, want)
 			}
-			got = append(got, ids(s.tasks)...)
+			got = append(got, ids(s.runs)...)
 		}
 		for i := range tasks {
 			if got[i] != tasks[i].ID {
@@ -184,7 +208,7 @@ func TestPrioritiesShareByWeight(t *testing.T) {
 		}
 		p := Partition("s", o.Partitions)
 		count := func(n int) (by [4]int) {
-			for _, task := range step(t, c, p, n, 0, testTerms).tasks {
+			for _, task := range step(t, c, p, n, 0, testTerms).runs {
 				by[slices.Index(priorities[:], task.Priority)]++
 			}
 			return by
@@ -214,13 +238,13 @@ func TestStaleTokensHaveNoEffect(t *testing.T) {
 			t.Fatalf("second claim: %+v", second)
 		}
 		before := stats(t, c)
-		for _, v := range []verdict{complete, retry, bury, giveBack} {
+		for _, v := range []verdict{complete, retry, bury, expire, snooze, giveBack} {
 			if stale := settle(t, c, end(first, v, 0, "late")); len(stale) != 1 {
 				t.Errorf("%s with a stale token was taken", v)
 			}
 		}
-		if stale, err := c.renew(context.Background(), []result{end(first, "", 0, "")}, time.Hour); len(stale) != 1 || err != nil {
-			t.Errorf("renew with a stale token was taken: %v", err)
+		if lost, gone := renew(t, c, time.Hour, first); len(lost) != 1 || len(gone) != 0 {
+			t.Errorf("renew with a stale token: %v lost, %v gone", ids(lost), ids(gone))
 		}
 		if after := stats(t, c); after.Leased != before.Leased || after.Done != 0 || after.Failed != 0 || after.Dead != 0 {
 			t.Errorf("before %+v, after %+v", before, after)
@@ -257,7 +281,7 @@ func TestSettleMovesEachTaskAsItsVerdictSays(t *testing.T) {
 		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
 			t.Fatal(err)
 		}
-		got := step(t, c, 0, 5, 0, testTerms).tasks
+		got := step(t, c, 0, 5, 0, testTerms).runs
 		stale := settle(t, c,
 			end(got[0], retry, time.Hour, "later"), end(got[1], complete, 0, ""), end(got[2], retry, 0, "two\nlines"),
 			end(got[3], bury, 0, "hopeless"), end(got[4], giveBack, 0, ""))
@@ -268,7 +292,7 @@ func TestSettleMovesEachTaskAsItsVerdictSays(t *testing.T) {
 		if s.ReadyAll() != 3 || s.Delayed != 1 || s.Dead != 1 || s.Done != 1 || s.Leased != 0 || s.Failed != 3 || s.Buried != 1 {
 			t.Errorf("got %+v", s)
 		}
-		next := step(t, c, 0, 3, 0, testTerms).tasks
+		next := step(t, c, 0, 3, 0, testTerms).runs
 		if want := []string{got[4].ID, tasks[5].ID, got[2].ID}; !slices.Equal(ids(next), want) {
 			t.Errorf("next: got %v, want %v", ids(next), want)
 		}
@@ -289,9 +313,9 @@ func TestRenewedLeaseIsNotTakenBack(t *testing.T) {
 		enqueue(t, c, Task{Kind: "k", ID: left})
 		brief := testTerms
 		brief.lease = 100 * time.Millisecond
-		both := step(t, c, 0, 2, 0, brief).tasks
-		if stale, err := c.renew(context.Background(), []result{end(both[0], "", 0, "")}, time.Hour); err != nil || len(stale) > 0 {
-			t.Fatalf("renew: %v, %v", stale, err)
+		both := step(t, c, 0, 2, 0, brief).runs
+		if lost, _ := renew(t, c, time.Hour, both[0]); len(lost) > 0 {
+			t.Fatalf("renew: %v", ids(lost))
 		}
 		if again := claimOne(t, c, 0, testTerms); again.ID != left {
 			t.Errorf("claimed %s, want %s", again.ID, left)
@@ -308,7 +332,7 @@ func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
 		with := terms{lease: time.Millisecond, crashesMax: 4, backoffMin: time.Millisecond, deadMax: 10}
 		for n := range 4 {
-			if got := claimOne(t, c, 0, with); got.crashes != n || got.attempts != 0 {
+			if got := claimOne(t, c, 0, with); got.crashes != n || got.Attempts != 0 {
 				t.Fatalf("claim %d: %+v", n, got)
 			}
 		}
@@ -321,9 +345,8 @@ func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
 		if s.Dead != 1 || s.Crashed != 4 || s.Failed != 0 || s.Buried != 1 {
 			t.Errorf("got %+v", s)
 		}
-		runs, err := c.rdb.HVals(context.Background(), c.keys[0].Runs()).Result()
-		if err != nil || len(runs) != 1 || runs[0] != "0 0 4 lease ended 4 times" {
-			t.Errorf("runs %q, %v", runs, err)
+		if got := onlyDead(t, c); got.LastError != "lease ended 4 times" || got.Crashes != 4 || got.Attempts != 0 {
+			t.Errorf("got %+v", got)
 		}
 	})
 }
@@ -333,7 +356,8 @@ func TestDeadLettersAreBounded(t *testing.T) {
 		c := newClient(t, o)
 		for range 8 {
 			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-			if _, err := c.settle(context.Background(), []result{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, 3); err != nil {
+			team := newTeam(c)
+			if _, err := team.settle(context.Background(), []*running{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, 3); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -349,19 +373,27 @@ func TestDeadLettersAreBounded(t *testing.T) {
 
 func TestPausedQueueGivesNothing(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
 		c := newClient(t, o)
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-		if err := c.rdb.Set(context.Background(), c.keys[0].Paused(), 1, 0).Err(); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			if err := c.Pause(ctx); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if got := step(t, c, 0, 8, sweepMax, testTerms); len(got.tasks) != 0 || got.left != 0 {
+		if got := step(t, c, 0, 8, sweepMax, testTerms); len(got.runs) != 0 || got.left != 0 {
 			t.Errorf("got %+v", got)
 		}
 		if s := stats(t, c); !s.Paused || s.ReadyAll() != 1 {
 			t.Errorf("got %+v", s)
 		}
-		c.rdb.Del(context.Background(), c.keys[0].Paused())
+		if err := c.Resume(ctx); err != nil {
+			t.Fatal(err)
+		}
 		claimOne(t, c, 0, testTerms)
+		if s := stats(t, c); s.Paused {
+			t.Errorf("got %+v", s)
+		}
 	})
 }
 

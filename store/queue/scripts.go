@@ -2,7 +2,9 @@ package queue
 
 import (
 	"context"
-	_ "embed"
+	"embed"
+	"fmt"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -18,31 +20,53 @@ import (
 //go:embed enqueue_func.lua
 var EnqueueLua string
 
-var (
-	//go:embed common.lua
-	commonLua string
-	//go:embed enqueue.lua
-	enqueueLua string
-	//go:embed step.lua
-	stepLua string
-	//go:embed settle.lua
-	settleLua string
-	//go:embed renew.lua
-	renewLua string
-	//go:embed stats.lua
-	statsLua string
-)
+// CancelLua defines the Lua function
+//
+//	task_cancel(wk, id)
+//
+// for scripts of the same partition that take a waiting task away in the step that makes it
+// pointless. wk is a Lua array of the keys that Keys.Work lists; the file itself says the
+// rest. Join it in front of the script; it may stand beside EnqueueLua.
+//
+//go:embed cancel_func.lua
+var CancelLua string
+
+//go:embed *.lua
+var luaFiles embed.FS
+
+// allScripts holds every script: a server that has lost its cache gets all of them.
+var allScripts []*redis.Script
 
 // The scripts, each with what it shares in front of it.
 var (
-	enqueueScript = redis.NewScript(EnqueueLua + enqueueLua)
-	stepScript    = redis.NewScript(EnqueueLua + commonLua + stepLua)
-	settleScript  = redis.NewScript(EnqueueLua + commonLua + settleLua)
-	renewScript   = redis.NewScript(EnqueueLua + commonLua + renewLua)
-	statsScript   = redis.NewScript(EnqueueLua + commonLua + statsLua)
-
-	allScripts = []*redis.Script{enqueueScript, stepScript, settleScript, renewScript, statsScript}
+	enqueueScript  = newScript("enqueue", EnqueueLua)
+	stepScript     = newScript("step", EnqueueLua, luaText("common"))
+	settleScript   = newScript("settle", EnqueueLua, luaText("common"))
+	renewScript    = newScript("renew", EnqueueLua, luaText("common"))
+	progressScript = newScript("progress", EnqueueLua, luaText("common"))
+	retryScript    = newScript("retry", EnqueueLua, luaText("common"))
+	cancelScript   = newScript("cancel", EnqueueLua, luaText("common"), CancelLua)
+	pauseScript    = newScript("pause", EnqueueLua, luaText("common"))
+	statsScript    = newScript("stats", EnqueueLua, luaText("common"))
+	showScript     = newScript("show", EnqueueLua, luaText("common"))
+	listScript     = newScript("list", EnqueueLua, luaText("common"))
 )
+
+func newScript(name string, shared ...string) *redis.Script {
+	s := redis.NewScript(strings.Join(shared, "\n") + "\n" + luaText(name))
+	allScripts = append(allScripts, s)
+	return s
+}
+
+// luaText returns the text of a file. It panics where the file is missing: the scripts are
+// part of the binary.
+func luaText(name string) string {
+	text, err := luaFiles.ReadFile(name + ".lua")
+	if err != nil {
+		panic(fmt.Sprintf("queue: no script %s", name)) //nolint:forbidigo // the binary was built from a broken tree
+	}
+	return string(text)
+}
 
 // call is one script call of a pipeline; cmd holds its answer afterwards.
 type call struct {
@@ -50,6 +74,9 @@ type call struct {
 	keys   []string
 	args   []any
 	cmd    *redis.Cmd
+	// readOnly says that the script writes nothing. It is called as EVALSHA_RO, which the
+	// embedded store does not write to its journal.
+	readOnly bool
 }
 
 // run sends the calls in one round trip (one for each node of a cluster). A server that
@@ -96,7 +123,7 @@ func send(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 }
 
 func evalSha(ctx context.Context, to redis.Scripter, c *call) *redis.Cmd {
-	if c.script == statsScript {
+	if c.readOnly {
 		return to.EvalShaRO(ctx, c.script.Hash(), c.keys, c.args...)
 	}
 	return to.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)

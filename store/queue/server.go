@@ -4,91 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
-
-// Options say which queue, and how a Server works on it. Client and the names must be
-// given; every other zero value stands for its default.
-type Options struct {
-	// Client talks to Redis 7.0 or later. Its MaxRetries should be -1: a script that the
-	// client repeats after a timeout would claim twice, and the first claim would be lost
-	// until its lease ends.
-	Client redis.UniversalClient
-	// Prefix stands at the head of every key ("chat").
-	Prefix string
-	// Partitions is P: how many shards the queue has. 1 by default; every process that
-	// works on the queue must say the same.
-	Partitions int
-	// Queue is the name of the queue ("core").
-	Queue string
-
-	// Workers is how many handlers run at once. 16 by default.
-	Workers int
-	// Lease is how long a task stays with a worker that has fallen silent. 15 s by
-	// default; while a handler runs, its lease is renewed every third of it.
-	Lease time.Duration
-	// AttemptsMax is how many times a handler may fail at one task before it is buried. 10
-	// by default; a Policy and a Task can say otherwise.
-	AttemptsMax int
-	// CrashesMax is how many leases of one task may end unfinished before it is buried. 5
-	// by default.
-	CrashesMax int
-	// BackoffMin and BackoffMax bound the pause after a failed attempt: a random time
-	// between 0 and the bound, which doubles from BackoffMin (1 s) to BackoffMax (10 min).
-	BackoffMin, BackoffMax time.Duration
-	// StopTimeout is how long Run waits for handlers once its context has ended. 5 s by
-	// default; after that their contexts are cancelled and their tasks are given back.
-	StopTimeout time.Duration
-	// DeadMax is how many dead letters are kept in each partition: the newest. 10,000 by
-	// default.
-	DeadMax int
-	// Logger gets what goes wrong. slog.Default by default.
-	Logger *slog.Logger
-}
-
-func (o *Options) setDefaults() {
-	if o.Prefix == "" {
-		o.Prefix = "chat"
-	}
-	if o.Partitions == 0 {
-		o.Partitions = 1
-	}
-	if o.Queue == "" {
-		o.Queue = "core"
-	}
-	if o.Workers <= 0 {
-		o.Workers = workersDefault
-	}
-	if o.Lease <= 0 {
-		o.Lease = leaseDefault
-	}
-	if o.AttemptsMax <= 0 {
-		o.AttemptsMax = attemptsMaxDefault
-	}
-	if o.CrashesMax <= 0 {
-		o.CrashesMax = crashesMaxDefault
-	}
-	if o.BackoffMin <= 0 {
-		o.BackoffMin = backoffMinDefault
-	}
-	if o.BackoffMax <= 0 {
-		o.BackoffMax = backoffMaxDefault
-	}
-	if o.StopTimeout <= 0 {
-		o.StopTimeout = stopTimeoutDefault
-	}
-	if o.DeadMax <= 0 {
-		o.DeadMax = deadMaxDefault
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
-}
 
 // Handler does the work of one task. It may run more than once for the same task: its
 // effect must be the same as of one run (t.ID is a good idempotency key). An error, and a
@@ -103,60 +22,63 @@ type Policy struct {
 	Timeout                time.Duration // of one run; 0 = none
 }
 
-// Causes of a handler's context, see context.Cause.
-var (
-	ErrLeaseLost = errors.New("queue: lease lost")
-	ErrStopped   = errors.New("queue: server is stopping")
-)
-
-// buryError marks an error that no further attempt can heal.
-type buryError struct{ error }
-
-func (e buryError) Unwrap() error { return e.error }
-
-// Bury wraps a handler's error to say that trying again is of no use: the task becomes a
-// dead letter now.
-func Bury(err error) error { return buryError{err} }
-
 type kind struct {
 	handler Handler
 	policy  Policy
 }
 
-// Server claims the tasks of one queue and runs their handlers.
+// Server claims the tasks of its queues and runs their handlers. As a Client it is one of the
+// first of them.
 type Server struct {
 	*Client
 	o     Options
 	terms terms
+	team  team
 	kinds map[string]kind
 
-	ran   atomic.Bool
-	jobs  sync.WaitGroup // handlers that run
-	slots slots
-	held  held
-	wakes wakes
-	ended chan result // runs that ended, on their way to Redis
+	ran     atomic.Bool
+	parent  context.Context // of the handlers' contexts
+	hands   []*hands        // of each queue
+	freed   chan struct{}   // has an entry when a worker has become free since it was last read
+	workers sync.WaitGroup
+	held    held
+	wakes   wakes
+	ended   chan *running // runs with their outcomes, on their way to Redis
 }
 
 // New returns a server that does nothing yet.
 func New(o Options) (*Server, error) {
 	o.setDefaults()
-	c, err := NewClient(o)
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
-		Client: c, o: o, kinds: make(map[string]kind),
+		o: o, kinds: make(map[string]kind), freed: make(chan struct{}, 1),
 		terms: terms{lease: o.Lease, crashesMax: o.CrashesMax, backoffMin: o.BackoffMin, deadMax: o.DeadMax},
-		ended: make(chan result, max(o.Workers, settleMax)),
 	}
-	s.slots.init(o.Workers)
-	s.held.init()
-	s.wakes.init(o.Partitions)
+	clients, workers := make([]*Client, len(o.Queues)), 0
+	names := make(map[string]bool)
+	for i, q := range o.Queues {
+		mine := o
+		mine.Queue = q.Name
+		var err error
+		if clients[i], err = NewClient(mine); err != nil {
+			return nil, err
+		}
+		if names[q.Name] {
+			return nil, fmt.Errorf("queue: %q is served twice", q.Name)
+		}
+		names[q.Name] = true
+		workers += q.Workers
+	}
+	s.Client, s.team = clients[0], newTeam(clients...)
+	for i, q := range s.team.queues {
+		n := o.Queues[i].Workers
+		s.hands = append(s.hands, &hands{queue: q, workers: n, jobs: make(chan *running, n), freed: s.freed})
+	}
+	s.ended = make(chan *running, max(workers, settleMax))
+	s.wakes.init(o.Partitions, len(o.Queues))
 	return s, nil
 }
 
-// Handle says who does the tasks of a kind. All kinds are registered before Run: a task of
+// Handle says who does the tasks of a kind, in all queues of the server. All kinds are registered before Run: a task of
 // an unknown kind is buried.
 func (s *Server) Handle(name string, h Handler) { s.HandlePolicy(name, Policy{}, h) }
 
@@ -191,12 +113,18 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	work, cancelWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelWork(ErrStopped)
+	s.parent = work
 
 	var feeders, keepers sync.WaitGroup
 	feed, stopFeed := context.WithCancel(ctx)
 	defer stopFeed()
 	feeders.Go(func() { s.listen(feed) })
-	feeders.Go(func() { s.claimLoop(feed, work) })
+	feeders.Go(func() { s.claimLoop(feed) })
+	for _, h := range s.hands {
+		for range h.workers {
+			s.workers.Go(func() { s.workLoop(h) })
+		}
+	}
 	keep, stopKeep := context.WithCancel(work)
 	defer stopKeep()
 	keepers.Go(func() { s.renewLoop(keep) })
@@ -206,6 +134,9 @@ func (s *Server) Run(ctx context.Context) error {
 
 	<-ctx.Done()
 	feeders.Wait()
+	for _, h := range s.hands {
+		close(h.jobs)
+	}
 	stopped := s.drain(cancelWork)
 
 	close(s.ended)
@@ -218,7 +149,7 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) drain(cancelWork context.CancelCauseFunc) error {
 	idle := make(chan struct{})
 	go func() {
-		s.jobs.Wait()
+		s.workers.Wait()
 		close(idle)
 	}()
 	patience := time.NewTimer(s.o.StopTimeout)
@@ -238,9 +169,10 @@ func (s *Server) drain(cancelWork context.CancelCauseFunc) error {
 	}
 	rest := s.held.takeRunning()
 	for _, r := range rest {
-		s.ended <- r.result(giveBack, 0, "")
+		r.outcome = outcome{verdict: giveBack}
+		s.ended <- r
 	}
-	// A handler that ended at the last moment may be about to send its result.
+	// A handler that ended at the last moment may be about to send its outcome.
 	s.held.sending.Wait()
 	return fmt.Errorf("queue: %d handlers did not stop", len(rest))
 }

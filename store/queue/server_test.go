@@ -15,20 +15,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// deadReason returns why the only dead task is dead.
-func deadReason(t testing.TB, c *Client) string {
+// onlyDead returns the only dead task.
+func onlyDead(t testing.TB, c *Client) Info {
 	t.Helper()
-	for p := range c.partitions {
-		runs, err := c.rdb.HVals(context.Background(), c.keys[p].Runs()).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(runs) == 1 {
-			return runs[0]
-		}
+	dead, _, err := c.List(context.Background(), ListQuery{State: Dead})
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("%d tasks are dead, %v", len(dead), err)
 	}
-	t.Fatal("no run is remembered, or several")
-	return ""
+	return dead[0]
 }
 
 func TestServerRunsEverything(t *testing.T) {
@@ -76,12 +70,12 @@ func TestHowHandlersFail(t *testing.T) {
 		runs       int64
 		wantReason string
 	}{
-		{"error", func(context.Context, Task) error { return boom }, 3, "0 3 0 boom"},
-		{"panic", func(context.Context, Task) error { panic("oh no") }, 3, "0 3 0 panic: oh no"},
-		{"goexit", func(context.Context, Task) error { runtime.Goexit(); return nil }, 3, "0 3 0 " + errGoexit.Error()},
-		{"bury", func(context.Context, Task) error { return fmt.Errorf("wrapped: %w", Bury(boom)) }, 1, "0 1 0 wrapped: boom"},
-		{"timeout", func(ctx context.Context, _ Task) error { <-ctx.Done(); return ctx.Err() }, 3, "0 3 0 context deadline exceeded"},
-		{"long error", func(context.Context, Task) error { return errors.New(strings.Repeat("ü", 1000)) }, 3, "0 3 0 " + strings.Repeat("ü", 512)},
+		{"error", func(context.Context, Task) error { return boom }, 3, "boom"},
+		{"panic", func(context.Context, Task) error { panic("oh no") }, 3, "panic: oh no"},
+		{"goexit", func(context.Context, Task) error { runtime.Goexit(); return nil }, 3, errGoexit.Error()},
+		{"bury", func(context.Context, Task) error { return fmt.Errorf("wrapped: %w", Bury(boom)) }, 1, "wrapped: boom"},
+		{"timeout", func(ctx context.Context, _ Task) error { <-ctx.Done(); return ctx.Err() }, 3, "context deadline exceeded"},
+		{"long error", func(context.Context, Task) error { return errors.New(strings.Repeat("ü", 1000)) }, 3, strings.Repeat("ü", 512)},
 	}
 	each(t, func(t *testing.T, o Options) {
 		o.AttemptsMax = 3
@@ -102,7 +96,7 @@ func TestHowHandlersFail(t *testing.T) {
 				if got := runs.Load(); got != test.runs {
 					t.Errorf("%d runs, want %d", got, test.runs)
 				}
-				if got := deadReason(t, s.Client); got != test.wantReason {
+				if got := onlyDead(t, s.Client).LastError; got != test.wantReason {
 					t.Errorf("reason %q, want %q", got, test.wantReason)
 				}
 				if got := stats(t, s.Client); got.Failed != test.runs || got.Crashed != 0 {
@@ -119,7 +113,7 @@ func TestUnknownKindIsBuried(t *testing.T) {
 		start(t, s)
 		enqueue(t, s.Client, Task{Kind: "nobody"})
 		until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
-		if got, want := deadReason(t, s.Client), `0 1 0 unknown kind "nobody"`; got != want {
+		if got, want := onlyDead(t, s.Client).LastError, `unknown kind "nobody"`; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -129,9 +123,9 @@ func TestUnreadableTaskIsBuried(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)
 		id := NewID(0)
-		o.Client.HSet(context.Background(), s.keys[0].Tasks(), id, "normal x")
-		o.Client.HSet(context.Background(), s.keys[0].Counts(), "enqueued", 1)
-		o.Client.RPush(context.Background(), s.keys[0].Ready(Normal), id)
+		poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal x")
+		poke(t, o.Client, s.keys[0].Counts(), "HSET", "enqueued", 1)
+		poke(t, o.Client, s.keys[0].Ready(Normal), "RPUSH", id)
 		start(t, s)
 		until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
 	})
@@ -156,7 +150,7 @@ func TestDeadWorkersTasksAreRecovered(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Lease = 500 * time.Millisecond
 		mortal := o
-		dying := redis.NewClient(clientOptions(o.Client.(*redis.Client).Options().Addr))
+		dying := another(o)
 		mortal.Client = dying
 		mortal.StopTimeout = time.Millisecond
 		victim := newServer(t, mortal)
@@ -224,9 +218,10 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Lease = 3 * time.Second
 		s := newServer(t, o)
-		started, causes := make(chan Task, 1), make(chan error, 1)
+		started, causes, told := make(chan Task, 1), make(chan error, 1), make(chan struct{})
 		s.Handle("k", func(ctx context.Context, task Task) error {
 			if task.Attempt > 1 {
+				<-told // until then the task is somebody's
 				return nil
 			}
 			started <- task
@@ -241,14 +236,17 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 		// As after a long stop of this process: the lease is over, and another one sees it
 		// before this one renews.
 		until(t, "the lease to be taken back", func() bool {
-			if err := o.Client.ZAdd(context.Background(), s.keys[p].Leased(), redis.Z{Score: 1, Member: id}).Err(); err != nil {
-				t.Fatal(err)
+			members, err := o.Client.ZRange(context.Background(), s.keys[p].Leased(), 0, 0).Result()
+			if err != nil || len(members) != 1 {
+				t.Fatalf("leased: %v, %v", members, err)
 			}
+			poke(t, o.Client, s.keys[p].Leased(), "ZADD", 1, members[0])
 			return step(t, s.Client, p, 0, sweepMax, s.terms).reaped == 1
 		})
 		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrLeaseLost) {
 			t.Errorf("cause %v", got)
 		}
+		close(told)
 		until(t, "the second run to end", func() bool { return stats(t, s.Client).Done == 1 })
 	})
 }
@@ -301,7 +299,7 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		close(finish)
-		s.jobs.Wait()
+		s.workers.Wait()
 		if got := stats(t, s.Client); got.ReadyAll() != 2 || got.Failed != 0 || got.Crashed != 0 {
 			t.Errorf("got %+v", got)
 		}
@@ -335,9 +333,9 @@ func TestLostWakeUpCostsASecond(t *testing.T) {
 		start(t, s)
 		// What an enqueue leaves whose PUBLISH nobody got.
 		id := NewID(0)
-		o.Client.HSet(context.Background(), s.keys[0].Counts(), "enqueued", 1)
-		o.Client.HSet(context.Background(), s.keys[0].Tasks(), id, "normal 0 0 1 0 k \n")
-		o.Client.RPush(context.Background(), s.keys[0].Ready(Normal), id)
+		poke(t, o.Client, s.keys[0].Counts(), "HSET", "enqueued", 1)
+		poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal 0 0 1 0 k \n")
+		poke(t, o.Client, s.keys[0].Ready(Normal), "RPUSH", id)
 		receive(t, "the task to run", done)
 	})
 }
@@ -349,12 +347,11 @@ func TestConservationUnderKills(t *testing.T) {
 		const total = 400
 		o.Lease, o.CrashesMax, o.AttemptsMax, o.Workers = 500*time.Millisecond, 1000, 100, 8
 		o.StopTimeout = time.Millisecond
-		addr := o.Client.(*redis.Client).Options().Addr
 		c := newClient(t, o)
 		var effects sync.Map
 		worker := func(ctx context.Context, life int64) {
 			mine := o
-			rdb := redis.NewClient(clientOptions(addr))
+			rdb := another(o)
 			mine.Client = rdb
 			s := newServer(t, mine)
 			var begun atomic.Int64

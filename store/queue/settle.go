@@ -5,19 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
-// settleLoop stores the results of runs until the last one is there. Alone a result goes
+// settleLoop stores the outcomes of runs until the last one is there. Alone an outcome goes
 // at once; those that come while a call is under way go together in the next. While Redis
 // cannot be reached it tries again and again, which in the end holds up the handlers; only
 // when the server is stopping it gives up in the end.
 func (s *Server) settleLoop(stopping context.Context) error {
 	var failed error
-	batch := make([]result, 0, settleMax)
+	batch := make([]*running, 0, settleMax)
 	for first := range s.ended {
-		batch = append(batch[:0], first)
-		batch = s.collect(batch)
+		batch = s.collect(append(batch[:0], first))
 		if failed != nil {
 			continue
 		}
@@ -29,7 +29,7 @@ func (s *Server) settleLoop(stopping context.Context) error {
 }
 
 // collect adds what waits already.
-func (s *Server) collect(batch []result) []result {
+func (s *Server) collect(batch []*running) []*running {
 	for len(batch) < settleMax {
 		select {
 		case r, ok := <-s.ended:
@@ -46,15 +46,15 @@ func (s *Server) collect(batch []result) []result {
 
 // store settles one batch, however long it takes. Its entries stay among those held until
 // it has: their leases are renewed meanwhile.
-func (s *Server) store(stopping context.Context, batch []result) error {
+func (s *Server) store(stopping context.Context, batch []*running) error {
 	var giveUp time.Time
 	pause := errorPause
 	for {
-		stale, err := s.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
+		stale, err := s.team.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
 		if err == nil {
 			s.held.drop(batch)
 			for _, r := range stale {
-				s.o.Logger.Warn("a run ended after its lease was lost", "task", r.id, "verdict", string(r.verdict))
+				s.o.Logger.Warn("a run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
 			}
 			return nil
 		}
@@ -89,14 +89,19 @@ func (s *Server) renewLoop(ctx context.Context) {
 func (s *Server) renewAll(ctx context.Context) {
 	leases := s.held.leases()
 	sent := time.Now()
-	stale, err := s.renew(ctx, leases, s.o.Lease)
+	lost, gone, err := s.team.renew(ctx, leases, s.o.Lease)
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
 			s.o.Logger.Warn("leases cannot be renewed, trying again", "error", err, "tasks", len(leases))
 		}
 		return
 	}
-	s.lose(stale)
+	// A task that is gone although its lease cannot have ended was cancelled, and the message
+	// that said so got lost. Those whose outcomes are being stored are gone as well; what is
+	// said of them has no effect.
+	gone = slices.DeleteFunc(gone, func(r *running) bool { return s.held.outlivedAt(r, sent) })
+	s.lose(gone, ErrCancelled)
+	s.lose(lost, ErrLeaseLost)
 	s.held.renewed(leases, sent.Add(s.o.Lease))
 }
 
@@ -110,14 +115,17 @@ func (s *Server) watchLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			s.lose(s.held.outlived(now))
+			s.lose(s.held.outlived(now), ErrLeaseLost)
 		}
 	}
 }
 
-func (s *Server) lose(stale []result) {
+// lose ends runs whose outcomes will have no effect.
+func (s *Server) lose(stale []*running, cause error) {
 	for _, r := range s.held.lose(stale) {
-		s.o.Logger.Warn("lease lost, its handler is cancelled", "kind", r.Kind, "task", r.ID)
-		r.cancel(ErrLeaseLost)
+		if cause == ErrLeaseLost { //nolint:errorlint // one of two, given by us
+			s.o.Logger.Warn("lease lost, its handler is cancelled", "queue", r.Queue, "kind", r.Kind, "task", r.ID)
+		}
+		r.ctx.end(cause)
 	}
 }

@@ -44,7 +44,8 @@ for i = at, #ARGV, 5 do
   if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
     stale[#stale + 1] = place
   elseif verdict == 'return' then
-    redis.call('LPUSH', task_list(redis.call('HGET', tasks, id)), id)
+    local spec = redis.call('HGET', tasks, id)
+    if spec then redis.call('LPUSH', task_list(spec), id) end
     ready = true
   else
     local run = task_run(redis.call('HGET', runs, id))

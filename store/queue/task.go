@@ -36,12 +36,21 @@ type Task struct {
 	// AttemptsMax is after how many failed runs it is buried; 0 = as the server says.
 	AttemptsMax int
 
+	// Deadline is when it is too late to begin, by the clock of Redis: then the task is
+	// buried instead. The context of a handler that has begun ends with it. The zero value
+	// is never.
+	Deadline time.Time
+
+	// Queue is the one that it was claimed from. Set for handlers.
+	Queue string
 	// Attempt counts the runs of this task, this one included; runs that ended with their
-	// worker count too. Set for handlers.
+	// worker count too, snoozed ones do not. Set for handlers.
 	Attempt int
+	// Attempts is how many runs have failed. Set for handlers.
+	Attempts int
 	// Enqueued is when it was put in, by the clock of Redis. Set for handlers.
 	Enqueued time.Time
-	// LastError is why the run before this one failed. Set for handlers.
+	// LastError is why the last run that failed did so. Set for handlers.
 	LastError string
 }
 
@@ -82,66 +91,80 @@ func ceilMs(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// dueMs returns the due time in ms since 1970, rounded up; 0 = none.
-func (t *Task) dueMs() int64 {
-	if t.Due.IsZero() {
+// msOf returns a time in ms since 1970, rounded up; 0 = none.
+func msOf(at time.Time) int64 {
+	if at.IsZero() {
 		return 0
 	}
-	ms := t.Due.UnixMilli()
-	if t.Due.Sub(time.UnixMilli(ms)) > 0 {
+	ms := at.UnixMilli()
+	if at.Sub(time.UnixMilli(ms)) > 0 {
 		ms++
 	}
-	return max(ms, 1)
+	return min(max(ms, 1), msMax)
 }
 
-// claimed is a task with the lease on it.
-type claimed struct {
-	Task
-	partition int
-	token     string
-	attempts  int // failed runs before this one
-	crashes   int // runs that ended with their worker
-}
-
-// parseClaim reads what step.lua says about one claimed task. The specification is
-// "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind> <unique>\n<payload>",
-// the run "<token> <attempts> <crashes> <error>" or nothing.
-func parseClaim(partition int, id, token, run, spec string) (*claimed, error) {
+// parseSpec reads what was enqueued:
+// "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind> <unique>\n<payload>".
+func parseSpec(t *Task, spec string) error {
 	head, payload, ok := strings.Cut(spec, "\n")
-	fields := strings.SplitN(head, " ", 7)
-	if !ok || len(fields) != 7 {
-		return nil, fmt.Errorf("queue: task %s: no specification in %.100q", id, spec)
+	if !ok {
+		return fmt.Errorf("no specification in %.100q", spec)
 	}
-	c := &claimed{partition: partition, token: token}
-	c.ID, c.Kind, c.Payload, c.Unique = id, fields[5], []byte(payload), fields[6]
-	var errs [5]error
-	c.Priority, errs[0] = ParsePriority(fields[0])
-	c.AttemptsMax, errs[1] = strconv.Atoi(fields[1])
-	var enqueued, due int64
-	enqueued, errs[2] = strconv.ParseInt(fields[3], 10, 64)
-	due, errs[3] = strconv.ParseInt(fields[4], 10, 64)
-	c.Enqueued = time.UnixMilli(enqueued)
-	if due > 0 {
-		c.Due = time.UnixMilli(due)
+	var fields [6]string
+	rest := head
+	for i := range fields {
+		if fields[i], rest, ok = strings.Cut(rest, " "); !ok {
+			return fmt.Errorf("no specification in %.100q", head)
+		}
 	}
-	if run != "" {
-		errs[4] = c.parseRun(run)
+	var err error
+	if t.Priority, err = ParsePriority(fields[0]); err != nil {
+		return err
 	}
-	c.Attempt = c.attempts + c.crashes + 1
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("queue: task %s: %w", id, err)
+	if t.AttemptsMax, err = strconv.Atoi(fields[1]); err != nil {
+		return err
 	}
-	return c, nil
+	for i, to := range []*time.Time{&t.Deadline, &t.Enqueued, &t.Due} {
+		ms, err := strconv.ParseInt(fields[2+i], 10, 64)
+		if err != nil {
+			return err
+		}
+		if ms != 0 {
+			*to = time.UnixMilli(ms)
+		}
+	}
+	t.Kind, t.Unique, t.Payload = fields[5], rest, []byte(payload)
+	return nil
 }
 
-func (c *claimed) parseRun(run string) error {
-	fields := strings.SplitN(run, " ", 4)
-	if len(fields) != 4 {
-		return fmt.Errorf("no run in %.100q", run)
+// record is what a task went through.
+type record struct {
+	attempts, crashes int
+	due               int64 // of the run that came or comes after that, ms; 0 = none
+	progress          Progress
+	err               string
+}
+
+// parseRecord reads "<attempts> <crashes> <due_ms> <done> <total> <last error>", or "" for
+// what was never run.
+func parseRecord(text string) (r record, err error) {
+	if text == "" {
+		return r, nil
 	}
-	var errAttempts, errCrashes error
-	c.attempts, errAttempts = strconv.Atoi(fields[1])
-	c.crashes, errCrashes = strconv.Atoi(fields[2])
-	c.LastError = fields[3]
-	return errors.Join(errAttempts, errCrashes)
+	var numbers [5]int64
+	rest := text
+	for i := range numbers {
+		var field string
+		var ok bool
+		if field, rest, ok = strings.Cut(rest, " "); !ok {
+			return r, fmt.Errorf("no record in %.100q", text)
+		}
+		if numbers[i], err = strconv.ParseInt(field, 10, 64); err != nil {
+			return r, err
+		}
+	}
+	return record{
+		attempts: int(numbers[0]), crashes: int(numbers[1]), due: numbers[2],
+		progress: Progress{numbers[3], numbers[4]}, err: rest,
+	}, nil
 }

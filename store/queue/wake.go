@@ -10,24 +10,27 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// wakes holds what the enqueuers have told: in which partitions there is something to do.
-// Told twice is one reason to look, so it holds no more than one entry for each.
+// wakes holds what the enqueuers have told: where there is something to do. Told twice is one
+// reason to look, so it holds no more than one entry for each queue and partition.
 type wakes struct {
 	mu      sync.Mutex
-	ready   []bool
-	sweepAt []time.Time   // when something is due; zero = nothing was told
+	ready   [][]bool      // of each partition, each queue
+	sweepAt []time.Time   // of each partition, when something is due; zero = nothing was told
 	ch      chan struct{} // has an entry when something was told since it was last read
 }
 
-func (w *wakes) init(partitions int) {
-	w.ready, w.sweepAt = make([]bool, partitions), make([]time.Time, partitions)
+func (w *wakes) init(partitions, queues int) {
+	w.ready, w.sweepAt = make([][]bool, partitions), make([]time.Time, partitions)
+	for p := range w.ready {
+		w.ready[p] = make([]bool, queues)
+	}
 	w.ch = make(chan struct{}, 1)
 }
 
-// set notes that tasks of a partition are ready, or will be at a time (zero = never).
-func (w *wakes) set(partition int, ready bool, sweepAt time.Time) {
+// set notes that tasks of a queue are ready, or will be at a time (zero = never).
+func (w *wakes) set(partition, queue int, ready bool, sweepAt time.Time) {
 	w.mu.Lock()
-	w.ready[partition] = w.ready[partition] || ready
+	w.ready[partition][queue] = w.ready[partition][queue] || ready
 	w.sweepAt[partition] = sooner(w.sweepAt[partition], sweepAt)
 	w.mu.Unlock()
 	select {
@@ -36,13 +39,18 @@ func (w *wakes) set(partition int, ready bool, sweepAt time.Time) {
 	}
 }
 
-// take reads and clears what was told of a partition.
-func (w *wakes) take(partition int) (ready bool, sweepAt time.Time) {
+// take reads and clears what was told of a partition: it adds to what is ready, and returns
+// when something is due.
+func (w *wakes) take(partition int, ready []bool) (sweepAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ready, sweepAt = w.ready[partition], w.sweepAt[partition]
-	w.ready[partition], w.sweepAt[partition] = false, time.Time{}
-	return ready, sweepAt
+	for q, told := range w.ready[partition] {
+		ready[q] = ready[q] || told
+		w.ready[partition][q] = false
+	}
+	sweepAt = w.sweepAt[partition]
+	w.sweepAt[partition] = time.Time{}
+	return sweepAt
 }
 
 // sooner returns the earlier of two times, of which zero is none.
@@ -67,11 +75,17 @@ func dueIn(payload string) time.Duration {
 // subscribes again by itself; what was published meanwhile is lost, so a confirmed
 // subscription counts as a wake-up.
 func (s *Server) listen(ctx context.Context) {
-	partitions := make(map[string]int, len(s.keys))
-	channels := make([]string, len(s.keys))
-	for p, k := range s.keys {
-		partitions[k.Wake()] = p
-		channels[p] = k.Wake()
+	type shard struct {
+		partition int
+		queue     *served
+	}
+	shards := make(map[string]shard)
+	channels := make([]string, 0, s.team.partitions*len(s.team.queues))
+	for _, q := range s.team.queues {
+		for p, k := range q.keys {
+			shards[k.Wake()] = shard{p, q}
+			channels = append(channels, k.Wake())
+		}
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
 	defer func() { _ = sub.Close() }()
@@ -86,14 +100,28 @@ func (s *Server) listen(ctx context.Context) {
 			}
 			switch event := event.(type) {
 			case *redis.Subscription:
-				s.wakes.set(partitions[event.Channel], true, time.Now())
+				if at, ok := shards[event.Channel]; ok {
+					s.wakes.set(at.partition, at.queue.index, true, time.Now())
+				}
 			case *redis.Message:
-				if event.Payload == "ready" {
-					s.wakes.set(partitions[event.Channel], true, time.Time{})
-				} else {
-					s.wakes.set(partitions[event.Channel], false, time.Now().Add(dueIn(event.Payload)))
+				if at, ok := shards[event.Channel]; ok {
+					s.heard(at.queue, at.partition, event.Payload)
 				}
 			}
 		}
 	}
+}
+
+// heard acts on one message: "ready", "delayed <ms>", or "cancel <id> <token>".
+func (s *Server) heard(q *served, partition int, message string) {
+	if message == "ready" {
+		s.wakes.set(partition, q.index, true, time.Time{})
+		return
+	}
+	if lease, ok := strings.CutPrefix(message, "cancel "); ok {
+		id, token, _ := strings.Cut(lease, " ")
+		s.lose(s.held.find(q, partition, id, token), ErrCancelled)
+		return
+	}
+	s.wakes.set(partition, q.index, false, time.Now().Add(dueIn(message)))
 }

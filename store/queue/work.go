@@ -4,95 +4,76 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
-	"strings"
 	"time"
 )
 
 // errGoexit stands for a handler that ended its goroutine.
 var errGoexit = errors.New("handler called runtime.Goexit")
 
-// start runs the handlers of claimed tasks, each in a goroutine of its own. Their leases
-// are good until the given time at least.
-func (s *Server) start(work context.Context, tasks []*claimed, until time.Time) {
-	if len(tasks) == 0 {
-		return
+// workLoop runs the handlers of one queue's tasks, one after the other, until jobs is closed.
+// A handler that ends its goroutine ends only this one: another takes its place.
+func (s *Server) workLoop(h *hands) {
+	whole := false
+	defer func() {
+		if !whole {
+			s.workers.Go(func() { s.workLoop(h) })
+		}
+	}()
+	for r := range h.jobs {
+		s.perform(h, r)
 	}
-	s.slots.take(len(tasks))
-	s.jobs.Add(len(tasks))
-	rs := make([]*running, len(tasks))
-	contexts := make([]context.Context, len(tasks))
-	for i, t := range tasks {
-		ctx, cancel := context.WithCancelCause(work)
-		contexts[i], rs[i] = ctx, &running{claimed: t, cancel: cancel, until: until}
-	}
-	s.held.add(rs)
-	for i, r := range rs {
-		go s.perform(contexts[i], r)
-	}
+	whole = true
 }
 
-// perform runs the handler of one task and sends its result, whatever the handler does.
-func (s *Server) perform(ctx context.Context, r *running) {
+// perform runs the handler of one task and sends its outcome, whatever the handler does.
+func (s *Server) perform(h *hands, r *running) {
+	began := time.Now()
 	k, known := s.kinds[r.Kind]
 	err := errGoexit
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			s.o.Logger.Error("handler panicked", "kind", r.Kind, "task", r.ID, "panic", p, "stack", string(debug.Stack()))
+			s.o.Logger.Error("handler panicked", "queue", r.Queue, "kind", r.Kind, "task", r.ID, "panic", p, "stack", string(debug.Stack()))
 		}
-		end := s.judge(ctx, r, k.policy, err)
-		r.cancel(nil)
-		if s.held.finish(r) {
-			s.ended <- end
-			s.held.sending.Done()
-		}
-		s.slots.put()
-		s.jobs.Done()
+		s.conclude(r, s.judge(r, k.policy, err), began)
+		h.put()
 	}()
 	if !known {
 		err = Bury(fmt.Errorf("unknown kind %q", r.Kind))
 		return
 	}
-	if k.policy.Timeout > 0 {
-		limited, cancel := context.WithTimeout(ctx, k.policy.Timeout)
-		defer cancel()
-		err = k.handler(limited, r.Task)
-		return
-	}
-	err = k.handler(ctx, r.Task)
+	r.ctx.deadline = sooner(r.deadline, limit(began, k.policy.Timeout))
+	err = k.handler(&r.ctx, r.Task)
 }
 
-// judge says what becomes of a task whose handler has ended with err.
-func (s *Server) judge(ctx context.Context, r *running, p Policy, err error) result {
-	if err == nil {
-		return r.result(complete, 0, "")
+func limit(from time.Time, d time.Duration) time.Time {
+	if d <= 0 {
+		return time.Time{}
 	}
-	if errors.Is(context.Cause(ctx), ErrStopped) {
-		return r.result(giveBack, 0, "")
-	}
-	reason := err.Error()
-	if len(reason) > errorBytesMax {
-		reason = strings.ToValidUTF8(reason[:errorBytesMax], "")
-	}
-	var hopeless buryError
-	attemptsMax := r.AttemptsMax
-	if attemptsMax == 0 {
-		attemptsMax = p.AttemptsMax
-	}
-	if errors.As(err, &hopeless) || r.attempts+1 >= attemptsMax {
-		return r.result(bury, 0, reason)
-	}
-	return r.result(retry, backoff(p.BackoffMin, p.BackoffMax, r.attempts), reason)
+	return from.Add(d)
 }
 
-// backoff is the pause after the nth failure, counted from 0: a random part ("full
-// jitter") of a bound that doubles, so that tasks which failed together come back apart.
-func backoff(least, most time.Duration, n int) time.Duration {
-	bound := least << min(n, 30)
-	if bound <= 0 || bound > most || bound>>min(n, 30) != least {
-		bound = most
+// conclude ends a run: its context, and its task with an outcome unless somebody else has
+// taken that away.
+func (s *Server) conclude(r *running, o outcome, began time.Time) {
+	said := string(o.verdict)
+	if s.held.finish(r) {
+		r.outcome = o
+		s.ended <- r
+		s.held.sending.Done()
+	} else {
+		switch r.ctx.cause() {
+		case ErrCancelled:
+			said = "cancelled"
+		case ErrLeaseLost:
+			said = "lost"
+		default: // the server has given it back
+			said = string(giveBack)
+		}
 	}
-	return rand.N(bound) + time.Millisecond
+	r.ctx.end(context.Canceled)
+	if s.o.Observe != nil {
+		s.o.Observe(Run{Queue: r.Queue, Kind: r.Kind, Verdict: said, Late: r.late, Took: time.Since(began)})
+	}
 }

@@ -1,0 +1,69 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Stats counts the tasks of a queue: those that are there by state, and totals since the
+// queue began. At every instant, and so in every answer,
+//
+//	Enqueued = Ready + Delayed + Leased + Dead + Done + Dropped + Deleted
+type Stats struct {
+	Ready   map[Priority]int64
+	Delayed int64
+	Leased  int64
+	Dead    int64
+	Paused  bool // in any partition
+	// Oldest is how long the longest waiting of the ready tasks could have run already, by
+	// when it was enqueued or due. 0: none is ready.
+	Oldest time.Duration
+
+	Enqueued int64 // tasks put in
+	Done     int64 // tasks completed
+	Failed   int64 // runs whose handler failed
+	Crashed  int64 // runs whose lease ended
+	Buried   int64 // times that a task became a dead letter
+	Dropped  int64 // dead letters dropped for newer ones
+	Deleted  int64 // tasks cancelled
+}
+
+// ReadyAll is how many tasks could be claimed now, over all priorities.
+func (s Stats) ReadyAll() int64 {
+	var n int64
+	for _, ready := range s.Ready {
+		n += ready
+	}
+	return n
+}
+
+// Stats counts the tasks. The numbers of one partition are of one instant.
+func (c *Client) Stats(ctx context.Context) (Stats, error) {
+	s := Stats{Ready: make(map[Priority]int64, len(priorities))}
+	calls := make([]*call, c.partitions)
+	for p := range calls {
+		calls[p] = &call{script: statsScript, keys: c.work[p], readOnly: true}
+	}
+	if err := run(ctx, c.rdb, calls); err != nil {
+		return s, fmt.Errorf("queue: stats: %w", err)
+	}
+	for _, one := range calls {
+		n, err := one.cmd.Int64Slice()
+		if err != nil || len(n) != 16 {
+			return s, fmt.Errorf("queue: stats: unexpected answer %v", one.cmd)
+		}
+		for i, p := range priorities {
+			s.Ready[p] += n[i]
+		}
+		s.Paused = s.Paused || n[7] == 1
+		s.Oldest = max(s.Oldest, time.Duration(n[8])*time.Millisecond)
+		for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
+			*sum += n[4+i]
+		}
+		for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted} {
+			*sum += n[9+i]
+		}
+	}
+	return s, nil
+}
