@@ -5,7 +5,9 @@ package e2e
 import (
 	"context"
 	"flag"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -14,7 +16,16 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) {
+	if spec := os.Getenv(workerEnv); spec != "" {
+		if err := workerMain(spec); err != nil {
+			fmt.Fprintln(os.Stderr, "worker:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	harness.Main(m)
+}
 
 var seedFlag = flag.Uint64("seed", 0, "seed of every random choice; 0: a new one each run")
 

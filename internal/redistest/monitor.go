@@ -20,7 +20,7 @@ type Monitor struct {
 	marks map[string]chan struct{} // closed when a command with this text was seen
 }
 
-// Watch begins to collect. It ends with the test.
+// Watch begins to collect. It ends with the test, or with Close.
 func (s *Server) Watch(tb testing.TB) *Monitor {
 	tb.Helper()
 	conn, err := Dial(s.Addr)
@@ -32,11 +32,14 @@ func (s *Server) Watch(tb testing.TB) *Monitor {
 	}
 	m := &Monitor{server: s, conn: conn, done: make(chan struct{}), marks: map[string]chan struct{}{}}
 	go m.collect()
-	tb.Cleanup(func() {
-		conn.Close()
-		<-m.done
-	})
+	tb.Cleanup(m.Close)
 	return m
+}
+
+// Close ends the collecting; once it has returned, the server is watched no more.
+func (m *Monitor) Close() {
+	m.conn.Close()
+	<-m.done
 }
 
 func (m *Monitor) collect() {

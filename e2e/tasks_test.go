@@ -1,0 +1,257 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/queue"
+)
+
+const (
+	tasksAll    = 5000
+	tasksHands  = 8 // of each of three workers
+	tasksLease  = 3 * time.Second
+	killEvery   = 2 * time.Second
+	sweepWithin = time.Second // a worker looks for ended leases at least that often
+)
+
+// taskRun is a queue with three workers that are killed and stopped, and what is known of it in the end.
+type taskRun struct {
+	t        *testing.T
+	rand     *rand.Rand
+	client   *queue.Client
+	receiver *receiver
+	spec     workerSpec
+	workers  []*worker
+	started  int
+
+	exposed map[string]int // how often a task was in flight when its worker was killed or stopped
+	kills   int
+	busy    int  // kills with a task in flight
+	resumed bool // the stopped worker went on
+	samples int
+	overdue time.Duration // the longest that a lease was seen after its end
+}
+
+// start puts a new worker at a place.
+func (r *taskRun) start(place int) {
+	r.t.Helper()
+	spec := r.spec
+	spec.Name = fmt.Sprintf("w%d", r.started)
+	r.started++
+	r.workers[place] = startWorker(r.t, spec)
+}
+
+// leased lists the tasks that are leased now.
+func (r *taskRun) leased(ctx context.Context) []queue.Info {
+	infos, next, err := r.client.List(ctx, queue.ListQuery{State: queue.Leased, Limit: 1000})
+	if err != nil || next != "" {
+		r.t.Errorf("list of the leased tasks: next %q, %v", next, err)
+	}
+	return infos
+}
+
+// expose notes the tasks that a worker, which can do nothing any more, holds: they run again, and have their effect
+// again if it was there already.
+func (r *taskRun) expose(ctx context.Context, w *worker) (held []string) {
+	r.t.Helper()
+	leased := r.leased(ctx)
+	r.receiver.mu.Lock()
+	defer r.receiver.mu.Unlock()
+	for _, info := range leased {
+		if r.receiver.holder[info.ID] == w.name {
+			r.exposed[info.ID]++
+			held = append(held, info.ID)
+		}
+	}
+	return held
+}
+
+// disturb kills a worker every two seconds and replaces it, and stops one past its lease once, until all is done.
+func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
+	r.t.Helper()
+	tick := time.NewTicker(killEvery)
+	defer tick.Stop()
+	stopped, held := -1, []string(nil)
+	var resume <-chan time.Time
+	for round := 1; ; {
+		select {
+		case <-done:
+			return
+		case <-resume:
+			r.resume(r.workers[stopped], held)
+			stopped, resume = -1, nil
+		case <-tick.C:
+			place := round % len(r.workers)
+			round++
+			w := r.workers[place]
+			switch {
+			case place == stopped:
+			case round == 3:
+				w.signal(syscall.SIGSTOP)
+				held = r.expose(ctx, w)
+				stopped, resume = place, time.After(tasksLease*3/2)
+				r.t.Logf("stopped %s with %d tasks in flight", w.name, len(held))
+			default:
+				w.kill()
+				r.kills++
+				if len(r.expose(ctx, w)) > 0 {
+					r.busy++
+				}
+				r.start(place)
+			}
+		}
+	}
+}
+
+// resume lets a worker go on whose leases have ended, and checks that others did its tasks meanwhile.
+func (r *taskRun) resume(w *worker, held []string) {
+	again := 0
+	r.receiver.mu.Lock()
+	for _, id := range held {
+		if r.receiver.holder[id] != w.name {
+			again++
+		}
+	}
+	r.receiver.mu.Unlock()
+	w.signal(syscall.SIGCONT)
+	r.t.Logf("%s goes on; others have begun %d of its %d tasks", w.name, again, len(held))
+	if again == 0 {
+		r.t.Error("nobody took over what the stopped worker held: the stop shows nothing")
+	}
+	r.resumed = true
+}
+
+// sample looks at the queue ten times a second until all is done: every task is in exactly one place, and no lease that
+// has ended stays longer than until the next sweep.
+func (r *taskRun) sample(ctx context.Context, rdb redis.UniversalClient) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for ; ; r.samples++ {
+		s, err := r.client.Stats(ctx)
+		if err != nil {
+			return fmt.Errorf("stats: %w", err)
+		}
+		if sum := s.ReadyAll() + s.Delayed + s.Leased + s.Done + s.Dead; s.Enqueued != sum {
+			return fmt.Errorf("%d tasks were enqueued, %d are there or done: %+v", s.Enqueued, sum, s)
+		}
+		if s.Done == tasksAll {
+			return nil
+		}
+		now, err := rdb.Time(ctx).Result()
+		if err != nil {
+			return fmt.Errorf("time: %w", err)
+		}
+		for _, info := range r.leased(ctx) {
+			r.overdue = max(r.overdue, now.Sub(info.LeaseEnds))
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not all is done in time: %+v", s)
+		case <-tick.C:
+		}
+	}
+}
+
+// fill enqueues all tasks: three fifths ready at once, the rest in the course of ten seconds, of every priority, some of
+// them failing at first. It returns which task has which number.
+func (r *taskRun) fill(ctx context.Context) map[string]int {
+	r.t.Helper()
+	tasks := make([]queue.Task, tasksAll)
+	for i := range tasks {
+		e := effect{N: i, Takes: time.Duration(20+r.rand.IntN(120)) * time.Millisecond, Fails: i%50 == 0}
+		t := queue.Task{Kind: effectKind, Payload: must(json.Marshal(e))(r.t), Priority: queue.Priority(i % 4)}
+		if i%5 >= 3 {
+			t.Delay = time.Duration(r.rand.IntN(10_000)) * time.Millisecond
+		}
+		tasks[i] = t
+	}
+	enqueued := must(r.client.EnqueueAll(ctx, tasks))(r.t)
+	numbers := make(map[string]int, len(tasks))
+	for i, t := range tasks {
+		if !enqueued[i] {
+			r.t.Fatalf("task %d was not put in", i)
+		}
+		numbers[t.ID] = i
+	}
+	return numbers
+}
+
+// TestTasksWhileWorkersDie has three worker processes do 5,000 tasks while one is killed every two seconds and one is
+// stopped past its lease: each task has its effect, none twice but what was in flight at a fault, and that counts once.
+func TestTasksWhileWorkersDie(t *testing.T) {
+	ctx := bounded(t, 2*time.Minute)
+	server := redistest.Start(t)
+	o := taskOptions(server.Addr, 4)
+	t.Cleanup(func() { _ = o.Client.Close() })
+	r := &taskRun{
+		t: t, rand: random(t), client: must(queue.NewClient(o))(t), receiver: newReceiver(t), exposed: map[string]int{},
+		workers: make([]*worker, 3),
+	}
+	r.spec = workerSpec{Redis: server.Addr, Receiver: r.receiver.url, Partitions: 4, Hands: tasksHands, Lease: tasksLease}
+	for place := range r.workers {
+		r.start(place)
+	}
+	numbers := r.fill(ctx)
+	began := time.Now()
+	done := make(chan struct{})
+	var sampled error
+	go func() {
+		defer close(done)
+		sampled = r.sample(ctx, o.Client)
+	}()
+	r.disturb(ctx, done)
+	took := time.Since(began)
+	if sampled != nil {
+		t.Error(sampled)
+	}
+	for _, w := range r.workers {
+		w.terminate()
+	}
+	end := must(r.client.Stats(ctx))(t) // what the drains still had to say changes nothing
+	r.check(numbers, end)
+	tasks, repeats := r.receiver.counts()
+	t.Logf("%d effects and %d repeats in %v; %d kills, %d in flight at faults; %d leases ended, %d runs failed; %d samples, leases over by %v at most",
+		tasks, repeats, took.Round(time.Millisecond), r.kills, r.inFlight(), end.Crashed, end.Failed, r.samples, r.overdue)
+}
+
+func (r *taskRun) inFlight() (n int) {
+	for _, times := range r.exposed {
+		n += times
+	}
+	return n
+}
+
+// check holds what the receiver got against what was enqueued, and sees that the run showed something.
+func (r *taskRun) check(numbers map[string]int, end queue.Stats) {
+	r.t.Helper()
+	if end.Enqueued != tasksAll || end.Done != tasksAll || end.ReadyAll()+end.Delayed+end.Leased+end.Dead+end.Dropped+end.Deleted > 0 {
+		r.t.Errorf("got %+v in the end, want %d enqueued, %d done and nothing left", end, tasksAll, tasksAll)
+	}
+	for id, n := range r.receiver.effects {
+		if _, ours := numbers[id]; !ours {
+			r.t.Errorf("an effect of %s, which nobody enqueued", id)
+		}
+		if n-1 > r.exposed[id] {
+			r.t.Errorf("task %s had its effect %d times, and was in flight at %d faults", id, n, r.exposed[id])
+		}
+	}
+	if got := len(r.receiver.effects); got != tasksAll {
+		r.t.Errorf("%d tasks had their effect, want %d", got, tasksAll)
+	}
+	if limit := sweepWithin + 500*time.Millisecond; r.overdue > limit {
+		r.t.Errorf("a lease was over for %v, want its task taken back within %v", r.overdue, limit)
+	}
+	if r.kills < 5 || r.busy < r.kills*9/10 || !r.resumed || r.samples < 50 || end.Crashed == 0 || end.Failed == 0 {
+		r.t.Errorf("%d kills, %d of them with tasks in flight, stopped and resumed: %v, %d samples, %+v: the run shows too little",
+			r.kills, r.busy, r.resumed, r.samples, end)
+	}
+}
