@@ -5,7 +5,7 @@ import "testing"
 // TestTable makes the table with little work, so that it cannot rot, and holds what it counts without noise.
 func TestTable(t *testing.T) {
 	*scale = 0.002
-	b := newBench()
+	b := newBench(t.Context())
 	defer b.close()
 	if err := run(b); err != nil {
 		t.Fatal(err)
@@ -17,5 +17,8 @@ func TestTable(t *testing.T) {
 		if !counted || got[0] > most[0] || got[1] > most[1] {
 			t.Errorf("%s: %d commands in %d round trips (counted: %v), want at most %d in %d", step, got[0], got[1], counted, most[0], most[1])
 		}
+	}
+	if len(b.idle) != 2 || max(b.idle[0], b.idle[1]) > 12 {
+		t.Errorf("an idle engine sends %.1f commands a second with an empty queue and with a full one, want 12 at most", b.idle)
 	}
 }

@@ -27,6 +27,7 @@ type bench struct {
 	traffic *traffic
 	table   table
 	steps   map[string][2]int64 // what counting found: commands and round trips of each step
+	idle    []float64           // what waiting found: commands a second with an empty queue and with a full one
 }
 
 // program lets this command use what tests use: it ends the program where a test would fail.
@@ -40,6 +41,7 @@ func (p *program) Failed() bool                 { return false }
 func (p *program) Logf(f string, a ...any)      { fmt.Fprintf(os.Stderr, f+"\n", a...) }
 func (p *program) Errorf(f string, a ...any)    { p.Logf(f, a...) }
 func (p *program) Cleanup(f func())             { p.cleanups = append(p.cleanups, f) }
+func (p *program) Fatal(a ...any)               { p.Fatalf("%s", fmt.Sprint(a...)) }
 func (p *program) Fatalf(f string, args ...any) { p.Logf(f, args...); p.close(); os.Exit(1) }
 
 func (p *program) TempDir() string {
@@ -58,8 +60,8 @@ func (p *program) close() {
 	p.cleanups = nil
 }
 
-func newBench() *bench {
-	b := &bench{tb: &program{}, ctx: context.Background(), traffic: &traffic{}, steps: map[string][2]int64{}}
+func newBench(ctx context.Context) *bench {
+	b := &bench{tb: &program{}, ctx: ctx, traffic: &traffic{}, steps: map[string][2]int64{}}
 	b.redis = redistest.Start(b.tb)
 	b.open(store.Options{URL: b.redis.URL()})
 	return b
@@ -178,4 +180,16 @@ var body = func() *string {
 func (b *bench) send(group string) error {
 	_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, group, chat.Draft{Body: body}, "")
 	return err
+}
+
+// pause spaces what is measured; it is cut short when the run is interrupted.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
