@@ -19,7 +19,7 @@ const module = "github.com/chatd/chatd/"
 
 // mayImport says which of our packages a folder may import; what is not listed may import none of ours. Tests may import more.
 var mayImport = map[string][]string{
-	"cmd/chatd":          {"internal/node", "store", "web"},
+	"cmd/chatd":          {"internal/node", "client", "store", "web"},
 	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "static", "internal/deliver"},
 	"web":                {"chat", "web/api", "internal/egress"},
 	"store":              {"chat", "store/queue"},

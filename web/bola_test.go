@@ -7,7 +7,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -36,6 +36,14 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/users/{user}/messages":                {"401 201 201 201 201 201 201", ""},
 	"GET /v1/inbox":                                 {"401 200 200 200 200 200 200", ""},
 	"POST /v1/inbox/ack":                            {"401 200 200 200 200 200 200", ""},
+
+	"GET /v1/tasks":                        {"401 403 403 403 403 403 200", ""},
+	"GET /v1/tasks/queues":                 {"401 403 403 403 403 403 200", ""},
+	"POST /v1/tasks/queues/{queue}/pause":  {"401 403 403 403 403 403 200", ""},
+	"POST /v1/tasks/queues/{queue}/resume": {"401 403 403 403 403 403 200", ""},
+	"GET /v1/tasks/{task}":                 {"401 403 403 403 403 403 404", ""},
+	"DELETE /v1/tasks/{task}":              {"401 403 403 403 403 403 404", ""},
+	"POST /v1/tasks/{task}/retry":          {"401 403 403 403 403 403 404", ""},
 }
 
 // TestAuthorisation calls every route of the description as everyone. A route without a row fails.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +13,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// describedPath is a path of the description, as a pattern for those that are asked for.
+// describedPath is a path of the description, as a pattern for those that are asked for. Those that match fewer paths
+// come first: /v1/groups/public before /v1/groups/{group}.
 type describedPath struct {
+	params  int
 	pattern *regexp.Regexp
 	item    *openapi3.PathItem
 }
@@ -30,8 +33,9 @@ var describedPaths = sync.OnceValues(func() ([]describedPath, error) {
 	var paths []describedPath
 	for template, item := range doc.Paths.Map() {
 		pattern := regexp.MustCompile(`\\\{[^/]*\\\}`).ReplaceAllString(regexp.QuoteMeta(template), `[^/]+`)
-		paths = append(paths, describedPath{regexp.MustCompile("^" + pattern + "$"), item})
+		paths = append(paths, describedPath{strings.Count(template, "{"), regexp.MustCompile("^" + pattern + "$"), item})
 	}
+	slices.SortFunc(paths, func(a, b describedPath) int { return a.params - b.params })
 	return paths, nil
 })
 
@@ -46,7 +50,7 @@ func checkConforms(t *testing.T, r request, a answer) {
 	path, _, _ := strings.Cut(r.path, "?")
 	for _, p := range paths {
 		op := p.item.GetOperation(r.method)
-		if op == nil || !p.pattern.MatchString(path) || path == "/v1/groups/public" && op.OperationID != "listPublicGroups" {
+		if op == nil || !p.pattern.MatchString(path) {
 			continue
 		}
 		response := op.Responses.Status(a.status)
@@ -60,6 +64,7 @@ func checkConforms(t *testing.T, r request, a answer) {
 		if wrong := wrongAnswer(response.Value, a); wrong != "" {
 			t.Errorf("%s %s: %d %s\nis not as described: %s", r.method, path, a.status, a.body, wrong)
 		}
+		return
 	}
 }
 

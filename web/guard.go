@@ -119,6 +119,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			if err != nil {
 				return err
 			}
+			s.service.Know(req.Context(), who.User)
 			c.SetRequest(req.WithContext(context.WithValue(req.Context(), identityKey{}, who)))
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
@@ -169,12 +170,19 @@ func checkPath(c echo.Context, r *route) error {
 			}
 			value = decoded
 		}
-		if name == "id" {
+		switch name {
+		case "id":
 			if n, ok := decimal(value); !ok || n < 1 {
 				return chat.Errorf(chat.CodeInvalid, "id: want an integer from 1")
 			}
-		} else if !chat.ValidID(value) {
-			return errBadID(name)
+		case "task":
+			if !validTaskID(value) {
+				return chat.Errorf(chat.CodeInvalid, "task: want 1 to %d printable ASCII characters, no blank and no slash", taskIDBytesMax)
+			}
+		default:
+			if !chat.ValidID(value) {
+				return errBadID(name)
+			}
 		}
 	}
 	return nil

@@ -6,13 +6,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chatd/chatd/internal/node"
 )
 
-// bodies are a right body for each route that takes one; group, user and id are those of TestBadInput.
+// bodies are a right body for each POST, PUT and PATCH, empty for one that takes none; group, user and id are those of
+// TestBadInput.
 var bodies = map[string]string{
 	"POST /v1/groups":                       `{"name":"n"}`,
 	"PATCH /v1/groups/{group}":              `{"name":"n"}`,
@@ -24,6 +27,21 @@ var bodies = map[string]string{
 	"POST /v1/sync":                         `{"wait_s":0}`,
 	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
 	"POST /v1/inbox/ack":                    `{"seq":0}`,
+
+	"POST /v1/tasks/queues/{queue}/pause":  "",
+	"POST /v1/tasks/queues/{queue}/resume": "",
+	"POST /v1/tasks/{task}/retry":          "",
+}
+
+var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// badIDs are no ids, as they stand in a path.
+var badIDs = []string{"a%7Bb%7D", "a:b", "a*", "a%3F", "%5Ba", "a%5C", "a%00", "a%0D%0A", "a%20b", ".a", "..%2Fa", "a%2Fb", "%2561", strings.Repeat("a", 65), "%C3%A4", "%EF%BD%81", "%F0%9F%91%8D", strings.Repeat("a", 257)}
+
+// badTaskID tells which of badIDs are no ids of tasks either: those may hold more characters and be longer.
+func badTaskID(escaped string) bool {
+	id, err := url.PathUnescape(escaped)
+	return err != nil || len(id) > 256 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' })
 }
 
 // TestBadInput sends each kind of bad input to each route of the description.
@@ -35,21 +53,25 @@ func TestBadInput(t *testing.T) {
 			continue
 		}
 		key := r.method + " " + r.template
-		path := strings.NewReplacer("{group}", "g", "{user}", "bob", "{id}", "1").Replace(r.template)
-		body, takesBody := bodies[key]
-		if takesBody == (r.method == http.MethodGet || r.method == http.MethodDelete) {
+		path := fill(r.template, "g", "bob")
+		body, listed := bodies[key]
+		if listed == (r.method == http.MethodGet || r.method == http.MethodDelete) {
 			t.Errorf("%s: no row in bodies, or one too many", key)
 			continue
 		}
 		call := func(path, body string, header map[string]string) answer {
 			return s.do(request{method: r.method, path: path, body: body, user: "alice", header: header})
 		}
-		for _, bad := range []string{"a%7Bb%7D", "a:b", "a*", "a%3F", "%5Ba", "a%5C", "a%00", "a%0D%0A", "a%20b", ".a", "..%2Fa", "a%2Fb", "%2561", strings.Repeat("a", 65), "%C3%A4", "%EF%BD%81", "%F0%9F%91%8D"} {
-			if strings.Contains(r.template, "{group}") {
-				checkProblem(t, key+" group "+bad, call(strings.Replace(path, "/groups/g", "/groups/"+bad, 1), body, nil), 400, "invalid_request")
+		for _, found := range placeholder.FindAllStringSubmatch(r.template, -1) {
+			if found[1] == "id" {
+				continue
 			}
-			if strings.Contains(r.template, "{user}") {
-				checkProblem(t, key+" user "+bad, call(strings.Replace(path, "bob", bad, 1), body, nil), 400, "invalid_request")
+			for _, bad := range badIDs {
+				if found[1] == "task" && !badTaskID(bad) {
+					continue
+				}
+				with := fill(strings.Replace(r.template, found[0], bad, 1), "g", "bob")
+				checkProblem(t, key+" "+found[1]+" "+bad, call(with, body, nil), 400, "invalid_request")
 			}
 		}
 		if strings.Contains(r.template, "{id}") {
@@ -69,7 +91,7 @@ func TestBadInput(t *testing.T) {
 			checkProblem(t, key+" twice "+name, call(path+"?"+name+"=1&"+name+"=2", body, nil), 400, "invalid_request")
 		}
 		checkProblem(t, key+" compressed", call(path, body, map[string]string{"Content-Encoding": "gzip"}), 400, "invalid_request")
-		if !takesBody {
+		if body == "" {
 			continue
 		}
 		for _, bad := range []string{"x", "[]", "1", "null", `"a"`, body + body, strings.Replace(body, `"`, `"x`, 1), body[:len(body)-1] + `,"nope":1}`, strings.ToUpper(body), "{\"\xff\":1}"} {

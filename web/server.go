@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
@@ -30,8 +31,10 @@ type Options struct {
 	Static     fs.FS           // the browser client, index.html at its root; nil: none
 	Sessions   SessionHandler  // nil: no websocket route
 	Issue      Issue           // nil: no development sign-in
+	Tasks      TaskAdmin       // the background work, for operators
 	Ready      func(ctx context.Context) error
-	Metrics    bool // the figures are on this address, for clients of the same host
+	Metrics    bool                   // the figures are on this address, for clients of the same host
+	Figures    []prometheus.Collector // further figures to be served beside the server's own
 	Log        *slog.Logger
 }
 
@@ -71,6 +74,7 @@ func New(service *chat.Service, verify Verify, opt Options) (*Server, error) {
 	}
 	s.drain, s.stopDrain = context.WithCancel(context.Background())
 	s.metrics = newMetrics(opt.Sessions)
+	s.metrics.registry.MustRegister(opt.Figures...)
 
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true

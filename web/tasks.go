@@ -2,35 +2,129 @@ package web
 
 import (
 	"context"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 )
 
-func (s *Server) ListTasks(_ context.Context, _ api.ListTasksRequestObject) (api.ListTasksResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// What operators see of the background work. A task's payload is not part of it: it may hold words of users.
+type (
+	// TaskInfo describes a task.
+	TaskInfo = api.Task
+	// TaskState is where a task is.
+	TaskState = api.TaskState
+	// TaskPriority says which of the waiting tasks goes first.
+	TaskPriority = api.TaskPriority
+	// QueueInfo counts the tasks of a queue.
+	QueueInfo = api.Queue
+)
+
+// TaskQuery says which tasks to list. Empty fields stand for all queues, all states and the first page.
+type TaskQuery struct {
+	Queue, State, Cursor string
+	Limit                int // 0: the usual length of a page
 }
 
-func (s *Server) ListQueues(_ context.Context, _ api.ListQueuesRequestObject) (api.ListQueuesResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// TaskAdmin is what operators may see and do of the background work. Its errors are those of the domain: not_found for a
+// task or queue that is not there, conflict where the task's state does not allow it.
+type TaskAdmin interface {
+	Queues(ctx context.Context) ([]QueueInfo, error)
+	// Pause lets a queue claim nothing further, or, with paused false, go on. It returns the queue as it is then.
+	Pause(ctx context.Context, queue string, paused bool) (QueueInfo, error)
+	// Tasks returns a page and the cursor of the next one, "" after the last.
+	Tasks(ctx context.Context, q TaskQuery) (tasks []TaskInfo, next string, err error)
+	Task(ctx context.Context, id string) (TaskInfo, error)
+	// Retry lets a dead or delayed task run now.
+	Retry(ctx context.Context, id string) (TaskInfo, error)
+	// Delete takes a task away; the result of a run under way has no effect.
+	Delete(ctx context.Context, id string) error
 }
 
-func (s *Server) PauseQueue(_ context.Context, _ api.PauseQueueRequestObject) (api.PauseQueueResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// taskIDBytesMax is the bound of the engine.
+const taskIDBytesMax = 256
+
+// validTaskID tells whether id may name a task: printable ASCII without blanks and slashes.
+func validTaskID(id string) bool {
+	return id != "" && len(id) <= taskIDBytesMax && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' })
 }
 
-func (s *Server) ResumeQueue(_ context.Context, _ api.ResumeQueueRequestObject) (api.ResumeQueueResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// operated is the background work, for operators alone.
+func (s *Server) operated(ctx context.Context) (TaskAdmin, error) {
+	if !callerOf(ctx).Admin {
+		return nil, chat.Errorf(chat.CodeForbidden, "only operators see and steer the background work")
+	}
+	return s.opt.Tasks, nil
 }
 
-func (s *Server) DeleteTask(_ context.Context, _ api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// ListQueues serves GET /v1/tasks/queues.
+func (s *Server) ListQueues(ctx context.Context, _ api.ListQueuesRequestObject) (api.ListQueuesResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queues, err := tasks.Queues(ctx)
+	return api.ListQueues200JSONResponse{Queues: orEmpty(queues)}, err
 }
 
-func (s *Server) GetTask(_ context.Context, _ api.GetTaskRequestObject) (api.GetTaskResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// PauseQueue serves POST /v1/tasks/queues/{queue}/pause.
+func (s *Server) PauseQueue(ctx context.Context, r api.PauseQueueRequestObject) (api.PauseQueueResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queue, err := tasks.Pause(ctx, r.Queue, true)
+	return api.PauseQueue200JSONResponse(queue), err
 }
 
-func (s *Server) RetryTask(_ context.Context, _ api.RetryTaskRequestObject) (api.RetryTaskResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// ResumeQueue serves POST /v1/tasks/queues/{queue}/resume.
+func (s *Server) ResumeQueue(ctx context.Context, r api.ResumeQueueRequestObject) (api.ResumeQueueResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queue, err := tasks.Pause(ctx, r.Queue, false)
+	return api.ResumeQueue200JSONResponse(queue), err
+}
+
+// ListTasks serves GET /v1/tasks.
+func (s *Server) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (api.ListTasksResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, cursor, err := tasks.Tasks(ctx, TaskQuery{
+		Queue: deref(r.Params.Queue), State: string(deref(r.Params.State)),
+		Cursor: deref(r.Params.Cursor), Limit: limitOf(r.Params.Limit),
+	})
+	return api.ListTasks200JSONResponse{Tasks: orEmpty(list), Next: next(cursor)}, err
+}
+
+// GetTask serves GET /v1/tasks/{task}.
+func (s *Server) GetTask(ctx context.Context, r api.GetTaskRequestObject) (api.GetTaskResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	task, err := tasks.Task(ctx, r.Task)
+	return api.GetTask200JSONResponse(task), err
+}
+
+// RetryTask serves POST /v1/tasks/{task}/retry.
+func (s *Server) RetryTask(ctx context.Context, r api.RetryTaskRequestObject) (api.RetryTaskResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	task, err := tasks.Retry(ctx, r.Task)
+	return api.RetryTask200JSONResponse(task), err
+}
+
+// DeleteTask serves DELETE /v1/tasks/{task}.
+func (s *Server) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
+	tasks, err := s.operated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return api.DeleteTask204Response{}, tasks.Delete(ctx, r.Task)
 }

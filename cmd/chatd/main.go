@@ -32,10 +32,11 @@ func main() {
 
 // commandLine is what may be given as flags, and by the same names in the environment.
 type commandLine struct {
-	node.Config
+	node.Config `embed:"" group:"Settings of the server:"`
 
 	Serve       serveCommand       `cmd:"" default:"1" help:"Serve (the default)."`
 	Token       tokenCommand       `cmd:"" help:"Make a token, with the configured secret or the generated one."`
+	Tasks       tasksCommand       `cmd:"" help:"See and steer the background work of a running server."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // CheckEnvironment refuses variables that begin like chatd's own and are none: a typo in a setting would otherwise be
-// silently ignored. Kubernetes sets CHATD_PORT and CHATD_SERVICE_* for a service of that name, and the project's tests
-// have variables of their own; those are left alone.
+// silently ignored. Kubernetes sets CHATD_PORT and CHATD_SERVICE_* for a service of that name, the commands that ask a
+// running server take CHATD_URL and CHATD_TOKEN, and the project's tests have variables of their own; those are left alone.
 func CheckEnvironment(environ []string) error {
 	known := variables()
 	var unknown []string
@@ -33,7 +33,7 @@ func foreign(name string) bool {
 			return true
 		}
 	}
-	return name == "CHATD_PORT"
+	return name == "CHATD_PORT" || name == "CHATD_URL" || name == "CHATD_TOKEN"
 }
 
 // variables are the names of all settings in the environment.

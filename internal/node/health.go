@@ -13,19 +13,28 @@ import (
 // healthTimeout is less than what container runtimes give a check.
 const healthTimeout = 2 * time.Second
 
-// CheckHealth asks the node that listens on addr whether it is ready. An address that stands for all addresses is asked
+// URL is where a node of this host that listens on addr is reached. An address that stands for all addresses is reached
 // over loopback.
-func CheckHealth(ctx context.Context, addr string) error {
+func URL(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("CHATD_ADDR: %w", err)
+		return "", fmt.Errorf("CHATD_ADDR: %w", err)
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || (err == nil && ip.IsUnspecified()) {
 		host = "localhost"
 	}
+	return "http://" + net.JoinHostPort(host, port), nil
+}
+
+// CheckHealth asks the node that listens on addr whether it is ready.
+func CheckHealth(ctx context.Context, addr string) error {
+	url, err := URL(addr)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
@@ -22,18 +24,20 @@ import (
 
 // Node is one running chatd. Open makes it, Run serves until its context ends, Close gives everything free.
 type Node struct {
-	set      settings
-	log      *slog.Logger
-	embedded *embedded.Store // nil with Redis
-	store    *store.Store
-	service  *chat.Service
-	tasks    *queue.Server
-	verifier *web.Verifier
-	sessions *web.Sessions
-	web      *web.Server
-	listener net.Listener
-	admin    net.Listener // nil without an address of its own
-	made     bool         // the secret was made by this start
+	set       settings
+	log       *slog.Logger
+	embedded  *embedded.Store // nil with Redis
+	store     *store.Store
+	service   *chat.Service
+	tasks     *queue.Server
+	taskAdmin *taskAdmin
+	figures   *taskFigures
+	verifier  *web.Verifier
+	sessions  *web.Sessions
+	web       *web.Server
+	listener  net.Listener
+	admin     net.Listener // nil without an address of its own
+	made      bool         // the secret was made by this start
 }
 
 // Open checks the configuration, opens the store and listens. Nothing is served before Run.
@@ -111,7 +115,8 @@ func (n *Node) openWeb() (err error) {
 	})
 	opt := web.Options{
 		Limits: n.set.limits, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
-		Static: static.Files, Sessions: n.sessions, Ready: n.store.Ping, Metrics: n.set.AdminAddr == "", Log: n.log,
+		Static: static.Files, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ping,
+		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures}, Log: n.log,
 	}
 	if n.set.dev {
 		opt.Issue = n.issue

@@ -8,15 +8,27 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// openTasks makes the server that runs the domain's tasks.
+// taskQueues are the queues that a node serves. Deliveries mostly wait for others, so they get more hands.
+var taskQueues = []queue.Served{{Name: chat.QueueCore, Workers: 16}, {Name: chat.QueueEgress, Workers: 32}}
+
+// taskAttemptsMax is after how many failed runs a task is dead where its kind says nothing else.
+const taskAttemptsMax = 10
+
+// openTasks makes the server that runs the domain's tasks, and what operators and the figures see of them.
 func (n *Node) openTasks() (err error) {
+	kinds := n.service.Handlers()
+	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
+		return err
+	}
+	n.figures = newTaskFigures(n.taskAdmin, kinds)
 	n.tasks, err = queue.New(queue.Options{
-		Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Logger: n.log,
+		Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Queues: taskQueues,
+		AttemptsMax: taskAttemptsMax, Observe: n.figures.observe, Logger: n.log,
 	})
 	if err != nil {
 		return err
 	}
-	for name, kind := range n.service.Handlers() {
+	for name, kind := range kinds {
 		n.tasks.HandlePolicy(name, queue.Policy{AttemptsMax: kind.AttemptsMax, Timeout: kind.Timeout}, taskHandler(kind))
 	}
 	return nil
@@ -25,15 +37,23 @@ func (n *Node) openTasks() (err error) {
 // taskHandler runs a task of the domain and tells the engine what becomes of it.
 func taskHandler(kind chat.TaskKind) queue.Handler {
 	return func(ctx context.Context, t queue.Task) error {
-		err := kind.Run(ctx, chat.TaskRun{ID: t.ID, Attempt: t.Attempt, Payload: t.Payload, Enqueued: t.Enqueued})
-		var later *chat.Postponed
-		switch {
-		case errors.As(err, &later):
-			return err
-		case chat.CodeOf(err) == chat.CodeInvalid:
-			return queue.Bury(err)
-		default:
-			return err
-		}
+		err := kind.Run(ctx, chat.TaskRun{ID: t.ID, Attempt: t.Attempt, Failed: t.Attempts, Payload: t.Payload, Enqueued: t.Enqueued})
+		return taskVerdict(ctx, err)
 	}
+}
+
+// taskVerdict says in the words of the engine what a handler of the domain has answered.
+func taskVerdict(ctx context.Context, err error) error {
+	var later *chat.Postponed
+	switch {
+	case errors.As(err, &later) && later.Cause == nil:
+		return queue.Snooze(later.After)
+	case errors.As(err, &later) && errors.Is(context.Cause(ctx), queue.ErrStopped):
+		return later.Cause // cut off by the stop: the engine gives the task back, and no attempt is counted
+	case errors.As(err, &later):
+		return queue.RetryAfter(later.After, later.Cause)
+	case chat.CodeOf(err) == chat.CodeInvalid:
+		return queue.Bury(err)
+	}
+	return err
 }

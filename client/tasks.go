@@ -1,0 +1,126 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// States of tasks.
+const (
+	TaskReady   = "ready"
+	TaskDelayed = "delayed"
+	TaskLeased  = "leased"
+	TaskDead    = "dead"
+)
+
+// Task is a unit of the server's background work, as operators see it: without what it carries.
+type Task struct {
+	ID          string     `json:"id"`
+	Queue       string     `json:"queue"`
+	Kind        string     `json:"kind"`
+	State       string     `json:"state"`
+	Priority    string     `json:"priority"`     // critical, high, normal or low
+	Attempts    int64      `json:"attempts"`     // failed runs
+	AttemptsMax int64      `json:"attempts_max"` // after how many it is dead
+	Crashes     int64      `json:"crashes"`      // runs that ended with their worker
+	EnqueuedAt  time.Time  `json:"enqueued_at"`
+	DueAt       *time.Time `json:"due_at,omitempty"`      // of a delayed one
+	LeaseUntil  *time.Time `json:"lease_until,omitempty"` // of a leased one
+	DiedAt      *time.Time `json:"died_at,omitempty"`     // of a dead one
+	DeadlineAt  *time.Time `json:"deadline_at,omitempty"` // it is not started after this
+	LastError   *string    `json:"last_error"`            // why its last run failed
+	Done        *int64     `json:"done,omitempty"`        // how far its run says it is
+	Total       *int64     `json:"total,omitempty"`
+}
+
+// Queue counts the tasks of a queue. At every instant Enqueued is the sum of those that are there (ready, delayed,
+// leased, dead) and of Processed, Deleted and Dropped.
+type Queue struct {
+	Queue  string `json:"queue"`
+	Paused bool   `json:"paused"`
+	Ready  struct {
+		Critical int64 `json:"critical"`
+		High     int64 `json:"high"`
+		Normal   int64 `json:"normal"`
+		Low      int64 `json:"low"`
+	} `json:"ready"`
+	Delayed   int64 `json:"delayed"`
+	Leased    int64 `json:"leased"`
+	Dead      int64 `json:"dead"`
+	OldestMs  int64 `json:"oldest_ms"` // how long the oldest ready task has waited
+	Enqueued  int64 `json:"enqueued"`
+	Processed int64 `json:"processed"` // tasks completed
+	Failed    int64 `json:"failed"`    // runs that failed
+	Crashed   int64 `json:"crashed"`   // runs that ended with their worker
+	Buried    int64 `json:"buried"`    // times that a task became a dead letter
+	Deleted   int64 `json:"deleted"`
+	Dropped   int64 `json:"dropped"` // dead letters that gave way to newer ones
+}
+
+// ReadyAll is how many tasks wait for a worker, over all priorities.
+func (q Queue) ReadyAll() int64 { return q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low }
+
+// Queues counts the tasks of every queue. For operators, as all that follows here.
+func (c *Client) Queues(ctx context.Context) ([]Queue, error) {
+	var answer struct {
+		Queues []Queue `json:"queues"`
+	}
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", "queues"}, again: true}, &answer)
+	return answer.Queues, err
+}
+
+// PauseQueue lets a queue claim nothing further; what runs goes on.
+func (c *Client) PauseQueue(ctx context.Context, queue string) (Queue, error) {
+	return c.steerQueue(ctx, queue, "pause")
+}
+
+// ResumeQueue lets a queue go on.
+func (c *Client) ResumeQueue(ctx context.Context, queue string) (Queue, error) {
+	return c.steerQueue(ctx, queue, "resume")
+}
+
+func (c *Client) steerQueue(ctx context.Context, queue, verb string) (Queue, error) {
+	var q Queue
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", "queues", queue, verb}, again: true}, &q)
+	return q, err
+}
+
+// Tasks lists tasks, in one state and queue where they are named. A page may be short with more to come: next is empty
+// after the last one.
+func (c *Client) Tasks(ctx context.Context, state, queue string, page Page) (tasks []Task, next string, err error) {
+	query := page.query()
+	if state != "" {
+		query.Set("state", state)
+	}
+	if queue != "" {
+		query.Set("queue", queue)
+	}
+	var answer struct {
+		Tasks []Task `json:"tasks"`
+		Next  string `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"tasks"}, query: query, again: true}, &answer)
+	return answer.Tasks, answer.Next, err
+}
+
+// Task describes one task.
+func (c *Client) Task(ctx context.Context, id string) (Task, error) {
+	var t Task
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", id}, again: true}, &t)
+	return t, err
+}
+
+// RetryTask lets a dead or delayed task run now. It is not repeated when its outcome is unknown: the task may have
+// failed once more by then.
+func (c *Client) RetryTask(ctx context.Context, id string) (Task, error) {
+	var t Task
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", id, "retry"}}, &t)
+	return t, err
+}
+
+// DeleteTask takes a task away; of a run under way nothing counts any longer. It is not repeated when its outcome is
+// unknown: a task of the same id may have come since.
+func (c *Client) DeleteTask(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"tasks", id}}, nil)
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/node"
+)
+
+const (
+	operator         = "operator" // whom the tokens name that these commands make
+	operatorTokenTTL = time.Hour  // longer than any list takes
+	pageMax          = 1_000      // tasks the server gives at once
+)
+
+// tasksCommand asks a running server over HTTP, so that it works wherever the store is.
+type tasksCommand struct {
+	URL   string `name:"url" env:"CHATD_URL" help:"Where the server is, such as https://chat.example.com. Default: the configured address on this host."`
+	Token string `env:"CHATD_TOKEN" help:"Token of an operator. Default: one made with the configured secret or the generated one."`
+	JSON  bool   `name:"json" help:"Print one JSON object a line, for programs."`
+
+	List   tasksListCommand   `cmd:"" name:"ls" help:"List tasks."`
+	Show   tasksShowCommand   `cmd:"" help:"Show all that is known of a task."`
+	Retry  tasksRetryCommand  `cmd:"" help:"Let dead or delayed tasks run now."`
+	Delete tasksDeleteCommand `cmd:"" help:"Take tasks away, in whatever state they are."`
+	Pause  tasksPauseCommand  `cmd:"" help:"Let a queue claim nothing further; what runs goes on."`
+	Resume tasksResumeCommand `cmd:"" help:"Let a paused queue go on."`
+	Stats  tasksStatsCommand  `cmd:"" help:"Count the tasks of each queue."`
+}
+
+// operate calls do with a client of the server, and says in words for operators what went wrong.
+func (t *tasksCommand) operate(c node.Config, do func(*client.Client) error) error {
+	url := t.URL
+	if url == "" {
+		var err error
+		if url, err = node.URL(c.Addr); err != nil {
+			return err
+		}
+	}
+	token := t.Token
+	if token == "" {
+		var err error
+		if token, err = c.Token(operator, "admin", operatorTokenTTL); err != nil {
+			return fmt.Errorf("%w; or give the token of an operator with -token or CHATD_TOKEN", err)
+		}
+	}
+	// A person waits: one more try is enough.
+	server, err := client.New(url, client.StaticToken(token), client.WithRetry(2, client.Backoff{Base: 200 * time.Millisecond, Max: time.Second}))
+	if err != nil {
+		return fmt.Errorf("-url: %w", err)
+	}
+	return explain(url, do(server))
+}
+
+func explain(url string, err error) error {
+	var refused *client.Error
+	var refusals refusals
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted")
+	case errors.As(err, &refusals), errors.Is(err, errOutput):
+		return err
+	case !errors.As(err, &refused):
+		return fmt.Errorf("no server answers at %s: start it, or say where it is with -url or CHATD_URL (%w)", url, err)
+	case refused.Code == client.CodeUnauthenticated:
+		return fmt.Errorf("the server at %s does not take the token: the secret here must be the server's (CHATD_JWT_SECRET, or CHATD_DATA "+
+			"where it was generated), or give a token with -token or CHATD_TOKEN", url)
+	case refused.Code == client.CodeForbidden:
+		return errors.New("the token is not of an operator: it needs the role admin")
+	case refused.Code == "":
+		return fmt.Errorf("what answers at %s is not chatd: %d %s", url, refused.Status, plain(refused.Detail))
+	}
+	return errors.New(plain(cmp.Or(refused.Detail, refused.Code)))
+}
+
+// errOutput marks errors of writing what was asked for.
+var errOutput = errors.New("the output cannot be written")
+
+// print writes text, or v as one line of JSON where that is asked for.
+func (t *tasksCommand) print(w *world, v any, text string) error {
+	if t.JSON {
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		text = string(line) + "\n"
+	}
+	if _, err := fmt.Fprint(w.stdout, text); err != nil {
+		return fmt.Errorf("%w: %w", errOutput, err)
+	}
+	return nil
+}
+
+type tasksListCommand struct {
+	State string `enum:",ready,delayed,leased,dead" default:"" help:"Only those that are ready, delayed, leased or dead."`
+	Queue string `help:"Only those of one queue."`
+	Limit int    `default:"100" help:"How many at most; 0: all."`
+	IDs   bool   `name:"ids" help:"Print the ids alone, one a line."`
+}
+
+// Run prints page by page, so that a long list begins at once and costs no memory.
+func (l tasksListCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	if l.Limit < 0 {
+		return errors.New("-limit: want a whole number from 0")
+	}
+	return t.operate(c, func(server *client.Client) error {
+		cursor, printed := "", 0
+		for {
+			page := client.Page{Limit: pageMax, Cursor: cursor}
+			if l.Limit > 0 {
+				page.Limit = min(pageMax, l.Limit-printed)
+			}
+			tasks, next, err := server.Tasks(w.ctx, l.State, l.Queue, page)
+			if err != nil {
+				return err
+			}
+			if err := l.print(w, t, tasks, printed == 0); err != nil {
+				return err
+			}
+			printed += len(tasks)
+			if next == "" {
+				return nil
+			}
+			if l.Limit > 0 && printed >= l.Limit {
+				_, _ = fmt.Fprintln(w.stderr, "There are more: -limit 0 lists all.")
+				return nil
+			}
+			cursor = next
+		}
+	})
+}
+
+func (l tasksListCommand) print(w *world, t *tasksCommand, tasks []client.Task, first bool) error {
+	now := time.Now()
+	if first && len(tasks) > 0 && !t.JSON && !l.IDs {
+		if err := t.print(w, nil, tableHead); err != nil {
+			return err
+		}
+	}
+	for _, task := range tasks {
+		text := tableRow(task, now)
+		if l.IDs {
+			text = task.ID + "\n"
+		}
+		if err := t.print(w, task, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type tasksShowCommand struct {
+	ID string `arg:"" help:"Id of the task."`
+}
+
+func (s tasksShowCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	return t.operate(c, func(server *client.Client) error {
+		task, err := server.Task(w.ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		return t.print(w, task, taskSheet(task))
+	})
+}
+
+// refusals are the tasks of a command that could not be done.
+type refusals []error
+
+func (r refusals) Error() string { return errors.Join(r...).Error() }
+
+// each does something to each task. What the server refuses for one does not keep the others from being done.
+func (t *tasksCommand) each(c node.Config, ids []string, do func(server *client.Client, id string) error) error {
+	return t.operate(c, func(server *client.Client) error {
+		var failed refusals
+		for _, id := range ids {
+			err := do(server, id)
+			switch client.CodeOf(err) {
+			case client.CodeNotFound, client.CodeConflict, client.CodeInvalid:
+				failed = append(failed, fmt.Errorf("%s: %w", plain(id), explain("", err)))
+			default:
+				if err != nil {
+					return err
+				}
+			}
+		}
+		if len(failed) > 0 {
+			return failed
+		}
+		return nil
+	})
+}
+
+type tasksRetryCommand struct {
+	IDs []string `arg:"" name:"id" help:"Ids of tasks."`
+}
+
+func (r tasksRetryCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	return t.each(c, r.IDs, func(server *client.Client, id string) error {
+		task, err := server.RetryTask(w.ctx, id)
+		if err != nil {
+			return err
+		}
+		return t.print(w, task, id+" is "+task.State+"\n")
+	})
+}
+
+type tasksDeleteCommand struct {
+	IDs []string `arg:"" name:"id" help:"Ids of tasks."`
+}
+
+func (d tasksDeleteCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	return t.each(c, d.IDs, func(server *client.Client, id string) error {
+		if err := server.DeleteTask(w.ctx, id); err != nil {
+			return err
+		}
+		return t.print(w, map[string]string{"id": id, "state": "deleted"}, id+" is deleted\n")
+	})
+}
+
+type tasksPauseCommand struct {
+	Queue string `arg:"" help:"Name of the queue."`
+}
+
+func (p tasksPauseCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	return t.steer(w, c, p.Queue, (*client.Client).PauseQueue)
+}
+
+type tasksResumeCommand struct {
+	Queue string `arg:"" help:"Name of the queue."`
+}
+
+func (r tasksResumeCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	return t.steer(w, c, r.Queue, (*client.Client).ResumeQueue)
+}
+
+func (t *tasksCommand) steer(w *world, c node.Config, name string, change func(*client.Client, context.Context, string) (client.Queue, error)) error {
+	return t.operate(c, func(server *client.Client) error {
+		queue, err := change(server, w.ctx, name)
+		if err != nil {
+			return err
+		}
+		state := "goes on"
+		if queue.Paused {
+			state = "is paused"
+		}
+		return t.print(w, queue, fmt.Sprintf("%s %s: %d ready, %d running\n", queue.Queue, state, queue.ReadyAll(), queue.Leased))
+	})
+}
+
+type tasksStatsCommand struct{}
+
+func (tasksStatsCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+	return t.operate(c, func(server *client.Client) error {
+		queues, err := server.Queues(w.ctx)
+		if err != nil {
+			return err
+		}
+		if !t.JSON {
+			return t.print(w, nil, statsTable(queues))
+		}
+		for _, q := range queues {
+			if err := t.print(w, q, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,158 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/web"
+)
+
+// Bounds of what a look at the figures costs the store.
+const (
+	countTimeout = 2 * time.Second // Prometheus gives a scrape 10 s by default
+	countKept    = time.Second     // looks within this time share one count
+)
+
+// taskFigures are the figures of the background work: of this node's runs as they end, and of the queues as the store
+// counts them when somebody looks. Labels are queues, kinds, states and verdicts, whose number is fixed by the program.
+type taskFigures struct {
+	kinds map[string]bool
+	runs  *prometheus.CounterVec
+	late  *prometheus.HistogramVec
+	took  *prometheus.HistogramVec
+
+	admin  web.TaskAdmin
+	missed prometheus.Counter
+
+	mu     sync.Mutex
+	at     time.Time
+	queues []web.QueueInfo // nil where they could not be counted
+}
+
+var _ prometheus.Collector = (*taskFigures)(nil)
+
+func newTaskFigures(admin web.TaskAdmin, kinds map[string]chat.TaskKind) *taskFigures {
+	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+	f := &taskFigures{
+		kinds: make(map[string]bool, len(kinds)), admin: admin,
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "chatd_task_runs_total", Help: "Runs of tasks on this node, by kind and by what became of the task.",
+		}, []string{"queue", "kind", "verdict"}),
+		late: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "chatd_task_lateness_seconds", Help: "How long after it was due or enqueued a task was claimed by this node.",
+			Buckets: append(buckets, 300, 1800),
+		}, []string{"queue"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "chatd_task_run_seconds", Help: "Duration of runs of tasks on this node.", Buckets: buckets,
+		}, []string{"queue", "kind"}),
+		missed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "chatd_tasks_count_failures_total", Help: "Looks at the figures for which the store could not count the tasks in time.",
+		}),
+	}
+	for name := range kinds {
+		f.kinds[name] = true
+	}
+	return f
+}
+
+// observe counts one run. The engine buries tasks of kinds that nobody registered; they share one label.
+func (f *taskFigures) observe(r queue.Run) {
+	kind := r.Kind
+	if !f.kinds[kind] {
+		kind = "unknown"
+	}
+	f.runs.WithLabelValues(r.Queue, kind, r.Verdict).Inc()
+	f.late.WithLabelValues(r.Queue).Observe(r.Late.Seconds())
+	f.took.WithLabelValues(r.Queue, kind).Observe(r.Took.Seconds())
+}
+
+// What the store counts. Every node that is asked tells the same of these.
+var (
+	descTasks = prometheus.NewDesc("chatd_tasks", "Tasks that are there, by state; of ready ones by priority.",
+		[]string{"queue", "state", "priority"}, nil)
+	descOldest = prometheus.NewDesc("chatd_tasks_oldest_seconds", "How long the oldest ready task has waited.", []string{"queue"}, nil)
+	descPaused = prometheus.NewDesc("chatd_tasks_paused", "1 while an operator has paused the queue.", []string{"queue"}, nil)
+
+	totals = []struct {
+		desc *prometheus.Desc
+		of   func(web.QueueInfo) int64
+	}{
+		{total("enqueued", "Tasks put in."), func(q web.QueueInfo) int64 { return q.Enqueued }},
+		{total("processed", "Tasks completed."), func(q web.QueueInfo) int64 { return q.Processed }},
+		{total("failed", "Runs that failed."), func(q web.QueueInfo) int64 { return q.Failed }},
+		{total("crashed", "Runs that ended with their worker."), func(q web.QueueInfo) int64 { return q.Crashed }},
+		{total("buried", "Times that a task became a dead letter."), func(q web.QueueInfo) int64 { return q.Buried }},
+		{total("deleted", "Tasks taken away."), func(q web.QueueInfo) int64 { return q.Deleted }},
+		{total("dropped", "Dead letters that gave way to newer ones."), func(q web.QueueInfo) int64 { return q.Dropped }},
+	}
+)
+
+func total(what, help string) *prometheus.Desc {
+	return prometheus.NewDesc("chatd_tasks_"+what+"_total", help, []string{"queue"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (f *taskFigures) Describe(to chan<- *prometheus.Desc) {
+	for _, c := range []prometheus.Collector{f.runs, f.late, f.took, f.missed} {
+		c.Describe(to)
+	}
+	for _, d := range []*prometheus.Desc{descTasks, descOldest, descPaused} {
+		to <- d
+	}
+	for _, t := range totals {
+		to <- t.desc
+	}
+}
+
+// Collect implements prometheus.Collector. Where the store does not answer, its figures are left out: a gap is seen, an
+// old count would be believed.
+func (f *taskFigures) Collect(to chan<- prometheus.Metric) {
+	queues := f.count()
+	for _, c := range []prometheus.Collector{f.runs, f.late, f.took, f.missed} {
+		c.Collect(to)
+	}
+	for _, q := range queues {
+		gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, append([]string{q.Queue}, labels...)...)
+		}
+		gauge(descTasks, float64(q.Ready.Critical), "ready", "critical")
+		gauge(descTasks, float64(q.Ready.High), "ready", "high")
+		gauge(descTasks, float64(q.Ready.Normal), "ready", "normal")
+		gauge(descTasks, float64(q.Ready.Low), "ready", "low")
+		gauge(descTasks, float64(q.Delayed), "delayed", "")
+		gauge(descTasks, float64(q.Leased), "leased", "")
+		gauge(descTasks, float64(q.Dead), "dead", "")
+		gauge(descOldest, float64(q.OldestMs)/1000)
+		paused := 0.0
+		if q.Paused {
+			paused = 1
+		}
+		gauge(descPaused, paused)
+		for _, t := range totals {
+			to <- prometheus.MustNewConstMetric(t.desc, prometheus.CounterValue, float64(t.of(q)), q.Queue)
+		}
+	}
+}
+
+// count asks the store, at most once in countKept however many look.
+func (f *taskFigures) count() []web.QueueInfo {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.at) < countKept {
+		return f.queues
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	queues, err := f.admin.Queues(ctx)
+	if err != nil {
+		f.missed.Inc()
+		queues = nil
+	}
+	f.queues, f.at = queues, time.Now()
+	return queues
+}

@@ -1,0 +1,257 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/web"
+)
+
+// Pages of tasks.
+const (
+	taskPage    = 100   // tasks, where a caller names no limit
+	taskPageMax = 1_000 //
+)
+
+// taskStates are in the order in which tasks of all states are listed.
+var taskStates = []queue.State{queue.Leased, queue.Ready, queue.Delayed, queue.Dead}
+
+// taskAdmin shows operators the queues of the domain. It implements web.TaskAdmin.
+type taskAdmin struct {
+	queues []adminQueue
+	// attemptsMax is after how many failed runs a task of a kind is dead where the task says nothing else.
+	attemptsMax map[string]int
+}
+
+type adminQueue struct {
+	name   string
+	client *queue.Client
+}
+
+var _ web.TaskAdmin = (*taskAdmin)(nil)
+
+// newTaskAdmin makes clients of all queues; kinds are those of the domain.
+func (n *Node) newTaskAdmin(kinds map[string]chat.TaskKind) (*taskAdmin, error) {
+	a := &taskAdmin{attemptsMax: make(map[string]int)}
+	for _, q := range taskQueues {
+		client, err := queue.NewClient(queue.Options{
+			Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Queue: q.Name,
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.queues = append(a.queues, adminQueue{q.Name, client})
+	}
+	for name, kind := range kinds {
+		a.attemptsMax[name] = kind.AttemptsMax
+	}
+	return a, nil
+}
+
+// Queues counts the tasks of each queue.
+func (a *taskAdmin) Queues(ctx context.Context) ([]web.QueueInfo, error) {
+	var infos []web.QueueInfo
+	for _, q := range a.queues {
+		info, err := q.info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+func (q adminQueue) info(ctx context.Context) (web.QueueInfo, error) {
+	s, err := q.client.Stats(ctx)
+	if err != nil {
+		return web.QueueInfo{}, taskError(err)
+	}
+	info := web.QueueInfo{
+		Queue: q.name, Paused: s.Paused, Delayed: s.Delayed, Leased: s.Leased, Dead: s.Dead, OldestMs: s.Oldest.Milliseconds(),
+		Enqueued: s.Enqueued, Processed: s.Done, Failed: s.Failed, Crashed: s.Crashed,
+		Buried: s.Buried, Deleted: s.Deleted, Dropped: s.Dropped,
+	}
+	info.Ready.Critical, info.Ready.High = s.Ready[queue.Critical], s.Ready[queue.High]
+	info.Ready.Normal, info.Ready.Low = s.Ready[queue.Normal], s.Ready[queue.Low]
+	return info, nil
+}
+
+// Pause stops or starts the claiming of a queue.
+func (a *taskAdmin) Pause(ctx context.Context, name string, paused bool) (web.QueueInfo, error) {
+	i := slices.IndexFunc(a.queues, func(q adminQueue) bool { return q.name == name })
+	if i < 0 {
+		return web.QueueInfo{}, chat.Errorf(chat.CodeNotFound, "no such queue")
+	}
+	q := a.queues[i]
+	change := q.client.Resume
+	if paused {
+		change = q.client.Pause
+	}
+	if err := change(ctx); err != nil {
+		return web.QueueInfo{}, taskError(err)
+	}
+	return q.info(ctx)
+}
+
+// stretch is the tasks of one state in one queue.
+type stretch struct {
+	queue adminQueue
+	state queue.State
+}
+
+// Tasks lists tasks stretch by stretch. A cursor is "<state> <queue> <cursor of the engine>", with dots.
+func (a *taskAdmin) Tasks(ctx context.Context, q web.TaskQuery) (tasks []web.TaskInfo, next string, err error) {
+	var stretches []stretch
+	for _, state := range taskStates {
+		for _, one := range a.queues {
+			if (q.State == "" || q.State == string(state)) && (q.Queue == "" || q.Queue == one.name) {
+				stretches = append(stretches, stretch{one, state})
+			}
+		}
+	}
+	if len(stretches) == 0 {
+		return nil, "", chat.Errorf(chat.CodeInvalid, "queue: there is none of this name")
+	}
+	from := ""
+	if q.Cursor != "" {
+		state, rest, _ := strings.Cut(q.Cursor, ".")
+		name, inner, ok := strings.Cut(rest, ".")
+		i := slices.IndexFunc(stretches, func(s stretch) bool { return s.queue.name == name && string(s.state) == state })
+		if !ok || i < 0 {
+			return nil, "", errTaskCursor
+		}
+		stretches, from = stretches[i:], inner
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = taskPage
+	}
+	limit = min(limit, taskPageMax)
+	for _, s := range stretches {
+		if len(tasks) == limit {
+			return tasks, s.cursor(""), nil
+		}
+		infos, more, err := s.queue.client.List(ctx, queue.ListQuery{State: s.state, Cursor: from, Limit: limit - len(tasks)})
+		if err != nil {
+			return nil, "", taskError(err)
+		}
+		for _, info := range infos {
+			tasks = append(tasks, a.describe(info))
+		}
+		if more != "" {
+			return tasks, s.cursor(more), nil
+		}
+		from = ""
+	}
+	return tasks, "", nil
+}
+
+func (s stretch) cursor(inner string) string {
+	return string(s.state) + "." + s.queue.name + "." + inner
+}
+
+// Task describes one task.
+func (a *taskAdmin) Task(ctx context.Context, id string) (web.TaskInfo, error) {
+	_, info, err := a.find(ctx, id)
+	return info, err
+}
+
+// find looks for a task in every queue: an id names its partition, not its queue.
+func (a *taskAdmin) find(ctx context.Context, id string) (*queue.Client, web.TaskInfo, error) {
+	for _, q := range a.queues {
+		info, err := q.client.Get(ctx, id)
+		if errors.Is(err, queue.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, web.TaskInfo{}, taskError(err)
+		}
+		return q.client, a.describe(info), nil
+	}
+	return nil, web.TaskInfo{}, taskError(queue.ErrNotFound)
+}
+
+// Retry makes a task ready. Where it has run to its end before it could be looked at again, it is described as it was
+// when it became ready.
+func (a *taskAdmin) Retry(ctx context.Context, id string) (web.TaskInfo, error) {
+	client, was, err := a.find(ctx, id)
+	if err != nil {
+		return web.TaskInfo{}, err
+	}
+	if err := client.Retry(ctx, id); err != nil {
+		return web.TaskInfo{}, taskError(err)
+	}
+	info, err := client.Get(ctx, id)
+	if errors.Is(err, queue.ErrNotFound) {
+		if was.State == web.TaskState(queue.Dead) {
+			was.Attempts, was.Crashes = 0, 0
+		}
+		was.State, was.DiedAt, was.DueAt = web.TaskState(queue.Ready), nil, nil
+		return was, nil
+	}
+	return a.describe(info), taskError(err)
+}
+
+// Delete takes a task away.
+func (a *taskAdmin) Delete(ctx context.Context, id string) error {
+	client, _, err := a.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = client.Cancel(ctx, id)
+	return taskError(err)
+}
+
+// describe leaves the payload out.
+func (a *taskAdmin) describe(i queue.Info) web.TaskInfo {
+	t := web.TaskInfo{
+		Id: i.ID, Queue: i.Queue, Kind: i.Kind, State: web.TaskState(i.State), Priority: web.TaskPriority(i.Priority.String()),
+		Attempts: int64(i.Attempts), AttemptsMax: int64(i.AttemptsMax), Crashes: int64(i.Crashes),
+		EnqueuedAt: chat.Time{Time: i.Enqueued}, LeaseUntil: timeOrNull(i.LeaseEnds), DiedAt: timeOrNull(i.Died), DeadlineAt: timeOrNull(i.Deadline),
+	}
+	if t.AttemptsMax == 0 {
+		t.AttemptsMax = int64(a.attemptsMax[i.Kind])
+	}
+	if t.AttemptsMax == 0 {
+		t.AttemptsMax = taskAttemptsMax
+	}
+	if i.State == queue.Delayed {
+		t.DueAt = timeOrNull(i.Due)
+	}
+	if i.LastError != "" {
+		t.LastError = &i.LastError
+	}
+	if i.Progress != (queue.Progress{}) {
+		t.Done, t.Total = &i.Progress.Done, &i.Progress.Total
+	}
+	return t
+}
+
+func timeOrNull(t time.Time) *chat.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &chat.Time{Time: t}
+}
+
+var errTaskCursor = chat.Errorf(chat.CodeInvalid, "cursor: this is none of such a list")
+
+// taskError translates the errors of the engine.
+func taskError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, queue.ErrNotFound):
+		return chat.Errorf(chat.CodeNotFound, "no such task: there never was one, or it is done or deleted")
+	case errors.Is(err, queue.ErrConflict):
+		return chat.Errorf(chat.CodeConflict, "the task is ready already, or runs")
+	case errors.Is(err, queue.ErrInvalid):
+		return errTaskCursor
+	}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
+}
