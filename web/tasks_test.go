@@ -1,0 +1,341 @@
+package web_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/web"
+)
+
+const taskWait = 10 * time.Second
+
+// operated is a node whose queues a test reaches past it.
+type operated struct {
+	*server
+	rdb *redis.Client
+}
+
+func startOperated(t *testing.T) operated {
+	t.Helper()
+	r := redistest.Start(t)
+	s := start(t, func(c *node.Config) { c.Redis = r.URL() })
+	rdb := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1, DisableIdentity: true})
+	t.Cleanup(func() { rdb.Close() })
+	return operated{s, rdb}
+}
+
+// ask makes a call as an operator.
+func (o operated) ask(method, path string) answer {
+	o.t.Helper()
+	return o.do(request{method: method, path: path, user: "root", role: "admin"})
+}
+
+// into reads the answer to a call that has to succeed.
+func (o operated) into(method, path string, v any) {
+	o.t.Helper()
+	a := o.ask(method, path)
+	if a.status != http.StatusOK {
+		o.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), v); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o operated) enqueue(name string, t queue.Task) string {
+	o.t.Helper()
+	c, err := queue.NewClient(queue.Options{Client: o.rdb, Queue: name})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	id, enqueued, err := c.Enqueue(o.t.Context(), t)
+	if err != nil || !enqueued {
+		o.t.Fatalf("enqueue: %v, %v", enqueued, err)
+	}
+	return id
+}
+
+// queue returns the counts of one queue, which have to add up at every instant.
+func (o operated) queue(name string) web.QueueInfo {
+	o.t.Helper()
+	var list struct{ Queues []web.QueueInfo }
+	o.into("GET", "/v1/tasks/queues", &list)
+	var found web.QueueInfo
+	for _, q := range list.Queues {
+		sum := q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped
+		if q.Enqueued != sum {
+			o.t.Errorf("%s: %d enqueued, %d accounted for: %+v", q.Queue, q.Enqueued, sum, q)
+		}
+		if q.Queue == name {
+			found = q
+		}
+	}
+	if found.Queue == "" {
+		o.t.Fatalf("no queue %s in %+v", name, list)
+	}
+	return found
+}
+
+func (o operated) task(id string) web.TaskInfo {
+	o.t.Helper()
+	var t web.TaskInfo
+	o.into("GET", "/v1/tasks/"+id, &t)
+	return t
+}
+
+// eventually waits until a queue is as it should be.
+func (o operated) eventually(name, what string, is func(web.QueueInfo) bool) web.QueueInfo {
+	o.t.Helper()
+	var q web.QueueInfo
+	harness.Eventually(o.t, taskWait, what, func() error {
+		if q = o.queue(name); !is(q) {
+			return fmt.Errorf("%+v", q)
+		}
+		return nil
+	})
+	return q
+}
+
+// list returns the ids of all pages.
+func (o operated) list(query string, limit int) (ids []string) {
+	o.t.Helper()
+	cursor := ""
+	for range 100 {
+		var page struct {
+			Tasks []web.TaskInfo
+			Next  string
+		}
+		path := fmt.Sprintf("/v1/tasks?limit=%d%s", limit, query)
+		if cursor != "" {
+			path += "&cursor=" + cursor
+		}
+		o.into("GET", path, &page)
+		if len(page.Tasks) > limit {
+			o.t.Fatalf("%s: %d tasks", path, len(page.Tasks))
+		}
+		for _, t := range page.Tasks {
+			ids = append(ids, t.Id)
+		}
+		if cursor = page.Next; cursor == "" {
+			return ids
+		}
+	}
+	o.t.Fatalf("%s: pages without an end", query)
+	return nil
+}
+
+// TestOperatorsSeeAndSteerTasks pauses a queue, looks at what waits in it from all sides, and lets it go on.
+func TestOperatorsSeeAndSteerTasks(t *testing.T) {
+	o := startOperated(t)
+	const canary = "words of a user"
+	var core web.QueueInfo
+	if o.into("POST", "/v1/tasks/queues/core/pause", &core); !core.Paused || core.Queue != "core" {
+		t.Fatalf("paused: %+v", core)
+	}
+	o.into("POST", "/v1/tasks/queues/core/pause", &core) // again does no harm
+	waiting := []string{
+		o.enqueue("core", queue.Task{Kind: "none", Payload: []byte(canary), Priority: queue.High}),
+		o.enqueue("core", queue.Task{Kind: "none", Payload: []byte(canary), Priority: queue.High}),
+		o.enqueue("core", queue.Task{Kind: "none", Payload: []byte(canary), Priority: queue.Low}),
+	}
+	delayed := []string{
+		o.enqueue("core", queue.Task{Kind: "none", Payload: []byte(canary), Delay: time.Hour, Deadline: time.Now().Add(24 * time.Hour)}),
+		o.enqueue("core", queue.Task{Kind: "none", Payload: []byte(canary), Delay: 2 * time.Hour}),
+	}
+	// A queue that is not paused goes on beside it.
+	other := o.enqueue("egress", queue.Task{Kind: "none", Payload: []byte(canary)})
+	o.eventually("egress", "a task of no known kind is buried", func(q web.QueueInfo) bool { return q.Dead == 1 })
+
+	core = o.queue("core")
+	if core.Ready.High != 2 || core.Ready.Low != 1 || core.Delayed != 2 || core.Dead != 0 || core.Processed != 0 || !core.Paused {
+		t.Errorf("paused: %+v", core)
+	}
+	o.eventually("core", "the oldest grows older", func(q web.QueueInfo) bool { return q.OldestMs > core.OldestMs })
+
+	all := append(append(slices.Clone(waiting), delayed...), other)
+	for _, c := range []struct {
+		query string
+		want  []string
+	}{
+		{"", all}, {"&queue=core", all[:5]}, {"&queue=egress", all[5:]}, {"&state=ready", waiting}, {"&state=delayed", delayed},
+		{"&state=dead", all[5:]}, {"&state=leased", nil}, {"&state=dead&queue=core", nil}, {"&state=delayed&queue=core", delayed},
+	} {
+		for _, limit := range []int{1, 2, 1000} {
+			if got := o.list(c.query, limit); !slices.Equal(got, c.want) {
+				t.Errorf("%q by %d: got %v, want %v", c.query, limit, got, c.want)
+			}
+		}
+	}
+	for _, path := range []string{"/v1/tasks", "/v1/tasks/" + waiting[0], "/v1/tasks/" + other} {
+		if a := o.ask("GET", path); strings.Contains(a.body, canary) || strings.Contains(a.body, base64.StdEncoding.EncodeToString([]byte(canary))) {
+			t.Errorf("%s shows what a task carries: %s", path, a.body)
+		}
+	}
+	one := o.task(delayed[0])
+	if one.State != "delayed" || one.Kind != "none" || one.Queue != "core" || one.Priority != "normal" || one.AttemptsMax != 10 || one.LastError != nil ||
+		one.DueAt == nil || time.Until(one.DueAt.Time) < 55*time.Minute || one.DeadlineAt == nil || one.LeaseUntil != nil || one.DiedAt != nil {
+		t.Errorf("delayed: %+v", one)
+	}
+	dead := o.task(other)
+	if dead.State != "dead" || dead.LastError == nil || !strings.Contains(*dead.LastError, "unknown kind") || dead.DiedAt == nil || dead.DueAt != nil {
+		t.Errorf("dead: %+v", dead)
+	}
+
+	checkProblem(t, "retry of a ready one", o.ask("POST", "/v1/tasks/"+waiting[0]+"/retry"), 409, "conflict")
+	one = web.TaskInfo{}
+	if o.into("POST", "/v1/tasks/"+delayed[0]+"/retry", &one); one.State != "ready" || one.Id != delayed[0] || one.DueAt != nil {
+		t.Errorf("a delayed one, now: %+v", one)
+	}
+	for _, id := range []string{delayed[1], waiting[2]} {
+		if a := o.ask("DELETE", "/v1/tasks/"+id); a.status != http.StatusNoContent {
+			t.Errorf("delete: %d %s", a.status, a.body)
+		}
+		checkProblem(t, "deleted", o.ask("GET", "/v1/tasks/"+id), 404, "not_found")
+		checkProblem(t, "deleted again", o.ask("DELETE", "/v1/tasks/"+id), 404, "not_found")
+	}
+	if core = o.queue("core"); core.Deleted != 2 || core.Ready.High != 2 || core.Ready.Normal != 1 {
+		t.Errorf("after retry and delete: %+v", core)
+	}
+
+	if o.into("POST", "/v1/tasks/queues/core/resume", &core); core.Paused {
+		t.Errorf("resumed: %+v", core)
+	}
+	core = o.eventually("core", "the queue goes on", func(q web.QueueInfo) bool { return q.Dead == 3 })
+	if core.Buried != 3 || core.OldestMs != 0 {
+		t.Errorf("in the end: %+v", core)
+	}
+	if got := o.list("&state=dead&queue=core", 2); len(got) != 3 {
+		t.Errorf("dead letters: %v", got)
+	}
+}
+
+// TestDeadLetterIsRetried makes a task fail for a reason that goes away.
+func TestDeadLetterIsRetried(t *testing.T) {
+	o := startOperated(t)
+	created := o.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
+	epoch, _ := created.field("epoch").(string)
+	o.eventually("core", "the tasks of the creation are done", func(q web.QueueInfo) bool { return q.Enqueued == q.Processed })
+	meta := "chat:{p00}:g:g:meta"
+	if err := o.rdb.Rename(t.Context(), meta, "aside").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.rdb.Set(t.Context(), meta, "damaged", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := json.Marshal(chat.GroupTask{Group: "g", Epoch: epoch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := o.queue("core")
+	id := o.enqueue("core", queue.Task{Kind: chat.TaskTrim, Payload: payload, AttemptsMax: 1})
+	o.eventually("core", "the task dies", func(q web.QueueInfo) bool { return q.Dead == 1 })
+	dead := o.task(id)
+	if dead.State != "dead" || dead.Attempts != 1 || dead.AttemptsMax != 1 || dead.LastError == nil || !strings.Contains(*dead.LastError, "WRONGTYPE") {
+		t.Errorf("dead: %+v", dead)
+	}
+	if err := o.rdb.Rename(t.Context(), "aside", meta).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var again web.TaskInfo
+	if o.into("POST", "/v1/tasks/"+id+"/retry", &again); again.Id != id || again.State == "dead" || again.Attempts != 0 {
+		t.Errorf("retried: %+v", again)
+	}
+	after := o.eventually("core", "the task is done", func(q web.QueueInfo) bool { return q.Processed == before.Processed+1 })
+	if after.Dead != 0 || after.Buried != before.Buried+1 {
+		t.Errorf("in the end: %+v", after)
+	}
+	checkProblem(t, "done", o.ask("GET", "/v1/tasks/"+id), 404, "not_found")
+	checkProblem(t, "retry of what is done", o.ask("POST", "/v1/tasks/"+id+"/retry"), 404, "not_found")
+}
+
+func TestTaskInputs(t *testing.T) {
+	o := startOperated(t)
+	raw := func(cursor string) string { return base64.RawURLEncoding.EncodeToString([]byte(cursor)) }
+	queries := []string{
+		"state=done", "state=", "state=READY", "queue=", "queue=nope", "queue=a:b", "limit=0", "limit=x",
+		"cursor=", "cursor=x", "cursor=ready.core", "cursor=ready.nope.", "cursor=done.core.", "cursor=ready.core.!",
+		"state=dead&cursor=ready.core.", "queue=core&cursor=ready.egress.",
+	}
+	for _, state := range []string{"ready", "delayed", "leased", "dead"} {
+		for _, inner := range []string{"x", "-1 ", "1 ", "99999 ", "0 x", "0 1", "0 1 ", "0  x", "0 x y", "0 1 x y z", "0 1x y", "0 0x10 y", "0 inf y", "0 nan y"} {
+			if state == "ready" || !strings.HasPrefix(inner, "0 1 x") {
+				queries = append(queries, "cursor="+state+".core."+raw(state+" "+inner))
+			}
+		}
+	}
+	for _, query := range queries {
+		checkProblem(t, query, o.ask("GET", "/v1/tasks?"+query), 400, "invalid_request")
+	}
+	for _, id := range []string{"absent", "p00-absent", "p99-absent", "p00-" + strings.Repeat("x", 252), "p00-!~", "-", "p00-"} {
+		checkProblem(t, id, o.ask("GET", "/v1/tasks/"+id), 404, "not_found")
+		checkProblem(t, id, o.ask("DELETE", "/v1/tasks/"+id), 404, "not_found")
+		checkProblem(t, id, o.ask("POST", "/v1/tasks/"+id+"/retry"), 404, "not_found")
+	}
+	for _, verb := range []string{"pause", "resume"} {
+		checkProblem(t, verb, o.ask("POST", "/v1/tasks/queues/nope/"+verb), 404, "not_found")
+	}
+	if a := o.ask("GET", "/v1/tasks?limit=100000"); a.status != 200 {
+		t.Errorf("a limit above the maximum: %d %s", a.status, a.body)
+	}
+}
+
+// TestTaskFigures looks at what Prometheus gets: what the store counts, and what this node ran.
+func TestTaskFigures(t *testing.T) {
+	o := startOperated(t)
+	o.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
+	o.enqueue("egress", queue.Task{Kind: "made-up", Delay: time.Hour})
+	o.enqueue("egress", queue.Task{Kind: "made-up", Priority: queue.Low})
+	o.eventually("core", "the tasks of the creation are done", func(q web.QueueInfo) bool { return q.Enqueued == q.Processed })
+	o.ask("POST", "/v1/tasks/queues/core/pause")
+	o.enqueue("core", queue.Task{Kind: "made-up", Priority: queue.Critical})
+	wants := []string{
+		`chatd_tasks{priority="",queue="egress",state="delayed"} 1`, `chatd_tasks{priority="",queue="egress",state="dead"} 1`,
+		`chatd_tasks{priority="critical",queue="core",state="ready"} 1`, `chatd_tasks_paused{queue="core"} 1`, `chatd_tasks_paused{queue="egress"} 0`,
+		`chatd_tasks_buried_total{queue="egress"} 1`, `chatd_tasks_enqueued_total{queue="egress"} 2`,
+		`chatd_task_runs_total{kind="unknown",queue="egress",verdict="bury"} 1`, `chatd_task_runs_total{kind="member",queue="core",verdict="complete"} `,
+		`chatd_task_run_seconds_count{kind="member",queue="core"} `, `chatd_task_lateness_seconds_count{queue="egress"} 1`,
+		`chatd_tasks_oldest_seconds{queue="core"} `, `chatd_tasks_count_failures_total 0`,
+	}
+	harness.Eventually(t, taskWait, "the figures", func() error {
+		figures := o.do(request{method: "GET", path: "/metrics"})
+		for _, want := range wants {
+			if !strings.Contains(figures.body, "\n"+want) {
+				return fmt.Errorf("there is no %s", want)
+			}
+		}
+		if strings.Contains(figures.body, "made-up") {
+			t.Fatal("the kind of a task that nobody registered became a label")
+		}
+		return nil
+	})
+}
+
+// TestTaskFiguresWithoutStore looks at the figures while the store hangs: they come all the same, without its own.
+func TestTaskFiguresWithoutStore(t *testing.T) {
+	o := startOperated(t)
+	o.eventually("core", "the node works", func(web.QueueInfo) bool { return true })
+	if err := o.rdb.Do(t.Context(), "CLIENT", "PAUSE", 4000, "ALL").Err(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	figures := o.do(request{method: "GET", path: "/metrics"})
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("the figures took %v", took)
+	}
+	if figures.status != 200 || !strings.Contains(figures.body, "\nchatd_tasks_count_failures_total 1") || strings.Contains(figures.body, "\nchatd_tasks{") {
+		t.Errorf("%d %s", figures.status, figures.body)
+	}
+}
