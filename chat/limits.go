@@ -14,6 +14,7 @@ type Limits struct {
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
 	InboxItemsMax      int // items of an inbox
+	UserSchedulesMax   int // schedules of a user that have not ended
 	MentionsMax        int // mentions of a message
 	EmojiBytesMax      int // bytes of one emoji
 	EmojisMax          int // different emoji on one message
@@ -41,6 +42,7 @@ func DefaultLimits() Limits {
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,
 		InboxItemsMax:      10_000,
+		UserSchedulesMax:   10_000,
 		MentionsMax:        50,
 		EmojiBytesMax:      32,
 		EmojisMax:          20,

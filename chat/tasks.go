@@ -22,10 +22,13 @@ const systemSender = "$chat"
 // Handlers are the domain's tasks, by kind.
 func (s *Service) Handlers() map[string]TaskKind {
 	return map[string]TaskKind{
-		TaskMention: handle(s.tellMentioned),
-		TaskMember:  handle(s.tellMembers),
-		TaskTrim:    handle(s.trimAll),
-		TaskCleanup: handle(s.cleanUp),
+		TaskMention:        handle(s.tellMentioned),
+		TaskMember:         handle(s.tellMembers),
+		TaskTrim:           handle(s.trimAll),
+		TaskCleanup:        handle(s.cleanUp),
+		TaskSchedule:       handle(s.fireSchedule),
+		TaskScheduleFailed: handle(s.tellScheduleFailed),
+		TaskScheduleEnd:    handle(s.forgetSchedule),
 	}
 }
 

@@ -118,8 +118,20 @@ func (u userKeys) inboxSenders() string { return u.base + ":inbox:senders" }
 func (u userKeys) inboxSent(sender string) string {
 	return u.base + ":inbox:sent:" + sender
 }
+// schedules is a ZSET: id of a schedule of the user -> when it was made, in ms.
+func (u userKeys) schedules() string { return u.base + ":schedules" }
+
 func (u userKeys) keys() string   { return u.base + ":keys" }
 func (u userKeys) keysAt() string { return u.base + ":keys:at" }
+
+// schedule is a HASH: one schedule, in the partition of its target, which its id begins with.
+func (k keyspace) schedule(id string) (key string, partition int, ok bool) {
+	p, ok := queue.PartitionOf(id)
+	if !ok || p >= k.partitions {
+		return "", 0, false
+	}
+	return k.tagged(p) + "s:" + id, p, true
+}
 
 // followed tells what a channel is of: a group or a user.
 func (k keyspace) followed(channel string) (group, user string, ok bool) {

@@ -73,17 +73,22 @@ func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appende
 	if stored := r.text(6); stored != "" {
 		done.SentAtMs = sentAtMs(stored, done.SentAtMs)
 	}
+	s.afterAppend(ctx, a.Group, r)
+	return done, nil
+}
+
+// afterAppend does what append_entry leaves to other steps.
+func (s *Store) afterAppend(ctx context.Context, group string, r reply) {
 	if idle := r.text(7); idle != "" {
-		s.forget(ctx, a.Group, idle)
+		s.forget(ctx, group, idle)
 	}
 	if r.number(8) == 1 {
 		// A send has no keys of the queue with it, so the rest becomes a task by another step. The 64th send from here
 		// on finds it too, if this fails.
-		if _, err := s.trim(ctx, a.Group, s.keys.group(a.Group).taskID()); err != nil {
-			s.log.Debug("a group was not trimmed to the end", "group", a.Group, "error", err)
+		if _, err := s.trim(ctx, group, s.keys.group(group).taskID()); err != nil {
+			s.log.Debug("a group was not trimmed to the end", "group", group, "error", err)
 		}
 	}
-	return done, nil
 }
 
 // forget drops what is kept of a sender who was idle for a day. The next sends find the sender again if it fails.

@@ -31,6 +31,7 @@ var refusals = map[string]*chat.Error{
 	"EDITS":      {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
 	"FULL":       chat.ErrInboxFull,
 	"GONE":       chat.ErrGone,
+	"SCHEDULES":  {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
 	"WANTS":      errWants,
 }
 

@@ -25,8 +25,8 @@ import (
 
 // ErrExpression and ErrZone tell what of a request cannot be read.
 var (
-	ErrExpression = errors.New("cron expression")
-	ErrZone       = errors.New("time zone")
+	ErrExpression = errors.New("cron")
+	ErrZone       = errors.New("timezone")
 )
 
 const (

@@ -28,7 +28,7 @@ func Run(t *testing.T, open Factory) {
 		{"groups", groupTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
 		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"index", indexTests}, {"inbox", inboxTests}, {"keys", keyTests}, {"signals", signalTests},
-		{"races", raceTests},
+		{"races", raceTests}, {"schedules", scheduleTests},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for name, test := range part.tests {

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+)
+
+const (
+	schedulesAtOnce = 50     // schedules read in one round trip: at most 2 MB of them
+	unfinishedMs    = 60_000 // an entry of an index may be this much older than its schedule: a creation takes less
+)
+
+// place is an entry of the index of a user's schedules: they stand by time, then by id.
+type place struct {
+	ms int64
+	id string
+}
+
+// Schedules pages through the schedules of an owner, the oldest first.
+func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []chat.ScheduleRecord, next string, err error) {
+	at := place{ms: math.MinInt64}
+	if after != "" {
+		ms, id, ok := strings.Cut(after, ".")
+		n, err := strconv.ParseInt(ms, 10, 64)
+		if !ok || err != nil || !chat.ValidID(id) {
+			return nil, "", chat.Errorf(chat.CodeInvalid, "cursor: not one of ours")
+		}
+		at = place{n, id}
+	}
+	bytes := 0
+	for {
+		places, err := s.schedulesAfter(ctx, owner, at, schedulesAtOnce)
+		if err != nil || len(places) == 0 {
+			return page, "", err
+		}
+		records, err := s.readSchedules(ctx, owner, places)
+		if err != nil {
+			return nil, "", err
+		}
+		for i, r := range records {
+			if r.ID != "" {
+				if len(page) == limit || bytes > bytesMax {
+					return page, scheduleCursor(at.ms, at.id), nil
+				}
+				page = append(page, r)
+				bytes += len(r.Plan.Data)
+				if r.Plan.Body != nil {
+					bytes += len(*r.Plan.Body)
+				}
+			}
+			at = places[i]
+		}
+	}
+}
+
+// schedulesAfter reads at most count entries of an index above a place.
+func (s *Store) schedulesAfter(ctx context.Context, owner string, at place, count int) ([]place, error) {
+	from := "-inf"
+	if at.id != "" {
+		from = strconv.FormatInt(at.ms, 10)
+	}
+	var found []place
+	for offset := int64(0); ; offset += int64(count) {
+		var cmd *redis.ZSliceCmd
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			cmd = pipe.ZRangeByScoreWithScores(ctx, s.keys.user(owner).schedules(),
+				&redis.ZRangeBy{Min: from, Max: "+inf", Offset: offset, Count: int64(count)})
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, z := range cmd.Val() {
+			id, _ := z.Member.(string)
+			// Those of the same millisecond that were served before come again.
+			if p := (place{int64(z.Score), id}); p.ms > at.ms || p.id > at.id {
+				found = append(found, p)
+			}
+		}
+		if len(found) > 0 || len(cmd.Val()) < count {
+			return found, nil
+		}
+	}
+}
+
+// readSchedules reads the schedules of places. Where there is none, its record has no ID; if it is not just being made, its
+// entry is dropped.
+func (s *Store) readSchedules(ctx context.Context, owner string, places []place) ([]chat.ScheduleRecord, error) {
+	cmds := make([]*redis.SliceCmd, len(places))
+	var now *redis.TimeCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, p := range places {
+			if key, _, ok := s.keys.schedule(p.id); ok {
+				cmds[i] = pipe.HMGet(ctx, key, scheduleFields...)
+			}
+		}
+		now = pipe.Time(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	records := make([]chat.ScheduleRecord, len(places))
+	var gone []string
+	for i, p := range places {
+		if cmds[i] != nil {
+			r, err := asSchedule(p.id, cmds[i].Val())
+			if err == nil {
+				records[i] = r
+				continue
+			}
+			if chat.CodeOf(err) != chat.CodeNotFound {
+				continue // it cannot be read: no reason to show none of the others
+			}
+		}
+		if now.Val().UnixMilli()-p.ms > unfinishedMs {
+			gone = append(gone, p.id)
+		}
+	}
+	if len(gone) > 0 {
+		return records, s.dropSchedules(ctx, owner, gone...)
+	}
+	return records, nil
+}
+
+// dropEnded makes room in a full index: it drops the ended ones of the oldest batch that has any. They can be read by their id
+// as long as they are kept.
+func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
+	at := place{ms: math.MinInt64}
+	for range s.limits.UserSchedulesMax/schedulesAtOnce + 1 {
+		places, err := s.schedulesAfter(ctx, owner, at, schedulesAtOnce)
+		if err != nil || len(places) == 0 {
+			return false
+		}
+		records, err := s.readSchedules(ctx, owner, places)
+		if err != nil {
+			return false
+		}
+		var ended []string
+		for _, r := range records {
+			if r.ID == "" {
+				dropped = true
+			} else if r.State.Ended() {
+				ended = append(ended, r.ID)
+			}
+		}
+		if len(ended) > 0 {
+			return s.dropSchedules(ctx, owner, ended...) == nil
+		}
+		if dropped {
+			return true
+		}
+		at = places[len(places)-1]
+	}
+	return false
+}
