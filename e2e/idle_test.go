@@ -126,9 +126,9 @@ func TestIdleNodeIsQuiet(t *testing.T) {
 			t.Fatalf("%d tasks are delayed, want %d", got, waiting)
 		}
 		// What is measured is a rate, so this takes its time.
-		const window = 4 * time.Second
+		const window = 3 * time.Second
 		watch := server.Watch(t)
-		harness.Pause(ctx, time.Second) // what the requests before left to do is done
+		harness.Pause(ctx, 500*time.Millisecond) // what the requests before left to do is done
 		watch.Take(t)
 		harness.Pause(ctx, window)
 		commands := watch.Take(t)

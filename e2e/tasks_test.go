@@ -85,6 +85,9 @@ func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
 	for round := 1; ; {
 		select {
 		case <-done:
+			if stopped >= 0 { // the run failed early
+				r.workers[stopped].signal(syscall.SIGCONT)
+			}
 			return
 		case <-resume:
 			r.resume(r.workers[stopped], held)
