@@ -1,0 +1,42 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+)
+
+func TestAway(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "now", 900 * time.Millisecond: "now", -900 * time.Millisecond: "now", 1500 * time.Millisecond: "in 2s", -90 * time.Second: "1m30s ago",
+		time.Hour: "in 1h0m0s", -(26*time.Hour + 14*time.Second): "26h0m0s ago", 49 * time.Hour: "in 2d", -366 * 24 * time.Hour: "366d ago",
+	} {
+		if got := away(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestForeignTextStaysText prints an error that holds what a foreign server answered.
+func TestForeignTextStaysText(t *testing.T) {
+	foreign := "500 \x1b[2J\x1b]0;x\a\nlast error  none\r\u202eabc\x00\u0085end"
+	task := client.Task{ID: "p00-x", Queue: "egress", Kind: "hook", State: "dead", Priority: "low", Attempts: 9, AttemptsMax: 9, LastError: &foreign}
+	for name, text := range map[string]string{"row": tableRow(task, time.Now()), "sheet": taskSheet(task)} {
+		if strings.ContainsAny(text, "\x1b\a\r\x00\u202e\u0085") || !strings.Contains(text, "500 ") || !strings.HasSuffix(text, "end\n") {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+	if lines := strings.Count(tableRow(task, time.Now()), "\n"); lines != 1 {
+		t.Errorf("a row of %d lines", lines)
+	}
+	long := strings.Repeat("ä", 500)
+	task.LastError = &long
+	if row := tableRow(task, time.Now()); !strings.HasSuffix(row, "ä…\n") || strings.Count(row, "ä") != errorRunesMax-1 {
+		t.Errorf("row: %q", row)
+	}
+	if sheet := taskSheet(task); strings.Count(sheet, "ä") != 500 {
+		t.Errorf("sheet: %q", sheet)
+	}
+}
