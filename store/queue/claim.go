@@ -4,30 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
 )
-
-// hands are the workers of one queue.
-type hands struct {
-	queue   *served
-	workers int
-	jobs    chan *running // claimed; as long as what may be claimed, so that filling it never blocks
-	taken   atomic.Int64  // tasks claimed and not done with
-	freed   chan struct{} // of the server: has an entry when taken has shrunk since it was last read
-}
-
-// room is how many tasks may be claimed.
-func (h *hands) room() int { return max(h.workers-int(h.taken.Load()), 0) }
-
-// put says that a task is done with.
-func (h *hands) put() {
-	h.taken.Add(-1)
-	select {
-	case h.freed <- struct{}{}:
-	default:
-	}
-}
 
 // shard is what the claim loop knows about one partition.
 type shard struct {
@@ -93,15 +71,15 @@ func (c *claimer) waiting() bool {
 // returns how long nothing needs to be done: 0 if it should be called again at once.
 func (c *claimer) exec(feed context.Context) time.Duration {
 	now := time.Now()
+	for _, h := range c.hands {
+		h.measure(now)
+		for _, r := range h.overdue(now) {
+			c.giveBack(h, r)
+		}
+	}
 	wishes := c.plan(now)
 	if len(wishes) == 0 {
-		next := now.Add(pollMax)
-		for i := range c.shards {
-			if at := c.shards[i].sweepAt; at.Before(next) {
-				next = at
-			}
-		}
-		return max(next.Sub(now), time.Microsecond)
+		return c.idle(now)
 	}
 	calls := make([]*call, len(wishes))
 	for i, w := range wishes {
@@ -130,6 +108,22 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	c.pause = min(max(2*c.pause, errorPause), pollMax)
 	c.o.Logger.Warn("tasks cannot be claimed, trying again", "error", err, "pause", c.pause)
 	return c.pause/2 + rand.N(c.pause/2)
+}
+
+// idle returns how long nothing needs to be done.
+func (c *claimer) idle(now time.Time) time.Duration {
+	next := now.Add(pollMax)
+	for i := range c.shards {
+		if at := c.shards[i].sweepAt; at.Before(next) {
+			next = at
+		}
+	}
+	for _, h := range c.hands {
+		if wait := h.waits(); wait > 0 {
+			next = sooner(next, now.Add(wait))
+		}
+	}
+	return max(next.Sub(now), time.Microsecond)
 }
 
 // plan says which partitions need a step, and shares the free workers of each queue among
@@ -207,6 +201,7 @@ func (c *claimer) absorb(feed context.Context, w stepWish, one *call, sent time.
 			c.o.Logger.Warn("leases ended before their tasks", "queue", c.hands[q].queue.name, "partition", w.partition,
 				"tasks", part.reaped, "buried", part.buried)
 		}
+		arrange(part.runs, w.claims[q].order)
 		c.hand(feed, c.hands[q], part.runs)
 	}
 	return nil
@@ -222,14 +217,25 @@ func (c *claimer) hand(feed context.Context, h *hands, runs []*running) {
 	c.held.add(runs)
 	for _, r := range runs {
 		r.ctx.parent, r.ctx.run = c.parent, r
-		if r.outcome.verdict == "" && feed.Err() != nil {
-			r.outcome.verdict = giveBack
-		}
-		if r.outcome.verdict == "" {
+		switch {
+		case r.outcome.verdict != "":
+			c.conclude(r, r.outcome, time.Now())
+			h.put()
+		case feed.Err() != nil:
+			c.giveBack(h, r)
+		default:
+			h.handed++
 			h.jobs <- r
-			continue
 		}
-		c.conclude(r, r.outcome, time.Now())
-		h.put()
 	}
+}
+
+// giveBack ends a run that has not begun.
+func (s *Server) giveBack(h *hands, r *running) {
+	if s.held.finish(r) {
+		r.outcome = outcome{verdict: giveBack}
+		s.ended <- r
+		s.held.sending.Done()
+	}
+	h.put()
 }

@@ -18,6 +18,7 @@ type Client struct {
 	keys       []Keys
 	work       [][]string // Keys.Work of each partition
 	enqueue    [][]string // Keys.Enqueue
+	commit     committer
 }
 
 // NewClient returns a client of the queue that the first four options name.
@@ -43,14 +44,28 @@ func NewClient(o Options) (*Client, error) {
 }
 
 // Enqueue puts one task in. It returns the task's id, and false if nothing was put in
-// because a task with its unique key is waiting or one with its id exists.
+// because a task with its unique key is waiting or one with its id exists. Calls that come
+// together share round trips.
 //
-// An error of the network leaves open whether the task was put in; with an id of your own
-// (NewID) you can repeat the call.
+// An error of the network, and a context that ends during the call, leave open whether the
+// task was put in; with an id of your own (NewID) you can repeat the call.
 func (c *Client) Enqueue(ctx context.Context, t Task) (id string, ok bool, err error) {
-	tasks := []Task{t}
-	enqueued, err := c.EnqueueAll(ctx, tasks)
-	return tasks[0].ID, err == nil && enqueued[0], err
+	if err := c.prepare(&t); err != nil {
+		return t.ID, false, err
+	}
+	ok, err = c.enqueueOne(ctx, t)
+	return t.ID, ok, err
+}
+
+// prepare checks a task and gives it an id.
+func (c *Client) prepare(t *Task) error {
+	if err := t.check(c.partitions); err != nil {
+		return err
+	}
+	if t.ID == "" {
+		t.ID = NewID(c.place(t))
+	}
+	return nil
 }
 
 // EnqueueAll puts many tasks in, in the order given, and writes the ids it makes into
@@ -59,14 +74,10 @@ func (c *Client) Enqueue(ctx context.Context, t Task) (id string, ok bool, err e
 func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
 	places := make([][]int, c.partitions)
 	for i := range tasks {
-		t := &tasks[i]
-		if err := t.check(c.partitions); err != nil {
+		if err := c.prepare(&tasks[i]); err != nil {
 			return nil, err
 		}
-		p := c.place(t)
-		if t.ID == "" {
-			t.ID = NewID(p)
-		}
+		p, _ := PartitionOf(tasks[i].ID)
 		places[p] = append(places[p], i)
 	}
 

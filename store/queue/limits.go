@@ -14,13 +14,22 @@ const (
 	deadMaxDefault     = 10_000 // dead letters kept in each partition, the newest
 
 	// claimMax bounds one claim, so that one node cannot empty a queue in front of the others.
-	claimMax = 64
+	claimMax = 128
+	// aheadTime and aheadMax bound what is claimed beyond the free workers: what they do in so
+	// long, and so many. aheadPatience is when what has not begun yet is given back.
+	aheadTime, aheadMax = time.Millisecond, 256
+	aheadPatience       = 20 * time.Millisecond
+	// rateEvery is the shortest time over which the workers' rate is measured.
+	rateEvery = time.Millisecond
 	// sweepMax bounds what one step promotes and takes back: a script of a few hundred
 	// tasks still ends within a millisecond or two.
 	sweepMax = 200
 	// settleMax and enqueueMax bound the tasks of one script for the same reason.
 	settleMax  = 256
 	enqueueMax = 256
+	// commitAlone is how many callers of Enqueue may be inside before they are joined;
+	// commitFlushes is how many calls to Redis there are then.
+	commitAlone, commitFlushes = 8, 2
 	// pollMax is the longest sleep: what a lost wake-up costs at most.
 	pollMax = time.Second
 	// stopGrace is what a handler gets to return after its context has ended.

@@ -1,6 +1,9 @@
 package queue
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // weights say how many of 15 claims go to each priority while all have tasks waiting:
 // every priority is served twice as often as the next lower one, and the lowest waits for
@@ -37,4 +40,24 @@ func makeCycle() (string, int) {
 func turns(from, n int) string {
 	from %= cyclePeriod
 	return cycle[from : from+n]
+}
+
+// arrange puts claimed tasks, which come list by list, in the order of the turns that they
+// were claimed for, so that a batch that waits for workers is as fair as single claims.
+func arrange(runs []*running, order string) {
+	if len(runs) == 0 || runs[0].Priority == runs[len(runs)-1].Priority {
+		return
+	}
+	var lists [len(priorities)][]*running
+	for _, r := range runs {
+		p := slices.Index(priorities[:], r.Priority)
+		lists[p] = append(lists[p], r)
+	}
+	for i := range runs {
+		p := int(order[i] - '1')
+		if len(lists[p]) == 0 {
+			p = slices.IndexFunc(lists[:], func(l []*running) bool { return len(l) > 0 })
+		}
+		runs[i], lists[p] = lists[p][0], lists[p][1:]
+	}
 }

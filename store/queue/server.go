@@ -70,8 +70,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.Client, s.team = clients[0], newTeam(clients...)
 	for i, q := range s.team.queues {
-		n := o.Queues[i].Workers
-		s.hands = append(s.hands, &hands{queue: q, workers: n, jobs: make(chan *running, n), freed: s.freed})
+		s.hands = append(s.hands, newHands(q, o.Queues[i].Workers, s.freed))
 	}
 	s.ended = make(chan *running, max(workers, settleMax))
 	s.wakes.init(o.Partitions, len(o.Queues))
@@ -135,6 +134,9 @@ func (s *Server) Run(ctx context.Context) error {
 	<-ctx.Done()
 	feeders.Wait()
 	for _, h := range s.hands {
+		for _, r := range h.takeBack() {
+			s.giveBack(h, r)
+		}
 		close(h.jobs)
 	}
 	stopped := s.drain(cancelWork)

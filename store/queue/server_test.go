@@ -191,12 +191,12 @@ func TestDeadWorkersTasksAreRecovered(t *testing.T) {
 
 func TestLongHandlerKeepsItsLease(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		o.Lease = time.Second
+		o.Lease = 2 * time.Second
 		s := newServer(t, o)
 		var runs atomic.Int64
 		s.Handle("k", func(ctx context.Context, _ Task) error {
 			runs.Add(1)
-			timer := time.NewTimer(2500 * time.Millisecond) // the work: longer than two leases
+			timer := time.NewTimer(4500 * time.Millisecond) // the work: longer than two leases
 			defer timer.Stop()
 			select {
 			case <-ctx.Done():

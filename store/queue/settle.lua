@@ -37,16 +37,14 @@ if #done > 0 then
   if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(done)) end
 end
 
-local ready, soonest_ms = false, 1001
+local ready, soonest_ms, back = false, 1001, {}
 for i = at, #ARGV, 5 do
   local verdict, id, token, delay_ms, err = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4]
   place = place + 1
   if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
     stale[#stale + 1] = place
   elseif verdict == 'return' then
-    local spec = redis.call('HGET', tasks, id)
-    if spec then redis.call('LPUSH', task_list(spec), id) end
-    ready = true
+    back[#back + 1] = id
   else
     local run = task_run(redis.call('HGET', runs, id))
     if verdict ~= 'snooze' then run.err = err end
@@ -65,6 +63,12 @@ for i = at, #ARGV, 5 do
       ready = true
     end
   end
+end
+-- From the last to the first: at the head of their lists they stand in the order given.
+for i = #back, 1, -1 do
+  local spec = redis.call('HGET', tasks, back[i])
+  if spec then redis.call('LPUSH', task_list(spec), back[i]) end
+  ready = true
 end
 if ready then redis.call('PUBLISH', tasks, 'ready') end
 if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end

@@ -28,6 +28,10 @@ func (s *Server) workLoop(h *hands) {
 
 // perform runs the handler of one task and sends its outcome, whatever the handler does.
 func (s *Server) perform(h *hands, r *running) {
+	if r.ended.Load() { // cancelled, or lost, while it waited for a worker
+		h.put()
+		return
+	}
 	began := time.Now()
 	k, known := s.kinds[r.Kind]
 	err := errGoexit
@@ -37,6 +41,7 @@ func (s *Server) perform(h *hands, r *running) {
 			s.o.Logger.Error("handler panicked", "queue", r.Queue, "kind", r.Kind, "task", r.ID, "panic", p, "stack", string(debug.Stack()))
 		}
 		s.conclude(r, s.judge(r, k.policy, err), began)
+		h.done.Add(1)
 		h.put()
 	}()
 	if !known {

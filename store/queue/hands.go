@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// hands are the workers of one queue, and the tasks that are ready for them.
+//
+// While handlers are quick, tasks are claimed a little ahead: as many as the workers have
+// lately done in aheadTime, at most aheadMax. So claims go in batches and nobody waits for
+// their round trip. What was claimed ahead stands behind what came later but is of higher
+// priority for about that time; what has not begun after aheadPatience (the handlers have
+// become slow) is given back, to the head of its list, for others to claim.
+type hands struct {
+	queue   *served
+	workers int
+	jobs    chan *running // claimed; holds all that may be, so that filling it never blocks
+	taken   atomic.Int64  // tasks claimed and not done with
+	done    atomic.Int64  // handlers that have ended
+	freed   chan struct{} // of the server: has an entry when taken has shrunk since it was last read
+
+	// What follows is the claim loop's.
+	handed   int64     // tasks put into jobs
+	rate     float64   // handlers that end in a second, lately
+	rateAt   time.Time // when it was measured
+	rateDone int64     // and done then
+	mark     int64     // handed, at markAt
+	markAt   time.Time
+}
+
+func newHands(q *served, workers int, freed chan struct{}) *hands {
+	return &hands{queue: q, workers: workers, jobs: make(chan *running, workers+aheadMax), freed: freed}
+}
+
+// room is how many tasks may be claimed.
+func (h *hands) room() int {
+	ahead := min(int(h.rate*aheadTime.Seconds()), aheadMax)
+	return max(h.workers+ahead-int(h.taken.Load()), 0)
+}
+
+// put says that a task is done with.
+func (h *hands) put() {
+	h.taken.Add(-1)
+	select {
+	case h.freed <- struct{}{}:
+	default:
+	}
+}
+
+// measure notes how quick the handlers are: half by what was known, half by what has happened
+// since, if that is long enough to say something.
+func (h *hands) measure(now time.Time) {
+	since := now.Sub(h.rateAt)
+	if since < rateEvery {
+		return
+	}
+	done := h.done.Load()
+	h.rate = h.rate/2 + float64(done-h.rateDone)/since.Seconds()/2
+	h.rateAt, h.rateDone = now, done
+}
+
+// waits says how long at most until overdue has to be asked; 0 = nothing waits.
+func (h *hands) waits() time.Duration {
+	if len(h.jobs) == 0 {
+		return 0
+	}
+	return aheadPatience
+}
+
+// overdue takes back what waits for a worker if some of it has for aheadPatience. It has for
+// less than twice that if it is asked as often as waits says.
+func (h *hands) overdue(now time.Time) (back []*running) {
+	if now.Sub(h.markAt) < aheadPatience {
+		return nil
+	}
+	if begun := h.handed - int64(len(h.jobs)); begun < h.mark {
+		back = h.takeBack()
+	}
+	h.mark, h.markAt = h.handed, now
+	return back
+}
+
+// takeBack empties jobs.
+func (h *hands) takeBack() (back []*running) {
+	for {
+		select {
+		case r := <-h.jobs:
+			back = append(back, r)
+		default:
+			return back
+		}
+	}
+}
