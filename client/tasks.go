@@ -59,7 +59,9 @@ type Queue struct {
 }
 
 // ReadyAll is how many tasks wait for a worker, over all priorities.
-func (q Queue) ReadyAll() int64 { return q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low }
+func (q Queue) ReadyAll() int64 {
+	return q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low
+}
 
 // Queues counts the tasks of every queue. For operators, as all that follows here.
 func (c *Client) Queues(ctx context.Context) ([]Queue, error) {
@@ -108,6 +110,9 @@ func (c *Client) Tasks(ctx context.Context, state, queue string, page Page) (tas
 func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	var t Task
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", id}, again: true}, &t)
+	if err == nil && t.ID != id { // such as "queues", which is another route
+		err = &Error{Status: http.StatusNotFound, Code: CodeNotFound, Detail: "no such task"}
+	}
 	return t, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	neturl "net/url"
 	"time"
 
 	"github.com/chatd/chatd/client"
@@ -60,6 +61,7 @@ func (t *tasksCommand) operate(c node.Config, do func(*client.Client) error) err
 func explain(url string, err error) error {
 	var refused *client.Error
 	var refusals refusals
+	var unreachable *neturl.Error
 	switch {
 	case err == nil:
 		return nil
@@ -67,8 +69,10 @@ func explain(url string, err error) error {
 		return errors.New("interrupted")
 	case errors.As(err, &refusals), errors.Is(err, errOutput):
 		return err
-	case !errors.As(err, &refused):
+	case errors.As(err, &unreachable):
 		return fmt.Errorf("no server answers at %s: start it, or say where it is with -url or CHATD_URL (%w)", url, err)
+	case !errors.As(err, &refused):
+		return fmt.Errorf("what answers at %s does not answer as chatd: %w", url, err)
 	case refused.Code == client.CodeUnauthenticated:
 		return fmt.Errorf("the server at %s does not take the token: the secret here must be the server's (CHATD_JWT_SECRET, or CHATD_DATA "+
 			"where it was generated), or give a token with -token or CHATD_TOKEN", url)

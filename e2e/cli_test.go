@@ -1,0 +1,278 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/queue"
+)
+
+const (
+	deadLetters = 2300 // three pages
+	cliWait     = 20 * time.Second
+)
+
+// commands runs `chatd tasks` beside a node.
+type commands struct {
+	t    *testing.T
+	node *harness.Node
+}
+
+// run returns what a command writes; failed tells that it ended with an error.
+func (c commands) run(args ...string) (stdout, stderr string, failed bool) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), cliWait)
+	defer cancel()
+	cmd := c.node.Command(ctx, append([]string{"tasks"}, args...)...)
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		c.t.Fatalf("%v: no end within %v", args, cliWait)
+	}
+	return out.String(), log.String(), err != nil
+}
+
+func (c commands) must(args ...string) string {
+	c.t.Helper()
+	out, log, failed := c.run(args...)
+	if failed {
+		c.t.Fatalf("%v: %s", args, log)
+	}
+	return out
+}
+
+// refused runs a command that has to fail and say the words of want.
+func (c commands) refused(want []string, args ...string) {
+	c.t.Helper()
+	out, log, failed := c.run(args...)
+	if !failed || out != "" {
+		c.t.Errorf("%v: failed %v, wrote %q", args, failed, out)
+	}
+	for _, words := range want {
+		if !strings.Contains(log, words) {
+			c.t.Errorf("%v: does not say %q: %s", args, words, log)
+		}
+	}
+}
+
+// queue reads the counts of one queue, which have to add up.
+func (c commands) queue(name string) client.Queue {
+	c.t.Helper()
+	for line := range strings.Lines(c.must("stats", "-json")) {
+		var q client.Queue
+		if err := json.Unmarshal([]byte(line), &q); err != nil {
+			c.t.Fatalf("%q: %v", line, err)
+		}
+		if sum := q.ReadyAll() + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped; sum != q.Enqueued {
+			c.t.Errorf("%d enqueued, %d accounted for: %s", q.Enqueued, sum, line)
+		}
+		if q.Queue == name {
+			return q
+		}
+	}
+	c.t.Fatalf("no queue %s", name)
+	return client.Queue{}
+}
+
+func (c commands) eventually(what string, is func(client.Queue) bool) {
+	c.t.Helper()
+	harness.Eventually(c.t, cliWait, what, func() error {
+		if q := c.queue("core"); !is(q) {
+			return fmt.Errorf("%+v", q)
+		}
+		return nil
+	})
+}
+
+// enqueueDoomed puts tasks into the core queue that no server knows.
+func enqueueDoomed(t *testing.T, rdb redis.UniversalClient) {
+	t.Helper()
+	c, err := queue.NewClient(queue.Options{Client: rdb})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := make([]queue.Task, deadLetters)
+	for i := range tasks {
+		tasks[i] = queue.Task{Kind: "doomed", Payload: []byte("words of a user")}
+	}
+	if _, err := c.EnqueueAll(t.Context(), tasks); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTasksCommand sees and steers the tasks of a node from the command line.
+func TestTasksCommand(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) {
+		// The tasks are in the store before its one process begins. The secret is the one that the first start makes.
+		data := t.TempDir()
+		e, err := embedded.Open(t.Context(), embedded.Options{Dir: filepath.Join(data, "store")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(t.Context(), store.Options{Embedded: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		enqueueDoomed(t, s.Client())
+		if err := errors.Join(s.Close(), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		testTasksCommand(t, harness.StartNode(t, harness.Config{Data: data, Env: map[string]string{"CHATD_JWT_SECRET": ""}}))
+	})
+	t.Run("redis", func(t *testing.T) {
+		r := redistest.Start(t)
+		node := harness.StartNode(t, harness.Config{Redis: r.URL()})
+		rdb := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1, DisableIdentity: true})
+		defer rdb.Close()
+		enqueueDoomed(t, rdb)
+		testTasksCommand(t, node)
+	})
+}
+
+func testTasksCommand(t *testing.T, node *harness.Node) {
+	c := commands{t, node}
+	c.eventually("all are buried", func(q client.Queue) bool { return q.Dead == deadLetters })
+
+	out, log, failed := c.run("ls")
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); failed || len(lines) != 101 || !strings.HasPrefix(lines[0], "ID ") ||
+		!strings.Contains(lines[1], "unknown kind") || !strings.Contains(log, "-limit 0") {
+		t.Errorf("ls: %d lines, %s\n%s", len(lines), log, out)
+	}
+	ids := strings.Fields(c.must("ls", "-state", "dead", "-queue=core", "-ids", "-limit", "0"))
+	different := map[string]bool{}
+	for _, id := range ids {
+		different[id] = true
+	}
+	if len(ids) != deadLetters || len(different) != deadLetters {
+		t.Fatalf("ls of all: %d ids, %d different ones, want %d", len(ids), len(different), deadLetters)
+	}
+	out = c.must("ls", "-json", "-limit", "2")
+	for line := range strings.Lines(out) {
+		var task client.Task
+		if err := json.Unmarshal([]byte(line), &task); err != nil || task.State != client.TaskDead || !different[task.ID] || task.LastError == nil {
+			t.Errorf("ls -json: %q, %v", line, err)
+		}
+	}
+	if strings.Count(out, "\n") != 2 || strings.Contains(out, "words of a user") {
+		t.Errorf("ls -json: %s", out)
+	}
+	if out := c.must("ls", "-state", "leased"); out != "" {
+		t.Errorf("ls of nothing: %q", out)
+	}
+	out = c.must("show", ids[0])
+	for _, want := range []string{ids[0], "core", "doomed", "dead", "unknown kind", "died"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("show does not say %q:\n%s", want, out)
+		}
+	}
+	if out = c.must("stats"); !strings.Contains(out, "egress") || !strings.Contains(out, fmt.Sprint(deadLetters)) {
+		t.Errorf("stats:\n%s", out)
+	}
+
+	testTasksSteering(t, c, ids)
+	testTasksRefusals(t, c, ids[0])
+	node.Terminate()
+	c.refused([]string{"no server answers", node.Addr, "-url"}, "stats")
+}
+
+func testTasksSteering(t *testing.T, c commands, ids []string) {
+	before := c.queue("core")
+	if out := c.must("pause", "core"); !strings.HasPrefix(out, "core is paused") {
+		t.Errorf("pause: %q", out)
+	}
+	token := must(c.node.Command(t.Context(), "token", "-user", "alice").Output())(t)
+	alice := must(client.New(c.node.URL(), client.StaticToken(strings.TrimSpace(string(token)))))(t)
+	must(alice.CreateGroup(t.Context(), client.GroupDraft{ID: "g", Members: []string{"bob"}}))(t)
+	waiting := c.queue("core")
+	if !waiting.Paused || waiting.ReadyAll() == 0 || waiting.Processed != before.Processed {
+		t.Errorf("paused: %+v", waiting)
+	}
+	out, log, failed := c.run("retry", "p00-absent", ids[0], ids[1])
+	if !failed || strings.Count(out, "\n") != 2 || !strings.Contains(out, ids[0]+" is ready") || !strings.Contains(log, "p00-absent: no such task") {
+		t.Errorf("retry: %q, %q", out, log)
+	}
+	c.refused([]string{"ready already"}, "retry", ids[0])
+	if out := c.must("delete", ids[0], ids[2]); strings.Count(out, "is deleted") != 2 {
+		t.Errorf("delete: %q", out)
+	}
+	if q := c.queue("core"); q.Deleted != 2 || q.Dead != deadLetters-3 || q.ReadyAll() != waiting.ReadyAll()+1 {
+		t.Errorf("after retry and delete: %+v", q)
+	}
+	c.refused([]string{"no such task"}, "show", ids[0])
+	var q client.Queue
+	if err := json.Unmarshal([]byte(c.must("resume", "core", "-json")), &q); err != nil || q.Paused {
+		t.Errorf("resume: %+v, %v", q, err)
+	}
+	c.eventually("the queue goes on", func(q client.Queue) bool {
+		return q.ReadyAll() == 0 && q.Processed > before.Processed && q.Dead == deadLetters-2 && q.Buried == deadLetters+1
+	})
+}
+
+func testTasksRefusals(t *testing.T, c commands, id string) {
+	token := must(c.node.Command(t.Context(), "token", "-user", "alice").Output())(t)
+	ordinary := strings.TrimSpace(string(token))
+	c.refused([]string{"not of an operator"}, "ls", "-token", ordinary)
+	c.refused([]string{"does not take the token", "CHATD_TOKEN"}, "ls", "-token", "x.y.z")
+	c.refused([]string{"no such queue"}, "pause", "nope")
+	c.refused([]string{"queue:"}, "ls", "-queue", "nope")
+	c.refused([]string{"state"}, "ls", "-state", "done")
+	c.refused([]string{"-url"}, "ls", "-url", "ftp://x")
+	c.refused([]string{"no such task"}, "show", "queues")
+	c.refused([]string{"no such task"}, "show", id+"x")
+	c.refused([]string{"no such route"}, "ls", "-url", c.node.URL()+"/elsewhere")
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	defer page.Close()
+	c.refused([]string{"does not answer as chatd"}, "ls", "-url", page.URL)
+	absent := httptest.NewServer(http.NotFoundHandler())
+	defer absent.Close()
+	c.refused([]string{"is not chatd: 404"}, "ls", "-url", absent.URL)
+}
+
+// TestTasksCommandIsInterrupted presses ctrl-C while the server does not answer.
+func TestTasksCommandIsInterrupted(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	cmd := harness.NewNode(t, harness.Config{}).Command(bounded(t, cliWait), "tasks", "ls", "-url", "http://"+silent.Addr().String())
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	began := time.Now()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(log.String(), "interrupted") {
+		t.Errorf("%v: %s", err, log.String())
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+}
