@@ -23,6 +23,10 @@ type Limits struct {
 	SessionsNodeMax    int // live websockets on a node
 	KeysMax            int // retry keys kept for a sender in a group
 
+	AnnouncementsMax      int // announcements that are kept, those that ended included
+	AnnouncementGroupsMax int // groups that one names
+	AnnouncementUsersMax  int // users that one names
+
 	KeyAge      time.Duration // how long a retry key is kept at least, within KeysMax
 	WaitMax     time.Duration // the longest long poll
 	SafetyCheck time.Duration // within which a lost wake-up is repaired: live groups are compared with the store a little more often
@@ -50,10 +54,15 @@ func DefaultLimits() Limits {
 		SessionsUserMax:    20,
 		SessionsNodeMax:    10_000,
 		KeysMax:            1000,
-		KeyAge:             24 * time.Hour,
-		WaitMax:            60 * time.Second,
-		SafetyCheck:        2 * time.Second,
-		FeedLinger:         30 * time.Second,
-		RingEntries:        128,
+
+		AnnouncementsMax:      1000,
+		AnnouncementGroupsMax: 1000,
+		AnnouncementUsersMax:  10_000,
+
+		KeyAge:      24 * time.Hour,
+		WaitMax:     60 * time.Second,
+		SafetyCheck: 2 * time.Second,
+		FeedLinger:  30 * time.Second,
+		RingEntries: 128,
 	}
 }

@@ -284,6 +284,8 @@ type Stores interface {
 	InboxStore
 	KeyStore
 	KnownStore
+	AnnouncementStore
+	AnnouncementRuns
 	SignalStore
 	CleanupStore
 	TaskStore

@@ -26,6 +26,8 @@ func (s *Service) Handlers() map[string]TaskKind {
 		TaskMember:         handle(s.tellMembers),
 		TaskTrim:           handle(s.trimAll),
 		TaskCleanup:        handle(s.cleanUp),
+		TaskAnnounce:       handle(s.announce),
+		TaskAnnouncePage:   handle(s.announcePart),
 		TaskSchedule:       handle(s.fireSchedule),
 		TaskScheduleFailed: handle(s.tellScheduleFailed),
 		TaskScheduleEnd:    handle(s.forgetSchedule),

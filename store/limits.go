@@ -9,6 +9,7 @@ const (
 	rangeBatch     = 500  // ids, or users, that one step looks at
 	lastsMax       = 1000 // groups whose ends one script reads
 	subscribeMax   = 1000 // channels in one SUBSCRIBE
+	forgetBatch    = 10   // announcements that have ended that one request removes to make room
 
 	dialTimeout  = 2 * time.Second        // to reach the server: above a TCP retransmission
 	replyTimeout = 3 * time.Second        // for any answer: above durableWait, and a script takes 10 ms

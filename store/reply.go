@@ -19,20 +19,21 @@ type reply []any
 
 // refusals translates what the scripts answer, in one place.
 var refusals = map[string]*chat.Error{
-	"NOTFOUND":   chat.ErrNotFound,
-	"FORBIDDEN":  chat.ErrForbidden,
-	"EXISTS":     chat.ErrExists,
-	"KEYREUSED":  chat.ErrKeyReused,
-	"CONFLICT":   chat.ErrConflict,
-	"OUTOFRANGE": chat.ErrOutOfRange,
-	"TOOMANY":    {Code: chat.CodeOutOfRange, Message: "the group has as many members as it may have"},
-	"EMOJIS":     {Code: chat.CodeConflict, Message: "the message has as many different emoji as it may have"},
-	"OWNER":      {Code: chat.CodeConflict, Message: "make another member the owner first"},
-	"EDITS":      {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
-	"FULL":       chat.ErrInboxFull,
-	"GONE":       chat.ErrGone,
-	"SCHEDULES":  {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
-	"WANTS":      errWants,
+	"NOTFOUND":      chat.ErrNotFound,
+	"FORBIDDEN":     chat.ErrForbidden,
+	"EXISTS":        chat.ErrExists,
+	"KEYREUSED":     chat.ErrKeyReused,
+	"CONFLICT":      chat.ErrConflict,
+	"OUTOFRANGE":    chat.ErrOutOfRange,
+	"TOOMANY":       {Code: chat.CodeOutOfRange, Message: "the group has as many members as it may have"},
+	"EMOJIS":        {Code: chat.CodeConflict, Message: "the message has as many different emoji as it may have"},
+	"OWNER":         {Code: chat.CodeConflict, Message: "make another member the owner first"},
+	"EDITS":         {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
+	"FULL":          chat.ErrInboxFull,
+	"GONE":          chat.ErrGone,
+	"ANNOUNCEMENTS": {Code: chat.CodeOutOfRange, Message: "as many announcements are under way as there may be"},
+	"SCHEDULES":     {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
+	"WANTS":         errWants,
 }
 
 // errWants is the refusal of a send that came without the keys of the queue.

@@ -1,0 +1,292 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var (
+	announceCreateScript = newScript("announce_create")
+	announceCancelScript = newScript("announce_cancel")
+	announceStopScript   = newScript("announce_stop")
+	announceForgetScript = newScript("announce_forget")
+)
+
+// announceKeys are the keys of one announcement: the record and the lists of its targets in partition 0, and a part in
+// each partition.
+type announceKeys struct {
+	space keyspace
+	id    string
+}
+
+func (k keyspace) announcement(id string) announceKeys { return announceKeys{k, id} }
+
+func (a announceKeys) record() string { return a.space.tagged(0) + "a:" + a.id }
+
+// part is a HASH: how far the newest run is in a partition.
+func (a announceKeys) part(partition int) string {
+	return a.space.tagged(partition) + "a:" + a.id + ":part"
+}
+
+// targets is a LIST: `u <user>` and `g <group>` of a partition, users first. There is none for an announcement to everyone.
+func (a announceKeys) targets(partition int) string {
+	return fmt.Sprintf("%sa:%s:to:%02d", a.space.tagged(0), a.id, partition)
+}
+
+func (a announceKeys) allTargets() []string {
+	lists := make([]string, a.space.partitions)
+	for p := range lists {
+		lists[p] = a.targets(p)
+	}
+	return lists
+}
+
+// runTask is the id of the task that starts a run.
+func (a announceKeys) runTask(run int64) string {
+	return keyedTaskID(0, chat.TaskAnnounce, fmt.Sprintf("%s %d", a.id, run))
+}
+
+// announcements is a ZSET of all announcements: id -> place in the list, about the ms when it was made. Only the one in
+// partition 0 is ever written.
+func (k keyspace) announcements(partition int) string { return k.tagged(partition) + "announcements" }
+
+// CreateAnnouncement makes an announcement and the task that starts it. Once more with the same id does nothing.
+func (s *Store) CreateAnnouncement(ctx context.Context, a chat.NewAnnouncement) error {
+	k := s.keys.announcement(a.ID)
+	lists := make([][]any, s.keys.partitions)
+	for _, user := range a.Users {
+		p := s.keys.partition(user)
+		lists[p] = append(lists[p], "u "+user)
+	}
+	for _, group := range a.Groups {
+		p := s.keys.partition(group)
+		lists[p] = append(lists[p], "g "+group)
+	}
+	targets := ""
+	if !a.All {
+		targets = strconv.Itoa(len(a.Users) + len(a.Groups))
+	}
+	keys := append([]string{k.record(), s.keys.announcements(0)}, s.keys.queue(0).Enqueue()...)
+	args := []any{a.ID, a.Draft, a.StartMs, string(a.Priority), s.limits.AnnouncementsMax, targets, k.runTask(1), runPayload(a.ID, 1)}
+	for p, list := range lists {
+		if len(list) > 0 {
+			keys = append(keys, k.targets(p))
+			args = append(append(args, len(list)), list...)
+		}
+	}
+	_, err := s.runSafe(ctx, call{announceCreateScript, keys, args})
+	return err
+}
+
+// recordFields are what is read of a record, in the order of asAnnouncement.
+var recordFields = []string{"draft", "state", "run", "next_ms", "created_ms", "targets", "closed", "total", "delivered", "failed"}
+
+// Announcement reads one announcement; while a run is on its way, its counts are those of the parts, each of one instant.
+func (s *Store) Announcement(ctx context.Context, id string) (chat.AnnouncementRecord, error) {
+	list, err := s.announcementsByID(ctx, []string{id})
+	if err != nil {
+		return chat.AnnouncementRecord{}, err
+	}
+	if len(list) == 0 {
+		return chat.AnnouncementRecord{}, chat.ErrNotFound
+	}
+	return list[0], nil
+}
+
+// Announcements pages through the announcements, the newest first, from before a place on; 0: from the newest.
+func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]chat.AnnouncementRecord, error) {
+	highest := "+inf"
+	if before > 0 {
+		highest = "(" + strconv.FormatInt(before, 10)
+	}
+	var found *redis.ZSliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		found = pipe.ZRevRangeByScoreWithScores(ctx, s.keys.announcements(0), &redis.ZRangeBy{Min: "-inf", Max: highest, Count: int64(limit)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[string]int64, limit)
+	ids := make([]string, 0, limit)
+	for _, z := range found.Val() {
+		id, _ := z.Member.(string)
+		places[id] = int64(z.Score)
+		ids = append(ids, id)
+	}
+	list, err := s.announcementsByID(ctx, ids)
+	for i := range list {
+		list[i].Place = places[list[i].ID]
+	}
+	return list, err
+}
+
+// announcementsByID reads announcements, without those that are not there.
+func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]chat.AnnouncementRecord, error) {
+	records := make([]*redis.SliceCmd, len(ids))
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, id := range ids {
+			records[i] = pipe.HMGet(ctx, s.keys.announcement(id).record(), recordFields...)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []chat.AnnouncementRecord
+	for i, id := range ids {
+		r := reply(records[i].Val())
+		if r.text(1) == "" {
+			continue
+		}
+		one := chat.AnnouncementRecord{ID: id, Draft: []byte(r.text(0)), State: chat.AnnouncementState(r.text(1)), Run: r.number(2),
+			NextMs: r.number(3), CreatedMs: r.number(4), Total: r.number(7), Delivered: r.number(8), Failed: r.number(9)}
+		if r.text(6) == "0" {
+			parts, err := s.announcementParts(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			sum := sumParts(parts, one.Run)
+			// Where the targets are named their number is known before every part has started.
+			one.Total, one.Delivered, one.Failed = max(sum.total, r.number(5)), sum.delivered, sum.failed
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// announcementPart is how far the newest run is in one partition.
+type announcementPart struct {
+	run                      int64
+	done                     bool
+	total, delivered, failed int64
+}
+
+// announcementParts reads the part of an announcement in every partition.
+func (s *Store) announcementParts(ctx context.Context, id string) ([]announcementPart, error) {
+	k := s.keys.announcement(id)
+	found := make([]*redis.SliceCmd, s.keys.partitions)
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for p := range found {
+			found[p] = pipe.HMGet(ctx, k.part(p), "run", "done", "total", "delivered", "failed")
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]announcementPart, len(found))
+	for p, cmd := range found {
+		r := reply(cmd.Val())
+		parts[p] = announcementPart{r.number(0), r.text(1) == "1", r.number(2), r.number(3), r.number(4)}
+	}
+	return parts, nil
+}
+
+// sumParts adds up the parts that have begun a run; done where all of them are done with it.
+func sumParts(parts []announcementPart, run int64) announcementPart {
+	sum := announcementPart{run: run, done: true}
+	for _, p := range parts {
+		if p.run != run {
+			sum.done = false
+			continue
+		}
+		sum.done = sum.done && p.done
+		sum.total += p.total
+		sum.delivered += p.delivered
+		sum.failed += p.failed
+	}
+	return sum
+}
+
+// CancelAnnouncement ends an announcement: once it has returned nobody further gets it. Several steps, each of which may
+// be repeated.
+func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
+	k := s.keys.announcement(id)
+	keys := append([]string{k.record()}, s.keys.queue(0).Work()...)
+	r, err := s.runSafe(ctx, call{announceCancelScript, append(keys, k.allTargets()...), nil})
+	if err != nil {
+		return err
+	}
+	run, closed := r.number(1), r.number(2) == 1
+	if closed {
+		return nil
+	}
+	stops := make([]call, s.keys.partitions)
+	for p := range stops {
+		stops[p] = call{announceStopScript, []string{k.part(p)}, nil}
+	}
+	if err := s.runEach(ctx, stops); err != nil {
+		return err
+	}
+	parts, err := s.announcementParts(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.closeRun(ctx, id, sumParts(parts, run))
+}
+
+// ForgetAnnouncements removes announcements that have ended, of the oldest that there are; n is how many.
+func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
+	var oldest *redis.StringSliceCmd
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		oldest = pipe.ZRange(ctx, s.keys.announcements(0), 0, int64(s.limits.AnnouncementsMax)-1)
+	})
+	if err != nil {
+		return 0, err
+	}
+	states := make([]*redis.SliceCmd, len(oldest.Val()))
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, id := range oldest.Val() {
+			states[i] = pipe.HMGet(ctx, s.keys.announcement(id).record(), "state", "closed")
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i, id := range oldest.Val() {
+		r := reply(states[i].Val())
+		ended := r.text(0) == string(chat.AnnouncementDone) || r.text(0) == string(chat.AnnouncementCancelled)
+		if !ended || r.text(1) != "1" {
+			continue
+		}
+		if err := s.forgetAnnouncement(ctx, id); err != nil {
+			return n, err
+		}
+		if n++; n == forgetBatch {
+			break
+		}
+	}
+	return n, nil
+}
+
+// forgetAnnouncement removes one that has ended, its record last: until then it is found again.
+func (s *Store) forgetAnnouncement(ctx context.Context, id string) error {
+	k := s.keys.announcement(id)
+	parts := make([]call, 0, s.keys.partitions)
+	for p := 1; p < s.keys.partitions; p++ {
+		parts = append(parts, call{announceForgetScript, []string{s.keys.announcements(p), k.part(p)}, []any{id}})
+	}
+	if err := s.runEach(ctx, parts); err != nil {
+		return err
+	}
+	keys := append([]string{s.keys.announcements(0), k.part(0), k.record()}, k.allTargets()...)
+	_, err := s.runSafe(ctx, call{announceForgetScript, keys, []any{id}})
+	return err
+}
+
+// runEach runs calls that answer nothing, and returns the first error.
+func (s *Store) runEach(ctx context.Context, calls []call) error {
+	_, errs, err := s.runAll(ctx, calls)
+	if err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,352 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+func announcement(id string, change func(*chat.NewAnnouncement)) chat.NewAnnouncement {
+	a := chat.NewAnnouncement{ID: id, Draft: []byte(`{"from":"op"}`), Priority: chat.PriorityLow, All: true}
+	if change != nil {
+		change(&a)
+	}
+	return a
+}
+
+func forUsers(users ...string) func(*chat.NewAnnouncement) {
+	return func(a *chat.NewAnnouncement) { a.All, a.Users = false, users }
+}
+
+func (w *world) announces(a chat.NewAnnouncement) {
+	w.Helper()
+	w.ok(w.CreateAnnouncement(w.ctx, a))
+}
+
+func (w *world) announced(id string) chat.AnnouncementRecord {
+	w.Helper()
+	r, err := w.Announcement(w.ctx, id)
+	w.ok(err)
+	return r
+}
+
+// announceCounts are state, total, delivered and failed.
+func (w *world) announceCounts(id string) string {
+	w.Helper()
+	r := w.announced(id)
+	return fmt.Sprintf("%s %d %d %d", r.State, r.Total, r.Delivered, r.Failed)
+}
+
+func (w *world) beginRun(id string, run, nextMs int64) (goOn bool, wait time.Duration) {
+	w.Helper()
+	goOn, wait, err := w.BeginAnnouncement(w.ctx, id, run, nextMs)
+	w.ok(err)
+	return goOn, wait
+}
+
+// startRun begins a run and starts its parts.
+func (w *world) startRun(id string, run int64) {
+	w.Helper()
+	if goOn, wait := w.beginRun(id, run, 0); !goOn || wait != 0 {
+		w.Fatalf("run %d of %s: got %v, %v", run, id, goOn, wait)
+	}
+	w.ok(w.StartAnnouncement(w.ctx, id, run))
+}
+
+func (w *world) nextPage(id string, run int64, partition, limit int) *chat.AnnouncementPage {
+	w.Helper()
+	page, err := w.AnnouncementPage(w.ctx, chat.AnnouncementPart{Announcement: id, Run: run, Partition: partition}, limit)
+	w.ok(err)
+	return page
+}
+
+// announcePage does a page.
+func (w *world) announcePage(page *chat.AnnouncementPage) {
+	w.Helper()
+	if page.Group != "" {
+		a := text(page.Group, "op", "hear")
+		a.Mark = mark()
+		w.ok(w.AnnounceToGroup(w.ctx, page, a))
+		return
+	}
+	i := item("", "op", page.Announcement)
+	i.System = true
+	w.ok(w.AnnounceToUsers(w.ctx, page, i))
+}
+
+// announcesAll does all pages of a run, and closes it.
+func (w *world) announcesAll(id string, run int64, limit int) (pages int) {
+	w.Helper()
+	for p := range w.Partitions() {
+		for page := w.nextPage(id, run, p, limit); page != nil; page = w.nextPage(id, run, p, limit) {
+			w.announcePage(page)
+			pages++
+		}
+	}
+	w.ok(w.CloseAnnouncement(w.ctx, id, run))
+	return pages
+}
+
+// heard are the announcements in an inbox.
+func (w *world) heard(user string) []string {
+	w.Helper()
+	var out []string
+	for _, raw := range w.inbox(user, nil, 1000).Items {
+		var it chat.Item
+		w.ok(json.Unmarshal(raw, &it))
+		out = append(out, *it.Body)
+	}
+	return out
+}
+
+var announcementTests = map[string]func(*world){
+	"users are known once": func(w *world) {
+		w.ok(w.Know(w.ctx, "requester"))
+		w.ok(w.Know(w.ctx, "requester"))
+		w.ok(w.AddUserGroups(w.ctx, []string{"member"}, "g", 0))
+		w.put(item("receiver", "sender", "x"))
+		w.announces(announcement("a", nil))
+		w.equal(w.announceCounts("a"), "pending 0 0 0")
+		w.startRun("a", 1)
+		w.equal(w.announceCounts("a"), "running 3 0 0")
+		w.announcesAll("a", 1, 2)
+		w.equal(w.announceCounts("a"), "done 3 3 0")
+		for _, user := range []string{"requester", "member"} {
+			w.equal(w.heard(user), []string{"a"})
+		}
+		w.equal(w.heard("receiver"), []string{"x", "a"})
+		w.equal(w.heard("sender"), []string(nil))
+	},
+	"to everyone, page by page": func(w *world) {
+		const users = 230
+		for i := range users {
+			w.ok(w.Know(w.ctx, fmt.Sprintf("u%d", i)))
+		}
+		w.announces(announcement("a", nil))
+		w.startRun("a", 1)
+		for p := range w.Partitions() {
+			page := w.nextPage("a", 1, p, 10)
+			w.equal([]any{len(page.Users), page.Cursor, page.Next == page.Users[9], page.Last}, []any{10, "", true, false})
+			w.announcePage(page)
+			w.announcePage(page) // by a worker whose answer was lost
+			w.ok(w.StartAnnouncement(w.ctx, "a", 1))
+		}
+		w.equal(w.announceCounts("a"), fmt.Sprintf("running %d %d 0", users, 10*w.Partitions()))
+		w.ok(w.Know(w.ctx, "zz")) // behind the places of all parts: a target too
+		w.announcesAll("a", 1, 10)
+		w.equal(w.announceCounts("a"), fmt.Sprintf("done %d %d 0", users+1, users+1))
+		for i := range users {
+			w.equal(w.heard(fmt.Sprintf("u%d", i)), []string{"a"})
+		}
+		w.equal(w.heard("zz"), []string{"a"})
+	},
+	"to groups and users": func(w *world) {
+		w.group("g", []string{"bob"})
+		w.group("h", nil)
+		var users []string
+		for i := range 25 {
+			users = append(users, fmt.Sprintf("u%d", i))
+		}
+		w.announces(announcement("a", func(a *chat.NewAnnouncement) {
+			forUsers(users...)(a)
+			a.Groups = []string{"g", "none", "h"}
+		}))
+		w.equal(w.announceCounts("a"), "pending 28 0 0")
+		before := w.info("g", "bob")
+		w.startRun("a", 1)
+		w.equal(w.announceCounts("a"), "running 28 0 0")
+		pages := w.announcesAll("a", 1, 10)
+		w.equal(w.announceCounts("a"), "done 28 27 1")
+		if pages < 3+3 {
+			w.Fatalf("got %d pages for 25 users by 10, and 3 groups", pages)
+		}
+		for _, user := range users {
+			w.equal(w.heard(user), []string{"a"})
+		}
+		for group, id := range map[string]int64{"g": before.Last + 1, "h": 2} {
+			e := decode(w, w.entry(group, id))
+			w.equal([]any{e.From, e.Kind, *e.Body}, []any{"op", chat.Text, "hear"})
+		}
+		after := w.info("g", "bob")
+		w.equal([]int64{after.Last, after.Unread, after.Group.Members}, []int64{before.Last + 1, before.Unread + 1, 2})
+	},
+	"many targets": func(w *world) {
+		var users []string
+		for i := range 10_000 {
+			users = append(users, fmt.Sprintf("u%d", i))
+		}
+		w.announces(announcement("a", forUsers(users...)))
+		w.startRun("a", 1)
+		var named []string
+		for p := range w.Partitions() {
+			page := w.nextPage("a", 1, p, 10_000)
+			w.equal(page.Last, true)
+			named = append(named, page.Users...)
+		}
+		slices.Sort(users)
+		slices.Sort(named)
+		w.equal(named, users)
+	},
+	"a full inbox drops its oldest": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxItemsMax = 2 })
+		w.put(item("bob", "alice", "1"))
+		w.put(item("bob", "alice", "2"))
+		w.announces(announcement("a", forUsers("bob")))
+		w.startRun("a", 1)
+		w.announcesAll("a", 1, 10)
+		w.equal(w.heard("bob"), []string{"2", "a"})
+		w.equal(w.inbox("bob", nil, 10).Complete, false)
+		w.equal(w.announceCounts("a"), "done 1 1 0")
+	},
+	"created once": func(w *world) {
+		w.announces(announcement("a", forUsers("bob")))
+		w.announces(announcement("a", forUsers("bob")))
+		w.equal(len(w.waiting(chat.TaskAnnounce)), 1)
+		r := w.announced("a")
+		w.equal([]any{string(r.Draft), r.Run, r.NextMs > 0, r.CreatedMs > 0}, []any{`{"from":"op"}`, int64(0), true, true})
+		_, err := w.Announcement(w.ctx, "none")
+		w.fails(err, chat.ErrNotFound)
+		list, err := w.Announcements(w.ctx, 0, 10)
+		w.ok(err)
+		w.equal(len(list), 1)
+	},
+	"at its time": func(w *world) {
+		at := w.now() + 3_600_000
+		w.announces(announcement("a", func(a *chat.NewAnnouncement) { a.StartMs = at }))
+		for _, due := range w.waiting(chat.TaskAnnounce) {
+			w.equal(due, at)
+		}
+		w.equal(w.announced("a").NextMs, at)
+		goOn, wait := w.beginRun("a", 1, 0)
+		if goOn || wait > time.Hour || wait < 59*time.Minute {
+			w.Fatalf("got %v, %v an hour before its time", goOn, wait)
+		}
+		w.equal(w.announceCounts("a"), "pending 0 0 0")
+	},
+	"again and again": func(w *world) {
+		w.announces(announcement("a", forUsers("bob")))
+		next := w.now() - 1000 // it was missed meanwhile
+		goOn, _ := w.beginRun("a", 1, next)
+		w.equal(goOn, true)
+		goOn, _ = w.beginRun("a", 1, next) // its worker died
+		w.equal(goOn, true)
+		w.equal(len(w.waiting(chat.TaskAnnounce)), 2)
+		w.ok(w.StartAnnouncement(w.ctx, "a", 1))
+		w.equal(len(w.waiting(chat.TaskAnnouncePage)), 1)
+		goOn, wait := w.beginRun("a", 2, 0) // the first run is still on its way
+		w.equal([]any{goOn, wait}, []any{false, time.Second})
+		goOn, wait = w.beginRun("a", 3, 0)
+		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
+		w.announcesAll("a", 1, 10)
+		w.equal(w.announceCounts("a"), "pending 1 1 0")
+		w.equal(w.announced("a").NextMs, next)
+		goOn, wait = w.beginRun("a", 1, next)
+		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
+
+		w.startRun("a", 2)
+		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by one who was stopped for a while
+		w.equal(w.announceCounts("a"), "running 1 0 0")
+		w.equal(w.nextPage("a", 1, 0, 10), (*chat.AnnouncementPage)(nil))
+		w.announcesAll("a", 2, 10)
+		w.equal(w.announceCounts("a"), "done 1 1 0")
+		w.equal(w.heard("bob"), []string{"a", "a"})
+	},
+	"cancel what waits": func(w *world) {
+		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrNotFound)
+		w.announces(announcement("a", func(a *chat.NewAnnouncement) {
+			forUsers("bob")(a)
+			a.StartMs = w.now() + 3_600_000
+		}))
+		w.ok(w.CancelAnnouncement(w.ctx, "a"))
+		w.ok(w.CancelAnnouncement(w.ctx, "a"))
+		w.equal(w.announceCounts("a"), "cancelled 1 0 0")
+		w.equal(len(w.waiting(chat.TaskAnnounce)), 0)
+		goOn, wait := w.beginRun("a", 1, 0)
+		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
+	},
+	"cancel what is on its way": func(w *world) {
+		const users = 100
+		for i := range users {
+			w.ok(w.Know(w.ctx, fmt.Sprintf("u%d", i)))
+		}
+		w.announces(announcement("a", nil))
+		w.startRun("a", 1)
+		held := w.nextPage("a", 1, 0, 5)
+		w.announcePage(held)
+		held = w.nextPage("a", 1, 0, 5)
+		w.ok(w.CancelAnnouncement(w.ctx, "a"))
+		w.announcePage(held) // by a worker who read it before
+		w.ok(w.StartAnnouncement(w.ctx, "a", 1))
+		for p := range w.Partitions() {
+			w.equal(w.nextPage("a", 1, p, 5), (*chat.AnnouncementPage)(nil))
+		}
+		w.ok(w.CloseAnnouncement(w.ctx, "a", 1))
+		w.ok(w.CancelAnnouncement(w.ctx, "a"))
+		w.equal(w.announceCounts("a"), fmt.Sprintf("cancelled %d 5 0", users))
+		got := 0
+		for i := range users {
+			got += len(w.heard(fmt.Sprintf("u%d", i)))
+		}
+		w.equal(got, 5)
+	},
+	"cancel what is done": func(w *world) {
+		w.announces(announcement("a", forUsers("bob")))
+		w.startRun("a", 1)
+		w.announcesAll("a", 1, 10)
+		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrConflict)
+	},
+	"nobody to tell": func(w *world) {
+		w.announces(announcement("a", nil))
+		w.startRun("a", 1)
+		w.ok(w.CloseAnnouncement(w.ctx, "a", 1))
+		w.equal(w.announceCounts("a"), "done 0 0 0")
+		w.equal(len(w.waiting(chat.TaskAnnouncePage)), 0)
+	},
+	"the list": func(w *world) {
+		for i := range 7 {
+			w.announces(announcement(fmt.Sprint(i), forUsers("bob")))
+		}
+		var all []string
+		before := int64(0)
+		for {
+			list, err := w.Announcements(w.ctx, before, 3)
+			w.ok(err)
+			if len(list) == 0 {
+				break
+			}
+			for _, r := range list {
+				all = append(all, r.ID)
+				before = r.Place
+			}
+		}
+		w.equal(strings.Join(all, ""), "6543210")
+	},
+	"those that ended make room": func(w *world) {
+		w.with(func(l *chat.Limits) { l.AnnouncementsMax = 4 })
+		n, err := w.ForgetAnnouncements(w.ctx)
+		w.ok(err)
+		w.equal(n, 0)
+		for _, id := range []string{"pending", "done", "running", "cancelled"} {
+			w.announces(announcement(id, forUsers("bob")))
+		}
+		w.startRun("done", 1)
+		w.announcesAll("done", 1, 10)
+		w.startRun("running", 1)
+		w.startRun("cancelled", 1)
+		w.ok(w.CancelAnnouncement(w.ctx, "cancelled"))
+		w.fails(w.CreateAnnouncement(w.ctx, announcement("new", forUsers("bob"))), chat.ErrOutOfRange)
+		n, err = w.ForgetAnnouncements(w.ctx)
+		w.ok(err)
+		w.equal(n, 2)
+		w.announces(announcement("new", forUsers("bob")))
+		for id, want := range map[string]error{"pending": nil, "done": chat.ErrNotFound, "running": nil, "cancelled": chat.ErrNotFound, "new": nil} {
+			_, err := w.Announcement(w.ctx, id)
+			w.fails(err, want)
+		}
+		w.equal(w.announceCounts("running"), "running 1 0 0")
+	},
+}
