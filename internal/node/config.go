@@ -35,11 +35,12 @@ type Config struct {
 	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"What aud of a token must hold."`
 	Origins        []string `env:"CHATD_ORIGINS" help:"Origins of other sites that may call, comma-separated."`
 	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses whose X-Forwarded-For counts, comma-separated."`
-	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that a JWKS URL may reach, comma-separated."`
+	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated; without it only public addresses, by https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
 	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Whom one may write to directly: all, or shared (who shares a group)."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
 	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to serve on after /readyz says no. Default: 0s on a loopback address, else 5s."`
+	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before those who are away are told."`
 	Log            string   `env:"CHATD_LOG" default:"info" help:"debug, info, warn or error."`
 	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"text or json."`
 
@@ -52,27 +53,27 @@ type Config struct {
 	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Live websockets of a user."`
 
 	// Settings of what this version does not have; see checkAbsent.
-	Archive     string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
-	Accounts    string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
-	RateUser    string `env:"CHATD_RATE_USER" default:"off" hidden:""`
-	RateSend    string `env:"CHATD_RATE_SEND" default:"off" hidden:""`
-	RateIP      string `name:"rate-ip" env:"CHATD_RATE_IP" default:"off" hidden:""`
-	NotifyDelay string `env:"CHATD_NOTIFY_DELAY" hidden:""` // without notifications any delay holds
+	Archive  string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
+	Accounts string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
+	RateUser string `env:"CHATD_RATE_USER" default:"off" hidden:""`
+	RateSend string `env:"CHATD_RATE_SEND" default:"off" hidden:""`
+	RateIP   string `name:"rate-ip" env:"CHATD_RATE_IP" default:"off" hidden:""`
 }
 
 // settings are the checked Config.
 type settings struct {
 	Config
-	unenforced []string // keys of settings that this version reads and does not act on
-	secret     []byte
-	dev        bool
-	loopback   bool
-	proxies    []netip.Prefix
-	egress     []netip.Prefix
-	durability chat.Durability
-	direct     chat.DirectPolicy
-	limits     chat.Limits
-	drainDelay time.Duration
+	unenforced  []string // keys of settings that this version reads and does not act on
+	secret      []byte
+	dev         bool
+	loopback    bool
+	proxies     []netip.Prefix
+	egress      []netip.Prefix
+	durability  chat.Durability
+	direct      chat.DirectPolicy
+	limits      chat.Limits
+	drainDelay  time.Duration
+	notifyDelay time.Duration
 }
 
 // problems collects what is wrong, so that all of it is told at once.
@@ -187,6 +188,11 @@ func (s *settings) checkChoices(p *problems) {
 			p.add(c.key, "want one of %s; not %q", strings.Join(c.allowed, ", "), c.value)
 		}
 	}
+	delay, err := time.ParseDuration(s.NotifyDelay)
+	if err != nil || delay < 0 || delay > notifyDelayMax {
+		p.add("CHATD_NOTIFY_DELAY", "want a duration from 0s to %s, such as 3s; not %q", notifyDelayMax, s.NotifyDelay)
+	}
+	s.notifyDelay = delay
 	s.direct = chat.DirectPolicy(s.Direct)
 	// A send that waits for memory waits for nothing: then the answer does not speak of it either.
 	if s.Durability != string(chat.DurabilityMemory) {
@@ -226,7 +232,7 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 var rate = regexp.MustCompile(`^[1-9][0-9]{0,8}/[smh]$`)
 
 // checkAbsent looks at the settings of what this version does not have. A store or a sign-in that is missing stops the
-// start; what only limits or delays is read, and announce warns of it, so that one environment fits several versions.
+// start; what only limits is read, and announce warns of it, so that one environment fits several versions.
 func (s *settings) checkAbsent(p *problems) {
 	for _, a := range []struct{ key, value string }{{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts}} {
 		if a.value != "off" && a.value != "" {
@@ -243,9 +249,6 @@ func (s *settings) checkAbsent(p *problems) {
 		default:
 			p.add(a.key, "want off, or a rate such as 100/s; not %q", a.value)
 		}
-	}
-	if s.NotifyDelay != "" {
-		s.unenforced = append(s.unenforced, "CHATD_NOTIFY_DELAY")
 	}
 }
 

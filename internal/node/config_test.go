@@ -59,6 +59,9 @@ func TestConfigRefuses(t *testing.T) {
 		"limit negative":        {func(c *Config) { c.MaxSessions = "-1" }, []string{"CHATD_MAX_SESSIONS"}},
 		"limit huge":            {func(c *Config) { c.MaxInbox = "9999999999999999999" }, []string{"CHATD_MAX_INBOX"}},
 		"drain delay":           {func(c *Config) { c.DrainDelay = "5" }, []string{"CHATD_DRAIN_DELAY"}},
+		"notify delay":          {func(c *Config) { c.NotifyDelay = "3" }, []string{"CHATD_NOTIFY_DELAY", "3s"}},
+		"notify delay negative": {func(c *Config) { c.NotifyDelay = "-1s" }, []string{"CHATD_NOTIFY_DELAY"}},
+		"notify delay of days":  {func(c *Config) { c.NotifyDelay = "48h" }, []string{"CHATD_NOTIFY_DELAY", "1h"}},
 		"archive":               {func(c *Config) { c.Archive = "sqlite:x" }, []string{"CHATD_ARCHIVE", "off"}},
 		"accounts":              {func(c *Config) { c.Accounts = "on" }, []string{"CHATD_ACCOUNTS"}},
 		"rate":                  {func(c *Config) { c.RateUser = "fast" }, []string{"CHATD_RATE_USER", "100/s"}},
@@ -94,8 +97,8 @@ func TestConfigTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.dev || s.drainDelay != 0 || s.durability != "" || s.limits != chat.DefaultLimits() {
-		t.Errorf("defaults: dev %v, drain delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.durability, s.limits)
+	if !s.dev || s.drainDelay != 0 || s.notifyDelay != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
+		t.Errorf("defaults: dev %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.notifyDelay, s.durability, s.limits)
 	}
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(testSecret+"\n"), 0o600); err != nil {
@@ -103,7 +106,7 @@ func TestConfigTakes(t *testing.T) {
 	}
 	c.Addr, c.JWTSecretFile, c.Durability, c.MaxBody, c.MaxPage = "0.0.0.0:80", file, "disk", "1000", "50"
 	c.Origins, c.TrustedProxies, c.Archive = []string{"https://a.example", "http://localhost:3000"}, []string{"10.0.0.1", "fd00::/8"}, "off"
-	c.RateUser, c.RateIP, c.NotifyDelay = "100/s", "off", "3s"
+	c.RateUser, c.RateIP, c.NotifyDelay = "100/s", "off", "500ms"
 	if s, err = c.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,10 @@ func TestConfigTakes(t *testing.T) {
 	if s.limits.BodyBytesMax != 1000 || s.limits.PageMessagesMax != 50 || s.limits.PageMessages != 50 {
 		t.Errorf("limits %+v", s.limits)
 	}
-	if want := []string{"CHATD_RATE_USER", "CHATD_NOTIFY_DELAY"}; !slices.Equal(s.unenforced, want) {
+	if s.notifyDelay != 500*time.Millisecond {
+		t.Errorf("notify delay %s", s.notifyDelay)
+	}
+	if want := []string{"CHATD_RATE_USER"}; !slices.Equal(s.unenforced, want) {
 		t.Errorf("warned of %q, want %q", s.unenforced, want)
 	}
 	for _, off := range []func(*Config){
@@ -129,7 +135,7 @@ func TestConfigTakes(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	fine := []string{"PATH=/bin", "CHATD_ADDR=x", "CHATD_RATE_IP=off", "CHATD_SERVICE_HOST=10.0.0.1", "CHATD_PORT=tcp://10.0.0.1:80", "CHATD_PORT_80_TCP=x", "CHATD_E2E_BINARY=x"}
+	fine := []string{"PATH=/bin", "CHATD_ADDR=x", "CHATD_RATE_IP=off", "CHATD_SERVICE_HOST=10.0.0.1", "CHATD_PORT=tcp://10.0.0.1:80", "CHATD_PORT_80_TCP=x", "CHATD_E2E_BINARY=x", "CHATD_URL=http://x", "CHATD_TOKEN=x"}
 	if err := CheckEnvironment(fine); err != nil {
 		t.Error(err)
 	}

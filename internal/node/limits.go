@@ -10,6 +10,7 @@ const (
 	secretBytesMin    = 32               // HS256 is as strong as its secret, up to its 256 bits
 	drainDelayDefault = 5 * time.Second  // a balancer asks /readyz about that often
 	drainDelayMax     = 5 * time.Minute  //
+	notifyDelayMax    = time.Hour        // beyond that nobody would call it telling
 	sessionsDrainMax  = 10 * time.Second // how long closing the websockets is spread over
 	shutdownMax       = 20 * time.Second // after that requests are cut off
 )
