@@ -67,7 +67,7 @@ func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct
 	now := s.opt.Now()
 	content := contentHash(Entry{Body: it.Body, Data: it.Data})
 	it.SentAt = TimeMs(now)
-	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: by.User, Rest: itemRest(it), SentAtMs: now,
+	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: by.User, Rest: itemRest(it), SentAtMs: now, Notify: PriorityHigh,
 		Key: d.ClientID, Content: content})
 	if err != nil {
 		return Item{}, false, asError(err)

@@ -19,6 +19,7 @@ type Limits struct {
 	EmojiBytesMax      int // bytes of one emoji
 	EmojisMax          int // different emoji on one message
 	EditsMax           int // edits of one message: each is blanked when the message is deleted, in one step
+	UserDevicesMax     int // devices of a user
 	SessionsUserMax    int // live websockets of a user on a node
 	SessionsNodeMax    int // live websockets on a node
 	KeysMax            int // retry keys kept for a sender in a group
@@ -51,6 +52,7 @@ func DefaultLimits() Limits {
 		EmojiBytesMax:      32,
 		EmojisMax:          20,
 		EditsMax:           200,
+		UserDevicesMax:     20,
 		SessionsUserMax:    20,
 		SessionsNodeMax:    10_000,
 		KeysMax:            1000,

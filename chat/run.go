@@ -8,8 +8,13 @@ import (
 // Run runs the live part (the node's subscription, fills, safety check, hints) until ctx ends, and returns when all of it
 // has stopped. Follow and long polls need it.
 func (s *Service) Run(ctx context.Context) error {
+	// Where devices are, the delay that this node was given holds from now on.
+	if err := s.stores.WantNotify(ctx, s.opt.NotifyDelay, true); err != nil && ctx.Err() == nil {
+		s.opt.Log.WarnContext(ctx, "the delay of notifications stays as it was", "error", err)
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() { s.runHints(ctx) })
+	wg.Go(func() { s.runPresence(ctx) })
 	defer wg.Wait()
 	return s.feeds.run(ctx)
 }

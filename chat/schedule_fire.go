@@ -65,7 +65,7 @@ func (s *Service) newFiring(ctx context.Context, r ScheduleRecord, nowMs int64) 
 		return f, nil
 	}
 	it := Item{Kind: ItemDirect, From: p.Owner, Body: p.Body, Data: p.Data, ClientID: p.ClientID, SentAt: TimeMs(nowMs)}
-	f.Item = &NewItem{To: p.User, From: p.Owner, Rest: itemRest(it), SentAtMs: nowMs, Key: p.ClientID,
+	f.Item = &NewItem{To: p.User, From: p.Owner, Rest: itemRest(it), SentAtMs: nowMs, Notify: PriorityHigh, Key: p.ClientID,
 		Content: contentHash(Entry{Body: p.Body, Data: p.Data})}
 	return f, s.mayWrite(ctx, p.owner(), p.User)
 }

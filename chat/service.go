@@ -14,6 +14,9 @@ type Options struct {
 	Direct DirectPolicy // whom one may write to directly
 	Log    *slog.Logger
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
+
+	NotifyDelay time.Duration // from a new message to the look at who is to be told of it
+	Pusher      Pusher        // reaches devices; nil: nothing is delivered
 }
 
 // DirectPolicy says whose inbox one may write to.
@@ -108,6 +111,9 @@ type Service struct {
 	feeds  *feeds
 	hints  *hints
 	known  known
+
+	presence *presence
+	pushKey  pushKey
 }
 
 // New makes a Service over stores. Nothing runs yet: the live part (feeds, safety check, hints) runs in Run.
@@ -124,7 +130,7 @@ func New(stores Stores, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	s := &Service{stores: stores, opt: opt, hints: newHints()}
+	s := &Service{stores: stores, opt: opt, hints: newHints(), presence: newPresence()}
 	s.feeds = newFeeds(s)
 	return s
 }

@@ -245,6 +245,8 @@ type NewItem struct {
 	Key      string // client_id, or the server's own key; empty: no deduplication
 	Content  string // hash of the content
 	System   bool   // an item of the server: a full inbox drops its oldest instead of refusing
+	// Notify, high or low, is how urgently its owner is told of the item while away; empty: not at all.
+	Notify Priority
 }
 
 // InboxStore keeps inboxes.
@@ -289,6 +291,11 @@ type Stores interface {
 	SignalStore
 	CleanupStore
 	TaskStore
+	DeviceStore
+	LevelStore
+	NotifyStore
+	PresenceStore
+	PushKeyStore
 	ScheduleStore
 	// Sync returns when all that was acknowledged before is on the disk of the store, as far as it can tell.
 	Sync(ctx context.Context) error

@@ -150,8 +150,9 @@ func (s *Store) pageOfTargets(ctx context.Context, page *chat.AnnouncementPage, 
 // AnnounceToUsers puts an item into the inboxes of a page and moves the part on, where it is still where the page begins.
 func (s *Store) AnnounceToUsers(ctx context.Context, page *chat.AnnouncementPage, item chat.NewItem) error {
 	k := s.keys.announcement(page.Announcement)
-	keys := make([]string, 0, 2+3*len(page.Users))
-	keys = append(keys, k.part(page.Partition), s.keys.users(page.Partition))
+	p := page.Partition
+	keys := make([]string, 0, 12+3*len(page.Users))
+	keys = append(append(keys, k.part(p), s.keys.users(p), s.keys.wants(p), s.keys.reachable(p)), s.keys.queue(p).Enqueue()...)
 	args := make([]any, 0, 9+len(page.Users))
 	args = append(args, page.Run, page.Cursor, page.Next, flag(page.Last), item.From, item.Rest, item.SentAtMs,
 		s.limits.InboxItemsMax, newEpoch())

@@ -35,10 +35,13 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 
 // inboxArgs are the keys and arguments that inbox_args of inbox_put.lua binds.
 func (s *Store) inboxArgs(item chat.NewItem) (keys []string, args []any) {
-	k := s.keys.user(item.To)
-	return []string{k.inbox(), k.inboxBase(), k.inboxSenders(), k.inboxSent(item.From), s.keys.users(s.keys.partition(item.To))},
-		[]any{item.From, item.Rest, item.SentAtMs, shortHash(item.Key), shortHash(item.Content), flag(item.System),
-			s.limits.InboxItemsMax, s.limits.KeysMax, newEpoch(), k.channel(), item.To}
+	k, p := s.keys.user(item.To), s.keys.partition(item.To)
+	keys = []string{k.inbox(), k.inboxBase(), k.inboxSenders(), k.inboxSent(item.From), s.keys.users(p)}
+	if item.Notify != "" {
+		keys = append(append(keys, s.keys.wants(p), s.keys.reachable(p)), s.keys.queue(p).Enqueue()...)
+	}
+	return keys, []any{item.From, item.Rest, item.SentAtMs, shortHash(item.Key), shortHash(item.Content), flag(item.System),
+		s.limits.InboxItemsMax, s.limits.KeysMax, newEpoch(), k.channel(), item.To, string(item.Notify)}
 }
 
 // forgetInboxSender drops what is kept of a sender who was idle for a day, where there is one. The next item finds the

@@ -1,10 +1,13 @@
 -- include: retry.lua
+-- include: inbox_wants.lua
 -- inbox_put puts an item at the end of an inbox, or gives the first answer again where the retry key is known. The seq of an
 -- item is base plus its place in the list. It checks everything before it writes anything.
 --
--- k  keys: inbox, base, senders, sent (of the sender; left out where there is no retry key), users (of the partition)
+-- k  keys: inbox, base, senders, sent (of the sender; left out where there is no retry key), users (of the partition), and
+--    where a.notify is given: wants, reachable, qk (those of the core queue)
 -- a  from, rest (of the JSON), sent_ms, key and content (of a retry, hashed), system (true for an item of the server),
---    items_max, keys_max, epoch (for a new inbox), channel, user (whose inbox it is)
+--    items_max, keys_max, epoch (for a new inbox), channel, user (whose inbox it is),
+--    notify (high or low: the user is told while away)
 -- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to be forgotten or ''}, or a refusal: KEYREUSED, FULL
 local function inbox_put(k, a)
   local first_time = known(k.sent, a.key, a.content, false)
@@ -29,15 +32,20 @@ local function inbox_put(k, a)
     redis.call('ZADD', k.senders, int(now_ms), a.from)
   end
   if tonumber(seq) % 64 == 0 then forget = idle(k.senders, now_ms) end
+  if a.notify ~= '' then inbox_grew(k, a.user, redis.call('HGET', k.base, 'epoch'), seq, a.notify, now_ms) end
   redis.call('PUBLISH', a.channel, 'i')
   return {'OK', seq, a.sent_ms, 0, forget}
 end
 
 -- inbox_args binds the keys and arguments that (*Store).inboxArgs makes, which begin at the given places.
 local function inbox_args(key, arg)
-  return {inbox = KEYS[key], base = KEYS[key + 1], senders = KEYS[key + 2], sent = KEYS[key + 3], users = KEYS[key + 4]}, {
+  return {
+    inbox = KEYS[key], base = KEYS[key + 1], senders = KEYS[key + 2], sent = KEYS[key + 3], users = KEYS[key + 4],
+    wants = KEYS[key + 5], reachable = KEYS[key + 6], qk = {unpack(KEYS, key + 7, key + 14)},
+  }, {
     from = ARGV[arg], rest = ARGV[arg + 1], sent_ms = ARGV[arg + 2], key = ARGV[arg + 3], content = ARGV[arg + 4],
     system = ARGV[arg + 5] == '1', items_max = tonumber(ARGV[arg + 6]), keys_max = tonumber(ARGV[arg + 7]),
     epoch = ARGV[arg + 8], channel = ARGV[arg + 9], user = ARGV[arg + 10],
+    notify = ARGV[arg + 11],
   }
 end

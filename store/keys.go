@@ -43,6 +43,17 @@ func (k keyspace) wants(partition int) string { return k.tagged(partition) + "wa
 // order of their ids.
 func (k keyspace) users(partition int) string { return k.tagged(partition) + "users" }
 
+// reachable is a SET of the users in a partition who have a device.
+func (k keyspace) reachable(partition int) string { return k.tagged(partition) + "reachable" }
+
+// live is a ZSET of `<node> <user>`, all of score 0: whose session is live on which node; nodes is a ZSET: node -> until when
+// it vouches for that, in ms.
+func (k keyspace) live(partition int) string  { return k.tagged(partition) + "live" }
+func (k keyspace) nodes(partition int) string { return k.tagged(partition) + "nodes" }
+
+// pushKey is a STRING: the private key by which push services know this server.
+func (k keyspace) pushKey() string { return k.tagged(0) + "push_key" }
+
 // queue holds the keys of the core queue's shard in a partition.
 func (k keyspace) queue(partition int) queue.Keys {
 	return queue.NewKeys(k.prefix, partition, coreQueue)
@@ -118,8 +129,12 @@ func (u userKeys) inboxSenders() string { return u.base + ":inbox:senders" }
 func (u userKeys) inboxSent(sender string) string {
 	return u.base + ":inbox:sent:" + sender
 }
+
 // schedules is a ZSET: id of a schedule of the user -> when it was made, in ms.
 func (u userKeys) schedules() string { return u.base + ":schedules" }
+
+// devices is a HASH: id -> where the user is told while away, see device_put.lua.
+func (u userKeys) devices() string { return u.base + ":devices" }
 
 func (u userKeys) keys() string   { return u.base + ":keys" }
 func (u userKeys) keysAt() string { return u.base + ":keys:at" }

@@ -30,6 +30,7 @@ var refusals = map[string]*chat.Error{
 	"OWNER":         {Code: chat.CodeConflict, Message: "make another member the owner first"},
 	"EDITS":         {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
 	"FULL":          chat.ErrInboxFull,
+	"DEVICES":       {Code: chat.CodeOutOfRange, Message: "the user has as many devices as one may have"},
 	"GONE":          chat.ErrGone,
 	"ANNOUNCEMENTS": {Code: chat.CodeOutOfRange, Message: "as many announcements are under way as there may be"},
 	"SCHEDULES":     {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},

@@ -34,11 +34,12 @@ type Options struct {
 type Sender struct {
 	client *http.Client
 	gate   *gate
+	allow  []netip.Prefix
 }
 
 // New makes a Sender.
 func New(opt Options) *Sender {
-	return &Sender{client: egress.Client(opt.Allow, egress.AnswerBytesMax), gate: newGate()}
+	return &Sender{client: egress.Client(opt.Allow, egress.AnswerBytesMax), gate: newGate(), allow: opt.Allow}
 }
 
 // Close gives the connections free that are kept for later requests.

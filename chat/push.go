@@ -1,0 +1,271 @@
+package chat
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"time"
+)
+
+// A notification that could not be delivered is tried again after these pauses; then it is a dead letter. What is still
+// unread a day later is told with the next message.
+var pushPauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour}
+
+const (
+	pushTTL      = 24 * time.Hour // how long a push service keeps a notification for a browser that is off
+	pushTimeout  = 30 * time.Second
+	previewRunes = 200
+)
+
+// PushTask is one delivery: what one device is told.
+type PushTask struct {
+	User     string   `json:"user"`
+	Device   string   `json:"device"`
+	Group    string   `json:"group"` // empty: the inbox
+	Epoch    string   `json:"epoch"`
+	Last     int64    `json:"last"`
+	AtMs     int64    `json:"at_ms"`
+	Count    int64    `json:"count"`
+	Mentions int64    `json:"mentions"`
+	Show     int64    `json:"show"`
+	Priority Priority `json:"priority"`
+}
+
+// Pusher reaches the devices of users.
+type Pusher interface {
+	HookSender
+	// CheckAddress refuses an address that no device of this kind can have. The error is for whoever wrote it.
+	CheckAddress(kind DeviceKind, address string) error
+	// WebPush sends one message to a browser's push service.
+	WebPush(ctx context.Context, p WebPush) Outcome
+}
+
+// WebPush is one attempt of a message to a browser (RFC 8030), encrypted for it (RFC 8291).
+type WebPush struct {
+	Device  Device
+	Key     PushKey
+	Body    []byte
+	Topic   string // a newer message of the same topic replaces one that waits
+	Urgency Priority
+	TTL     time.Duration
+}
+
+// PushKey is the key by which push services know this server (VAPID, RFC 8292): a key pair of P-256, each half in
+// base64url. All nodes have the same one.
+type PushKey struct {
+	Private string // 32 bytes
+	Public  string // the uncompressed point
+}
+
+// PushKeyStore keeps the server's key.
+type PushKeyStore interface {
+	// PushKey returns the private key that is kept, which is candidate where none was.
+	PushKey(ctx context.Context, candidate string) (string, error)
+}
+
+// pushKey is the server's key, once it is known.
+type pushKey struct {
+	mu  sync.Mutex
+	key PushKey
+}
+
+// PushKey is the public half of the server's key, for the applicationServerKey of browsers.
+func (s *Service) PushKey(ctx context.Context) (string, error) {
+	key, err := s.ownPushKey(ctx)
+	return key.Public, asError(err)
+}
+
+func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
+	s.pushKey.mu.Lock()
+	defer s.pushKey.mu.Unlock()
+	if s.pushKey.key.Private != "" {
+		return s.pushKey.key, nil
+	}
+	made, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return PushKey{}, err
+	}
+	kept, err := s.stores.PushKey(ctx, base64.RawURLEncoding.EncodeToString(made.Bytes()))
+	if err != nil {
+		return PushKey{}, err
+	}
+	secret, err := base64.RawURLEncoding.DecodeString(kept)
+	if err != nil {
+		return PushKey{}, fmt.Errorf("the push key in the store is no base64url")
+	}
+	private, err := ecdh.P256().NewPrivateKey(secret)
+	if err != nil {
+		return PushKey{}, fmt.Errorf("the push key in the store is no key of P-256")
+	}
+	s.pushKey.key = PushKey{Private: kept, Public: base64.RawURLEncoding.EncodeToString(private.PublicKey().Bytes())}
+	return s.pushKey.key, nil
+}
+
+// pushKind delivers outside, so it has a queue, a bound and attempts of its own.
+func (s *Service) pushKind() TaskKind {
+	kind := handleRun(s.push)
+	kind.Queue, kind.Timeout, kind.AttemptsMax = QueueEgress, pushTimeout, len(pushPauses)+1
+	return kind
+}
+
+// push tells one device, if that is still to be done: the device is there, no session is live, and what is told of is
+// still unread.
+func (s *Service) push(ctx context.Context, t PushTask, run TaskRun) error {
+	if !ValidID(t.User) || !ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !ValidID(t.Group) {
+		return invalid("a task names no valid device")
+	}
+	if s.opt.Pusher == nil {
+		return Errorf(CodeUnavailable, "this node delivers nothing")
+	}
+	if time.Since(run.Enqueued) > pushTTL {
+		return nil // its endpoint was away for so long that nobody wants to be told any longer
+	}
+	d, away, err := s.stores.Reach(ctx, t.User, t.Device)
+	if err != nil || !away || d.Kind == "" {
+		return err
+	}
+	if run.Attempt > 1 && t.Group != "" {
+		if wants, err := s.wantsStill(ctx, t); err != nil || !wants {
+			return err
+		}
+	}
+	var n notification
+	var unread bool
+	if t.Group == "" {
+		n, unread, err = s.shownItem(ctx, t)
+	} else {
+		n, unread, err = s.shownMessage(ctx, t)
+	}
+	if err != nil || !unread {
+		return err
+	}
+	out, err := s.deliver(ctx, d, n, t, run)
+	if err != nil {
+		return err
+	}
+	return s.pushed(ctx, out, d, t, run)
+}
+
+// notification is the body of what a device gets.
+type notification struct {
+	Type      string       `json:"type"`
+	Timestamp Time         `json:"timestamp"`
+	Data      notifiedData `json:"data"`
+}
+
+type notifiedData struct {
+	User     string `json:"user"`
+	Group    string `json:"group"` // empty: the inbox
+	Count    int64  `json:"count"`
+	Mentions int64  `json:"mentions"`
+	LastID   int64  `json:"last_id"`
+	From     string `json:"from"`
+	Preview  string `json:"preview"`
+}
+
+func (t PushTask) notification() notification {
+	return notification{Type: "notification", Timestamp: TimeMs(t.AtMs),
+		Data: notifiedData{User: t.User, Group: t.Group, Count: t.Count, Mentions: t.Mentions, LastID: t.Last}}
+}
+
+// show adds who wrote and how it begins. What the server itself put into an inbox is from nobody.
+func (n *notification) show(from string, body *string) {
+	if ValidID(from) {
+		n.Data.From = from
+	}
+	if body == nil {
+		return
+	}
+	n.Data.Preview = *body
+	if runes := []rune(*body); len(runes) > previewRunes {
+		n.Data.Preview = string(runes[:previewRunes])
+	}
+}
+
+// shownMessage reads what is to be shown as the user may see it now: an edit shows, a deletion takes it away.
+func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
+	pull := Pull{Group: t.Group}
+	if t.Show > 0 {
+		pull.After, pull.Limit = Position{Set: true, ID: t.Show - 1}, 1
+	}
+	pages, err := s.stores.Pull(ctx, t.User, []Pull{pull})
+	if err != nil {
+		return n, false, err
+	}
+	page := pages[0]
+	if page.Info.Epoch != t.Epoch || page.Info.Role == "" || page.Info.Unread == 0 || t.Show > 0 && page.Info.Read >= t.Show {
+		return n, false, nil
+	}
+	n = t.notification()
+	if t.Show > 0 && len(page.Messages) > 0 && page.Messages[0].ID == t.Show {
+		var e Entry
+		if err := json.Unmarshal(page.Messages[0].JSON, &e); err != nil {
+			return n, false, fmt.Errorf("message %d of a notification: %w", t.Show, err)
+		}
+		n.show(e.From, e.Body)
+	}
+	return n, true, nil
+}
+
+// shownItem reads the item of the inbox; once it is acked it is gone.
+func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
+	after := t.Show - 1
+	batch, err := s.stores.InboxPull(ctx, t.User, &after, 1)
+	if err != nil || batch.Epoch != t.Epoch || batch.From != t.Show || len(batch.Items) == 0 {
+		return n, false, err
+	}
+	item, err := decodeItem(batch.Items[0])
+	if err != nil {
+		return n, false, err
+	}
+	n = t.notification()
+	n.show(item.From, item.Body)
+	return n, true, nil
+}
+
+// deliver makes one attempt.
+func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run TaskRun) (Outcome, error) {
+	body := encode(n)
+	if d.Kind == DeviceWebhook {
+		return s.opt.Pusher.Webhook(ctx, HookCall{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
+	}
+	key, err := s.ownPushKey(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return s.opt.Pusher.WebPush(ctx, WebPush{Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
+}
+
+// pushTopic names what a newer notification replaces: that of the same group, or of the inbox. At most 32 characters of
+// base64url (RFC 8030, 5.4); a hash, for the push service needs not know the group.
+func pushTopic(t PushTask) string { return shortHash([]byte(t.User), []byte(t.Group)) }
+
+// pushed says what becomes of the task. A device that is gone goes, if it is still the one that was tried.
+func (s *Service) pushed(ctx context.Context, out Outcome, d Device, t PushTask, run TaskRun) error {
+	switch out.Verdict {
+	case Delivered:
+		return nil
+	case Gone:
+		s.opt.Log.InfoContext(ctx, "a device is gone", "user", t.User, "device", t.Device, "status", out.Status)
+		return s.stores.DropDevice(ctx, t.User, t.Device, &d)
+	case Busy:
+		return Postpone(out.After, nil)
+	case Failed:
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint
+	}
+	return Postpone(max(out.After, pushPause(run.Failed)), Errorf(CodeUnavailable, "%s", out.Cause))
+}
+
+// pushPause is how long to wait after a number of failures before this one, up to a tenth longer so that what failed
+// together does not come back together.
+func pushPause(failed int) time.Duration {
+	pause := pushPauses[min(failed, len(pushPauses)-1)]
+	return pause + mathrand.N(pause/10)
+}

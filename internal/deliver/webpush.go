@@ -1,0 +1,85 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+
+	webpush "github.com/SherClockHolmes/webpush-go"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/egress"
+)
+
+// subscriber is whom a push service may turn to (RFC 8292, 2.1). It names what sends rather than who runs it: an address
+// for mail, or a page, which is all that the services want to see.
+const subscriber = "https://github.com/chatd/chatd"
+
+// webPushBytesMax is what fits one record of 4,096 bytes, which is all that a push service has to take (RFC 8030, 7.2),
+// with the header of RFC 8188 (86), the tag of the cipher and the byte that ends the text. The library fills up with zeros,
+// so that the length tells nothing.
+const webPushBytesMax = 4096 - 86 - 16 - 1
+
+var errNoService = errors.New("not an address of a push service")
+
+// WebPush sends a message to a browser's push service, encrypted so that only the browser can read it.
+func (s *Sender) WebPush(ctx context.Context, p chat.WebPush) chat.Outcome {
+	if len(p.Body) > webPushBytesMax {
+		return chat.Outcome{Verdict: chat.Failed, Cause: "the message is too long for web push"}
+	}
+	var outcome chat.Outcome
+	tried := false
+	_, err := webpush.SendNotificationWithContext(ctx,
+		slices.Clip(p.Body), // the library appends to it
+		&webpush.Subscription{Endpoint: p.Device.Address, Keys: webpush.Keys{P256dh: p.Device.P256dh, Auth: p.Device.Auth}},
+		&webpush.Options{
+			HTTPClient: clientFunc(func(r *http.Request) (*http.Response, error) {
+				tried, outcome = true, s.Do(r)
+				return nil, nil
+			}),
+			Subscriber: subscriber, VAPIDPublicKey: p.Key.Public, VAPIDPrivateKey: p.Key.Private,
+			TTL: int(p.TTL.Seconds()), Topic: p.Topic, Urgency: urgencyOf(p.Urgency),
+		})
+	if err != nil || !tried {
+		return chat.Outcome{Verdict: chat.Failed, Cause: "the message could not be encrypted"}
+	}
+	return outcome
+}
+
+// clientFunc takes the finished request from the library: what it made is sent as everything else is.
+type clientFunc func(*http.Request) (*http.Response, error)
+
+func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
+
+func urgencyOf(p chat.Priority) webpush.Urgency {
+	switch p {
+	case chat.PriorityHigh:
+		return webpush.UrgencyHigh
+	case chat.PriorityLow:
+		return webpush.UrgencyLow
+	case chat.PriorityNormal:
+	}
+	return webpush.UrgencyNormal
+}
+
+// CheckAddress refuses an address that no device of this kind can have. Web push goes to the known services of browsers, and
+// to allowed networks: by plain http nothing else can be reached, whatever the name.
+func (s *Sender) CheckAddress(kind chat.DeviceKind, address string) error {
+	u, err := egress.CheckURL(address, s.allow)
+	if err != nil || kind != chat.DeviceWebPush {
+		return err
+	}
+	if u.Scheme == "http" || IsPushService(u.Hostname()) {
+		return nil
+	}
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
+		for _, network := range s.allow {
+			if network.Contains(a.Unmap()) {
+				return nil
+			}
+		}
+	}
+	return errNoService
+}

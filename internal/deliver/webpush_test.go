@@ -1,0 +1,144 @@
+package deliver
+
+import (
+	"bytes"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/harness"
+)
+
+func pushKey(t *testing.T) chat.PushKey {
+	t.Helper()
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat.PushKey{Private: base64.RawURLEncoding.EncodeToString(key.Bytes()),
+		Public: base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())}
+}
+
+func localSender(t *testing.T) *Sender {
+	s := New(Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestWebPushIsReadByTheBrowserAlone(t *testing.T) {
+	browser, err := harness.NewBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := pushKey(t)
+	status := http.StatusCreated
+	var receiver *httptest.Server
+	got := make(chan []byte, 1)
+	receiver = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := browser.Open(r, key.Public, receiver.URL)
+		if err != nil {
+			t.Error(err)
+		}
+		if r.Header.Get("Urgency") != "high" || r.Header.Get("TTL") != "3600" || r.Header.Get("Topic") != "topic" {
+			t.Errorf("got urgency %q, TTL %q, topic %q", r.Header.Get("Urgency"), r.Header.Get("TTL"), r.Header.Get("Topic"))
+		}
+		got <- body
+		w.WriteHeader(status)
+	}))
+	defer receiver.Close()
+	p := chat.WebPush{Key: key, Topic: "topic", Urgency: chat.PriorityHigh, TTL: time.Hour,
+		Device: chat.Device{Kind: chat.DeviceWebPush, Address: receiver.URL + "/push", P256dh: browser.P256dh(), Auth: browser.Auth()}}
+	s := localSender(t)
+	for _, length := range []int{0, 1, 2000, webPushBytesMax} {
+		p.Body = bytes.Repeat([]byte("x"), length)
+		if out := s.WebPush(t.Context(), p); out.Verdict != chat.Delivered || out.Status != status {
+			t.Fatalf("%d bytes: got %+v, want delivered", length, out)
+		}
+		if body := <-got; !bytes.Equal(body, p.Body) {
+			t.Errorf("%d bytes: got %.40q", length, body)
+		}
+	}
+	spare := append(make([]byte, 0, 100), "body"...)
+	whole := spare[:100]
+	p.Body = spare
+	s.WebPush(t.Context(), p)
+	if <-got; !bytes.Equal(whole[4:], make([]byte, 96)) {
+		t.Errorf("what stands behind the body was written: %q", whole)
+	}
+	status = http.StatusGone
+	if out := s.WebPush(t.Context(), p); out.Verdict != chat.Gone {
+		t.Errorf("got %+v, want gone", out)
+	}
+	<-got
+}
+
+func TestWebPushThatCannotBe(t *testing.T) {
+	asked := false
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer receiver.Close()
+	browser, err := harness.NewBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := chat.WebPush{Key: pushKey(t), Body: []byte("x"), Device: chat.Device{Address: receiver.URL, P256dh: browser.P256dh(), Auth: browser.Auth()}}
+	for name, change := range map[string]func(*chat.WebPush){
+		"too long":    func(p *chat.WebPush) { p.Body = make([]byte, webPushBytesMax+1) },
+		"no point":    func(p *chat.WebPush) { p.Device.P256dh = strings.Repeat("A", 87) },
+		"no base64":   func(p *chat.WebPush) { p.Device.Auth = "!" },
+		"no URL":      func(p *chat.WebPush) { p.Device.Address = "http://[" },
+		"private now": func(p *chat.WebPush) { p.Device.Address = "http://10.0.0.1/" },
+	} {
+		p := good
+		change(&p)
+		if out := localSender(t).WebPush(t.Context(), p); out.Verdict != chat.Failed || out.Cause == "" || asked {
+			t.Errorf("%s: got %+v, asked %v, want failed before it was sent", name, out, asked)
+		}
+	}
+}
+
+func TestAddressesOfDevices(t *testing.T) {
+	private := New(Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	public := New(Options{})
+	t.Cleanup(private.Close)
+	t.Cleanup(public.Close)
+	for _, c := range []struct {
+		kind            chat.DeviceKind
+		address         string
+		public, private bool
+	}{
+		{chat.DeviceWebPush, "https://fcm.googleapis.com/fcm/send/x", true, true},
+		{chat.DeviceWebPush, "https://updates.push.services.mozilla.com/wpush/v2/x", true, true},
+		{chat.DeviceWebPush, "https://wns2-par02p.notify.windows.com/w/?token=x", true, true},
+		{chat.DeviceWebPush, "https://web.push.apple.com/x", true, true},
+		{chat.DeviceWebPush, "https://example.com/x", false, false},
+		{chat.DeviceWebPush, "https://fcm.googleapis.com.example.com/x", false, false},
+		{chat.DeviceWebPush, "https://evilpush.apple.com.example.com/x", false, false},
+		{chat.DeviceWebPush, "https://fcm.googleapis.com@127.0.0.1/x", false, false},
+		{chat.DeviceWebPush, "http://fcm.googleapis.com/x", false, true}, // plain http reaches allowed networks alone
+		{chat.DeviceWebPush, "http://127.0.0.1:8080/x", false, true},
+		{chat.DeviceWebPush, "https://127.0.0.1:8080/x", false, true},
+		{chat.DeviceWebPush, "http://localhost:8080/x", false, true},
+		{chat.DeviceWebPush, "http://10.0.0.1/x", false, false},
+		{chat.DeviceWebhook, "https://example.com/x", true, true},
+		{chat.DeviceWebhook, "http://example.com/x", false, true},
+		{chat.DeviceWebhook, "http://127.0.0.1/x", false, true},
+		{chat.DeviceWebhook, "https://127.0.0.1/x", false, true},
+		{chat.DeviceWebhook, "https://169.254.169.254/latest", false, false},
+		{chat.DeviceWebhook, "ftp://example.com/x", false, false},
+		{chat.DeviceWebhook, "x", false, false},
+	} {
+		if err := public.CheckAddress(c.kind, c.address); (err == nil) != c.public {
+			t.Errorf("%s %s: got %v, want allowed %v", c.kind, c.address, err, c.public)
+		}
+		if err := private.CheckAddress(c.kind, c.address); (err == nil) != c.private {
+			t.Errorf("%s %s with an allowed network: got %v, want allowed %v", c.kind, c.address, err, c.private)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var (
+	devicePutScript  = newScript("device_put")
+	deviceDropScript = newScript("device_drop")
+	awayScript       = newReader("away")
+)
+
+// PutDevice registers a device, or changes where it leads.
+func (s *Store) PutDevice(ctx context.Context, user string, d chat.Device) (chat.Device, bool, error) {
+	rest, err := json.Marshal(d)
+	if err != nil {
+		return chat.Device{}, false, broke("device_put", err)
+	}
+	k := s.keys.user(user)
+	r, err := s.runSafe(ctx, call{devicePutScript, []string{k.devices(), s.keys.reachable(s.keys.partition(user))},
+		[]any{user, d.ID, d.CreatedAt.UnixMilli(), string(d.Kind), orDash(d.Secret), rest, s.limits.UserDevicesMax}})
+	if err != nil {
+		return chat.Device{}, false, err
+	}
+	kept, err := decodeDevice(d.ID, r.text(2))
+	return kept, r.number(1) == 1, err
+}
+
+// encodeDevice is a device as device_put.lua keeps it.
+func encodeDevice(d chat.Device) (string, error) {
+	rest, err := json.Marshal(d)
+	if err != nil {
+		return "", broke("device", err)
+	}
+	return fmt.Sprintf("%d %s %s %s", d.CreatedAt.UnixMilli(), d.Kind, orDash(d.Secret), rest), nil
+}
+
+func decodeDevice(id, stored string) (chat.Device, error) {
+	fields := strings.SplitN(stored, " ", 4)
+	if len(fields) != 4 {
+		return chat.Device{}, broke("device", fmt.Errorf("device %s cannot be read", id))
+	}
+	d := chat.Device{}
+	if err := json.Unmarshal([]byte(fields[3]), &d); err != nil {
+		return chat.Device{}, broke("device", fmt.Errorf("device %s cannot be read: %w", id, err))
+	}
+	ms, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return chat.Device{}, broke("device", fmt.Errorf("device %s has no time: %w", id, err))
+	}
+	d.ID, d.CreatedAt = id, chat.TimeMs(ms)
+	if fields[2] != "-" {
+		d.Secret = fields[2]
+	}
+	return d, nil
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// DropDevice removes a device; where is is given, only while it is still the same.
+func (s *Store) DropDevice(ctx context.Context, user, id string, is *chat.Device) error {
+	text := ""
+	if is != nil {
+		var err error
+		if text, err = encodeDevice(*is); err != nil {
+			return err
+		}
+	}
+	k := s.keys.user(user)
+	_, err := s.runSafe(ctx, call{deviceDropScript, []string{k.devices(), s.keys.reachable(s.keys.partition(user))},
+		[]any{user, id, text}})
+	return err
+}
+
+// Devices reads the devices of each user.
+func (s *Store) Devices(ctx context.Context, users []string) ([][]chat.Device, error) {
+	all := make([][]chat.Device, 0, len(users))
+	for chunk := range slices.Chunk(users, pipelineMax) {
+		var found []*redis.MapStringStringCmd
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			found = found[:0]
+			for _, user := range chunk {
+				found = append(found, pipe.HGetAll(ctx, s.keys.user(user).devices()))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, cmd := range found {
+			devices := make([]chat.Device, 0, len(cmd.Val()))
+			for id, stored := range cmd.Val() {
+				d, err := decodeDevice(id, stored)
+				if err != nil {
+					return nil, err
+				}
+				devices = append(devices, d)
+			}
+			all = append(all, devices)
+		}
+	}
+	return all, nil
+}
+
+// Reach reads one device and whether its user is away, in one round trip.
+func (s *Store) Reach(ctx context.Context, user, id string) (d chat.Device, away bool, err error) {
+	var stored *redis.StringCmd
+	var state *redis.Cmd
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		stored = pipe.HGet(ctx, s.keys.user(user).devices(), id)
+		state = s.awayCall(s.keys.partition(user), []string{user}).queueOn(ctx, pipe)
+	})
+	if err != nil {
+		return chat.Device{}, false, err
+	}
+	r, err := asReply("away", state.Val())
+	if err != nil {
+		return chat.Device{}, false, err
+	}
+	if stored.Val() == "" {
+		return chat.Device{}, r.number(2) == 0, nil
+	}
+	d, err = decodeDevice(id, stored.Val())
+	return d, r.number(2) == 0, err
+}
+
+// Away picks those of users who have a device and no live session.
+func (s *Store) Away(ctx context.Context, users []string) ([]string, error) {
+	var calls []call
+	var asked [][]string
+	for p, some := range s.byPartition(users) {
+		for chunk := range slices.Chunk(some, rangeBatch) {
+			calls, asked = append(calls, s.awayCall(p, chunk)), append(asked, chunk)
+		}
+	}
+	replies, err := s.runReads(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	var away []string
+	for i, r := range replies {
+		for j, user := range asked[i] {
+			if r.number(1+2*j) == 1 && r.number(2+2*j) == 0 {
+				away = append(away, user)
+			}
+		}
+	}
+	return away, nil
+}
+
+// awayCall asks for users of one partition.
+func (s *Store) awayCall(p int, users []string) call {
+	args := make([]any, len(users))
+	for i, user := range users {
+		args[i] = user
+	}
+	return call{awayScript, []string{s.keys.reachable(p), s.keys.live(p), s.keys.nodes(p)}, args}
+}
+
+// byPartition sorts users by where they live.
+func (s *Store) byPartition(users []string) [][]string {
+	parts := make([][]string, s.keys.partitions)
+	for _, user := range users {
+		p := s.keys.partition(user)
+		parts[p] = append(parts[p], user)
+	}
+	return parts
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	arriveScript = newScript("arrive")
+	departScript = newScript("depart")
+	vouchScript  = newScript("vouch")
+)
+
+// Arrive notes that users have live sessions on node.
+func (s *Store) Arrive(ctx context.Context, node string, users []string, vouch time.Duration) error {
+	return s.presence(ctx, users, func(p int, some []string) call {
+		args := []any{node, vouch.Milliseconds()}
+		for _, user := range some {
+			args = append(args, user)
+		}
+		return call{arriveScript, []string{s.keys.live(p), s.keys.nodes(p)}, args}
+	})
+}
+
+// Depart notes that users have no session on node any longer.
+func (s *Store) Depart(ctx context.Context, node string, users []string) error {
+	return s.presence(ctx, users, func(p int, some []string) call {
+		args := []any{node}
+		for _, user := range some {
+			args = append(args, user)
+		}
+		return call{departScript, []string{s.keys.live(p)}, args}
+	})
+}
+
+// presence runs one step for each partition of users, in bounded pieces.
+func (s *Store) presence(ctx context.Context, users []string, step func(p int, some []string) call) error {
+	var calls []call
+	for p, here := range s.byPartition(users) {
+		for some := range slices.Chunk(here, rangeBatch) {
+			calls = append(calls, step(p, some))
+		}
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	if err != nil {
+		return err
+	}
+	return firstError(errs)
+}
+
+func firstError(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Vouch says that node lives, in each partition where it has users, and puts right what is known otherwise there.
+func (s *Store) Vouch(ctx context.Context, node string, users []string, vouch time.Duration) error {
+	var calls []call
+	var asked []int
+	parts := s.byPartition(users)
+	for p, here := range parts {
+		if len(here) > 0 {
+			calls = append(calls, call{vouchScript, []string{s.keys.live(p), s.keys.nodes(p)}, []any{node, vouch.Milliseconds()}})
+			asked = append(asked, p)
+		}
+	}
+	replies, errs, err := s.runAll(ctx, calls)
+	if err != nil {
+		return err
+	}
+	for i, p := range asked {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if replies[i].number(1) == int64(len(parts[p])) {
+			continue
+		}
+		if err := s.putRight(ctx, node, p, parts[p], vouch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putRight makes a partition know exactly these users of node: something was lost, or brought back from a backup.
+func (s *Store) putRight(ctx context.Context, node string, p int, users []string, vouch time.Duration) error {
+	known, err := s.client.ZRangeByLex(ctx, s.keys.live(p), &redis.ZRangeBy{Min: "[" + node + " ", Max: "(" + node + "!"}).Result()
+	if err != nil {
+		return fail("presence", err)
+	}
+	here := make(map[string]bool, len(users))
+	for _, user := range users {
+		here[user] = true
+	}
+	var gone []string
+	for _, member := range known {
+		if user := member[len(node)+1:]; !here[user] {
+			gone = append(gone, user)
+		}
+	}
+	if err := s.Depart(ctx, node, gone); err != nil {
+		return err
+	}
+	return s.Arrive(ctx, node, users, vouch)
+}

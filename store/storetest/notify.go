@@ -1,0 +1,383 @@
+package storetest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+)
+
+func hookDevice(id, url string) chat.Device {
+	return chat.Device{ID: id, Kind: chat.DeviceWebhook, Address: url, Secret: "whsec_" + id, CreatedAt: chat.TimeMs(1000)}
+}
+
+func (w *world) device(user, id string) {
+	w.Helper()
+	_, created, err := w.PutDevice(w.ctx, user, hookDevice(id, "https://example.com/"+id))
+	w.ok(err)
+	w.equal(created, true)
+}
+
+func (w *world) away(users ...string) []string {
+	w.Helper()
+	got, err := w.Away(w.ctx, users)
+	w.ok(err)
+	slices.Sort(got)
+	return got
+}
+
+// takeTasks takes the tasks of a kind out of the core queue.
+func (w *world) takeTasks(kind string) []queue.Info {
+	w.Helper()
+	c, err := queue.NewClient(queue.Options{Client: w.Client(), Prefix: w.Prefix(), Partitions: w.Partitions(), Queue: chat.QueueCore})
+	w.ok(err)
+	var taken []queue.Info
+	for _, state := range []queue.State{queue.Delayed, queue.Ready} {
+		infos, next, err := c.List(w.ctx, queue.ListQuery{State: state, Limit: 100})
+		w.ok(err)
+		w.equal(next == "" || len(infos) == 0, true)
+		for _, info := range infos {
+			if info.Kind == kind {
+				_, err := c.Cancel(w.ctx, info.ID)
+				w.ok(err)
+				taken = append(taken, info)
+			}
+		}
+	}
+	return taken
+}
+
+func (w *world) tells() []chat.TellTask {
+	w.Helper()
+	var tells []chat.TellTask
+	for _, t := range w.takeTasks(chat.TaskTell) {
+		var tell chat.TellTask
+		w.ok(json.Unmarshal(t.Payload, &tell))
+		w.equal(t.Priority.String(), string(tell.Priority))
+		if tell.AtMs == 0 {
+			w.Fatal("got a task without its time")
+		}
+		tell.AtMs = 0
+		tells = append(tells, tell)
+	}
+	slices.SortFunc(tells, func(a, b chat.TellTask) int { return cmp.Compare(a.Priority, b.Priority) })
+	return tells
+}
+
+var deviceTests = map[string]func(*world){
+	"put, read, drop": func(w *world) {
+		d := hookDevice("phone", "https://example.com/1")
+		kept, created, err := w.PutDevice(w.ctx, "bob", d)
+		w.ok(err)
+		w.equal([]any{kept, created}, []any{d, true})
+		w.equal(w.away("alice", "bob"), []string{"bob"})
+
+		moved := d
+		moved.Address, moved.Secret, moved.CreatedAt = "https://example.com/2", "whsec_other", chat.TimeMs(9)
+		kept, created, err = w.PutDevice(w.ctx, "bob", moved)
+		w.ok(err)
+		moved.Secret, moved.CreatedAt = d.Secret, d.CreatedAt
+		w.equal([]any{kept, created}, []any{moved, false})
+
+		push := chat.Device{ID: "phone", Kind: chat.DeviceWebPush, Address: "https://push", P256dh: "p", Auth: "a", CreatedAt: chat.TimeMs(7)}
+		kept, created, err = w.PutDevice(w.ctx, "bob", push)
+		w.ok(err)
+		w.equal([]any{kept, created}, []any{push, true})
+		w.device("bob", "tablet")
+		all, err := w.Devices(w.ctx, []string{"alice", "bob"})
+		w.ok(err)
+		slices.SortFunc(all[1], func(a, b chat.Device) int { return cmp.Compare(a.ID, b.ID) })
+		w.equal(all, [][]chat.Device{{}, {push, hookDevice("tablet", "https://example.com/tablet")}})
+
+		got, away, err := w.Reach(w.ctx, "bob", "phone")
+		w.ok(err)
+		w.equal([]any{got, away}, []any{push, true})
+		got, _, err = w.Reach(w.ctx, "bob", "none")
+		w.ok(err)
+		w.equal(got, chat.Device{})
+
+		w.ok(w.DropDevice(w.ctx, "bob", "phone", &moved)) // it is another one by now
+		got, _, err = w.Reach(w.ctx, "bob", "phone")
+		w.ok(err)
+		w.equal(got, push)
+		w.ok(w.DropDevice(w.ctx, "bob", "phone", &push))
+		w.ok(w.DropDevice(w.ctx, "bob", "phone", &push))
+		w.equal(w.away("bob"), []string{"bob"})
+		w.ok(w.DropDevice(w.ctx, "bob", "tablet", nil))
+		w.ok(w.DropDevice(w.ctx, "bob", "tablet", nil))
+		w.equal(len(w.away("bob")), 0)
+	},
+	"too many": func(w *world) {
+		w.with(func(l *chat.Limits) { l.UserDevicesMax = 2 })
+		w.device("bob", "a")
+		w.device("bob", "b")
+		_, _, err := w.PutDevice(w.ctx, "bob", hookDevice("c", "https://example.com"))
+		w.fails(err, chat.ErrOutOfRange)
+		_, created, err := w.PutDevice(w.ctx, "bob", hookDevice("a", "https://example.com/other"))
+		w.ok(err)
+		w.equal(created, false)
+	},
+	"the push key": func(w *world) {
+		first, err := w.PushKey(w.ctx, "one")
+		w.ok(err)
+		again, err := w.PushKey(w.ctx, "two")
+		w.ok(err)
+		w.equal([]string{first, again}, []string{"one", "one"})
+	},
+}
+
+var presenceTests = map[string]func(*world){
+	"arrive and depart": func(w *world) {
+		var users []string
+		for i := range 1100 {
+			users = append(users, fmt.Sprintf("u%04d", i))
+			w.device(users[i], "d")
+		}
+		w.equal(len(w.away(users...)), 1100)
+		w.ok(w.Arrive(w.ctx, "n1", users[:600], time.Minute))
+		w.ok(w.Arrive(w.ctx, "n2", users[500:700], time.Minute))
+		w.equal(w.away(users...), users[700:])
+		w.ok(w.Depart(w.ctx, "n1", users[:600]))
+		w.ok(w.Depart(w.ctx, "n1", users[:600]))
+		w.equal(w.away(users...), append(slices.Clone(users[:500]), users[700:]...))
+		_, away, err := w.Reach(w.ctx, users[600], "d")
+		w.ok(err)
+		w.equal(away, false)
+		w.ok(w.Depart(w.ctx, "n2", users))
+		w.equal(len(w.away(users...)), 1100)
+	},
+	"a node that dies": func(w *world) {
+		for _, user := range []string{"bob", "carl", "dora"} {
+			w.device(user, "d")
+		}
+		w.ok(w.Arrive(w.ctx, "dead", []string{"bob", "carl"}, -time.Second)) // what it vouched for is over
+		w.equal(w.away("bob", "carl", "dora"), []string{"bob", "carl", "dora"})
+		w.ok(w.Arrive(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute))
+		w.ok(w.Vouch(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute)) // clears away what the other left
+		var left int64
+		for p := range w.Partitions() {
+			n, err := w.Client().ZCard(w.ctx, fmt.Sprintf("%s:{p%02d}:live", w.Prefix(), p)).Result()
+			w.ok(err)
+			left += n
+		}
+		w.equal(left, int64(3))
+	},
+	"vouching puts right": func(w *world) {
+		for _, user := range []string{"bob", "carl", "dora"} {
+			w.device(user, "d")
+		}
+		w.ok(w.Arrive(w.ctx, "n", []string{"bob", "carl"}, time.Minute))
+		w.ok(w.Depart(w.ctx, "n", []string{"bob"})) // as if the store had lost it
+		w.ok(w.Vouch(w.ctx, "n", []string{"bob", "carl", "dora"}, time.Minute))
+		w.equal(len(w.away("bob", "carl", "dora")), 0)
+		w.ok(w.Arrive(w.ctx, "n", []string{"erin"}, time.Minute)) // as if a departure had been lost
+		w.device("erin", "d")
+		w.ok(w.Vouch(w.ctx, "n", []string{"erin"}, time.Minute))
+		w.equal(w.away("erin"), []string(nil))
+	},
+}
+
+var notifyTests = map[string]func(*world){
+	"a new message makes the fan-out": func(w *world) {
+		w.group("g", []string{"bob"})
+		w.say("g", "alice", "nobody wants to know")
+		w.equal(len(w.takeTasks(chat.TaskNotify)), 0)
+		w.ok(w.WantNotify(w.ctx, time.Hour, true)) // there is nothing to change
+		w.say("g", "alice", "nobody wants to know")
+		w.equal(len(w.takeTasks(chat.TaskNotify)), 0)
+
+		w.ok(w.WantNotify(w.ctx, 5*time.Millisecond, false))
+		w.ok(w.WantNotify(w.ctx, 0, true))
+		w.say("g", "alice", "one")
+		w.say("g", "alice", "two")
+		got := w.takeTasks(chat.TaskNotify)
+		w.equal([]any{len(got), got[0].Priority, string(got[0].Payload)},
+			[]any{1, queue.Normal, fmt.Sprintf(`{"group":"g","epoch":"%s"}`, w.info("g", "bob").Epoch)})
+		a := text("g", "alice", "")
+		a.Kind, a.Target, a.Emoji = chat.Reaction, 4, "+"
+		w.send(a)
+		w.equal(len(w.takeTasks(chat.TaskNotify)), 0) // nothing is unread that was not
+	},
+	"who is behind": func(w *world) {
+		w.group("g", []string{"bob", "carl", "dora"})
+		epoch := w.info("g", "alice").Epoch
+		behind := func(after int64, limit int) ([]string, int64) {
+			w.Helper()
+			got, next, err := w.Behind(w.ctx, "g", epoch, after, limit)
+			w.ok(err)
+			return got, next
+		}
+		_, _, err := w.Behind(w.ctx, "g", "other", 0, 10)
+		w.fails(err, chat.ErrNotFound)
+		_, _, err = w.Behind(w.ctx, "none", epoch, 0, 10)
+		w.fails(err, chat.ErrNotFound)
+		users, next := behind(0, 10)
+		w.equal([]any{users, next}, []any{[]string{}, int64(0)}) // no message yet
+		id := w.say("g", "alice", "hi")
+		w.markRead("g", "alice", id)
+		w.markRead("g", "carl", id)
+		users, next = behind(0, 10)
+		slices.Sort(users)
+		w.equal([]any{users, next}, []any{[]string{"bob", "dora"}, int64(0)})
+		var paged []string
+		for after := int64(0); ; {
+			var some []string
+			some, after = behind(after, 1)
+			paged = append(paged, some...)
+			if after == 0 {
+				break
+			}
+		}
+		slices.Sort(paged)
+		w.equal(paged, []string{"bob", "dora"})
+		w.markRead("g", "bob", id)
+		w.markRead("g", "dora", id)
+		users, _ = behind(0, 1)
+		w.equal(users, []string{})
+	},
+	"who is told": func(w *world) {
+		w.group("g", []string{"bob", "carl", "dora", "erin"})
+		epoch := w.info("g", "alice").Epoch
+		tell := func(users ...string) []chat.TellTask {
+			w.Helper()
+			w.ok(w.TellUsers(w.ctx, "g", epoch, users))
+			return w.tells()
+		}
+		w.fails(w.TellUsers(w.ctx, "g", "other", []string{"bob"}), chat.ErrNotFound)
+		w.equal(len(tell("bob")), 0) // no message yet
+		first := w.say("g", "alice", "one")
+		w.say("g", "bob", "two")
+		last := w.send(mentioning("g", "alice", "carl")).ID
+		w.ok(w.SetLevel(w.ctx, "g", "dora", chat.NotifySetting{Level: chat.NotifyNone}))
+		w.ok(w.SetLevel(w.ctx, "g", "erin", chat.NotifySetting{Level: chat.NotifyMentions}))
+		w.equal(tell("alice", "bob", "carl", "dora", "erin", "nobody"), []chat.TellTask{
+			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityHigh, Users: []chat.Told{{User: "carl", Count: 3, Mentions: 1, Show: last}}},
+			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityNormal, Users: []chat.Told{
+				{User: "alice", Count: 1, Show: last - 1}, {User: "bob", Count: 2, Show: last}}},
+		})
+		w.equal(len(tell("alice", "bob", "carl", "dora", "erin")), 0) // everyone was told
+
+		w.markRead("g", "alice", last)
+		w.markRead("g", "bob", first)
+		next := w.send(mentioning("g", "carl", "erin")).ID
+		past, future := chat.TimeMs(1), chat.TimeMs(time.Now().Add(time.Hour).UnixMilli())
+		w.ok(w.SetLevel(w.ctx, "g", "dora", chat.NotifySetting{Level: chat.NotifyNone, Until: &past}))
+		w.ok(w.SetLevel(w.ctx, "g", "bob", chat.NotifySetting{Level: chat.NotifyNone, Until: &future}))
+		w.equal(tell("alice", "bob", "carl", "dora", "erin"), []chat.TellTask{
+			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityHigh, Users: []chat.Told{{User: "erin", Count: 4, Mentions: 1, Show: next}}},
+			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityNormal, Users: []chat.Told{
+				{User: "alice", Count: 1, Show: next}, {User: "dora", Count: 4, Show: next}}},
+		})
+
+		// What became unread again was told of before; what is deleted is not told of.
+		_, err := w.Unread(w.ctx, "g", "alice", first)
+		w.ok(err)
+		w.equal(len(tell("alice")), 0)
+		del := text("g", "bob", "")
+		gone := w.say("g", "bob", "oops")
+		del.Kind, del.Target = chat.Delete, gone
+		target := w.entry("g", gone)
+		_, err = w.Revise(w.ctx, del, []chat.Change{{Old: target, New: target}}, false)
+		w.ok(err)
+		w.equal(len(tell("alice", "carl", "dora")), 0)
+
+		w.leave("g", "erin")
+		w.equal(len(tell("erin")), 0)
+		w.join("g", "erin", "alice")
+		later := w.say("g", "alice", "again")
+		w.equal(tell("erin")[0].Users[0].Show, later)
+	},
+	"what a late member may see": func(w *world) {
+		w.group("g", nil, noHistory)
+		w.says("g", "alice", 3)
+		w.join("g", "bob", "alice")
+		epoch := w.info("g", "bob").Epoch
+		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(len(w.tells()), 0)
+		id := w.say("g", "alice", "seen by bob")
+		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(w.tells()[0].Users, []chat.Told{{User: "bob", Count: 1, Show: id}})
+	},
+	"levels": func(w *world) {
+		w.group("g", []string{"bob"})
+		w.group("open", nil, public)
+		level := func(group, user string) chat.NotifySetting {
+			w.Helper()
+			set, err := w.Level(w.ctx, group, user)
+			w.ok(err)
+			return set
+		}
+		w.equal(level("g", "bob"), chat.NotifySetting{Level: chat.NotifyAll})
+		until := chat.TimeMs(5000)
+		set := chat.NotifySetting{Level: chat.NotifyMentions, Until: &until}
+		w.ok(w.SetLevel(w.ctx, "g", "bob", set))
+		w.equal(level("g", "bob"), set)
+		w.equal(level("g", "alice"), chat.NotifySetting{Level: chat.NotifyAll})
+		w.ok(w.SetLevel(w.ctx, "g", "bob", chat.NotifySetting{Level: chat.NotifyAll}))
+		w.equal(level("g", "bob"), chat.NotifySetting{Level: chat.NotifyAll})
+		for group, want := range map[string]error{"g": chat.ErrNotFound, "none": chat.ErrNotFound, "open": chat.ErrForbidden} {
+			w.fails(w.SetLevel(w.ctx, group, "carl", set), want)
+			_, err := w.Level(w.ctx, group, "carl")
+			w.fails(err, want)
+		}
+		w.ok(w.SetLevel(w.ctx, "g", "bob", set))
+		w.leave("g", "bob")
+		w.join("g", "bob", "alice")
+		w.equal(level("g", "bob"), chat.NotifySetting{Level: chat.NotifyAll})
+	},
+	"a new item makes the fan-out": func(w *world) {
+		direct := item("bob", "alice", "hi")
+		direct.Notify = chat.PriorityHigh
+		told := direct
+		told.From, told.System, told.Notify = "$chat", true, chat.PriorityLow
+		w.put(direct)
+		w.device("bob", "d")
+		w.put(direct) // nobody wants to know
+		w.ok(w.WantNotify(w.ctx, time.Millisecond, false))
+		w.put(item("bob", "alice", "of no interest"))
+		w.equal(len(w.takeTasks(chat.TaskNotifyInbox)), 0)
+		for range 3 {
+			w.put(direct)
+			w.put(told)
+		}
+		got := w.takeTasks(chat.TaskNotifyInbox)
+		slices.SortFunc(got, func(a, b queue.Info) int { return cmp.Compare(a.Priority, b.Priority) })
+		w.equal(len(got), 2)
+		w.equal([]any{got[0].Priority, got[1].Priority, string(got[1].Payload)}, []any{queue.High, queue.Low, `{"user":"bob"}`})
+		other := direct
+		other.To = "carl"
+		w.put(other) // has no device
+		w.equal(len(w.takeTasks(chat.TaskNotifyInbox)), 0)
+	},
+	"the inbox": func(w *world) {
+		told := func() int64 {
+			w.Helper()
+			seq, err := w.InboxTold(w.ctx, "bob")
+			w.ok(err)
+			return seq
+		}
+		w.put(item("bob", "alice", "one"))
+		w.put(item("bob", "alice", "two"))
+		tell := chat.TellTask{Epoch: w.inbox("bob", nil, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
+			Users: []chat.Told{{User: "bob", Count: 2, Show: 2}}}
+		other := tell
+		other.Epoch = "other"
+		w.ok(w.TellInbox(w.ctx, "bob", other))
+		w.equal(told(), int64(0))
+		w.ok(w.TellInbox(w.ctx, "bob", tell))
+		w.ok(w.TellInbox(w.ctx, "bob", tell))
+		w.equal(told(), int64(2))
+		got := w.tells()
+		tell.AtMs = 0
+		w.equal(got, []chat.TellTask{tell})
+		w.put(item("bob", "alice", "three"))
+		w.ok(w.InboxAck(w.ctx, "bob", 3))
+		tell.Last = 3
+		w.ok(w.TellInbox(w.ctx, "bob", tell))
+		w.equal(told(), int64(2))
+	},
+}

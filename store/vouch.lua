@@ -1,0 +1,18 @@
+-- include: int.lua
+-- Says that a node lives, counts the users that it has in live, and clears away at most 500 of those that one dead node left
+-- there.
+--
+-- KEYS  1 live, 2 nodes
+-- ARGV  1 node, 2 ms for which it vouches
+-- Returns {OK, how many users the node has in live}
+local live, nodes, node, vouch_ms = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+local now_ms = clock_ms()
+
+redis.call('ZADD', nodes, int(now_ms + vouch_ms), node)
+local dead = redis.call('ZRANGEBYSCORE', nodes, '-inf', int(now_ms), 'LIMIT', 0, 1)[1]
+if dead then
+  local left = redis.call('ZRANGEBYLEX', live, '[' .. dead .. ' ', '(' .. dead .. '!', 'LIMIT', 0, 500)
+  if #left > 0 then redis.call('ZREM', live, unpack(left)) end
+  if #left < 500 then redis.call('ZREM', nodes, dead) end
+end
+return {'OK', redis.call('ZLEXCOUNT', live, '[' .. node .. ' ', '(' .. node .. '!')}
