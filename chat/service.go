@@ -114,6 +114,7 @@ type Service struct {
 
 	presence *presence
 	pushKey  pushKey
+	hooks    hookList
 }
 
 // New makes a Service over stores. Nothing runs yet: the live part (feeds, safety check, hints) runs in Run.

@@ -291,6 +291,7 @@ type Stores interface {
 	SignalStore
 	CleanupStore
 	TaskStore
+	WebhookStore
 	DeviceStore
 	LevelStore
 	NotifyStore

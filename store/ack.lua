@@ -5,7 +5,7 @@
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
 -- KEYS  1 id, 2 meta, 3 members, 4 msgs, 5 seen, 6 read, 7 skip, 8 by:<user>, 9 reactions, 10 reacted, 11 joined,
---       12..19 of the core queue
+--       12..19 of the core queue, 20 wants
 -- ARGV  1 user, 2 id, 3 '1' to move read too, 4 channel, 5 group, 6 id for a task
 -- Returns {OK, seen, read, unread}
 -- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
@@ -27,8 +27,8 @@ local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZS
 local backlog_max = tonumber(m[4])
 if changed > 0 then redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)) end
 -- Also where nothing moved: the member's own sends may have brought the cursor here, and they do not trim each time.
-if trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[3]),
-  backlog_max) then
+if trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted, meta = meta, wants = KEYS[20]}, last,
+  tonumber(m[3]), backlog_max) then
   local qk = {}
   for i = 12, 19 do qk[#qk + 1] = KEYS[i] end
   task_enqueue(qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),

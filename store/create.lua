@@ -40,6 +40,6 @@ redis.call('ZADD', k.managers, '1', creator)
 for i = 1, others do add(ARGV[16 + i], 'member', notices + 2 * i) end
 
 if visibility == 'public' then redis.call('ZADD', k.public, 0, public_member) end
-log_grew(k, group, epoch, int(1 + others), clock_ms())
+log_grew(k, group, epoch, int(1 + others), clock_ms(), false, 1)
 task_enqueue(k.qk, task_id, 'member', payload, 'high', 0, clock_ms(), '')
 return {'OK', 1}

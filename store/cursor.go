@@ -18,6 +18,7 @@ func (s *Store) Ack(ctx context.Context, group, user string, id int64, read bool
 	k := s.keys.group(group)
 	keys := append([]string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.by(user),
 		k.reactions(), k.reacted(), k.joined()}, k.enqueue()...)
+	keys = append(keys, s.keys.wants(k.partition))
 	return asCursors(s.runSafe(ctx, call{ackScript, keys, []any{user, max(id, 0), flag(read), k.channel(), group, k.taskID()}}))
 }
 

@@ -15,5 +15,5 @@ local refused = may_manage(k, m[2], by, operator)
 if refused then return refused end
 if not operator and role_of(k, by) ~= 'owner' then return {'FORBIDDEN'} end
 
-remove_group(k, group, channel, task_id, clock_ms())
+remove_group(k, group, channel, task_id, clock_ms(), by)
 return {'OK'}

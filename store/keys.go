@@ -54,6 +54,16 @@ func (k keyspace) nodes(partition int) string { return k.tagged(partition) + "no
 // pushKey is a STRING: the private key by which push services know this server.
 func (k keyspace) pushKey() string { return k.tagged(0) + "push_key" }
 
+// webhooks is a HASH: id -> webhook. webhookState is a HASH: version of that list, how many of it are in use, and since
+// which version there are any.
+func (k keyspace) webhooks() string     { return k.tagged(0) + "webhooks" }
+func (k keyspace) webhookState() string { return k.tagged(0) + "webhooks:state" }
+
+// egress holds the keys of the egress queue's shard in a partition.
+func (k keyspace) egress(partition int) queue.Keys {
+	return queue.NewKeys(k.prefix, partition, chat.QueueEgress)
+}
+
 // queue holds the keys of the core queue's shard in a partition.
 func (k keyspace) queue(partition int) queue.Keys {
 	return queue.NewKeys(k.prefix, partition, coreQueue)

@@ -28,7 +28,7 @@ local now_ms = clock_ms()
 
 if redis.call('HLEN', k.members) == 1 then
   redis.call('UNLINK', at)
-  remove_group(k, group, channel, task_id, now_ms)
+  remove_group(k, group, channel, task_id, now_ms, by)
   return {'OK', 1}
 end
 
@@ -53,7 +53,7 @@ if user == m[3] then
 end
 task_enqueue(k.qk, task_id, 'member', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '","id":' .. id .. ',"by":"' ..
   by .. '","what":"' .. what .. '","users":["' .. user .. '"],"at_ms":' .. at_ms .. '}', 'high', 0, now_ms, '')
-log_grew(k, group, m[1], int(last), now_ms)
+log_grew(k, group, m[1], int(last), now_ms, false, id)
 prune(k.skip, last - tonumber(m[5]))
 if trim_step(k, last, tonumber(m[4]), tonumber(m[5])) then
   task_enqueue(k.qk, trim_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, now_ms,

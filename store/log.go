@@ -250,6 +250,7 @@ func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
 func (s *Store) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
 	keys := append([]string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(), k.skip()}, k.enqueue()...)
+	keys = append(keys, s.keys.wants(k.partition))
 	r, err := s.runSafe(ctx, call{trimScript, keys, []any{group, task}})
 	if errors.Is(err, chat.ErrNotFound) {
 		return false, nil

@@ -35,6 +35,8 @@ var refusals = map[string]*chat.Error{
 	"ANNOUNCEMENTS": {Code: chat.CodeOutOfRange, Message: "as many announcements are under way as there may be"},
 	"SCHEDULES":     {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
 	"WANTS":         errWants,
+	"WEBHOOKS":      {Code: chat.CodeOutOfRange, Message: "there are as many webhooks as there may be"},
+	"HOOKSFULL":     chat.ErrHooksFull,
 }
 
 // errWants is the refusal of a send that came without the keys of the queue.

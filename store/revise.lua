@@ -71,9 +71,10 @@ end
 advance(seen, read, from, id)
 redis.call('ZADD', senders, int(now_ms), from)
 if key ~= '' then remember(sent, key, id, sent_ms, mark, content, keys_max) end
-log_grew({wants = KEYS[13], qk = qk}, group, epoch, id, now_ms)
+log_grew({wants = KEYS[13], meta = meta, qk = qk}, group, epoch, id, now_ms)
 local last = tonumber(id)
-local more = sweep({seen = seen, msgs = msgs, skip = skip, reactions = reactions, reacted = reacted}, last, tonumber(m[4]),
+local more = sweep({seen = seen, msgs = msgs, skip = skip, reactions = reactions, reacted = reacted, meta = meta,
+  wants = KEYS[13]}, last, tonumber(m[4]),
   tonumber(m[5]))
 tell(channel, epoch, member, changed)
 return {'OK', id, epoch, mark, sent_ms, 0, '', last % 64 == 0 and idle(senders, now_ms) or '', more and 1 or 0}

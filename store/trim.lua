@@ -1,10 +1,12 @@
 -- include: int.lua
+-- include: events_position.lua
 -- trim_step removes what no reader needs any longer, at most 500 messages, and tells whether there is more.
 --
--- k            keys: seen, msgs, reactions, reacted
+-- k            keys: seen, msgs, reactions, reacted, meta, wants
 -- last         highest id of the log
 -- keep         how many of the newest stay whatever was seen
--- backlog_max  how far a reader may be behind and still be waited for; $archive is waited for always
+-- backlog_max  how far a reader may be behind and still be waited for; $archive is waited for always, the events for
+--              webhooks are waited for as a member is
 --
 -- More is said also where counts of reactions are left, which only trim_group removes when no message is due.
 --
@@ -20,6 +22,8 @@ local function trim_step(k, last, keep, backlog_max)
   cut = math.min(cut, at and tonumber(at) or last - backlog_max)
   local archived = redis.call('ZSCORE', k.seen, '$archive')
   if archived then cut = math.min(cut, tonumber(archived)) end
+  local _, told = events_position(k)
+  if told then cut = math.min(cut, math.max(told, last - backlog_max)) end
   if cut < first then return false end
 
   local more = cut - first >= 500

@@ -2,7 +2,7 @@
 -- include: task_enqueue.lua
 -- Removes what no reader of a group needs any longer, at most 500 messages, and prunes what is only counted.
 --
--- KEYS  1 id, 2 meta, 3 seen, 4 msgs, 5 reactions, 6 reacted, 7 skip, 8..15 of the core queue
+-- KEYS  1 id, 2 meta, 3 seen, 4 msgs, 5 reactions, 6 reacted, 7 skip, 8..15 of the core queue, 16 wants
 -- ARGV  1 group, 2 id for a task that goes on where there is more, or ''
 -- Returns {OK, 1 where there is more}
 -- Refuses NOTFOUND
@@ -17,8 +17,8 @@ local now_ms = clock_ms()
 -- Counts of reactions that were over the bound of an earlier step.
 local old = redis.call('ZCOUNT', reactions, '-inf', int(last - redis.call('ZCARD', msgs)))
 if old > 0 then redis.call('ZREMRANGEBYRANK', reactions, 0, int(math.min(old, 500) - 1)) end
-local more = trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted}, last, tonumber(m[2]),
-  backlog_max) or old > 500
+local more = trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted, meta = meta, wants = KEYS[16]}, last,
+  tonumber(m[2]), backlog_max) or old > 500
 prune(skip, last - backlog_max)
 if more and task_id ~= '' then
   local qk = {}

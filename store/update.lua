@@ -38,7 +38,7 @@ for i = 1, notices do
   local id = notice(k, channel, m[1], ARGV[6 + 2 * i], ARGV[7 + 2 * i], at_ms)
   advance(k.seen, k.read, by, id)
 end
-if notices > 0 then log_grew(k, group, m[1], int(before + notices), clock_ms()) end
+if notices > 0 then log_grew(k, group, m[1], int(before + notices), clock_ms(), false, before + 1) end
 prune(k.skip, before + notices - tonumber(new.backlog_max))
 if trim_step(k, before + notices, tonumber(new.keep), tonumber(new.backlog_max)) then
   task_enqueue(k.qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),

@@ -198,26 +198,14 @@ func (a syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 	})
 }
 
-// rawAnswer is a finished answer of a creation, the first or a repeated one.
-type rawAnswer struct {
-	chat.Answer
-	replayed bool
-}
-
-func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error {
-	if a.replayed {
-		w.Header().Set("Idempotency-Replayed", "true")
-	}
-	return writeBuffered(w, a.Status, func(buf *bytes.Buffer) { buf.Write(a.Body) })
-}
-
 var (
-	_ api.ListMessagesResponseObject = pageAnswer{}
-	_ api.SendMessageResponseObject  = sentAnswer{}
-	_ api.SendDirectResponseObject   = directAnswer{}
-	_ api.PullInboxResponseObject    = inboxAnswer{}
-	_ api.SyncResponseObject         = syncAnswer{}
-	_ api.CreateGroupResponseObject  = rawAnswer{}
+	_ api.ListMessagesResponseObject  = pageAnswer{}
+	_ api.SendMessageResponseObject   = sentAnswer{}
+	_ api.SendDirectResponseObject    = directAnswer{}
+	_ api.PullInboxResponseObject     = inboxAnswer{}
+	_ api.SyncResponseObject          = syncAnswer{}
+	_ api.CreateGroupResponseObject   = rawAnswer{}
+	_ api.CreateWebhookResponseObject = rawAnswer{}
 )
 
 // orEmpty makes a list that clients see as [] where there is nothing.

@@ -21,29 +21,10 @@ func (s *Server) CreateGroup(ctx context.Context, r api.CreateGroupRequestObject
 	if err != nil {
 		return nil, err
 	}
-	do := func() (chat.Answer, error) {
-		group, err := s.service.CreateGroup(ctx, callerOf(ctx), draft)
-		if err != nil {
-			return chat.Answer{}, err
-		}
-		body, err := json.Marshal(group)
-		return chat.Answer{Status: http.StatusCreated, Body: body}, err
-	}
-	if r.Params.IdempotencyKey == nil {
-		answer, err := do()
-		return rawAnswer{Answer: answer}, err
-	}
-	key := *r.Params.IdempotencyKey
-	if !chat.ValidKey(key) {
-		return nil, chat.Errorf(chat.CodeInvalid, "Idempotency-Key: want 1 to 64 printable ASCII characters")
-	}
-	draft.Key = key
-	content, err := contentHash("createGroup", r.Body)
-	if err != nil {
-		return nil, err
-	}
-	answer, replayed, err := s.service.Once(ctx, callerOf(ctx), key, content, do)
-	return rawAnswer{Answer: answer, replayed: replayed}, err
+	return s.keyed(ctx, "createGroup", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
+		draft.Key = key
+		return s.service.CreateGroup(ctx, callerOf(ctx), draft)
+	})
 }
 
 func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {

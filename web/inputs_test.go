@@ -27,6 +27,8 @@ var bodies = map[string]string{
 	"POST /v1/sync":                         `{"wait_s":0}`,
 	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
 	"POST /v1/inbox/ack":                    `{"seq":0}`,
+	"POST /v1/webhooks":                     `{"url":"https://hooks.example/","events":["schedule.failed"]}`,
+	"POST /v1/webhooks/{webhook}/rotate":    "",
 
 	"POST /v1/tasks/queues/{queue}/pause":  "",
 	"POST /v1/tasks/queues/{queue}/resume": "",

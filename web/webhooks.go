@@ -2,27 +2,46 @@ package web
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 )
 
-func (s *Server) ListWebhooks(_ context.Context, _ api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// CreateWebhook serves POST /v1/webhooks.
+func (s *Server) CreateWebhook(ctx context.Context, r api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	draft := chat.WebhookDraft{URL: r.Body.Url, Events: deref(r.Body.Events)}
+	return s.keyed(ctx, "createWebhook", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
+		draft.Key = key
+		return s.service.CreateWebhook(ctx, callerOf(ctx), draft)
+	})
 }
 
-func (s *Server) CreateWebhook(_ context.Context, _ api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// ListWebhooks serves GET /v1/webhooks.
+func (s *Server) ListWebhooks(ctx context.Context, r api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
+	list, err := s.service.Webhooks(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	if err != nil {
+		return nil, err
+	}
+	return api.ListWebhooks200JSONResponse{Webhooks: orEmpty(list.Items), Next: next(list.Next)}, nil
 }
 
-func (s *Server) GetWebhook(_ context.Context, _ api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// GetWebhook serves GET /v1/webhooks/{webhook}.
+func (s *Server) GetWebhook(ctx context.Context, r api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
+	webhook, err := s.service.Webhook(ctx, callerOf(ctx), r.Webhook)
+	return api.GetWebhook200JSONResponse(webhook), err
 }
 
-func (s *Server) DeleteWebhook(_ context.Context, _ api.DeleteWebhookRequestObject) (api.DeleteWebhookResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// DeleteWebhook serves DELETE /v1/webhooks/{webhook}.
+func (s *Server) DeleteWebhook(ctx context.Context, r api.DeleteWebhookRequestObject) (api.DeleteWebhookResponseObject, error) {
+	return api.DeleteWebhook204Response{}, s.service.DropWebhook(ctx, callerOf(ctx), r.Webhook)
 }
 
-func (s *Server) RotateWebhook(_ context.Context, _ api.RotateWebhookRequestObject) (api.RotateWebhookResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// RotateWebhook serves POST /v1/webhooks/{webhook}/rotate.
+func (s *Server) RotateWebhook(ctx context.Context, r api.RotateWebhookRequestObject) (api.RotateWebhookResponseObject, error) {
+	webhook, err := s.service.RotateWebhook(ctx, callerOf(ctx), r.Webhook)
+	return api.RotateWebhook200JSONResponse(webhook), err
 }

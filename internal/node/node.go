@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
@@ -28,6 +29,7 @@ type Node struct {
 	log       *slog.Logger
 	embedded  *embedded.Store // nil with Redis
 	store     *store.Store
+	sender    *deliver.Sender
 	service   *chat.Service
 	tasks     *queue.Server
 	taskAdmin *taskAdmin
@@ -58,7 +60,8 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if err := n.openStore(ctx); err != nil {
 		return n, err
 	}
-	n.service = chat.New(n.store, chat.Options{Limits: set.limits, Direct: set.direct, Log: n.log})
+	n.sender = deliver.New(deliver.Options{Allow: set.egress})
+	n.service = chat.New(n.store, chat.Options{Limits: set.limits, Direct: set.direct, Log: n.log, NotifyDelay: set.notifyDelay, Pusher: n.sender})
 	if err := n.openTasks(); err != nil {
 		return n, err
 	}
@@ -234,6 +237,9 @@ func (n *Node) Close() error {
 			}
 		}
 	}
+	if n.sender != nil {
+		n.sender.Close()
+	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 		n.store = nil
@@ -262,7 +268,7 @@ func (n *Node) announce() {
 		n.log.Warn("development sign-in is on: anyone on this host may use any name", "page", "http://"+address+"/")
 	}
 	for _, key := range n.set.unenforced {
-		n.log.Warn("this version does not act on "+key+": nothing is limited or delayed by it", "key", key)
+		n.log.Warn("this version does not act on "+key+": nothing is limited by it", "key", key)
 	}
 	n.log.Info("listening", "address", address, "page", "http://"+address+"/", "docs", "http://"+address+"/docs")
 }

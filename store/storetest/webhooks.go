@@ -1,0 +1,241 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+)
+
+var webhookTests = map[string]func(*world){
+	"SwapWebhook":    testSwapWebhook,
+	"SpreadWebhooks": testSpreadWebhooks,
+	"Untold":         testUntold,
+	"TellEvents":     testTellEvents,
+	"TellEventsHold": testTellEventsHold,
+	"Ended":          testEnded,
+}
+
+func newWebhook(id string) chat.Webhook {
+	return chat.Webhook{ID: id, URL: "https://hooks.example/" + id, Events: []chat.EventType{chat.EventMessageCreated},
+		Secrets: []chat.WebhookSecret{{Secret: "whsec_" + id}}, CreatedAt: chat.TimeMs(1000)}
+}
+
+// hook registers a webhook and tells the partitions.
+func (w *world) hook(id string) chat.Webhook {
+	w.Helper()
+	w.ok(w.SwapWebhook(w.ctx, newWebhook(id), false))
+	w.ok(w.SpreadWebhooks(w.ctx))
+	hook, err := w.Webhook(w.ctx, id)
+	w.ok(err)
+	return hook
+}
+
+// unhook removes it.
+func (w *world) unhook(hook chat.Webhook) {
+	w.Helper()
+	w.ok(w.SwapWebhook(w.ctx, hook, true))
+	w.ok(w.SpreadWebhooks(w.ctx))
+}
+
+// hookTasks are the ids and payloads of the deliveries that wait, by id.
+func (w *world) hookTasks() []string {
+	w.Helper()
+	c, err := queue.NewClient(queue.Options{Client: w.Client(), Prefix: w.Prefix(), Partitions: w.Partitions(), Queue: chat.QueueEgress})
+	w.ok(err)
+	infos, _, err := c.List(w.ctx, queue.ListQuery{State: queue.Ready, Limit: 100})
+	w.ok(err)
+	var found []string
+	for _, i := range infos {
+		var t chat.HookTask
+		w.ok(json.Unmarshal(i.Payload, &t))
+		found = append(found, i.Kind+" "+t.Webhook+" "+t.ID)
+	}
+	sort.Strings(found)
+	return found
+}
+
+func (w *world) untold(group string) chat.Untold {
+	w.Helper()
+	page, err := w.Untold(w.ctx, group, 100)
+	w.ok(err)
+	return page
+}
+
+func delivery(n int64) chat.HookTask {
+	return chat.HookTask{Webhook: "w", ID: fmt.Sprint("evt_", n), Body: json.RawMessage(`{"type":"message.created"}`)}
+}
+
+// tellOf tells of what a page holds, a delivery for each entry.
+func (w *world) tellOf(group string, page chat.Untold) error {
+	w.Helper()
+	var deliveries []chat.HookTask
+	for _, m := range page.Messages {
+		deliveries = append(deliveries, delivery(m.ID))
+	}
+	return w.TellEvents(w.ctx, group, page, page.Messages[len(page.Messages)-1].ID, deliveries)
+}
+
+func testSwapWebhook(w *world) {
+	_, err := w.Webhook(w.ctx, "a")
+	w.fails(err, chat.ErrNotFound)
+	list, version, err := w.Webhooks(w.ctx)
+	w.ok(err)
+	w.equal(len(list), 0)
+	w.equal(version, int64(0))
+	w.ok(w.SpreadWebhooks(w.ctx))
+
+	w.ok(w.SwapWebhook(w.ctx, newWebhook("a"), false))
+	w.fails(w.SwapWebhook(w.ctx, newWebhook("a"), false), chat.ErrConflict)
+	w.equal(len(w.takeTasks(chat.TaskWebhooks)), 1)
+	got, err := w.Webhook(w.ctx, "a")
+	w.ok(err)
+	want := newWebhook("a")
+	want.Revision = 1
+	w.equal(got, want)
+
+	changed := got
+	changed.DisabledAt, changed.Secrets = &got.CreatedAt, append([]chat.WebhookSecret{{Secret: "whsec_new"}}, got.Secrets...)
+	w.ok(w.SwapWebhook(w.ctx, changed, false))
+	w.fails(w.SwapWebhook(w.ctx, changed, false), chat.ErrConflict)
+	w.fails(w.SwapWebhook(w.ctx, got, true), chat.ErrConflict)
+	changed.Revision = 2
+	w.ok(w.SwapWebhook(w.ctx, newWebhook("b"), false))
+	list, version, err = w.Webhooks(w.ctx)
+	w.ok(err)
+	slices.SortFunc(list, func(a, b chat.Webhook) int { return int(a.ID[0]) - int(b.ID[0]) })
+	want = newWebhook("b")
+	want.Revision = 1
+	w.equal(list, []chat.Webhook{changed, want})
+	w.equal(version, int64(3))
+
+	w.ok(w.SwapWebhook(w.ctx, changed, true))
+	_, err = w.Webhook(w.ctx, "a")
+	w.fails(err, chat.ErrNotFound)
+	for i := range 99 {
+		w.ok(w.SwapWebhook(w.ctx, newWebhook(fmt.Sprint("n", i)), false))
+	}
+	w.fails(w.SwapWebhook(w.ctx, newWebhook("more"), false), chat.ErrOutOfRange)
+}
+
+// testSpreadWebhooks: entries are told of while there is a webhook in use, and a generation ends with the last one.
+func testSpreadWebhooks(w *world) {
+	w.group("g", nil)
+	w.says("g", "alice", 3)
+	w.equal(len(w.takeTasks(chat.TaskEvents)), 0)
+	w.equal(w.untold("g").Generation, int64(0))
+
+	a := w.hook("a")
+	w.equal(w.untold("g"), chat.Untold{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Told: -1, Messages: []chat.Message{}})
+	fifth := w.say("g", "alice", "told")
+	page := w.untold("g")
+	w.equal(ids(page.Messages), []int64{fifth})
+	w.equal(len(w.takeTasks(chat.TaskEvents)), 1)
+
+	b := w.hook("b")
+	w.unhook(a)
+	w.equal(w.untold("g").Generation, int64(1)) // there was one all the time
+	b.DisabledAt = &b.CreatedAt
+	w.ok(w.SwapWebhook(w.ctx, b, false))
+	w.ok(w.SpreadWebhooks(w.ctx))
+	w.equal(w.untold("g").Generation, int64(0))
+	w.says("g", "alice", 2)
+	w.equal(len(w.takeTasks(chat.TaskEvents)), 0)
+
+	w.hook("c")
+	page = w.untold("g")
+	w.equal(page.Generation, page.Version)
+	w.equal(page.Told, int64(-1)) // what was sent while there was none is nobody's
+	last := w.say("g", "alice", "told again")
+	w.equal(ids(w.untold("g").Messages), []int64{last})
+}
+
+func testUntold(w *world) {
+	_, err := w.Untold(w.ctx, "g", 10)
+	w.fails(err, chat.ErrNotFound)
+	w.hook("a")
+	w.group("g", []string{"bob"})
+	page := w.untold("g")
+	w.equal(page.Told, int64(0)) // the notices of the creation are told of, and all of them
+	w.equal(ids(page.Messages), span(1, 2))
+	w.says("g", "alice", 5)
+	page, err = w.Untold(w.ctx, "g", 3)
+	w.ok(err)
+	w.equal(ids(page.Messages), span(1, 3))
+	w.ok(w.tellOf("g", page))
+	w.leave("g", "alice") // left, and the notice of the heir's role
+	w.equal(ids(w.untold("g").Messages), span(4, 9))
+}
+
+func testTellEvents(w *world) {
+	hook := w.hook("w")
+	w.group("g", nil)
+	page := w.untold("g")
+	w.ok(w.tellOf("g", page))
+	w.equal(w.hookTasks(), []string{"hook w evt_1"})
+	w.fails(w.tellOf("g", page), chat.ErrConflict) // another did it: no delivery is made twice
+	w.equal(w.hookTasks(), []string{"hook w evt_1"})
+	w.equal(len(w.untold("g").Messages), 0)
+
+	w.says("g", "alice", 3)
+	page = w.untold("g")
+	w.ok(w.TellEvents(w.ctx, "g", page, 3, []chat.HookTask{delivery(2)})) // not all of a page, not of each entry
+	w.equal(ids(w.untold("g").Messages), []int64{4})
+	w.equal(w.hookTasks(), []string{"hook w evt_1", "hook w evt_2"})
+	w.equal(len(w.takeTasks(chat.TaskEvents)), 1) // one waits, however many entries
+
+	page = w.untold("g")
+	other := page
+	other.Epoch = "another"
+	w.fails(w.tellOf("g", other), chat.ErrNotFound)
+	w.unhook(hook)
+	w.fails(w.tellOf("g", page), chat.ErrConflict)
+	w.hook("v")
+	w.say("g", "alice", "of the next generation")
+	w.fails(w.tellOf("g", page), chat.ErrConflict)
+}
+
+// testTellEventsHold: what was not told of is not trimmed, up to backlog_max.
+func testTellEventsHold(w *world) {
+	w.hook("w")
+	w.group("g", nil, keep(0), backlog(100))
+	w.says("g", "alice", 10)
+	w.ack("g", "alice", 11)
+	w.equal(len(w.entries("g")), 11)
+	w.ok(w.tellOf("g", w.untold("g")))
+	w.equal(len(w.entries("g")), 0)
+	w.says("g", "alice", 300)
+	w.ack("g", "alice", 311)
+	w.equal(len(w.entries("g")), 100)
+	w.equal(w.untold("g").Messages[0].ID, int64(212))
+}
+
+func testEnded(w *world) {
+	w.group("before", nil)
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "before"))
+	w.equal(len(w.takeTasks(chat.TaskEnded)), 0)
+
+	w.hook("w")
+	w.group("g", nil)
+	w.ok(w.tellOf("g", w.untold("g")))
+	w.says("g", "alice", 2)
+	epoch := w.info("g", "alice").Epoch
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
+	tasks := w.takeTasks(chat.TaskEnded)
+	w.equal(len(tasks), 1)
+	var t chat.EndedTask
+	w.ok(json.Unmarshal(tasks[0].Payload, &t))
+	w.equal([]string{t.Group, t.Epoch, t.By}, []string{"g", epoch, "root"})
+	w.equal(len(t.Untold), 2)
+	var e chat.Entry
+	w.ok(errors.Join(json.Unmarshal(t.Untold[1], &e)))
+	w.equal(e.ID, int64(3))
+
+	w.group("last", nil)
+	w.leave("last", "alice") // the last one out
+	w.equal(len(w.takeTasks(chat.TaskEnded)), 1)
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+)
+
+var (
+	webhookSwapScript   = newScript("webhook_swap")
+	webhookSpreadScript = newScript("webhook_spread")
+	eventsReadScript    = newReader("events_read")
+	eventsScript        = newScript("events")
+)
+
+// Webhooks reads all webhooks and the version of the list at one instant.
+func (s *Store) Webhooks(ctx context.Context) ([]chat.Webhook, int64, error) {
+	var all *redis.MapStringStringCmd
+	var version *redis.StringCmd
+	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
+		all = pipe.HGetAll(ctx, s.keys.webhooks())
+		version = pipe.HGet(ctx, s.keys.webhookState(), "version")
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	list := make([]chat.Webhook, 0, len(all.Val()))
+	for id, value := range all.Val() {
+		w, err := decodeWebhook(id, value)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, w)
+	}
+	return list, number(version.Val()), nil
+}
+
+// Webhook reads one webhook.
+func (s *Store) Webhook(ctx context.Context, id string) (chat.Webhook, error) {
+	var value *redis.StringCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { value = pipe.HGet(ctx, s.keys.webhooks(), id) })
+	if err != nil {
+		return chat.Webhook{}, err
+	}
+	if value.Val() == "" {
+		return chat.Webhook{}, chat.ErrNotFound
+	}
+	return decodeWebhook(id, value.Val())
+}
+
+// decodeWebhook reads what webhook_swap.lua wrote. Its error holds nothing of the value, which is a secret.
+func decodeWebhook(id, value string) (chat.Webhook, error) {
+	parts := strings.SplitN(value, " ", 3)
+	w := chat.Webhook{ID: id}
+	if len(parts) < 3 || json.Unmarshal([]byte(parts[2]), &w) != nil || len(w.Secrets) == 0 {
+		return chat.Webhook{}, broke("webhook", fmt.Errorf("%s cannot be read", id))
+	}
+	w.Revision = number(parts[1])
+	return w, nil
+}
+
+// SwapWebhook stores a webhook in the place of the revision that was read, or removes it.
+func (s *Store) SwapWebhook(ctx context.Context, w chat.Webhook, remove bool) error {
+	text := ""
+	if !remove {
+		b, err := json.Marshal(w)
+		if err != nil {
+			return broke("webhook_swap", err)
+		}
+		text = string(b)
+	}
+	keys := append([]string{s.keys.webhooks(), s.keys.webhookState()}, s.keys.queue(0).Enqueue()...)
+	_, err := s.run(ctx, call{webhookSwapScript, keys, []any{w.ID, w.Revision, flag(w.DisabledAt == nil), text, webhooksMax,
+		queue.NewID(0)}})
+	return err
+}
+
+// SpreadWebhooks tells every partition whether there are webhooks.
+func (s *Store) SpreadWebhooks(ctx context.Context) error {
+	var state *redis.SliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { state = pipe.HMGet(ctx, s.keys.webhookState(), "generation", "version") })
+	if err != nil {
+		return err
+	}
+	r := reply(state.Val())
+	if r.number(1) == 0 {
+		return nil // there was never one
+	}
+	calls := make([]call, s.keys.partitions)
+	for p := range calls {
+		calls[p] = call{webhookSpreadScript, []string{s.keys.wants(p)}, []any{r.number(0), r.number(1)}}
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	for _, e := range errs {
+		if err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Untold reads entries of a group that webhooks were not told of.
+func (s *Store) Untold(ctx context.Context, group string, limit int) (chat.Untold, error) {
+	k := s.keys.group(group)
+	replies, err := s.runReads(ctx, []call{{eventsReadScript, []string{k.meta(), s.keys.wants(k.partition), k.msgs()},
+		[]any{limit, untoldBytesMax}}})
+	if err != nil {
+		return chat.Untold{}, err
+	}
+	r := replies[0]
+	page := chat.Untold{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Told: r.number(4)}
+	members := make([]string, 0, len(r)-5)
+	for i := 5; i < len(r); i++ {
+		members = append(members, r.text(i))
+	}
+	page.Messages, err = decodeMessages(group, members)
+	return page, err
+}
+
+// TellEvents makes the deliveries of entries up to to, and notes that they were made.
+func (s *Store) TellEvents(ctx context.Context, group string, page chat.Untold, to int64, deliveries []chat.HookTask) error {
+	k := s.keys.group(group)
+	keys := []string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(), s.keys.wants(k.partition)}
+	keys = append(append(keys, k.enqueue()...), s.keys.egress(k.partition).Enqueue()...)
+	args := make([]any, 0, 7+2*len(deliveries))
+	args = append(args, group, page.Epoch, strconv.FormatInt(page.Generation, 10), page.Told, to, hooksWaitingMax, k.taskID())
+	for _, d := range deliveries {
+		payload, err := json.Marshal(d)
+		if err != nil {
+			return broke("events", err)
+		}
+		args = append(args, keyedTaskID(k.partition, chat.TaskHook, d.ID), payload)
+	}
+	_, err := s.run(ctx, call{eventsScript, keys, args})
+	return err
+}

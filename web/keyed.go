@@ -1,0 +1,54 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// keyed answers a creation that may carry an Idempotency-Key: the same key with the same request is answered as the first
+// time. create is given the key, or "" without one, and does no harm when it is run again.
+func (s *Server) keyed(ctx context.Context, operation string, key *string, request any, status int,
+	create func(key string) (any, error),
+) (rawAnswer, error) {
+	do := func() (chat.Answer, error) {
+		made, err := create(deref(key))
+		if err != nil {
+			return chat.Answer{}, err
+		}
+		body, err := json.Marshal(made)
+		return chat.Answer{Status: status, Body: body}, err
+	}
+	if key == nil {
+		answer, err := do()
+		return rawAnswer{Answer: answer}, err
+	}
+	if !chat.ValidKey(*key) {
+		return rawAnswer{}, chat.Errorf(chat.CodeInvalid, "Idempotency-Key: want 1 to 64 printable ASCII characters")
+	}
+	content, err := contentHash(operation, request)
+	if err != nil {
+		return rawAnswer{}, err
+	}
+	answer, replayed, err := s.service.Once(ctx, callerOf(ctx), *key, content, do)
+	return rawAnswer{Answer: answer, replayed: replayed}, err
+}
+
+// rawAnswer is a finished answer of a creation, the first or a repeated one.
+type rawAnswer struct {
+	chat.Answer
+	replayed bool
+}
+
+func (a rawAnswer) write(w http.ResponseWriter) error {
+	if a.replayed {
+		w.Header().Set("Idempotency-Replayed", "true")
+	}
+	return writeBuffered(w, a.Status, func(buf *bytes.Buffer) { buf.Write(a.Body) })
+}
+
+func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { return a.write(w) }
+func (a rawAnswer) VisitCreateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }
