@@ -93,6 +93,7 @@ type NewAnnouncement struct {
 	Draft         []byte // JSON of what does not change of it: the service's own affair
 	StartMs       int64  // 0: now
 	Priority      Priority
+	Page          int // users of a page
 	All           bool
 	Groups, Users []string
 }
@@ -131,8 +132,8 @@ type AnnouncementRuns interface {
 	BeginAnnouncement(ctx context.Context, id string, run, nextMs int64) (goOn bool, wait time.Duration, err error)
 	// StartAnnouncement starts the part of a run in each partition, with the task that does it. One step a partition.
 	StartAnnouncement(ctx context.Context, id string, run int64) error
-	// AnnouncementPage reads what comes next in a part, at most limit users; nil: nothing does.
-	AnnouncementPage(ctx context.Context, part AnnouncementPart, limit int) (*AnnouncementPage, error)
+	// AnnouncementPage reads what comes next in a part; nil: nothing does.
+	AnnouncementPage(ctx context.Context, part AnnouncementPart) (*AnnouncementPage, error)
 	// AnnounceToUsers puts the item into the inboxes of a page, as one of the server's own; To is not used.
 	AnnounceToUsers(ctx context.Context, page *AnnouncementPage, item NewItem) error
 	// AnnounceToGroup appends the message to the log of the group of a page, whether the sender is a member or not.

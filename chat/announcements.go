@@ -45,8 +45,8 @@ func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) 
 	if err != nil {
 		return Announcement{}, asError(err)
 	}
-	n := NewAnnouncement{ID: announcementID(by, d.Key, a), Draft: encode(a), Priority: a.Priority, All: a.To.All,
-		Groups: a.To.Groups, Users: a.To.Users}
+	n := NewAnnouncement{ID: announcementID(by, d.Key, a), Draft: encode(a), Priority: a.Priority, Page: a.page(),
+		All: a.To.All, Groups: a.To.Groups, Users: a.To.Users}
 	if n.StartMs, err = a.start(nowMs); err != nil {
 		return Announcement{}, err
 	}

@@ -72,7 +72,8 @@ func (s *Store) CreateAnnouncement(ctx context.Context, a chat.NewAnnouncement) 
 		targets = strconv.Itoa(len(a.Users) + len(a.Groups))
 	}
 	keys := append([]string{k.record(), s.keys.announcements(0)}, s.keys.queue(0).Enqueue()...)
-	args := []any{a.ID, a.Draft, a.StartMs, string(a.Priority), s.limits.AnnouncementsMax, targets, k.runTask(1), runPayload(a.ID, 1)}
+	args := []any{a.ID, a.Draft, a.StartMs, string(a.Priority), s.limits.AnnouncementsMax, targets, a.Page, k.runTask(1),
+		runPayload(a.ID, 1)}
 	for p, list := range lists {
 		if len(list) > 0 {
 			keys = append(keys, k.targets(p))

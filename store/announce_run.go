@@ -72,16 +72,16 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 	return s.runEach(ctx, starts)
 }
 
-// AnnouncementPage reads what comes next in a part: at most limit users, or one group. nil: the part is done with this
-// run, or stopped.
-func (s *Store) AnnouncementPage(ctx context.Context, part chat.AnnouncementPart, limit int) (*chat.AnnouncementPage, error) {
+// AnnouncementPage reads what comes next in a part: users, as many as the announcement says, or one group. nil: the part
+// is done with this run, or stopped.
+func (s *Store) AnnouncementPage(ctx context.Context, part chat.AnnouncementPart) (*chat.AnnouncementPage, error) {
 	if part.Partition >= s.keys.partitions {
 		return nil, nil
 	}
 	k := s.keys.announcement(part.Announcement)
 	var record, at *redis.SliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		record = pipe.HMGet(ctx, k.record(), "state", "draft", "targets")
+		record = pipe.HMGet(ctx, k.record(), "state", "draft", "targets", "page")
 		at = pipe.HMGet(ctx, k.part(part.Partition), "run", "done", "stopped", "cursor")
 	})
 	if err != nil {
@@ -92,6 +92,7 @@ func (s *Store) AnnouncementPage(ctx context.Context, part chat.AnnouncementPart
 		return nil, nil
 	}
 	page := &chat.AnnouncementPage{AnnouncementPart: part, Draft: []byte(r.text(1)), Cursor: here.text(3)}
+	limit := int(r.number(3))
 	if r.text(2) == "" {
 		return page, s.pageOfAll(ctx, page, limit)
 	}

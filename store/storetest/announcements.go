@@ -11,7 +11,7 @@ import (
 )
 
 func announcement(id string, change func(*chat.NewAnnouncement)) chat.NewAnnouncement {
-	a := chat.NewAnnouncement{ID: id, Draft: []byte(`{"from":"op"}`), Priority: chat.PriorityLow, All: true}
+	a := chat.NewAnnouncement{ID: id, Draft: []byte(`{"from":"op"}`), Priority: chat.PriorityLow, Page: 10, All: true}
 	if change != nil {
 		change(&a)
 	}
@@ -57,9 +57,9 @@ func (w *world) startRun(id string, run int64) {
 	w.ok(w.StartAnnouncement(w.ctx, id, run))
 }
 
-func (w *world) nextPage(id string, run int64, partition, limit int) *chat.AnnouncementPage {
+func (w *world) nextPage(id string, run int64, partition int) *chat.AnnouncementPage {
 	w.Helper()
-	page, err := w.AnnouncementPage(w.ctx, chat.AnnouncementPart{Announcement: id, Run: run, Partition: partition}, limit)
+	page, err := w.AnnouncementPage(w.ctx, chat.AnnouncementPart{Announcement: id, Run: run, Partition: partition})
 	w.ok(err)
 	return page
 }
@@ -79,10 +79,10 @@ func (w *world) announcePage(page *chat.AnnouncementPage) {
 }
 
 // announcesAll does all pages of a run, and closes it.
-func (w *world) announcesAll(id string, run int64, limit int) (pages int) {
+func (w *world) announcesAll(id string, run int64) (pages int) {
 	w.Helper()
 	for p := range w.Partitions() {
-		for page := w.nextPage(id, run, p, limit); page != nil; page = w.nextPage(id, run, p, limit) {
+		for page := w.nextPage(id, run, p); page != nil; page = w.nextPage(id, run, p) {
 			w.announcePage(page)
 			pages++
 		}
@@ -113,7 +113,7 @@ var announcementTests = map[string]func(*world){
 		w.equal(w.announceCounts("a"), "pending 0 0 0")
 		w.startRun("a", 1)
 		w.equal(w.announceCounts("a"), "running 3 0 0")
-		w.announcesAll("a", 1, 2)
+		w.announcesAll("a", 1)
 		w.equal(w.announceCounts("a"), "done 3 3 0")
 		for _, user := range []string{"requester", "member"} {
 			w.equal(w.heard(user), []string{"a"})
@@ -129,7 +129,7 @@ var announcementTests = map[string]func(*world){
 		w.announces(announcement("a", nil))
 		w.startRun("a", 1)
 		for p := range w.Partitions() {
-			page := w.nextPage("a", 1, p, 10)
+			page := w.nextPage("a", 1, p)
 			w.equal([]any{len(page.Users), page.Cursor, page.Next == page.Users[9], page.Last}, []any{10, "", true, false})
 			w.announcePage(page)
 			w.announcePage(page) // by a worker whose answer was lost
@@ -137,7 +137,7 @@ var announcementTests = map[string]func(*world){
 		}
 		w.equal(w.announceCounts("a"), fmt.Sprintf("running %d %d 0", users, 10*w.Partitions()))
 		w.ok(w.Know(w.ctx, "zz")) // behind the places of all parts: a target too
-		w.announcesAll("a", 1, 10)
+		w.announcesAll("a", 1)
 		w.equal(w.announceCounts("a"), fmt.Sprintf("done %d %d 0", users+1, users+1))
 		for i := range users {
 			w.equal(w.heard(fmt.Sprintf("u%d", i)), []string{"a"})
@@ -159,7 +159,7 @@ var announcementTests = map[string]func(*world){
 		before := w.info("g", "bob")
 		w.startRun("a", 1)
 		w.equal(w.announceCounts("a"), "running 28 0 0")
-		pages := w.announcesAll("a", 1, 10)
+		pages := w.announcesAll("a", 1)
 		w.equal(w.announceCounts("a"), "done 28 27 1")
 		if pages < 3+3 {
 			w.Fatalf("got %d pages for 25 users by 10, and 3 groups", pages)
@@ -179,11 +179,14 @@ var announcementTests = map[string]func(*world){
 		for i := range 10_000 {
 			users = append(users, fmt.Sprintf("u%d", i))
 		}
-		w.announces(announcement("a", forUsers(users...)))
+		w.announces(announcement("a", func(a *chat.NewAnnouncement) {
+			forUsers(users...)(a)
+			a.Page = 10_000
+		}))
 		w.startRun("a", 1)
 		var named []string
 		for p := range w.Partitions() {
-			page := w.nextPage("a", 1, p, 10_000)
+			page := w.nextPage("a", 1, p)
 			w.equal(page.Last, true)
 			named = append(named, page.Users...)
 		}
@@ -197,7 +200,7 @@ var announcementTests = map[string]func(*world){
 		w.put(item("bob", "alice", "2"))
 		w.announces(announcement("a", forUsers("bob")))
 		w.startRun("a", 1)
-		w.announcesAll("a", 1, 10)
+		w.announcesAll("a", 1)
 		w.equal(w.heard("bob"), []string{"2", "a"})
 		w.equal(w.inbox("bob", nil, 10).Complete, false)
 		w.equal(w.announceCounts("a"), "done 1 1 0")
@@ -241,7 +244,7 @@ var announcementTests = map[string]func(*world){
 		w.equal([]any{goOn, wait}, []any{false, time.Second})
 		goOn, wait = w.beginRun("a", 3, 0)
 		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
-		w.announcesAll("a", 1, 10)
+		w.announcesAll("a", 1)
 		w.equal(w.announceCounts("a"), "pending 1 1 0")
 		w.equal(w.announced("a").NextMs, next)
 		goOn, wait = w.beginRun("a", 1, next)
@@ -250,8 +253,8 @@ var announcementTests = map[string]func(*world){
 		w.startRun("a", 2)
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by one who was stopped for a while
 		w.equal(w.announceCounts("a"), "running 1 0 0")
-		w.equal(w.nextPage("a", 1, 0, 10), (*chat.AnnouncementPage)(nil))
-		w.announcesAll("a", 2, 10)
+		w.equal(w.nextPage("a", 1, 0), (*chat.AnnouncementPage)(nil))
+		w.announcesAll("a", 2)
 		w.equal(w.announceCounts("a"), "done 1 1 0")
 		w.equal(w.heard("bob"), []string{"a", "a"})
 	},
@@ -275,28 +278,28 @@ var announcementTests = map[string]func(*world){
 		}
 		w.announces(announcement("a", nil))
 		w.startRun("a", 1)
-		held := w.nextPage("a", 1, 0, 5)
+		held := w.nextPage("a", 1, 0)
 		w.announcePage(held)
-		held = w.nextPage("a", 1, 0, 5)
+		held = w.nextPage("a", 1, 0)
 		w.ok(w.CancelAnnouncement(w.ctx, "a"))
 		w.announcePage(held) // by a worker who read it before
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1))
 		for p := range w.Partitions() {
-			w.equal(w.nextPage("a", 1, p, 5), (*chat.AnnouncementPage)(nil))
+			w.equal(w.nextPage("a", 1, p), (*chat.AnnouncementPage)(nil))
 		}
 		w.ok(w.CloseAnnouncement(w.ctx, "a", 1))
 		w.ok(w.CancelAnnouncement(w.ctx, "a"))
-		w.equal(w.announceCounts("a"), fmt.Sprintf("cancelled %d 5 0", users))
+		w.equal(w.announceCounts("a"), fmt.Sprintf("cancelled %d 10 0", users))
 		got := 0
 		for i := range users {
 			got += len(w.heard(fmt.Sprintf("u%d", i)))
 		}
-		w.equal(got, 5)
+		w.equal(got, 10)
 	},
 	"cancel what is done": func(w *world) {
 		w.announces(announcement("a", forUsers("bob")))
 		w.startRun("a", 1)
-		w.announcesAll("a", 1, 10)
+		w.announcesAll("a", 1)
 		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrConflict)
 	},
 	"nobody to tell": func(w *world) {
@@ -334,7 +337,7 @@ var announcementTests = map[string]func(*world){
 			w.announces(announcement(id, forUsers("bob")))
 		}
 		w.startRun("done", 1)
-		w.announcesAll("done", 1, 10)
+		w.announcesAll("done", 1)
 		w.startRun("running", 1)
 		w.startRun("cancelled", 1)
 		w.ok(w.CancelAnnouncement(w.ctx, "cancelled"))

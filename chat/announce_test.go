@@ -1,0 +1,352 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// run does a task until it is done or waits for a time; each step twice, as a worker may that dies after its work.
+func (b *bench) run(kind string, payload any) (waits time.Duration) {
+	b.t.Helper()
+	raw, err := json.Marshal(payload)
+	b.must(err)
+	for range 1000 {
+		var later *chat.Postponed
+		err := b.Handlers()[kind].Run(b.ctx, chat.TaskRun{Payload: raw})
+		switch {
+		case err == nil:
+			b.must(b.Handlers()[kind].Run(b.ctx, chat.TaskRun{Payload: raw}))
+			return 0
+		case !errors.As(err, &later) || later.Cause != nil:
+			b.t.Fatalf("%s: %v", kind, err)
+		case later.After > 0:
+			return later.After
+		}
+	}
+	b.t.Fatalf("%s does not end", kind)
+	return 0
+}
+
+// announced does what the tasks of a run do.
+func (b *bench) announced(id string, run int64) chat.Announcement {
+	b.t.Helper()
+	if waits := b.run(chat.TaskAnnounce, chat.AnnounceTask{Announcement: id, Run: run}); waits > 0 {
+		b.t.Fatalf("run %d waits for %v", run, waits)
+	}
+	b.run(chat.TaskAnnouncePage, chat.AnnouncementPart{Announcement: id, Run: run})
+	return b.announcement(id)
+}
+
+func (b *bench) announcement(id string) chat.Announcement {
+	b.t.Helper()
+	a, err := b.Announcement(b.ctx, operator("op"), id)
+	b.must(err)
+	return a
+}
+
+func (b *bench) announce(d chat.AnnouncementDraft) chat.Announcement {
+	b.t.Helper()
+	a, err := b.Announce(b.ctx, operator("op"), d)
+	b.must(err)
+	return a
+}
+
+// heardOf are the announcements in an inbox.
+func (b *bench) heardOf(user string) []string {
+	b.t.Helper()
+	batch, err := b.Inbox(b.ctx, as(user), nil, 1000)
+	b.must(err)
+	var out []string
+	for _, raw := range batch.Items {
+		var it chat.Item
+		b.must(json.Unmarshal(raw, &it))
+		if it.Kind == chat.ItemAnnouncement {
+			out = append(out, it.From+": "+*it.Body)
+		}
+	}
+	return out
+}
+
+func countsOf(a chat.Announcement) string {
+	return fmt.Sprintf("%s %d %d %d", a.State, a.Total, a.Delivered, a.Failed)
+}
+
+func everyone(body string) chat.AnnouncementDraft {
+	return chat.AnnouncementDraft{To: chat.AnnouncementTarget{All: true}, Body: &body}
+}
+
+func named(body string, groups, users []string) chat.AnnouncementDraft {
+	return chat.AnnouncementDraft{To: chat.AnnouncementTarget{Groups: groups, Users: users}, Body: &body}
+}
+
+func TestAnnounceToEveryone(t *testing.T) {
+	b := newBench(t)
+	var users []string
+	for i := range 450 {
+		users = append(users, fmt.Sprintf("u%d", i))
+	}
+	b.group(chat.GroupDraft{ID: "g"}, users[0], users[1:400]...)
+	for _, user := range users[400:] {
+		b.Know(b.ctx, user)
+	}
+	a := b.announce(everyone("hear"))
+	if got := countsOf(a); got != "pending 0 0 0" || a.From != "op" || a.Priority != chat.PriorityLow || a.NextAt == nil || !a.To.All {
+		t.Errorf("got %+v", a)
+	}
+	if got := countsOf(b.announced(a.ID, 1)); got != "done 450 450 0" {
+		t.Errorf("got %s", got)
+	}
+	for _, user := range users {
+		if got := b.heardOf(user); !slices.Equal(got, []string{"op: hear"}) {
+			t.Fatalf("%s: got %q", user, got)
+		}
+	}
+}
+
+func TestAnnounceToGroupsAndUsers(t *testing.T) {
+	b := newBench(t)
+	b.group(chat.GroupDraft{ID: "g", Post: chat.PostAdmins, Visibility: chat.Private}, "alice", "bob")
+	d := named("hear", []string{"g", "none", "g"}, []string{"cid", "bob", "cid"})
+	d.Data = json.RawMessage(` {"a": 1}`)
+	a := b.announce(d)
+	if got := countsOf(a); got != "pending 4 0 0" {
+		t.Errorf("got %s, want each target once", got)
+	}
+	if got := countsOf(b.announced(a.ID, 1)); got != "done 4 3 1" {
+		t.Errorf("got %s", got)
+	}
+	for _, user := range []string{"bob", "cid"} {
+		if got := b.heardOf(user); !slices.Equal(got, []string{"op: hear"}) {
+			t.Errorf("%s: got %q", user, got)
+		}
+	}
+	if e := b.at("bob", "g", 3); e.From != "op" || e.Kind != chat.Text || *e.Body != "hear" || string(e.Data) != `{"a":1}` {
+		t.Errorf("got %+v", e)
+	}
+	if _, err := b.Send(b.ctx, operator("op"), "g", chat.Draft{Body: ptr("x")}, ""); chat.CodeOf(err) != chat.CodeNotFound && chat.CodeOf(err) != chat.CodeForbidden {
+		t.Errorf("the operator became a member: %v", err)
+	}
+	d = named("", []string{"g"}, nil)
+	d.Body, d.Data = nil, json.RawMessage("7")
+	b.announced(b.announce(d).ID, 1)
+	if e := b.at("bob", "g", 4); e.Kind != chat.Data || string(e.Data) != "7" {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestAnnounceKeys(t *testing.T) {
+	b := newBench(t)
+	d := named("hear", nil, []string{"bob"})
+	d.Key = "k"
+	first, again := b.announce(d), b.announce(d)
+	if first.ID != again.ID {
+		t.Errorf("one key made %s and %s", first.ID, again.ID)
+	}
+	b.announced(first.ID, 1)
+	if again = b.announce(d); again.ID != first.ID || again.State != chat.AnnouncementDone {
+		t.Errorf("got %+v", again)
+	}
+	other, err := b.Announce(b.ctx, operator("op2"), d)
+	b.must(err)
+	if other.ID == first.ID {
+		t.Error("two operators share a key")
+	}
+	d.Key = ""
+	if b.announce(d).ID == b.announce(d).ID {
+		t.Error("without a key two requests made one announcement")
+	}
+}
+
+func TestAnnounceLater(t *testing.T) {
+	b := newBench(t)
+	now, err := b.stores.Clock(b.ctx)
+	b.must(err)
+	d := named("hear", nil, []string{"bob"})
+	at := time.UnixMilli(now).Add(time.Hour)
+	d.At = &at
+	a := b.announce(d)
+	if a.NextAt == nil || !a.NextAt.Equal(at) || !a.At.Equal(at) {
+		t.Errorf("got %+v, want it at %v", a, at)
+	}
+	if waits := b.run(chat.TaskAnnounce, chat.AnnounceTask{Announcement: a.ID, Run: 1}); waits < 59*time.Minute || waits > time.Hour {
+		t.Errorf("an hour before its time it waits for %v", waits)
+	}
+	past := at.Add(-2 * time.Hour)
+	d.At = &past
+	if got := countsOf(b.announced(b.announce(d).ID, 1)); got != "done 1 1 0" {
+		t.Errorf("got %s", got)
+	}
+	far := time.UnixMilli(now).Add(367 * 24 * time.Hour)
+	d.At = &far
+	_, err = b.Announce(b.ctx, operator("op"), d)
+	b.refused("more than a year ahead", err, chat.CodeOutOfRange)
+}
+
+func TestAnnounceAgainAndAgain(t *testing.T) {
+	b := newBench(t)
+	now, err := b.stores.Clock(b.ctx)
+	b.must(err)
+	d := named("hear", nil, []string{"bob"})
+	d.Cron, d.Timezone = "0 9 * * *", "Europe/Berlin"
+	a := b.announce(d)
+	ahead := a.NextAt.Sub(time.UnixMilli(now))
+	if ahead <= 0 || ahead > 25*time.Hour || a.NextAt.Minute() != 0 {
+		t.Errorf("the first run is at %v", a.NextAt)
+	}
+	if b.run(chat.TaskAnnounce, chat.AnnounceTask{Announcement: a.ID, Run: 1}) == 0 {
+		t.Error("it does not wait for its time")
+	}
+	d.Cron, d.Timezone = "* * * * * *", ""
+	a = b.announce(d)
+	for run := int64(1); run <= 3; run++ {
+		task := chat.AnnounceTask{Announcement: a.ID, Run: run}
+		for waits := b.run(chat.TaskAnnounce, task); waits > 0; waits = b.run(chat.TaskAnnounce, task) {
+			<-time.After(waits)
+		}
+		got := b.announced(a.ID, run)
+		if countsOf(got) != "pending 1 1 0" || !got.NextAt.After(a.NextAt.Time) {
+			t.Errorf("after run %d: got %+v", run, got)
+		}
+		a = got
+	}
+	if got := b.heardOf("bob"); len(got) != 3 {
+		t.Errorf("after three runs: got %q", got)
+	}
+	b.must(b.CancelAnnouncement(b.ctx, operator("op"), a.ID))
+	b.run(chat.TaskAnnounce, chat.AnnounceTask{Announcement: a.ID, Run: 4})
+	if got := b.announcement(a.ID); countsOf(got) != "cancelled 1 1 0" || got.NextAt != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestCancelAnnouncement(t *testing.T) {
+	b := newBench(t)
+	for i := range 300 {
+		b.Know(b.ctx, fmt.Sprintf("u%d", i))
+	}
+	a := b.announce(everyone("hear"))
+	b.run(chat.TaskAnnounce, chat.AnnounceTask{Announcement: a.ID, Run: 1})
+	page := chat.TaskRun{Payload: []byte(`{"announcement":"` + a.ID + `","run":1,"partition":0}`)}
+	var later *chat.Postponed
+	if err := b.Handlers()[chat.TaskAnnouncePage].Run(b.ctx, page); !errors.As(err, &later) {
+		t.Fatalf("after the first page of two: got %v", err)
+	}
+	if got := countsOf(b.announcement(a.ID)); got != "running 300 200 0" {
+		t.Errorf("got %s", got)
+	}
+	for range 2 {
+		b.must(b.CancelAnnouncement(b.ctx, operator("op"), a.ID))
+	}
+	b.run(chat.TaskAnnouncePage, chat.AnnouncementPart{Announcement: a.ID, Run: 1})
+	if got := countsOf(b.announcement(a.ID)); got != "cancelled 300 200 0" {
+		t.Errorf("got %s", got)
+	}
+	done := b.announce(named("hear", nil, []string{"bob"}))
+	b.announced(done.ID, 1)
+	b.refused("all is done", b.CancelAnnouncement(b.ctx, operator("op"), done.ID), chat.CodeConflict)
+	b.refused("none", b.CancelAnnouncement(b.ctx, operator("op"), "a-none"), chat.CodeNotFound)
+}
+
+func TestListAnnouncements(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Limits.AnnouncementsMax, o.Limits.PageBytesMax = 30, 4000 })
+	var want []string
+	for i := range 30 {
+		want = append([]string{b.announce(named(fmt.Sprint(i), nil, []string{"bob"})).ID}, want...)
+	}
+	list := func(limit int) (got []string, pages int) {
+		for cursor := ""; ; {
+			page, err := b.Announcements(b.ctx, operator("op"), limit, cursor)
+			b.must(err)
+			for _, a := range page.Items {
+				got = append(got, a.ID)
+			}
+			if pages++; page.Next == "" {
+				return got, pages
+			}
+			cursor = page.Next
+		}
+	}
+	for limit, most := range map[int]int{1: 30, 7: 5, 30: 1, 29: 2, 1000: 1} {
+		if got, pages := list(limit); !slices.Equal(got, want) || pages != most {
+			t.Errorf("%d at a time: got %d in %d pages, want all 30 in %d", limit, len(got), pages, most)
+		}
+	}
+	b.announced(want[29], 1)
+	// No place is left but that of the one that has ended.
+	large := b.announce(named(strings.Repeat("x", 3900), nil, []string{"bob"}))
+	if _, err := b.Announcement(b.ctx, operator("op"), want[29]); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("the oldest that ended: got %v", err)
+	}
+	_, err := b.Announce(b.ctx, operator("op"), everyone("x"))
+	b.refused("one too many", err, chat.CodeOutOfRange)
+	if got, pages := list(1000); len(got) != 30 || pages < 2 || got[0] != large.ID {
+		t.Errorf("got %d in %d pages, want pages of bounded size", len(got), pages)
+	}
+	for _, cursor := range []string{"x", "-1", "0", "1.5"} {
+		_, err := b.Announcements(b.ctx, operator("op"), 0, cursor)
+		b.refused("cursor "+cursor, err, chat.CodeInvalid)
+	}
+}
+
+func TestAnnouncementsAreForOperators(t *testing.T) {
+	b := newBench(t)
+	a := b.announce(everyone("hear"))
+	for _, by := range []chat.Caller{as("alice"), {User: "no user", Admin: true}} {
+		want := chat.CodeForbidden
+		if by.Admin {
+			want = chat.CodeInvalid
+		}
+		_, err := b.Announce(b.ctx, by, everyone("x"))
+		b.refused("announce", err, want)
+		_, err = b.Announcements(b.ctx, by, 0, "")
+		b.refused("list", err, want)
+		_, err = b.Announcement(b.ctx, by, a.ID)
+		b.refused("get", err, want)
+		b.refused("cancel", b.CancelAnnouncement(b.ctx, by, a.ID), want)
+	}
+	_, err := b.Announcement(b.ctx, operator("op"), "a b")
+	b.refused("no id", err, chat.CodeInvalid)
+	b.refused("no id", b.CancelAnnouncement(b.ctx, operator("op"), ""), chat.CodeInvalid)
+}
+
+func TestAnnounceRefuses(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Limits.AnnouncementUsersMax, o.Limits.AnnouncementGroupsMax = 3, 2 })
+	now := time.Now()
+	many := []string{"a", "b", "c", "d"}
+	for what, c := range map[string]struct {
+		change func(*chat.AnnouncementDraft)
+		want   chat.Code
+	}{
+		"nobody":           {func(d *chat.AnnouncementDraft) { d.To = chat.AnnouncementTarget{} }, chat.CodeInvalid},
+		"everyone and one": {func(d *chat.AnnouncementDraft) { d.To.Users = []string{"a"} }, chat.CodeInvalid},
+		"no id":            {func(d *chat.AnnouncementDraft) { d.To = chat.AnnouncementTarget{Users: []string{"a b"}} }, chat.CodeInvalid},
+		"no id of a group": {func(d *chat.AnnouncementDraft) { d.To = chat.AnnouncementTarget{Groups: []string{"g:h"}} }, chat.CodeInvalid},
+		"many users":       {func(d *chat.AnnouncementDraft) { d.To = chat.AnnouncementTarget{Users: many} }, chat.CodeOutOfRange},
+		"many groups":      {func(d *chat.AnnouncementDraft) { d.To = chat.AnnouncementTarget{Groups: many[1:]} }, chat.CodeOutOfRange},
+		"no content":       {func(d *chat.AnnouncementDraft) { d.Body = nil }, chat.CodeInvalid},
+		"an empty body":    {func(d *chat.AnnouncementDraft) { d.Body, d.Data = ptr(""), json.RawMessage("1") }, chat.CodeInvalid},
+		"a large body":     {func(d *chat.AnnouncementDraft) { d.Body = ptr(strings.Repeat("x", 16<<10+1)) }, chat.CodeTooLarge},
+		"no data":          {func(d *chat.AnnouncementDraft) { d.Data = json.RawMessage("{") }, chat.CodeInvalid},
+		"a priority":       {func(d *chat.AnnouncementDraft) { d.Priority = "critical" }, chat.CodeInvalid},
+		"at and cron":      {func(d *chat.AnnouncementDraft) { d.At, d.Cron = &now, "@daily" }, chat.CodeInvalid},
+		"a zone alone":     {func(d *chat.AnnouncementDraft) { d.Timezone = "UTC" }, chat.CodeInvalid},
+		"no zone":          {func(d *chat.AnnouncementDraft) { d.Cron, d.Timezone = "@daily", "Mars/Base" }, chat.CodeInvalid},
+		"no cron":          {func(d *chat.AnnouncementDraft) { d.Cron = "61 * * * *" }, chat.CodeInvalid},
+		"a key":            {func(d *chat.AnnouncementDraft) { d.Key = "ä" }, chat.CodeInvalid},
+	} {
+		d := everyone("hear")
+		c.change(&d)
+		_, err := b.Announce(b.ctx, operator("op"), d)
+		b.refused(what, err, c.want)
+	}
+	if list, err := b.Announcements(b.ctx, operator("op"), 0, ""); err != nil || len(list.Items) > 0 {
+		t.Errorf("something was announced: %+v, %v", list, err)
+	}
+}
