@@ -143,21 +143,27 @@ func (s *Service) tellScheduleFailed(ctx context.Context, t ScheduleFailedTask) 
 	}
 	body := "A scheduled message was not sent: " + reason + "."
 	now := s.opt.Now()
-	item := Item{Kind: ItemScheduleFailed, Group: t.Group, Body: &body, SentAt: TimeMs(now), Data: scheduleFailedData(t)}
+	item := Item{Kind: ItemScheduleFailed, Group: t.Group, Body: &body, SentAt: TimeMs(now), Data: scheduleFailedData(t, "")}
 	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: t.Owner, From: systemSender, Rest: itemRest(item), SentAtMs: now,
 		Key: fmt.Sprintf("%s %s %d", ItemScheduleFailed, t.Schedule, t.Version), Content: ItemScheduleFailed, System: true})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.tellHooks(ctx, t.Owner, hookEvent{Type: EventScheduleFailed, Key: fmt.Sprintf("%s %d", t.Schedule, t.Version),
+		At: TimeMs(now), Data: scheduleFailedData(t, t.Owner)})
 }
 
-// scheduleFailedData is what programs are told: which schedule, to whom, when it was to be sent, and why it was not.
-func scheduleFailedData(t ScheduleFailedTask) json.RawMessage {
+// scheduleFailedData is what programs are told: which schedule, whose unless it is the owner who is told, to whom, when it
+// was to be sent, and why it was not.
+func scheduleFailedData(t ScheduleFailedTask, owner string) json.RawMessage {
 	return encode(struct {
 		Schedule string `json:"schedule"`
+		Owner    string `json:"owner,omitempty"`
 		Group    string `json:"group,omitempty"`
 		User     string `json:"user,omitempty"`
 		At       Time   `json:"at"`
 		Code     Code   `json:"code"`
-	}{t.Schedule, t.Group, t.User, TimeMs(t.AtMs), t.Code})
+	}{t.Schedule, owner, t.Group, t.User, TimeMs(t.AtMs), t.Code})
 }
 
 // forgetSchedule removes a schedule that ended a day ago.

@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Events that webhooks are told of.
+const (
+	EventMessageCreated = "message.created"
+	EventMessageEdited  = "message.edited"
+	EventMessageDeleted = "message.deleted"
+	EventMemberJoined   = "member.joined"
+	EventMemberLeft     = "member.left"
+	EventGroupCreated   = "group.created"
+	EventGroupDeleted   = "group.deleted"
+	EventScheduleFailed = "schedule.failed"
+)
+
+// WebhookDraft is an address of a backend, and the events that it is to be told of: all where none is named.
+type WebhookDraft struct {
+	URL    string   `json:"url"`
+	Events []string `json:"events,omitempty"`
+
+	// Key makes a repeated request the same webhook (1 to 64 printable ASCII); made up if empty.
+	Key string `json:"-"`
+}
+
+// Webhook is an address of a backend that is told of events.
+type Webhook struct {
+	ID         string     `json:"id"`
+	URL        string     `json:"url"`
+	Events     []string   `json:"events"`           // empty: all
+	Secret     string     `json:"secret,omitempty"` // only in the answers that made it: what the requests are signed with
+	CreatedAt  time.Time  `json:"created_at"`
+	DisabledAt *time.Time `json:"disabled_at"` // when its endpoint said that it is gone
+}
+
+// CreateWebhook registers a webhook, for operators. The answer holds its secret; no other does.
+func (c *Client) CreateWebhook(ctx context.Context, draft WebhookDraft) (Webhook, error) {
+	if draft.Key == "" {
+		draft.Key = NewKey()
+	}
+	var w Webhook
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"webhooks"}, body: draft, key: draft.Key, again: true}, &w)
+	return w, err
+}
+
+// Webhooks lists the webhooks, the oldest first, for operators. next is empty after the last page.
+func (c *Client) Webhooks(ctx context.Context, page Page) (webhooks []Webhook, next string, err error) {
+	var answer struct {
+		Webhooks []Webhook `json:"webhooks"`
+		Next     string    `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"webhooks"}, query: page.query(), again: true}, &answer)
+	return answer.Webhooks, answer.Next, err
+}
+
+// Webhook shows an operator a webhook.
+func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
+	var w Webhook
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"webhooks", id}, again: true}, &w)
+	return w, err
+}
+
+// RotateWebhook gives a webhook a new secret, which the answer holds. The one before signs as well for a day. It is not
+// repeated when its outcome is unknown: ask once more then, and use the newest.
+func (c *Client) RotateWebhook(ctx context.Context, id string) (Webhook, error) {
+	var w Webhook
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"webhooks", id, "rotate"}}, &w)
+	return w, err
+}
+
+// DropWebhook removes a webhook: it gets nothing further.
+func (c *Client) DropWebhook(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"webhooks", id}}, nil)
+}

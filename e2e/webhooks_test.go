@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+// hookReceiver counts what comes to it: which ids each message came under, and how often.
+type hookReceiver struct {
+	url string
+
+	mu     sync.Mutex
+	secret string                    // verifies every request, once it is known
+	ids    map[int64]map[string]bool // by message
+	times  int
+	bad    error
+}
+
+func newHookReceiver(t *testing.T) *hookReceiver {
+	r := &hookReceiver{ids: map[int64]map[string]bool{}}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		if err == nil {
+			err = r.receive(req.Header, body)
+		}
+		if err != nil {
+			r.mu.Lock()
+			r.bad = errors.Join(r.bad, err)
+			r.mu.Unlock()
+		}
+	}))
+	t.Cleanup(s.Close)
+	r.url = s.URL
+	return r
+}
+
+func (r *hookReceiver) receive(header http.Header, body []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	verifier, err := standardwebhooks.NewWebhook(r.secret)
+	if err != nil {
+		return err
+	}
+	if err := verifier.Verify(body, header); err != nil {
+		return err
+	}
+	var event struct {
+		Type string
+		Data struct{ ID int64 }
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return err
+	}
+	if event.Type != client.EventMessageCreated || event.Data.ID == 0 {
+		return fmt.Errorf("got %s", body)
+	}
+	if r.ids[event.Data.ID] == nil {
+		r.ids[event.Data.ID] = map[string]bool{}
+	}
+	r.ids[event.Data.ID][header.Get("webhook-id")] = true
+	r.times++
+	return nil
+}
+
+// TestWebhooksThroughKills sends while nodes are killed: every message that was acknowledged comes to every webhook, each
+// under one id, and nothing else does. No secret is ever written to a log.
+func TestWebhooksThroughKills(t *testing.T) {
+	const messages, kills = 200, 4
+	ctx := bounded(t, 90*time.Second)
+	r := redistest.Start(t)
+	config := harness.Config{Redis: r.URL(), Env: map[string]string{"CHATD_EGRESS_ALLOW": "127.0.0.0/8"}}
+	nodes := []*harness.Node{harness.StartNode(t, config), harness.StartNode(t, config)}
+
+	root := must(client.New(nodes[0].URL(), client.StaticToken(harness.Token("root", "admin", time.Hour)), patient()))(t)
+	receivers := []*hookReceiver{newHookReceiver(t), newHookReceiver(t)}
+	for _, receiver := range receivers {
+		receiver.mu.Lock()
+		hook := must(root.CreateWebhook(ctx, client.WebhookDraft{URL: receiver.url, Events: []string{client.EventMessageCreated}}))(t)
+		receiver.secret = hook.Secret
+		receiver.mu.Unlock()
+	}
+	keep := int64(0)
+	alice := nodes[0].Client("alice", patient())
+	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g", Keep: &keep}))(t)
+
+	sent := map[int64]bool{}
+	killed := make(chan struct{})
+	more := make(chan struct{}, messages)
+	go func() {
+		defer close(killed)
+		for i := range kills {
+			for range messages / (kills + 1) {
+				<-more
+			}
+			nodes[i%2].Kill()
+			nodes[i%2].Start()
+		}
+	}()
+	for i := range messages {
+		message := must(nodes[i%2].Client("alice", patient()).Send(ctx, "g", client.Draft{Body: fmt.Sprint("message ", i)}))(t)
+		sent[message.ID] = true
+		more <- struct{}{}
+	}
+	<-killed
+	began := time.Now()
+	for i, receiver := range receivers {
+		harness.Eventually(t, time.Minute, "every message comes", func() error {
+			receiver.mu.Lock()
+			defer receiver.mu.Unlock()
+			if receiver.bad != nil {
+				t.Fatal(receiver.bad)
+			}
+			if len(receiver.ids) < len(sent) {
+				return fmt.Errorf("%d of %d are there", len(receiver.ids), len(sent))
+			}
+			return nil
+		})
+		receiver.mu.Lock()
+		for id, under := range receiver.ids {
+			if !sent[id] || len(under) != 1 {
+				t.Errorf("webhook %d: message %d came under %d ids; acknowledged: %v", i, id, len(under), sent[id])
+			}
+		}
+		t.Logf("webhook %d: %d messages in %d requests over %d kills, the last %s after the end", i, len(receiver.ids), receiver.times, kills, time.Since(began))
+		receiver.mu.Unlock()
+	}
+	for _, node := range nodes {
+		for _, receiver := range receivers {
+			if log := node.Log(); bytes.Contains(log, []byte(receiver.secret)) || bytes.Contains(log, []byte(receiver.url)) {
+				t.Error("a secret or an address of a webhook is in the log")
+			}
+		}
+	}
+}
