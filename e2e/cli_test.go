@@ -142,7 +142,7 @@ func TestTasksCommand(t *testing.T) {
 		r := redistest.Start(t)
 		node := harness.StartNode(t, harness.Config{Redis: r.URL()})
 		rdb := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1, DisableIdentity: true})
-		defer rdb.Close()
+		t.Cleanup(func() { _ = rdb.Close() })
 		enqueueDoomed(t, rdb)
 		testTasksCommand(t, node)
 	})
@@ -253,7 +253,7 @@ func TestTasksCommandIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	defer func() { _ = silent.Close() }()
 	cmd := harness.NewNode(t, harness.Config{}).Command(bounded(t, cliWait), "tasks", "ls", "-url", "http://"+silent.Addr().String())
 	var log bytes.Buffer
 	cmd.Stderr = &log

@@ -33,7 +33,7 @@ func startOperated(t *testing.T) operated {
 	r := redistest.Start(t)
 	s := start(t, func(c *node.Config) { c.Redis = r.URL() })
 	rdb := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1, DisableIdentity: true})
-	t.Cleanup(func() { rdb.Close() })
+	t.Cleanup(func() { _ = rdb.Close() })
 	return operated{s, rdb}
 }
 

@@ -20,7 +20,7 @@ var errBroken = errors.New("broken")
 // TestTaskVerdicts runs handlers of the domain under the engine and looks at what becomes of their tasks.
 func TestTaskVerdicts(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: redistest.Start(t).Addr, MaxRetries: -1, DisableIdentity: true})
-	defer rdb.Close()
+	t.Cleanup(func() { _ = rdb.Close() })
 	tasks, err := queue.New(queue.Options{Client: rdb, AttemptsMax: 3, BackoffMin: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func serveTasks(t *testing.T, tasks *queue.Server) (stop func()) {
 // TestTaskCutOffByAStop looks whether a run that a stop ends counts as an attempt, whatever the handler makes of it.
 func TestTaskCutOffByAStop(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: redistest.Start(t).Addr, MaxRetries: -1, DisableIdentity: true})
-	defer rdb.Close()
+	t.Cleanup(func() { _ = rdb.Close() })
 	tasks, err := queue.New(queue.Options{Client: rdb, StopTimeout: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
