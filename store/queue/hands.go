@@ -76,6 +76,7 @@ func (h *hands) overdue(now time.Time) (back []*running) {
 	}
 	if begun := h.handed - int64(len(h.jobs)); begun < h.mark {
 		back = h.takeBack()
+		h.rate = 0 // what was known of the handlers no longer holds
 	}
 	h.mark, h.markAt = h.handed, now
 	return back

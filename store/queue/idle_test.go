@@ -3,12 +3,15 @@ package queue
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/internal/redistest"
 )
 
 // calls reads INFO commandstats: how often each command ran, those in scripts included.
@@ -34,43 +37,124 @@ func commandCalls(t testing.TB, rdb *redis.Client) map[string]int {
 	return calls
 }
 
-// TestIdleServerIsQuiet counts what an idle node costs Redis with many tasks waiting: the
-// commands it sends, not those inside its scripts.
+// clientCommands counts what clients have sent, not what scripts made of it.
+func clientCommands(t testing.TB, rdb *redis.Client) (n int) {
+	t.Helper()
+	for name, calls := range commandCalls(t, rdb) {
+		switch name {
+		case "evalsha", "evalsha_ro", "ping", "subscribe", "script|load", "hello":
+			n += calls
+		}
+	}
+	return n
+}
+
+// TestIdleServerIsQuiet counts what an idle node costs Redis with many tasks waiting, in one
+// queue and in three.
 func TestIdleServerIsQuiet(t *testing.T) {
-	for partitions, most := range map[int]float64{1: 12, 64: 100} {
-		t.Run(fmt.Sprintf("P%d", partitions), func(t *testing.T) {
+	for _, test := range []struct {
+		partitions, queues int
+		most               float64 // commands a second
+	}{{1, 1, 12}, {1, 3, 12}, {64, 1, 100}, {64, 3, 100}} {
+		t.Run(fmt.Sprintf("P%d/%d queues", test.partitions, test.queues), func(t *testing.T) {
 			t.Parallel()
 			rdb := connect(t, startRedis(t))
-			o := options(rdb, partitions)
+			o := severalOf(options(rdb, test.partitions), test.queues)
 			s := newServer(t, o)
 			s.Handle("k", func(context.Context, Task) error { return nil })
-			tasks := make([]Task, 5000)
-			for i := range tasks {
-				tasks[i] = Task{Kind: "k", Delay: time.Hour}
-			}
-			if _, err := s.EnqueueAll(context.Background(), tasks); err != nil {
-				t.Fatal(err)
-			}
-			sent := func() (n int) {
-				for name, calls := range commandCalls(t, rdb) {
-					switch name {
-					case "evalsha", "evalsha_ro", "ping", "subscribe", "script|load", "hello", "publish":
-						n += calls
-					}
+			for _, c := range clientsOf(t, o) {
+				tasks := make([]Task, 5000)
+				for i := range tasks {
+					tasks[i] = Task{Kind: "k", Delay: time.Hour}
 				}
-				return n
+				if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+					t.Fatal(err)
+				}
 			}
 			start(t, s)
 			enqueue(t, s.Client, Task{Kind: "k"})
 			until(t, "the server to work", func() bool { return stats(t, s.Client).Done == 1 })
 			// The measure is a rate, so this test has to take its time.
-			before, began := sent(), time.Now()
+			before, began := clientCommands(t, rdb), time.Now()
 			<-time.After(4 * time.Second)
-			rate := float64(sent()-before) / time.Since(began).Seconds()
-			t.Logf("%d partitions: %.1f commands a second", partitions, rate)
-			if rate > most {
-				t.Errorf("%.1f commands a second, want %v at most", rate, most)
+			rate := float64(clientCommands(t, rdb)-before) / time.Since(began).Seconds()
+			t.Logf("%d partitions, %d queues: %.1f commands a second", test.partitions, test.queues, rate)
+			if rate > test.most {
+				t.Errorf("%.1f commands a second, want %v at most", rate, test.most)
 			}
 		})
 	}
+}
+
+// TestDelayedTasksCostAClaimNothing compares what a claim makes Redis do, and answer, with and
+// without 100,000 delayed tasks.
+func TestDelayedTasksCostAClaimNothing(t *testing.T) {
+	server := redistest.Start(t, "--appendonly", "no")
+	rdb := connect(t, server.Addr)
+	c := newClient(t, options(rdb, 1))
+	team := newTeam(c)
+	answered := func() (bytes int) {
+		info, err := rdb.Info(context.Background(), "stats").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(info, "total_net_output_bytes:")
+		number, _, _ := strings.Cut(rest, "\r\n")
+		if bytes, err = strconv.Atoi(number); err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	// cost claims 20 tasks and returns the commands of it, and the bytes of the answer.
+	cost := func() (map[string]int, int) {
+		tasks := make([]Task, 20)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", Payload: []byte("payload")}
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		calls, idle := commandCalls(t, rdb), answered()
+		idle = answered() - idle // what asking answers
+		bytes := answered()
+		got := step(t, c, 0, 20, sweepMax, testTerms)
+		bytes = answered() - bytes - idle
+		if len(got.runs) != 20 {
+			t.Fatalf("%d claimed", len(got.runs))
+		}
+		for name, n := range commandCalls(t, rdb) {
+			if calls[name] = n - calls[name]; calls[name] == 0 {
+				delete(calls, name)
+			}
+		}
+		delete(calls, "info")
+		ended := make([]*running, len(got.runs))
+		for i, r := range got.runs {
+			ended[i] = end(r, complete, 0, "")
+		}
+		if stale, err := team.settle(context.Background(), ended, 1); len(stale) != 0 || err != nil {
+			t.Fatal(stale, err)
+		}
+		return calls, bytes
+	}
+	cost() // loads the scripts
+	calls, bytes := cost()
+	tasks := make([]Task, 10_000)
+	for range 10 {
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", Delay: time.Hour}
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	manyCalls, manyBytes := cost()
+	if !maps.Equal(calls, manyCalls) {
+		t.Errorf("commands: %v without, %v with 100,000 delayed ones", calls, manyCalls)
+	}
+	// The answer says when the next is due: a number instead of -1.
+	if diff := manyBytes - bytes; diff < -20 || diff > 20 {
+		t.Errorf("answers of %d bytes without, %d with", bytes, manyBytes)
+	}
+	t.Logf("%v, %d bytes", manyCalls, manyBytes)
 }

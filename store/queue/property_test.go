@@ -156,3 +156,65 @@ func TestLowPriorityDoesNotStarve(t *testing.T) {
 		}
 	})
 }
+
+// TestStarvation: 10,000 low tasks wait while high ones keep coming at four fifths of what the
+// workers do. Counted, not timed: the tasks advance the clock. Each run enqueues, on the
+// average, four fifths of a high task, so the load is always the same share of the capacity.
+func TestStarvation(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		const low = 10_000
+		ctx := context.Background()
+		o.Workers = 4
+		s := newServer(t, o)
+		tasks := make([]Task, low)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "low", Priority: Low}
+		}
+		var mu sync.Mutex
+		ran, runs, highWaits, waitMax := make(map[string]int), 0, 0, 0
+		put := make(map[string]int) // runs there had been when a high one was enqueued
+		enough := make(chan struct{})
+		count := func(ctx context.Context, task Task) error {
+			mu.Lock()
+			runs++
+			ran[task.Kind]++
+			n := runs
+			if at, ok := put[task.ID]; ok {
+				waitMax = max(waitMax, n-at)
+				highWaits++
+			}
+			more := n%5 != 0
+			id := NewID(n % o.Partitions)
+			if more {
+				put[id] = n
+			}
+			mu.Unlock()
+			if n == 3000 {
+				close(enough)
+			}
+			if more {
+				_, _, err := s.Enqueue(ctx, Task{Kind: "high", ID: id, Priority: High})
+				return err
+			}
+			return nil
+		}
+		s.Handle("low", count)
+		s.Handle("high", count)
+		if _, err := s.EnqueueAll(ctx, tasks); err != nil {
+			t.Fatal(err)
+		}
+		start(t, s)
+		receive(t, "3,000 runs", enough)
+		mu.Lock()
+		defer mu.Unlock()
+		t.Logf("%v; the longest wait of a high one: %d runs", ran, waitMax)
+		// A fifth of the capacity is left for them: 600. By their weight alone they would get
+		// a fifteenth, 200.
+		if ran["low"] < 500 {
+			t.Errorf("%d low ones ran among %d", ran["low"], runs)
+		}
+		if highWaits < 1000 {
+			t.Errorf("only %d high ones ran", highWaits)
+		}
+	})
+}

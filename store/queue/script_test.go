@@ -11,6 +11,12 @@ import (
 // testTerms are the conditions under which the tests of the scripts claim.
 var testTerms = terms{lease: 10 * time.Second, crashesMax: 3, backoffMin: time.Hour, deadMax: 1000}
 
+// failer is a test of any kind.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // stepOne is what a step brought from the only queue.
 type stepOne struct {
 	steppedQueue
@@ -25,7 +31,7 @@ func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) step
 	return stepOne{got.queues[0], got.wait}
 }
 
-func stepAll(t testing.TB, team team, w stepWish, with terms) stepped {
+func stepAll(t failer, team team, w stepWish, with terms) stepped {
 	t.Helper()
 	one, sent := team.stepCall(w, with), time.Now()
 	if err := run(context.Background(), team.rdb, []*call{one}); err != nil {

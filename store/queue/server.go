@@ -62,8 +62,8 @@ func New(o Options) (*Server, error) {
 		if clients[i], err = NewClient(mine); err != nil {
 			return nil, err
 		}
-		if names[q.Name] {
-			return nil, fmt.Errorf("queue: %q is served twice", q.Name)
+		if names[q.Name] || q.Name == "" {
+			return nil, fmt.Errorf("queue: %q has no name, or is served twice", q.Name)
 		}
 		names[q.Name] = true
 		workers += q.Workers

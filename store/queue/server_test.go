@@ -426,23 +426,15 @@ func TestSubscriptionComesBack(t *testing.T) {
 	done := make(chan struct{}, 1)
 	s.Handle("k", func(context.Context, Task) error { done <- struct{}{}; return nil })
 	start(t, s)
-	subscribed := func() bool {
-		for _, k := range s.keys {
-			if n, err := rdb.PubSubNumSub(context.Background(), k.Wake()).Result(); err != nil || n[k.Wake()] != 1 {
-				return false
-			}
-		}
-		return true
-	}
 	for range 3 {
-		until(t, "the subscription", subscribed)
+		until(t, "the subscription", func() bool { return subscribed(t, s) })
 		if n, err := rdb.ClientKillByFilter(context.Background(), "TYPE", "pubsub").Result(); err != nil || n != 1 {
 			t.Fatalf("killed %d, %v", n, err)
 		}
 		enqueue(t, s.Client, Task{Kind: "k"})
 		receive(t, "the task to run", done)
 	}
-	until(t, "the subscription", subscribed)
+	until(t, "the subscription", func() bool { return subscribed(t, s) })
 }
 
 // TestEnqueueLuaStandsInOtherScripts is the contract with scripts of other packages.

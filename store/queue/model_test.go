@@ -1,0 +1,290 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// world is what the model test knows of a queue: which tasks must be there, and which leases
+// were given out. Where a task stands it asks Redis, and then checks that everything fits.
+type world struct {
+	t      *rapid.T
+	c      *Client
+	team   team
+	there  map[string]bool       // enqueued, and neither done nor cancelled nor dropped
+	gone   map[string]bool       // done or cancelled: they must never be seen again
+	leases []*running            // every lease ever given out
+	newest map[string]*running   // the last lease of a task
+	void   map[*running]struct{} // leases that were taken away, or whose runs have ended
+	paused bool
+}
+
+// TestNothingIsLostWhateverIsDone makes random steps of everything that moves tasks and checks
+// after each that every task is in exactly one place (Q1), that only the newest lease counts
+// (Q3), and that what is done or cancelled never comes back.
+func TestNothingIsLostWhateverIsDone(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		round := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			round++
+			mine := o
+			mine.Queue = fmt.Sprint(o.Queue, "-", round)
+			c := newClient(t, mine)
+			w := &world{
+				t: rt, c: c, team: newTeam(c), there: map[string]bool{}, gone: map[string]bool{},
+				newest: map[string]*running{}, void: map[*running]struct{}{},
+			}
+			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+				w.act()
+				w.check()
+			}
+		})
+	})
+}
+
+func (w *world) act() {
+	ctx := context.Background()
+	fatal := func(err error) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress"}).Draw(w.t, "what") {
+	case "enqueue":
+		tasks := make([]Task, rapid.IntRange(1, 5).Draw(w.t, "tasks"))
+		for i := range tasks {
+			tasks[i] = Task{ID: NewID(i % w.c.partitions), Kind: "k", Priority: priorities[rapid.IntRange(0, 3).Draw(w.t, "priority")]}
+			tasks[i].Delay = rapid.SampledFrom([]time.Duration{0, 0, time.Hour}).Draw(w.t, "delay")
+			if rapid.Bool().Draw(w.t, "unique") {
+				tasks[i].Unique = rapid.SampledFrom([]string{"a", "b"}).Draw(w.t, "key")
+			}
+		}
+		ok, err := w.c.EnqueueAll(ctx, tasks)
+		fatal(err)
+		for i, put := range ok {
+			if put {
+				w.there[tasks[i].ID] = true
+			}
+		}
+	case "step":
+		w.step(rapid.IntRange(0, 6).Draw(w.t, "claim"), testTerms)
+	case "reap":
+		// Every lease that is held ends, and is taken back.
+		before := w.stats()
+		for p, k := range w.c.keys {
+			members, err := w.c.rdb.ZRange(ctx, k.Leased(), 0, -1).Result()
+			fatal(err)
+			for _, m := range members {
+				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
+			}
+			stepAll(w.t, w.team, stepWish{partition: p, sweep: sweepMax, claims: []claimWish{{}}}, testTerms)
+		}
+		if after := w.stats(); after.Crashed != before.Crashed+before.Leased || after.Leased != 0 {
+			w.t.Errorf("reaped: before %+v, after %+v", before, after)
+		}
+		for _, r := range w.leases {
+			w.void[r] = struct{}{}
+		}
+	case "settle":
+		w.settle()
+	case "renew":
+		if len(w.leases) == 0 {
+			return
+		}
+		lost, _, err := w.team.renew(ctx, w.leases, time.Hour)
+		fatal(err)
+		for _, r := range w.leases {
+			if _, void := w.void[r]; void != slices.Contains(lost, r) {
+				w.t.Errorf("%s: lost %v, want %v", r.ID, !void, void)
+			}
+		}
+	case "cancel":
+		id := w.any()
+		if id == "" {
+			return
+		}
+		_, err := w.c.Cancel(ctx, id)
+		if errors.Is(err, ErrNotFound) == w.there[id] {
+			w.t.Errorf("cancel %s: %v, there %v", id, err, w.there[id])
+		}
+		w.over(id)
+	case "retry":
+		id := w.any()
+		if id == "" {
+			return
+		}
+		if err := w.c.Retry(ctx, id); errors.Is(err, ErrNotFound) == w.there[id] {
+			w.t.Errorf("retry %s: %v, there %v", id, err, w.there[id])
+		}
+	case "pause":
+		if w.paused = !w.paused; w.paused {
+			fatal(w.c.Pause(ctx))
+		} else {
+			fatal(w.c.Resume(ctx))
+		}
+	case "progress":
+		if len(w.leases) == 0 {
+			return
+		}
+		r := rapid.SampledFrom(w.leases).Draw(w.t, "lease")
+		r.ctx.parent, r.ctx.run = ctx, r
+		err := SetProgress(&r.ctx, 1, 2)
+		if _, void := w.void[r]; void != errors.Is(err, ErrLeaseLost) || (!void && err != nil) {
+			w.t.Errorf("progress of %s: %v, void %v", r.ID, err, void)
+		}
+	}
+}
+
+// any returns a task that was once put in.
+func (w *world) any() string {
+	ids := make([]string, 0, len(w.there)+len(w.gone))
+	for id := range w.there {
+		ids = append(ids, id)
+	}
+	for id := range w.gone {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	if len(ids) == 0 {
+		return ""
+	}
+	return rapid.SampledFrom(ids).Draw(w.t, "task")
+}
+
+// over notes that a task is done or cancelled.
+func (w *world) over(id string) {
+	if w.there[id] {
+		delete(w.there, id)
+		w.gone[id] = true
+	}
+	if r := w.newest[id]; r != nil {
+		w.void[r] = struct{}{}
+	}
+}
+
+func (w *world) step(claim int, with terms) {
+	for p := range w.c.partitions {
+		got := stepAll(w.t, w.team, stepWish{partition: p, sweep: sweepMax, claims: []claimWish{{claim, turns(0, claim)}}}, with)
+		runs := got.queues[0].runs
+		if w.paused && len(runs) > 0 {
+			w.t.Errorf("claimed %v while paused", ids(runs))
+		}
+		for _, r := range runs {
+			if !w.there[r.ID] {
+				w.t.Errorf("claimed %s, which is gone", r.ID)
+			}
+			if old := w.newest[r.ID]; old != nil {
+				if _, void := w.void[old]; !void {
+					w.t.Errorf("%s is leased twice", r.ID)
+				}
+			}
+			w.leases, w.newest[r.ID] = append(w.leases, r), r
+		}
+	}
+}
+
+// settle ends some runs, of which some have lost their leases.
+func (w *world) settle() {
+	if len(w.leases) == 0 {
+		return
+	}
+	var some, want []*running
+	for range rapid.IntRange(1, 6).Draw(w.t, "runs") {
+		r := rapid.SampledFrom(w.leases).Draw(w.t, "lease")
+		v := rapid.SampledFrom([]verdict{complete, complete, retry, bury, expire, snooze, giveBack}).Draw(w.t, "verdict")
+		delay := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(w.t, "delay")
+		if slices.ContainsFunc(some, func(one *running) bool { return one.ID == r.ID && one.token == r.token }) {
+			continue // a run has one outcome
+		}
+		if _, void := w.void[r]; void {
+			want = append(want, r)
+		}
+		some = append(some, end(r, v, delay, "reason"))
+		w.void[r] = struct{}{}
+		if v == complete && !slices.Contains(want, r) {
+			w.over(r.ID)
+		}
+	}
+	stale, err := w.team.settle(context.Background(), some, testTerms.deadMax)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if got, want := slices.Sorted(slices.Values(ids(stale))), slices.Sorted(slices.Values(ids(want))); !slices.Equal(got, want) {
+		w.t.Errorf("stale %v, want %v", got, want)
+	}
+}
+
+func (w *world) stats() Stats {
+	s, err := w.c.Stats(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// check looks at every key: each task that must be there is in exactly one place, nothing else
+// is, and the totals add up.
+func (w *world) check() {
+	ctx := context.Background()
+	places := map[string]int{}
+	for _, k := range w.c.keys {
+		var all []string
+		for _, p := range priorities {
+			listed, err := w.c.rdb.LRange(ctx, k.Ready(p), 0, -1).Result()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			all = append(all, listed...)
+		}
+		for _, key := range []string{k.Delayed(), k.Leased(), k.Dead()} {
+			listed, err := w.c.rdb.ZRange(ctx, key, 0, -1).Result()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			all = append(all, listed...)
+		}
+		for _, member := range all {
+			id, _, _ := strings.Cut(member, " ")
+			places[id]++
+		}
+		specs, err := w.c.rdb.HKeys(ctx, k.Tasks()).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		records, err := w.c.rdb.HKeys(ctx, k.Runs()).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		holders, err := w.c.rdb.HVals(ctx, k.Unique()).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, id := range slices.Concat(specs, records, holders) {
+			if !w.there[id] {
+				w.t.Errorf("%s is gone and something of it is left", id)
+			}
+		}
+	}
+	for id := range w.there {
+		if places[id] != 1 {
+			w.t.Errorf("%s is in %d places", id, places[id])
+		}
+	}
+	if len(places) != len(w.there) {
+		w.t.Errorf("%d tasks are somewhere, want %d", len(places), len(w.there))
+	}
+	s := w.stats()
+	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
+		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)
+	}
+	if int(s.Done+s.Deleted) != len(w.gone) {
+		w.t.Errorf("%d done, %d cancelled, want %d", s.Done, s.Deleted, len(w.gone))
+	}
+}
