@@ -2,23 +2,72 @@ package web
 
 import (
 	"context"
+	"net/http"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 )
 
-func (s *Server) ListAnnouncements(_ context.Context, _ api.ListAnnouncementsRequestObject) (api.ListAnnouncementsResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// CreateAnnouncement serves POST /v1/announcements.
+func (s *Server) CreateAnnouncement(ctx context.Context, r api.CreateAnnouncementRequestObject) (api.CreateAnnouncementResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	draft, err := announcementDraft(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.keyed(ctx, "createAnnouncement", r.Params.IdempotencyKey, r.Body, http.StatusAccepted, func(key string) (any, error) {
+		draft.Key = key
+		return s.service.Announce(ctx, callerOf(ctx), draft)
+	})
 }
 
-func (s *Server) CreateAnnouncement(_ context.Context, _ api.CreateAnnouncementRequestObject) (api.CreateAnnouncementResponseObject, error) {
-	return nil, chat.ErrUnavailable
+func (a rawAnswer) VisitCreateAnnouncementResponse(w http.ResponseWriter) error { return a.write(w) }
+
+func announcementDraft(b *api.AnnouncementDraft) (chat.AnnouncementDraft, error) {
+	d := chat.AnnouncementDraft{
+		To:   chat.AnnouncementTarget{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
+		Body: b.Body, Data: b.Data, Cron: deref(b.Cron), Timezone: deref(b.Timezone), Priority: deref(b.Priority),
+	}
+	if err := checkIDs("groups", d.To.Groups); err != nil {
+		return d, err
+	}
+	if err := checkIDs("users", d.To.Users); err != nil {
+		return d, err
+	}
+	switch {
+	case b.Cron != nil && d.Cron == "":
+		return d, chat.Errorf(chat.CodeInvalid, "cron: must not be empty")
+	case b.Priority != nil && d.Priority != chat.PriorityHigh && d.Priority != chat.PriorityNormal && d.Priority != chat.PriorityLow:
+		return d, chat.Errorf(chat.CodeInvalid, "priority: want high, normal or low")
+	case b.At != nil:
+		at, err := time.Parse(time.RFC3339, *b.At)
+		if err != nil {
+			return d, chat.Errorf(chat.CodeInvalid, "at: want a time such as 2026-12-24T18:00:00Z")
+		}
+		d.At = &at
+	}
+	return d, nil
 }
 
-func (s *Server) CancelAnnouncement(_ context.Context, _ api.CancelAnnouncementRequestObject) (api.CancelAnnouncementResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// ListAnnouncements serves GET /v1/announcements.
+func (s *Server) ListAnnouncements(ctx context.Context, r api.ListAnnouncementsRequestObject) (api.ListAnnouncementsResponseObject, error) {
+	list, err := s.service.Announcements(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	if err != nil {
+		return nil, err
+	}
+	return api.ListAnnouncements200JSONResponse{Announcements: orEmpty(list.Items), Next: next(list.Next)}, nil
 }
 
-func (s *Server) GetAnnouncement(_ context.Context, _ api.GetAnnouncementRequestObject) (api.GetAnnouncementResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// GetAnnouncement serves GET /v1/announcements/{announcement}.
+func (s *Server) GetAnnouncement(ctx context.Context, r api.GetAnnouncementRequestObject) (api.GetAnnouncementResponseObject, error) {
+	announcement, err := s.service.Announcement(ctx, callerOf(ctx), r.Announcement)
+	return api.GetAnnouncement200JSONResponse(announcement), err
+}
+
+// CancelAnnouncement serves DELETE /v1/announcements/{announcement}.
+func (s *Server) CancelAnnouncement(ctx context.Context, r api.CancelAnnouncementRequestObject) (api.CancelAnnouncementResponseObject, error) {
+	return api.CancelAnnouncement204Response{}, s.service.CancelAnnouncement(ctx, callerOf(ctx), r.Announcement)
 }

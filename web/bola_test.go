@@ -7,7 +7,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{webhook}", "absent").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{webhook}", "absent", "{announcement}", "a-absent").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -41,6 +41,11 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/webhooks/{webhook}":                    {"401 403 403 403 403 403 404", ""},
 	"DELETE /v1/webhooks/{webhook}":                 {"401 403 403 403 403 403 404", ""},
 	"POST /v1/webhooks/{webhook}/rotate":            {"401 403 403 403 403 403 404", ""},
+
+	"POST /v1/announcements":                  {"401 403 403 403 403 403 202", ""},
+	"GET /v1/announcements":                   {"401 403 403 403 403 403 200", ""},
+	"GET /v1/announcements/{announcement}":    {"401 403 403 403 403 403 404", ""},
+	"DELETE /v1/announcements/{announcement}": {"401 403 403 403 403 403 404", ""},
 
 	"GET /v1/tasks":                        {"401 403 403 403 403 403 200", ""},
 	"GET /v1/tasks/queues":                 {"401 403 403 403 403 403 200", ""},

@@ -84,11 +84,21 @@ func decodeStrict(body []byte, into any) error {
 	if loneSurrogate(body) {
 		return chat.Errorf(chat.CodeInvalid, "an escape stands for half a character")
 	}
+	if err := checkFields(body, shapeOf(reflect.TypeOf(into).Elem())); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return decodeError(err)
+	}
+	return nil
+}
+
+// checkFields checks which fields a JSON object has, and those of the objects in it whose fields are known.
+func checkFields(body []byte, shape *shape) error {
 	fields, err := scanObject(body)
 	if err != nil {
 		return err
 	}
-	shape := shapeOf(reflect.TypeOf(into).Elem())
 	required := shape.required
 	for _, f := range fields {
 		known, ok := shape.fields[f.name]
@@ -101,12 +111,19 @@ func decodeStrict(body []byte, into any) error {
 		if known.required {
 			required--
 		}
+		if known.object == nil || body[f.value] != '{' {
+			continue // where it has to be an object, decoding says so
+		}
+		var inner json.RawMessage
+		if err := json.NewDecoder(bytes.NewReader(body[f.value:])).Decode(&inner); err != nil {
+			return decodeError(err)
+		}
+		if err := checkFields(inner, shapeOf(known.object)); err != nil {
+			return err
+		}
 	}
 	if required > 0 {
 		return chat.Errorf(chat.CodeInvalid, "%s is required", shape.requiredNames)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return decodeError(err)
 	}
 	return nil
 }
@@ -160,6 +177,7 @@ type shape struct {
 type fieldShape struct {
 	takesNull bool
 	required  bool
+	object    reflect.Type // of an object with fields of its own; nil: it is none
 }
 
 var shapes sync.Map // reflect.Type -> *shape: the types of requests, a few dozen
@@ -173,6 +191,13 @@ func shapeOf(t reflect.Type) *shape {
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		f := fieldShape{takesNull: t.Field(i).Type == rawType, required: !strings.Contains(options, "omitempty")}
+		inner := t.Field(i).Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct {
+			f.object = inner
+		}
 		s.fields[name] = f
 		if f.required {
 			s.required++
@@ -186,8 +211,9 @@ func shapeOf(t reflect.Type) *shape {
 
 // field is a field of the outermost object.
 type field struct {
-	name string
-	null bool
+	name  string
+	null  bool
+	value int // where its value begins
 }
 
 // scanObject walks over valid JSON and returns the fields of its outermost object. It refuses anything but an object,
@@ -233,7 +259,8 @@ func scanObject(b []byte) ([]field, error) {
 				}
 				open[name] = struct{}{}
 				if len(stack) == 1 {
-					fields = append(fields, field{name: name, null: nullFollows(b[end+1:])})
+					value := end + 1 + len(b[end+1:]) - len(bytes.TrimLeft(b[end+1:], " \t\r\n:"))
+					fields = append(fields, field{name: name, null: b[value] == 'n', value: value})
 				}
 				key = false
 			}
@@ -315,11 +342,6 @@ func unquote(quoted []byte) (string, error) {
 		return "", fmt.Errorf("a name that was checked before: %w", err)
 	}
 	return s, nil
-}
-
-func nullFollows(b []byte) bool {
-	b = bytes.TrimLeft(b, " \t\r\n:")
-	return len(b) > 0 && b[0] == 'n'
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

@@ -53,6 +53,23 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+func TestDecodeChecksObjectsInside(t *testing.T) {
+	for inner, detail := range map[string]string{
+		`{"all":true,"nope":1}`: `unknown field "nope"`, `{"ALL":true}`: `unknown field "ALL"`, `{"users":null}`: "users: must not be null",
+		`[]`: `"to": want an object`, `1`: `"to": want an object`, `null`: "to: must not be null", `{"users":{}}`: "want a list",
+	} {
+		var draft api.AnnouncementDraft
+		err := decodeStrict([]byte(`{"body":"b","to": `+inner+`,"at":"x"}`), &draft)
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), detail) {
+			t.Errorf("%s: got %v, want an error that holds %q", inner, err, detail)
+		}
+	}
+	var draft api.AnnouncementDraft
+	if err := decodeStrict([]byte(`{"to":{"all":true},"body":"b"}`), &draft); err != nil || !*draft.To.All {
+		t.Errorf("got %+v, %v", draft, err)
+	}
+}
+
 func TestDecodeTakes(t *testing.T) {
 	var draft api.MessageDraft
 	body := ` {"kind":"data","data":{"a":[null,{"a":1}],"b":null},"mentions":["bob"],"client_id":"\u0063"} `

@@ -30,6 +30,8 @@ var bodies = map[string]string{
 	"POST /v1/webhooks":                     `{"url":"https://hooks.example/","events":["schedule.failed"]}`,
 	"POST /v1/webhooks/{webhook}/rotate":    "",
 
+	"POST /v1/announcements": `{"to":{"users":["nobody"]},"body":"b"}`,
+
 	"POST /v1/tasks/queues/{queue}/pause":  "",
 	"POST /v1/tasks/queues/{queue}/resume": "",
 	"POST /v1/tasks/{task}/retry":          "",

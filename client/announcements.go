@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// AnnouncementTarget is whom an announcement is for: everyone the server has ever known, or groups and users.
+type AnnouncementTarget struct {
+	All    bool     `json:"all,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+	Users  []string `json:"users,omitempty"`
+}
+
+// AnnouncementDraft is what is to be announced: a text, data, or both; now, at a time, or again and again.
+type AnnouncementDraft struct {
+	To       AnnouncementTarget `json:"to"`
+	Body     string             `json:"body,omitempty"`
+	Data     json.RawMessage    `json:"data,omitempty"`
+	At       *time.Time         `json:"at,omitempty"`
+	Cron     string             `json:"cron,omitempty"`     // five fields, six with the seconds first, or @daily and the like
+	Timezone string             `json:"timezone,omitempty"` // an IANA name; UTC if empty
+	Priority string             `json:"priority,omitempty"` // high, normal or low; low if empty
+
+	// Key makes a repeated request the same announcement (1 to 64 printable ASCII); made up if empty.
+	Key string `json:"-"`
+}
+
+// Announcement is an announcement and how far it is. The counts are of its newest run.
+type Announcement struct {
+	ID        string             `json:"id"`
+	State     string             `json:"state"` // pending, running, done or cancelled
+	From      string             `json:"from"`
+	To        AnnouncementTarget `json:"to"`
+	Body      string             `json:"body,omitempty"`
+	Data      json.RawMessage    `json:"data,omitempty"`
+	At        *time.Time         `json:"at,omitempty"`
+	Cron      string             `json:"cron,omitempty"`
+	Timezone  string             `json:"timezone,omitempty"`
+	Priority  string             `json:"priority"`
+	NextAt    *time.Time         `json:"next_at"`
+	Total     int64              `json:"total"`
+	Delivered int64              `json:"delivered"`
+	Failed    int64              `json:"failed"`
+	CreatedAt time.Time          `json:"created_at"`
+}
+
+// Announce puts a message into the logs of groups and an item into the inboxes of users, for operators.
+func (c *Client) Announce(ctx context.Context, draft AnnouncementDraft) (Announcement, error) {
+	if draft.Key == "" {
+		draft.Key = NewKey()
+	}
+	var a Announcement
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"announcements"}, body: draft, key: draft.Key, again: true}, &a)
+	return a, err
+}
+
+// Announcements lists all that are kept, the newest first, for operators. next is empty after the last page.
+func (c *Client) Announcements(ctx context.Context, page Page) (announcements []Announcement, next string, err error) {
+	var answer struct {
+		Announcements []Announcement `json:"announcements"`
+		Next          string         `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"announcements"}, query: page.query(), again: true}, &answer)
+	return answer.Announcements, answer.Next, err
+}
+
+// Announcement shows an operator how far an announcement is.
+func (c *Client) Announcement(ctx context.Context, id string) (Announcement, error) {
+	var a Announcement
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"announcements", id}, again: true}, &a)
+	return a, err
+}
+
+// CancelAnnouncement ends an announcement: nobody further gets it. What was delivered stays.
+func (c *Client) CancelAnnouncement(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"announcements", id}, again: true}, nil)
+}
