@@ -7,7 +7,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{webhook}", "absent", "{announcement}", "a-absent").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{schedule}", "p00-absent", "{webhook}", "absent", "{announcement}", "a-absent").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -35,6 +35,12 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/sync":                                 {"401 200 200 200 200 200 200", ""},
 	"POST /v1/users/{user}/messages":                {"401 201 201 201 201 201 201", ""},
 	"GET /v1/inbox":                                 {"401 200 200 200 200 200 200", ""},
+	"POST /v1/schedules":                            {"401 201 201 201 201 201 201", ""},
+	"GET /v1/schedules":                             {"401 200 200 200 200 200 200", ""},
+	"GET /v1/schedules/{schedule}":                  {"401 404 404 404 404 404 404", ""},
+	"PATCH /v1/schedules/{schedule}":                {"401 404 404 404 404 404 404", ""},
+	"DELETE /v1/schedules/{schedule}":               {"401 404 404 404 404 404 404", ""},
+	"POST /v1/schedules/{schedule}/run":             {"401 404 404 404 404 404 404", ""},
 	"POST /v1/inbox/ack":                            {"401 200 200 200 200 200 200", ""},
 	"POST /v1/webhooks":                             {"401 403 403 403 403 403 201", ""},
 	"GET /v1/webhooks":                              {"401 403 403 403 403 403 200", ""},

@@ -13,12 +13,19 @@ func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) 
 	switch {
 	case b == nil:
 		return nil, errNoBody
-	case b.DeliverAt != nil:
-		return nil, errNoSchedules
 	case b.ClientId != nil && !chat.ValidKey(*b.ClientId):
 		return nil, errBadKey
 	}
-	item, duplicate, err := s.service.SendDirect(ctx, callerOf(ctx), r.User, chat.Direct{Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId)})
+	direct := chat.Direct{Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId)}
+	if b.DeliverAt != nil {
+		at, err := instantOf("deliver_at", b.DeliverAt)
+		if err != nil {
+			return nil, err
+		}
+		schedule, duplicate, err := s.service.SendDirectLater(ctx, callerOf(ctx), r.User, direct, *at)
+		return laterAnswer{schedule, duplicate}, err
+	}
+	item, duplicate, err := s.service.SendDirect(ctx, callerOf(ctx), r.User, direct)
 	if err != nil {
 		return nil, err
 	}

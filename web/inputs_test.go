@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/internal/node"
 )
@@ -27,6 +28,9 @@ var bodies = map[string]string{
 	"POST /v1/sync":                         `{"wait_s":0}`,
 	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
 	"POST /v1/inbox/ack":                    `{"seq":0}`,
+	"POST /v1/schedules":                    `{"user":"bob","body":"hi","cron":"0 9 * * *"}`,
+	"PATCH /v1/schedules/{schedule}":        `{"paused":true}`,
+	"POST /v1/schedules/{schedule}/run":     "",
 	"POST /v1/webhooks":                     `{"url":"https://hooks.example/","events":["schedule.failed"]}`,
 	"POST /v1/webhooks/{webhook}/rotate":    "",
 
@@ -123,6 +127,13 @@ func TestBadFields(t *testing.T) {
 	lists := []string{`1`, `"a"`, `{}`, `null`, `[1]`, `[["a"]]`, `["a:b"]`}
 	words := append([]string{`""`, `"nope"`, `"PUBLIC"`}, texts...)
 	bools := []string{`1`, `"true"`, `null`, `[]`}
+	times := append([]string{`""`, `"x"`, `"2026-11-20"`, `"2026-11-20T10:00:00"`, `"2026-13-01T00:00:00Z"`, `"2026-02-30T00:00:00Z"`, `"2026-11-20T25:00:00Z"`,
+		`"2026-11-20 10:00:00Z"`, `"2026-11-20T10:00:00+99:00"`, `1794000000`, `"1794000000"`}, texts...)
+	crons := append([]string{`""`, `"x"`, `"* * * *"`, `"* * * * * * *"`, `"60 * * * *"`, `"0 0 30 2 *"`, `", * * * *"`, `"@every 1s"`, `"TZ=UTC * * * * *"`,
+		`"* * * * *\u0000"`, `"` + strings.Repeat("1,", 200) + `1 * * * *"`}, texts...)
+	zones := append([]string{`""`, `"Local"`, `"Mars"`, `"../UTC"`, `"/etc/passwd"`, `"utc"`, `"UTC\n"`, `"` + strings.Repeat("A", 65) + `"`}, texts...)
+	once := s.must("alice", "POST", "/v1/users/bob/messages", `{"body":"a","deliver_at":"`+time.Now().Add(time.Hour).Format(time.RFC3339)+`"}`).field("id").(string)
+	recurs := s.must("alice", "POST", "/v1/schedules", `{"user":"bob","body":"a","cron":"0 9 * * *"}`).field("id").(string)
 	cases := []struct {
 		method, path, rest, field string
 		values                    []string
@@ -152,7 +163,7 @@ func TestBadFields(t *testing.T) {
 		{"POST", "/v1/groups/g/messages", `"kind":"delete",`, "target", append([]string{`0`}, integers...)},
 		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,`, "emoji", texts},
 		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,"emoji":"x",`, "removed", bools},
-		{"POST", "/v1/groups/g/messages", `"body":"a",`, "deliver_at", []string{`"2030-01-01T00:00:00Z"`, `1`, `"x"`}},
+		{"POST", "/v1/groups/g/messages", `"body":"a",`, "deliver_at", times},
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "from", []string{`"bob"`}},
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "id", []string{`7`}},
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "sent_at", []string{`"2026-11-20T10:00:00Z"`}},
@@ -167,9 +178,32 @@ func TestBadFields(t *testing.T) {
 		{"POST", "/v1/sync", "", "wait_s", integers},
 		{"POST", "/v1/users/bob/messages", ``, "body", texts},
 		{"POST", "/v1/users/bob/messages", `"body":"a",`, "client_id", keys},
-		{"POST", "/v1/users/bob/messages", `"body":"a",`, "deliver_at", []string{`"2030-01-01T00:00:00Z"`}},
+		{"POST", "/v1/users/bob/messages", `"body":"a",`, "deliver_at", times},
 		{"POST", "/v1/users/bob/messages", `"body":"a",`, "from", []string{`"mallory"`}},
 		{"POST", "/v1/inbox/ack", "", "seq", integers},
+		{"POST", "/v1/schedules", `"body":"a","cron":"@daily",`, "group", ids},
+		{"POST", "/v1/schedules", `"body":"a","cron":"@daily",`, "user", ids},
+		{"POST", "/v1/schedules", `"user":"bob","cron":"@daily",`, "body", append([]string{`""`}, texts...)},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a",`, "at", times},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a",`, "cron", crons},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "timezone", zones},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "misfire", words},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "until", times},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "count", append([]string{`0`}, integers...)},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "at", []string{`"2026-11-20T10:00:00Z"`}},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "group", []string{`"g"`}},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "state", []string{`"done"`}},
+		{"POST", "/v1/schedules", `"user":"bob","body":"a","cron":"@daily",`, "owner", []string{`"bob"`}},
+		{"PATCH", "/v1/schedules/" + once, "", "at", times},
+		{"PATCH", "/v1/schedules/" + once, "", "cron", []string{`"@daily"`}},
+		{"PATCH", "/v1/schedules/" + once, "", "body", append([]string{`""`}, texts...)},
+		{"PATCH", "/v1/schedules/" + once, "", "paused", bools},
+		{"PATCH", "/v1/schedules/" + once, "", "group", []string{`"g"`}},
+		{"PATCH", "/v1/schedules/" + recurs, "", "cron", crons},
+		{"PATCH", "/v1/schedules/" + recurs, "", "timezone", zones},
+		{"PATCH", "/v1/schedules/" + recurs, "", "misfire", words},
+		{"PATCH", "/v1/schedules/" + recurs, "", "until", times},
+		{"PATCH", "/v1/schedules/" + recurs, "", "count", append([]string{`0`}, integers...)},
 	}
 	for _, c := range cases {
 		for _, value := range c.values {

@@ -13,20 +13,26 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	if b == nil {
 		return nil, errNoBody
 	}
-	if b.DeliverAt != nil {
-		return nil, errNoSchedules
-	}
 	if err := checkDraft(b); err != nil {
 		return nil, err
+	}
+	draft := chat.Draft{
+		Kind: deref(b.Kind), Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId), ReplyTo: deref(b.ReplyTo),
+		Mentions: deref(b.Mentions), Target: deref(b.Target), Emoji: deref(b.Emoji), Removed: deref(b.Removed),
+	}
+	if b.DeliverAt != nil {
+		at, err := instantOf("deliver_at", b.DeliverAt)
+		if err != nil {
+			return nil, err
+		}
+		schedule, duplicate, err := s.service.SendLater(ctx, callerOf(ctx), r.Group, draft, *at)
+		return laterAnswer{schedule, duplicate}, err
 	}
 	durability := s.opt.Durability
 	if r.Params.Durability != nil {
 		durability = *r.Params.Durability
 	}
-	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, chat.Draft{
-		Kind: deref(b.Kind), Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId), ReplyTo: deref(b.ReplyTo),
-		Mentions: deref(b.Mentions), Target: deref(b.Target), Emoji: deref(b.Emoji), Removed: deref(b.Removed),
-	}, durability)
+	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, draft, durability)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +42,6 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	s.metrics.sent.Inc()
 	return sentAnswer{sent}, nil
 }
-
-var errNoSchedules = chat.Errorf(chat.CodeInvalid, "deliver_at: schedules are not available in this version")
 
 // checkDraft checks what the schema says of the fields; which fields a kind takes is the domain's to say.
 func checkDraft(b *api.MessageDraft) error {

@@ -1,32 +1,142 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"net/http"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 )
 
-func (s *Server) ListSchedules(_ context.Context, _ api.ListSchedulesRequestObject) (api.ListSchedulesResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// CreateSchedule serves POST /v1/schedules.
+func (s *Server) CreateSchedule(ctx context.Context, r api.CreateScheduleRequestObject) (api.CreateScheduleResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	draft, err := scheduleDraft(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.keyed(ctx, "createSchedule", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
+		draft.Key = key
+		return s.service.CreateSchedule(ctx, callerOf(ctx), draft)
+	})
 }
 
-func (s *Server) CreateSchedule(_ context.Context, _ api.CreateScheduleRequestObject) (api.CreateScheduleResponseObject, error) {
-	return nil, chat.ErrUnavailable
+func (a rawAnswer) VisitCreateScheduleResponse(w http.ResponseWriter) error { return a.write(w) }
+
+func scheduleDraft(b *api.ScheduleDraft) (chat.ScheduleDraft, error) {
+	d := chat.ScheduleDraft{
+		Group: deref(b.Group), User: deref(b.User), Body: b.Body, Data: b.Data, Cron: deref(b.Cron), Timezone: deref(b.Timezone),
+		Misfire: deref(b.Misfire), Count: b.Count,
+	}
+	switch {
+	case b.Group != nil && !chat.ValidID(*b.Group):
+		return d, errBadID("group")
+	case b.User != nil && !chat.ValidID(*b.User):
+		return d, errBadID("user")
+	}
+	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
+		return d, err
+	}
+	var err error
+	if d.At, err = instantOf("at", b.At); err != nil {
+		return d, err
+	}
+	d.Until, err = instantOf("until", b.Until)
+	return d, err
 }
 
-func (s *Server) CancelSchedule(_ context.Context, _ api.CancelScheduleRequestObject) (api.CancelScheduleResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// checkPlan checks what the schema says of the fields of a plan; what they mean together is the domain's to say.
+func checkPlan(cron, timezone *string, misfire *chat.Misfire, count *int64) error {
+	switch {
+	case cron != nil && *cron == "":
+		return chat.Errorf(chat.CodeInvalid, "cron: want five or six fields")
+	case timezone != nil && *timezone == "":
+		return chat.Errorf(chat.CodeInvalid, "timezone: want a name of the tz database")
+	case misfire != nil && *misfire != chat.MisfireSend && *misfire != chat.MisfireSkip:
+		return chat.Errorf(chat.CodeInvalid, "misfire: want send or skip")
+	case count != nil && *count < 1:
+		return chat.Errorf(chat.CodeInvalid, "count: want an integer from 1")
+	}
+	return nil
 }
 
-func (s *Server) GetSchedule(_ context.Context, _ api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// instantOf reads a time as RFC 3339 writes it, with any offset.
+func instantOf(field string, text *string) (*time.Time, error) {
+	if text == nil {
+		return nil, nil
+	}
+	var t time.Time
+	if err := t.UnmarshalText([]byte(*text)); err != nil {
+		return nil, chat.Errorf(chat.CodeInvalid, "%s: want a time like 2026-11-20T10:00:00.000Z", field)
+	}
+	return &t, nil
 }
 
-func (s *Server) UpdateSchedule(_ context.Context, _ api.UpdateScheduleRequestObject) (api.UpdateScheduleResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// ListSchedules serves GET /v1/schedules.
+func (s *Server) ListSchedules(ctx context.Context, r api.ListSchedulesRequestObject) (api.ListSchedulesResponseObject, error) {
+	list, err := s.service.Schedules(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	if err != nil {
+		return nil, err
+	}
+	return api.ListSchedules200JSONResponse{Schedules: orEmpty(list.Items), Next: next(list.Next)}, nil
 }
 
-func (s *Server) RunSchedule(_ context.Context, _ api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// GetSchedule serves GET /v1/schedules/{schedule}.
+func (s *Server) GetSchedule(ctx context.Context, r api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
+	schedule, err := s.service.Schedule(ctx, callerOf(ctx), r.Schedule)
+	return api.GetSchedule200JSONResponse(schedule), err
 }
+
+// UpdateSchedule serves PATCH /v1/schedules/{schedule}.
+func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequestObject) (api.UpdateScheduleResponseObject, error) {
+	b := r.Body
+	if b == nil {
+		return nil, errNoBody
+	}
+	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
+		return nil, err
+	}
+	change := chat.ScheduleChange{Body: b.Body, Data: b.Data, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
+		Paused: b.Paused}
+	var err error
+	if change.At, err = instantOf("at", b.At); err != nil {
+		return nil, err
+	}
+	if change.Until, err = instantOf("until", b.Until); err != nil {
+		return nil, err
+	}
+	schedule, err := s.service.ChangeSchedule(ctx, callerOf(ctx), r.Schedule, change)
+	return api.UpdateSchedule200JSONResponse(schedule), err
+}
+
+// CancelSchedule serves DELETE /v1/schedules/{schedule}.
+func (s *Server) CancelSchedule(ctx context.Context, r api.CancelScheduleRequestObject) (api.CancelScheduleResponseObject, error) {
+	return api.CancelSchedule204Response{}, s.service.CancelSchedule(ctx, callerOf(ctx), r.Schedule)
+}
+
+// RunSchedule serves POST /v1/schedules/{schedule}/run.
+func (s *Server) RunSchedule(ctx context.Context, r api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
+	schedule, err := s.service.RunSchedule(ctx, callerOf(ctx), r.Schedule)
+	return api.RunSchedule200JSONResponse(schedule), err
+}
+
+// laterAnswer is the answer to a send with deliver_at.
+type laterAnswer struct {
+	chat.Schedule
+	duplicate bool
+}
+
+func (a laterAnswer) write(w http.ResponseWriter) error {
+	status := http.StatusAccepted
+	if a.duplicate {
+		status = http.StatusOK
+	}
+	return writeBuffered(w, status, func(buf *bytes.Buffer) { writeJSON(buf, "", a.Schedule) })
+}
+
+func (a laterAnswer) VisitSendMessageResponse(w http.ResponseWriter) error { return a.write(w) }
+func (a laterAnswer) VisitSendDirectResponse(w http.ResponseWriter) error  { return a.write(w) }

@@ -26,18 +26,19 @@ type (
 		After map[string]json.RawMessage `json:"after,omitempty"`
 	}
 	sendArgs struct {
-		Op       string          `json:"op"`
-		Ref      *string         `json:"ref,omitempty"`
-		Group    string          `json:"group"`
-		Kind     chat.Kind       `json:"kind,omitempty"`
-		Body     *string         `json:"body,omitempty"`
-		Data     json.RawMessage `json:"data,omitempty"`
-		ClientID *string         `json:"client_id,omitempty"`
-		ReplyTo  *int64          `json:"reply_to,omitempty"`
-		Mentions []string        `json:"mentions,omitempty"`
-		Target   *int64          `json:"target,omitempty"`
-		Emoji    string          `json:"emoji,omitempty"`
-		Removed  bool            `json:"removed,omitempty"`
+		Op        string          `json:"op"`
+		Ref       *string         `json:"ref,omitempty"`
+		Group     string          `json:"group"`
+		Kind      chat.Kind       `json:"kind,omitempty"`
+		Body      *string         `json:"body,omitempty"`
+		Data      json.RawMessage `json:"data,omitempty"`
+		ClientID  *string         `json:"client_id,omitempty"`
+		ReplyTo   *int64          `json:"reply_to,omitempty"`
+		Mentions  []string        `json:"mentions,omitempty"`
+		Target    *int64          `json:"target,omitempty"`
+		Emoji     string          `json:"emoji,omitempty"`
+		Removed   bool            `json:"removed,omitempty"`
+		DeliverAt *string         `json:"deliver_at,omitempty"`
 	}
 	markArgs struct { // ack and read
 		Op    string  `json:"op"`

@@ -180,6 +180,9 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 	if err != nil {
 		return nil, err
 	}
+	if args.DeliverAt != nil {
+		return s.sendLater(ctx, by, args, draft)
+	}
 	sent, err := s.all.service.Send(ctx, by, args.Group, draft, s.all.opt.Durability)
 	if err != nil {
 		return nil, err
@@ -189,6 +192,23 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 		writeInt(buf, `,"id":`, sent.ID)
 		writeName(buf, `,"sent_at":`, sent.SentAt.UTC().Format(chat.TimeLayout))
 		writeBool(buf, `,"duplicate":`, sent.Duplicate)
+	}, nil
+}
+
+// sendLater plans a send; the answer is the schedule.
+func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs, draft chat.Draft) (func(*bytes.Buffer), error) {
+	at, err := instantOf("deliver_at", args.DeliverAt)
+	if err != nil {
+		return nil, err
+	}
+	schedule, duplicate, err := s.all.service.SendLater(ctx, by, args.Group, draft, *at)
+	if err != nil {
+		return nil, err
+	}
+	return func(buf *bytes.Buffer) {
+		writeName(buf, `,"group":`, args.Group)
+		writeJSON(buf, `,"schedule":`, schedule)
+		writeBool(buf, `,"duplicate":`, duplicate)
 	}, nil
 }
 

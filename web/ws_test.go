@@ -116,6 +116,7 @@ type wsFrame struct {
 	ID        int64                        `json:"id"`
 	SentAt    string                       `json:"sent_at"`
 	Duplicate *bool                        `json:"duplicate"`
+	Schedule  *chat.Schedule               `json:"schedule"`
 	Seen      int64                        `json:"seen"`
 	Read      int64                        `json:"read"`
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Proxy stands between a node and a server: it can hold back what the server sends by itself on subscriptions, and make
-// the way longer.
+// Proxy stands between a node and a server: it can hold back what the server sends by itself on subscriptions, lose answers,
+// and make the way longer.
 type Proxy struct {
 	Addr string
 
@@ -20,9 +20,16 @@ type Proxy struct {
 	mu    sync.Mutex
 	mute  bool
 	ate   int64 // bytes of subscriptions that were held back for good
+	loses string
+	every int
+	asked int // requests that hold loses, since it was set
+	lost  int // answers
 }
 
-type link struct{ subscribed bool }
+type link struct {
+	subscribed bool
+	loses      bool // the connection breaks instead of the next answer
+}
 
 // StartProxy forwards to addr, each way delayed by delay. It ends with the test.
 func StartProxy(tb testing.TB, addr string, delay time.Duration) *Proxy {
@@ -49,26 +56,49 @@ func (p *Proxy) Swallowed() int64 {
 	return p.ate
 }
 
+// Lose lets every n-th request that holds text reach the server and breaks the connection before the answer: whoever asked
+// cannot know whether it was done. 0: none any more.
+func (p *Proxy) Lose(text string, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.loses, p.every, p.asked = text, n, 0
+}
+
+// Lost tells how many answers were lost.
+func (p *Proxy) Lost() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
+}
+
 // sent looks at what a node sends: a connection that subscribes carries signals from then on.
 func (p *Proxy) sent(l *link, data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if bytes.Contains(bytes.ToLower(data), []byte("subscribe\r\n")) {
-		p.mu.Lock()
 		l.subscribed = true
-		p.mu.Unlock()
+	}
+	if p.every > 0 && !l.subscribed && bytes.Contains(data, []byte(p.loses)) {
+		p.asked++
+		l.loses = l.loses || p.asked%p.every == 0
 	}
 }
 
-// passes tells whether what the server sends may go on to the node. Only pushes are held back: the replies by which the
-// node checks that its subscription lives go through.
-func (p *Proxy) passes(l *link, data []byte) bool {
+// passes tells whether what the server sends may go on to the node, and whether the connection goes on at all. Only pushes
+// are held back without breaking it: the replies by which the node checks that its subscription lives go through.
+func (p *Proxy) passes(l *link, data []byte) (pass, goOn bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if l.loses {
+		p.lost++
+		return false, false
+	}
 	push := bytes.Contains(data, []byte("message\r\n"))
 	if p.mute && l.subscribed && push {
 		p.ate += int64(len(data))
-		return false
+		return false, true
 	}
-	return true
+	return true, true
 }
 
 func (p *Proxy) listen() {
@@ -95,8 +125,8 @@ func (p *Proxy) listen() {
 			conns[node], conns[server] = true, true
 			mu.Unlock()
 			l := &link{}
-			all.Go(func() { p.forward(server, node, func(data []byte) bool { p.sent(l, data); return true }) })
-			all.Go(func() { p.forward(node, server, func(data []byte) bool { return p.passes(l, data) }) })
+			all.Go(func() { p.forward(server, node, func(data []byte) (bool, bool) { p.sent(l, data); return true, true }) })
+			all.Go(func() { p.forward(node, server, func(data []byte) (bool, bool) { return p.passes(l, data) }) })
 		}
 	})
 	p.tb.Cleanup(func() {
@@ -116,7 +146,7 @@ type chunk struct {
 }
 
 // forward copies from one side to the other, each piece delay after it came, and closes both when one ends.
-func (p *Proxy) forward(to, from net.Conn, passes func([]byte) bool) {
+func (p *Proxy) forward(to, from net.Conn, passes func([]byte) (pass, goOn bool)) {
 	waiting := make(chan chunk, 1024)
 	var writing sync.WaitGroup
 	writing.Go(func() {
@@ -133,10 +163,14 @@ func (p *Proxy) forward(to, from net.Conn, passes func([]byte) bool) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 && passes(buffer[:n]) {
+		pass, goOn := true, true
+		if n > 0 {
+			pass, goOn = passes(buffer[:n])
+		}
+		if n > 0 && pass {
 			waiting <- chunk{append([]byte(nil), buffer[:n]...), time.Now().Add(p.delay)}
 		}
-		if err != nil {
+		if err != nil || !goOn {
 			break
 		}
 	}
