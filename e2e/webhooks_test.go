@@ -146,3 +146,34 @@ func TestWebhooksThroughKills(t *testing.T) {
 		}
 	}
 }
+
+func TestWebhookRegistry(t *testing.T) {
+	stores(t, func(t *testing.T, node *harness.Node) {
+		ctx := bounded(t, 20*time.Second)
+		root := must(client.New(node.URL(), client.StaticToken(harness.Token("root", "admin", time.Hour))))(t)
+		var made []client.Webhook
+		for i := range 3 {
+			made = append(made, must(root.CreateWebhook(ctx, client.WebhookDraft{URL: fmt.Sprintf("https://hooks.example/%d", i), Events: []string{client.EventScheduleFailed}}))(t))
+		}
+		page, next, err := root.Webhooks(ctx, client.Page{Limit: 2})
+		if err != nil || len(page) != 2 || next == "" || page[0].Secret != "" {
+			t.Fatalf("got %v, %q, %v, want two without secrets", page, next, err)
+		}
+		rest, next, err := root.Webhooks(ctx, client.Page{Limit: 2, Cursor: next})
+		if err != nil || len(rest) != 1 || next != "" {
+			t.Fatalf("got %v, %q, %v, want the third", rest, next, err)
+		}
+		if w := must(root.RotateWebhook(ctx, made[1].ID))(t); w.Secret == "" || w.Secret == made[1].Secret {
+			t.Error("the secret did not change")
+		}
+		if err := root.DropWebhook(ctx, made[1].ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := root.Webhook(ctx, made[1].ID); err == nil {
+			t.Error("a dropped webhook is still there")
+		}
+		if w := must(root.Webhook(ctx, made[0].ID))(t); w.URL != made[0].URL || w.Secret != "" || w.DisabledAt != nil {
+			t.Errorf("got %+v", w)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package web_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/chatd/chatd/internal/node"
+)
+
+// TestWebhooks registers a webhook over HTTP and has it told, on the embedded store. Its secret is in the answers that made
+// it, in no other, and in no log.
+func TestWebhooks(t *testing.T) {
+	type call struct {
+		header http.Header
+		body   []byte
+	}
+	calls := make(chan call, 100)
+	var answered atomic.Bool
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		calls <- call{r.Header, body}
+		if !answered.Swap(true) {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, "CANARY-ANSWER") //nolint:errcheck // the other end may be gone
+		}
+	}))
+	defer receiver.Close()
+	s := start(t, func(c *node.Config) { c.EgressAllow, c.Log = []string{"127.0.0.0/8"}, "debug" })
+	root := func(method, path, body, key string) answer {
+		t.Helper()
+		r := request{method: method, path: path, body: body, user: "root", role: "admin"}
+		if key != "" {
+			r.header = map[string]string{"Idempotency-Key": key}
+		}
+		return s.do(r)
+	}
+	draft := `{"url":"` + receiver.URL + `/CANARY-PATH","events":["message.created"]}`
+	made := root("POST", "/v1/webhooks", draft, "k")
+	signed, _ := made.field("secret").(string)
+	id, _ := made.field("id").(string)
+	if made.status != http.StatusCreated || !strings.HasPrefix(signed, "whsec_") {
+		t.Fatalf("got %d %s", made.status, made.body)
+	}
+	if again := root("POST", "/v1/webhooks", draft, "k"); again.body != made.body || again.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("again: got %s, want %s", again.body, made.body)
+	}
+	checkProblem(t, "another request", root("POST", "/v1/webhooks", `{"url":"https://hooks.example/"}`, "k"), 409, "key_reused")
+	for _, body := range []string{`{"url":"https://10.0.0.1/"}`, `{"url":"http://192.168.0.1/"}`, `{"url":"https://a@hooks.example/"}`, `{"url":"x"}`, `{"url":""}`, `{}`,
+		`{"url":"https://hooks.example/","events":["nope"]}`, `{"url":"https://127.1/"}`} {
+		checkProblem(t, body, root("POST", "/v1/webhooks", body, ""), 400, "invalid_request")
+	}
+	for _, path := range []string{"/v1/webhooks", "/v1/webhooks/" + id} {
+		if a := root("GET", path, "", ""); a.status != 200 || !strings.Contains(a.body, id) || strings.Contains(a.body, "secret") || strings.Contains(a.body, "whsec_") {
+			t.Errorf("%s: got %d %s", path, a.status, a.body)
+		}
+	}
+	rotated := root("POST", "/v1/webhooks/"+id+"/rotate", "", "")
+	newer, _ := rotated.field("secret").(string)
+	if rotated.status != 200 || newer == "" || newer == signed {
+		t.Errorf("got %d %s", rotated.status, rotated.body)
+	}
+
+	s.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"CANARY-BODY"}`)
+	var got call
+	select {
+	case got = <-calls:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing came")
+	}
+	for _, secret := range []string{signed, newer} {
+		w, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Verify(got.body, got.header); err != nil {
+			t.Error(err)
+		}
+	}
+	if text := string(got.body); !strings.Contains(text, `"type":"message.created"`) || !strings.Contains(text, `"body":"CANARY-BODY"`) {
+		t.Errorf("got %s", text)
+	}
+	if a := root("DELETE", "/v1/webhooks/"+id, "", ""); a.status != 204 {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+	checkProblem(t, "gone", root("GET", "/v1/webhooks/"+id, "", ""), 404, "not_found")
+	s.close()
+	for _, canary := range []string{signed, newer, "CANARY", "whsec_"} {
+		if strings.Contains(s.log.String(), canary) {
+			t.Errorf("%s is in the log:\n%s", canary, s.log)
+		}
+	}
+}
