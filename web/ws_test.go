@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ type wsNode struct {
 	sessions *web.Sessions
 	server   *httptest.Server
 	redis    *redistest.Server
+	dialer   websocket.Dialer
 }
 
 func verifyTest(_ context.Context, token string) (web.Identity, error) {
@@ -77,7 +79,8 @@ func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
 		wg.Wait()
 		_ = st.Close()
 	})
-	return &wsNode{Service: service, sessions: sessions, server: server, redis: redis}
+	return &wsNode{Service: service, sessions: sessions, server: server, redis: redis,
+		dialer: websocket.Dialer{Subprotocols: []string{web.Subprotocol}, HandshakeTimeout: wsPatience}}
 }
 
 func (n *wsNode) group(t testing.TB, id, owner string, members ...string) {
@@ -127,8 +130,7 @@ type wsClient struct {
 }
 
 func (n *wsNode) dial(t testing.TB, header http.Header) (*wsClient, *http.Response, error) {
-	dialer := websocket.Dialer{Subprotocols: []string{web.Subprotocol}, HandshakeTimeout: wsPatience}
-	conn, resp, err := dialer.Dial("ws"+strings.TrimPrefix(n.server.URL, "http")+"/v1/ws", header)
+	conn, resp, err := n.dialer.Dial("ws"+strings.TrimPrefix(n.server.URL, "http")+"/v1/ws", header)
 	if err != nil {
 		return nil, resp, err
 	}
@@ -490,11 +492,15 @@ func TestWSRenew(t *testing.T) {
 func TestWSStalled(t *testing.T) {
 	n := startWS(t, web.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
 	n.group(t, "red", "ann", "bob", "slow")
+	// A kernel may let the buffer of a connection that nobody reads grow to tens of MB: then nothing would ever stall. What is
+	// set before the connection is made holds for the window that is agreed upon.
+	n.dialer.NetDialContext = (&net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		return errors.Join(c.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 64<<10)
+		}), err)
+	}}).DialContext
 	slow, _ := n.hello(t, "slow", nil)
-	// A kernel may let the buffer of a connection that nobody reads grow to tens of MB: then nothing would ever stall.
-	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
-		t.Fatal(err)
-	}
+	n.dialer.NetDialContext = nil
 	bob, _ := n.hello(t, "bob", nil)
 	body := strings.Repeat("x", 16<<10)
 	got := int64(0)
