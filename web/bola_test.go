@@ -7,7 +7,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{schedule}", "p00-absent", "{webhook}", "absent", "{announcement}", "a-absent").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{announcement}", "a-absent").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -41,6 +41,13 @@ var matrix = map[string]struct{ private, public string }{
 	"PATCH /v1/schedules/{schedule}":                {"401 404 404 404 404 404 404", ""},
 	"DELETE /v1/schedules/{schedule}":               {"401 404 404 404 404 404 404", ""},
 	"POST /v1/schedules/{schedule}/run":             {"401 404 404 404 404 404 404", ""},
+	"GET /v1/devices":                               {"401 200 200 200 200 200 200", ""},
+	"PUT /v1/devices/{device}":                      {"401 201 201 201 201 201 201", ""},
+	"GET /v1/devices/{device}":                      {"401 404 404 404 404 404 404", ""},
+	"DELETE /v1/devices/{device}":                   {"401 204 204 204 204 204 204", ""},
+	"GET /v1/push/key":                              {"401 200 200 200 200 200 200", ""},
+	"PUT /v1/groups/{group}/notify":                 {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"GET /v1/groups/{group}/notify":                 {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"POST /v1/inbox/ack":                            {"401 200 200 200 200 200 200", ""},
 	"POST /v1/webhooks":                             {"401 403 403 403 403 403 201", ""},
 	"GET /v1/webhooks":                              {"401 403 403 403 403 403 200", ""},
@@ -122,6 +129,9 @@ func asCaller(kind string, r request) request {
 		if kind == "member" {
 			r.path = strings.TrimSuffix(r.path, "member") + "admin"
 		}
+	}
+	if r.method == "PUT" && r.path == "/v1/devices/absent" { // which is absent for the other methods
+		r.path = "/v1/devices/new"
 	}
 	return r
 }

@@ -7,30 +7,66 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
-func (s *Server) ListDevices(_ context.Context, _ api.ListDevicesRequestObject) (api.ListDevicesResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// ListDevices serves GET /v1/devices.
+func (s *Server) ListDevices(ctx context.Context, _ api.ListDevicesRequestObject) (api.ListDevicesResponseObject, error) {
+	devices, err := s.service.Devices(ctx, callerOf(ctx))
+	return api.ListDevices200JSONResponse{Devices: orEmpty(devices)}, err
 }
 
-func (s *Server) DeleteDevice(_ context.Context, _ api.DeleteDeviceRequestObject) (api.DeleteDeviceResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// PutDevice serves PUT /v1/devices/{device}.
+func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (api.PutDeviceResponseObject, error) {
+	b := r.Body
+	if b == nil {
+		return nil, errNoBody
+	}
+	draft := chat.DeviceDraft{Kind: b.Kind, Endpoint: deref(b.Endpoint), URL: deref(b.Url)}
+	if b.Keys != nil {
+		draft.P256dh, draft.Auth = b.Keys.P256dh, b.Keys.Auth
+	}
+	device, created, err := s.service.PutDevice(ctx, callerOf(ctx), r.Device, draft)
+	if created {
+		return api.PutDevice201JSONResponse(device), err
+	}
+	return api.PutDevice200JSONResponse(device), err
 }
 
-func (s *Server) GetDevice(_ context.Context, _ api.GetDeviceRequestObject) (api.GetDeviceResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// GetDevice serves GET /v1/devices/{device}.
+func (s *Server) GetDevice(ctx context.Context, r api.GetDeviceRequestObject) (api.GetDeviceResponseObject, error) {
+	device, err := s.service.Device(ctx, callerOf(ctx), r.Device)
+	return api.GetDevice200JSONResponse(device), err
 }
 
-func (s *Server) PutDevice(_ context.Context, _ api.PutDeviceRequestObject) (api.PutDeviceResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// DeleteDevice serves DELETE /v1/devices/{device}.
+func (s *Server) DeleteDevice(ctx context.Context, r api.DeleteDeviceRequestObject) (api.DeleteDeviceResponseObject, error) {
+	return api.DeleteDevice204Response{}, s.service.DropDevice(ctx, callerOf(ctx), r.Device)
 }
 
-func (s *Server) GetNotify(_ context.Context, _ api.GetNotifyRequestObject) (api.GetNotifyResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// PutNotify serves PUT /v1/groups/{group}/notify.
+func (s *Server) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (api.PutNotifyResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	set := chat.NotifySetting{Level: r.Body.Level}
+	until, err := instantOf("until", r.Body.Until)
+	if err != nil {
+		return nil, err
+	}
+	if until != nil {
+		at := chat.TimeMs(until.UnixMilli())
+		set.Until = &at
+	}
+	set, err = s.service.SetNotify(ctx, callerOf(ctx), r.Group, set)
+	return api.PutNotify200JSONResponse(set), err
 }
 
-func (s *Server) PutNotify(_ context.Context, _ api.PutNotifyRequestObject) (api.PutNotifyResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// GetNotify serves GET /v1/groups/{group}/notify.
+func (s *Server) GetNotify(ctx context.Context, r api.GetNotifyRequestObject) (api.GetNotifyResponseObject, error) {
+	set, err := s.service.Notify(ctx, callerOf(ctx), r.Group)
+	return api.GetNotify200JSONResponse(set), err
 }
 
-func (s *Server) GetPushKey(_ context.Context, _ api.GetPushKeyRequestObject) (api.GetPushKeyResponseObject, error) {
-	return nil, chat.ErrUnavailable
+// GetPushKey serves GET /v1/push/key.
+func (s *Server) GetPushKey(ctx context.Context, _ api.GetPushKeyRequestObject) (api.GetPushKeyResponseObject, error) {
+	key, err := s.service.PushKey(ctx)
+	return api.GetPushKey200JSONResponse{Key: key}, err
 }

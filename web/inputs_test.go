@@ -27,6 +27,8 @@ var bodies = map[string]string{
 	"POST /v1/groups/{group}/unread":        `{"id":1}`,
 	"POST /v1/sync":                         `{"wait_s":0}`,
 	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
+	"PUT /v1/devices/{device}":              `{"kind":"webhook","url":"https://example.com/hook"}`,
+	"PUT /v1/groups/{group}/notify":         `{"level":"mentions"}`,
 	"POST /v1/inbox/ack":                    `{"seq":0}`,
 	"POST /v1/schedules":                    `{"user":"bob","body":"hi","cron":"0 9 * * *"}`,
 	"PATCH /v1/schedules/{schedule}":        `{"paused":true}`,
@@ -116,6 +118,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// pushKeys are those of the example of RFC 8291.
+const pushKeys = `"keys":{"p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4","auth":"BTBZMqHH6r4Tts7J_aSIgg"}`
+
 // TestBadFields tries values that a schema does not allow, field by field.
 func TestBadFields(t *testing.T) {
 	s := start(t, nil)
@@ -204,6 +209,15 @@ func TestBadFields(t *testing.T) {
 		{"PATCH", "/v1/schedules/" + recurs, "", "misfire", words},
 		{"PATCH", "/v1/schedules/" + recurs, "", "until", times},
 		{"PATCH", "/v1/schedules/" + recurs, "", "count", append([]string{`0`}, integers...)},
+		{"PUT", "/v1/devices/d", `"url":"https://example.com/",`, "kind", words},
+		{"PUT", "/v1/devices/d", `"kind":"webhook",`, "url", append([]string{`""`, `"x"`, `"http://example.com/"`, `"ftp://example.com/"`, `"https://u@example.com/"`, `"https://10.0.0.1/"`, `"https://[::1]/"`, `"https://example.com:8080/"`, `"https://0x7f000001/"`, `"https://` + strings.Repeat("a", 2048) + `"`}, texts...)},
+		{"PUT", "/v1/devices/d", `"kind":"webhook","url":"https://example.com/",`, "endpoint", append([]string{`"https://example.com/"`}, texts...)},
+		{"PUT", "/v1/devices/d", `"kind":"webhook","url":"https://example.com/",`, "secret", []string{`"whsec_x"`}},
+		{"PUT", "/v1/devices/d", `"kind":"webpush",` + pushKeys + `,`, "endpoint", append([]string{`""`, `"https://example.com/"`, `"http://fcm.googleapis.com/x"`, `"https://fcm.googleapis.com.example.com/x"`}, texts...)},
+		{"PUT", "/v1/devices/d", `"kind":"webpush","endpoint":"https://fcm.googleapis.com/x",`, "keys", append([]string{`{"p256dh":"","auth":""}`, `{"p256dh":"BCVx","auth":"BTBZMqHH6r4Tts7J_aSIgg"}`, `{"auth":"BTBZMqHH6r4Tts7J_aSIgg"}`, `{"p256dh":1,"auth":2}`, strings.Replace(pushKeys[7:], "}", `,"nope":1}`, 1), strings.Replace(pushKeys[7:], "BCVx", "BCVy", 1)}, texts...)},
+		{"PUT", "/v1/devices/d", `"kind":"webpush","endpoint":"https://fcm.googleapis.com/x",` + pushKeys + `,`, "url", append([]string{`"https://example.com/"`}, texts...)},
+		{"PUT", "/v1/groups/g/notify", "", "level", words},
+		{"PUT", "/v1/groups/g/notify", `"level":"none",`, "until", append([]string{`""`, `"x"`, `"2030-01-01"`, `"2030-01-01T00:00:00"`}, texts...)},
 	}
 	for _, c := range cases {
 		for _, value := range c.values {

@@ -81,7 +81,7 @@ func (o *SessionOptions) setDefaults() {
 
 // Sessions are the live websockets of one node. It is the http.Handler of GET /v1/ws.
 //
-// Its lock guards counts and the set of sessions only; nothing is written to a socket under it.
+// Its lock guards counts and the set of sessions only; nothing is written to a socket under it, and nothing waits.
 type Sessions struct {
 	service  *chat.Service
 	verify   Verify
@@ -275,14 +275,17 @@ func (s *Sessions) leavePending(pending bool) {
 	s.mu.Unlock()
 }
 
-// greet counts a session of user in, unless there are too many.
+// greet counts a session of user in, unless there are too many. The first and the last one are told to the service, in the
+// order in which they come and go.
 func (s *Sessions) greet(user string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.users[user] >= s.opt.SessionsUserMax {
 		return false
 	}
-	s.users[user]++
+	if s.users[user]++; s.users[user] == 1 {
+		s.service.SessionsBegan(user)
+	}
 	return true
 }
 
@@ -291,6 +294,7 @@ func (s *Sessions) ungreet(user string) {
 	defer s.mu.Unlock()
 	if s.users[user]--; s.users[user] <= 0 {
 		delete(s.users, user)
+		s.service.SessionsEnded(user)
 	}
 }
 

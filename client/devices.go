@@ -1,0 +1,117 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Kinds of devices.
+const (
+	DeviceWebPush = "webpush"
+	DeviceWebhook = "webhook"
+)
+
+// What a member is told of in a group.
+const (
+	NotifyAll      = "all"
+	NotifyMentions = "mentions"
+	NotifyNone     = "none"
+)
+
+// PushKeys are the keys of a browser's subscription to web push, in base64url.
+type PushKeys struct {
+	P256dh string `json:"p256dh"`
+	Auth   string `json:"auth"`
+}
+
+// DeviceDraft is where the caller is to be told while away: Endpoint and Keys for web push, URL for a webhook.
+type DeviceDraft struct {
+	Kind     string    `json:"kind"`
+	Endpoint string    `json:"endpoint,omitempty"`
+	Keys     *PushKeys `json:"keys,omitempty"`
+	URL      string    `json:"url,omitempty"`
+}
+
+// Device is where the caller is told while away.
+type Device struct {
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind"`
+	Endpoint  string    `json:"endpoint,omitempty"`
+	URL       string    `json:"url,omitempty"`
+	Secret    string    `json:"secret,omitempty"` // of a webhook, in the answer that made it
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NotifySetting is what the caller is told of in a group; Until is nil where it holds until it is changed.
+type NotifySetting struct {
+	Level string     `json:"level"`
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// Notification is the body of what a device gets. Group is empty where it tells of the inbox.
+type Notification struct {
+	Type      string    `json:"type"` // notification
+	Timestamp time.Time `json:"timestamp"`
+	Data      struct {
+		User     string `json:"user"`
+		Group    string `json:"group"`
+		Count    int64  `json:"count"`
+		Mentions int64  `json:"mentions"`
+		LastID   int64  `json:"last_id"`
+		From     string `json:"from"`
+		Preview  string `json:"preview"`
+	} `json:"data"`
+}
+
+// PutDevice registers a device of the caller, or changes it. The first answer for a webhook holds its secret and no other
+// does, so a call whose answer was lost is not repeated: delete the device and register it again.
+func (c *Client) PutDevice(ctx context.Context, id string, draft DeviceDraft) (Device, error) {
+	var d Device
+	err := c.do(ctx, call{method: http.MethodPut, path: []string{"devices", id}, body: draft, again: draft.Kind != DeviceWebhook}, &d)
+	return d, err
+}
+
+// Devices lists the caller's devices.
+func (c *Client) Devices(ctx context.Context) ([]Device, error) {
+	var answer struct {
+		Devices []Device `json:"devices"`
+	}
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"devices"}, again: true}, &answer)
+	return answer.Devices, err
+}
+
+// Device reads one of the caller's devices.
+func (c *Client) Device(ctx context.Context, id string) (Device, error) {
+	var d Device
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"devices", id}, again: true}, &d)
+	return d, err
+}
+
+// DeleteDevice removes a device of the caller; one that is gone is no error.
+func (c *Client) DeleteDevice(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"devices", id}, again: true}, nil)
+}
+
+// PushKey is the server's key for web push: the applicationServerKey of a browser.
+func (c *Client) PushKey(ctx context.Context) (string, error) {
+	var answer struct {
+		Key string `json:"key"`
+	}
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"push", "key"}, again: true}, &answer)
+	return answer.Key, err
+}
+
+// Notify is what the caller is told of in a group.
+func (c *Client) Notify(ctx context.Context, group string) (NotifySetting, error) {
+	var set NotifySetting
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "notify"}, again: true}, &set)
+	return set, err
+}
+
+// SetNotify sets what the caller is told of in a group.
+func (c *Client) SetNotify(ctx context.Context, group string, set NotifySetting) (NotifySetting, error) {
+	var now NotifySetting
+	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "notify"}, body: set, again: true}, &now)
+	return now, err
+}
