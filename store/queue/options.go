@@ -56,8 +56,8 @@ type Options struct {
 	// DeadMax is how many dead letters are kept in each partition of a queue: the newest.
 	// 10,000 by default.
 	DeadMax int
-	// Observe, if set, is called after every run, by the goroutine that ran the handler. It
-	// must not block.
+	// Observe, if set, is called after every run, before its outcome is stored, by the goroutine
+	// that ran the handler. It must not block.
 	Observe func(Run)
 	// Logger gets what goes wrong. slog.Default by default.
 	Logger *slog.Logger

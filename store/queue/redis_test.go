@@ -3,6 +3,7 @@ package queue
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,7 +21,14 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets more tests run side by side than there are processors: most of them wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A backend is a kind of Redis that the suite runs on.
 type backend struct {
@@ -49,9 +57,15 @@ func startEmbedded(t testing.TB) *redis.Options {
 // startRedis starts a redis-server of its own and returns when it accepts connections.
 func startRedis(t testing.TB) string {
 	t.Helper()
-	addr := freeAddr(t)
-	t.Cleanup(startRedisAt(t, addr))
-	return addr
+	for range 10 {
+		addr := freeAddr(t)
+		if stop := tryRedisAt(t, addr); stop != nil { // nil: somebody else was quicker to take the port
+			t.Cleanup(stop)
+			return addr
+		}
+	}
+	t.Fatal("no redis-server did start")
+	return ""
 }
 
 // freeAddr returns an address that nobody listens on. The port and the one of a cluster's
@@ -69,6 +83,14 @@ func freeAddr(t testing.TB) string {
 
 // startRedisAt starts a redis-server at an address; stop kills it, once.
 func startRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
+	t.Helper()
+	if stop = tryRedisAt(t, addr, args...); stop == nil {
+		t.Fatalf("redis-server at %s did not start", addr)
+	}
+	return stop
+}
+
+func tryRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(addr)
 	cmd := exec.Command("redis-server", append([]string{"--bind", host, "--port", port, "--save", "",
@@ -92,7 +114,6 @@ func startRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
 		}
 	}
 	stop()
-	t.Fatalf("redis-server at %s did not start", addr)
 	return nil
 }
 

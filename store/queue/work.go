@@ -62,23 +62,27 @@ func limit(from time.Time, d time.Duration) time.Time {
 // conclude ends a run: its context, and its task with an outcome unless somebody else has
 // taken that away.
 func (s *Server) conclude(r *running, o outcome, began time.Time) {
-	said := string(o.verdict)
-	if s.held.finish(r) {
+	mine := s.held.finish(r)
+	if s.o.Observe != nil {
+		s.o.Observe(Run{Queue: r.Queue, Kind: r.Kind, Verdict: r.said(mine, o), Late: r.late, Took: time.Since(began)})
+	}
+	if mine {
 		r.outcome = o
 		s.ended <- r
 		s.held.sending.Done()
-	} else {
-		switch r.ctx.cause() {
-		case ErrCancelled:
-			said = "cancelled"
-		case ErrLeaseLost:
-			said = "lost"
-		default: // the server has given it back
-			said = string(giveBack)
-		}
 	}
 	r.ctx.end(context.Canceled)
-	if s.o.Observe != nil {
-		s.o.Observe(Run{Queue: r.Queue, Kind: r.Kind, Verdict: said, Late: r.late, Took: time.Since(began)})
+}
+
+// said is what became of a run whose handler has ended with an outcome that counts, or not.
+func (r *running) said(counts bool, o outcome) string {
+	switch cause := r.ctx.cause(); {
+	case counts:
+		return string(o.verdict)
+	case errors.Is(cause, ErrCancelled):
+		return "cancelled"
+	case errors.Is(cause, ErrLeaseLost):
+		return "lost"
 	}
+	return string(giveBack) // the server has, without waiting any longer
 }
