@@ -69,6 +69,17 @@ func TestStepsDoneTwice(t *testing.T) {
 	}
 	name, keep := "H", int64(1)
 	item := chat.NewItem{To: "bob", From: "alice", Rest: []byte(`"kind":"direct"}`), SentAtMs: 1, Key: "k", Content: "c"}
+	body := "x"
+	plan := chat.NewSchedule{Key: "k", Content: "c", NextMs: 1, Plan: chat.SchedulePlan{Owner: "alice", Group: "g", Epoch: "e", Kind: chat.Text,
+		Body: &body, Cron: "* * * * *"}}
+	var scheduled string
+	made := func(version int64) chat.ScheduleRecord {
+		return chat.ScheduleRecord{ID: scheduled, Plan: plan.Plan, State: chat.SchedulePending, Version: version, NextMs: 1}
+	}
+	firing := func(version int64, run string) chat.Firing {
+		a := text("g", "alice")
+		return chat.Firing{ID: scheduled, Version: version, Run: run, Recurs: true, NextMs: 2, Epoch: "e", Append: &a}
+	}
 	steps := []struct {
 		name  string
 		do    func() error
@@ -98,6 +109,12 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"inbox", func() error { _, _, _, err := s.InboxAppend(ctx, item); return err }, nil},
 		{"open an inbox", func() error { _, err := s.InboxPull(ctx, "dora", nil, 1); return err }, nil},
 		{"ack the inbox", func() error { return s.InboxAck(ctx, "bob", 1) }, nil},
+		{"schedule", func() error { r, _, err := s.CreateSchedule(ctx, plan); scheduled = r.ID; return err }, nil},
+		{"move a schedule", func() error { _, err := s.ChangeSchedule(ctx, made(1)); return err }, chat.ErrConflict},
+		{"fire", func() error { _, err := s.Fire(ctx, firing(2, "")); return err }, nil},
+		{"send a schedule now", func() error { _, err := s.Fire(ctx, firing(3, "r")); return err }, nil},
+		{"cancel a schedule", func() error { return s.CancelSchedule(ctx, scheduled) }, nil},
+		{"forget a schedule", func() error { return s.ForgetSchedule(ctx, scheduled) }, nil},
 		{"claim", func() error { _, err := s.Claim(ctx, "bob", "k", "c"); return err }, nil},
 		{"finish", func() error { return s.Finish(ctx, "bob", "k", chat.Answer{Status: 201, Body: json.RawMessage("{}")}) }, nil},
 		{"delete the group", func() error { return s.DeleteGroup(ctx, chat.Caller{User: "x", Admin: true}, "g") }, chat.ErrNotFound},

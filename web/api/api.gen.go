@@ -630,7 +630,7 @@ type ScheduleDraft struct {
 	// Body At most 16 KiB.
 	Body *string `json:"body,omitempty"`
 
-	// Count How many occurrences at most.
+	// Count How many occurrences at most; missed ones do not count.
 	Count *int64 `json:"count,omitempty"`
 
 	// Cron Minute, hour, day of month, month, day of week; with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly.

@@ -1,0 +1,152 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// States of schedules. The last three are its end.
+const (
+	SchedulePending   = "pending"
+	SchedulePaused    = "paused"
+	ScheduleDone      = "done"
+	ScheduleFailed    = "failed"
+	ScheduleCancelled = "cancelled"
+)
+
+// Schedule is a message to be sent later, once or again and again.
+type Schedule struct {
+	ID        string          `json:"id"`
+	State     string          `json:"state"`
+	Owner     string          `json:"owner"`
+	Group     string          `json:"group,omitempty"`
+	User      string          `json:"user,omitempty"`
+	Kind      string          `json:"kind,omitempty"`
+	Body      string          `json:"body,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	ClientID  string          `json:"client_id,omitempty"`
+	ReplyTo   int64           `json:"reply_to,omitempty"`
+	Mentions  []string        `json:"mentions,omitempty"`
+	At        *time.Time      `json:"at,omitempty"`
+	Cron      string          `json:"cron,omitempty"`
+	Timezone  string          `json:"timezone,omitempty"`
+	Misfire   string          `json:"misfire,omitempty"`
+	Until     *time.Time      `json:"until,omitempty"`
+	Count     int64           `json:"count,omitempty"`
+	NextAt    *time.Time      `json:"next_at"`
+	Sent      int64           `json:"sent"`       // messages
+	Missed    int64           `json:"missed"`     // occurrences that were not sent because nothing ran
+	LastID    *int64          `json:"last_id"`    // of the newest message; its seq, to a user
+	LastAt    *time.Time      `json:"last_at"`    //
+	LastError *string         `json:"last_error"` // the code of why the last firing sent nothing
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// ScheduleDraft is what to send, to a group or to a user, and when: At, or Cron in a Timezone.
+type ScheduleDraft struct {
+	Group    string          `json:"group,omitempty"`
+	User     string          `json:"user,omitempty"`
+	Body     string          `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	At       *time.Time      `json:"at,omitempty"`
+	Cron     string          `json:"cron,omitempty"`     // five fields, six with the seconds first, or @daily and the like
+	Timezone string          `json:"timezone,omitempty"` // an IANA name; UTC if empty
+	Misfire  string          `json:"misfire,omitempty"`  // send or skip; send if empty
+	Until    *time.Time      `json:"until,omitempty"`    // nothing fires after it
+	Count    int64           `json:"count,omitempty"`    // occurrences at most; 0: no bound
+
+	// Key makes a repeated request the same schedule (1 to 64 printable ASCII); made up if empty.
+	Key string `json:"-"`
+}
+
+// ScheduleChange is a change of what has not ended; nil fields stay.
+type ScheduleChange struct {
+	Body     *string         `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	At       *time.Time      `json:"at,omitempty"`
+	Cron     *string         `json:"cron,omitempty"`
+	Timezone *string         `json:"timezone,omitempty"`
+	Misfire  *string         `json:"misfire,omitempty"`
+	Until    *time.Time      `json:"until,omitempty"`
+	Count    *int64          `json:"count,omitempty"`
+	Paused   *bool           `json:"paused,omitempty"`
+}
+
+// SendLater plans a send: the message, with the draft's client id, is sent at a time. Repeated with the same client id it is the
+// same schedule.
+func (c *Client) SendLater(ctx context.Context, group string, draft Draft, at time.Time) (Schedule, error) {
+	if draft.ClientID == "" {
+		draft.ClientID = NewKey()
+	}
+	body := struct {
+		Draft
+		DeliverAt time.Time `json:"deliver_at"`
+	}{draft, at}
+	var s Schedule
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, body: body, again: true}, &s)
+	return s, err
+}
+
+// SendDirectLater plans an item in somebody's inbox, as SendLater does.
+func (c *Client) SendDirectLater(ctx context.Context, user string, d Direct, at time.Time) (Schedule, error) {
+	if d.ClientID == "" {
+		d.ClientID = NewKey()
+	}
+	body := struct {
+		Direct
+		DeliverAt time.Time `json:"deliver_at"`
+	}{d, at}
+	var s Schedule
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: body, again: true}, &s)
+	return s, err
+}
+
+// CreateSchedule plans a message, once or again and again.
+func (c *Client) CreateSchedule(ctx context.Context, draft ScheduleDraft) (Schedule, error) {
+	if draft.Key == "" {
+		draft.Key = NewKey()
+	}
+	var s Schedule
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules"}, body: draft, key: draft.Key, again: true}, &s)
+	return s, err
+}
+
+// Schedules lists the caller's schedules, the oldest first; those that ended stay for a day. next is empty after the last page.
+func (c *Client) Schedules(ctx context.Context, page Page) (schedules []Schedule, next string, err error) {
+	var answer struct {
+		Schedules []Schedule `json:"schedules"`
+		Next      string     `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"schedules"}, query: page.query(), again: true}, &answer)
+	return answer.Schedules, answer.Next, err
+}
+
+// Schedule shows one.
+func (c *Client) Schedule(ctx context.Context, id string) (Schedule, error) {
+	var s Schedule
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"schedules", id}, again: true}, &s)
+	return s, err
+}
+
+// UpdateSchedule changes what has not ended: conflict else. It is not repeated when its outcome is unknown: somebody else may have
+// changed the same since.
+func (c *Client) UpdateSchedule(ctx context.Context, id string, change ScheduleChange) (Schedule, error) {
+	var s Schedule
+	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"schedules", id}, body: change}, &s)
+	return s, err
+}
+
+// CancelSchedule ends a schedule: once it has returned, nothing fires. One that has fired to its end is a conflict.
+func (c *Client) CancelSchedule(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"schedules", id}, again: true}, nil)
+}
+
+// RunSchedule sends now. One that fires once has ended then; one that recurs keeps its plan. It is not repeated when its outcome
+// is unknown: the message may be sent.
+func (c *Client) RunSchedule(ctx context.Context, id string) (Schedule, error) {
+	var s Schedule
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules", id, "run"}}, &s)
+	return s, err
+}
