@@ -52,6 +52,7 @@ func clientCommands(t testing.TB, rdb *redis.Client) (n int) {
 // TestIdleServerIsQuiet counts what an idle node costs Redis with many tasks waiting, in one
 // queue and in three.
 func TestIdleServerIsQuiet(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		partitions, queues int
 		most               float64 // commands a second

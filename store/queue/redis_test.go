@@ -24,7 +24,7 @@ import (
 // TestMain lets more tests run side by side than there are processors: most of them wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -153,6 +153,7 @@ func clientOptions(addr string) *redis.Options {
 // each runs a test on every backend with 1 and with 4 partitions, each time on a server of
 // its own.
 func each(t *testing.T, test func(t *testing.T, o Options)) {
+	t.Parallel()
 	for _, b := range backends {
 		for _, partitions := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s/P%d", b.name, partitions), func(t *testing.T) {
