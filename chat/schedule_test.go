@@ -450,14 +450,21 @@ func TestSchedulesRace(t *testing.T) {
 	const schedules = 150
 	redis := redistest.Start(t)
 	proxy := redistest.StartProxy(t, redis.Addr, 0)
-	b := newBench(t)
-	for i := range 2 {
-		s, err := store.Open(b.ctx, store.Options{URL: proxy.URL(), Limits: chat.DefaultLimits()})
-		b.must(err)
+	node := func(url string, ahead time.Duration) (*store.Store, *chat.Service) {
+		s, err := store.Open(t.Context(), store.Options{URL: url, Limits: chat.DefaultLimits()})
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(func() { _ = s.Close() })
-		service := chat.New(s, chat.Options{Now: func() int64 { return time.Now().Add(time.Duration(2*i-1) * time.Hour).UnixMilli() }})
-		work(t, s, service) // one node is an hour ahead, the other one behind
-		b.stores, b.Service = s, service
+		return s, chat.New(s, chat.Options{Now: func() int64 { return time.Now().Add(ahead).UnixMilli() }})
+	}
+	b := &bench{t: t, ctx: t.Context()} // what is looked at is looked at without the proxy
+	b.stores, b.Service = node(redis.URL(), 0)
+	var nodes []*chat.Service
+	for _, ahead := range []time.Duration{-time.Hour, time.Hour} { // clocks of nodes decide nothing
+		s, service := node(proxy.URL(), ahead)
+		work(t, s, service)
+		nodes = append(nodes, service)
 	}
 	b.group(chat.GroupDraft{ID: "g", Keep: ptr[int64](10_000)}, "alice")
 	proxy.Lose("evalsha", 7)
@@ -466,13 +473,14 @@ func TestSchedulesRace(t *testing.T) {
 	notBefore, cancelled := map[string]time.Time{}, map[string]bool{}
 	var running sync.WaitGroup
 	for w := range 6 {
+		service := nodes[w%2]
 		running.Go(func() {
 			for i := range schedules / 6 {
 				key := fmt.Sprintf("%d-%d", w, i)
-				at := b.clock().Add(time.Duration(10+i%5*20) * time.Millisecond)
+				at := b.clock().Add(time.Duration(i%5*4) * time.Millisecond) // about when it is cancelled or moved
 				var v chat.Schedule
 				if err := retried(func() (err error) {
-					v, _, err = b.SendLater(b.ctx, as("alice"), "g", chat.Draft{Body: &key, ClientID: key}, at)
+					v, _, err = service.SendLater(b.ctx, as("alice"), "g", chat.Draft{Body: &key, ClientID: key}, at)
 					return err
 				}); err != nil {
 					t.Errorf("%s: %v", key, err)
@@ -481,14 +489,14 @@ func TestSchedulesRace(t *testing.T) {
 				gone := false
 				switch i % 3 {
 				case 1:
-					err := retried(func() error { return b.CancelSchedule(b.ctx, as("alice"), v.ID) })
+					err := retried(func() error { return service.CancelSchedule(b.ctx, as("alice"), v.ID) })
 					if gone = err == nil; !gone && !errors.Is(err, chat.ErrConflict) {
 						t.Errorf("cancel: %v", err)
 					}
 				case 2:
 					to := b.clock().Add(100 * time.Millisecond)
 					err := retried(func() error {
-						_, err := b.ChangeSchedule(b.ctx, as("alice"), v.ID, chat.ScheduleChange{At: &to})
+						_, err := service.ChangeSchedule(b.ctx, as("alice"), v.ID, chat.ScheduleChange{At: &to})
 						return err
 					})
 					if err == nil {
@@ -518,7 +526,6 @@ func TestSchedulesRace(t *testing.T) {
 		}
 		return nil
 	})
-	proxy.Lose("", 0)
 	batch := b.pull("alice", "g", "1", 1000)
 	if len(batch.Messages) != want {
 		t.Errorf("got %d messages, want %d", len(batch.Messages), want)

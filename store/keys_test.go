@@ -21,7 +21,7 @@ func allKeys(k keyspace, group, user, other string) map[string]string {
 		"g " + group + " channel": g.channel(), "u " + user + " channel": u.channel(),
 		"u " + user + " groups": u.groups(), "u " + user + " inbox": u.inbox(), "u " + user + " base": u.inboxBase(),
 		"u " + user + " senders": u.inboxSenders(), "u " + user + " sent " + other: u.inboxSent(other),
-		"u " + user + " keys": u.keys(), "u " + user + " at": u.keysAt(),
+		"u " + user + " keys": u.keys(), "u " + user + " at": u.keysAt(), "u " + user + " schedules": u.schedules(),
 		"g " + group + " sent " + user: g.sent(user), "g " + group + " by " + user: g.by(user),
 		"g " + group + " at " + user: g.at(user),
 	}
@@ -62,6 +62,17 @@ func keysAreInjective(t *rapid.T) {
 		}
 		if g, u, ok := k.followed(k.user(user).channel()); g != "" || u != user || !ok {
 			t.Fatalf("the channel of %s is read as of %q, %q", user, g, u)
+		}
+		s := Store{keys: k}
+		for _, plan := range []chat.SchedulePlan{{Owner: other, Group: group}, {Owner: other, User: user}} {
+			id, again := s.scheduleID(plan, "key"), s.scheduleID(plan, "")
+			key, partition, ok := k.schedule(id)
+			if !ok || partition != k.partition(target(plan)) || !strings.HasPrefix(key, k.tagged(partition)+"s:") || found[key] != "" {
+				t.Fatalf("the schedule %s is at %s", id, key)
+			}
+			if id == again || !chat.ValidID(id) || !chat.ValidID(again) || id != s.scheduleID(plan, "key") {
+				t.Fatalf("got ids %q and %q", id, again)
+			}
 		}
 		for _, key := range k.group(group).enqueue() {
 			if !strings.HasPrefix(key, k.tagged(k.partition(group))+"q:") {

@@ -86,7 +86,8 @@ func (s *Store) CreateSchedule(ctx context.Context, n chat.NewSchedule) (chat.Sc
 		return chat.ScheduleRecord{}, false, err
 	}
 	made, err := asSchedule(id, r[2:])
-	return made, r.number(1) == 1, err
+	// Without a key only a repeat of this very call can have made it before.
+	return made, r.number(1) == 1 && n.Key != "", err
 }
 
 // Schedule reads one schedule and the clock.
