@@ -84,7 +84,8 @@ var sections = []struct {
 	run  func(*bench) error
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
-	{"tasks", tasks}, {"waiting", waiting}, {"priorities", priorities},
+	{"tasks", tasks}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
+	{"announcements", announcements},
 }
 
 func main() {
