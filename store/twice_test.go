@@ -80,6 +80,31 @@ func TestStepsDoneTwice(t *testing.T) {
 		a := text("g", "alice")
 		return chat.Firing{ID: scheduled, Version: version, Run: run, Recurs: true, NextMs: 2, Epoch: "e", Append: &a}
 	}
+	announced := func(id string, change func(*chat.NewAnnouncement)) func() error {
+		return func() error {
+			a := chat.NewAnnouncement{ID: id, Draft: []byte("{}"), Priority: chat.PriorityLow, Page: 10, Users: []string{"dora"}, Groups: []string{"g"}}
+			change(&a)
+			return s.CreateAnnouncement(ctx, a)
+		}
+	}
+	asIs := func(*chat.NewAnnouncement) {}
+	begins := func(id string, nextMs int64) func() error {
+		return func() error { _, _, err := s.BeginAnnouncement(ctx, id, 1, nextMs); return err }
+	}
+	tells := func() func() error {
+		var page *chat.AnnouncementPage // as it was read the first time
+		return func() (err error) {
+			if page == nil {
+				if page, err = s.AnnouncementPage(ctx, chat.AnnouncementPart{Announcement: "a", Run: 1}); err != nil || page == nil {
+					return errors.Join(err, errors.New("no page comes"))
+				}
+			}
+			if page.Group != "" {
+				return s.AnnounceToGroup(ctx, page, text("g", "op"))
+			}
+			return s.AnnounceToUsers(ctx, page, chat.NewItem{From: "op", Rest: []byte(`"kind":"announcement"}`), SentAtMs: 1, System: true})
+		}
+	}
 	steps := []struct {
 		name  string
 		do    func() error
@@ -115,10 +140,22 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"send a schedule now", func() error { _, err := s.Fire(ctx, firing(3, "r")); return err }, nil},
 		{"cancel a schedule", func() error { return s.CancelSchedule(ctx, scheduled) }, nil},
 		{"forget a schedule", func() error { return s.ForgetSchedule(ctx, scheduled) }, nil},
+		{"know", func() error { return s.Know(ctx, "erna") }, nil},
+		{"announce", announced("a", asIs), nil},
+		{"begin", begins("a", 0), nil},
+		{"start", func() error { return s.StartAnnouncement(ctx, "a", 1) }, nil},
+		{"tell users", tells(), nil},
+		{"tell a group", tells(), nil},
+		{"close", func() error { return s.CloseAnnouncement(ctx, "a", 1) }, nil},
+		{"announce again and again", announced("b", func(a *chat.NewAnnouncement) { a.All, a.Users, a.Groups = true, nil, nil }), nil},
+		{"begin the first run", begins("b", 9e15), nil},
+		{"start the first run", func() error { return s.StartAnnouncement(ctx, "b", 1) }, nil},
+		{"cancel an announcement", func() error { return s.CancelAnnouncement(ctx, "b") }, nil},
+		{"forget announcements", func() error { _, err := s.ForgetAnnouncements(ctx); return err }, nil},
 		{"claim", func() error { _, err := s.Claim(ctx, "bob", "k", "c"); return err }, nil},
 		{"finish", func() error { return s.Finish(ctx, "bob", "k", chat.Answer{Status: 201, Body: json.RawMessage("{}")}) }, nil},
 		{"delete the group", func() error { return s.DeleteGroup(ctx, chat.Caller{User: "x", Admin: true}, "g") }, chat.ErrNotFound},
-		{"clean up", func() error { _, err := s.Cleanup(ctx, "g", []string{"alice", "bob", "carl"}); return err }, nil},
+		{"clean up", func() error { _, err := s.Cleanup(ctx, "g", []string{"alice", "bob", "carl", "op"}); return err }, nil},
 	}
 	for _, step := range steps {
 		before := dump(server)
