@@ -148,6 +148,25 @@ func TestWhoIsToldWhileAway(t *testing.T) {
 	})
 }
 
+// TestASessionCountsOnEveryNode has somebody online at another node than the one that tells.
+func TestASessionCountsOnEveryNode(t *testing.T) {
+	redis := redistest.Start(t)
+	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: notifying("300ms")}), "away", "online")
+	r.hook("away", "d")
+	r.hook("online", "d")
+	tells := r.node
+	r.node = harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: notifying("300ms")})
+	here, leave := r.online("online"), r.online("online")
+	r.node = tells
+	here()
+	id := r.send(client.Text("one")) // of two sessions there, one is left
+	r.wants("away-d", 1, fmt.Sprintf("away in %q: 1, 0 mentions, last %d, alice: one", "g", id))
+	leave()
+	id = r.send(client.Text("two"))
+	r.wants("away-d", 2, fmt.Sprintf("away in %q: 2, 0 mentions, last %d, alice: two", "g", id))
+	r.wants("online-d", 1, fmt.Sprintf("online in %q: 2, 0 mentions, last %d, alice: two", "g", id))
+}
+
 // TestDevicesThatAreGoneGo has an endpoint answer that it is no more, and one that it is busy for a second.
 func TestDevicesThatAreGoneGo(t *testing.T) {
 	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Env: notifying("0s")}), "bob")

@@ -1,0 +1,105 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// diary is a store that notes what presence tells it, and fails while it is told to.
+type diary struct {
+	Stores
+	mu    sync.Mutex
+	pages []string
+	down  bool
+}
+
+func (d *diary) note(what string, users []string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.down {
+		return errors.New("down")
+	}
+	users = slices.Clone(users)
+	slices.Sort(users)
+	d.pages = append(d.pages, fmt.Sprint(what, " ", users))
+	return nil
+}
+
+func (d *diary) Arrive(_ context.Context, _ string, users []string, _ time.Duration) error {
+	return d.note("arrive", users)
+}
+
+func (d *diary) Depart(_ context.Context, _ string, users []string) error {
+	return d.note("depart", users)
+}
+
+func (d *diary) Vouch(_ context.Context, _ string, users []string, _ time.Duration) error {
+	return d.note("vouch", users)
+}
+
+// wants compares what was noted since the last look.
+func (d *diary) wants(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Equal(d.pages, want) {
+		t.Errorf("the store was told %q, want %q", d.pages, want)
+	}
+	d.pages = nil
+}
+
+func (d *diary) fail(down bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.down = down
+}
+
+func TestPresence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		s := New(d, Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { s.runPresence(ctx); close(ended) }()
+		d.wants(t)
+		<-time.After(time.Minute)
+		d.wants(t) // a node without sessions says nothing
+
+		s.SessionsBegan("bob")
+		d.wants(t, "arrive [bob]")
+		s.SessionsEnded("bob")
+		s.SessionsBegan("bob")
+		d.wants(t, "arrive [bob]") // what is over by the time it is told is not told
+		s.SessionsBegan("carl")
+		s.SessionsEnded("bob")
+		d.wants(t, "depart [bob]", "arrive [carl]")
+		<-time.After(heartbeat)
+		d.wants(t, "vouch [carl]")
+		<-time.After(2 * heartbeat)
+		d.wants(t, "vouch [carl]", "vouch [carl]")
+
+		d.fail(true)
+		s.SessionsEnded("carl")
+		s.SessionsBegan("dora")
+		d.wants(t)
+		d.fail(false)
+		<-time.After(heartbeat)
+		d.wants(t, "depart [carl]", "arrive [dora]", "vouch [dora]")
+
+		d.fail(true)
+		s.SessionsEnded("dora")
+		s.SessionsBegan("erin")
+		d.wants(t)
+		d.fail(false)
+		stop()
+		<-ended
+		d.wants(t, "depart [dora erin]")
+	})
+}
