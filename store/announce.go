@@ -249,9 +249,15 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	}
 	for i, id := range oldest.Val() {
 		r := reply(states[i].Val())
-		ended := r.text(0) == string(chat.AnnouncementDone) || r.text(0) == string(chat.AnnouncementCancelled)
-		if !ended || r.text(1) != "1" {
+		state := chat.AnnouncementState(r.text(0))
+		if state != chat.AnnouncementDone && state != chat.AnnouncementCancelled {
 			continue
+		}
+		if r.text(1) != "1" {
+			// Whoever cancelled it died before the last step, and did not come back.
+			if err := s.CancelAnnouncement(ctx, id); err != nil {
+				return n, err
+			}
 		}
 		if err := s.forgetAnnouncement(ctx, id); err != nil {
 			return n, err
