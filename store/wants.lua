@@ -3,7 +3,7 @@
 -- include: events_position.lua
 -- log_grew makes the tasks that follow from a new entry, where anybody wants to know. wants is a HASH of each partition:
 -- notify is the delay of notifications in ms, there once any device was registered; events is there while there is a
--- webhook. One task waits for a group whatever comes meanwhile: it reads the log from where the last one ended. Its id
+-- webhook. One task waits for a life of a group whatever comes meanwhile: it reads from where the last one ended. Its id
 -- is that of the entry which made it necessary, so it is no other task's.
 --
 -- k        keys: wants, meta, qk (those of the core queue)
@@ -18,11 +18,11 @@ local function log_grew(k, group, epoch, id, now_ms, message, first)
   local payload = '{"group":"' .. group .. '","epoch":"' .. epoch .. '"}'
   if message and want[1] then
     task_enqueue(k.qk, tag .. '-notify' .. subject, 'notify', payload, 'normal', now_ms + tonumber(want[1]), now_ms,
-      'notify:' .. group)
+      'notify:' .. group .. ':' .. epoch)
   end
   if want[2] then
     local generation, told = events_position(k)
     if not told then redis.call('HSET', k.meta, 'events', generation .. ' ' .. int(tonumber(first or id) - 1)) end
-    task_enqueue(k.qk, tag .. '-events' .. subject, 'events', payload, 'normal', 0, now_ms, 'events:' .. group)
+    task_enqueue(k.qk, tag .. '-events' .. subject, 'events', payload, 'normal', 0, now_ms, 'events:' .. group .. ':' .. epoch)
   end
 end

@@ -197,8 +197,15 @@ var notifyTests = map[string]func(*world){
 		got := w.takeTasks(chat.TaskNotify)
 		w.equal([]any{len(got), got[0].Priority, string(got[0].Payload)},
 			[]any{1, queue.Normal, fmt.Sprintf(`{"group":"g","epoch":"%s"}`, w.info("g", "bob").Epoch)})
+		w.say("g", "alice", "three")
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		_, err := w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+		w.ok(err)
+		w.group("g", []string{"bob"}) // the task of its last life still waits, and is of no use to this one
+		w.say("g", "alice", "four")
+		w.equal(len(w.takeTasks(chat.TaskNotify)), 2)
 		a := text("g", "alice", "")
-		a.Kind, a.Target, a.Emoji = chat.Reaction, 4, "+"
+		a.Kind, a.Target, a.Emoji = chat.Reaction, 3, "+"
 		w.send(a)
 		w.equal(len(w.takeTasks(chat.TaskNotify)), 0) // nothing is unread that was not
 	},
