@@ -176,31 +176,41 @@ func (r *scheduleRun) take(soonest bool) *planned {
 }
 
 // each calls do for one planned message after another, spread over the time in which they fire, until it has said
-// often enough that it was in time.
+// often enough that it was in time. Several do so at once, since one whose node was killed waits for it.
 func (r *scheduleRun) each(times int, do func(*planned) (inTime bool, err error)) {
-	tick := time.NewTicker(plannedOver * 8 / 10 / time.Duration(times))
-	defer tick.Stop()
-	for round := 0; times > 0; round++ {
-		select {
-		case <-r.ctx.Done():
-			r.t.Error("not all were changed in time")
-			return
-		case <-tick.C:
-		}
-		p := r.take(round%3 == 0)
-		if p == nil {
-			r.t.Errorf("nothing is left to change, %d short", times)
-			return
-		}
-		inTime, err := do(p)
-		if err != nil {
-			r.t.Errorf("%s: %v", p.body, err)
-			return
-		}
-		if inTime {
-			times--
-		}
+	left := make(chan struct{}, times)
+	for range times {
+		left <- struct{}{}
 	}
+	var changing sync.WaitGroup
+	for range plannedCallers {
+		changing.Go(func() {
+			tick := time.NewTicker(plannedOver * 7 / 10 * plannedCallers / time.Duration(times))
+			defer tick.Stop()
+			for round := 0; ; round++ {
+				select {
+				case <-left:
+				default:
+					return
+				}
+				<-tick.C
+				p := r.take(round%3 == 0)
+				if p == nil {
+					r.t.Error("nothing is left that could be changed in time")
+					return
+				}
+				inTime, err := do(p)
+				if err != nil {
+					r.t.Errorf("%s: %v", p.body, err)
+					return
+				}
+				if !inTime {
+					left <- struct{}{} // which this one takes again, if nobody else does
+				}
+			}
+		})
+	}
+	changing.Wait()
 }
 
 // cancel cancels one. A 409 says that it has fired.
@@ -308,6 +318,9 @@ func TestSchedulesWhileNodesDie(t *testing.T) {
 	changing.Wait()
 	for _, node := range r.nodes {
 		harness.Eventually(t, 20*time.Second, "the node is back", node.Ready)
+	}
+	if t.Failed() {
+		t.FailNow()
 	}
 	// What was being sent when its node was killed comes when its lease has ended.
 	harness.Eventually(t, 30*time.Second, "all that was not cancelled has come", func() error {
