@@ -189,7 +189,7 @@ func TestStarvation(t *testing.T) {
 				put[id] = n
 			}
 			mu.Unlock()
-			if n == 3000 {
+			if n == 1000 {
 				close(enough)
 			}
 			if more {
@@ -204,16 +204,16 @@ func TestStarvation(t *testing.T) {
 			t.Fatal(err)
 		}
 		start(t, s)
-		receive(t, "3,000 runs", enough)
+		receive(t, "1,000 runs", enough)
 		mu.Lock()
 		defer mu.Unlock()
 		t.Logf("%v; the longest wait of a high one: %d runs", ran, waitMax)
-		// A fifth of the capacity is left for them: 600. By their weight alone they would get
-		// a fifteenth, 200.
-		if ran["low"] < 500 {
+		// A fifth of the capacity is left for them, 200; by their weight alone they would get a
+		// fifteenth. What was claimed ahead and did not run yet may be missing.
+		if ran["low"] < 150 {
 			t.Errorf("%d low ones ran among %d", ran["low"], runs)
 		}
-		if highWaits < 1000 {
+		if highWaits < 400 {
 			t.Errorf("only %d high ones ran", highWaits)
 		}
 	})

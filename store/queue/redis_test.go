@@ -234,7 +234,7 @@ func conserved(t testing.TB, s Stats) {
 // until waits for cond, asking often, as long as a busy machine may need.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {
@@ -252,7 +252,7 @@ func receive[T any](t testing.TB, what string, ch <-chan T) T {
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("waited in vain: %s", what)
 		panic("unreachable")
 	}

@@ -148,7 +148,7 @@ func TestTaskSetsItsOwnLimit(t *testing.T) {
 // reaches Redis, and its handlers never end.
 func TestDeadWorkersTasksAreRecovered(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		o.Lease = 500 * time.Millisecond
+		o.Lease = time.Second
 		mortal := o
 		dying := another(o)
 		mortal.Client = dying
