@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
@@ -14,6 +15,10 @@ var taskQueues = []queue.Served{{Name: chat.QueueCore, Workers: 16}, {Name: chat
 // taskAttemptsMax is after how many failed runs a task is dead where its kind says nothing else.
 const taskAttemptsMax = 10
 
+// taskLease is how long what a node was about to do waits for another when it dies: a scheduled message in flight is that late.
+// Every handler may run twice, so a node that is held up for longer does no harm.
+const taskLease = 5 * time.Second
+
 // openTasks makes the server that runs the domain's tasks, and what operators and the figures see of them.
 func (n *Node) openTasks() (err error) {
 	kinds := n.service.Handlers()
@@ -23,7 +28,7 @@ func (n *Node) openTasks() (err error) {
 	n.figures = newTaskFigures(n.taskAdmin, kinds)
 	n.tasks, err = queue.New(queue.Options{
 		Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Queues: taskQueues,
-		AttemptsMax: taskAttemptsMax, Observe: n.figures.observe, Logger: n.log,
+		Lease: taskLease, AttemptsMax: taskAttemptsMax, Observe: n.figures.observe, Logger: n.log,
 	})
 	if err != nil {
 		return err
