@@ -244,6 +244,10 @@ var announcementTests = map[string]func(*world){
 		w.equal([]any{goOn, wait}, []any{false, time.Second})
 		goOn, wait = w.beginRun("a", 3, 0)
 		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
+		var held *chat.AnnouncementPage
+		for p := 0; held == nil; p++ {
+			held = w.nextPage("a", 1, p)
+		}
 		w.announcesAll("a", 1)
 		w.equal(w.announceCounts("a"), "pending 1 1 0")
 		w.equal(w.announced("a").NextMs, next)
@@ -252,6 +256,7 @@ var announcementTests = map[string]func(*world){
 
 		w.startRun("a", 2)
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by one who was stopped for a while
+		w.announcePage(held)
 		w.equal(w.announceCounts("a"), "running 1 0 0")
 		w.equal(w.nextPage("a", 1, 0), (*chat.AnnouncementPage)(nil))
 		w.announcesAll("a", 2)
@@ -295,6 +300,19 @@ var announcementTests = map[string]func(*world){
 			got += len(w.heard(fmt.Sprintf("u%d", i)))
 		}
 		w.equal(got, 10)
+	},
+	"cancel what has begun": func(w *world) {
+		w.ok(w.Know(w.ctx, "bob"))
+		w.announces(announcement("all", nil))
+		w.announces(announcement("named", forUsers("bob", "carl")))
+		for id, want := range map[string]string{"all": "cancelled 0 0 0", "named": "cancelled 2 0 0"} {
+			goOn, _ := w.beginRun(id, 1, 0)
+			w.equal(goOn, true)
+			w.ok(w.CancelAnnouncement(w.ctx, id))
+			w.ok(w.StartAnnouncement(w.ctx, id, 1)) // by the worker who began it
+			w.equal(len(w.waiting(chat.TaskAnnouncePage)), 0)
+			w.equal(w.announceCounts(id), want)
+		}
 	},
 	"cancel what is done": func(w *world) {
 		w.announces(announcement("a", forUsers("bob")))
