@@ -68,16 +68,22 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestModel(t *testing.T) {
+func TestModel(t *testing.T) { overBoth(t, storetest.RunModel) }
+
+func TestScheduleModel(t *testing.T) { overBoth(t, storetest.RunScheduleModel) }
+
+// overBoth runs a model over a real server and over the embedded one.
+func overBoth(t *testing.T, run func(*testing.T, storetest.Factory)) {
+	t.Helper()
 	t.Run("redis", func(t *testing.T) {
 		server := redistest.Start(t)
-		storetest.RunModel(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		run(t, func(t testing.TB, limits chat.Limits) *store.Store {
 			return open(t, store.Options{URL: server.URL(), Partitions: 1, Limits: limits})
 		})
 	})
 	t.Run("embedded", func(t *testing.T) {
 		server := embeddedServer(t)
-		storetest.RunModel(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		run(t, func(t testing.TB, limits chat.Limits) *store.Store {
 			return open(t, store.Options{Embedded: server, Partitions: 1, Limits: limits})
 		})
 	})

@@ -26,6 +26,7 @@ type script struct {
 	sha    string
 	source string
 	f      *lua.LFunction
+	loaded bool // by SCRIPT LOAD
 }
 
 // call is the script, TIME or EXEC that runs now.
@@ -157,9 +158,15 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 	case "SCRIPT":
 		switch {
 		case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
+			sha := hashSource(args[1])
+			if !p.multi && s.loaded(sha, false) {
+				c.WriteBulk(sha) // miniredis parses at each load, what it knows too
+				return true
+			}
 			if message := s.learn(args[1]); message != "" {
 				return refuse(c, p, message)
 			}
+			s.loaded(sha, !p.multi)
 		case len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
 			s.order.Lock()
 			clear(s.scripts)
@@ -182,6 +189,18 @@ func (s *Store) exec(c *server.Peer, p *peer) bool {
 		return true
 	}
 	return false
+}
+
+// loaded tells whether a script was loaded before, so that miniredis knows it too; now: it is.
+func (s *Store) loaded(sha string, now bool) bool {
+	s.order.Lock()
+	defer s.order.Unlock()
+	script := s.scripts[sha]
+	if script == nil {
+		return false
+	}
+	script.loaded = script.loaded || now
+	return script.loaded
 }
 
 // learn keeps the source of a script.

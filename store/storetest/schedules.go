@@ -1,41 +1,58 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 )
 
 // core is a client of the queue in which schedules have their tasks.
+func core(s *store.Store) (*queue.Client, error) {
+	return queue.NewClient(queue.Options{Client: s.Client(), Prefix: s.Prefix(), Partitions: s.Partitions(), Queue: chat.QueueCore})
+}
+
 func (w *world) core() *queue.Client {
 	w.Helper()
-	c, err := queue.NewClient(queue.Options{Client: w.Client(), Prefix: w.Prefix(), Partitions: w.Partitions(), Queue: chat.QueueCore})
+	c, err := core(w.Store)
 	w.ok(err)
 	return c
 }
 
 // waiting are the tasks of a kind that wait, by id; each with its due time in ms where it is delayed, else 0.
-func (w *world) waiting(kind string) map[string]int64 {
-	w.Helper()
+func waiting(ctx context.Context, s *store.Store, kind string) (map[string]int64, error) {
+	client, err := core(s)
+	if err != nil {
+		return nil, err
+	}
 	found := map[string]int64{}
 	for _, state := range []queue.State{queue.Delayed, queue.Ready} {
-		for cursor := ""; ; {
-			infos, next, err := w.core().List(w.ctx, queue.ListQuery{State: state, Cursor: cursor, Limit: 100})
-			w.ok(err)
-			for _, i := range infos {
-				if i.Kind == kind && state == queue.Delayed {
-					found[i.ID] = i.Due.UnixMilli()
-				} else if i.Kind == kind {
-					found[i.ID] = 0
-				}
+		for cursor, more := "", true; more; more = cursor != "" {
+			var infos []queue.Info
+			infos, cursor, err = client.List(ctx, queue.ListQuery{State: state, Cursor: cursor, Limit: 100})
+			if err != nil {
+				return nil, err
 			}
-			if cursor = next; next == "" {
-				break
+			for _, i := range infos {
+				if i.Kind != kind {
+					continue
+				}
+				if found[i.ID] = 0; state == queue.Delayed {
+					found[i.ID] = i.Due.UnixMilli()
+				}
 			}
 		}
 	}
+	return found, nil
+}
+
+func (w *world) waiting(kind string) map[string]int64 {
+	w.Helper()
+	found, err := waiting(w.ctx, w.Store, kind)
+	w.ok(err)
 	return found
 }
 
@@ -433,13 +450,13 @@ var scheduleTests = map[string]func(*world){
 				return err
 			})
 			sent := w.inbox("bob", nil, 1).Last - before
-			switch {
-			case cancelled == nil:
-				w.equal([]any{outcome, sent, w.scheduled(r.ID).State}, []any{chat.FiringStale, int64(0), chat.ScheduleCancelled})
-			default:
-				w.fails(cancelled, chat.ErrConflict)
-				w.equal([]any{outcome, sent, w.scheduled(r.ID).State}, []any{chat.FiringSent, int64(1), chat.ScheduleDone})
+			got := []any{outcome, sent, w.scheduled(r.ID).State}
+			if cancelled == nil {
+				w.equal(got, []any{chat.FiringStale, int64(0), chat.ScheduleCancelled})
+				continue
 			}
+			w.fails(cancelled, chat.ErrConflict)
+			w.equal(got, []any{chat.FiringSent, int64(1), chat.ScheduleDone})
 		}
 	},
 	"one that cannot be read": func(w *world) {
