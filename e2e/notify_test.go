@@ -182,15 +182,57 @@ func TestDevicesThatAreGoneGo(t *testing.T) {
 	if wait := got.At.Sub(began); wait < 6*time.Second {
 		t.Errorf("tried again after %s, want at least the 6 s that were asked for", wait)
 	}
-	devices := must(r.node.Client("bob").Devices(r.ctx))(t)
-	if len(devices) != 1 || devices[0].ID != "busy" {
-		t.Errorf("bob has %+v, want the one that answered", devices)
-	}
+	harness.Eventually(t, 30*time.Second, "the devices that are gone go", func() error {
+		devices := must(r.node.Client("bob").Devices(r.ctx))(t)
+		if len(devices) != 1 || devices[0].ID != "busy" {
+			return fmt.Errorf("bob has %+v", devices)
+		}
+		return nil
+	})
 	id = r.send(client.Text("two"))
 	r.wants("bob-busy", 2, fmt.Sprintf("bob in %q: 2, 0 mentions, last %d, alice: two", "g", id))
 	if n := r.receiver.Count(); n != 2 {
 		t.Errorf("%d notifications arrived, want 2", n)
 	}
+}
+
+// TestAKillBetweenFanOutAndDelivery kills the only node when everyone was chosen and nobody was told yet: each is told once.
+func TestAKillBetweenFanOutAndDelivery(t *testing.T) {
+	run := func(t *testing.T, node *harness.Node) {
+		var members []string
+		for i := range 30 {
+			members = append(members, fmt.Sprintf("u%02d", i))
+		}
+		r := newNotifyRun(t, node, members...)
+		for _, user := range members {
+			r.hook(user, "d")
+		}
+		operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour)), patient()))(t)
+		must(operator.PauseQueue(r.ctx, "egress"))(t)
+		id := r.send(client.Text("hello"))
+		harness.Eventually(t, 30*time.Second, "all deliveries wait", func() error {
+			for _, q := range must(operator.Queues(r.ctx))(t) {
+				if q.Queue == "egress" && q.ReadyAll() != int64(len(members)) || q.Leased > 0 {
+					return fmt.Errorf("%d ready and %d leased in %s", q.ReadyAll(), q.Leased, q.Queue)
+				}
+			}
+			return nil
+		})
+		node.Kill()
+		node.Start()
+		must(operator.ResumeQueue(r.ctx, "egress"))(t)
+		for _, user := range members {
+			r.wants(user+"-d", 1, fmt.Sprintf("%s in %q: 1, 0 mentions, last %d, alice: hello", user, "g", id))
+		}
+		awaitIdle(r.ctx, t, operator)
+		if n := r.receiver.Count(); n != len(members) {
+			t.Errorf("%d notifications arrived, want %d", n, len(members))
+		}
+	}
+	t.Run("embedded", func(t *testing.T) { run(t, harness.StartNode(t, harness.Config{Env: notifying("0s")})) })
+	t.Run("redis", func(t *testing.T) {
+		run(t, harness.StartNode(t, harness.Config{Redis: redistest.Start(t, "--appendfsync", "always").URL(), Env: notifying("0s")}))
+	})
 }
 
 // TestNotificationsSurviveKills kills a node again and again between the message and the deliveries: everyone is told, and

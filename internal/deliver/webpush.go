@@ -31,7 +31,7 @@ func (s *Sender) WebPush(ctx context.Context, p chat.WebPush) chat.Outcome {
 	}
 	var outcome chat.Outcome
 	tried := false
-	_, err := webpush.SendNotificationWithContext(ctx,
+	_, err := webpush.SendNotificationWithContext(ctx, //nolint:bodyclose // there is none: the Sender has read it to its end
 		slices.Clip(p.Body), // the library appends to it
 		&webpush.Subscription{Endpoint: p.Device.Address, Keys: webpush.Keys{P256dh: p.Device.P256dh, Auth: p.Device.Auth}},
 		&webpush.Options{
