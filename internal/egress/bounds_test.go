@@ -166,3 +166,37 @@ func TestTimeIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestNoOtherProtocol has a receiver that changes to another protocol and then says nothing for ever: a read from what it
+// has made of the connection would not end with the request's time.
+func TestNoOtherProtocol(t *testing.T) {
+	release := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n") //nolint:errcheck // the client hangs up
+		<-release
+	})
+	defer close(release)
+	client := newClient(net.DefaultResolver, newGuard(here).control, AnswerBytesMax, 100*time.Millisecond)
+	ended := make(chan error, 1)
+	go func() {
+		answer, err := client.Get(s.URL)
+		if err == nil {
+			_, err = io.Copy(io.Discard, answer.Body)
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, errSwitch) {
+			t.Errorf("got %v, want %v", err, errSwitch)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the request has not ended")
+	}
+}

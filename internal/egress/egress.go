@@ -38,6 +38,7 @@ var (
 	ErrAnswerTooLarge = errors.New("the answer is too long")
 
 	errScheme = errors.New("only https, and http to allowed networks")
+	errSwitch = errors.New("the answer changes to another protocol, which nobody asked for")
 )
 
 // Client returns a client that also reaches the networks of allow, at any port and by plain http. Reading more than
@@ -97,6 +98,11 @@ func (s schemes) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := by.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if answer.StatusCode == http.StatusSwitchingProtocols {
+		// Its body is the connection itself, on which neither the timeout nor the context of the request ends a read.
+		_ = answer.Body.Close()
+		return nil, errSwitch
 	}
 	answer.Body = &capped{ReadCloser: answer.Body, left: s.answerBytesMax}
 	return answer, nil
