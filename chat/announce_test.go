@@ -159,7 +159,7 @@ func TestAnnounceKeys(t *testing.T) {
 		t.Error("two operators share a key")
 	}
 	d.Key = ""
-	if b.announce(d).ID == b.announce(d).ID {
+	if one, two := b.announce(d), b.announce(d); one.ID == two.ID {
 		t.Error("without a key two requests made one announcement")
 	}
 }

@@ -84,7 +84,6 @@ type receiver struct {
 	t      *testing.T
 	answer func(heard) int // nil: 204
 	mu     sync.Mutex
-	secret string // what it verifies with, once it is known
 	got    []heard
 	more   chan struct{}
 }
@@ -104,7 +103,7 @@ func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
 		Timestamp chat.Time
 		Data      map[string]any
 	}
-	if err := json.Unmarshal(body, &event); err != nil || req.Method != "POST" || req.Header.Get("Content-Type") != "application/json" {
+	if err := json.Unmarshal(body, &event); err != nil || req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" {
 		r.t.Errorf("got %s %s %q: %v", req.Method, req.Header.Get("Content-Type"), body, err)
 	}
 	h.Type, h.At, h.Data = event.Type, event.Timestamp, event.Data

@@ -29,7 +29,6 @@ const (
 // planned is a scheduled message, and what its owner was told of it.
 type planned struct {
 	body string // names it in its message
-	call func() (client.Schedule, error)
 
 	id        string
 	due       time.Time // as acknowledged

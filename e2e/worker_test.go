@@ -64,7 +64,7 @@ func workerMain(text string) error {
 		return err
 	}
 	o := taskOptions(spec.Redis, spec.Partitions)
-	defer o.Client.Close()
+	defer func() { _ = o.Client.Close() }()
 	o.Workers, o.Lease = spec.Hands, spec.Lease
 	tasks, err := queue.New(o)
 	if err != nil {

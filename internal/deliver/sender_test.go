@@ -56,7 +56,7 @@ func TestVerdicts(t *testing.T) {
 			w.Header().Set("Retry-After", v.header)
 			w.Header().Set("Location", "/")
 			w.WriteHeader(v.status)
-			fmt.Fprint(w, "CANARY")
+			_, _ = fmt.Fprint(w, "CANARY")
 		}))
 		if got := newSender(t).Webhook(t.Context(), call(receiver.URL+"/CANARY?CANARY", "id")); got != v.want {
 			t.Errorf("got %+v, want %+v", got, v.want)
@@ -72,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 func TestCausesNameNoAddress(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, _, _ := w.(http.Hijacker).Hijack()
-		fmt.Fprint(c, "HTTP/1.1 CANARY CANARY\r\n\r\n")
+		_, _ = fmt.Fprint(c, "HTTP/1.1 CANARY CANARY\r\n\r\n")
 		c.Close()
 	}))
 	defer plain.Close()

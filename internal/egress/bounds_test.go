@@ -26,7 +26,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 }
 
 func TestAllowedNetworks(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") })
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "hello") })
 	answer, err := Client(here, AnswerBytesMax).Get(s.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestNoProxy(t *testing.T) {
 func TestAnswersAreCapped(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var n int
-		fmt.Sscan(r.URL.Query().Get("n"), &n)
+		_, _ = fmt.Sscan(r.URL.Query().Get("n"), &n)
 		if r.URL.Path == "/header" {
 			w.Header().Set("X-Long", strings.Repeat("x", n))
 			return
@@ -140,7 +140,7 @@ func TestTimeIsBounded(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			defer listener.Close()
+			defer func() { _ = listener.Close() }()
 			go func() {
 				c, err := listener.Accept()
 				if err != nil {

@@ -71,7 +71,7 @@ func TestNothingPrivateIsReached(t *testing.T) {
 			c.Close()
 		}
 	}()
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	port := listener.Addr().(*net.TCPAddr).Port
 
 	g := newGuard(nil)
@@ -180,7 +180,7 @@ func TestRebinding(t *testing.T) {
 			c.Close()
 		}
 	}()
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	port := listener.Addr().(*net.TCPAddr).Port
 
 	publicly, home := netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("127.0.0.1")

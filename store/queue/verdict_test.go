@@ -178,7 +178,7 @@ func TestHandlersSayWhatComesNext(t *testing.T) {
 			if task.Attempts != failed || task.Attempt != failed+1 || task.LastError != wantError || task.Queue != o.Queue {
 				t.Errorf("run %d: got %+v, want %d failed", i, task, failed)
 			}
-			if _, ok := verdicts[i].(retryError); ok {
+			if again := (retryError{}); errors.As(verdicts[i], &again) {
 				failed++
 			}
 			i++
