@@ -65,8 +65,8 @@ type DeviceStore interface {
 	// Reach reads one device, and whether its user is away: without a live session on any node. An absent device has no
 	// Kind.
 	Reach(ctx context.Context, user, id string) (d Device, away bool, err error)
-	// Away picks those of users who have a device and no live session on any node.
-	Away(ctx context.Context, users []string) ([]string, error)
+	// Away picks those of users who have a device: away are those without a live session on any node, live the others.
+	Away(ctx context.Context, users []string) (away, live []string, err error)
 }
 
 // PutDevice registers a device of the caller, or changes it. A webhook's secret is in the answer that created it, and in

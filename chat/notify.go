@@ -36,15 +36,22 @@ type NotifyStore interface {
 
 // Kinds of the tasks of notifications, with the JSON of their payload. A store's steps enqueue the first three.
 const (
-	TaskNotify      = "notify"       // GroupTask: who of a group is to be told
+	TaskNotify      = "notify"       // NotifyTask: who of a group is to be told
 	TaskNotifyInbox = "notify_inbox" // InboxTask: whether a user is to be told of the inbox
 	TaskTell        = "tell"         // TellTask: a delivery for each device of those who are told
 	TaskPush        = "push"         // PushTask: one delivery
 )
 
-// InboxTask names the owner of an inbox.
+// NotifyTask names one life of a group. Again: for those who seemed to be there when it ran before.
+type NotifyTask struct {
+	GroupTask
+	Again bool `json:"again,omitempty"`
+}
+
+// InboxTask names the owner of an inbox. Again: as in NotifyTask.
 type InboxTask struct {
-	User string `json:"user"`
+	User  string `json:"user"`
+	Again bool   `json:"again,omitempty"`
 }
 
 // TellTask is whom a fan-out tells of what. Group is empty for the inbox; Last and Show are seqs then.
@@ -67,10 +74,11 @@ type Told struct {
 
 // notify is the fan-out of a group: of the members who have not read everything it tells those who have a device and no
 // live session. Redoing it after a crash does no harm: who was told is known to the store.
-func (s *Service) notify(ctx context.Context, t GroupTask) error {
+func (s *Service) notify(ctx context.Context, t NotifyTask) error {
 	if err := checkTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
+	there := false
 	for after := int64(0); ; {
 		users, next, err := s.stores.Behind(ctx, t.Group, t.Epoch, after, notifyPage)
 		if errors.Is(err, ErrNotFound) {
@@ -79,29 +87,43 @@ func (s *Service) notify(ctx context.Context, t GroupTask) error {
 		if err != nil {
 			return err
 		}
-		if err := s.tellAway(ctx, t, users); err != nil {
+		live, err := s.tellAway(ctx, t.GroupTask, users)
+		if err != nil {
 			return err
 		}
+		there = there || live
 		if after = next; after == 0 {
-			return nil
+			break
 		}
 	}
-}
-
-func (s *Service) tellAway(ctx context.Context, t GroupTask, users []string) error {
-	if len(users) == 0 {
+	if !there || t.Again {
 		return nil
 	}
-	away, err := s.stores.Away(ctx, users)
+	return s.lookAgain(ctx, TaskNotify, t.Group, t.Group+":"+t.Epoch, NotifyTask{GroupTask: t.GroupTask, Again: true})
+}
+
+// lookAgain runs a fan-out once more when no node can vouch any longer for what it vouched for now: a session may be one of a
+// node that is dead, and whoever had it would not be told.
+func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
+	return s.stores.Enqueue(ctx, NewTask{Queue: QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: PriorityLow,
+		Delay: vouchFor + time.Second, Unique: kind + ":again:" + name})
+}
+
+// tellAway tells those of users who are away, and says whether others have a device too.
+func (s *Service) tellAway(ctx context.Context, t GroupTask, users []string) (there bool, err error) {
+	if len(users) == 0 {
+		return false, nil
+	}
+	away, live, err := s.stores.Away(ctx, users)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for some := range slices.Chunk(away, tellMax) {
 		if err := s.stores.TellUsers(ctx, t.Group, t.Epoch, some); err != nil && !errors.Is(err, ErrNotFound) {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(live) > 0, nil
 }
 
 // notifyInbox tells a user of what others have put into the inbox, unless a session of theirs is live.
@@ -109,9 +131,15 @@ func (s *Service) notifyInbox(ctx context.Context, t InboxTask) error {
 	if !ValidID(t.User) {
 		return invalid("a task names no valid user")
 	}
-	away, err := s.stores.Away(ctx, []string{t.User})
-	if err != nil || len(away) == 0 {
+	away, live, err := s.stores.Away(ctx, []string{t.User})
+	if err != nil {
 		return err
+	}
+	if len(live) > 0 && !t.Again {
+		return s.lookAgain(ctx, TaskNotifyInbox, t.User, t.User, InboxTask{User: t.User, Again: true})
+	}
+	if len(away) == 0 {
+		return nil
 	}
 	told, err := s.stores.InboxTold(ctx, t.User)
 	if err != nil {

@@ -69,13 +69,16 @@ func (r *told) push(id int64, change func(*chat.PushTask, *chat.TaskRun)) error 
 }
 
 // waiting takes the payloads of the tasks of a kind that are ready.
-func (r *told) waiting(kind string) (payloads [][]byte) {
+func (r *told) waiting(kind string) [][]byte { return r.take(queue.Ready, kind) }
+
+// take takes the payloads of the tasks of a kind that are in a state.
+func (r *told) take(state queue.State, kind string) (payloads [][]byte) {
 	r.Helper()
 	client, err := queue.NewClient(queue.Options{Client: r.store.Client(), Queue: chat.QueueCore})
 	if err != nil {
 		r.Fatal(err)
 	}
-	infos, _, err := client.List(r.Context(), queue.ListQuery{State: queue.Ready})
+	infos, _, err := client.List(r.Context(), queue.ListQuery{State: state})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -214,6 +217,50 @@ func TestADeviceThatMovedStays(t *testing.T) {
 	}
 	if d, err := r.Device(t.Context(), bob, "hook"); err != nil || d.URL != r.receiver.Hook("elsewhere") {
 		t.Errorf("the device is %+v, %v", d, err)
+	}
+}
+
+// TestANodeThatDiesHidesNobody has a node vouch for bob that is dead already: what nobody told bob then is told when the node's
+// word holds no longer. Whoever is still there the second time is told of nothing, and not looked for again.
+func TestANodeThatDiesHidesNobody(t *testing.T) {
+	r := newTold(t)
+	if err := r.store.Arrive(t.Context(), "node", []string{"bob"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	r.take(queue.Delayed, chat.TaskNotify)
+	r.say(t, "g", "alice", "hello")
+	if _, _, err := r.SendDirect(t.Context(), chat.Caller{User: "alice"}, "bob", chat.Direct{Body: new("hello")}); err != nil {
+		t.Fatal(err)
+	}
+	looks := map[string][]byte{}
+	for _, kind := range []string{chat.TaskNotify, chat.TaskNotifyInbox} {
+		for _, what := range []string{"the fan-out", "its second run"} {
+			tasks := r.take(queue.Delayed, kind)
+			if len(tasks) != 1 {
+				t.Fatalf("%s of %s: %d tasks wait, want 1", what, kind, len(tasks))
+			}
+			looks[kind] = tasks[0]
+			if err := r.Handlers()[kind].Run(t.Context(), chat.TaskRun{Payload: tasks[0]}); err != nil {
+				t.Fatal(err)
+			}
+			if told := r.waiting(chat.TaskTell); len(told) > 0 {
+				t.Fatalf("%s of %s told someone who is there: %s", what, kind, told)
+			}
+		}
+		if tasks := r.take(queue.Delayed, kind); len(tasks) > 0 {
+			t.Fatalf("%s: looks for ever: %s", kind, tasks)
+		}
+	}
+	if err := r.store.Depart(t.Context(), "node", []string{"bob"}); err != nil { // as when nobody vouches any longer
+		t.Fatal(err)
+	}
+	for kind, payload := range looks {
+		if err := r.Handlers()[kind].Run(t.Context(), chat.TaskRun{Payload: payload}); err != nil {
+			t.Fatal(err)
+		}
+		if told := r.waiting(chat.TaskTell); len(told) != 1 {
+			t.Errorf("%s: %d tasks tell bob, want 1", kind, len(told))
+		}
 	}
 }
 

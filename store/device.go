@@ -138,7 +138,7 @@ func (s *Store) Reach(ctx context.Context, user, id string) (d chat.Device, away
 }
 
 // Away picks those of users who have a device and no live session.
-func (s *Store) Away(ctx context.Context, users []string) ([]string, error) {
+func (s *Store) Away(ctx context.Context, users []string) (away, live []string, err error) {
 	var calls []call
 	var asked [][]string
 	for p, some := range s.byPartition(users) {
@@ -148,17 +148,20 @@ func (s *Store) Away(ctx context.Context, users []string) ([]string, error) {
 	}
 	replies, err := s.runReads(ctx, calls)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var away []string
 	for i, r := range replies {
 		for j, user := range asked[i] {
-			if r.number(1+2*j) == 1 && r.number(2+2*j) == 0 {
+			switch {
+			case r.number(1+2*j) == 0:
+			case r.number(2+2*j) == 0:
 				away = append(away, user)
+			default:
+				live = append(live, user)
 			}
 		}
 	}
-	return away, nil
+	return away, live, nil
 }
 
 // awayCall asks for users of one partition.

@@ -24,7 +24,7 @@ func (w *world) device(user, id string) {
 
 func (w *world) away(users ...string) []string {
 	w.Helper()
-	got, err := w.Away(w.ctx, users)
+	got, _, err := w.Away(w.ctx, users)
 	w.ok(err)
 	slices.Sort(got)
 	return got
