@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"regexp"
@@ -24,6 +25,8 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	// The Redis library writes to stderr past the log, in a form of its own; what it says comes as errors too.
 	logging.Disable()
+	// So does net/http, which writes down what an address outside sends unasked: that may be what we have sent there.
+	log.SetOutput(io.Discard)
 	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "chatd: %v\n", err)
 		os.Exit(1)
