@@ -13,6 +13,18 @@ local function fire_args()
   }
 end
 
+-- fire_ran tells whether a request to send now was done before. Those of others may have come between it and its repeat, so
+-- the newest few are remembered.
+local function fire_ran(r, run) return string.find(' ' .. r.ran .. ' ', ' ' .. run .. ' ', 1, true) ~= nil end
+
+local function fire_remember(r, run)
+  local runs = {run}
+  for before in string.gmatch(r.ran, '%S+') do
+    if #runs < 16 then runs[#runs + 1] = before end
+  end
+  return table.concat(runs, ' ')
+end
+
 -- fire_sent writes that a message went out, and what comes next; f.run: without an occurrence being over.
 local function fire_sent(f, r, sent_id, now_ms)
   local version = schedule_next_version(r.version)
@@ -20,7 +32,7 @@ local function fire_sent(f, r, sent_id, now_ms)
   local function set(name, value) fields[#fields + 1], fields[#fields + 2] = name, value end
   local ends, goes_on = not f.recurs, false
   if f.run ~= '' then
-    set('ran', f.run)
+    set('ran', fire_remember(r, f.run))
     if ends then task_cancel(f.wk, f.id .. '.' .. r.version) end
   else
     set('fired', int(r.fired + 1))
@@ -66,12 +78,12 @@ end
 -- of what it sent in its second place.
 local function fire(f, send)
   local h = redis.call('HMGET', f.key, 'state', 'version', 'next_ms', 'fired', 'sent', 'missed', 'last_error', 'ran')
-  local r = {state = h[1], version = h[2], last_error = h[7] or '', ran = h[8]}
+  local r = {state = h[1], version = h[2], last_error = h[7] or '', ran = h[8] or ''}
   if not r.state then return {'NOTFOUND'} end
   r.fired, r.sent, r.missed = tonumber(h[4]), tonumber(h[5]), tonumber(h[6])
   local now_ms = clock_ms()
   if f.run ~= '' then
-    if r.ran == f.run then return {'OK', 'sent'} end
+    if fire_ran(r, f.run) then return {'OK', 'sent'} end
     if not schedule_waits(r.state) or r.version ~= f.version then return {'CONFLICT'} end
   else
     if r.state ~= 'pending' or r.version ~= f.version then return {'OK', 'stale'} end

@@ -2,7 +2,7 @@
 -- include: task_enqueue.lua
 -- include: task_cancel.lua
 -- A schedule is a HASH: plan (JSON), content (hash of the request that made it), state, version, created_ms, next_ms (of the
--- occurrence that comes next), fired, sent, missed, last_id, last_ms, last_error, ran (the newest request to send now).
+-- occurrence that comes next), fired, sent, missed, last_id, last_ms, last_error, ran (the newest requests to send now).
 -- While it is pending there is one task for it, `<id>.<version>`. Every change raises the version, takes the task away and
 -- puts the next in: a task that runs already finds another version and does nothing.
 local schedule_kept_ms = 86400000 -- what has ended can be looked at for a day

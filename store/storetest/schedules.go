@@ -263,7 +263,7 @@ var scheduleTests = map[string]func(*world){
 		p.Cron = "* * * * *"
 		r := w.schedule(p, due)
 		f = firingOf(r)
-		for _, f.Run = range []string{"r1", "r1", "r2"} {
+		for _, f.Run = range []string{"r1", "r1", "r2", "r1", "r2"} { // two requests, each repeated, also after the other
 			w.equal(w.fire(f), chat.FiringSent)
 		}
 		got := w.scheduled(r.ID)
