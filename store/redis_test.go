@@ -289,3 +289,39 @@ func TestTheRestOfATrimIsATask(t *testing.T) {
 		t.Errorf("got %d tasks, want none more of the task itself", n)
 	}
 }
+
+// TestFullScheduleIndexIsCheap: whoever has as many schedules as may be is refused without all of them being read, which could be
+// hundreds of megabytes for each request.
+func TestFullScheduleIndexIsCheap(t *testing.T) {
+	server := redistest.Start(t)
+	limits := chat.DefaultLimits()
+	limits.UserSchedulesMax = 300
+	s := open(t, store.Options{URL: server.URL(), Limits: limits})
+	body := strings.Repeat("x", 16<<10)
+	create := func() error {
+		_, _, err := s.CreateSchedule(t.Context(), chat.NewSchedule{NextMs: 9e15, Plan: chat.SchedulePlan{Owner: "alice", User: "bob", Kind: chat.Text, Body: &body}})
+		return err
+	}
+	for range limits.UserSchedulesMax {
+		if err := create(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered := func() int64 {
+		info, _ := server.Do("INFO", "stats").(string)
+		_, after, _ := strings.Cut(info, "total_net_output_bytes:")
+		digits, _, _ := strings.Cut(after, "\r\n")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			t.Fatalf("got %q of the bytes answered", digits)
+		}
+		return n
+	}
+	before := answered()
+	if err := create(); !errors.Is(err, chat.ErrOutOfRange) {
+		t.Fatalf("one too many: got error %v", err)
+	}
+	if got := answered() - before; got > 50_000 {
+		t.Errorf("the refusal cost %d bytes, want some tens for each of %d schedules", got, limits.UserSchedulesMax)
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 const (
 	schedulesAtOnce = 50     // schedules read in one round trip: at most 2 MB of them
+	statesAtOnce    = 500    // states read in one round trip
 	unfinishedMs    = 60_000 // an entry of an index may be this much older than its schedule: a creation takes less
 )
 
@@ -21,6 +22,9 @@ type place struct {
 	ms int64
 	id string
 }
+
+// abandoned tells whether the schedule of an entry, where there is none, is not just being made.
+func (p place) abandoned(now *redis.TimeCmd) bool { return now.Val().UnixMilli()-p.ms > unfinishedMs }
 
 // Schedules pages through the schedules of an owner, the oldest first.
 func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []chat.ScheduleRecord, next string, err error) {
@@ -117,7 +121,7 @@ func (s *Store) readSchedules(ctx context.Context, owner string, places []place)
 				continue // it cannot be read: no reason to show none of the others
 			}
 		}
-		if now.Val().UnixMilli()-p.ms > unfinishedMs {
+		if p.abandoned(now) {
 			gone = append(gone, p.id)
 		}
 	}
@@ -131,30 +135,47 @@ func (s *Store) readSchedules(ctx context.Context, owner string, places []place)
 // as long as they are kept.
 func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
 	at := place{ms: math.MinInt64}
-	for range s.limits.UserSchedulesMax/schedulesAtOnce + 1 {
-		places, err := s.schedulesAfter(ctx, owner, at, schedulesAtOnce)
+	for range s.limits.UserSchedulesMax/statesAtOnce + 1 {
+		places, err := s.schedulesAfter(ctx, owner, at, statesAtOnce)
 		if err != nil || len(places) == 0 {
 			return false
 		}
-		records, err := s.readSchedules(ctx, owner, places)
+		ended, err := s.ended(ctx, places)
 		if err != nil {
 			return false
-		}
-		var ended []string
-		for _, r := range records {
-			if r.ID == "" {
-				dropped = true
-			} else if r.State.Ended() {
-				ended = append(ended, r.ID)
-			}
 		}
 		if len(ended) > 0 {
 			return s.dropSchedules(ctx, owner, ended...) == nil
 		}
-		if dropped {
-			return true
-		}
 		at = places[len(places)-1]
 	}
 	return false
+}
+
+// ended lists the schedules of places that have ended, or are not there. Only their states are read: a full index names some
+// hundred megabytes.
+func (s *Store) ended(ctx context.Context, places []place) (ids []string, err error) {
+	states := make([]*redis.SliceCmd, len(places))
+	var now *redis.TimeCmd
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, p := range places {
+			if key, _, ok := s.keys.schedule(p.id); ok {
+				states[i] = pipe.HMGet(ctx, key, "state")
+			}
+		}
+		now = pipe.Time(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range places {
+		state := chat.ScheduleState("")
+		if states[i] != nil {
+			state = chat.ScheduleState(reply(states[i].Val()).text(0))
+		}
+		if state != "" && state.Ended() || state == "" && p.abandoned(now) {
+			ids = append(ids, p.id)
+		}
+	}
+	return ids, nil
 }
