@@ -254,6 +254,25 @@ func TestCancelAnnouncement(t *testing.T) {
 	b.refused("none", b.CancelAnnouncement(b.ctx, operator("op"), "a-none"), chat.CodeNotFound)
 }
 
+// TestAnnouncementWaitsForTheStore: as long as the store cannot be reached no run counts as failed, so that an outage makes no part a
+// dead letter.
+func TestAnnouncementWaitsForTheStore(t *testing.T) {
+	b := newBench(t)
+	a := b.announce(named("hear", nil, []string{"bob"}))
+	b.must(b.stores.Close())
+	for kind, payload := range map[string]string{
+		chat.TaskAnnounce:     `{"announcement":"` + a.ID + `","run":1}`,
+		chat.TaskAnnouncePage: `{"announcement":"` + a.ID + `","run":1,"partition":0}`,
+		chat.TaskSchedule:     `{"schedule":"p00-x","version":1}`,
+	} {
+		err := b.Handlers()[kind].Run(b.ctx, chat.TaskRun{Payload: []byte(payload)})
+		var later *chat.Postponed
+		if !errors.As(err, &later) || later.Cause != nil || later.After <= 0 {
+			t.Errorf("%s: got %v, want it postponed without an attempt", kind, err)
+		}
+	}
+}
+
 func TestListAnnouncements(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Limits.AnnouncementsMax, o.Limits.PageBytesMax = 30, 4000 })
 	var want []string

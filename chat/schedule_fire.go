@@ -10,9 +10,6 @@ import (
 	"github.com/chatd/chatd/chat/cron"
 )
 
-// unavailablePause is how long an occurrence waits for a store that cannot be reached.
-const unavailablePause = 250 * time.Millisecond
-
 // fireSchedule sends an occurrence that is due. Whatever happens to the worker, the schedule's version makes it happen once:
 // the step that sends raises it, and a task of another version does nothing.
 func (s *Service) fireSchedule(ctx context.Context, t ScheduleTask) error {
@@ -24,7 +21,7 @@ func (s *Service) fireSchedule(ctx context.Context, t ScheduleTask) error {
 	case errors.Is(err, ErrNotFound):
 		return nil
 	case err != nil:
-		return patient(ctx, err)
+		return err
 	case r.State != SchedulePending || r.Version != t.Version:
 		return nil
 	case nowMs < r.NextMs:
@@ -32,25 +29,16 @@ func (s *Service) fireSchedule(ctx context.Context, t ScheduleTask) error {
 	}
 	f, err := s.firing(ctx, r, nowMs)
 	if err != nil {
-		return patient(ctx, err)
+		return err
 	}
 	done, err := s.stores.Fire(ctx, f)
 	if err != nil {
-		return patient(ctx, err)
+		return err
 	}
 	if done.Outcome == FiringEarly {
 		return Postpone(done.Wait, nil)
 	}
 	return nil
-}
-
-// patient lets an occurrence wait as long as the store cannot be reached: no number of attempts makes it a dead letter. A
-// worker that stops gives its task back by itself.
-func patient(ctx context.Context, err error) error {
-	if ctx.Err() == nil && CodeOf(asError(err)) == CodeUnavailable {
-		return Postpone(unavailablePause, nil)
-	}
-	return err
 }
 
 // newFiring is what a store needs to send what is planned.

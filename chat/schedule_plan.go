@@ -17,6 +17,8 @@ const (
 	scheduleCount = 1_000_000_000        // occurrences of one schedule, where it bounds them
 )
 
+var errUntil = &Error{Code: CodeOutOfRange, Message: "until: nothing would fire before it"}
+
 // instantMs is an instant in ms, rounded up: nothing fires early.
 func instantMs(t time.Time) int64 {
 	return t.Add(time.Millisecond - 1).UnixMilli()
@@ -102,7 +104,7 @@ func (p *SchedulePlan) again(nowMs int64) (nextMs int64, err error) {
 	case err != nil:
 		return 0, err
 	case !ok:
-		return 0, Errorf(CodeOutOfRange, "until: nothing would fire before it")
+		return 0, errUntil
 	}
 	return nextMs, nil
 }
@@ -115,7 +117,7 @@ func (p *SchedulePlan) setBounds(until *time.Time, count *int64) error {
 	if until != nil {
 		p.UntilMs = until.UnixMilli()
 		if p.UntilMs <= 0 {
-			return Errorf(CodeOutOfRange, "until: nothing would fire before it")
+			return errUntil
 		}
 	}
 	if count != nil {
@@ -125,6 +127,21 @@ func (p *SchedulePlan) setBounds(until *time.Time, count *int64) error {
 		p.Count = *count
 	}
 	return nil
+}
+
+// setCron replaces when a recurring plan fires, and tells whether it is another time now.
+func (p *SchedulePlan) setCron(cron, timezone *string) (other bool, err error) {
+	if (cron != nil || timezone != nil) && !p.recurs() {
+		return false, invalid("cron, timezone: the schedule fires once; change its at")
+	}
+	was := *p
+	if cron != nil {
+		p.Cron = *cron
+	}
+	if timezone != nil {
+		p.Timezone = *timezone
+	}
+	return p.Cron != was.Cron || p.Timezone != was.Timezone, nil
 }
 
 func (p *SchedulePlan) setMisfire(m Misfire) error {

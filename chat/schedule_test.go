@@ -360,6 +360,39 @@ func TestScheduleChanges(t *testing.T) {
 	}
 }
 
+// TestScheduleChangeKeepsWhatIsDue: an occurrence whose time has come, and that no worker got to yet, is lost by no change but one
+// of its times.
+func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
+	b := newBench(t)
+	v, err := b.CreateSchedule(b.ctx, as("alice"), chat.ScheduleDraft{User: "bob", Body: ptr("x"), Cron: "0 9 * * *", Timezone: "Asia/Tokyo"})
+	b.must(err)
+	due := b.overdue(v.ID, 10*time.Second).NextMs
+	for _, c := range []chat.ScheduleChange{
+		{Until: ptr(b.clock().Add(time.Hour))},
+		{Cron: ptr("0 9 * * *"), Timezone: ptr("Asia/Tokyo"), Misfire: ptr(chat.MisfireSkip), Count: ptr[int64](2), Body: ptr("y")},
+	} {
+		v, err = b.ChangeSchedule(b.ctx, as("alice"), v.ID, c)
+		if b.must(err); v.NextAt.UnixMilli() != due {
+			t.Errorf("got %v for the next, want the one at %v", v.NextAt, chat.TimeMs(due))
+		}
+	}
+	_, err = b.ChangeSchedule(b.ctx, as("alice"), v.ID, chat.ScheduleChange{Until: ptr(time.UnixMilli(due - 1))})
+	b.refused("until before what is due", err, chat.CodeOutOfRange)
+	r, _, err := b.stores.Schedule(b.ctx, v.ID)
+	b.must(err)
+	b.fire(r)
+	if v = b.schedule("alice", v.ID); v.Sent != 1 || v.State != chat.ScheduleDone {
+		t.Errorf("got %+v, want it sent, and nothing more before until", v)
+	}
+	v, err = b.CreateSchedule(b.ctx, as("alice"), chat.ScheduleDraft{User: "bob", Body: ptr("x"), Cron: "@yearly"})
+	b.must(err)
+	_, err = b.ChangeSchedule(b.ctx, as("alice"), v.ID, chat.ScheduleChange{Paused: ptr(true)})
+	b.must(err)
+	_, err = b.ChangeSchedule(b.ctx, as("alice"), v.ID, chat.ScheduleChange{Until: ptr(b.clock().Add(time.Minute))})
+	b.refused("until before the next of a paused one", err, chat.CodeOutOfRange)
+	b.must(b.CancelSchedule(b.ctx, as("alice"), v.ID))
+}
+
 // nextAt is the next time that a clock in UTC shows an hour.
 func nextAt(after time.Time, hour int) time.Time {
 	day := after.UTC().Truncate(24 * time.Hour)

@@ -183,8 +183,9 @@ func (s *Service) change(r *ScheduleRecord, c ScheduleChange, nowMs int64) error
 	if c.At != nil && p.recurs() {
 		return invalid("at: the schedule recurs; change its cron")
 	}
-	if (c.Cron != nil || c.Timezone != nil) && !p.recurs() {
-		return invalid("cron, timezone: the schedule fires once; change its at")
+	moved, err := p.setCron(c.Cron, c.Timezone)
+	if err != nil {
+		return err
 	}
 	if err := p.setBounds(c.Until, c.Count); err != nil {
 		return err
@@ -199,19 +200,13 @@ func (s *Service) change(r *ScheduleRecord, c ScheduleChange, nowMs int64) error
 		}
 	}
 	resumes := was == SchedulePaused && r.State == SchedulePending
-	var err error
 	switch {
 	case c.At != nil:
 		r.NextMs, err = p.once(*c.At, nowMs)
-	case !p.recurs():
-	case c.Cron != nil || c.Timezone != nil || c.Until != nil || resumes:
-		if c.Cron != nil {
-			p.Cron = *c.Cron
-		}
-		if c.Timezone != nil {
-			p.Timezone = *c.Timezone
-		}
+	case moved, p.recurs() && resumes, c.Until != nil && r.State == SchedulePaused:
 		r.NextMs, err = p.again(nowMs)
+	case c.Until != nil && r.NextMs > p.UntilMs:
+		err = errUntil // else the next occurrence stays: it may be due already
 	}
 	return err
 }

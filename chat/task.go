@@ -86,6 +86,21 @@ func handle[T any](run func(context.Context, T) error) TaskKind {
 	return handleRun(func(ctx context.Context, t T, _ TaskRun) error { return run(ctx, t) })
 }
 
+// unavailablePause is how long a patient task waits for a store that cannot be reached.
+const unavailablePause = 250 * time.Millisecond
+
+// patient is handle for what has to happen however long the store cannot be reached: no number of attempts makes it a dead
+// letter. A worker that stops gives its task back by itself.
+func patient[T any](run func(context.Context, T) error) TaskKind {
+	return handle(func(ctx context.Context, t T) error {
+		err := run(ctx, t)
+		if ctx.Err() == nil && CodeOf(asError(err)) == CodeUnavailable {
+			return Postpone(unavailablePause, nil)
+		}
+		return err
+	})
+}
+
 // handleRun is handle for a function that looks at the run too.
 func handleRun[T any](do func(context.Context, T, TaskRun) error) TaskKind {
 	return TaskKind{Queue: QueueCore, Run: func(ctx context.Context, run TaskRun) error {
