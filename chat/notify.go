@@ -103,10 +103,12 @@ func (s *Service) notify(ctx context.Context, t NotifyTask) error {
 }
 
 // lookAgain runs a fan-out once more when no node can vouch any longer for what it vouched for now: a session may be one of a
-// node that is dead, and whoever had it would not be told.
+// node that is dead, and whoever had it would not be told. One look is for all fan-outs of a span, and comes long enough
+// after its end: one that waits already may come too soon for whom this fan-out has met.
 func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
+	span := s.opt.Now() / vouchFor.Milliseconds()
 	return s.stores.Enqueue(ctx, NewTask{Queue: QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: PriorityLow,
-		Delay: vouchFor + time.Second, Unique: kind + ":again:" + name})
+		Delay: 2 * vouchFor, Unique: fmt.Sprint(kind, ":again:", name, ":", span)})
 }
 
 // tellAway tells those of users who are away, and says whether others have a device too.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -261,6 +262,28 @@ func TestANodeThatDiesHidesNobody(t *testing.T) {
 		if told := r.waiting(chat.TaskTell); len(told) != 1 {
 			t.Errorf("%s: %d tasks tell bob, want 1", kind, len(told))
 		}
+	}
+}
+
+// TestEveryFanOutIsFollowed has somebody there all the time, so that a second look always waits: a later fan-out, which may
+// meet somebody else, has one of its own, but not each.
+func TestEveryFanOutIsFollowed(t *testing.T) {
+	r := newTold(t)
+	var now atomic.Int64
+	now.Store(1_790_000_000_000 / 15_000 * 15_000)
+	r.Service = chat.New(r.store, chat.Options{NotifyDelay: time.Hour, Now: now.Load})
+	if err := r.store.Arrive(t.Context(), "node", []string{"bob"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	r.say(t, "g", "alice", "hello")
+	r.take(queue.Delayed, chat.TaskNotify)
+	for range 4 { // at 0 s, 7 s, 14 s and 21 s
+		r.runTask(t, chat.TaskNotify, chat.NotifyTask{GroupTask: chat.GroupTask{Group: "g", Epoch: r.epoch}})
+		now.Add(7_000)
+	}
+	looks := r.take(queue.Delayed, chat.TaskNotify)
+	if len(looks) != 2 {
+		t.Errorf("%d second looks wait, want one for the first 15 s and one for what came then", len(looks))
 	}
 }
 
