@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -74,6 +75,10 @@ func TestHowHandlersFail(t *testing.T) {
 		{"panic", func(context.Context, Task) error { panic("oh no") }, 3, "panic: oh no"},
 		{"goexit", func(context.Context, Task) error { runtime.Goexit(); return nil }, 3, errGoexit.Error()},
 		{"bury", func(context.Context, Task) error { return fmt.Errorf("wrapped: %w", Bury(boom)) }, 1, "wrapped: boom"},
+		{"bury nothing", func(context.Context, Task) error { return Bury(nil) }, 1, "no reason given"},
+		{"retry nothing", func(context.Context, Task) error { return RetryAfter(0, nil) }, 3, "no reason given"},
+		{"error that panics", func(context.Context, Task) error { return (*net.OpError)(nil) }, 3,
+			"panic: runtime error: invalid memory address or nil pointer dereference"},
 		{"timeout", func(ctx context.Context, _ Task) error { <-ctx.Done(); return ctx.Err() }, 3, "context deadline exceeded"},
 		{"long error", func(context.Context, Task) error { return errors.New(strings.Repeat("ü", 1000)) }, 3, strings.Repeat("ü", 512)},
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -30,13 +31,16 @@ var (
 // errDeadline is the reason of what was buried because it could not begin in time.
 var errDeadline = errors.New("deadline passed")
 
+// errNoReason stands for the nil that a handler has wrapped.
+var errNoReason = errors.New("no reason given")
+
 type buryError struct{ error }
 
 func (e buryError) Unwrap() error { return e.error }
 
 // Bury wraps a handler's error to say that trying again is of no use: the task becomes a
-// dead letter now.
-func Bury(err error) error { return buryError{err} }
+// dead letter now. So it does with nil.
+func Bury(err error) error { return buryError{cmp.Or(err, errNoReason)} }
 
 type retryError struct {
 	error
@@ -47,9 +51,10 @@ func (e retryError) Unwrap() error { return e.error }
 
 // RetryAfter wraps a handler's error to say when to try again: a failed attempt as any other,
 // but the next run comes after d (of which no more than 30 days count) instead of the backoff.
+// So it is with nil.
 // It is for those who were told when: by a Retry-After, say.
 func RetryAfter(d time.Duration, err error) error {
-	return retryError{err, min(max(d, 0), pauseMax)}
+	return retryError{cmp.Or(err, errNoReason), min(max(d, 0), pauseMax)}
 }
 
 type snoozeError struct{ after time.Duration }

@@ -34,22 +34,26 @@ func (s *Server) perform(h *hands, r *running) {
 	}
 	began := time.Now()
 	k, known := s.kinds[r.Kind]
-	err := errGoexit
+	var o outcome
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			s.o.Logger.Error("handler panicked", "queue", r.Queue, "kind", r.Kind, "task", r.ID, "panic", p, "stack", string(debug.Stack()))
+			err := fmt.Errorf("panic: %v", p)
+			s.o.Logger.Error("handler panicked", "queue", r.Queue, "kind", r.Kind, "task", r.ID, "error", err, "stack", string(debug.Stack()))
+			o = s.judge(r, k.policy, err)
+		} else if o.verdict == "" {
+			o = s.judge(r, k.policy, errGoexit)
 		}
-		s.conclude(r, s.judge(r, k.policy, err), began)
+		s.conclude(r, o, began)
 		h.done.Add(1)
 		h.put()
 	}()
 	if !known {
-		err = Bury(fmt.Errorf("unknown kind %q", r.Kind))
+		o = s.judge(r, k.policy, Bury(fmt.Errorf("unknown kind %q", r.Kind)))
 		return
 	}
 	r.ctx.deadline = sooner(r.deadline, limit(began, k.policy.Timeout))
-	err = k.handler(&r.ctx, r.Task)
+	// An error can panic too when it is asked what it is: a nil pointer in it is enough.
+	o = s.judge(r, k.policy, k.handler(&r.ctx, r.Task))
 }
 
 func limit(from time.Time, d time.Duration) time.Time {
