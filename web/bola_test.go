@@ -106,6 +106,32 @@ func TestAuthorisation(t *testing.T) {
 	}
 }
 
+// forOperators tells whether a route answers nobody else.
+func forOperators(r described) bool {
+	return strings.HasPrefix(matrix[r.method+" "+r.template].private, "401 403 403 403 403 403 ")
+}
+
+// TestOperatorsFirst asks what is for operators as somebody else, with what would be refused to them as well: nobody learns more
+// than that it is not for them.
+func TestOperatorsFirst(t *testing.T) {
+	s := start(t, nil)
+	n := 0
+	for _, r := range routes(t) {
+		if !forOperators(r) {
+			continue
+		}
+		n++
+		path := fill(r.template, "g", "other")
+		for _, call := range []request{{path: path + "?nope=1"}, {path: path, body: `{"nope":`}, {path: path, body: `{}`}} {
+			call.method, call.user = r.method, "member"
+			checkProblem(t, r.method+" "+call.path+" "+call.body, s.do(call), 403, "forbidden")
+		}
+	}
+	if n != 16 {
+		t.Errorf("got %d routes for operators, want 16", n)
+	}
+}
+
 // newGroup makes a group with one member of each kind, and someone else whom calls are about. What a call is about is a
 // member already, but for the call that adds.
 func (s *server) newGroup(id, visibility string) string {

@@ -105,8 +105,8 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// admit lets a request through to a route of the description: with a token that holds, ids that are ids, and query
-// parameters that the route has. What is no such route (pages, the client's files, unknown paths) passes untouched.
+// admit lets a request through to a route of the description: with a token that holds and has the role the route asks for,
+// ids that are ids, and query parameters that the route has. What is no such route (pages, the client's files, unknown paths) passes untouched.
 func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := s.routeOf(c)
@@ -120,6 +120,9 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 			s.service.Know(req.Context(), who.User)
+			if r.admin && !who.Admin {
+				return chat.Errorf(chat.CodeForbidden, "this is for operators")
+			}
 			c.SetRequest(req.WithContext(context.WithValue(req.Context(), identityKey{}, who)))
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -20,6 +21,7 @@ type route struct {
 	method   string
 	template string // as in the description: /v1/groups/{group}
 	open     bool   // no token is asked for before the handler runs
+	admin    bool   // for operators
 	path     []string
 	query    map[string]parameter
 }
@@ -61,6 +63,7 @@ func routesOf(doc *openapi3.T) map[string]*route {
 			r.open = len(security) == 0
 			for _, requirement := range security {
 				r.open = r.open || len(requirement) == 0
+				r.admin = r.admin || slices.Contains(requirement["bearer"], "admin")
 			}
 			for _, p := range append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...) {
 				switch p.Value.In {

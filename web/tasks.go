@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 )
 
@@ -49,51 +48,27 @@ func validTaskID(id string) bool {
 	return id != "" && len(id) <= taskIDBytesMax && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' })
 }
 
-// operated is the background work, for operators alone.
-func (s *Server) operated(ctx context.Context) (TaskAdmin, error) {
-	if !callerOf(ctx).Admin {
-		return nil, chat.Errorf(chat.CodeForbidden, "only operators see and steer the background work")
-	}
-	return s.opt.Tasks, nil
-}
-
 // ListQueues serves GET /v1/tasks/queues.
 func (s *Server) ListQueues(ctx context.Context, _ api.ListQueuesRequestObject) (api.ListQueuesResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	queues, err := tasks.Queues(ctx)
+	queues, err := s.opt.Tasks.Queues(ctx)
 	return api.ListQueues200JSONResponse{Queues: orEmpty(queues)}, err
 }
 
 // PauseQueue serves POST /v1/tasks/queues/{queue}/pause.
 func (s *Server) PauseQueue(ctx context.Context, r api.PauseQueueRequestObject) (api.PauseQueueResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	queue, err := tasks.Pause(ctx, r.Queue, true)
+	queue, err := s.opt.Tasks.Pause(ctx, r.Queue, true)
 	return api.PauseQueue200JSONResponse(queue), err
 }
 
 // ResumeQueue serves POST /v1/tasks/queues/{queue}/resume.
 func (s *Server) ResumeQueue(ctx context.Context, r api.ResumeQueueRequestObject) (api.ResumeQueueResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	queue, err := tasks.Pause(ctx, r.Queue, false)
+	queue, err := s.opt.Tasks.Pause(ctx, r.Queue, false)
 	return api.ResumeQueue200JSONResponse(queue), err
 }
 
 // ListTasks serves GET /v1/tasks.
 func (s *Server) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (api.ListTasksResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, cursor, err := tasks.Tasks(ctx, TaskQuery{
+	list, cursor, err := s.opt.Tasks.Tasks(ctx, TaskQuery{
 		Queue: deref(r.Params.Queue), State: string(deref(r.Params.State)),
 		Cursor: deref(r.Params.Cursor), Limit: limitOf(r.Params.Limit),
 	})
@@ -102,29 +77,17 @@ func (s *Server) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (a
 
 // GetTask serves GET /v1/tasks/{task}.
 func (s *Server) GetTask(ctx context.Context, r api.GetTaskRequestObject) (api.GetTaskResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	task, err := tasks.Task(ctx, r.Task)
+	task, err := s.opt.Tasks.Task(ctx, r.Task)
 	return api.GetTask200JSONResponse(task), err
 }
 
 // RetryTask serves POST /v1/tasks/{task}/retry.
 func (s *Server) RetryTask(ctx context.Context, r api.RetryTaskRequestObject) (api.RetryTaskResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	task, err := tasks.Retry(ctx, r.Task)
+	task, err := s.opt.Tasks.Retry(ctx, r.Task)
 	return api.RetryTask200JSONResponse(task), err
 }
 
 // DeleteTask serves DELETE /v1/tasks/{task}.
 func (s *Server) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
-	tasks, err := s.operated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return api.DeleteTask204Response{}, tasks.Delete(ctx, r.Task)
+	return api.DeleteTask204Response{}, s.opt.Tasks.Delete(ctx, r.Task)
 }
