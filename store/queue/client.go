@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -132,7 +133,7 @@ func (c *Client) enqueueCall(p int, tasks []Task, places []int) *call {
 	for _, i := range places {
 		t := &tasks[i]
 		args = append(args, t.ID, t.Kind, t.Payload, t.Priority.String(), msOf(t.Due), ceilMs(t.Delay),
-			t.Unique, t.AttemptsMax, msOf(t.Deadline))
+			t.Unique, min(t.AttemptsMax, math.MaxInt32), msOf(t.Deadline))
 	}
 	return &call{script: enqueueScript, keys: c.enqueue[p], args: args}
 }

@@ -27,10 +27,12 @@ local function task_clock()
   return math.floor(us / 1000), math.ceil(us / 1000)
 end
 
+-- task_run reads what a task went through. What cannot be read counts as nothing: it is asked
+-- for after first writes, where an error would lose the task.
 local function task_run(run)
-  if not run then return {attempts = 0, crashes = 0, done = '0', total = '0', err = ''} end
-  local attempts, crashes, done, total, err = string.match(run, '^(%d+) (%d+) %d+ (%d+) (%d+) (.*)$')
-  return {attempts = tonumber(attempts), crashes = tonumber(crashes), done = done, total = total, err = err}
+  local attempts, crashes, done, total, err = string.match(run or '', '^(%d+) (%d+) %d+ (%d+) (%d+) (.*)$')
+  return {attempts = tonumber(attempts or 0), crashes = tonumber(crashes or 0), done = done or '0', total = total or '0',
+    err = err or ''}
 end
 
 local function task_write_run(id, run, due_ms)

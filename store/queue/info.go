@@ -38,10 +38,10 @@ type Info struct {
 	State           State
 	Priority        Priority
 	Payload         []byte
-	Attempts        int // failed runs
-	Crashes         int // runs whose lease ended
-	AttemptsMax     int // 0 = as the server or the kind says
-	LastError       string
+	Attempts        int    // failed runs
+	Crashes         int    // runs whose lease ended
+	AttemptsMax     int    // 0 = as the server or the kind says
+	LastError       string // of a task that cannot be read: why, if nothing else is known
 	Enqueued        time.Time
 	Due             time.Time // when it may run next, of a delayed one; else when it was to be first
 	Deadline        time.Time
@@ -69,15 +69,16 @@ func (c *Client) Get(ctx context.Context, id string) (Info, error) {
 	return c.info(State(values[1]), values[0], values[2], values[3], values[4])
 }
 
-// info reads what show.lua and list.lua say of one task.
+// info reads what show.lua and list.lua say of one task. What cannot be read of it (written by
+// another version) is left out: it must not hide the others of its page.
 func (c *Client) info(state State, id, at, spec, record string) (Info, error) {
 	var t Task
-	if err := parseSpec(&t, spec); err != nil {
-		return Info{}, fmt.Errorf("queue: task %s: %w", id, err)
-	}
 	h, err := parseRecord(record)
-	if err != nil {
-		return Info{}, fmt.Errorf("queue: task %s: %w", id, err)
+	if specErr := parseSpec(&t, spec); specErr != nil {
+		err = specErr
+	}
+	if err != nil && h.err == "" {
+		h.err = reason(err)
 	}
 	ms, err := strconv.ParseFloat(at, 64) // as Redis prints scores; whole ms
 	if err != nil {

@@ -106,7 +106,7 @@ func (t *team) readStep(partition int, cmd *redis.Cmd, sent time.Time, with term
 	if !ok || !okWait {
 		return s, fmt.Errorf("queue: step: unexpected answer %.200v", values)
 	}
-	s = stepped{wait: time.Duration(wait) * time.Millisecond, queues: make([]steppedQueue, len(t.queues))}
+	s = stepped{wait: span(wait), queues: make([]steppedQueue, len(t.queues))}
 	c := claimBatch{partition: partition, now: now, sent: sent, until: sent.Add(with.lease)}
 	for i, q := range t.queues {
 		part, ok := values[2+i].([]any)
@@ -182,11 +182,11 @@ func (c *claimBatch) fill(r *running, id, spec, text string) {
 	if !r.Due.IsZero() {
 		waited = max(waited, r.Due.UnixMilli())
 	}
-	r.late = time.Duration(max(c.now-max(waited, was.due), 0)) * time.Millisecond
+	r.late = span(max(c.now-max(waited, was.due), 0))
 	if r.Deadline.IsZero() {
 		return
 	}
-	left := time.Duration(r.Deadline.UnixMilli()-c.now) * time.Millisecond
+	left := span(r.Deadline.UnixMilli() - c.now)
 	if left <= 0 {
 		r.outcome = outcome{verdict: expire, reason: errDeadline.Error()}
 		return

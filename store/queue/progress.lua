@@ -10,5 +10,5 @@ if not redis.call('ZSCORE', leased, id .. ' ' .. ARGV[2]) then return 0 end
 local old = redis.call('HGET', runs, id)
 local run = task_run(old)
 run.done, run.total = ARGV[3], ARGV[4]
-task_write_run(id, run, old and tonumber(string.match(old, '^%d+ %d+ (%d+)')) or 0)
+task_write_run(id, run, tonumber(string.match(old or '', '^%d+ %d+ (%d+)') or 0))
 return 1

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,72 @@ func TestEnqueueKeepsEverything(t *testing.T) {
 		}
 		if s := stats(t, c); s.Leased != 1 || s.Enqueued != 1 {
 			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+// Times and limits that are as far away as their types allow.
+func TestEnqueueTakesTheLargestNumbers(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Delay: math.MaxInt64})
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Due: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if got := step(t, c, 0, 2, sweepMax, testTerms); len(got.runs) != 0 || got.wait < pollMax {
+			t.Errorf("claimed %v, the next in %v", ids(got.runs), got.wait)
+		}
+		deadline := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+		id := enqueue(t, c, Task{Kind: "k", ID: NewID(0), AttemptsMax: math.MaxInt, Deadline: deadline})
+		got := claimOne(t, c, 0, testTerms)
+		if got.ID != id || got.outcome.verdict != "" || got.AttemptsMax != math.MaxInt32 || !got.Deadline.Equal(deadline) {
+			t.Errorf("got %+v", got)
+		}
+		if left := time.Until(got.deadline); left < 200*365*24*time.Hour {
+			t.Errorf("its deadline is in %v", left)
+		}
+	})
+}
+
+// What another version wrote moves as anything else does, and is shown as far as it can be read.
+func TestWhatCannotBeReadIsNotLost(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
+		c := newClient(t, o)
+		tasks := []Task{{Kind: "k", ID: NewID(0)}, {Kind: "k", ID: NewID(0)}, {Kind: "k", ID: NewID(0)}}
+		if _, err := c.EnqueueAll(ctx, tasks); err != nil {
+			t.Fatal(err)
+		}
+		odd := func() {
+			poke(t, o.Client, c.keys[0].Runs(), "HSET", tasks[1].ID, "seven times")
+		}
+		with := testTerms
+		with.lease = time.Millisecond
+		odd()
+		step(t, c, 0, 3, 0, with)
+		until(t, "the leases to be taken back", func() bool { return step(t, c, 0, 0, sweepMax, with).reaped == 3 })
+		odd()
+		for _, r := range step(t, c, 0, 3, 0, testTerms).runs {
+			settle(t, c, end(r, retry, time.Hour, "no"))
+		}
+		odd()
+		poke(t, o.Client, c.keys[0].Tasks(), "HSET", tasks[2].ID, "a specification")
+		if got := stats(t, c); got.Delayed != 3 || got.Crashed != 3 {
+			t.Errorf("got %+v", got)
+		}
+		listed, _, err := c.List(ctx, ListQuery{State: Delayed})
+		if err != nil || len(listed) != 3 {
+			t.Fatalf("%d listed, %v", len(listed), err)
+		}
+		for _, info := range listed {
+			switch info.ID {
+			case tasks[1].ID:
+				if info.Kind != "k" || info.LastError == "" || info.Due.IsZero() {
+					t.Errorf("got %+v", info)
+				}
+			case tasks[2].ID:
+				if info.Kind != "" || info.LastError != "no" || info.Attempts != 1 || info.Due.IsZero() {
+					t.Errorf("got %+v", info)
+				}
+			}
 		}
 	})
 }

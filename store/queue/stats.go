@@ -57,7 +57,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 			s.Ready[p] += n[i]
 		}
 		s.Paused = s.Paused || n[7] == 1
-		s.Oldest = max(s.Oldest, time.Duration(n[8])*time.Millisecond)
+		s.Oldest = max(s.Oldest, span(n[8]))
 		for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
 			*sum += n[4+i]
 		}

@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,8 @@ type Task struct {
 	// Subject is what the task is about. Tasks of one subject live in one partition, the
 	// one of its group or user; without a subject they are spread.
 	Subject string
-	// AttemptsMax is after how many failed runs it is buried; 0 = as the server says.
+	// AttemptsMax is after how many failed runs it is buried, at most 2^31-1; 0 = as the server
+	// says.
 	AttemptsMax int
 
 	// Deadline is when it is too late to begin, by the clock of Redis: then the task is
@@ -88,7 +90,12 @@ func ceilMs(d time.Duration) int64 {
 	if d <= 0 {
 		return 0
 	}
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+	return int64((d-1)/time.Millisecond) + 1
+}
+
+// span is a number of ms as a duration, or the longest one there is: 292 years.
+func span(ms int64) time.Duration {
+	return time.Duration(min(ms, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
 // msOf returns a time in ms since 1970, rounded up; 0 = none.
