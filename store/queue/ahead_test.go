@@ -101,7 +101,7 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 			}
 			return nil
 		})
-		tasks := make([]Task, 50)
+		tasks := make([]Task, 600) // more than is ended in one call
 		for i := range tasks {
 			tasks[i] = Task{Kind: "k", ID: NewID(0)}
 		}
@@ -111,9 +111,9 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 		start(t, s)
 		until(t, "the tasks to be given back", func() bool {
 			got := stats(t, s.Client)
-			return got.ReadyAll() == 48 && got.Leased == 2
+			return got.ReadyAll() == 598 && got.Leased == 2
 		})
-		listed, _, err := s.List(context.Background(), ListQuery{State: Ready})
+		listed, _, err := s.List(context.Background(), ListQuery{State: Ready, Limit: listMax})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +126,8 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 			at = next
 		}
 		close(release)
-		until(t, "all to be done", func() bool { return stats(t, s.Client).Done == 50 })
-		if got := stats(t, s.Client); got.Failed != 0 || got.Crashed != 0 || len(order) != 50 {
+		until(t, "all to be done", func() bool { return stats(t, s.Client).Done == 600 })
+		if got := stats(t, s.Client); got.Failed != 0 || got.Crashed != 0 || len(order) != 600 {
 			t.Errorf("%d runs, %+v", len(order), got)
 		}
 	})
@@ -316,6 +316,37 @@ func TestEnqueueThatGivesUp(t *testing.T) {
 		receive(t, "the follower's answer", follows.turn)
 		if !leads.ok || !follows.ok || leads.err != nil || follows.err != nil {
 			t.Errorf("got %+v, %+v", leads, follows)
+		}
+	})
+}
+
+// Who waits goes before those who come later, be they ever so few.
+func TestEnqueueDoesNotOvertake(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		m := &c.commit
+		m.inside, m.flying = commitAlone, commitAlone // calls that are under way and do not end
+		answers := make(chan error, 2)
+		for n := range 2 {
+			go func() {
+				_, _, err := c.Enqueue(context.Background(), Task{Kind: "k"})
+				answers <- err
+			}()
+			until(t, "it to wait", func() bool {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				return len(m.waiting) == n+1
+			})
+			for range 3 { // there are few again, and never so few that none is under way
+				m.leave()
+				m.land()
+			}
+		}
+		m.land()
+		for range 2 {
+			if err := receive(t, "an answer", answers); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -215,13 +215,17 @@ func (c *claimer) hand(feed context.Context, h *hands, runs []*running) {
 	}
 	h.taken.Add(int64(len(runs)))
 	c.held.add(runs)
+	stopping := feed.Err() != nil
+	if stopping {
+		slices.Reverse(runs) // see takeBack
+	}
 	for _, r := range runs {
 		r.ctx.parent, r.ctx.run = c.parent, r
 		switch {
 		case r.outcome.verdict != "":
 			c.conclude(r, r.outcome, time.Now())
 			h.put()
-		case feed.Err() != nil:
+		case stopping:
 			c.giveBack(h, r)
 		default:
 			h.handed++

@@ -38,7 +38,8 @@ func (c *Client) enqueueOne(ctx context.Context, t Task) (bool, error) {
 	m.mu.Lock()
 	m.inside++
 	defer m.leave()
-	if m.inside <= commitAlone || m.flying < commitFlushes {
+	// Nobody overtakes those who wait: they would wait as long as there are others.
+	if len(m.waiting) == 0 && (m.inside <= commitAlone || m.flying < commitFlushes) {
 		m.flying++
 		m.mu.Unlock()
 		defer m.land()

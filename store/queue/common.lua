@@ -40,6 +40,10 @@ local function task_write_run(id, run, due_ms)
     run.done, run.total) .. run.err)
 end
 
+local function task_unique(spec)
+  return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
+end
+
 local function task_list(spec)
   return KEYS[base + (task_ready[string.match(spec, '^%a+')] or 7)]
 end

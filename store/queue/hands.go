@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -82,13 +83,15 @@ func (h *hands) overdue(now time.Time) (back []*running) {
 	return back
 }
 
-// takeBack empties jobs.
+// takeBack empties jobs. What was claimed last comes first: each goes back in front of what
+// went before it, in however many batches.
 func (h *hands) takeBack() (back []*running) {
 	for {
 		select {
 		case r := <-h.jobs:
 			back = append(back, r)
 		default:
+			slices.Reverse(back)
 			return back
 		}
 	}

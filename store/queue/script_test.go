@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -171,6 +172,52 @@ func TestWhatCannotBeReadIsNotLost(t *testing.T) {
 					t.Errorf("got %+v", info)
 				}
 			}
+		}
+	})
+}
+
+// What was claimed and given back stands as if it had never been claimed, however many calls
+// that takes.
+func TestReturnedAsIfNeverClaimed(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
+		c := newClient(t, o)
+		tasks := make([]Task, 6)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", ID: NewID(0), Unique: fmt.Sprint("key ", i)}
+		}
+		if _, err := c.EnqueueAll(ctx, tasks); err != nil {
+			t.Fatal(err)
+		}
+		claimed := step(t, c, 0, 5, 0, testTerms).runs
+		younger := enqueue(t, c, Task{Kind: "k", ID: NewID(0), Unique: "key 2"})
+		slices.Reverse(claimed)
+		for i, r := range claimed {
+			claimed[i] = end(r, giveBack, 0, "")
+		}
+		settle(t, c, claimed[:2]...)
+		settle(t, c, claimed[2:]...)
+
+		listed, _, err := c.List(ctx, ListQuery{State: Ready})
+		if err != nil || len(listed) != 7 {
+			t.Fatalf("%d listed, %v", len(listed), err)
+		}
+		for i, info := range listed[:6] {
+			if info.ID != tasks[i].ID {
+				t.Errorf("at place %d stands %s", i, info.ID)
+			}
+		}
+		for i := range tasks {
+			if _, ok, err := c.Enqueue(ctx, Task{Kind: "k", ID: NewID(0), Unique: tasks[i].Unique}); ok || err != nil {
+				t.Errorf("a second one waits beside %q, %v", tasks[i].Unique, err)
+			}
+		}
+		if _, err := c.Cancel(ctx, younger); err != nil {
+			t.Fatal(err)
+		}
+		step(t, c, 0, 10, 0, testTerms)
+		if n, err := o.Client.Exists(ctx, c.keys[0].Unique()).Result(); n != 0 || err != nil {
+			t.Errorf("keys are left, %v", err)
 		}
 	})
 }

@@ -10,7 +10,8 @@
 --         bury    the same, but it becomes a dead letter
 --         expire  its deadline passed before it began: a dead letter, no attempt counted
 --         snooze  no attempt counted: to the tail of its list, or there after delay_ms
---         return  no attempt counted: back to the head of its list
+--         return  no attempt counted: back to the head of its list, in front of what was
+--                 returned before it, and with its unique key unless a younger task has that
 --
 -- Returns an array: the places, from 1, of the entries whose token was stale.
 -- Errors: none of its own.
@@ -64,10 +65,13 @@ for i = at, #ARGV, 5 do
     end
   end
 end
--- From the last to the first: at the head of their lists they stand in the order given.
-for i = #back, 1, -1 do
-  local spec = redis.call('HGET', tasks, back[i])
-  if spec then redis.call('LPUSH', task_list(spec), back[i]) end
+for _, id in ipairs(back) do
+  local spec = redis.call('HGET', tasks, id)
+  if spec then
+    redis.call('LPUSH', task_list(spec), id)
+    local key = task_unique(spec)
+    if key then redis.call('HSETNX', unique, key, id) end
+  end
   ready = true
 end
 if ready then redis.call('PUBLISH', tasks, 'ready') end

@@ -103,7 +103,7 @@ end
 local function free_unique(ids, specs)
   local waiting, owners, free = {}, {}, {}
   for i, id in ipairs(ids) do
-    local key = specs[i] and string.match(specs[i], '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
+    local key = specs[i] and task_unique(specs[i])
     if key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
   end
   if #waiting == 0 then return end
