@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +27,8 @@ const (
 	hookTimeout   = 30 * time.Second
 	hookAgeMax    = 4 * 24 * time.Hour // longer than all pauses: what was never tried because its endpoint is away ends too
 	untoldPage    = 100                // entries of one step
-	deliveriesMax = 500                // deliveries of one step, unless a single entry makes more
+	deliveriesMax = 500                // deliveries of one step, and their size: unless a single entry makes more
+	deliveryBytes = 1 << 20            // the store takes about 4 ms for so much
 	toldSteps     = 20                 // steps of one run: then other groups have their turn
 	fullPause     = time.Second        // while too many deliveries wait
 	hooksKept     = 10 * time.Second   // how long a node goes on with the list of webhooks that it read, if it did not change
@@ -144,6 +144,7 @@ func (s *Service) hooksAt(ctx context.Context, version int64) ([]Webhook, error)
 
 // deliveriesOf makes the deliveries of the first entries of a page, up to the entry that is returned.
 func deliveriesOf(page Untold, hooks []Webhook) (deliveries []HookTask, to int64, err error) {
+	bytes := 0
 	for _, m := range page.Messages {
 		var e Entry
 		if err := json.Unmarshal(m.JSON, &e); err != nil {
@@ -154,7 +155,10 @@ func deliveriesOf(page Untold, hooks []Webhook) (deliveries []HookTask, to int64
 			event := hookEvent{Type: what, Key: fmt.Sprintf("%s %d", page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON)}
 			more = event.deliveries(hooks)
 		}
-		if len(deliveries) > 0 && len(deliveries)+len(more) > deliveriesMax {
+		if len(more) > 0 {
+			bytes += len(more) * len(more[0].Body) // all have the same
+		}
+		if len(deliveries) > 0 && (len(deliveries)+len(more) > deliveriesMax || bytes > deliveryBytes) {
 			break
 		}
 		deliveries, to = append(deliveries, more...), m.ID
@@ -213,14 +217,12 @@ func (s *Service) tellHooks(ctx context.Context, subject string, events ...hookE
 	if err != nil {
 		return err
 	}
-	var tasks []NewTask
 	for _, e := range events {
+		var tasks []NewTask
 		for _, t := range e.deliveries(hooks) {
 			tasks = append(tasks, NewTask{Queue: QueueEgress, Kind: TaskHook, Subject: subject, Key: t.ID, Payload: t, Priority: PriorityNormal})
 		}
-	}
-	for chunk := range slices.Chunk(tasks, deliveriesMax) {
-		if err := s.stores.Enqueue(ctx, chunk...); err != nil {
+		if err := s.stores.Enqueue(ctx, tasks...); err != nil {
 			return err
 		}
 	}

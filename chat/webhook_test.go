@@ -421,3 +421,78 @@ func TestOneWebhookThatHangs(t *testing.T) {
 	}
 	close(release)
 }
+
+// TestEventsComeInBoundedSteps has messages as long as may be and many webhooks, so that the deliveries of one message are
+// as much as the store takes in a few ms: each is a step of its own, however few deliveries that is.
+func TestEventsComeInBoundedSteps(t *testing.T) {
+	const hooks, messages = 40, 10
+	l := startLive(t, nil)
+	for i := range hooks {
+		if _, err := l.CreateWebhook(t.Context(), operator("root"), chat.WebhookDraft{URL: fmt.Sprint("https://hooks.example/", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.group(t, "g", "alice")
+	g, err := l.Group(t.Context(), as("alice"), "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := chat.Draft{Body: ptr(strings.Repeat("x", 16<<10)), Data: []byte(`"` + strings.Repeat("x", 16<<10-2) + `"`)}
+	for range messages {
+		if _, err := l.Send(t.Context(), as("alice"), "g", long, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	egress, err := queue.NewClient(queue.Options{Client: l.store.Client(), Queue: chat.QueueEgress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := func() int64 {
+		t.Helper()
+		stats, err := egress.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats.Ready[queue.Normal]
+	}
+	calls := l.redis.Calls()["evalsha"]
+	steps := func() int64 {
+		before := calls
+		calls = l.redis.Calls()["evalsha"]
+		return calls - before
+	}
+	l.runTask(t, chat.TaskEvents, chat.GroupTask{Group: "g", Epoch: g.Epoch})
+	if n := waiting(); n != (messages+1)*hooks {
+		t.Errorf("%d deliveries wait, want one of each of %d entries for each of %d webhooks", n, messages+1, hooks)
+	}
+	if n := steps(); n < messages {
+		t.Errorf("they were made in %d steps, want %d at least", n, messages)
+	}
+	// What was not told of when the group ends is told of then, in as small steps.
+	for range messages {
+		if _, err := l.Send(t.Context(), as("alice"), "g", long, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.DeleteGroup(t.Context(), as("alice"), "g"); err != nil {
+		t.Fatal(err)
+	}
+	core, err := queue.NewClient(queue.Options{Client: l.store.Client(), Queue: chat.QueueCore})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, err := core.Get(t.Context(), "p00-ended:g:"+g.Epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps()
+	if err := l.Handlers()[chat.TaskEnded].Run(t.Context(), chat.TaskRun{Payload: ended.Payload}); err != nil {
+		t.Fatal(err)
+	}
+	if n := waiting(); n != (2*messages+2)*hooks {
+		t.Errorf("%d deliveries wait, want %d", n, (2*messages+2)*hooks)
+	}
+	if n := steps(); n < messages {
+		t.Errorf("they were made in %d steps, want %d at least", n, messages)
+	}
+}
