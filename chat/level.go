@@ -67,7 +67,8 @@ func (s *Service) holding(set NotifySetting) NotifySetting {
 	return set
 }
 
-// wantsStill tells whether a delivery that comes again is still wanted: the level may have changed since it was made.
+// wantsStill tells whether a delivery is still wanted: the level may have changed since it was made. It may have waited for
+// long, and not only after a failure: for an endpoint that was busy, or in a queue that was paused.
 func (s *Service) wantsStill(ctx context.Context, t PushTask) (bool, error) {
 	set, err := s.stores.Level(ctx, t.Group, t.User)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) {

@@ -129,7 +129,7 @@ func (s *Service) push(ctx context.Context, t PushTask, run TaskRun) error {
 	if err != nil || !away || d.Kind == "" {
 		return err
 	}
-	if run.Attempt > 1 && t.Group != "" {
+	if t.Group != "" {
 		if wants, err := s.wantsStill(ctx, t); err != nil || !wants {
 			return err
 		}
