@@ -23,11 +23,16 @@ local is_member, level_of = redis.call('HMGET', members, unpack(users)), redis.c
 local read_to, told_to = redis.call('ZMSCORE', read, unpack(users)), redis.call('ZMSCORE', told, unpack(users))
 local joined_at = m[4] == '0' and redis.call('ZMSCORE', joined, unpack(users)) or {}
 
--- The newest message of others above since: among the 64 ids from the newest message down, else 0.
+-- The 64 ids from the newest message down, and which of them are to be skipped: looked up once for all users.
+local skipped, ids = nil, {}
+for id = newest, math.max(newest - 63, 1), -1 do ids[#ids + 1] = int(id) end
+
+-- The newest message of others above since, among these, else 0.
 local function shown(since, by)
-  for id = newest, math.max(since + 1, newest - 63), -1 do
-    local member = int(id)
-    if not redis.call('ZSCORE', skip, member) and not redis.call('ZSCORE', by, member) then return member end
+  skipped = skipped or redis.call('ZMSCORE', skip, unpack(ids))
+  for i, id in ipairs(ids) do
+    if tonumber(id) <= since then break end
+    if not skipped[i] and not redis.call('ZSCORE', by, id) then return id end
   end
   return '0'
 end
