@@ -42,6 +42,8 @@ type Schedule struct {
 	LastAt    *time.Time      `json:"last_at"`    //
 	LastError *string         `json:"last_error"` // the code of why the last firing sent nothing
 	CreatedAt time.Time       `json:"created_at"`
+
+	Duplicate bool `json:"duplicate,omitempty"` // of a send with a time: its key was known
 }
 
 // ScheduleDraft is what to send, to a group or to a user, and when: At, or Cron in a Timezone.

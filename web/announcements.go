@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
@@ -42,14 +41,10 @@ func announcementDraft(b *api.AnnouncementDraft) (chat.AnnouncementDraft, error)
 		return d, chat.Errorf(chat.CodeInvalid, "cron: must not be empty")
 	case b.Priority != nil && d.Priority != chat.PriorityHigh && d.Priority != chat.PriorityNormal && d.Priority != chat.PriorityLow:
 		return d, chat.Errorf(chat.CodeInvalid, "priority: want high, normal or low")
-	case b.At != nil:
-		at, err := time.Parse(time.RFC3339, *b.At)
-		if err != nil {
-			return d, chat.Errorf(chat.CodeInvalid, "at: want a time such as 2026-12-24T18:00:00Z")
-		}
-		d.At = &at
 	}
-	return d, nil
+	var err error
+	d.At, err = instantOf("at", b.At)
+	return d, err
 }
 
 // ListAnnouncements serves GET /v1/announcements.

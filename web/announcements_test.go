@@ -89,7 +89,7 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// TestAnnouncementFields tries what a schema or the domain does not allow; whoever is no operator is told of the first only.
+// TestAnnouncementFields tries what a schema or the domain does not allow.
 func TestAnnouncementFields(t *testing.T) {
 	s := start(t, nil)
 	many := strings.Repeat(`"a",`, 30_000)

@@ -135,7 +135,12 @@ func (a laterAnswer) write(w http.ResponseWriter) error {
 	if a.duplicate {
 		status = http.StatusOK
 	}
-	return writeBuffered(w, status, func(buf *bytes.Buffer) { writeJSON(buf, "", a.Schedule) })
+	return writeBuffered(w, status, func(buf *bytes.Buffer) {
+		writeJSON(buf, "", struct {
+			chat.Schedule
+			Duplicate bool `json:"duplicate,omitempty"`
+		}{a.Schedule, a.duplicate})
+	})
 }
 
 func (a laterAnswer) VisitSendMessageResponse(w http.ResponseWriter) error { return a.write(w) }

@@ -27,6 +27,9 @@ func TestDeliverAt(t *testing.T) {
 		if first.status != 202 || again.status != 200 || first.field("id") == nil || again.field("id") != first.field("id") || first.field("client_id") != "c" {
 			t.Fatalf("%s: first %d %s, again %d %s", test.path, first.status, first.body, again.status, again.body)
 		}
+		if first.field("duplicate") != nil || again.field("duplicate") != true {
+			t.Errorf("%s: got duplicate %v and then %v, want none and then true", test.path, first.field("duplicate"), again.field("duplicate"))
+		}
 		checkProblem(t, "other content", send("ho", test.more), 409, "key_reused")
 		id, _ := first.field("id").(string)
 		harness.Eventually(t, 10*time.Second, "the message is sent", func() error {
