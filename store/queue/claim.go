@@ -9,8 +9,11 @@ import (
 
 // shard is what the claim loop knows about one partition.
 type shard struct {
-	ready   []bool    // tasks of a queue may be ready
-	turn    []int     // whose turn the next claim from a queue is, see turns
+	ready []bool // tasks of a queue may be ready
+	turn  []int  // whose turn the next claim from a queue is, see turns
+	// unsure says that the last call has failed. Redis may have run it all the same, so until one
+	// is answered none claims: the leases would be nobody's.
+	unsure  bool
 	sweepAt time.Time // when to look for due tasks and ended leases; at most pollMax away
 }
 
@@ -91,7 +94,7 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 		if one.cmd == nil || one.cmd.Err() != nil {
 			// What brought this step, a wake-up perhaps, must not be forgotten with it.
 			s := &c.shards[wishes[i].partition]
-			s.sweepAt = now
+			s.sweepAt, s.unsure = now, true
 			for q := range s.ready {
 				s.ready[q] = true
 			}
@@ -129,10 +132,9 @@ func (c *claimer) idle(now time.Time) time.Duration {
 // plan says which partitions need a step, and shares the free workers of each queue among
 // them.
 func (c *claimer) plan(now time.Time) []stepWish {
-	rooms, free := make([]int, len(c.hands)), 0
+	rooms := make([]int, len(c.hands))
 	for q, h := range c.hands {
 		rooms[q] = h.room()
-		free += rooms[q]
 	}
 	var wishes []stepWish
 	asking := make([]int, len(c.hands)) // partitions that may give tasks of a queue
@@ -148,7 +150,7 @@ func (c *claimer) plan(now time.Time) []stepWish {
 		}
 		claims := false
 		for q, ready := range s.ready {
-			if ready && rooms[q] > 0 {
+			if ready && rooms[q] > 0 && !s.unsure {
 				claims = true
 			}
 		}
@@ -158,7 +160,7 @@ func (c *claimer) plan(now time.Time) []stepWish {
 		w.claims = make([]claimWish, len(c.hands))
 		wishes = append(wishes, w)
 		for q, ready := range s.ready {
-			if ready || w.sweep > 0 {
+			if (ready || w.sweep > 0) && !s.unsure {
 				asking[q]++
 			}
 		}
@@ -169,7 +171,7 @@ func (c *claimer) plan(now time.Time) []stepWish {
 		for i := range wishes {
 			w := &wishes[i]
 			s := &c.shards[w.partition]
-			if !s.ready[q] && w.sweep == 0 {
+			if s.unsure || (!s.ready[q] && w.sweep == 0) {
 				continue
 			}
 			n := min(fair, rooms[q], claimMax)
@@ -187,6 +189,7 @@ func (c *claimer) absorb(feed context.Context, w stepWish, one *call, sent time.
 		return err
 	}
 	s := &c.shards[w.partition]
+	s.unsure = false
 	if w.sweep > 0 {
 		wait := got.wait
 		if wait < 0 || wait > pollMax {

@@ -40,6 +40,10 @@ local function task_write_run(id, run, due_ms)
     run.done, run.total) .. run.err)
 end
 
+-- task_free lets what follows write although Redis is full. It refuses only a first write that
+-- may take memory, and what takes none, or what helps, must not be refused.
+local function task_free() redis.call('ZREM', leased, '') end
+
 local function task_unique(spec)
   return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
 end

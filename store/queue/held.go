@@ -47,10 +47,11 @@ func (h *held) add(rs []*running) {
 // finish claims the right to make the outcome of a run. Whoever gets it sends the run and
 // then says sending.Done.
 func (h *held) finish(r *running) bool {
+	h.sending.Add(1) // before it is marked: who finds it marked may wait for it
 	if r.ended.Swap(true) {
+		h.sending.Done()
 		return false
 	}
-	h.sending.Add(1)
 	return true
 }
 

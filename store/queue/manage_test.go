@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 func get(t testing.TB, c *Client, id string) Info {
@@ -420,7 +422,48 @@ func TestOldestIsTheAgeOfWhatIsReady(t *testing.T) {
 		if got := stats(t, c).Oldest; got < 50*time.Second || got > 5*time.Minute {
 			t.Errorf("got %v, want a minute", got)
 		}
+		// It ran, and has only now come back.
+		until(t, "both to be snoozed", func() bool {
+			for _, r := range step(t, c, 0, 2, 0, testTerms).runs {
+				settle(t, c, end(r, snooze, 0, ""))
+			}
+			return stats(t, c).Oldest < 50*time.Second
+		})
 	})
+}
+
+// A full Redis takes no new tasks; those that run keep their leases and end, and what helps works.
+func TestFullRedis(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	o := options(connect(t, startRedis(t)), 1)
+	c := newClient(t, o)
+	for range 2 {
+		enqueue(t, c, Task{Kind: "k"})
+	}
+	held := step(t, c, 0, 2, 0, testTerms).runs
+	if err := o.Client.(*redis.Client).ConfigSet(ctx, "maxmemory", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Enqueue(ctx, Task{Kind: "k"}); err == nil {
+		t.Error("a task was put in")
+	}
+	if lost, _ := renew(t, c, time.Hour, held...); len(lost) != 0 {
+		t.Errorf("%d leases are lost", len(lost))
+	}
+	if err := errors.Join(c.Pause(ctx), c.Resume(ctx)); err != nil {
+		t.Error(err)
+	}
+	settle(t, c, end(held[0], complete, 0, ""), end(held[1], retry, 0, "no"))
+	if got := step(t, c, 0, 2, sweepMax, testTerms).runs; len(got) != 1 {
+		t.Errorf("%d claimed", len(got))
+	}
+	if _, err := c.Cancel(ctx, held[1].ID); err != nil {
+		t.Error(err)
+	}
+	if got := stats(t, c); got.Done != 1 || got.Deleted != 1 {
+		t.Errorf("got %+v", got)
+	}
 }
 
 // A server that waits at a paused queue goes on when it is resumed, without waiting for its

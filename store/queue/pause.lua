@@ -5,7 +5,10 @@
 --
 -- Returns 1 if that changed something, else 0.
 -- Errors: none of its own.
-if ARGV[1] == '1' then return redis.call('SETNX', paused, '1') end
+if ARGV[1] == '1' then
+  task_free()
+  return redis.call('SETNX', paused, '1')
+end
 local changed = redis.call('DEL', paused)
 redis.call('PUBLISH', tasks, 'ready')
 return changed

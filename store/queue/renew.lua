@@ -23,5 +23,8 @@ for i = 2, #ARGV, 2 do
     stale[#stale + 1] = -place
   end
 end
-if #ends > 0 then redis.call('ZADD', leased, 'XX', unpack(ends)) end
+if #ends > 0 then
+  task_free()
+  redis.call('ZADD', leased, 'XX', unpack(ends))
+end
 return stale

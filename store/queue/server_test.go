@@ -112,6 +112,73 @@ func TestHowHandlersFail(t *testing.T) {
 	})
 }
 
+// deaf loses answers: what it is told to lose runs, and its caller cannot know that.
+type deaf struct {
+	to   *redis.Script
+	on   atomic.Bool
+	lost atomic.Int64
+}
+
+var errDeaf = errors.New("the answer is lost")
+
+func (d *deaf) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (d *deaf) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		return d.lose(next(ctx, cmd), cmd)
+	}
+}
+
+func (d *deaf) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		return d.lose(next(ctx, cmds), cmds...)
+	}
+}
+
+func (d *deaf) lose(err error, cmds ...redis.Cmder) error {
+	if err != nil || !d.on.Load() || cmds[0].Args()[1] != d.to.Hash() {
+		return err
+	}
+	d.lost.Add(1)
+	for _, cmd := range cmds {
+		cmd.SetErr(errDeaf)
+	}
+	return errDeaf
+}
+
+// While answers get lost, no more is claimed for nobody than the first call did: leases that
+// end are counted, and too many of them would bury tasks that have never run.
+func TestLostAnswersCostOneClaim(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.Lease = time.Second
+		hears := newClient(t, o)
+		tasks := make([]Task, 200)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k"}
+		}
+		if _, err := hears.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		rdb, d := another(o), &deaf{to: stepScript}
+		t.Cleanup(func() { _ = rdb.Close() })
+		rdb.AddHook(d)
+		d.on.Store(true)
+		o.Client = rdb
+		s := newServer(t, o)
+		s.Handle("k", func(context.Context, Task) error { return nil })
+		start(t, s)
+		until(t, "answers to be lost", func() bool { return d.lost.Load() >= 5 })
+		if got := stats(t, hears); got.Leased+got.Crashed == 0 || got.Leased+got.Crashed > int64(o.Workers) {
+			t.Errorf("got %+v", got)
+		}
+		d.on.Store(false)
+		until(t, "all to be done", func() bool { return stats(t, hears).Done == 200 })
+		if got := stats(t, hears); got.Crashed > int64(o.Workers) || got.Buried != 0 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
 func TestUnknownKindIsBuried(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)

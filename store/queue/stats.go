@@ -17,7 +17,7 @@ type Stats struct {
 	Dead    int64
 	Paused  bool // in any partition
 	// Oldest is how long the longest waiting of the ready tasks could have run already, by
-	// when it was enqueued or due. 0: none is ready.
+	// when it was enqueued or due, for its next run if there were some. 0: none is ready.
 	Oldest time.Duration
 
 	Enqueued int64 // tasks put in

@@ -6,16 +6,18 @@
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
 -- failed, crashed, buried, dropped, deleted}
 --   age_ms  how long the oldest of those at the heads of the ready lists could have run, by
---           when it was enqueued or due; 0 = none is ready
+--           when it was enqueued or due, the last time that it was; 0 = none is ready
 -- Errors: none of its own.
 local reply, age_ms = {}, 0
 local now_ms = task_clock()
 for p = 1, 4 do
   reply[p] = redis.call('LLEN', KEYS[4 + p])
-  local head = reply[p] > 0 and redis.call('HGET', tasks, redis.call('LINDEX', KEYS[4 + p], 0))
-  if head then
-    local enqueued_ms, due_ms = string.match(head, '^%S+ %S+ %S+ (%d+) (%d+) ')
-    age_ms = math.max(age_ms, now_ms - math.max(tonumber(enqueued_ms) or now_ms, tonumber(due_ms) or 0))
+  local head = reply[p] > 0 and redis.call('LINDEX', KEYS[4 + p], 0)
+  local spec = head and redis.call('HGET', tasks, head)
+  if spec then
+    local enqueued_ms, due_ms = string.match(spec, '^%S+ %S+ %S+ (%d+) (%d+) ')
+    local again_ms = string.match(redis.call('HGET', runs, head) or '', '^%d+ %d+ (%d+)')
+    age_ms = math.max(age_ms, now_ms - math.max(tonumber(enqueued_ms or now_ms), tonumber(due_ms or 0), tonumber(again_ms or 0)))
   end
 end
 reply[5] = redis.call('ZCARD', delayed)
