@@ -106,9 +106,9 @@ func (s *Service) notify(ctx context.Context, t NotifyTask) error {
 // node that is dead, and whoever had it would not be told. One look is for all fan-outs of a span, and comes long enough
 // after its end: one that waits already may come too soon for whom this fan-out has met.
 func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
-	span := s.opt.Now() / vouchFor.Milliseconds()
+	span := s.opt.Now() / heartbeat.Milliseconds()
 	return s.stores.Enqueue(ctx, NewTask{Queue: QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: PriorityLow,
-		Delay: 2 * vouchFor, Unique: fmt.Sprint(kind, ":again:", name, ":", span)})
+		Delay: vouchFor + heartbeat, Unique: fmt.Sprint(kind, ":again:", name, ":", span)})
 }
 
 // tellAway tells those of users who are away, and says whether others have a device too.
