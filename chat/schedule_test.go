@@ -336,23 +336,31 @@ func TestScheduleChanges(t *testing.T) {
 		_, err := b.ChangeSchedule(b.ctx, by, test.id, test.change)
 		b.refused(test.name, err, test.want)
 	}
-	v, err = b.RunSchedule(b.ctx, as("alice"), again)
-	if b.must(err); v.Sent != 1 || v.State != chat.SchedulePending || !v.NextAt.Equal(nextAt(b.clock(), 9)) {
+	for range 2 {
+		v, err = b.RunSchedule(b.ctx, as("alice"), again, "k") // the second time as after an answer that was lost
+		b.must(err)
+	}
+	if v.Sent != 1 || v.State != chat.SchedulePending || !v.NextAt.Equal(nextAt(b.clock(), 9)) {
 		t.Errorf("sent now, the plan stays: got %+v", v)
 	}
-	v, err = b.RunSchedule(b.ctx, as("alice"), once)
-	if b.must(err); v.Sent != 1 || v.State != chat.ScheduleDone || *b.at("bob", "g", *v.LastID).Body != "y" {
+	for range 2 {
+		v, err = b.RunSchedule(b.ctx, as("alice"), once, "k")
+		b.must(err)
+	}
+	if v.Sent != 1 || v.State != chat.ScheduleDone || *b.at("bob", "g", *v.LastID).Body != "y" {
 		t.Errorf("sent now: got %+v", v)
 	}
-	_, err = b.RunSchedule(b.ctx, as("alice"), once)
-	b.refused("sent already", err, chat.CodeConflict)
+	for _, key := range []string{"", "other"} {
+		_, err = b.RunSchedule(b.ctx, as("alice"), once, key)
+		b.refused("sent already", err, chat.CodeConflict)
+	}
 	_, err = b.ChangeSchedule(b.ctx, as("alice"), once, chat.ScheduleChange{At: &at})
 	b.refused("moved too late", err, chat.CodeConflict)
 	b.refused("cancelled too late", b.CancelSchedule(b.ctx, as("alice"), once), chat.CodeConflict)
 	b.refused("cancelled by another", b.CancelSchedule(b.ctx, as("bob"), again), chat.CodeNotFound)
 	b.must(b.CancelSchedule(b.ctx, operator("root"), again))
 	b.must(b.CancelSchedule(b.ctx, as("alice"), again))
-	_, err = b.RunSchedule(b.ctx, as("alice"), again)
+	_, err = b.RunSchedule(b.ctx, as("alice"), again, "")
 	b.refused("cancelled, then sent", err, chat.CodeConflict)
 	list, err := b.Schedules(b.ctx, as("alice"), 0, "")
 	if b.must(err); len(list.Items) != 2 {
@@ -410,7 +418,7 @@ func TestScheduleOfWhoIsOut(t *testing.T) {
 	id := b.later("bob", "g", chat.Draft{Body: ptr("still here")}, time.Hour).ID
 	b.must(b.RemoveMember(b.ctx, as("alice"), "g", "bob"))
 	last := b.pull("alice", "g", "0", 1).Last
-	_, err := b.RunSchedule(b.ctx, as("bob"), id)
+	_, err := b.RunSchedule(b.ctx, as("bob"), id, "")
 	b.refused("sent now", err, chat.CodeNotFound)
 	r := b.overdue(id, 0)
 	b.fire(r)

@@ -241,15 +241,19 @@ func (s *Service) CancelSchedule(ctx context.Context, by Caller, id string) erro
 }
 
 // RunSchedule sends now what is pending or paused, with the rights of its owner. One that fires once has ended then; one
-// that recurs keeps its plan. A refusal is returned and changes nothing.
-func (s *Service) RunSchedule(ctx context.Context, by Caller, id string) (Schedule, error) {
+// that recurs keeps its plan. A refusal is returned and changes nothing. A repeat with the same key, unless it is empty, sends
+// nothing further: the schedule remembers the newest of them.
+func (s *Service) RunSchedule(ctx context.Context, by Caller, id, key string) (Schedule, error) {
 	request := rand.Text()
+	if key != "" {
+		request = shortHash([]byte(by.User), []byte(key))
+	}
 	for range changeTries {
 		r, nowMs, err := s.schedule(ctx, by, id)
 		if err != nil {
 			return Schedule{}, err
 		}
-		if r.State.Ended() {
+		if r.State.Ended() && key == "" {
 			return Schedule{}, Errorf(CodeConflict, "the schedule is %s", r.State)
 		}
 		f, err := s.newFiring(ctx, r, nowMs)
@@ -258,11 +262,13 @@ func (s *Service) RunSchedule(ctx context.Context, by Caller, id string) (Schedu
 		}
 		f.Run = request
 		_, err = s.stores.Fire(ctx, f)
-		if err == nil {
+		switch {
+		case err == nil:
 			return s.Schedule(ctx, by, id)
-		}
-		if !errors.Is(err, ErrConflict) {
+		case !errors.Is(err, ErrConflict):
 			return Schedule{}, asError(err)
+		case r.State.Ended():
+			return Schedule{}, Errorf(CodeConflict, "the schedule is %s", r.State)
 		}
 	}
 	return Schedule{}, ErrConflict

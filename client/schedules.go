@@ -145,10 +145,9 @@ func (c *Client) CancelSchedule(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"schedules", id}, again: true}, nil)
 }
 
-// RunSchedule sends now. One that fires once has ended then; one that recurs keeps its plan. It is not repeated when its outcome
-// is unknown: the message may be sent.
+// RunSchedule sends now, once however often it has to ask. One that fires once has ended then; one that recurs keeps its plan.
 func (c *Client) RunSchedule(ctx context.Context, id string) (Schedule, error) {
 	var s Schedule
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules", id, "run"}}, &s)
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules", id, "run"}, key: NewKey(), again: true}, &s)
 	return s, err
 }

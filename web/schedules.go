@@ -120,9 +120,12 @@ func (s *Server) CancelSchedule(ctx context.Context, r api.CancelScheduleRequest
 
 // RunSchedule serves POST /v1/schedules/{schedule}/run.
 func (s *Server) RunSchedule(ctx context.Context, r api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
-	schedule, err := s.service.RunSchedule(ctx, callerOf(ctx), r.Schedule)
-	return api.RunSchedule200JSONResponse(schedule), err
+	return s.keyed(ctx, "runSchedule", r.Params.IdempotencyKey, r.Schedule, http.StatusOK, func(key string) (any, error) {
+		return s.service.RunSchedule(ctx, callerOf(ctx), r.Schedule, key)
+	})
 }
+
+func (a rawAnswer) VisitRunScheduleResponse(w http.ResponseWriter) error { return a.write(w) }
 
 // laterAnswer is the answer to a send with deliver_at.
 type laterAnswer struct {

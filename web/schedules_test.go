@@ -129,6 +129,15 @@ func TestScheduleLife(t *testing.T) {
 	if a := s.must("alice", "POST", path+"/run", ""); a.field("state") != "pending" || a.field("sent") != float64(1) || a.field("last_id") != float64(3) {
 		t.Errorf("sent now: got %s", a.body)
 	}
+	run := func(path, key string) answer {
+		return s.do(request{method: "POST", path: path + "/run", user: "alice", header: map[string]string{"Idempotency-Key": key}})
+	}
+	ran, repeated := run(path, "r"), run(path, "r")
+	if ran.field("sent") != float64(2) || ran.header.Get("Idempotency-Replayed") != "" || repeated.status != 200 || repeated.body != ran.body || repeated.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("sent now with a key: got %s, then %d %s", ran.body, repeated.status, repeated.body)
+	}
+	checkProblem(t, "the key of a creation", run(path, "k"), 409, "key_reused")
+	checkProblem(t, "no key", run(path, strings.Repeat("k", 65)), 400, "invalid_request")
 	for range 2 {
 		if a := s.must("alice", "DELETE", path, ""); a.status != 204 {
 			t.Errorf("cancel: got %d", a.status)

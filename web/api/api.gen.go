@@ -935,6 +935,12 @@ type CreateScheduleParams struct {
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
+// RunScheduleParams defines parameters for RunSchedule.
+type RunScheduleParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
 // ListTasksParams defines parameters for ListTasks.
 type ListTasksParams struct {
 	// State All states where it is absent.
@@ -1245,7 +1251,7 @@ type ServerInterface interface {
 	UpdateSchedule(ctx echo.Context, schedule ScheduleParam) error
 	// RunSchedule Send now
 	// (POST /v1/schedules/{schedule}/run)
-	RunSchedule(ctx echo.Context, schedule ScheduleParam) error
+	RunSchedule(ctx echo.Context, schedule ScheduleParam, params RunScheduleParams) error
 	// Sync Ack, then everything that is new
 	// (POST /v1/sync)
 	Sync(ctx echo.Context) error
@@ -1988,8 +1994,28 @@ func (w *ServerInterfaceWrapper) RunSchedule(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter schedule: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RunScheduleParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.RunSchedule(ctx, schedule)
+	err = w.Handler.RunSchedule(ctx, schedule, params)
 	return err
 }
 
@@ -3859,21 +3885,32 @@ func (response UpdateScheduledefaultApplicationProblemPlusJSONResponse) VisitUpd
 
 type RunScheduleRequestObject struct {
 	Schedule ScheduleParam `json:"schedule"`
+	Params   RunScheduleParams
 }
 
 type RunScheduleResponseObject interface {
 	VisitRunScheduleResponse(w http.ResponseWriter) error
 }
 
-type RunSchedule200JSONResponse Schedule
+type RunSchedule200ResponseHeaders struct {
+	IdempotencyReplayed *string
+}
+
+type RunSchedule200JSONResponse struct {
+	Body    Schedule
+	Headers RunSchedule200ResponseHeaders
+}
 
 func (response RunSchedule200JSONResponse) VisitRunScheduleResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -5863,10 +5900,11 @@ func (sh *strictHandler) UpdateSchedule(ctx echo.Context, schedule ScheduleParam
 }
 
 // RunSchedule operation middleware
-func (sh *strictHandler) RunSchedule(ctx echo.Context, schedule ScheduleParam) error {
+func (sh *strictHandler) RunSchedule(ctx echo.Context, schedule ScheduleParam, params RunScheduleParams) error {
 	var request RunScheduleRequestObject
 
 	request.Schedule = schedule
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.RunSchedule(ctx.Request().Context(), request.(RunScheduleRequestObject))
