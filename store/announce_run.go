@@ -57,6 +57,9 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 		return err
 	}
 	r := reply(record.Val())
+	if r.text(1) == "" {
+		return nil // it was cancelled and forgotten meanwhile: without its list of targets it would be for everyone
+	}
 	starts := make([]call, s.keys.partitions)
 	for p := range starts {
 		targets := ""

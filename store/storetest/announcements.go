@@ -320,6 +320,18 @@ var announcementTests = map[string]func(*world){
 		w.announcesAll("a", 1)
 		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrConflict)
 	},
+	"start what was forgotten": func(w *world) {
+		w.announces(announcement("a", forUsers("bob")))
+		w.ok(w.Know(w.ctx, "carl"))
+		goOn, _ := w.beginRun("a", 1, 0)
+		w.equal(goOn, true)
+		w.ok(w.CancelAnnouncement(w.ctx, "a"))
+		n, err := w.ForgetAnnouncements(w.ctx)
+		w.ok(err)
+		w.equal(n, 1)
+		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by a worker who began it
+		w.equal(len(w.waiting(chat.TaskAnnouncePage)), 0)
+	},
 	"nobody to tell": func(w *world) {
 		w.announces(announcement("a", nil))
 		w.startRun("a", 1)

@@ -429,10 +429,35 @@ var scheduleTests = map[string]func(*world){
 		r := w.schedule(toUser(), w.now()+3_600_000) // the ended one gives way
 		page, _, err := w.Schedules(w.ctx, "alice", "", 10, 1<<20)
 		w.ok(err)
-		w.equal([]any{len(page), page[2].ID}, []any{3, r.ID})
+		listed := map[string]bool{} // those of one millisecond stand by their ids
+		for _, p := range page {
+			listed[p.ID] = true
+		}
+		w.equal(listed, map[string]bool{all[0].ID: true, all[2].ID: true, r.ID: true})
 		_, _, err = w.CreateSchedule(w.ctx, n)
 		w.fails(err, chat.ErrOutOfRange)
 		w.equal(len(w.waiting(chat.TaskSchedule)), 3)
+	},
+	"an entry without a schedule": func(w *world) {
+		w.with(func(l *chat.Limits) { l.UserSchedulesMax = 3 })
+		index := fmt.Sprintf("%s:{p%02d}:u:alice:schedules", w.Prefix(), queue.Partition("alice", w.Partitions()))
+		entry := func(id string, madeMs int64) {
+			w.Helper()
+			w.ok(w.Client().Eval(w.ctx, `return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`, []string{index}, id, madeMs).Err())
+		}
+		n := chat.NewSchedule{Plan: toUser(), NextMs: w.now() + 3_600_000, Content: "c"}
+		entry("p00-young", w.now()) // it may be just being made
+		entry("p00-old", w.now()-120_000)
+		entry("p99-old", w.now()-120_000)
+		w.schedule(n.Plan, n.NextMs)
+		w.schedule(n.Plan, n.NextMs)
+		_, _, err := w.CreateSchedule(w.ctx, n)
+		w.fails(err, chat.ErrOutOfRange)
+		entry("p00-young", w.now()-120_000)
+		page, next, err := w.Schedules(w.ctx, "alice", "", 10, 1<<20)
+		w.ok(err)
+		w.equal([]any{len(page), next}, []any{2, ""})
+		w.schedule(n.Plan, n.NextMs)
 	},
 	"cancel and fire at once": func(w *world) {
 		for range 30 {
