@@ -184,7 +184,7 @@ func (c *claimer) plan(now time.Time) []stepWish {
 
 // absorb takes over what a step brought: notes when to come back and hands out the tasks.
 func (c *claimer) absorb(feed context.Context, w stepWish, one *call, sent time.Time) error {
-	got, err := c.team.readStep(w.partition, one.cmd, sent, c.terms)
+	got, err := c.team.readStep(w.partition, one, sent, c.terms)
 	if err != nil {
 		return err
 	}

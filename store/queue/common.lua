@@ -6,9 +6,11 @@
 -- A value of runs is "<attempts> <crashes> <due_ms> <done> <total> <last error>": what a task
 -- went through. One that has never failed nor said how far it is has none.
 -- A member of leased is "<id> <token>". Only the newest claim's token stands there, so
--- finding the member is all it takes to know who may still write. A token has 40 digits to
--- make members longer than 64 bytes: Redis then keeps the set as a skiplist. As a listpack,
--- in which every ZADD and ZREM is a walk, it was two to four times slower with 50 leases.
+-- finding the member is all it takes to know who may still write. Tokens are random: a count
+-- of claims would give one out twice where a failover has lost the last of them. They have 40
+-- characters to make members longer than 64 bytes: Redis then keeps the set as a skiplist. As
+-- a listpack, in which every ZADD and ZREM is a walk, it was two to four times slower with 50
+-- leases.
 local base, tasks, counts, unique, delayed, leased, runs, dead, paused
 
 -- task_use binds the keys of the nth queue, from 0.

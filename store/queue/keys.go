@@ -29,8 +29,7 @@ func (k Keys) Tasks() string { return k.base + "tasks" }
 // through. One that has never failed nor told its progress has no field here.
 func (k Keys) Runs() string { return k.base + "runs" }
 
-// Counts is a HASH of totals (enqueued, done, failed, crashed, buried, dropped, deleted) and
-// of the last fencing token given out.
+// Counts is a HASH of totals: enqueued, done, failed, crashed, buried, dropped, deleted.
 func (k Keys) Counts() string { return k.base + "counts" }
 
 // Unique is a HASH, unique key -> id of the waiting task that holds it.
@@ -76,6 +75,9 @@ func tag(partition int) string { return fmt.Sprintf("p%02d", partition) }
 // NewID returns a new task id. It begins with the partition, so that whoever knows the
 // id finds the task without a search; the rest is 130 random bits.
 func NewID(partition int) string { return tag(partition) + "-" + rand.Text() }
+
+// newToken returns the fencing token of a claim, see common.lua.
+func newToken() string { return (rand.Text() + rand.Text())[:40] }
 
 // PartitionOf returns the partition that an id carries; false if it carries none.
 func PartitionOf(id string) (int, bool) {

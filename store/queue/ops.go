@@ -80,21 +80,25 @@ type terms struct {
 	deadMax    int
 }
 
+// tokenArg is the place of the token among the arguments of step.lua.
+const tokenArg = 6
+
 func (t *team) stepCall(w stepWish, with terms) *call {
-	args := make([]any, 6, 6+2*len(w.claims))
+	args := make([]any, 7, 7+2*len(w.claims))
 	args[0], args[1], args[2] = ceilMs(with.lease), w.sweep, with.crashesMax
 	args[3], args[4], args[5] = ceilMs(with.backoffMin), rand.IntN(1000), with.deadMax
+	args[tokenArg] = newToken()
 	for _, c := range w.claims {
 		args = append(args, c.n, c.order)
 	}
 	return &call{script: stepScript, keys: t.keys[w.partition], args: args}
 }
 
-// readStep reads the answer of step.lua to a call sent at a time. A task whose specification
+// readStep reads the answer to a stepCall that was sent at a time. A task whose specification
 // cannot be read (written by another version) is returned all the same, with its verdict in
 // it, as is one whose deadline has passed: they are leased now and somebody has to bury them.
-func (t *team) readStep(partition int, cmd *redis.Cmd, sent time.Time, with terms) (s stepped, err error) {
-	values, err := cmd.Slice()
+func (t *team) readStep(partition int, one *call, sent time.Time, with terms) (s stepped, err error) {
+	values, err := one.cmd.Slice()
 	if err != nil {
 		return s, err
 	}
@@ -107,7 +111,8 @@ func (t *team) readStep(partition int, cmd *redis.Cmd, sent time.Time, with term
 		return s, fmt.Errorf("queue: step: unexpected answer %.200v", values)
 	}
 	s = stepped{wait: span(wait), queues: make([]steppedQueue, len(t.queues))}
-	c := claimBatch{partition: partition, now: now, sent: sent, until: sent.Add(with.lease)}
+	token, _ := one.args[tokenArg].(string)
+	c := claimBatch{partition: partition, token: token, now: now, sent: sent, until: sent.Add(with.lease)}
 	for i, q := range t.queues {
 		part, ok := values[2+i].([]any)
 		c.queue = q
@@ -130,20 +135,21 @@ type claimBatch struct {
 
 // read reads what a step brought from one queue.
 func (c *claimBatch) read(values []any, to *steppedQueue) bool {
-	if len(values) < 6 || len(values)%2 != 0 {
+	if len(values) < 5 || len(values)%2 != 1 {
 		return false
 	}
-	var ok bool
 	for i, n := range []*int64{&to.left, &to.promoted, &to.reaped, &to.buried} {
-		if *n, ok = values[i].(int64); !ok {
+		count, ok := values[i].(int64)
+		if !ok {
 			return false
 		}
+		*n = count
 	}
-	with, okWith := values[5].([]any)
-	if c.token, ok = values[4].(string); !ok || !okWith {
+	with, ok := values[4].([]any)
+	if !ok {
 		return false
 	}
-	n := (len(values) - 6) / 2
+	n := (len(values) - 5) / 2
 	if n == 0 {
 		return true
 	}
@@ -155,8 +161,8 @@ func (c *claimBatch) read(values []any, to *steppedQueue) bool {
 	all := make([]running, n)
 	to.runs = make([]*running, n)
 	for i := range all {
-		id, _ := values[6+2*i].(string)
-		spec, _ := values[7+2*i].(string)
+		id, _ := values[5+2*i].(string)
+		spec, _ := values[6+2*i].(string)
 		c.fill(&all[i], id, spec, records[int64(i)+1])
 		to.runs[i] = &all[i]
 	}

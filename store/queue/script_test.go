@@ -39,7 +39,7 @@ func stepAll(t failer, team team, w stepWish, with terms) stepped {
 	if err := run(context.Background(), team.rdb, []*call{one}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := team.readStep(w.partition, one.cmd, sent, with)
+	got, err := team.readStep(w.partition, one, sent, with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,6 +218,37 @@ func TestReturnedAsIfNeverClaimed(t *testing.T) {
 		step(t, c, 0, 10, 0, testTerms)
 		if n, err := o.Client.Exists(ctx, c.keys[0].Unique()).Result(); n != 0 || err != nil {
 			t.Errorf("keys are left, %v", err)
+		}
+	})
+}
+
+// A failover that loses the last claim, and everything that was counted since, makes the next
+// claim of the same task no other's.
+func TestTokensOutliveARollback(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
+		c := newClient(t, o)
+		id := enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		before, err := o.Client.HGetAll(ctx, c.keys[0].Counts()).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := claimOne(t, c, 0, testTerms)
+		poke(t, o.Client, c.keys[0].Counts(), "DEL")
+		for name, n := range before {
+			poke(t, o.Client, c.keys[0].Counts(), "HSET", name, n)
+		}
+		poke(t, o.Client, c.keys[0].Leased(), "DEL")
+		poke(t, o.Client, c.keys[0].Ready(Normal), "RPUSH", id)
+		second := claimOne(t, c, 0, testTerms)
+		if second.ID != id {
+			t.Fatalf("claimed %s", second.ID)
+		}
+		if stale := settle(t, c, end(first, retry, time.Hour, "no")); len(stale) != 1 {
+			t.Error("the lost claim ended the run of the next")
+		}
+		if stale := settle(t, c, end(second, complete, 0, "")); len(stale) != 0 {
+			t.Error("the newest claim counts for nothing")
 		}
 	})
 }

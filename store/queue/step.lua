@@ -10,21 +10,22 @@
 --       backoff_ms   pause after the second such end, doubled with each further one
 --       jitter       0 to 999: where in these pauses the first task falls
 --       dead_max     dead letters to keep
+--       token        of what is claimed: 40 characters that no claim has had before
 --       then for each queue:
 --       claim        tasks to claim at most; 0 claims none
 --       order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. Whose
 --                    list is empty cedes its turn to the highest that is not
 --
--- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, buried, token, with,
--- id, spec, id, ...}}
+-- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, buried, with, id,
+-- spec, id, ...}}
 --   wait_ms   until the next due time or end of a lease, at least 0; -1 = none is known
 --   left      ready tasks that were not claimed; 0 while the queue is paused
 --   buried    how many of the reaped
---   token     of the claimed tasks
 --   with      {place, run, ...}: what some of the claimed, counted from 1, went through
 -- Errors: none of its own.
 local lease_ms, sweep, crashes_max = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local backoff_ms, jitter, dead_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local suffix = ' ' .. ARGV[7]
 local now_ms, from_ms = task_clock()
 local now = string.format('%.0f', now_ms)
 local until_ms = string.format('%.0f', from_ms + lease_ms)
@@ -117,9 +118,7 @@ end
 -- lease claims tasks and writes them behind the head of the reply.
 local function lease(ids, reply)
   local specs = redis.call('HMGET', tasks, unpack(ids))
-  local token = string.format('%040.0f', redis.call('HINCRBY', counts, 'token', 1))
-  local suffix = ' ' .. token
-  local ends, at, n, with = {}, 6, 0, {}
+  local ends, at, n, with = {}, 5, 0, {}
   for i = 1, #ids do
     local id, spec = ids[i], specs[i]
     if spec then
@@ -140,13 +139,13 @@ local function lease(ids, reply)
     end
   end
   if redis.call('EXISTS', unique) == 1 then free_unique(ids, specs) end
-  reply[5], reply[6] = token, with
+  reply[5] = with
   if sweep > 0 then next_ms = math.min(next_ms, from_ms + lease_ms) end
 end
 
 -- serve takes the step in the queue whose keys are bound.
 local function serve(claim, order)
-  local reply = {0, 0, 0, 0, '', {}}
+  local reply = {0, 0, 0, 0, {}}
   local pushed = 0
   if sweep > 0 then
     local ended = expired(leased)
@@ -186,7 +185,7 @@ end
 local answer = {now_ms, -1}
 for q = 0, #KEYS / 12 - 1 do
   task_use(q)
-  answer[3 + q] = serve(tonumber(ARGV[7 + 2 * q]), ARGV[8 + 2 * q])
+  answer[3 + q] = serve(tonumber(ARGV[8 + 2 * q]), ARGV[9 + 2 * q])
 end
 if next_ms < math.huge then answer[2] = math.max(0, next_ms - now_ms) end
 return answer
