@@ -11,7 +11,7 @@ import (
 )
 
 // columns of the list of tasks. Their widths are fixed, for pages are printed before the next ones are known.
-const columns = "%-30s  %-7s %-16s %-8s %-8s %8s  %-12s  %s"
+const columns = "%-36s  %-7s %-16s %-8s %-8s %8s  %-12s  %s"
 
 var tableHead = row("ID", "QUEUE", "KIND", "STATE", "PRIORITY", "ATTEMPTS", "WHEN", "LAST ERROR")
 
@@ -94,7 +94,7 @@ func instant(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return t.UTC().Format(time.RFC3339Nano)
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 func text(s *string) string {
