@@ -71,18 +71,31 @@ func (c *Client) prepare(t *Task) error {
 
 // EnqueueAll puts many tasks in, in the order given, and writes the ids it makes into
 // them. It says of each whether it was put in, as Enqueue does. Every 256 tasks of a
-// partition are one atomic step, the whole is not.
+// partition, or 1 MiB of payloads, are one atomic step, the whole is not.
 func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
-	places := make([][]int, c.partitions)
 	for i := range tasks {
 		if err := c.prepare(&tasks[i]); err != nil {
 			return nil, err
 		}
+	}
+	enqueued, failed := c.put(ctx, tasks)
+	for _, err := range failed {
+		if err != nil {
+			return enqueued, err
+		}
+	}
+	return enqueued, nil
+}
+
+// put puts in tasks that are prepared. It says of each whether it was put in, or why nobody
+// knows: a partition that cannot be reached holds up none of the others.
+func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed []error) {
+	places := make([][]int, c.partitions)
+	for i := range tasks {
 		p, _ := PartitionOf(tasks[i].ID)
 		places[p] = append(places[p], i)
 	}
-
-	enqueued := make([]bool, len(tasks))
+	enqueued, failed = make([]bool, len(tasks)), make([]error, len(tasks))
 	for {
 		var calls []*call
 		var sent [][]int
@@ -90,27 +103,45 @@ func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
 			if len(places[p]) == 0 {
 				continue
 			}
-			n := min(len(places[p]), enqueueMax)
+			n := together(tasks, places[p])
 			calls = append(calls, c.enqueueCall(p, tasks, places[p][:n]))
 			sent = append(sent, places[p][:n])
 			places[p] = places[p][n:]
 		}
 		if len(calls) == 0 {
-			return enqueued, nil
+			return enqueued, failed
 		}
-		if err := run(ctx, c.rdb, calls); err != nil {
-			return enqueued, fmt.Errorf("queue: enqueue: %w", err)
-		}
+		_ = run(ctx, c.rdb, calls) // each has its own error
 		for i, one := range calls {
 			answers, err := one.cmd.Int64Slice()
-			if err != nil || len(answers) != len(sent[i]) {
-				return enqueued, fmt.Errorf("queue: enqueue: unexpected answer %v", one.cmd)
+			if err == nil && len(answers) != len(sent[i]) {
+				err = fmt.Errorf("unexpected answer %v", one.cmd)
+			}
+			if err != nil {
+				p, _ := PartitionOf(tasks[sent[i][0]].ID)
+				for _, j := range append(sent[i], places[p]...) {
+					failed[j] = fmt.Errorf("queue: enqueue: %w", err)
+				}
+				places[p] = nil
+				continue
 			}
 			for j, answer := range answers {
 				enqueued[sent[i][j]] = answer == 1
 			}
 		}
 	}
+}
+
+// together says how many of the tasks at some places are put in by one script.
+func together(tasks []Task, places []int) int {
+	bytes := 0
+	for n, i := range places {
+		bytes += len(tasks[i].Payload)
+		if n == enqueueMax || (n > 0 && bytes > enqueueBytesMax) {
+			return n
+		}
+	}
+	return len(places)
 }
 
 // place returns the partition of a task: that of its id, or of its subject, or any. Tasks

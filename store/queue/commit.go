@@ -43,8 +43,8 @@ func (c *Client) enqueueOne(ctx context.Context, t Task) (bool, error) {
 		m.flying++
 		m.mu.Unlock()
 		defer m.land()
-		ok, err := c.EnqueueAll(ctx, []Task{t})
-		return err == nil && ok[0], err
+		ok, failed := c.put(ctx, []Task{t})
+		return ok[0], failed[0]
 	}
 	w := &waiter{task: t, turn: make(chan struct{})}
 	m.waiting = append(m.waiting, w)
@@ -72,9 +72,9 @@ func (c *Client) lead(ctx context.Context, batch []*waiter) {
 	for i, w := range batch {
 		tasks[i] = w.task
 	}
-	ok, err := c.EnqueueAll(context.WithoutCancel(ctx), tasks)
+	ok, failed := c.put(context.WithoutCancel(ctx), tasks)
 	for i, w := range batch {
-		w.ok, w.err = err == nil && ok[i], err
+		w.ok, w.err = ok[i], failed[i]
 		if i > 0 {
 			close(w.turn)
 		}

@@ -133,8 +133,8 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 		for i, r := range got.runs {
 			ended[i] = end(r, complete, 0, "")
 		}
-		if stale, err := team.settle(context.Background(), ended, 1); len(stale) != 0 || err != nil {
-			t.Fatal(stale, err)
+		if got, err := team.settle(context.Background(), ended, 1); len(got.stale) != 0 || err != nil {
+			t.Fatal(got.stale, err)
 		}
 		return calls, bytes
 	}

@@ -27,6 +27,9 @@ const (
 	// settleMax and enqueueMax bound the tasks of one script for the same reason.
 	settleMax  = 256
 	enqueueMax = 256
+	// payloadBytesMax bounds what a task carries, and enqueueBytesMax, but for one task, the
+	// payloads of one script: Redis holds a call as a whole, and closes the connection at 1 GiB.
+	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
 	// commitAlone is how many callers of Enqueue may be inside before they are joined;
 	// commitFlushes is how many calls to Redis there are then.
 	commitAlone, commitFlushes = 8, 2

@@ -98,10 +98,10 @@ func (w *world) act() {
 		if len(w.leases) == 0 {
 			return
 		}
-		lost, _, err := w.team.renew(ctx, w.leases, time.Hour)
+		got, err := w.team.renew(ctx, w.leases, time.Hour)
 		fatal(err)
 		for _, r := range w.leases {
-			if _, void := w.void[r]; void != slices.Contains(lost, r) {
+			if _, void := w.void[r]; void != slices.Contains(got.stale, r) {
 				w.t.Errorf("%s: lost %v, want %v", r.ID, !void, void)
 			}
 		}
@@ -212,10 +212,11 @@ func (w *world) settle() {
 			w.over(r.ID)
 		}
 	}
-	stale, err := w.team.settle(context.Background(), some, testTerms.deadMax)
+	answer, err := w.team.settle(context.Background(), some, testTerms.deadMax)
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	stale := answer.stale
 	if got, want := slices.Sorted(slices.Values(ids(stale))), slices.Sorted(slices.Values(ids(want))); !slices.Equal(got, want) {
 		w.t.Errorf("stale %v, want %v", got, want)
 	}

@@ -207,13 +207,20 @@ type outcome struct {
 	reason  string
 }
 
-// settle stores the outcomes of runs, in one round trip. It returns those whose token was
-// stale: they have had no effect. What is sent twice has its effect once, so after an error of
-// the network it can be repeated.
-func (t *team) settle(ctx context.Context, ended []*running, deadMax int) ([]*running, error) {
+// answer is what a script said of runs.
+type answer struct {
+	answered []*running // those that it was asked of
+	failed   []*running // those of calls that were not answered
+	stale    []*running // answered, and with a token that has no effect
+	gone     []*running // stale, and their tasks are not there any more; told by renew
+}
+
+// settle stores the outcomes of runs, in one round trip. What is sent twice has its effect once,
+// so after an error of the network it can be repeated.
+func (t *team) settle(ctx context.Context, ended []*running, deadMax int) (answer, error) {
 	return t.each(ctx, "settle", settleScript, ended, func(some []*running) ([]*running, []any) {
 		return settleArgs(some, deadMax)
-	}, nil)
+	})
 }
 
 // settleArgs orders runs as settle.lua takes them: the complete ones, those of one claim in a
@@ -244,27 +251,25 @@ func settleArgs(runs []*running, deadMax int) (ordered []*running, args []any) {
 	return ordered, args
 }
 
-// renew extends leases, in one round trip, and returns those that are lost; gone are those of
-// them whose tasks are not there any more.
-func (t *team) renew(ctx context.Context, held []*running, lease time.Duration) (lost, gone []*running, err error) {
-	lost, err = t.each(ctx, "renew", renewScript, held, func(some []*running) ([]*running, []any) {
+// renew extends leases, in one round trip.
+func (t *team) renew(ctx context.Context, held []*running, lease time.Duration) (answer, error) {
+	return t.each(ctx, "renew", renewScript, held, func(some []*running) ([]*running, []any) {
 		args := []any{ceilMs(lease)}
 		for _, r := range some {
 			args = append(args, r.ID, r.token)
 		}
 		return some, args
-	}, &gone)
-	return lost, gone, err
+	})
 }
 
 // each runs a script on runs: in one round trip, with one call for each settleMax of a
 // partition of a queue. arguments gives the arguments of a call and the order in which it
-// names the runs; the script answers with the places of the stale ones among them, which are
-// returned. Negative places are noted in gone as well.
+// names the runs; the script answers with the places of the stale ones among them, negative
+// where they are gone. A call that fails takes nothing from what the others said.
 func (t *team) each(ctx context.Context, what string, script *redis.Script, runs []*running,
-	arguments func([]*running) ([]*running, []any), gone *[]*running) (stale []*running, err error) {
+	arguments func([]*running) ([]*running, []any)) (a answer, err error) {
 	if len(runs) == 0 {
-		return nil, nil
+		return a, nil
 	}
 	var calls []*call
 	var sent [][]*running
@@ -275,26 +280,28 @@ func (t *team) each(ctx context.Context, what string, script *redis.Script, runs
 			sent = append(sent, ordered)
 		}
 	}
-	if err := run(ctx, t.rdb, calls); err != nil {
-		return nil, fmt.Errorf("queue: %s: %w", what, err)
-	}
+	_ = run(ctx, t.rdb, calls) // each has its own error
 	for i, one := range calls {
-		places, err := one.cmd.Int64Slice()
-		if err != nil {
-			return nil, fmt.Errorf("queue: %s: %w", what, err)
-		}
+		places, callErr := one.cmd.Int64Slice()
 		for _, place := range places {
-			at := max(place, -place)
-			if at < 1 || at > int64(len(sent[i])) {
-				return nil, fmt.Errorf("queue: %s: unexpected place %d", what, place)
+			if at := max(place, -place); at < 1 || at > int64(len(sent[i])) {
+				callErr = fmt.Errorf("unexpected place %d", place)
 			}
-			stale = append(stale, sent[i][at-1])
-			if place < 0 && gone != nil {
-				*gone = append(*gone, sent[i][at-1])
+		}
+		if callErr != nil {
+			a.failed, err = append(a.failed, sent[i]...), fmt.Errorf("queue: %s: %w", what, callErr)
+			continue
+		}
+		a.answered = append(a.answered, sent[i]...)
+		for _, place := range places {
+			r := sent[i][max(place, -place)-1]
+			a.stale = append(a.stale, r)
+			if place < 0 {
+				a.gone = append(a.gone, r)
 			}
 		}
 	}
-	return stale, nil
+	return a, err
 }
 
 // group sorts runs by queue and partition.

@@ -60,21 +60,21 @@ func claimOne(t testing.TB, c *Client, partition int, with terms) *running {
 func settle(t testing.TB, c *Client, results ...*running) (stale []*running) {
 	t.Helper()
 	team := newTeam(c)
-	stale, err := team.settle(context.Background(), results, testTerms.deadMax)
+	got, err := team.settle(context.Background(), results, testTerms.deadMax)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stale
+	return got.stale
 }
 
 func renew(t testing.TB, c *Client, lease time.Duration, results ...*running) (lost, gone []*running) {
 	t.Helper()
 	team := newTeam(c)
-	lost, gone, err := team.renew(context.Background(), results, lease)
+	got, err := team.renew(context.Background(), results, lease)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lost, gone
+	return got.stale, got.gone
 }
 
 // end returns a run with its outcome.

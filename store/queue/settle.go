@@ -44,20 +44,21 @@ func (s *Server) collect(batch []*running) []*running {
 	return batch
 }
 
-// store settles one batch, however long it takes. Its entries stay among those held until
+// store settles one batch, however long it takes; of what failed in part, only that is repeated. Its entries stay among those held until
 // it has: their leases are renewed meanwhile.
 func (s *Server) store(stopping context.Context, batch []*running) error {
 	var giveUp time.Time
 	pause := errorPause
 	for {
-		stale, err := s.team.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
+		got, err := s.team.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
+		s.held.drop(got.answered)
+		for _, r := range got.stale {
+			s.o.Logger.Warn("a run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
+		}
 		if err == nil {
-			s.held.drop(batch)
-			for _, r := range stale {
-				s.o.Logger.Warn("a run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
-			}
 			return nil
 		}
+		batch = got.failed
 		if stopping.Err() != nil {
 			if giveUp.IsZero() {
 				giveUp = time.Now().Add(s.o.StopTimeout + stopGrace)
@@ -89,20 +90,17 @@ func (s *Server) renewLoop(ctx context.Context) {
 func (s *Server) renewAll(ctx context.Context) {
 	leases := s.held.leases()
 	sent := time.Now()
-	lost, gone, err := s.team.renew(ctx, leases, s.o.Lease)
-	if err != nil {
-		if !errors.Is(err, context.Canceled) {
-			s.o.Logger.Warn("leases cannot be renewed, trying again", "error", err, "tasks", len(leases))
-		}
-		return
+	got, err := s.team.renew(ctx, leases, s.o.Lease)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.o.Logger.Warn("leases cannot be renewed, trying again", "error", err, "tasks", len(got.failed))
 	}
 	// A task that is gone although its lease cannot have ended was cancelled, and the message
 	// that said so got lost. Those whose outcomes are being stored are gone as well; what is
 	// said of them has no effect.
-	gone = slices.DeleteFunc(gone, func(r *running) bool { return s.held.outlivedAt(r, sent) })
+	gone := slices.DeleteFunc(got.gone, func(r *running) bool { return s.held.outlivedAt(r, sent) })
 	s.lose(gone, ErrCancelled)
-	s.lose(lost, ErrLeaseLost)
-	s.held.renewed(leases, sent.Add(s.o.Lease))
+	s.lose(got.stale, ErrLeaseLost)
+	s.held.renewed(got.answered, sent.Add(s.o.Lease))
 }
 
 // watchLoop ends the runs whose leases could not be renewed in time. It is apart from

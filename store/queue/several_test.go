@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -90,8 +91,8 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 				ended = append(ended, end(r, complete, 0, ""))
 			}
 		}
-		if stale, err := team.settle(context.Background(), ended, 10); err != nil || len(stale) != 0 {
-			t.Errorf("stale %v, %v", ids(stale), err)
+		if got, err := team.settle(context.Background(), ended, 10); err != nil || len(got.stale) != 0 {
+			t.Errorf("stale %v, %v", ids(got.stale), err)
 		}
 		for i, c := range clients {
 			if s := stats(t, c); s.Done != int64(2*(i+1)) || s.Leased != 0 {
@@ -279,6 +280,80 @@ return gone`)
 		}
 		if _, err := c.Get(ctx, NewID(0)); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
+		}
+	})
+}
+
+// A partition that fails (here: its keys are of other types) takes nothing from the others: who
+// asked for those gets their answers.
+func TestOnePartitionFails(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			o := options(connectWith(t, b.start(t)), 4)
+			c := newClient(t, o)
+			team := newTeam(c)
+			var held []*running
+			for p := range o.Partitions {
+				enqueue(t, c, Task{Kind: "k", ID: NewID(p)})
+				held = append(held, end(claimOne(t, c, p, testTerms), complete, 0, ""))
+			}
+			poke(t, o.Client, c.keys[1].Leased(), "DEL")
+			poke(t, o.Client, c.keys[1].Leased(), "SET", "x")
+			poke(t, o.Client, c.keys[1].Tasks(), "DEL")
+			poke(t, o.Client, c.keys[1].Tasks(), "SET", "x")
+
+			renewed, err := team.renew(ctx, held, time.Hour)
+			if err == nil || len(renewed.answered) != 3 || !slices.Equal(ids(renewed.failed), ids(held[1:2])) || len(renewed.stale) != 0 {
+				t.Errorf("renew: %+v, %v", renewed, err)
+			}
+			settled, err := team.settle(ctx, held, 10)
+			if err == nil || len(settled.answered) != 3 || !slices.Equal(ids(settled.failed), ids(held[1:2])) || len(settled.stale) != 0 {
+				t.Errorf("settle: %+v, %v", settled, err)
+			}
+
+			tasks := make([]Task, 4*enqueueMax*2)
+			for i := range tasks {
+				tasks[i] = Task{Kind: "k", ID: NewID(i % 4)}
+			}
+			enqueued, failed := c.put(ctx, tasks)
+			for i := range tasks {
+				if bad := i%4 == 1; enqueued[i] == bad || (failed[i] != nil) != bad {
+					t.Fatalf("%s: enqueued %v, %v", tasks[i].ID, enqueued[i], failed[i])
+				}
+			}
+			if _, err := c.EnqueueAll(ctx, []Task{{Kind: "k", ID: NewID(0)}, {Kind: "k", ID: NewID(1)}}); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+// However large the payloads are, no script call is.
+func TestLargePayloads(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		if _, _, err := c.Enqueue(context.Background(), Task{Kind: "k", Payload: make([]byte, payloadBytesMax+1)}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("too large: got %v", err)
+		}
+		tasks := make([]Task, 5)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", ID: NewID(0), Payload: bytes.Repeat([]byte{byte(i), 0, '\r', '\n'}, payloadBytesMax/4)}
+		}
+		places := []int{0, 1, 2, 3, 4}
+		if n := together(tasks, places); n != 1 {
+			t.Errorf("%d of them at once", n)
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		got := step(t, c, 0, 5, 0, testTerms).runs
+		for i := range tasks {
+			if !bytes.Equal(got[i].Payload, tasks[i].Payload) {
+				t.Errorf("the payload of %s is another", got[i].ID)
+			}
 		}
 	})
 }

@@ -17,8 +17,8 @@ type Task struct {
 	ID string
 	// Kind chooses the handler. Printable ASCII without blanks, at most 256 bytes.
 	Kind string
-	// Payload is the handler's own, in any format. Keep it small: a reference rather than
-	// the thing, for it is read back from Redis with every claim.
+	// Payload is the handler's own, in any format, at most 1 MiB. Keep it small: a reference
+	// rather than the thing, for it is read back from Redis with every claim.
 	Payload []byte
 	// Priority says who goes first. The zero value is Normal.
 	Priority Priority
@@ -66,6 +66,9 @@ func (t *Task) check(partitions int) error {
 	}
 	if len(t.Unique) > nameBytesMax || strings.ContainsAny(t.Unique, "\r\n") {
 		return fmt.Errorf("%w: unique key %q", ErrInvalid, t.Unique)
+	}
+	if len(t.Payload) > payloadBytesMax {
+		return fmt.Errorf("%w: a payload of %d bytes", ErrInvalid, len(t.Payload))
 	}
 	if t.Priority > Low {
 		return fmt.Errorf("%w: %v", ErrInvalid, t.Priority)
