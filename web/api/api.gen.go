@@ -470,7 +470,7 @@ type MessageDraft struct {
 	Target *int64 `json:"target,omitempty"`
 }
 
-// Misfire What becomes of an occurrence that came due while nothing ran: sent late (once for all that were missed), or skipped.
+// Misfire What becomes of an occurrence that is more than a minute late because nothing ran: sent late (once for all that were missed), or skipped.
 type Misfire = chat.Misfire
 
 // Next Where the next page begins; null at the end.
@@ -615,7 +615,7 @@ type ScheduleChange struct {
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
-	// Misfire What becomes of an occurrence that came due while nothing ran: sent late (once for all that were missed), or skipped.
+	// Misfire What becomes of an occurrence that is more than a minute late because nothing ran: sent late (once for all that were missed), or skipped.
 	Misfire  *Misfire `json:"misfire,omitempty"`
 	Paused   *bool    `json:"paused,omitempty"`
 	Timezone *string  `json:"timezone,omitempty"`
@@ -642,7 +642,7 @@ type ScheduleDraft struct {
 	// Group Compared byte for byte.
 	Group *Id `json:"group,omitempty"`
 
-	// Misfire What becomes of an occurrence that came due while nothing ran: sent late (once for all that were missed), or skipped.
+	// Misfire What becomes of an occurrence that is more than a minute late because nothing ran: sent late (once for all that were missed), or skipped.
 	Misfire *Misfire `json:"misfire,omitempty"`
 
 	// Timezone An IANA name; UTC where it is absent.
