@@ -12,7 +12,7 @@ import (
 // Bounds of schedules.
 const (
 	aheadMax      = 366 * 24 * time.Hour // how far ahead a message may be put: a year, whichever
-	lateMax       = time.Minute          // above it an occurrence was missed: misfire says what becomes of it
+	lateMax       = 10 * time.Second     // above it an occurrence was missed: misfire says what becomes of it. A lease of a dead node and a sweep are less
 	missedMax     = 10_000               // missed occurrences that are counted at a time: 10 ms of looking at the calendar
 	scheduleCount = 1_000_000_000        // occurrences of one schedule, where it bounds them
 )

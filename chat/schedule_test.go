@@ -239,7 +239,7 @@ func TestScheduleMissed(t *testing.T) {
 		sent   int64
 		missed int64 // 10 more may be missed while the test runs
 	}{
-		{"a little late", chat.ScheduleDraft{Cron: "* * * * *", Misfire: chat.MisfireSkip}, 50 * time.Second, chat.SchedulePending, 1, 0},
+		{"a little late", chat.ScheduleDraft{Cron: "* * * * *", Misfire: chat.MisfireSkip}, 2 * time.Second, chat.SchedulePending, 1, 0},
 		{"sent late, once for all", chat.ScheduleDraft{Cron: "* * * * * *"}, 100 * time.Second, chat.SchedulePending, 1, 100},
 		{"skipped", chat.ScheduleDraft{Cron: "* * * * * *", Misfire: chat.MisfireSkip}, 100 * time.Second, chat.SchedulePending, 0, 101},
 		{"once, sent late", chat.ScheduleDraft{}, time.Hour, chat.ScheduleDone, 1, 0},
@@ -374,7 +374,7 @@ func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
 	b := newBench(t)
 	v, err := b.CreateSchedule(b.ctx, as("alice"), chat.ScheduleDraft{User: "bob", Body: ptr("x"), Cron: "0 9 * * *", Timezone: "Asia/Tokyo"})
 	b.must(err)
-	due := b.overdue(v.ID, 10*time.Second).NextMs
+	due := b.overdue(v.ID, 2*time.Second).NextMs
 	for _, c := range []chat.ScheduleChange{
 		{Until: ptr(b.clock().Add(time.Hour))},
 		{Cron: ptr("0 9 * * *"), Timezone: ptr("Asia/Tokyo"), Misfire: ptr(chat.MisfireSkip), Count: ptr[int64](2), Body: ptr("y")},

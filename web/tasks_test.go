@@ -265,8 +265,8 @@ func TestTaskInputs(t *testing.T) {
 	o := startOperated(t)
 	raw := func(cursor string) string { return base64.RawURLEncoding.EncodeToString([]byte(cursor)) }
 	queries := []string{
-		"state=done", "state=", "state=READY", "queue=", "queue=nope", "queue=a:b", "limit=0", "limit=x",
-		"cursor=", "cursor=x", "cursor=ready.core", "cursor=ready.nope.", "cursor=done.core.", "cursor=ready.core.!",
+		"state=done", "state=", "state=READY", "queue=nope", "queue=a:b", "limit=0", "limit=x",
+		"cursor=x", "cursor=ready.core", "cursor=ready.nope.", "cursor=done.core.", "cursor=ready.core.!",
 		"state=dead&cursor=ready.core.", "queue=core&cursor=ready.egress.",
 	}
 	for _, state := range []string{"ready", "delayed", "leased", "dead"} {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,9 +28,20 @@ func main() {
 	logging.Disable()
 	// So does net/http, which writes down what an address outside sends unasked: that may be what we have sent there.
 	log.SetOutput(io.Discard)
+	dropEmpty(os.Environ())
 	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "chatd: %v\n", err)
 		os.Exit(1)
+	}
+}
+
+// dropEmpty takes settings that are set to nothing out of the environment: they stand for their defaults, as a compose file
+// writes them (CHATD_ADDR: ${CHATD_ADDR:-}).
+func dropEmpty(environ []string) {
+	for _, entry := range environ {
+		if name, value, _ := strings.Cut(entry, "="); value == "" && strings.HasPrefix(name, "CHATD_") {
+			_ = os.Unsetenv(name)
+		}
 	}
 }
 

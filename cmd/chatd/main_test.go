@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,5 +101,17 @@ func TestServe(t *testing.T) {
 	}
 	if _, _, err := call(t, "healthcheck", "-addr", addr); err == nil {
 		t.Error("healthcheck of a stopped server succeeds")
+	}
+}
+
+func TestAnEmptySettingIsNone(t *testing.T) {
+	t.Setenv("CHATD_NOTIFY_DELAY", "")
+	t.Setenv("CHATD_LOG", "debug")
+	dropEmpty(os.Environ())
+	if value, ok := os.LookupEnv("CHATD_NOTIFY_DELAY"); ok {
+		t.Errorf("CHATD_NOTIFY_DELAY is still set, to %q", value)
+	}
+	if got := os.Getenv("CHATD_LOG"); got != "debug" {
+		t.Errorf("CHATD_LOG: got %q", got)
 	}
 }

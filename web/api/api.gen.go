@@ -470,7 +470,7 @@ type MessageDraft struct {
 	Target *int64 `json:"target,omitempty"`
 }
 
-// Misfire What becomes of an occurrence that is more than a minute late because nothing ran: sent late (once for all that were missed), or skipped.
+// Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
 type Misfire = chat.Misfire
 
 // Next Where the next page begins; null at the end.
@@ -615,7 +615,7 @@ type ScheduleChange struct {
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
-	// Misfire What becomes of an occurrence that is more than a minute late because nothing ran: sent late (once for all that were missed), or skipped.
+	// Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
 	Misfire  *Misfire `json:"misfire,omitempty"`
 	Paused   *bool    `json:"paused,omitempty"`
 	Timezone *string  `json:"timezone,omitempty"`
@@ -642,7 +642,7 @@ type ScheduleDraft struct {
 	// Group Compared byte for byte.
 	Group *Id `json:"group,omitempty"`
 
-	// Misfire What becomes of an occurrence that is more than a minute late because nothing ran: sent late (once for all that were missed), or skipped.
+	// Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
 	Misfire *Misfire `json:"misfire,omitempty"`
 
 	// Timezone An IANA name; UTC where it is absent.
@@ -836,7 +836,7 @@ type ListAnnouncementsParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -851,7 +851,7 @@ type ListGroupsParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -866,7 +866,7 @@ type ListPublicGroupsParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -875,7 +875,7 @@ type ListMembersParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -907,7 +907,7 @@ type ListReceiptsParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -925,7 +925,7 @@ type ListSchedulesParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -946,13 +946,13 @@ type ListTasksParams struct {
 	// State All states where it is absent.
 	State *TaskState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Queue All queues where it is absent.
-	Queue *Id `form:"queue,omitempty" json:"queue,omitempty"`
+	// Queue All queues where it is absent or empty.
+	Queue *string `form:"queue,omitempty" json:"queue,omitempty"`
 
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -966,7 +966,7 @@ type ListWebhooksParams struct {
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
