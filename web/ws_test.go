@@ -504,7 +504,8 @@ func TestWSStalled(t *testing.T) {
 	bob, _ := n.hello(t, "bob", nil)
 	body := strings.Repeat("x", 16<<10)
 	got := int64(0)
-	for range 1200 { // more than the buffers of a loopback connection hold
+	// More than the buffers of a loopback connection hold, and for longer than the server waits once they are full.
+	for i, begin := 0, time.Now(); i < 1200 || time.Since(begin) < 2*time.Second; i++ {
 		last := n.say(t, "red", "ann", body)
 		for got < last {
 			f := bob.op("messages")
