@@ -132,13 +132,16 @@ func TestADeliveryLooksAgain(t *testing.T) {
 
 	// What is wanted may change while a delivery waits.
 	mentioned := func(p *chat.PushTask, _ *chat.TaskRun) { p.Mentions = 1 }
-	for level, want := range map[chat.NotifyLevel][2]int{chat.NotifyNone: {0, 0}, chat.NotifyMentions: {0, 1}, chat.NotifyAll: {1, 1}} {
-		if _, err := r.SetNotify(ctx, bob, "g", chat.NotifySetting{Level: level}); err != nil {
+	for _, c := range []struct {
+		level                chat.NotifyLevel
+		plainly, asMentioned int // how many arrive
+	}{{chat.NotifyNone, 0, 0}, {chat.NotifyMentions, 0, 1}, {chat.NotifyAll, 1, 1}} { // the last one holds for what follows
+		if _, err := r.SetNotify(ctx, bob, "g", chat.NotifySetting{Level: c.level}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(r.receiver.Got("bob"))
-		r.arrives(before+want[0], r.push(id, nil))
-		r.arrives(before+want[0]+want[1], r.push(id, mentioned))
+		r.arrives(before+c.plainly, r.push(id, nil))
+		r.arrives(before+c.plainly+c.asMentioned, r.push(id, mentioned))
 	}
 
 	// What is shown is the message as it is now.
