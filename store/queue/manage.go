@@ -6,7 +6,8 @@ import (
 )
 
 // Retry makes a dead or a delayed task ready now, under its old id. A dead one begins anew: no
-// failed attempt counts any more. ErrConflict: the task is ready already, or runs.
+// failed attempt counts any more, but a deadline stays. ErrConflict: the task is ready already,
+// or runs.
 // ErrNotFound: there is none of this id.
 func (c *Client) Retry(ctx context.Context, id string) error {
 	state, err := c.move(ctx, &call{script: retryScript, args: []any{id}}, id)
