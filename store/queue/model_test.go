@@ -244,16 +244,19 @@ func (w *world) check() {
 			}
 			all = append(all, listed...)
 		}
+		var dead []string
 		for _, key := range []string{k.Delayed(), k.Leased(), k.Dead()} {
 			listed, err := w.c.rdb.ZRange(ctx, key, 0, -1).Result()
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			all = append(all, listed...)
+			all, dead = append(all, listed...), listed
 		}
+		waits := map[string]bool{}
 		for _, member := range all {
 			id, _, _ := strings.Cut(member, " ")
 			places[id]++
+			waits[id] = id == member
 		}
 		specs, err := w.c.rdb.HKeys(ctx, k.Tasks()).Result()
 		if err != nil {
@@ -266,6 +269,11 @@ func (w *world) check() {
 		holders, err := w.c.rdb.HVals(ctx, k.Unique()).Result()
 		if err != nil {
 			w.t.Fatal(err)
+		}
+		for _, id := range holders {
+			if !waits[id] || slices.Contains(dead, id) {
+				w.t.Errorf("%s has a unique key and does not wait", id)
+			}
 		}
 		for _, id := range slices.Concat(specs, records, holders) {
 			if !w.there[id] {
