@@ -68,12 +68,21 @@ func (s *Service) refused(ctx context.Context, by Caller, group string, err erro
 	return err
 }
 
-// indexAdd brings the index of users up to date before the answer, so that they read their own write. The task that
-// the store's step has enqueued is the net behind it, so a failure here is only logged.
-func (s *Service) indexAdd(ctx context.Context, users []string, group string, seen int64) {
-	if err := s.stores.AddUserGroups(ctx, users, group, seen); err != nil {
-		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", group, "error", err)
+// indexCreated brings the index of the members of a new group up to date before the answer, so that they read their own
+// write. The task that the store's step has enqueued is the net behind it, so a failure here is only logged. All of them
+// are written in one go, without a look at each; where the log has grown since, some of them may be out again, and what
+// this wrote late is put right.
+func (s *Service) indexCreated(ctx context.Context, users []string, g NewGroup) {
+	if err := s.stores.AddUserGroups(ctx, users, g.ID, 0); err != nil {
+		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", g.ID, "error", err)
 	}
+	if now, err := s.truth(ctx, users[0], g.ID); err == nil && now.Epoch == g.Epoch && now.Last == int64(len(g.Notices)) {
+		return
+	}
+	_ = each(ctx, users, func(ctx context.Context, user string) error {
+		s.index(ctx, user, g.ID)
+		return nil
+	})
 }
 
 // index does the same for one user by the truth of the group: between a step and this write another may have been done,

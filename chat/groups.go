@@ -51,7 +51,7 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 		return Group{}, err
 	}
 	if info.Epoch == g.Epoch {
-		s.indexAdd(ctx, users, g.ID, 0)
+		s.indexCreated(ctx, users, g)
 	} else if _, err := s.repairIndex(ctx, by.User, g.ID); err != nil {
 		// This creation was done before: which of its members are still in the group is for the task to find out.
 		return Group{}, asError(err)

@@ -143,6 +143,12 @@ func (o *overtaken) Leave(ctx context.Context, m chat.Membership) (bool, error) 
 	return deleted, err
 }
 
+func (o *overtaken) CreateGroup(ctx context.Context, g chat.NewGroup) error {
+	err := o.Stores.CreateGroup(ctx, g)
+	o.between()
+	return err
+}
+
 func (o *overtaken) Join(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	member, added, err := o.Stores.Join(ctx, m)
 	o.between()
@@ -165,5 +171,11 @@ func TestIndexOfASlowNode(t *testing.T) {
 	b.must(err)
 	if got := b.index("cid", "g"); got >= 0 {
 		t.Error("cid is no member any longer, and his index holds the group")
+	}
+	slow.between = func() { b.must(b.RemoveMember(b.ctx, as("dora"), "h", "dora")) }
+	_, err = chat.New(slow, chat.Options{}).CreateGroup(b.ctx, as("alice"), chat.GroupDraft{ID: "h", Members: []string{"dora", "eve"}})
+	b.must(err)
+	if got := []int64{b.index("alice", "h"), b.index("dora", "h"), b.index("eve", "h")}; !slices.Equal(got, []int64{0, -1, 0}) {
+		t.Errorf("alice and eve are members, dora left at once: their indexes say %v", got)
 	}
 }
