@@ -477,6 +477,30 @@ func TestRenewedLeaseIsNotTakenBack(t *testing.T) {
 	})
 }
 
+// A task that says every time how far it is, and that the next run is to go on, outlives more workers than one run may.
+func TestSnoozeForgetsTheCrashes(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+		short := terms{lease: time.Millisecond, crashesMax: 2, backoffMin: time.Millisecond, deadMax: 10}
+		long := short
+		long.lease = time.Minute
+		for range 3 {
+			claimOne(t, c, 0, short)
+			got := claimOne(t, c, 0, long)
+			if got.crashes != 1 {
+				t.Fatalf("after a lease that ended: %d crashes, want 1", got.crashes)
+			}
+			if stale := settle(t, c, end(got, snooze, 0, "")); len(stale) > 0 {
+				t.Fatal("the snooze was stale")
+			}
+		}
+		if s := stats(t, c); s.ReadyAll() != 1 || s.Dead != 0 || s.Crashed != 3 {
+			t.Errorf("got %+v, want the task ready again", s)
+		}
+	})
+}
+
 func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)

@@ -9,7 +9,8 @@
 --         retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --         bury    the same, but it becomes a dead letter
 --         expire  its deadline passed before it began: a dead letter, no attempt counted
---         snooze  no attempt counted: to the tail of its list, or there after delay_ms
+--         snooze  no attempt counted, its crashes forgotten: to the tail of its list, or there
+--                 after delay_ms
 --         return  no attempt counted: back to the head of its list, in front of what was
 --                 returned before it, and with its unique key unless a younger task has that
 --
@@ -48,7 +49,8 @@ for i = at, #ARGV, 5 do
     back[#back + 1] = id
   else
     local run = task_run(redis.call('HGET', runs, id))
-    if verdict ~= 'snooze' then run.err = err end
+    -- Who snoozes has not killed its worker: a long task of many runs is not buried for the crashes of all of them.
+    if verdict == 'snooze' then run.crashes = 0 else run.err = err end
     if verdict == 'retry' or verdict == 'bury' then
       run.attempts = run.attempts + 1
       redis.call('HINCRBY', counts, 'failed', 1)

@@ -63,8 +63,9 @@ func (e snoozeError) Error() string { return "queue: snoozed for " + e.after.Str
 
 // Snooze is what a handler returns that cannot do its work yet (a lock is held, a limit is
 // reached) and has not failed either: no attempt is counted, and the task runs again after d,
-// of which no more than 30 days count. With 0 it goes to the tail of its list. Nothing but a
-// deadline ends a task that is snoozed again and again.
+// of which no more than 30 days count. With 0 it goes to the tail of its list. The leases that
+// ended before are forgotten: a long task of many runs does not die of all its workers'
+// deaths. Nothing but a deadline ends a task that is snoozed again and again.
 func Snooze(d time.Duration) error { return snoozeError{min(max(d, 0), pauseMax)} }
 
 // judge says what becomes of a task whose handler has ended with err.
