@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -109,7 +110,13 @@ func TestLongPollWakesAtOnce(t *testing.T) {
 	group := must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g", Members: []string{"bob"}}))(t)
 	bob := nodes[1].Client("bob")
 	after := map[string]client.Position{"g": client.At(group.Last)}
-	inbox := must(bob.Sync(ctx, client.SyncRequest{WaitS: 10}))(t).Inbox // told of being added
+	var inbox client.Inbox
+	harness.Eventually(t, 10*time.Second, "bob is told of being added", func() (err error) {
+		if inbox, err = bob.Inbox(ctx, nil, 0); err == nil && inbox.Last == 0 {
+			err = errors.New("his inbox is empty")
+		}
+		return err
+	})
 	for range 5 {
 		type answer struct {
 			client.SyncAnswer
