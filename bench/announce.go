@@ -107,7 +107,7 @@ func (b *bench) announceKilling(server *redistest.Server, node *harness.Node, op
 			exactly++
 		}
 	}
-	b.table.count(fmt.Sprintf("the same, %d times killed in the middle", kills), "%d of %d inboxes have it once, %d delivered of %d after %v (a lease is 15 s)",
+	b.table.count(fmt.Sprintf("the same, %d times killed in the middle", kills), "%d of %d inboxes have it once, %d delivered of %d after %v (a lease is 5 s)",
 		exactly, users, a.Delivered, a.Total, time.Since(began).Round(time.Second))
 	if exactly != users || a.Delivered != a.Total || a.State != "done" {
 		return fmt.Errorf("%d of %d inboxes have it once; it is %s", exactly, users, a.State)
