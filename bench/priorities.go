@@ -34,7 +34,7 @@ func priorities(b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer e.close()
+	defer func() { _ = e.close() }()
 	if err := e.(*ours).putAll(b.ctx, low, queue.Task{Kind: "k", Priority: queue.Low}); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (b *bench) capacity(addr string, n int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer e.close()
+	defer func() { _ = e.close() }()
 	if err := e.(*ours).putAll(b.ctx, n, queue.Task{Kind: "k", Priority: queue.High}); err != nil {
 		return 0, err
 	}

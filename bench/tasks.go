@@ -62,7 +62,7 @@ func processing(b *bench, addr string) error {
 
 // emptied fills a queue and returns at what rate its tasks are completed. It closes the engine.
 func (b *bench) emptied(e engine, n int) (float64, error) {
-	defer e.close()
+	defer func() { _ = e.close() }()
 	if err := e.fill(b.ctx, n); err != nil {
 		return 0, err
 	}

@@ -19,7 +19,7 @@ func waiting(b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer e.close()
+	defer func() { _ = e.close() }()
 	hours := queue.Task{Kind: "k", Payload: []byte(taskPayload), Delay: 24 * time.Hour}
 	for _, delayed := range []int{0, many} {
 		before := infoOf(server, "used_memory")
