@@ -24,23 +24,28 @@ type AnnouncementTarget struct {
 	Users  []string `json:"users,omitempty"`
 }
 
+// AnnouncementText is what does not change of an announcement, as it is stored.
+type AnnouncementText struct {
+	From     string             `json:"from"`
+	To       AnnouncementTarget `json:"to"`
+	Body     *string            `json:"body,omitempty"`
+	Data     json.RawMessage    `json:"data,omitempty"`
+	At       *Time              `json:"at,omitempty"`
+	Cron     string             `json:"cron,omitempty"`
+	Timezone string             `json:"timezone,omitempty"`
+	Priority Priority           `json:"priority"`
+}
+
 // Announcement is what operators see of an announcement. The counts are of its newest run.
 type Announcement struct {
-	ID        string             `json:"id"`
-	State     AnnouncementState  `json:"state"`
-	From      string             `json:"from"`
-	To        AnnouncementTarget `json:"to"`
-	Body      *string            `json:"body,omitempty"`
-	Data      json.RawMessage    `json:"data,omitempty"`
-	At        *Time              `json:"at,omitempty"`
-	Cron      string             `json:"cron,omitempty"`
-	Timezone  string             `json:"timezone,omitempty"`
-	Priority  Priority           `json:"priority"`
-	NextAt    *Time              `json:"next_at"`
-	Total     int64              `json:"total"`
-	Delivered int64              `json:"delivered"`
-	Failed    int64              `json:"failed"`
-	CreatedAt Time               `json:"created_at"`
+	ID    string            `json:"id"`
+	State AnnouncementState `json:"state"`
+	AnnouncementText
+	NextAt    *Time `json:"next_at"`
+	Total     int64 `json:"total"`
+	Delivered int64 `json:"delivered"`
+	Failed    int64 `json:"failed"`
+	CreatedAt Time  `json:"created_at"`
 }
 
 // AnnouncementDraft is what an operator asks to be announced.

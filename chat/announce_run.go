@@ -15,11 +15,11 @@ const (
 )
 
 // page is how many inboxes a step fills.
-func (a announced) page() int {
+func (a AnnouncementText) page() int {
 	return min(announcePageUsers, max(1, announcePageBytes/len(itemRest(a.item(0)))))
 }
 
-func (a announced) item(nowMs int64) Item {
+func (a AnnouncementText) item(nowMs int64) Item {
 	return Item{Kind: ItemAnnouncement, From: a.From, Body: a.Body, Data: a.Data, SentAt: TimeMs(nowMs)}
 }
 
@@ -36,7 +36,7 @@ func (s *Service) announce(ctx context.Context, t AnnounceTask) error {
 	if err != nil {
 		return err
 	}
-	a, err := r.announced()
+	a, err := r.text()
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Service) announcePart(ctx context.Context, part AnnouncementPart) error
 	if page == nil {
 		return s.stores.CloseAnnouncement(ctx, part.Announcement, part.Run)
 	}
-	var a announced
+	var a AnnouncementText
 	if err := json.Unmarshal(page.Draft, &a); err != nil {
 		return fmt.Errorf("announcement %s: %w", part.Announcement, err)
 	}

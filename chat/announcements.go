@@ -19,18 +19,6 @@ const announcementsRead = 20
 
 var errNoAnnouncement = &Error{Code: CodeNotFound, Message: "no such announcement"}
 
-// announced is what does not change of an announcement, as it is stored.
-type announced struct {
-	From     string             `json:"from"`
-	To       AnnouncementTarget `json:"to"`
-	Body     *string            `json:"body,omitempty"`
-	Data     json.RawMessage    `json:"data,omitempty"`
-	At       *Time              `json:"at,omitempty"`
-	Cron     string             `json:"cron,omitempty"`
-	Timezone string             `json:"timezone,omitempty"`
-	Priority Priority           `json:"priority"`
-}
-
 // Announce puts a message into the logs of groups and an item into the inboxes of users, for operators: now, at a time, or
 // again and again. It is on its way when this returns.
 func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) (Announcement, error) {
@@ -66,8 +54,8 @@ func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) 
 }
 
 // newAnnounced checks a draft.
-func (s *Service) newAnnounced(by Caller, d AnnouncementDraft) (announced, error) {
-	a := announced{From: by.User, To: AnnouncementTarget{All: d.To.All}, Body: d.Body, Cron: d.Cron, Timezone: d.Timezone, Priority: d.Priority}
+func (s *Service) newAnnounced(by Caller, d AnnouncementDraft) (AnnouncementText, error) {
+	a := AnnouncementText{From: by.User, To: AnnouncementTarget{All: d.To.All}, Body: d.Body, Cron: d.Cron, Timezone: d.Timezone, Priority: d.Priority}
 	if d.Key != "" && !ValidKey(d.Key) {
 		return a, invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
 	}
@@ -112,7 +100,7 @@ func (s *Service) newAnnounced(by Caller, d AnnouncementDraft) (announced, error
 }
 
 // start is when the first run begins; 0: now.
-func (a announced) start(nowMs int64) (int64, error) {
+func (a AnnouncementText) start(nowMs int64) (int64, error) {
 	switch {
 	case a.Cron != "":
 		next, err := a.next(nowMs)
@@ -129,7 +117,7 @@ func (a announced) start(nowMs int64) (int64, error) {
 }
 
 // next is when the run after an instant begins; 0: there is none.
-func (a announced) next(afterMs int64) (int64, error) {
+func (a AnnouncementText) next(afterMs int64) (int64, error) {
 	if a.Cron == "" {
 		return 0, nil
 	}
@@ -146,7 +134,7 @@ func (a announced) next(afterMs int64) (int64, error) {
 
 // announcementID makes an id: the same one for the same request, where it has a key. It outlives the time for which the
 // answer to the key is kept.
-func announcementID(by Caller, key string, a announced) string {
+func announcementID(by Caller, key string, a AnnouncementText) string {
 	var b [15]byte
 	if key == "" {
 		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
@@ -257,8 +245,8 @@ func noAnnouncement(err error) error {
 	return asError(err)
 }
 
-func (r AnnouncementRecord) announced() (announced, error) {
-	var a announced
+func (r AnnouncementRecord) text() (AnnouncementText, error) {
+	var a AnnouncementText
 	if err := json.Unmarshal(r.Draft, &a); err != nil {
 		return a, fmt.Errorf("announcement %s: %w", r.ID, err)
 	}
@@ -267,9 +255,8 @@ func (r AnnouncementRecord) announced() (announced, error) {
 
 // view is what operators see of a record.
 func (r AnnouncementRecord) view() (Announcement, error) {
-	a, err := r.announced()
-	v := Announcement{ID: r.ID, State: r.State, From: a.From, To: a.To, Body: a.Body, Data: a.Data, At: a.At, Cron: a.Cron,
-		Timezone: a.Timezone, Priority: a.Priority, Total: r.Total, Delivered: r.Delivered, Failed: r.Failed,
+	a, err := r.text()
+	v := Announcement{ID: r.ID, State: r.State, AnnouncementText: a, Total: r.Total, Delivered: r.Delivered, Failed: r.Failed,
 		CreatedAt: TimeMs(r.CreatedMs)}
 	if r.NextMs > 0 {
 		next := TimeMs(r.NextMs)
