@@ -55,12 +55,14 @@ func get(client *http.Client, url string) error {
 	return errors.Join(errors.New("answered "+answer.Status), answer.Body.Close())
 }
 
-func TestNothingPrivateIsReached(t *testing.T) {
+// countConnections listens on a port of this host until the test ends, and counts who gets through to it.
+func countConnections(t *testing.T) (port int, accepted *atomic.Int64) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var accepted atomic.Int64
+	accepted = new(atomic.Int64)
 	go func() {
 		for {
 			c, err := listener.Accept()
@@ -68,11 +70,15 @@ func TestNothingPrivateIsReached(t *testing.T) {
 				return
 			}
 			accepted.Add(1)
-			c.Close()
+			_ = c.Close()
 		}
 	}()
-	defer func() { _ = listener.Close() }()
-	port := listener.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().(*net.TCPAddr).Port, accepted
+}
+
+func TestNothingPrivateIsReached(t *testing.T) {
+	port, accepted := countConnections(t)
 
 	g := newGuard(nil)
 	g.safe = ssrf.New(ssrf.WithPorts(uint16(port)))
@@ -165,23 +171,7 @@ func TestOwnAddressesAreNotPublic(t *testing.T) {
 // TestRebinding has names that lead to the internet when they are looked at and to this host a moment later, or to both
 // at once: what is checked is what is connected to.
 func TestRebinding(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var accepted atomic.Int64
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			accepted.Add(1)
-			c.Close()
-		}
-	}()
-	defer func() { _ = listener.Close() }()
-	port := listener.Addr().(*net.TCPAddr).Port
+	port, accepted := countConnections(t)
 
 	publicly, home := netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("127.0.0.1")
 	var looks atomic.Int64
