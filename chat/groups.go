@@ -200,11 +200,11 @@ func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor strin
 	if err != nil {
 		return List[GroupView]{}, err
 	}
+	out := List[GroupView]{Total: int64(len(infos))}
 	slices.SortFunc(infos, func(a, b Info) int { return activity(a).compare(activity(b)) })
 	if cursor != "" {
 		infos = infos[firstAfter(infos, after):]
 	}
-	var out List[GroupView]
 	if len(infos) > limit {
 		infos = infos[:limit]
 		out.Next = activity(infos[limit-1]).String()
@@ -320,7 +320,9 @@ func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change 
 		notices = append(notices, s.notice(by, id, now, Entry{Notice: NoticeRenamed, Name: change.Name}))
 	}
 	if settings {
-		notices = append(notices, s.notice(by, id, now, Entry{Notice: NoticeSettings}))
+		changed := change
+		changed.Name = nil
+		notices = append(notices, s.notice(by, id, now, Entry{Notice: NoticeSettings, Settings: &changed}))
 	}
 	if len(notices) == 0 {
 		return info.Group, nil

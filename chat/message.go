@@ -55,9 +55,10 @@ type Entry struct {
 	Emoji     string          `json:"emoji,omitempty"`
 	Removed   bool            `json:"removed,omitempty"`
 	Notice    string          `json:"notice,omitempty"`
-	User      string          `json:"user,omitempty"` // whom a notice concerns
-	Role      Role            `json:"role,omitempty"` // the new role, in a notice of role
-	Name      *string         `json:"name,omitempty"` // the new name, in a notice of renamed
+	User      string          `json:"user,omitempty"`     // whom a notice concerns
+	Role      Role            `json:"role,omitempty"`     // the new role, in a notice of role
+	Name      *string         `json:"name,omitempty"`     // the new name, in a notice of renamed
+	Settings  *GroupChange    `json:"settings,omitempty"` // the new values of what changed, in a notice of settings
 	EditedAt  *Time           `json:"edited_at,omitempty"`
 	DeletedAt *Time           `json:"deleted_at,omitempty"`
 }

@@ -53,10 +53,12 @@ type GroupView struct {
 	LastMessage    json.RawMessage `json:"last_message"` // null where there is none
 }
 
-// Page of a list: the cursor to go on from is empty at the end.
+// List is a page of a list. Next is the cursor of the next page, empty at the end. Total counts the whole list; only
+// Groups sets it.
 type List[T any] struct {
 	Items []T
 	Next  string
+	Total int64
 }
 
 // PullQuery asks for a page of a group. After is the raw text of the client: an id or a cursor; nil: not given.

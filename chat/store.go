@@ -51,14 +51,14 @@ type NewGroup struct {
 	Notices []NoticeEntry
 }
 
-// GroupChange is a change of name or settings; nil fields stay.
+// GroupChange is a change of name or settings; nil fields stay. A notice of settings carries it without the name.
 type GroupChange struct {
-	Name       *string
-	Visibility *Visibility
-	Keep       *int64
-	BacklogMax *int64
-	Post       *Posting
-	History    *bool
+	Name       *string     `json:"name,omitempty"`
+	Visibility *Visibility `json:"visibility,omitempty"`
+	Keep       *int64      `json:"keep,omitempty"`
+	BacklogMax *int64      `json:"backlog_max,omitempty"`
+	Post       *Posting    `json:"post,omitempty"`
+	History    *bool       `json:"history,omitempty"`
 }
 
 // Membership is a change of one user's membership, with the notice that tells of it.

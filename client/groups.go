@@ -28,14 +28,11 @@ func (c *Client) CreateGroup(ctx context.Context, draft GroupDraft) (Group, erro
 	return g, err
 }
 
-// Groups lists the caller's groups, the latest active first. next is empty after the last page.
-func (c *Client) Groups(ctx context.Context, page Page) (groups []GroupState, next string, err error) {
-	var answer struct {
-		Groups []GroupState `json:"groups"`
-		Next   string       `json:"next"`
-	}
-	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true}, &answer)
-	return answer.Groups, answer.Next, err
+// Groups lists the caller's groups, the latest active first.
+func (c *Client) Groups(ctx context.Context, page Page) (GroupList, error) {
+	var list GroupList
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true}, &list)
+	return list, err
 }
 
 // PublicGroups lists the public groups by name.

@@ -129,12 +129,12 @@ func (p *Poll) start(ctx context.Context) error {
 	track := newTracker(at, &p.count)
 	page := Page{Limit: 1000}
 	for {
-		groups, next, err := p.client.Groups(ctx, page)
+		list, err := p.client.Groups(ctx, page)
 		if err != nil {
 			return err
 		}
-		stand := make(map[string]GroupPosition, len(groups))
-		for _, g := range groups {
+		stand := make(map[string]GroupPosition, len(list.Groups))
+		for _, g := range list.Groups {
 			stand[g.ID] = GroupPosition{Epoch: g.Epoch, First: g.First, Last: g.Last, Seen: g.Seen, Read: g.Read}
 		}
 		if fixed := track.pin(stand); len(fixed) > 0 {
@@ -142,10 +142,10 @@ func (p *Poll) start(ctx context.Context) error {
 				return err
 			}
 		}
-		if next == "" {
+		if list.Next == "" {
 			break
 		}
-		page.Cursor = next
+		page.Cursor = list.Next
 	}
 	p.track = track
 	return nil

@@ -27,11 +27,14 @@ type Message struct {
 	SentAt    time.Time           `json:"sent_at"`
 	ReplyTo   int64               `json:"reply_to,omitempty"`
 	Mentions  []string            `json:"mentions,omitempty"`
-	Target    int64               `json:"target,omitempty"`  // of an edit, a delete or a reaction
-	Emoji     string              `json:"emoji,omitempty"`   // of a reaction
-	Removed   bool                `json:"removed,omitempty"` // the reaction was taken back
-	Notice    string              `json:"notice,omitempty"`  // created, joined, left, removed, role, renamed, settings
-	User      string              `json:"user,omitempty"`    // whom a notice concerns
+	Target    int64               `json:"target,omitempty"`   // of an edit, a delete or a reaction
+	Emoji     string              `json:"emoji,omitempty"`    // of a reaction
+	Removed   bool                `json:"removed,omitempty"`  // the reaction was taken back
+	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
+	User      string              `json:"user,omitempty"`     // whom a notice concerns
+	Role      string              `json:"role,omitempty"`     // the new role, in a notice of role
+	Name      *string             `json:"name,omitempty"`     // the new name, in a notice of renamed; may be empty
+	Settings  *GroupChange        `json:"settings,omitempty"` // the new values, in a notice of settings
 	EditedAt  *time.Time          `json:"edited_at,omitempty"`
 	DeletedAt *time.Time          `json:"deleted_at,omitempty"`
 	Reactions map[string]Reaction `json:"reactions,omitempty"` // only in answers to Messages
@@ -94,6 +97,13 @@ type GroupState struct {
 	Unread         int64    `json:"unread"`
 	MentionsUnread int64    `json:"mentions_unread"`
 	LastMessage    *Message `json:"last_message"`
+}
+
+// GroupList is a page of the caller's groups.
+type GroupList struct {
+	Groups []GroupState `json:"groups"`
+	Total  int64        `json:"total"` // groups on all pages
+	Next   string       `json:"next"`  // cursor of the next page; empty after the last one
 }
 
 // GroupDraft is a group to be made. Zero fields take the defaults of the server.

@@ -206,8 +206,8 @@ func TestSyncTakesTwoRoundTrips(t *testing.T) {
 	}
 	bob := far.Client("bob", client.WithRetry(1, client.Backoff{}))
 	harness.Eventually(t, 30*time.Second, "bob's index has all groups", func() error {
-		if listed, _, err := near.Client("bob").Groups(ctx, client.Page{}); err != nil || len(listed) != groups {
-			return fmt.Errorf("%d groups, error %w", len(listed), err)
+		if listed, err := near.Client("bob").Groups(ctx, client.Page{}); err != nil || listed.Total != groups {
+			return fmt.Errorf("%d groups, error %w", listed.Total, err)
 		}
 		return nil
 	})

@@ -64,7 +64,25 @@ func TestFirstSteps(t *testing.T) {
 			t.Errorf("got %+v, want that bob has read it", receipts)
 		}
 		revise(t, node)
+		notices(t, node)
 	})
+}
+
+// notices changes the group and reads as the client what the notices say of it.
+func notices(t *testing.T, node *harness.Node) {
+	ctx := bounded(t, time.Minute)
+	alice := node.Client("alice")
+	name, keep := "", int64(7)
+	last := must(alice.UpdateGroup(ctx, "general", client.GroupChange{Name: &name, Keep: &keep}))(t).Last
+	must(alice.PutMember(ctx, "general", "carl", ""))(t)
+	must(alice.PutMember(ctx, "general", "carl", "admin"))(t)
+	got := must(alice.Messages(ctx, "general", client.Range{After: client.At(last - 2)}))(t).Messages
+	if len(got) != 4 || got[0].Name == nil || *got[0].Name != "" || got[1].Settings == nil || *got[1].Settings.Keep != keep || got[3].Role != "admin" {
+		t.Errorf("got %+v, want a renaming, a change of keep, a joining and a new role", got)
+	}
+	if list := must(alice.Groups(ctx, client.Page{}))(t); list.Total != 1 || len(list.Groups) != 1 {
+		t.Errorf("got %+v, want one group", list)
+	}
 }
 
 // revise edits, reacts and deletes: each takes an id, and the original follows.

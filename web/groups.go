@@ -61,7 +61,7 @@ func (s *Server) ListGroups(ctx context.Context, r api.ListGroupsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return api.ListGroups200JSONResponse{Groups: orEmpty(list.Items), Next: next(list.Next)}, nil
+	return api.ListGroups200JSONResponse{Groups: orEmpty(list.Items), Total: list.Total, Next: next(list.Next)}, nil
 }
 
 // ListPublicGroups serves GET /v1/groups/public.

@@ -64,6 +64,16 @@
   same("a late list of members", [...state.withMembers(moved, "g", late, before.members.get("g")).members.get("g").values()].map((m) => [m.role, m.read]), [["admin", 5], ["member", 1]]);
   same("left", [...state.withoutGroup(s, "g").groups.keys()], ["__proto__"]);
 
+  // Notices: what they say, and what the page takes from them.
+  const notice = (id, what, more) => ({ group: "g", id, from: "eve", kind: "notice", notice: what, sent_at: at(id), ...more });
+  const told = [notice(6, "renamed", { name: "N" }), notice(7, "role", { user: "bob", role: "admin" }),
+    notice(8, "settings", { settings: { visibility: "public", keep: 5, post: "admins", history: false, backlog_max: 9 } }), notice(9, "settings", {})];
+  same("notices", timeline([...append(undefined, batch(told), "ann").entries.values()], [], -1, "ann").slice(1).map((l) => l.text),
+    ["eve named the group “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins post, new members don’t see earlier messages, " +
+      "5 messages are kept, members may fall 9 messages behind", "eve changed the settings"]);
+  const after = state.withBatch(s, batch(told)).groups.get("g");
+  same("what notices change", [after.name, after.visibility, after.post], ["N", "public", "admins"]);
+
   // Text: only http and https are links, only members are mentioned.
   const cut = (body, names) => format.pieces(body, names).map((p) => p.href ?? (p.mention ? `@${p.mention}!` : p.text));
   same("links", cut("see https://a.example/b?c=d. javascript:alert(1) HTTP://x http://"), ["see ", "https://a.example/b?c=d", ". javascript:alert(1) HTTP://x http://"]);

@@ -115,6 +115,8 @@ function counted(s, held, batch, was) {
     if ((m.kind === "text" || m.kind === "data") && m.id > (group.last_message?.id ?? 0)) group.last_message = m;
     if (group.last_message && m.target === group.last_message.id) group.last_message = retold(group.last_message, m);
     if (m.kind === "notice" && m.notice === "renamed" && m.name !== undefined) group.name = m.name;
+    if (m.kind === "notice" && m.settings?.visibility) group.visibility = m.settings.visibility;
+    if (m.kind === "notice" && m.settings?.post) group.post = m.settings.post;
     if (m.id <= group.counted) continue;
     const mine = m.from === s.me;
     if (mine && group.read === m.id - 1) group.read = m.id; // as the server does

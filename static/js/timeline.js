@@ -66,9 +66,21 @@ export function noticeText(e) {
     case "removed": return `${e.from} removed ${e.user}`;
     case "role": return `${e.user} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
     case "renamed": return `${e.from} named the group “${e.name}”`;
-    case "settings": return `${e.from} changed the settings`;
+    case "settings": return `${e.from} changed the settings${settingsText(e.settings)}`;
     default: return `${e.from}: ${e.notice}`;
   }
+}
+
+/** What changed, in the order of the settings. @param {import("./types.js").Settings|undefined} s */
+function settingsText(s) {
+  if (!s) return "";
+  const parts = [];
+  if (s.visibility !== undefined) parts.push(`the group is ${s.visibility}`);
+  if (s.post !== undefined) parts.push(s.post === "admins" ? "only admins post" : "every member posts");
+  if (s.history !== undefined) parts.push(`new members ${s.history ? "see" : "don’t see"} earlier messages`);
+  if (s.keep !== undefined) parts.push(`${s.keep} messages are kept`);
+  if (s.backlog_max !== undefined) parts.push(`members may fall ${s.backlog_max} messages behind`);
+  return `: ${parts.join(", ")}`;
 }
 
 /**

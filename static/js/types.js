@@ -19,11 +19,14 @@
  * @property {string} [user]
  * @property {string} [role]
  * @property {string} [name]
+ * @property {Settings} [settings] what a notice of settings changed, with the new values
  * @property {string} [edited_at]
  * @property {string} [deleted_at]
  * @property {Record<string, Reaction>} [reactions] only in pages of GET messages
  *
  * @typedef {{count: number, mine: boolean}} Reaction
+ *
+ * @typedef {{visibility?: "private"|"public", keep?: number, backlog_max?: number, post?: "members"|"admins", history?: boolean}} Settings
  *
  * @typedef {object} Entry a text, data or notice as the page shows it
  * @property {number} id
@@ -39,6 +42,7 @@
  * @property {string} [user]
  * @property {string} [role]
  * @property {string} [name]
+ * @property {Settings} [settings]
  * @property {string} [edited_at]
  * @property {string} [deleted_at]
  * @property {number} at the entry of the log up to which this copy tells the state of the message

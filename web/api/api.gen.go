@@ -202,6 +202,15 @@ type AnnouncementTarget struct {
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
 
+// ChangedSettings What a change of settings changed, with the new values.
+type ChangedSettings struct {
+	BacklogMax *int64      `json:"backlog_max,omitempty"`
+	History    *bool       `json:"history,omitempty"`
+	Keep       *int64      `json:"keep,omitempty"`
+	Post       *Posting    `json:"post,omitempty"`
+	Visibility *Visibility `json:"visibility,omitempty"`
+}
+
 // ClientId A key of the client's choice that makes the call safe to repeat.
 type ClientId = string
 
@@ -308,6 +317,9 @@ type GroupPage struct {
 
 	// Next Where the next page begins; null at the end.
 	Next *Next `json:"next"`
+
+	// Total How many groups the caller is in, on all pages.
+	Total int64 `json:"total"`
 }
 
 // GroupView defines model for GroupView.
@@ -417,19 +429,26 @@ type Message struct {
 	Group Id `json:"group"`
 
 	// Id Dense per group, from 1.
-	Id       int64          `json:"id"`
-	Kind     MessageKind    `json:"kind"`
-	Mentions *[]Id          `json:"mentions,omitempty"`
-	Name     *string        `json:"name,omitempty"`
-	Notice   *MessageNotice `json:"notice,omitempty"`
+	Id       int64       `json:"id"`
+	Kind     MessageKind `json:"kind"`
+	Mentions *[]Id       `json:"mentions,omitempty"`
+
+	// Name The new name, in a notice of `renamed`.
+	Name   *string        `json:"name,omitempty"`
+	Notice *MessageNotice `json:"notice,omitempty"`
 
 	// Reactions Only in pages of messages: the reactions by emoji.
 	Reactions *map[string]ReactionCount `json:"reactions,omitempty"`
 	Removed   *bool                     `json:"removed,omitempty"`
 	ReplyTo   *int64                    `json:"reply_to,omitempty"`
-	Role      *Role                     `json:"role,omitempty"`
-	SentAt    Time                      `json:"sent_at"`
-	Target    *int64                    `json:"target,omitempty"`
+
+	// Role The new role, in a notice of `role`.
+	Role   *Role `json:"role,omitempty"`
+	SentAt Time  `json:"sent_at"`
+
+	// Settings The new values, in a notice of `settings`.
+	Settings *ChangedSettings `json:"settings,omitempty"`
+	Target   *int64           `json:"target,omitempty"`
 
 	// User Whom a notice concerns.
 	User *Id `json:"user,omitempty"`

@@ -1,0 +1,72 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// messages are the messages of a page, as generic JSON.
+func (s *server) messages(user, path string) []map[string]any {
+	s.t.Helper()
+	var page struct{ Messages []map[string]any }
+	if err := json.Unmarshal([]byte(s.must(user, "GET", path, "").body), &page); err != nil {
+		s.t.Fatal(err)
+	}
+	return page.Messages
+}
+
+// TestNoticesCarryWhatChanged reads the notices of changes as a member who was away: they say what changed, and only that.
+func TestNoticesCarryWhatChanged(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","name":"G","members":["bob"]}`)                                             // 1, 2
+	s.must("alice", "PATCH", "/v1/groups/g", `{"name":"H"}`)                                                                     // 3
+	s.must("alice", "PATCH", "/v1/groups/g", `{"name":"","keep":3,"post":"members"}`)                                            // 4, 5: post is what it was
+	s.must("alice", "PATCH", "/v1/groups/g", `{"keep":0,"post":"admins","visibility":"public","backlog_max":7,"history":false}`) // 6
+	s.must("alice", "PUT", "/v1/groups/g/members/bob", `{"role":"admin"}`)                                                       // 7
+	s.must("alice", "PATCH", "/v1/groups/g", `{"keep":0,"post":"admins","visibility":"public","backlog_max":7,"history":false}`) // nothing
+	want := []map[string]any{
+		{"notice": "renamed", "name": "H"},
+		{"notice": "renamed", "name": ""},
+		{"notice": "settings", "settings": map[string]any{"keep": 3.0}},
+		{"notice": "settings", "settings": map[string]any{"keep": 0.0, "post": "admins", "visibility": "public", "backlog_max": 7.0, "history": false}},
+		{"notice": "role", "user": "bob", "role": "admin"},
+	}
+	got := s.messages("bob", "/v1/groups/g/messages?after=2")
+	for _, m := range got {
+		for _, field := range []string{"group", "id", "from", "kind", "sent_at"} {
+			delete(m, field)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// TestGroupsTotal pages through the caller's groups: every page counts all of them, and none of others.
+func TestGroupsTotal(t *testing.T) {
+	s := start(t, nil)
+	for i := range 3 {
+		s.must("alice", "POST", "/v1/groups", fmt.Sprintf(`{"id":"g%d"}`, i))
+	}
+	s.must("bob", "POST", "/v1/groups", `{"id":"other","visibility":"public"}`)
+	path, pages := "/v1/groups?limit=2", 0
+	for ; path != ""; pages++ {
+		a := s.must("alice", "GET", path, "")
+		if got := a.field("total"); got != 3.0 {
+			t.Errorf("%s: total %v, want 3", path, got)
+		}
+		path = ""
+		if next, _ := a.field("next").(string); next != "" {
+			path = "/v1/groups?limit=2&cursor=" + next
+		}
+	}
+	if pages != 2 {
+		t.Errorf("got %d pages, want 2", pages)
+	}
+	if got := s.must("carl", "GET", "/v1/groups", "").field("total"); got != 0.0 {
+		t.Errorf("a newcomer: total %v, want 0", got)
+	}
+}
