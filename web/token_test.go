@@ -365,6 +365,31 @@ func TestTokenCacheIsBounded(t *testing.T) {
 	}
 }
 
+// TestRememberedTokenEnds verifies a token until it is remembered, and then moves the clock across its end.
+func TestRememberedTokenEnds(t *testing.T) {
+	now := testNow
+	v, err := NewVerifier(context.Background(), TokenOptions{Secret: testSecret, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, expires, err := SignToken(testSecret, Claims{User: "alice", TTL: time.Hour}, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at   time.Time
+		want chat.Code
+	}{
+		{testNow, ""}, {expires, ""}, {expires.Add(leeway - time.Second), ""},
+		{expires.Add(leeway + time.Second), chat.CodeUnauthenticated}, {expires.Add(24 * time.Hour), chat.CodeUnauthenticated},
+	} {
+		now = c.at
+		if who, err := v.Verify(context.Background(), token); chat.CodeOf(err) != c.want || err == nil && !who.Expires.Equal(expires) {
+			t.Errorf("%s after its end: got %+v, %v; want %q", c.at.Sub(expires), who, err, c.want)
+		}
+	}
+}
+
 // FuzzVerify shows that nothing but what the key signed passes, and that nothing panics.
 func FuzzVerify(f *testing.F) {
 	v, err := NewVerifier(context.Background(), TokenOptions{Secret: testSecret, Now: func() time.Time { return testNow }})

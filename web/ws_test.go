@@ -366,6 +366,45 @@ func TestWSWrongCommands(t *testing.T) {
 	}
 }
 
+// TestWSErrorsOfTheInsideStayThere lets commands fail with errors that name what is inside: the client gets the code and
+// nothing else of them.
+func TestWSErrorsOfTheInsideStayThere(t *testing.T) {
+	const canary = "redis://10.0.0.7:6379"
+	failures := map[string]error{
+		"unexpected":            errors.New(canary),
+		"internal, in words":    &chat.Error{Code: chat.CodeInternal, Message: canary},
+		"internal, by a cause":  &chat.Error{Code: chat.CodeInternal, Message: "x", Cause: errors.New(canary)},
+		"unavailable, in words": &chat.Error{Code: chat.CodeUnavailable, Message: canary},
+		"too slow":              fmt.Errorf("%s: %w", canary, context.DeadlineExceeded),
+	}
+	var fails error
+	n := startWS(t, web.SessionOptions{Allow: func(context.Context, string, string) error { return fails }})
+	c, _ := n.hello(t, "ann", nil)
+	for name, err := range failures {
+		fails = err
+		c.raw(`{"op":"typing","ref":"x","group":"red"}`)
+		_ = c.SetReadDeadline(time.Now().Add(wsPatience))
+		_, frame, err := c.ReadMessage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f wsFrame
+		if err := json.Unmarshal(frame, &f); err != nil {
+			t.Fatal(err)
+		}
+		want := chat.CodeOf(fails)
+		if errors.Is(fails, context.DeadlineExceeded) {
+			want = chat.CodeUnavailable
+		}
+		if f.Op != "error" || f.Ref != "x" || f.Code != want {
+			t.Errorf("%s: got %s, want %s", name, frame, want)
+		}
+		if strings.Contains(string(frame), "redis") {
+			t.Errorf("%s: the frame tells of the inside: %s", name, frame)
+		}
+	}
+}
+
 func TestWSCloseCodes(t *testing.T) {
 	n := startWS(t, web.SessionOptions{SessionsUserMax: 2, FramesBurst: 300, FramesPerSecond: 1, HelloWithin: 300 * time.Millisecond})
 	greeted := func(c *wsClient) { c.raw(`{"op":"hello","token":"ann"}`); c.op("welcome") }
@@ -457,6 +496,22 @@ func TestWSHandshake(t *testing.T) {
 			if f := c.get(); f.Op != "welcome" || f.User != "ann" {
 				t.Errorf("got %+v, want a welcome", f)
 			}
+			_ = c.Close()
+		}
+	}
+	// Behind a name of its own, a page of another site is another site however alike the names are.
+	for origin, want := range map[string]int{
+		"http://chat.example.com": http.StatusSwitchingProtocols, "http://CHAT.example.com": http.StatusSwitchingProtocols,
+		"http://evil-chat.example.com": http.StatusForbidden, "http://chat.example.com.evil.com": http.StatusForbidden,
+		"http://example.com": http.StatusForbidden, "http://a.chat.example.com": http.StatusForbidden, "http://chat.example.co": http.StatusForbidden,
+		"http://evil.com#chat.example.com": http.StatusForbidden, "http://chat.example.com@evil.com": http.StatusForbidden,
+		"http://chat.example.com:80": http.StatusForbidden, "https://chat.example.com": http.StatusForbidden,
+	} {
+		c, resp, err := n.dial(t, http.Header{"Host": {"chat.example.com"}, "Origin": {origin}, "Authorization": {"Bearer ann"}})
+		if resp == nil || resp.StatusCode != want {
+			t.Errorf("origin %q at chat.example.com: got %v, %v; want %d", origin, resp, err, want)
+		}
+		if c != nil {
 			_ = c.Close()
 		}
 	}
