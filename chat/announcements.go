@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/chatd/chatd/chat/cron"
+	"github.com/chatd/chatd/chat/schedule/cron"
 )
 
 // announcementsRead is how many announcements are read at a time: one may name ten thousand users.

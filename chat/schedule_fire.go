@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chatd/chatd/chat/cron"
+	"github.com/chatd/chatd/chat/schedule/cron"
 )
 
 // fireSchedule sends an occurrence that is due. Whatever happens to the worker, the schedule's version makes it happen once:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/chatd/chatd/chat/cron"
+	"github.com/chatd/chatd/chat/schedule/cron"
 )
 
 // Bounds of schedules.
