@@ -354,6 +354,9 @@ func (m *machine) move(t *rapid.T, user, group string, id int64, read bool) {
 		w.read = max(w.read, id)
 	}
 	g.free()
+	infos, err := m.stores.Infos(m.ctx, user, []string{group})
+	expect(t, "info", err, "")
+	m.sawCut(t, group, infos[0].First) // what the ack has trimmed is not unread
 	m.checkCursors(t, got, user, group)
 }
 

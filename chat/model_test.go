@@ -53,7 +53,7 @@ type modelGroup struct {
 	counted    int64 // backlog_max was raised: what the smaller one had left out up to here is counted no more
 	history    bool
 	public     bool
-	messages   map[int64]*modelMessage // also trimmed ones: unread counts outlive them
+	messages   map[int64]*modelMessage // also trimmed ones
 	members    map[string]*modelMember
 	sent       map[string]modelSend // "user/client_id"
 	reacted    map[string]int64     // "target user emoji", or "-target user emoji" for a removal
@@ -100,7 +100,7 @@ func (g *modelGroup) append(by string, m *modelMessage) int64 {
 // unread is the rule of the wire contract, counted the slow way.
 func (g *modelGroup) unread(user string) (unread, mentions int64) {
 	m := g.members[user]
-	floor := max(m.read, g.last-g.backlogMax, g.counted)
+	floor := max(m.read, g.cut, g.last-g.backlogMax, g.counted)
 	if !g.history {
 		floor = max(floor, m.joined-1) // what is hidden is not unread
 	}

@@ -35,4 +35,5 @@ if trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted
     'trim:' .. group)
 end
 local joined_id = m[6] == '0' and redis.call('ZSCORE', joined, user)
-return {'OK', int(s), int(r), unread(last, count_floor(last, r, backlog_max, m[5], joined_id), skip, by)}
+local floor = count_floor(last, redis.call('ZCARD', msgs), r, backlog_max, m[5], joined_id)
+return {'OK', int(s), int(r), unread(last, floor, skip, by)}

@@ -18,7 +18,8 @@ local last = tonumber(redis.call('GET', id_key))
 local out = {'OK'}
 for i = 1, 12 do out[#out + 1] = m[i] end
 out[#out + 1] = last
-out[#out + 1] = redis.call('ZCARD', msgs)
+local stored = redis.call('ZCARD', msgs)
+out[#out + 1] = stored
 out[#out + 1] = redis.call('HLEN', members)
 local member = redis.call('HGET', members, user)
 if not member then return out end
@@ -26,7 +27,7 @@ if not member then return out end
 local role, joined_ms = string.match(member, '^(%S+) (%d+)$')
 local r = tonumber(redis.call('ZSCORE', read, user))
 local joined_id = redis.call('ZSCORE', joined, user)
-local floor = count_floor(last, r, tonumber(m[7]), m[13], m[9] == '0' and joined_id)
+local floor = count_floor(last, stored, r, tonumber(m[7]), m[13], m[9] == '0' and joined_id)
 out[#out + 1] = role
 out[#out + 1] = joined_ms
 out[#out + 1] = joined_id

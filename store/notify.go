@@ -85,6 +85,7 @@ func (s *Store) Behind(ctx context.Context, group, epoch string, after int64, li
 func (s *Store) TellUsers(ctx context.Context, group, epoch string, users []string) error {
 	k := s.keys.group(group)
 	keys := append([]string{k.id(), k.meta(), k.members(), k.joined(), k.read(), k.skip(), k.levels(), k.told()}, k.enqueue()...)
+	keys = append(keys, k.msgs())
 	args := []any{group, epoch, k.taskID(), k.taskID()}
 	for _, user := range users {
 		keys = append(keys, k.by(user), k.at(user))

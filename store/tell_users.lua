@@ -5,8 +5,8 @@
 -- enqueues the tasks that make the deliveries: one for those whom something new mentions, one for the others. Whoever was told
 -- of all that is unread is not told again.
 --
--- KEYS  1 id, 2 meta, 3 members, 4 joined, 5 read, 6 skip, 7 levels, 8 told, 9..16 of the core queue, then by:<user> and
---       at:<user> of each user
+-- KEYS  1 id, 2 meta, 3 members, 4 joined, 5 read, 6 skip, 7 levels, 8 told, 9..16 of the core queue, 17 msgs, then
+--       by:<user> and at:<user> of each user
 -- ARGV  1 group, 2 epoch, 3 id for the high task, 4 id for the normal task, then the users, at most 100
 -- Returns {OK, how many are told}
 -- Refuses NOTFOUND
@@ -19,6 +19,7 @@ local m = redis.call('HMGET', meta, 'epoch', 'backlog_max', 'floor', 'history', 
 if m[1] ~= epoch then return {'NOTFOUND'} end
 if not m[5] or #users == 0 then return {'OK', 0} end
 local last, newest, now_ms = tonumber(redis.call('GET', id_key)), tonumber(m[5]), clock_ms()
+local stored = redis.call('ZCARD', KEYS[17])
 local is_member, level_of = redis.call('HMGET', members, unpack(users)), redis.call('HMGET', levels, unpack(users))
 local read_to, told_to = redis.call('ZMSCORE', read, unpack(users)), redis.call('ZMSCORE', told, unpack(users))
 local joined_at = m[4] == '0' and redis.call('ZMSCORE', joined, unpack(users)) or {}
@@ -42,8 +43,8 @@ local function tell(i, user)
   local level, until_ms = string.match(level_of[i] or '', '^(%S+) (%d+)$')
   if level and until_ms ~= '0' and tonumber(until_ms) <= now_ms then level = nil end
   if level == 'none' then return nil end
-  local by, at = KEYS[15 + 2 * i], KEYS[16 + 2 * i]
-  local floor = count_floor(last, tonumber(read_to[i]), tonumber(m[2]), m[3], joined_at[i])
+  local by, at = KEYS[16 + 2 * i], KEYS[17 + 2 * i]
+  local floor = count_floor(last, stored, tonumber(read_to[i]), tonumber(m[2]), m[3], joined_at[i])
   local since = math.max(floor, tonumber(told_to[i] or 0))
   local mentioned = redis.call('ZCOUNT', at, '(' .. int(since), '+inf') > 0
   if level == 'mentions' and not mentioned then return nil end

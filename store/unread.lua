@@ -16,7 +16,8 @@ if not m[1] then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
 local last = tonumber(redis.call('GET', id_key))
 if id > last then return {'OUTOFRANGE'} end
-local visible = last - redis.call('ZCARD', msgs) + 1
+local stored = redis.call('ZCARD', msgs)
+local visible = last - stored + 1
 local joined_id = m[5] == '0' and redis.call('ZSCORE', joined, user)
 if joined_id then visible = math.max(visible, tonumber(joined_id)) end
 local s, r = redis.call('ZSCORE', seen, user), tonumber(redis.call('ZSCORE', read, user))
@@ -27,4 +28,4 @@ if back < r then
   r = back
   redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
 end
-return {'OK', s, int(r), unread(last, count_floor(last, r, tonumber(m[3]), m[4], joined_id), skip, by)}
+return {'OK', s, int(r), unread(last, count_floor(last, stored, r, tonumber(m[3]), m[4], joined_id), skip, by)}

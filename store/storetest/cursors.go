@@ -68,6 +68,20 @@ var cursorTests = map[string]func(*world){
 		w.says("g", "alice", 5)
 		w.equal(w.info("g", "bob").Unread, int64(15))
 	},
+	"what is trimmed is not counted": func(w *world) {
+		w.group("g", []string{"bob"}, keep(2))
+		w.send(mentioning("g", "alice", "bob")) // 3
+		w.says("g", "alice", 3)                 // 4..6
+		counts := func() []int64 { in := w.info("g", "bob"); return []int64{in.First, in.Unread, in.MentionsUnread} }
+		w.equal(counts(), []int64{1, 4, 1})
+		w.ack("g", "alice", 6)
+		w.equal(w.ack("g", "bob", 6), chat.Cursors{Seen: 6, Unread: 2})
+		w.equal(counts(), []int64{5, 2, 0})
+		c, err := w.Unread(w.ctx, "g", "bob", 6)
+		w.ok(err)
+		w.equal(c, chat.Cursors{Seen: 6, Unread: 2}) // read stays at 0, below what is left
+		w.equal(w.markRead("g", "bob", 5), chat.Cursors{Seen: 6, Read: 5, Unread: 1})
+	},
 	"receipts": func(w *world) {
 		w.group("g", []string{"bob", "carl", "dora"})
 		id := w.say("g", "bob", "x") // 5

@@ -214,8 +214,8 @@ func (m *model) ack(r *rapid.T) {
 	if read {
 		u.read = max(u.read, id)
 	}
-	m.cursors(got, user)
 	m.trimStep()
+	m.cursors(got, user)
 }
 
 func (m *model) unread(r *rapid.T) {
@@ -245,9 +245,9 @@ func (m *model) cursors(got chat.Cursors, user string) {
 	}
 }
 
-// counts is what is unread by the definition: over all entries, one by one.
+// counts is what is unread by the definition: over all entries that are stored, one by one.
 func (m *model) counts(user string) (unread, mentions int64) {
-	for id := max(m.users[user].read, m.last-m.backlog, m.counted) + 1; id <= m.last; id++ {
+	for id := max(m.users[user].read, m.cut, m.last-m.backlog, m.counted) + 1; id <= m.last; id++ {
 		e := m.entries[id]
 		if e.message && e.from != user {
 			unread++

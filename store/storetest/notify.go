@@ -309,6 +309,16 @@ var notifyTests = map[string]func(*world){
 		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
 		w.equal(w.tells()[0].Users, []chat.Told{{User: "bob", Count: 1, Show: id}})
 	},
+	"nobody is told of what is trimmed": func(w *world) {
+		w.group("g", []string{"bob"}, keep(1))
+		w.send(mentioning("g", "alice", "bob")) // 3
+		w.says("g", "alice", 2)                 // 4, 5
+		w.ack("g", "bob", 5)
+		w.ack("g", "alice", 5)
+		epoch := w.info("g", "bob").Epoch
+		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(w.tells()[0].Users, []chat.Told{{User: "bob", Count: 1, Show: 5}})
+	},
 	"levels": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.group("open", nil, public)

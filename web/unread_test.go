@@ -1,0 +1,56 @@
+package web_test
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestUnreadIsWhatCanBeHad lets messages be trimmed that one member has acked and not read: every call that shows unread
+// counts what is left.
+func TestUnreadIsWhatCanBeHad(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"keep":1}`)          // 1, 2
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"one","mentions":["bob"]}`)   // 3
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"two"}`)                      // 4
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"three","mentions":["bob"]}`) // 5
+	s.must("alice", "POST", "/v1/groups/g/ack", `{"id":5}`)
+
+	type counts struct {
+		First, Unread, Total, Mentions int64
+		MentionsUnread                 int64 `json:"mentions_unread"`
+		Groups                         json.RawMessage
+	}
+	read := func(a answer) (c counts) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(a.body), &c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	one := func(a answer) counts {
+		t.Helper()
+		var list []json.RawMessage
+		if err := json.Unmarshal(read(a).Groups, &list); err != nil || len(list) != 1 {
+			t.Fatalf("got %s, want one group", a.body)
+		}
+		return read(answer{body: string(list[0])})
+	}
+	check := func(what string, first, unread, mentions int64) {
+		t.Helper()
+		if c := one(s.must("bob", "GET", "/v1/groups", "")); c.First != first || c.Unread != unread || c.MentionsUnread != mentions {
+			t.Errorf("%s: the list shows %+v, want first %d, unread %d, mentions %d", what, c, first, unread, mentions)
+		}
+		c := read(s.must("bob", "GET", "/v1/unread", ""))
+		if c.Total != unread || c.Mentions != mentions {
+			t.Errorf("%s: GET /v1/unread shows %+v, want total %d, mentions %d", what, c, unread, mentions)
+		}
+		if c := one(s.must("bob", "POST", "/v1/sync", `{"after":{"g":4}}`)); c.Unread != unread {
+			t.Errorf("%s: a sync shows %+v, want unread %d", what, c, unread)
+		}
+	}
+	check("nothing trimmed", 1, 3, 2)
+	if c := read(s.must("bob", "POST", "/v1/groups/g/ack", `{"id":5}`)); c.Unread != 1 {
+		t.Errorf("the ack shows %+v, want unread 1", c)
+	}
+	check("trimmed", 5, 1, 1)
+}
