@@ -20,8 +20,9 @@ const module = "github.com/chatd/chatd/"
 // mayImport says which of our packages a folder may import; what is not listed may import none of ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":          {"internal/node", "client", "store", "web"},
-	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "static", "internal/deliver"},
-	"web":                {"chat", "web/api", "internal/egress"},
+	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "web/auth", "static", "internal/deliver"},
+	"web":                {"chat", "web/api", "web/auth"},
+	"web/auth":           {"chat", "internal/egress"},
 	"store":              {"chat", "store/queue"},
 	"chat":               {"chat/schedule/cron"},
 	"chat/schedule/cron": {},

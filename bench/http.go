@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/auth"
 )
 
 const secret = "a secret of the bench, 32 bytes or more"
@@ -49,7 +49,7 @@ func (b *bench) sendingHTTP(raw float64) error {
 	if err != nil {
 		return err
 	}
-	token, _, err := web.SignToken([]byte(secret), web.Claims{User: "owner", TTL: time.Hour}, time.Now())
+	token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: "owner", TTL: time.Hour}, time.Now())
 	if err != nil {
 		return err
 	}

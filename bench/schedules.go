@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // schedules measures how late scheduled messages are, from their due time until a live reader has them: on one node
@@ -26,7 +26,7 @@ func schedules(b *bench) error {
 		return err
 	}
 	quiet := func(user string) (*client.Client, error) {
-		token, _, err := web.SignToken([]byte(secret), web.Claims{User: user, TTL: time.Hour}, time.Now())
+		token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: user, TTL: time.Hour}, time.Now())
 		if err != nil {
 			return nil, err
 		}

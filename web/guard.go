@@ -16,6 +16,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // What stands in front of every handler, from the outside in: observe, recoverPanic, secureHeaders, cors, admit.
@@ -144,19 +145,19 @@ type identityKey struct{}
 
 // callerOf is who makes the request, as admit found.
 func callerOf(ctx context.Context) chat.Caller {
-	who, _ := ctx.Value(identityKey{}).(Identity)
+	who, _ := ctx.Value(identityKey{}).(auth.Identity)
 	return who.Caller()
 }
 
-func (s *Server) authenticate(r *http.Request) (Identity, error) {
+func (s *Server) authenticate(r *http.Request) (auth.Identity, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
-		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+		return auth.Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.Trim(token, " ") // RFC 9110 allows more than one space between the two
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+		return auth.Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
 	}
 	return s.verify(r.Context(), token)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // TestForwardedAddress sends X-Forwarded-For from all kinds of peers: it counts only where the configured proxies wrote
@@ -42,7 +43,9 @@ func TestForwardedAddress(t *testing.T) {
 		{"no proxies, this host", nil, "127.0.0.1:1", claimed, "127.0.0.1"},
 	} {
 		var log bytes.Buffer
-		s, err := New(nil, func(context.Context, string) (Identity, error) { return Identity{}, errNoToken }, Options{
+		s, err := New(nil, func(context.Context, string) (auth.Identity, error) {
+			return auth.Identity{}, chat.Errorf(chat.CodeUnauthenticated, "no")
+		}, Options{
 			Limits: chat.DefaultLimits(), Proxies: c.proxies, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		})
 		if err != nil {

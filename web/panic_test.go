@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // TestPanicIsOneRequest lets a handler run into a domain that is not there: that request fails, saying nothing of the
@@ -17,7 +18,7 @@ import (
 func TestPanicIsOneRequest(t *testing.T) {
 	const canary = "canary-token"
 	var log bytes.Buffer
-	verify := func(context.Context, string) (Identity, error) { return Identity{User: "alice"}, nil }
+	verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{User: "alice"}, nil }
 	s, err := New(nil, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)

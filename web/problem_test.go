@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // TestErrorsOfTheInsideStayThere fails a request with errors that name what is inside. Their text reaches the log, under the
@@ -34,7 +35,7 @@ func TestErrorsOfTheInsideStayThere(t *testing.T) {
 	}
 	for name, c := range cases {
 		var log bytes.Buffer
-		verify := func(context.Context, string) (Identity, error) { return Identity{}, c.err }
+		verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{}, c.err }
 		s, err := New(nil, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)

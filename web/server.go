@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // SessionHandler serves the websocket route. Count is how many sessions are live.
@@ -44,7 +45,7 @@ type Issue func(user string) (token string, expires time.Time, err error)
 // Server is the HTTP layer. Make one with New.
 type Server struct {
 	service *chat.Service
-	verify  Verify
+	verify  auth.Verify
 	opt     Options
 	log     *slog.Logger
 	routes  map[string]*route
@@ -60,7 +61,7 @@ type Server struct {
 var _ api.StrictServerInterface = (*Server)(nil)
 
 // New builds the routes. Its error is one of the build: a description that does not parse.
-func New(service *chat.Service, verify Verify, opt Options) (*Server, error) {
+func New(service *chat.Service, verify auth.Verify, opt Options) (*Server, error) {
 	doc, err := loadDescription()
 	if err != nil {
 		return nil, err

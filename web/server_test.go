@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/auth"
 )
 
 const secret = "a secret of more than thirty-two bytes"
@@ -65,7 +65,7 @@ func (s *server) close() {
 
 func token(t *testing.T, user, role string) string {
 	t.Helper()
-	signed, _, err := web.SignToken([]byte(secret), web.Claims{User: user, Role: role, TTL: time.Hour}, time.Now())
+	signed, _, err := auth.SignToken([]byte(secret), auth.Claims{User: user, Role: role, TTL: time.Hour}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

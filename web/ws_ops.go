@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // frame does what one frame of the client asks for.
@@ -34,7 +35,7 @@ func (s *session) frame(frame []byte) {
 	}
 }
 
-func (s *session) identity() *Identity {
+func (s *session) identity() *auth.Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.who

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // answersMax is how many answers wait for a client; beyond, its commands are not read.
@@ -42,8 +43,8 @@ type session struct {
 	mu    sync.Mutex
 	ended bool
 	why   ending
-	who   *Identity // nil before a token
-	hello bool      // counted among the user's sessions
+	who   *auth.Identity // nil before a token
+	hello bool           // counted among the user's sessions
 
 	// Of the reader alone.
 	follower *chat.Follower
@@ -52,7 +53,7 @@ type session struct {
 	waiting  bool // counted as pending
 }
 
-func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, who *Identity) *session {
+func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, who *auth.Identity) *session {
 	s := &session{
 		all: all, conn: conn, raw: raw, id: rand.Text()[:16], begun: time.Now(), who: who,
 		answers: make(chan []byte, answersMax), pongs: make(chan []byte, 1), started: make(chan *chat.Follower, 1),

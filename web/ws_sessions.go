@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // Subprotocol is the one protocol of the websocket route.
@@ -84,7 +85,7 @@ func (o *SessionOptions) setDefaults() {
 // Its lock guards counts and the set of sessions only; nothing is written to a socket under it, and nothing waits.
 type Sessions struct {
 	service  *chat.Service
-	verify   Verify
+	verify   auth.Verify
 	opt      SessionOptions
 	origins  map[string]bool
 	upgrader websocket.Upgrader
@@ -101,7 +102,7 @@ type Sessions struct {
 var _ SessionHandler = (*Sessions)(nil)
 
 // NewSessions makes the handler of the websocket route. Stop it with Drain.
-func NewSessions(service *chat.Service, verify Verify, opt SessionOptions) *Sessions {
+func NewSessions(service *chat.Service, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
 		service: service, verify: verify, opt: opt, origins: map[string]bool{},
@@ -198,7 +199,7 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit checks a handshake before it costs anything. who is nil where the token is to come with the hello.
-func (s *Sessions) admit(r *http.Request) (who *Identity, err error) {
+func (s *Sessions) admit(r *http.Request) (who *auth.Identity, err error) {
 	if !s.originAllowed(r) {
 		return nil, chat.Errorf(chat.CodeForbidden, "this origin may not connect")
 	}

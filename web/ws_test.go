@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // wsPatience is how long a test waits for a frame before it calls it lost. It is no pause.
@@ -35,9 +36,9 @@ type wsNode struct {
 	dialer   websocket.Dialer
 }
 
-func verifyTest(_ context.Context, token string) (web.Identity, error) {
+func verifyTest(_ context.Context, token string) (auth.Identity, error) {
 	user, ttl, ends := strings.Cut(token, "/")
-	id := web.Identity{User: user, Expires: time.Now().Add(time.Hour)}
+	id := auth.Identity{User: user, Expires: time.Now().Add(time.Hour)}
 	if ends {
 		d, err := time.ParseDuration(ttl)
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // Node is one running chatd. Open makes it, Run serves until its context ends, Close gives everything free.
@@ -34,7 +35,7 @@ type Node struct {
 	tasks     *queue.Server
 	taskAdmin *taskAdmin
 	figures   *taskFigures
-	verifier  *web.Verifier
+	verifier  *auth.Verifier
 	sessions  *web.Sessions
 	web       *web.Server
 	listener  net.Listener
@@ -88,7 +89,7 @@ func (n *Node) openTokens(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	n.verifier, err = web.NewVerifier(ctx, web.TokenOptions{
+	n.verifier, err = auth.NewVerifier(ctx, auth.TokenOptions{
 		Secret: n.set.secret, JWKS: n.set.JWTJWKS, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience,
 		Egress: n.set.egress, Log: n.log,
 	})
@@ -132,7 +133,7 @@ func (n *Node) openWeb() (err error) {
 const devTokenTTL = 24 * time.Hour
 
 func (n *Node) issue(user string) (string, time.Time, error) {
-	return web.SignToken(n.set.secret, web.Claims{User: user, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience, TTL: devTokenTTL}, time.Now())
+	return auth.SignToken(n.set.secret, auth.Claims{User: user, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience, TTL: devTokenTTL}, time.Now())
 }
 
 // Addr is where the node listens.

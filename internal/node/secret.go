@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // secretFile holds the secret that the first start on the embedded store makes.
@@ -89,6 +89,6 @@ func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 		}
 		s.secret = secret
 	}
-	token, _, err := web.SignToken(s.secret, web.Claims{User: user, Role: role, Issuer: c.JWTIssuer, Audience: c.JWTAudience, TTL: ttl}, time.Now())
+	token, _, err := auth.SignToken(s.secret, auth.Claims{User: user, Role: role, Issuer: c.JWTIssuer, Audience: c.JWTAudience, TTL: ttl}, time.Now())
 	return token, err
 }
