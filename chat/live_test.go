@@ -23,7 +23,7 @@ const patience = 20 * time.Second
 // live is a service that runs over a real Redis.
 type live struct {
 	*chat.Service
-	store *store.Store
+	store *stepped
 	redis *redistest.Server
 }
 
@@ -36,14 +36,21 @@ func startLive(t testing.TB, limits func(*chat.Limits)) *live {
 // joinLive starts another service on the same Redis.
 func joinLive(t testing.TB, redis *redistest.Server, limits func(*chat.Limits)) *live {
 	t.Helper()
+	return connectLive(t, redis, redis.URL(), limits)
+}
+
+// connectLive starts a service that reaches redis by url.
+func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(*chat.Limits)) *live {
+	t.Helper()
 	l := chat.DefaultLimits()
 	if limits != nil {
 		limits(&l)
 	}
-	st, err := store.Open(t.Context(), store.Options{URL: redis.URL(), Limits: l})
+	opened, err := store.Open(t.Context(), store.Options{URL: url, Limits: l})
 	if err != nil {
 		t.Fatal(err)
 	}
+	st := &stepped{Store: opened}
 	s := chat.New(st, chat.Options{Limits: l})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -406,48 +413,19 @@ func TestFollowEdited(t *testing.T) {
 	}
 }
 
-// Signals that never arrive cost no more than a safety check.
-func TestFollowLostSignals(t *testing.T) {
-	l := startLive(t, func(x *chat.Limits) { x.SafetyCheck = 100 * time.Millisecond })
-	l.group(t, "red", "ann", "bob")
-	bob := l.listen(t, "bob", nil)
-	conn, err := redistest.Dial(l.redis.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for i := range 30 {
-		if _, err := conn.Do("CLIENT", "KILL", "TYPE", "pubsub"); err != nil {
-			t.Fatal(err)
-		}
-		l.say(t, "red", "ann", fmt.Sprint(i))
-		id := l.say(t, "red", "ann", "and")
-		if i%3 == 0 {
-			bob.reach("red", id)
-		}
-	}
-	bob.reach("red", 62)
-}
-
-// Two nodes on one Redis deliver the same.
+// Two nodes on one Redis deliver the same, to sessions and to long polls.
 func TestFollowTwoNodes(t *testing.T) {
-	one := startLive(t, nil)
-	two := joinLive(t, one.redis, nil)
+	one := startLive(t, signalsOnly)
+	two := joinLive(t, one.redis, signalsOnly)
 	one.group(t, "red", "ann", "bob")
 	bob := two.listen(t, "bob", nil)
 	for i := range 50 {
 		bob.reach("red", one.say(t, "red", "ann", fmt.Sprint(i)))
 	}
-	late := make(chan error, 1)
-	go func() {
-		_, err := one.Sync(context.Background(), chat.Caller{User: "bob"}, chat.SyncRequest{
-			Ack: map[string]int64{"red": 52}, WaitS: 20,
-		})
-		late <- err
-	}()
-	two.say(t, "red", "ann", "wake up")
-	if err := <-late; err != nil {
-		t.Error(err)
+	one.store.afterPull(func() { two.say(t, "red", "ann", "wake up") })
+	late, err := one.Sync(t.Context(), chat.Caller{User: "bob"}, chat.SyncRequest{Ack: map[string]int64{"red": 52}, WaitS: 20})
+	if got, want := outline(late), "red 53..53/53"; err != nil || got != want {
+		t.Errorf("a long poll on the other node: got %q, %v, want %q", got, err, want)
 	}
 }
 

@@ -19,8 +19,29 @@ type bench struct {
 	t      *testing.T
 	ctx    context.Context
 	stores *store.Store
+	steps  *stepped // what Service sees of stores
 	now    atomic.Int64
 }
+
+// stepped is a store that lets a test act right after a read, before the service sees what was read.
+type stepped struct {
+	*store.Store
+	pulled atomic.Pointer[func()]
+}
+
+// afterPull calls do once, when the next Pull has read and has yet to return.
+func (s *stepped) afterPull(do func()) { s.pulled.Store(&do) }
+
+func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages, err := s.Store.Pull(ctx, user, pulls)
+	if do := s.pulled.Swap(nil); do != nil {
+		(*do)()
+	}
+	return pages, err
+}
+
+// signalsOnly turns the safety check off: whatever wakes a reader is a signal.
+func signalsOnly(l *chat.Limits) { l.SafetyCheck = time.Hour }
 
 func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	t.Helper()
@@ -37,7 +58,8 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stores.Close() })
-	b.stores, b.Service = stores, chat.New(stores, opt)
+	b.stores, b.steps = stores, &stepped{Store: stores}
+	b.Service = chat.New(b.steps, opt)
 	return b
 }
 

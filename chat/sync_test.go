@@ -152,52 +152,68 @@ func TestSyncWithALaggingIndex(t *testing.T) {
 	}
 }
 
+// A long poll answers with what comes after it has looked, whether it waits by then or not.
 func TestSyncWaits(t *testing.T) {
+	for _, between := range []bool{true, false} {
+		b := newBench(t, func(o *chat.Options) { signalsOnly(&o.Limits) })
+		b.live()
+		b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
+		b.sync("bob", chat.SyncRequest{Ack: map[string]int64{"g": 2}})
+		for _, c := range []struct {
+			name string
+			do   func()
+			want string
+		}{
+			{"a message", func() { b.say("alice", "g", "hi") }, "g 3..3/3"},
+			{"an item", func() {
+				_, _, err := b.SendDirect(b.ctx, as("alice"), "bob", chat.Direct{Body: ptr("psst")})
+				b.must(err)
+			}, "inbox 1..1/1"},
+			{"another group", func() { b.group(chat.GroupDraft{ID: "h"}, "alice", "bob") }, "h 1..2/2"},
+			{"a message there", func() { b.say("alice", "h", "hi") }, "h 3..3/3"},
+		} {
+			a, err := b.syncAfterLooking(c.do, between)
+			if got := outline(a); err != nil || got != c.want {
+				t.Errorf("%s (before it waits: %v): got %q, %v, want %q", c.name, between, got, err, c.want)
+			}
+			ack := chat.SyncRequest{Ack: map[string]int64{}}
+			for _, g := range a.Groups {
+				ack.Ack[g.Group] = g.Last
+			}
+			if a.Inbox != nil {
+				ack.InboxAck = &a.Inbox.Last
+			}
+			b.sync("bob", ack)
+		}
+	}
+}
+
+// syncAfterLooking makes a long poll of bob and calls do once the poll has looked and found nothing: before it goes on to
+// wait, or from then on.
+func (b *bench) syncAfterLooking(do func(), between bool) (chat.SyncAnswer, error) {
+	if between {
+		b.steps.afterPull(do)
+		return b.Sync(b.ctx, as("bob"), chat.SyncRequest{WaitS: 10})
+	}
+	looked, done := make(chan struct{}), make(chan struct{})
+	b.steps.afterPull(func() { close(looked) })
+	var a chat.SyncAnswer
+	var err error
+	go func() {
+		defer close(done)
+		a, err = b.Sync(b.ctx, as("bob"), chat.SyncRequest{WaitS: 10})
+	}()
+	<-looked
+	do()
+	<-done
+	return a, err
+}
+
+func TestSyncWaitEnds(t *testing.T) {
 	b := newBench(t)
 	b.live()
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	b.sync("bob", chat.SyncRequest{Ack: map[string]int64{"g": 2}})
-	type result struct {
-		a   chat.SyncAnswer
-		err error
-	}
-	for _, c := range []struct {
-		name string
-		do   func()
-		want string
-	}{
-		{"a message", func() { b.say("alice", "g", "hi") }, "g 3..3/3"},
-		{"an item", func() {
-			_, _, err := b.SendDirect(b.ctx, as("alice"), "bob", chat.Direct{Body: ptr("psst")})
-			b.must(err)
-		}, "inbox 1..1/1"},
-		{"another group", func() { b.group(chat.GroupDraft{ID: "h"}, "alice", "bob") }, "h 1..2/2"},
-		{"a message there", func() { b.say("alice", "h", "hi") }, "h 3..3/3"},
-	} {
-		answers := make(chan result, 1)
-		go func() {
-			a, err := b.Sync(b.ctx, as("bob"), chat.SyncRequest{WaitS: 20})
-			answers <- result{a, err}
-		}()
-		// Whether the wait has begun or not makes no difference to what is answered.
-		c.do()
-		select {
-		case r := <-answers:
-			if r.err != nil || outline(r.a) != c.want {
-				t.Errorf("%s: got %q, %v, want %q", c.name, outline(r.a), r.err, c.want)
-			}
-			ack := chat.SyncRequest{Ack: map[string]int64{}}
-			for _, g := range r.a.Groups {
-				ack.Ack[g.Group] = g.Last
-			}
-			if r.a.Inbox != nil {
-				ack.InboxAck = &r.a.Inbox.Last
-			}
-			b.sync("bob", ack)
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s: no answer", c.name)
-		}
-	}
 	began := time.Now()
 	if got := outline(b.sync("bob", chat.SyncRequest{WaitS: 1})); got != "" || time.Since(began) < time.Second {
 		t.Errorf("nothing new: got %q after %v", got, time.Since(began))

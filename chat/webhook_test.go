@@ -304,30 +304,67 @@ func TestWebhookRotation(t *testing.T) {
 	}
 }
 
-// TestWebhookGone: 410 disables, and what waits is not delivered any longer; 404 does not.
+// TestWebhookGone: 410 disables a webhook, and what waits for it is not delivered any longer; 404 does not.
 func TestWebhookGone(t *testing.T) {
 	b := newHookBench(t)
-	gone := newReceiver(t, func(heard) int { return http.StatusGone })
-	lost := newReceiver(t, func(heard) int { return http.StatusNotFound })
-	hook, other := b.hook(gone.URL), b.hook(lost.URL)
+	var calls atomic.Int64
+	gone := newReceiver(t, func(heard) int {
+		if calls.Add(1) == 1 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusGone
+	})
+	hook := b.hook(gone.URL)
 	b.group(chat.GroupDraft{ID: "g"}, "alice")
-	gone.waitFor(b.ctx, 1)
+	waiting := b.delayedDelivery()
+	lost := newReceiver(t, func(heard) int { return http.StatusNotFound })
+	other := b.hook(lost.URL)
+	b.say("alice", "g", "hi")
 	lost.waitFor(b.ctx, 1)
 	b.eventually("the webhook is disabled", func() bool {
 		w, err := b.Webhook(b.ctx, operator("root"), hook.ID)
 		b.must(err)
 		return w.DisabledAt != nil
 	})
-	b.say("alice", "g", "hi")
+	b.say("alice", "g", "after the end")
 	lost.waitFor(b.ctx, 2)
+	tasks := b.deliveries()
+	b.must(tasks.Retry(b.ctx, waiting.ID))
+	b.eventually("what waited is done with", func() bool {
+		_, err := tasks.Get(b.ctx, waiting.ID)
+		return errors.Is(err, queue.ErrNotFound)
+	})
+	if got, want := types(gone.waitFor(b.ctx, 2)), []string{"group.created", "message.created"}; !slices.Equal(got, want) {
+		t.Errorf("the disabled webhook got %q, want %q alone: one attempt that failed, and the one that it ended", got, want)
+	}
 	w, err := b.Webhook(b.ctx, operator("root"), other.ID)
 	b.must(err)
 	if w.DisabledAt != nil {
 		t.Error("404 disabled a webhook")
 	}
-	if n := len(gone.waitFor(b.ctx, 1)); n != 1 {
-		t.Errorf("the disabled webhook got %d events, want 1", n)
-	}
+}
+
+// deliveries is the queue that deliveries wait in.
+func (b *hookBench) deliveries() *queue.Client {
+	b.t.Helper()
+	tasks, err := queue.NewClient(queue.Options{Client: b.stores.Client(), Queue: chat.QueueEgress})
+	b.must(err)
+	return tasks
+}
+
+// delayedDelivery waits until exactly one delivery waits for its next attempt.
+func (b *hookBench) delayedDelivery() (waiting queue.Info) {
+	b.t.Helper()
+	tasks := b.deliveries()
+	b.eventually("the delivery waits", func() bool {
+		infos, _, err := tasks.List(b.ctx, queue.ListQuery{State: queue.Delayed})
+		b.must(err)
+		if len(infos) == 1 {
+			waiting = infos[0]
+		}
+		return len(infos) == 1
+	})
+	return waiting
 }
 
 // eventually looks until a thing is so.
@@ -357,17 +394,7 @@ func TestWebhookRetry(t *testing.T) {
 	hook := b.hook(r.URL)
 	b.group(chat.GroupDraft{ID: "g"}, "alice")
 	first := r.waitFor(b.ctx, 1)[0]
-	tasks, err := queue.NewClient(queue.Options{Client: b.stores.Client(), Queue: chat.QueueEgress})
-	b.must(err)
-	var waiting queue.Info
-	b.eventually("the delivery waits", func() bool {
-		infos, _, err := tasks.List(b.ctx, queue.ListQuery{State: queue.Delayed})
-		b.must(err)
-		if len(infos) == 1 {
-			waiting = infos[0]
-		}
-		return len(infos) == 1
-	})
+	tasks, waiting := b.deliveries(), b.delayedDelivery()
 	if pause := time.Until(waiting.Due); pause < 3*time.Second || pause > 6*time.Second || waiting.Attempts != 1 {
 		t.Errorf("comes again in %s after %d attempts, want about 5 s after 1", pause, waiting.Attempts)
 	}

@@ -1,0 +1,106 @@
+package chat_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+// startMuted starts a service and the proxy that it reaches Redis through, which can make signals vanish.
+func startMuted(t *testing.T, limits func(*chat.Limits)) (*live, *redistest.Proxy) {
+	t.Helper()
+	redis := redistest.Start(t)
+	proxy := redistest.StartProxy(t, redis.Addr, 0)
+	return connectLive(t, redis, proxy.URL(), limits), proxy
+}
+
+// killSubscriptions breaks every subscription: the nodes notice, and subscribe again.
+func (l *live) killSubscriptions() { l.redis.Do("CLIENT", "KILL", "TYPE", "pubsub") }
+
+// Signals that vanish unnoticed cost no more than a safety check.
+func TestFollowLostSignals(t *testing.T) {
+	l, proxy := startMuted(t, func(x *chat.Limits) { x.SafetyCheck = 100 * time.Millisecond })
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", nil)
+	bob.reach("red", l.say(t, "red", "ann", "heard"))
+	proxy.Mute(true)
+	for i := range 30 {
+		l.say(t, "red", "ann", fmt.Sprint(i))
+		id := l.say(t, "red", "ann", "and")
+		if i%3 == 0 {
+			bob.reach("red", id)
+		}
+	}
+	bob.reach("red", 63)
+	body := "psst"
+	if _, _, err := l.SendDirect(t.Context(), chat.Caller{User: "ann"}, "bob", chat.Direct{Body: &body}); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("inbox", func(e chat.Event) bool { return e.Inbox != nil && e.Inbox.To == 1 })
+	if proxy.Swallowed() == 0 {
+		t.Error("no signal was lost: nothing was shown")
+	}
+}
+
+// What was missed while the subscription was broken is made up for as soon as it is back, groups joined included.
+func TestFollowBrokenSubscription(t *testing.T) {
+	l, proxy := startMuted(t, signalsOnly)
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", nil)
+	bob.reach("red", l.say(t, "red", "ann", "heard"))
+	proxy.Mute(true)
+	for i := range 30 {
+		blue := fmt.Sprint("blue", i)
+		l.group(t, blue, "ann", "bob")
+		id := l.say(t, "red", "ann", fmt.Sprint(i))
+		l.killSubscriptions()
+		bob.reach("red", id)
+		bob.reach(blue, 2)
+	}
+}
+
+// A store that lost the end of a log and wrote it anew up to the same id is noticed after a loss of signals, although the
+// log ends where it ended before.
+func TestFollowRewrittenLog(t *testing.T) {
+	l, proxy := startMuted(t, signalsOnly)
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", map[string]string{"red": "0"})
+	bob.reach("red", l.say(t, "red", "ann", "kept"))
+	rollBack := l.backup()
+	bob.reach("red", l.say(t, "red", "ann", "lost"))
+	proxy.Mute(true)
+	rollBack()
+	last := l.say(t, "red", "ann", "anew")
+	if last != bob.to["red"] {
+		t.Fatalf("the new message is %d, the lost one was %d: nothing would be shown", last, bob.to["red"])
+	}
+	l.killSubscriptions()
+	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	if b := e.Messages; b.Complete || b.From != 1 {
+		t.Errorf("got from %d, complete %v; want 1, false", b.From, b.Complete)
+	}
+	bob.reach("red", last)
+	if got, want := bob.bodies["red"], []string{"kept", "lost", "kept", "anew"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// backup copies everything that the server holds, and returns what puts it back.
+func (l *live) backup() (rollBack func()) {
+	keys, _ := l.redis.Do("KEYS", "*").([]any)
+	values := map[string]string{}
+	for _, key := range keys {
+		name, _ := key.(string)
+		values[name], _ = l.redis.Do("DUMP", name).(string)
+	}
+	return func() {
+		l.redis.Do("FLUSHDB")
+		for name, value := range values {
+			l.redis.Do("RESTORE", name, "0", value)
+		}
+	}
+}
