@@ -181,32 +181,22 @@ func TestForbiddenWords(t *testing.T) {
 	}
 }
 
-// shared are the Lua files that Go joins in front of other scripts; the others are named by an include line.
-var shared = []string{"common", "enqueue_func"}
+// shared are the Lua files of the queue that Go joins in front of other scripts; those of the store are in a folder of their own.
+var shared = []string{"common", "enqueue_func", "cancel_func"}
 
-var (
-	include = regexp.MustCompile(`(?m)^-- include: (\w+)\.lua$`)
-	header  = regexp.MustCompile(`\A(--.*\n)+`)
-)
+var header = regexp.MustCompile(`\A(--.*\n)+`)
 
 // TestScriptsSayWhatTheyTake holds rule 1 of the house: a script, its header and its paragraph in the documents.
 func TestScriptsSayWhatTheyTake(t *testing.T) {
 	documented := read(t, "docs/redis.md") + read(t, "docs/tasks.md")
-	paths := sources(t, func(p string) bool { return strings.HasSuffix(p, ".lua") })
-	functions := slices.Clone(shared)
-	for _, path := range paths {
-		for _, found := range include.FindAllStringSubmatch(read(t, path), -1) {
-			functions = append(functions, found[1])
-		}
-	}
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".lua")
+	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".lua") }) {
+		base := strings.TrimSuffix(filepath.Base(path), ".lua")
 		text := read(t, path)
 		head := strings.ToLower(header.FindString(text))
 		if head == "" {
 			t.Errorf("%s has no header", path)
 		}
-		if slices.Contains(functions, name) {
+		if strings.Contains(path, "/lua/lib/") || slices.Contains(shared, base) {
 			continue
 		}
 		for _, word := range []string{"keys", "argv", "returns"} {
@@ -214,9 +204,34 @@ func TestScriptsSayWhatTheyTake(t *testing.T) {
 				t.Errorf("%s: its header does not say %s", path, word)
 			}
 		}
-		if !regexp.MustCompile(`\*\*` + name + `\*\*|` + "`" + name + "`" + `|\b` + name + `\.lua`).MatchString(documented) {
-			t.Errorf("%s: no paragraph in docs/redis.md or docs/tasks.md speaks of %s", path, name)
+		name, documents := strings.TrimSuffix(strings.TrimPrefix(path, "store/lua/"), ".lua"), "docs/redis.md"
+		if strings.HasPrefix(path, "store/queue/") {
+			name, documents = base, "docs/tasks.md"
 		}
+		if !strings.Contains(documented, "**"+name+"**") && !strings.Contains(documented, "`"+name+"`") {
+			t.Errorf("%s: no paragraph in %s speaks of **%s**", path, documents, name)
+		}
+	}
+}
+
+var loaded = regexp.MustCompile(`new(?:Script|Reader)\("(\w+)/\w+"`)
+
+// TestScriptsLieWhereTheyAreRun: store/lua/log/append.lua is run by store/log.go, or by a file beside it that begins with log_.
+func TestScriptsLieWhereTheyAreRun(t *testing.T) {
+	found := 0
+	for _, path := range sources(t, func(p string) bool { return filepath.Dir(p) == "store" && isGo(p) && !isTest(p) }) {
+		file := strings.TrimSuffix(filepath.Base(path), ".go")
+		for _, script := range loaded.FindAllStringSubmatch(read(t, path), -1) {
+			found++
+			if noun := script[1]; file != noun && !strings.HasPrefix(file, noun+"_") {
+				t.Errorf("%s runs a script of store/lua/%s", path, noun)
+			}
+		}
+	}
+	if scripts := sources(t, func(p string) bool {
+		return strings.HasPrefix(p, "store/lua/") && !strings.HasPrefix(p, "store/lua/lib/")
+	}); found != len(scripts) {
+		t.Errorf("%d scripts are loaded, and there are %d", found, len(scripts))
 	}
 }
 

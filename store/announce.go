@@ -11,10 +11,10 @@ import (
 )
 
 var (
-	announceCreateScript = newScript("announce_create")
-	announceCancelScript = newScript("announce_cancel")
-	announceStopScript   = newScript("announce_stop")
-	announceForgetScript = newScript("announce_forget")
+	announceCreateScript = newScript("announce/create")
+	announceCancelScript = newScript("announce/cancel")
+	announceStopScript   = newScript("announce/stop")
+	announceForgetScript = newScript("announce/forget")
 )
 
 // announceKeys are the keys of one announcement: the record and the lists of its targets in partition 0, and a part in

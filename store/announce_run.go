@@ -13,11 +13,11 @@ import (
 )
 
 var (
-	announceBeginScript = newScript("announce_begin")
-	announcePartScript  = newScript("announce_part")
-	announcePageScript  = newScript("announce_page")
-	announceGroupScript = newScript("announce_group")
-	announceCloseScript = newScript("announce_close")
+	announceBeginScript = newScript("announce/begin")
+	announcePartScript  = newScript("announce/part")
+	announcePageScript  = newScript("announce/page")
+	announceGroupScript = newScript("announce/group")
+	announceCloseScript = newScript("announce/close")
 )
 
 // runPayload is the payload of the task that starts a run.

@@ -8,9 +8,9 @@ import (
 )
 
 var (
-	ackScript      = newScript("ack")
-	unreadScript   = newScript("unread")
-	receiptsScript = newReader("receipts")
+	ackScript      = newScript("cursor/ack")
+	unreadScript   = newScript("cursor/unread")
+	receiptsScript = newReader("cursor/receipts")
 )
 
 // Ack moves seen to id, and read too where read is true; never backward.

@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	devicePutScript  = newScript("device_put")
-	deviceDropScript = newScript("device_drop")
-	awayScript       = newReader("away")
+	devicePutScript  = newScript("device/put")
+	deviceDropScript = newScript("device/drop")
+	awayScript       = newReader("device/away")
 )
 
 // PutDevice registers a device, or changes where it leads.
@@ -35,7 +35,7 @@ func (s *Store) PutDevice(ctx context.Context, user string, d chat.Device) (chat
 	return kept, r.number(1) == 1, err
 }
 
-// encodeDevice is a device as device_put.lua keeps it.
+// encodeDevice is a device as device/put.lua keeps it.
 func encodeDevice(d chat.Device) (string, error) {
 	rest, err := json.Marshal(d)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	createScript = newScript("create")
-	updateScript = newScript("update")
-	deleteScript = newScript("delete")
-	infoScript   = newReader("info")
+	createScript = newScript("group/create")
+	updateScript = newScript("group/update")
+	deleteScript = newScript("group/delete")
+	infoScript   = newReader("group/info")
 )
 
 // CreateGroup makes the group with its members and notices.
@@ -58,7 +58,7 @@ func (s *Store) infoCall(user, group string) call {
 		k.by(user), k.at(user)}, []any{user}}
 }
 
-// asInfo reads what info.lua answers.
+// asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {
 	in := chat.Info{Group: chat.Group{ID: group}}
 	if r.text(1) == "" {

@@ -10,12 +10,12 @@ import (
 )
 
 var (
-	inboxAppendScript = newScript("inbox_append")
-	inboxAckScript    = newScript("inbox_ack")
-	inboxOpenScript   = newScript("inbox_open")
-	inboxForgetScript = newScript("inbox_forget")
-	inboxPullScript   = newReader("inbox_pull")
-	inboxEndsScript   = newReader("inbox_ends")
+	inboxAppendScript = newScript("inbox/append")
+	inboxAckScript    = newScript("inbox/ack")
+	inboxOpenScript   = newScript("inbox/open")
+	inboxForgetScript = newScript("inbox/forget")
+	inboxPullScript   = newReader("inbox/pull")
+	inboxEndsScript   = newReader("inbox/ends")
 )
 
 // InboxAppend puts an item into an inbox. With a key it is repeated once after a connection that broke.
@@ -33,7 +33,7 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 	return r.number(1), r.number(2), r.number(3) == 1, nil
 }
 
-// inboxArgs are the keys and arguments that inbox_args of inbox_put.lua binds.
+// inboxArgs are the keys and arguments that inbox_args of lib/inbox_put.lua binds.
 func (s *Store) inboxArgs(item chat.NewItem) (keys []string, args []any) {
 	k, p := s.keys.user(item.To), s.keys.partition(item.To)
 	keys = []string{k.inbox(), k.inboxBase(), k.inboxSenders(), k.inboxSent(item.From), s.keys.users(p)}
@@ -82,7 +82,7 @@ func inboxPullCall(k userKeys, after *int64, limit int) call {
 	return call{inboxPullScript, []string{k.inbox(), k.inboxBase()}, []any{position, limit}}
 }
 
-// asInboxBatch reads what inbox_pull.lua answers: epoch, base, lost, acked, length, then the items.
+// asInboxBatch reads what inbox/pull.lua answers: epoch, base, lost, acked, length, then the items.
 func asInboxBatch(r reply, after *int64) chat.InboxBatch {
 	base, lost, acked := r.number(2), r.number(3), r.number(4)
 	b := chat.InboxBatch{Epoch: r.text(1), Last: base + r.number(5)}
@@ -93,7 +93,7 @@ func asInboxBatch(r reply, after *int64) chat.InboxBatch {
 	b.Complete = position >= lost && position <= b.Last
 	b.From = max(position, base) + 1
 	if position > b.Last {
-		b.From = base + 1 // as in inbox_pull.lua
+		b.From = base + 1 // as in inbox/pull.lua
 	}
 	for i := 6; i < len(r); i++ {
 		b.Items = append(b.Items, []byte(r.text(i)))

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	indexAddScript  = newScript("index_add")
-	indexDropScript = newScript("index_drop")
-	indexHintScript = newScript("index_hint")
+	indexAddScript  = newScript("index/add")
+	indexDropScript = newScript("index/drop")
+	indexHintScript = newScript("index/hint")
 )
 
 // UserGroups returns the whole index of a user.

@@ -36,7 +36,7 @@ func (k keyspace) layout() string { return k.tagged(0) + "layout" }
 // members: name, NUL, id.
 func (k keyspace) public(partition int) string { return k.tagged(partition) + "public" }
 
-// wants is a HASH: what a new entry of any log in a partition has to be told to, see wants.lua.
+// wants is a HASH: what a new entry of any log in a partition has to be told to, see lib/wants.lua.
 func (k keyspace) wants(partition int) string { return k.tagged(partition) + "wants" }
 
 // users is a ZSET of the users in a partition whom the server has ever known, all of score 0 so that they stand in the
@@ -111,7 +111,7 @@ func (g groupKeys) at(user string) string   { return g.base + ":at:" + user }
 func (g groupKeys) levels() string { return g.base + ":levels" }
 func (g groupKeys) told() string   { return g.base + ":told" }
 
-// core lists the keys that core.lua binds, in its order. The scripts that are not hot take all of them.
+// core lists the keys that lib/core.lua binds, in its order. The scripts that are not hot take all of them.
 func (g groupKeys) core() []string {
 	keys := []string{
 		g.id(), g.meta(), g.members(), g.joined(), g.managers(), g.seen(), g.read(), g.msgs(), g.skip(), g.senders(),
@@ -143,7 +143,7 @@ func (u userKeys) inboxSent(sender string) string {
 // schedules is a ZSET: id of a schedule of the user -> when it was made, in ms.
 func (u userKeys) schedules() string { return u.base + ":schedules" }
 
-// devices is a HASH: id -> where the user is told while away, see device_put.lua.
+// devices is a HASH: id -> where the user is told while away, see device/put.lua.
 func (u userKeys) devices() string { return u.base + ":devices" }
 
 func (u userKeys) keys() string   { return u.base + ":keys" }

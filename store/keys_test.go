@@ -82,11 +82,11 @@ func keysAreInjective(t *rapid.T) {
 	}
 }
 
-// TestCoreKeysAreWhatTheScriptsBind: core.lua numbers the keys of groupKeys.core.
+// TestCoreKeysAreWhatTheScriptsBind: lib/core.lua numbers the keys of groupKeys.core.
 func TestCoreKeysAreWhatTheScriptsBind(t *testing.T) {
 	keys := keyspace{prefix: "chat", partitions: 1}.group("g").core()
 	if len(keys) != 26 {
-		t.Fatalf("got %d keys, core.lua binds 26", len(keys))
+		t.Fatalf("got %d keys, lib/core.lua binds 26", len(keys))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-var layoutScript = newScript("layout")
+var layoutScript = newScript("layout/record")
 
 func (s *Store) layoutCall(partitions int) call {
 	return call{layoutScript, []string{s.keys.layout()}, []any{layoutVersion, max(partitions, 1)}}

@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	appendScript = newScript("append")
-	trimScript   = newScript("trim_group")
-	forgetScript = newScript("forget")
-	lastsScript  = newReader("lasts")
+	appendScript = newScript("log/append")
+	trimScript   = newScript("log/trim")
+	forgetScript = newScript("log/forget")
+	lastsScript  = newReader("log/lasts")
 )
 
 // Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after
@@ -34,10 +34,10 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 	return s.append(ctx, call{appendScript, keys, args}, a)
 }
 
-// appendKeys is how many keys of append_args.lua stand before those of the queue.
+// appendKeys is how many keys of lib/append_args.lua stand before those of the queue.
 const appendKeys = 14
 
-// appendArgs are the keys and arguments that append_args.lua binds.
+// appendArgs are the keys and arguments that lib/append_args.lua binds.
 func (s *Store) appendArgs(a chat.Append) (keys []string, args []any) {
 	k := s.keys.group(a.Group)
 	keys = make([]string, 0, 22+len(a.Mentions))

@@ -8,10 +8,10 @@ import (
 )
 
 var (
-	joinScript    = newScript("join")
-	roleScript    = newScript("role")
-	leaveScript   = newScript("leave")
-	membersScript = newReader("members")
+	joinScript    = newScript("member/join")
+	roleScript    = newScript("member/role")
+	leaveScript   = newScript("member/leave")
+	membersScript = newReader("member/list")
 )
 
 // Join adds m.User.
@@ -80,7 +80,8 @@ func (s *Store) Members(ctx context.Context, group, user string, after int64, li
 	return members, r.number(1), nil
 }
 
-// memberTask is the payload of the task that brings the index in line after a creation; join.lua and leave.lua write
+// memberTask is the payload of the task that brings the index in line after a creation; member/join.lua and
+// member/leave.lua write
 // the same for one user.
 func memberTask(group, epoch, by string, users []string, atMs int64) []byte {
 	payload, err := json.Marshal(chat.MemberTask{Group: group, Epoch: epoch, ID: 1, By: by, What: "joined", Users: users,

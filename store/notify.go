@@ -13,13 +13,13 @@ import (
 )
 
 var (
-	wantNotifyScript = newScript("want_notify")
-	pushKeyScript    = newScript("push_key")
-	levelScript      = newScript("level")
-	levelOfScript    = newReader("level_of")
-	behindScript     = newReader("behind")
-	tellUsersScript  = newScript("tell_users")
-	tellInboxScript  = newScript("tell_inbox")
+	wantNotifyScript = newScript("notify/want")
+	pushKeyScript    = newScript("notify/push_key")
+	levelScript      = newScript("notify/set_level")
+	levelOfScript    = newReader("notify/level")
+	behindScript     = newReader("notify/behind")
+	tellUsersScript  = newScript("notify/tell_users")
+	tellInboxScript  = newScript("notify/tell_inbox")
 )
 
 // WantNotify makes every partition enqueue fan-outs after delay; only where it does so already, if only is true.

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	arriveScript = newScript("arrive")
-	departScript = newScript("depart")
-	vouchScript  = newScript("vouch")
+	arriveScript = newScript("presence/arrive")
+	departScript = newScript("presence/depart")
+	vouchScript  = newScript("presence/vouch")
 )
 
 // Arrive notes that users have live sessions on node.

@@ -15,17 +15,17 @@ import (
 )
 
 var (
-	scheduleCreateScript  = newScript("schedule_create")
-	scheduleChangeScript  = newScript("schedule_change")
-	scheduleCancelScript  = newScript("schedule_cancel")
-	scheduleForgetScript  = newScript("schedule_forget")
-	scheduleIndexScript   = newScript("schedule_index")
-	scheduleUnindexScript = newScript("schedule_unindex")
-	fireGroupScript       = newScript("fire_group")
-	fireInboxScript       = newScript("fire_inbox")
+	scheduleCreateScript  = newScript("schedule/create")
+	scheduleChangeScript  = newScript("schedule/change")
+	scheduleCancelScript  = newScript("schedule/cancel")
+	scheduleForgetScript  = newScript("schedule/forget")
+	scheduleIndexScript   = newScript("schedule/index")
+	scheduleUnindexScript = newScript("schedule/unindex")
+	fireGroupScript       = newScript("schedule/fire_group")
+	fireInboxScript       = newScript("schedule/fire_inbox")
 )
 
-// scheduleFields are what schedule_record of schedule.lua reads, in its order.
+// scheduleFields are what schedule_record of lib/schedule.lua reads, in its order.
 var scheduleFields = []string{"plan", "state", "version", "created_ms", "next_ms", "fired", "sent", "missed", "last_id", "last_ms",
 	"last_error"}
 

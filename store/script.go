@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-//go:embed *.lua
+//go:embed lua
 var luaFiles embed.FS
 
 // script is one atomic step. It is called by the hash of its text; the text is loaded when a store is opened, and again
@@ -36,7 +36,7 @@ func newScript(name string) *script { return addScript(name, false) }
 func newReader(name string) *script { return addScript(name, true) }
 
 func addScript(name string, readOnly bool) *script {
-	text := luaText(name+".lua", map[string]bool{})
+	text := luaText("lua/"+name+".lua", map[string]bool{})
 	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
 	s := &script{name: name, text: text, sha: hex.EncodeToString(sum[:]), readOnly: readOnly}
 	scripts = append(scripts, s)
@@ -51,9 +51,9 @@ func luaText(file string, done map[string]bool) string {
 	}
 	done[file] = true
 	switch file {
-	case "task_enqueue.lua":
+	case "lua/lib/task_enqueue.lua":
 		return queue.EnqueueLua + "\n"
-	case "task_cancel.lua":
+	case "lua/lib/task_cancel.lua":
 		return queue.CancelLua + "\n"
 	}
 	text, err := luaFiles.ReadFile(file)
@@ -63,7 +63,7 @@ func luaText(file string, done map[string]bool) string {
 	var joined strings.Builder
 	for line := range strings.Lines(string(text)) {
 		if name, ok := strings.CutPrefix(line, "-- include: "); ok {
-			joined.WriteString(luaText(strings.TrimSpace(name), done))
+			joined.WriteString(luaText("lua/lib/"+strings.TrimSpace(name), done))
 		}
 	}
 	return joined.String() + string(text)

@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	webhookSwapScript   = newScript("webhook_swap")
-	webhookSpreadScript = newScript("webhook_spread")
-	eventsReadScript    = newReader("events_read")
-	eventsScript        = newScript("events")
+	webhookSwapScript   = newScript("webhook/swap")
+	webhookSpreadScript = newScript("webhook/spread")
+	eventsReadScript    = newReader("webhook/events_read")
+	eventsScript        = newScript("webhook/events")
 )
 
 // Webhooks reads all webhooks and the version of the list at one instant.
@@ -55,7 +55,7 @@ func (s *Store) Webhook(ctx context.Context, id string) (chat.Webhook, error) {
 	return decodeWebhook(id, value.Val())
 }
 
-// decodeWebhook reads what webhook_swap.lua wrote. Its error holds nothing of the value, which is a secret.
+// decodeWebhook reads what webhook/swap.lua wrote. Its error holds nothing of the value, which is a secret.
 func decodeWebhook(id, value string) (chat.Webhook, error) {
 	parts := strings.SplitN(value, " ", 3)
 	w := chat.Webhook{ID: id}

@@ -4,8 +4,8 @@
 -- Appends an announcement to the log of a group, whoever its members are, and moves its part on. A group that does not
 -- take it counts as failed.
 --
--- KEYS  1 part, then as append.lua, with those of the core queue
--- ARGV  1 run, 2 cursor where the page begins, 3 cursor after it, 4 '1' for the last page, then as append.lua
+-- KEYS  1 part, then as log/append.lua, with those of the core queue
+-- ARGV  1 run, 2 cursor where the page begins, 3 cursor after it, 4 '1' for the last page, then as log/append.lua
 -- Returns {OK, 0} where the part is elsewhere, {OK, 1} where the group did not take it, else {OK, 1, then as append_entry}
 local part = KEYS[1]
 local run, cursor, next_cursor, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'

@@ -10,7 +10,7 @@
 -- ARGV  1 from, 2 kind, 3 mark, 4 rest of the JSON, 5 sent_at in ms, 6 retry key, 7 hash of the content, 8 '1' where the
 --       role must manage, 9 '1' for a durable answer, 10 channel, 11 retry keys to keep, 12 edits at most, 13 group, then
 --       of each change, the target first: id, what stood before the edits, the edits, and the JSON; and the new JSON
--- Returns as append.lua
+-- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
 local id_key, meta, members, msgs, seen, read, skip = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local senders, sent, reactions, reacted, by = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]

@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-var knowScript = newScript("know")
+var knowScript = newScript("user/know")
 
 // Know puts a user on the list of those whom the server has ever known.
 func (s *Store) Know(ctx context.Context, user string) error {

@@ -1,4 +1,4 @@
--- Makes scripts that write a message enqueue the fan-out of notifications, after a delay; see wants.lua.
+-- Makes scripts that write a message enqueue the fan-out of notifications, after a delay; see lib/wants.lua.
 --
 -- KEYS  1 wants
 -- ARGV  1 delay in ms, 2 '1' to change it only where there is one

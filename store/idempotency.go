@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	claimScript  = newScript("key_claim")
-	finishScript = newScript("key_finish")
+	claimScript  = newScript("idempotency/claim")
+	finishScript = newScript("idempotency/finish")
 )
 
 // Claim remembers that user began something with key, or returns how it was answered.

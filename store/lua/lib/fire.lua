@@ -1,5 +1,5 @@
 -- include: schedule.lua
--- The end of a firing, which fire_group.lua and fire_inbox.lua share.
+-- The end of a firing, which schedule/fire_group.lua and schedule/fire_inbox.lua share.
 
 -- What API.md calls the refusals that a send may meet.
 local fire_codes = {NOTFOUND = 'not_found', FORBIDDEN = 'forbidden', KEYREUSED = 'key_reused', OUTOFRANGE = 'out_of_range',

@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var reviseScript = newScript("revise")
+var reviseScript = newScript("revision/revise")
 
 // Revise appends an edit or a delete entry and changes what it touches, in one step. The script adds the id of an edit
 // to the edits of its target; those of Change.New are not looked at.
