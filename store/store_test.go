@@ -61,8 +61,9 @@ func TestConformance(t *testing.T) {
 			})
 		})
 		t.Run(fmt.Sprintf("embedded/P=%d", partitions), func(t *testing.T) {
+			server := embeddedServer(t) // one for all the cases: a new one compiles every script
 			storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
-				return open(t, store.Options{Embedded: embeddedServer(t), Partitions: partitions, Limits: limits})
+				return open(t, store.Options{Embedded: server, Partitions: partitions, Limits: limits})
 			})
 		})
 	}
