@@ -6,6 +6,9 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
+// pruneEvery is how many ids come into a set that is only counted until the old ones in it are looked for.
+const pruneEvery = 64
+
 var logTests = map[string]func(*world){
 	"append": func(w *world) {
 		w.group("g", []string{"bob"})
@@ -67,21 +70,24 @@ var logTests = map[string]func(*world){
 		w.equal(w.info("g", "alice").Last, int64(4))
 	},
 	"the newest keys are kept": func(w *world) {
-		w.with(func(l *chat.Limits) { l.KeysMax = 20 })
+		// So many that Redis no longer hands them out in the order in which they came.
+		const kept, over = 400, 128 // the older ones go once there are so many more
+		w.with(func(l *chat.Limits) { l.KeysMax = kept })
 		w.group("g", nil)
 		keyed := func(i int) chat.Append {
 			a := text("g", "alice", "x")
 			a.Key, a.Content = fmt.Sprintf("k%d", i), "c"
 			return a
 		}
-		const sent = 400
-		for i := range sent {
-			w.send(keyed(i))
+		for i := range kept + over {
+			w.equal(w.send(keyed(i)).Duplicate, false)
 		}
-		for i := sent - 20; i < sent; i++ {
-			w.equal(w.send(keyed(i)).Duplicate, true)
+		w.equal(w.send(keyed(0)).Duplicate, true)
+		w.equal(w.send(keyed(kept+over)).Duplicate, false)
+		for i := range kept {
+			w.equal(w.send(keyed(over+1+i)).Duplicate, true)
 		}
-		w.equal(w.send(keyed(0)).Duplicate, false)
+		w.equal(w.send(keyed(over)).Duplicate, false)
 	},
 	"mentions": func(w *world) {
 		w.group("g", []string{"bob", "carl"})
@@ -92,6 +98,20 @@ var logTests = map[string]func(*world){
 		w.equal(w.info("g", "alice").MentionsUnread, int64(0))
 		w.markRead("g", "bob", 4)
 		w.equal(w.info("g", "bob").MentionsUnread, int64(0))
+	},
+	"many mentions": func(w *world) {
+		w.group("g", []string{"bob"})
+		for i := range int64(pruneEvery + 1) {
+			w.send(mentioning("g", "alice", "bob"))
+			w.equal(w.info("g", "bob").MentionsUnread, i+1)
+		}
+	},
+	"many own messages": func(w *world) {
+		w.group("g", []string{"bob"})
+		for range pruneEvery + 1 {
+			w.say("g", "alice", "x")
+			w.equal(w.info("g", "alice").Unread, int64(0))
+		}
 	},
 	"durability": func(w *world) {
 		w.group("g", nil)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -153,6 +154,19 @@ var inboxTests = map[string]func(*world){
 	},
 }
 
+// answered tells whether what user began with key was answered before; if not, it is now.
+func (w *world) answered(user, key string) bool {
+	w.Helper()
+	answer, err := w.Claim(w.ctx, user, key, "content")
+	w.ok(err)
+	if answer == nil {
+		w.ok(w.Finish(w.ctx, user, key, chat.Answer{Status: 200}))
+		return false
+	}
+	w.equal(answer.Status, 200)
+	return true
+}
+
 var keyTests = map[string]func(*world){
 	"claim and finish": func(w *world) {
 		a, err := w.Claim(w.ctx, "bob", "key", "content")
@@ -174,18 +188,32 @@ var keyTests = map[string]func(*world){
 		w.ok(w.Finish(w.ctx, "bob", "never claimed", answer))
 	},
 	"the newest are kept": func(w *world) {
-		w.with(func(l *chat.Limits) { l.KeysMax = 10 })
-		for i := range 30 {
-			key := fmt.Sprint(i)
-			_, err := w.Claim(w.ctx, "bob", key, "c")
-			w.ok(err)
-			w.ok(w.Finish(w.ctx, "bob", key, chat.Answer{Status: 200}))
+		const kept = 10
+		w.with(func(l *chat.Limits) { l.KeysMax = kept })
+		for i := range kept + 1 {
+			w.equal(w.answered("bob", fmt.Sprint(i)), false)
+			w.tick()
 		}
-		a, err := w.Claim(w.ctx, "bob", "29", "c")
-		w.ok(err)
-		w.equal(a.Status, 200)
-		a, err = w.Claim(w.ctx, "bob", "0", "c")
-		w.ok(err)
-		w.equal(a == nil, true)
+		for i := range kept {
+			w.equal(w.answered("bob", fmt.Sprint(i+1)), true)
+		}
+		w.equal(w.answered("bob", "0"), false)
+	},
+	"a key is kept for its age": func(w *world) {
+		made := func(key string, ago time.Duration) {
+			w.Helper()
+			w.equal(w.answered("bob", key), false)
+			at := w.userKey("bob", "keys:at")
+			newest, err := w.Client().ZRange(w.ctx, at, -1, -1).Result()
+			w.ok(err)
+			w.poke("ZADD", at, w.now()-ago.Milliseconds(), newest[0])
+		}
+		age := chat.DefaultLimits().KeyAge
+		w.equal(age, 24*time.Hour)
+		made("a minute younger", age-time.Minute)
+		made("of that age", age)
+		made("new", 0) // which makes old ones go
+		w.equal(w.answered("bob", "a minute younger"), true)
+		w.equal(w.answered("bob", "of that age"), false)
 	},
 }
