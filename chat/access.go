@@ -11,7 +11,7 @@ func (s *Service) infos(ctx context.Context, user string, groups []string) ([]In
 		return nil, nil
 	}
 	infos, err := s.stores.Infos(ctx, user, groups)
-	return infos, asError(err)
+	return infos, AsError(err)
 }
 
 // pulls reads a page of each group, in order.
@@ -20,10 +20,11 @@ func (s *Service) pulls(ctx context.Context, user string, pulls []Pull) ([]Page,
 		return nil, nil
 	}
 	pages, err := s.stores.Pull(ctx, user, pulls)
-	return pages, asError(err)
+	return pages, AsError(err)
 }
 
-func (s *Service) info(ctx context.Context, user, group string) (Info, error) {
+// Info reads a group as user stands to it, member or not. ErrNotFound where there is no such group.
+func (s *Service) Info(ctx context.Context, user, group string) (Info, error) {
 	list, err := s.infos(ctx, user, []string{group})
 	if err != nil {
 		return Info{}, err
@@ -34,19 +35,19 @@ func (s *Service) info(ctx context.Context, user, group string) (Info, error) {
 	return list[0], nil
 }
 
-// sees tells whether by may know of the group: members, everyone where it is public, operators.
-func (i Info) sees(by Caller) bool {
+// Sees tells whether by may know of the group: members, everyone where it is public, operators.
+func (i Info) Sees(by Caller) bool {
 	return i.Epoch != "" && (i.Role != "" || i.Visibility == Public || by.Admin)
 }
 
 // managed reads a group that by wants to manage. The store checks the same again at the instant of the write; here it
 // decides what is said.
 func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, error) {
-	info, err := s.info(ctx, by.User, group)
+	info, err := s.Info(ctx, by.User, group)
 	switch {
 	case err != nil:
 		return Info{}, err
-	case !info.sees(by):
+	case !info.Sees(by):
 		return Info{}, ErrNotFound
 	case !by.Admin && !info.Role.Manages():
 		return Info{}, ErrForbidden
@@ -54,14 +55,28 @@ func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, e
 	return info, nil
 }
 
-// refused says to an operator, who may know of every group, that a refusal is one of rights: reading and writing
-// messages takes membership also for them.
-func (s *Service) refused(ctx context.Context, by Caller, group string, err error) error {
-	err = asError(err)
+// MayPost checks whether by may post in a group now, without posting. ErrNotFound, ErrForbidden.
+func (s *Service) MayPost(ctx context.Context, by Caller, group string) (Info, error) {
+	info, err := s.Info(ctx, by.User, group)
+	switch {
+	case err != nil:
+		return Info{}, err
+	case !info.Sees(by):
+		return Info{}, ErrNotFound
+	case info.Role == "", info.Post == PostAdmins && !info.Role.Manages():
+		return Info{}, ErrForbidden
+	}
+	return info, nil
+}
+
+// Refused is the answer to a step on a group that the store refused with err. Operators, who may know of every group, get
+// ErrForbidden instead of ErrNotFound: reading and writing messages takes membership for them too.
+func (s *Service) Refused(ctx context.Context, by Caller, group string, err error) error {
+	err = AsError(err)
 	if !by.Admin || !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	info, infoErr := s.info(ctx, by.User, group)
+	info, infoErr := s.Info(ctx, by.User, group)
 	if infoErr == nil && info.Role == "" {
 		return ErrForbidden
 	}

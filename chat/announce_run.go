@@ -16,7 +16,7 @@ const (
 
 // page is how many inboxes a step fills.
 func (a AnnouncementText) page() int {
-	return min(announcePageUsers, max(1, announcePageBytes/len(itemRest(a.item(0)))))
+	return min(announcePageUsers, max(1, announcePageBytes/len(a.item(0).Rest())))
 }
 
 func (a AnnouncementText) item(nowMs int64) Item {
@@ -27,7 +27,7 @@ func (a AnnouncementText) item(nowMs int64) Item {
 // on; one that is over is left alone.
 func (s *Service) announce(ctx context.Context, t AnnounceTask) error {
 	if !ValidID(t.Announcement) || t.Run < 1 {
-		return invalid("a task names no run of an announcement")
+		return Invalid("a task names no run of an announcement")
 	}
 	r, err := s.stores.Announcement(ctx, t.Announcement)
 	if errors.Is(err, ErrNotFound) {
@@ -69,7 +69,7 @@ func (s *Service) announce(ctx context.Context, t AnnounceTask) error {
 // between the two.
 func (s *Service) announcePart(ctx context.Context, part AnnouncementPart) error {
 	if !ValidID(part.Announcement) || part.Run < 1 || part.Partition < 0 {
-		return invalid("a task names no part of an announcement")
+		return Invalid("a task names no part of an announcement")
 	}
 	page, err := s.stores.AnnouncementPage(ctx, part)
 	if err != nil {
@@ -88,9 +88,9 @@ func (s *Service) announcePart(ctx context.Context, part AnnouncementPart) error
 		if a.Body == nil {
 			e.Kind = Data
 		}
-		err = s.stores.AnnounceToGroup(ctx, page, newAppend(e, nowMs))
+		err = s.stores.AnnounceToGroup(ctx, page, NewAppend(e, nowMs))
 	} else {
-		err = s.stores.AnnounceToUsers(ctx, page, NewItem{From: a.From, Rest: itemRest(a.item(nowMs)), SentAtMs: nowMs, System: true})
+		err = s.stores.AnnounceToUsers(ctx, page, NewItem{From: a.From, Rest: a.item(nowMs).Rest(), SentAtMs: nowMs, System: true})
 	}
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ var errNoAnnouncement = &Error{Code: CodeNotFound, Message: "no such announcemen
 // Announce puts a message into the logs of groups and an item into the inboxes of users, for operators: now, at a time, or
 // again and again. It is on its way when this returns.
 func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) (Announcement, error) {
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return Announcement{}, err
 	}
 	a, err := s.newAnnounced(by, d)
@@ -31,9 +31,9 @@ func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) 
 	}
 	nowMs, err := s.stores.Clock(ctx)
 	if err != nil {
-		return Announcement{}, asError(err)
+		return Announcement{}, AsError(err)
 	}
-	n := NewAnnouncement{ID: announcementID(by, d.Key, a), Draft: encode(a), Priority: a.Priority, Page: a.page(),
+	n := NewAnnouncement{ID: announcementID(by, d.Key, a), Draft: Encode(a), Priority: a.Priority, Page: a.page(),
 		All: a.To.All, Groups: a.To.Groups, Users: a.To.Users}
 	if n.StartMs, err = a.start(nowMs); err != nil {
 		return Announcement{}, err
@@ -48,7 +48,7 @@ func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) 
 		}
 	}
 	if err != nil {
-		return Announcement{}, asError(err)
+		return Announcement{}, AsError(err)
 	}
 	return s.announcement(ctx, n.ID)
 }
@@ -57,26 +57,26 @@ func (s *Service) Announce(ctx context.Context, by Caller, d AnnouncementDraft) 
 func (s *Service) newAnnounced(by Caller, d AnnouncementDraft) (AnnouncementText, error) {
 	a := AnnouncementText{From: by.User, To: AnnouncementTarget{All: d.To.All}, Body: d.Body, Cron: d.Cron, Timezone: d.Timezone, Priority: d.Priority}
 	if d.Key != "" && !ValidKey(d.Key) {
-		return a, invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
+		return a, Invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
 	}
 	named := len(d.To.Groups) + len(d.To.Users)
 	if d.To.All == (named > 0) {
-		return a, invalid("to: everyone, or groups and users")
+		return a, Invalid("to: everyone, or groups and users")
 	}
 	var err error
-	if a.To.Groups, err = uniqueUsers("groups", d.To.Groups, s.opt.Limits.AnnouncementGroupsMax); err != nil {
+	if a.To.Groups, err = UniqueIDs("groups", d.To.Groups, s.opt.Limits.AnnouncementGroupsMax); err != nil {
 		return a, err
 	}
-	if a.To.Users, err = uniqueUsers("users", d.To.Users, s.opt.Limits.AnnouncementUsersMax); err != nil {
+	if a.To.Users, err = UniqueIDs("users", d.To.Users, s.opt.Limits.AnnouncementUsersMax); err != nil {
 		return a, err
 	}
 	if d.Data != nil && string(d.Data) != "null" {
-		if a.Data, err = compactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
+		if a.Data, err = CompactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
 			return a, err
 		}
 	}
 	if a.Body != nil || a.Data == nil {
-		if err := checkBody(a.Body, s.opt.Limits.BodyBytesMax); err != nil {
+		if err := CheckBody(a.Body, s.opt.Limits.BodyBytesMax); err != nil {
 			return a, err
 		}
 	}
@@ -85,13 +85,13 @@ func (s *Service) newAnnounced(by Caller, d AnnouncementDraft) (AnnouncementText
 		a.Priority = PriorityLow
 	case PriorityHigh, PriorityNormal, PriorityLow:
 	default:
-		return a, invalid("priority: %s, %s or %s", PriorityHigh, PriorityNormal, PriorityLow)
+		return a, Invalid("priority: %s, %s or %s", PriorityHigh, PriorityNormal, PriorityLow)
 	}
 	switch {
 	case d.At != nil && d.Cron != "":
-		return a, invalid("at, cron: one of the two")
+		return a, Invalid("at, cron: one of the two")
 	case d.Cron == "" && d.Timezone != "":
-		return a, invalid("timezone: only with cron")
+		return a, Invalid("timezone: only with cron")
 	case d.At != nil:
 		at := TimeMs(instantMs(*d.At))
 		a.At = &at
@@ -139,7 +139,7 @@ func announcementID(by Caller, key string, a AnnouncementText) string {
 	if key == "" {
 		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
 	} else {
-		hash, _ := base64.RawURLEncoding.DecodeString(shortHash([]byte(by.User), []byte(key), encode(a))) // made there
+		hash, _ := base64.RawURLEncoding.DecodeString(Hash([]byte(by.User), []byte(key), Encode(a))) // made there
 		copy(b[:], hash)
 	}
 	return "a-" + hex.EncodeToString(b[:])
@@ -148,18 +148,18 @@ func announcementID(by Caller, key string, a AnnouncementText) string {
 // Announcements lists all announcements that are kept, the newest first.
 func (s *Service) Announcements(ctx context.Context, by Caller, limit int, cursor string) (List[Announcement], error) {
 	var list List[Announcement]
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return list, err
 	}
-	limit, err := s.pageLimit(limit)
+	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
 		return list, err
 	}
 	before := int64(0)
 	if cursor != "" {
 		var ok bool
-		if before, ok = parseID(cursor); !ok || before == 0 {
-			return list, invalid("cursor: not one of this list")
+		if before, ok = ParseID(cursor); !ok || before == 0 {
+			return list, Invalid("cursor: not one of this list")
 		}
 	}
 	bytes := 0
@@ -167,7 +167,7 @@ func (s *Service) Announcements(ctx context.Context, by Caller, limit int, curso
 		want := min(limit-len(list.Items), announcementsRead)
 		records, err := s.stores.Announcements(ctx, before, want+1)
 		if err != nil {
-			return list, asError(err)
+			return list, AsError(err)
 		}
 		more := len(records) > want
 		for _, r := range records[:min(want, len(records))] {
@@ -177,7 +177,7 @@ func (s *Service) Announcements(ctx context.Context, by Caller, limit int, curso
 			}
 			view, err := r.view()
 			if err != nil {
-				return list, asError(err)
+				return list, AsError(err)
 			}
 			list.Items = append(list.Items, view)
 			before = r.Place
@@ -192,11 +192,11 @@ func (s *Service) Announcements(ctx context.Context, by Caller, limit int, curso
 
 // Announcement shows an operator how far an announcement is.
 func (s *Service) Announcement(ctx context.Context, by Caller, id string) (Announcement, error) {
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return Announcement{}, err
 	}
 	if !ValidID(id) {
-		return Announcement{}, invalid("announcement: not a valid id")
+		return Announcement{}, Invalid("announcement: not a valid id")
 	}
 	return s.announcement(ctx, id)
 }
@@ -207,17 +207,17 @@ func (s *Service) announcement(ctx context.Context, id string) (Announcement, er
 		return Announcement{}, noAnnouncement(err)
 	}
 	v, err := r.view()
-	return v, asError(err)
+	return v, AsError(err)
 }
 
 // CancelAnnouncement ends an announcement: once it has returned nobody further gets it. Repeating it is harmless.
 // ErrConflict where everybody has it.
 func (s *Service) CancelAnnouncement(ctx context.Context, by Caller, id string) error {
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return err
 	}
 	if !ValidID(id) {
-		return invalid("announcement: not a valid id")
+		return Invalid("announcement: not a valid id")
 	}
 	err := s.stores.CancelAnnouncement(ctx, id)
 	if errors.Is(err, ErrConflict) {
@@ -226,23 +226,12 @@ func (s *Service) CancelAnnouncement(ctx context.Context, by Caller, id string) 
 	return noAnnouncement(err)
 }
 
-// checkOperator refuses whoever is no operator or backend.
-func checkOperator(by Caller) error {
-	if err := checkCaller(by); err != nil {
-		return err
-	}
-	if !by.Admin {
-		return Errorf(CodeForbidden, "for operators")
-	}
-	return nil
-}
-
 // noAnnouncement names what was not found.
 func noAnnouncement(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return errNoAnnouncement
 	}
-	return asError(err)
+	return AsError(err)
 }
 
 func (r AnnouncementRecord) text() (AnnouncementText, error) {

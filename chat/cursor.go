@@ -13,15 +13,15 @@ func (s *Service) Read(ctx context.Context, by Caller, group string, id int64) (
 }
 
 func (s *Service) move(ctx context.Context, by Caller, group string, id int64, read bool) (Cursors, error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return Cursors{}, err
 	}
 	if id < 0 {
-		return Cursors{}, invalid("id: negative")
+		return Cursors{}, Invalid("id: negative")
 	}
 	c, err := s.stores.Ack(ctx, group, by.User, min(id, idMax), read)
 	if err != nil {
-		return Cursors{}, s.refused(ctx, by, group, err)
+		return Cursors{}, s.Refused(ctx, by, group, err)
 	}
 	s.hints.add(by.User, group, c.Seen)
 	return c, nil
@@ -29,15 +29,15 @@ func (s *Service) move(ctx context.Context, by Caller, group string, id int64, r
 
 // Unread moves the caller's read back to id-1, so that id is unread again; never forward. seen stays.
 func (s *Service) Unread(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return Cursors{}, err
 	}
 	if id < 1 {
-		return Cursors{}, invalid("id: must be at least 1")
+		return Cursors{}, Invalid("id: must be at least 1")
 	}
 	c, err := s.stores.Unread(ctx, group, by.User, min(id, idMax))
 	if err != nil {
-		return Cursors{}, s.refused(ctx, by, group, err)
+		return Cursors{}, s.Refused(ctx, by, group, err)
 	}
 	return c, nil
 }
@@ -49,11 +49,11 @@ func (s *Service) Receipts(ctx context.Context, by Caller, group string, id int6
 		return Receipts{}, "", err
 	}
 	if id < 1 {
-		return Receipts{}, "", invalid("id: must be at least 1")
+		return Receipts{}, "", Invalid("id: must be at least 1")
 	}
 	r, err = s.stores.Receipts(ctx, group, by.User, min(id, idMax), after, limit)
 	if err != nil {
-		return Receipts{}, "", s.refused(ctx, by, group, err)
+		return Receipts{}, "", s.Refused(ctx, by, group, err)
 	}
 	return r, joinedCursor(r.Next), nil
 }

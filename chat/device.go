@@ -78,11 +78,11 @@ func (s *Service) PutDevice(ctx context.Context, by Caller, id string, draft Dev
 	}
 	// Before the device is there: whoever has one is told of the next message.
 	if err := s.stores.WantNotify(ctx, s.opt.NotifyDelay, false); err != nil {
-		return DeviceView{}, false, asError(err)
+		return DeviceView{}, false, AsError(err)
 	}
 	kept, created, err := s.stores.PutDevice(ctx, by.User, d)
 	if err != nil {
-		return DeviceView{}, false, asError(err)
+		return DeviceView{}, false, AsError(err)
 	}
 	v = kept.view()
 	if created {
@@ -100,7 +100,7 @@ func (s *Service) newDevice(by Caller, id string, draft DeviceDraft) (Device, er
 	switch draft.Kind {
 	case DeviceWebPush:
 		if draft.URL != "" {
-			return Device{}, invalid("url: not with webpush")
+			return Device{}, Invalid("url: not with webpush")
 		}
 		d.Address = draft.Endpoint
 		var err error
@@ -112,22 +112,22 @@ func (s *Service) newDevice(by Caller, id string, draft DeviceDraft) (Device, er
 		}
 	case DeviceWebhook:
 		if draft.Endpoint != "" || draft.P256dh != "" || draft.Auth != "" {
-			return Device{}, invalid("endpoint, keys: not with webhook")
+			return Device{}, Invalid("endpoint, keys: not with webhook")
 		}
 		d.Address, d.Secret = draft.URL, newSecret()
 	default:
-		return Device{}, invalid("kind: %s or %s", DeviceWebPush, DeviceWebhook)
+		return Device{}, Invalid("kind: %s or %s", DeviceWebPush, DeviceWebhook)
 	}
 	field := "endpoint"
 	if d.Kind == DeviceWebhook {
 		field = "url"
 	}
 	if d.Address == "" || len(d.Address) > addressBytesMax {
-		return Device{}, invalid("%s: 1 to %d bytes", field, addressBytesMax)
+		return Device{}, Invalid("%s: 1 to %d bytes", field, addressBytesMax)
 	}
 	if s.opt.Pusher != nil {
 		if err := s.opt.Pusher.CheckAddress(d.Kind, d.Address); err != nil {
-			return Device{}, invalid("%s: %s", field, err.Error())
+			return Device{}, Invalid("%s: %s", field, err.Error())
 		}
 	}
 	return d, nil
@@ -140,7 +140,7 @@ func checkPushKey(text string) (string, error) {
 		_, err = ecdh.P256().NewPublicKey(key)
 	}
 	if err != nil {
-		return "", invalid("keys.p256dh: want an uncompressed point of P-256 in base64url")
+		return "", Invalid("keys.p256dh: want an uncompressed point of P-256 in base64url")
 	}
 	return base64.RawURLEncoding.EncodeToString(key), nil
 }
@@ -148,7 +148,7 @@ func checkPushKey(text string) (string, error) {
 func checkPushAuth(text string) (string, error) {
 	secret, err := decodePush(text)
 	if err != nil || len(secret) != authBytes {
-		return "", invalid("keys.auth: want %d bytes in base64url", authBytes)
+		return "", Invalid("keys.auth: want %d bytes in base64url", authBytes)
 	}
 	return base64.RawURLEncoding.EncodeToString(secret), nil
 }
@@ -161,12 +161,12 @@ func decodePush(text string) ([]byte, error) {
 
 // Devices lists the caller's devices by id.
 func (s *Service) Devices(ctx context.Context, by Caller) ([]DeviceView, error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return nil, err
 	}
 	all, err := s.stores.Devices(ctx, []string{by.User})
 	if err != nil {
-		return nil, asError(err)
+		return nil, AsError(err)
 	}
 	slices.SortFunc(all[0], func(a, b Device) int { return cmp.Compare(a.ID, b.ID) })
 	views := make([]DeviceView, len(all[0]))
@@ -183,7 +183,7 @@ func (s *Service) Device(ctx context.Context, by Caller, id string) (DeviceView,
 	}
 	d, _, err := s.stores.Reach(ctx, by.User, id)
 	if err != nil {
-		return DeviceView{}, asError(err)
+		return DeviceView{}, AsError(err)
 	}
 	if d.Kind == "" {
 		return DeviceView{}, Errorf(CodeNotFound, "no such device")
@@ -196,14 +196,14 @@ func (s *Service) DropDevice(ctx context.Context, by Caller, id string) error {
 	if err := checkDevice(by, id); err != nil {
 		return err
 	}
-	return asError(s.stores.DropDevice(ctx, by.User, id, nil))
+	return AsError(s.stores.DropDevice(ctx, by.User, id, nil))
 }
 
 func checkDevice(by Caller, id string) error {
 	if !ValidID(id) {
-		return invalid("device: not a valid id")
+		return Invalid("device: not a valid id")
 	}
-	return checkCaller(by)
+	return CheckCaller(by)
 }
 
 func (d Device) view() DeviceView {

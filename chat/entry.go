@@ -10,14 +10,14 @@ import (
 	"strconv"
 )
 
-// encode writes v as one line of JSON, with `<`, `>` and `&` as they are: what is stored is what is served, and escapes
-// made for HTML only cost bytes there.
-func encode(v any) []byte {
+// Encode writes v as one line of JSON, with `<`, `>` and `&` as they are: what is stored is what is served, and escapes
+// made for HTML only cost bytes there. v must be of a type that JSON can hold.
+func Encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic("chat: encode: " + err.Error()) //nolint:forbidigo // only types of this package come here, with data that was checked to be JSON
+		panic("chat: encode: " + err.Error()) //nolint:forbidigo // only types of the domain come here, with data that was checked to be JSON
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
@@ -25,16 +25,16 @@ func encode(v any) []byte {
 // entryRest is the JSON of e from after `{"id":N,` on: the store puts the id in front.
 func entryRest(e Entry) []byte {
 	e.ID = 0
-	return bytes.TrimPrefix(encode(e), []byte(`{"id":0,`))
+	return bytes.TrimPrefix(Encode(e), []byte(`{"id":0,`))
 }
 
 // entryJSON is the JSON of an entry as it is stored and served.
 func entryJSON(id int64, rest []byte) []byte { return withNumber(`{"id":`, id, rest) }
 
-// itemRest is the JSON of an inbox item from after `{"seq":N,` on.
-func itemRest(it Item) []byte {
+// Rest is the JSON of an inbox item from after `{"seq":N,` on: the store puts the seq in front.
+func (it Item) Rest() []byte {
 	it.Seq = 0
-	return bytes.TrimPrefix(encode(it), []byte(`{"seq":0,`))
+	return bytes.TrimPrefix(Encode(it), []byte(`{"seq":0,`))
 }
 
 func withNumber(head string, n int64, rest []byte) []byte {
@@ -53,11 +53,11 @@ func (s *Service) notice(by Caller, group string, atMs int64, e Entry) NoticeEnt
 // server adds.
 func contentHash(e Entry) string {
 	e.ID, e.ClientID, e.From, e.SentAt = 0, "", "", Time{}
-	return shortHash(encode(e))
+	return Hash(Encode(e))
 }
 
-// shortHash is 128 bits of SHA-256 in base64url.
-func shortHash(parts ...[]byte) string {
+// Hash is 128 bits of the SHA-256 of parts, in base64url (22 characters).
+func Hash(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
 		// The length in front keeps ("ab","c") and ("a","bc") apart.
@@ -86,4 +86,16 @@ func newEpoch() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
+}
+
+// NewID makes an id for what the server names: a random one, or the same one for the same creation, which is a Hash.
+func NewID(creation string) string {
+	var b [10]byte
+	if creation == "" {
+		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
+	} else {
+		hash, _ := base64.RawURLEncoding.DecodeString(creation) // made by Hash
+		copy(b[:], hash)
+	}
+	return "g" + hex.EncodeToString(b[:])
 }

@@ -84,8 +84,9 @@ var (
 	ErrGone = &Error{Code: CodeUnavailable, Message: "the group was deleted a moment ago; try again", RetryAfter: time.Second}
 )
 
-// asError gives err the form that answers take: an Error of this package. What comes from elsewhere is not for clients.
-func asError(err error) error {
+// AsError gives err the form that answers take: an Error of this package. The text of any other error becomes the cause of an
+// internal one, because it is not meant for clients.
+func AsError(err error) error {
 	var e *Error
 	switch {
 	case err == nil:

@@ -57,7 +57,7 @@ type line struct {
 // holds for all other groups. It returns when the store has confirmed all subscriptions, so that nothing sent from then
 // on can be missed. Close it when done.
 func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string) (*Follower, error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return nil, err
 	}
 	positions := make(map[string]Position, len(after))
@@ -79,7 +79,7 @@ func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string
 	}
 	if err := f.begin(ctx, positions); err != nil {
 		f.Close()
-		return nil, asError(err)
+		return nil, AsError(err)
 	}
 	return f, nil
 }
@@ -275,7 +275,7 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 			return Event{}, false, nil
 		}
 		if err := f.read(ctx); err != nil {
-			return Event{}, false, asError(err)
+			return Event{}, false, AsError(err)
 		}
 	}
 }
@@ -299,17 +299,17 @@ func (f *Follower) Close() {
 
 // Typing tells the other members that the caller is typing. Nothing is stored.
 func (s *Service) Typing(ctx context.Context, by Caller, group string) error {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return err
 	}
-	info, err := s.info(ctx, by.User, group)
+	info, err := s.Info(ctx, by.User, group)
 	switch {
 	case err != nil:
 		return err
-	case info.Role == "" && !info.sees(by):
+	case info.Role == "" && !info.Sees(by):
 		return ErrNotFound
 	case info.Role == "":
 		return ErrForbidden
 	}
-	return asError(s.stores.Typing(ctx, group, by.User))
+	return AsError(s.stores.Typing(ctx, group, by.User))
 }

@@ -3,9 +3,6 @@ package chat
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -20,14 +17,14 @@ const (
 
 // Group describes one group to those who may know of it.
 func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error) {
-	if err := checkGroup(by, id); err != nil {
+	if err := CheckGroup(by, id); err != nil {
 		return Group{}, err
 	}
-	info, err := s.info(ctx, by.User, id)
+	info, err := s.Info(ctx, by.User, id)
 	if err != nil {
 		return Group{}, err
 	}
-	if !info.sees(by) {
+	if !info.Sees(by) {
 		return Group{}, ErrNotFound
 	}
 	return info.Group, nil
@@ -44,9 +41,9 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 		return Group{}, err
 	}
 	if err := s.createGroup(ctx, g); err != nil {
-		return Group{}, asError(err)
+		return Group{}, AsError(err)
 	}
-	info, err := s.info(ctx, by.User, g.ID)
+	info, err := s.Info(ctx, by.User, g.ID)
 	if err != nil {
 		return Group{}, err
 	}
@@ -54,9 +51,9 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 		s.indexCreated(ctx, users, g)
 	} else if _, err := s.repairIndex(ctx, by.User, g.ID); err != nil {
 		// This creation was done before: which of its members are still in the group is for the task to find out.
-		return Group{}, asError(err)
+		return Group{}, AsError(err)
 	}
-	if !info.sees(by) {
+	if !info.Sees(by) {
 		return Group{}, ErrNotFound
 	}
 	return info.Group, nil
@@ -76,13 +73,13 @@ func (s *Service) createGroup(ctx context.Context, g NewGroup) error {
 
 // newGroup checks a draft and fills in what it leaves open.
 func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return NewGroup{}, err
 	}
 	if err := d.check(); err != nil {
 		return NewGroup{}, err
 	}
-	members, err := uniqueUsers("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
+	members, err := UniqueIDs("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
 	if err != nil {
 		return NewGroup{}, err
 	}
@@ -107,7 +104,7 @@ func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
 		g.Key = d.hash(by.User)
 	}
 	if g.ID == "" {
-		g.ID = serverID(g.Key)
+		g.ID = NewID(g.Key)
 	}
 	g.Notices = append(g.Notices, s.notice(by, g.ID, now, Entry{Notice: NoticeCreated, User: by.User}))
 	for _, u := range members {
@@ -118,10 +115,10 @@ func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
 
 func (d GroupDraft) check() error {
 	if d.ID != "" && (!ValidID(d.ID) || d.ID == PublicName) {
-		return invalid("id: not a valid group id")
+		return Invalid("id: not a valid group id")
 	}
 	if d.Key != "" && !ValidKey(d.Key) {
-		return invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
+		return Invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
 	}
 	if d.Visibility != "" {
 		if err := checkVisibility(d.Visibility); err != nil {
@@ -133,19 +130,19 @@ func (d GroupDraft) check() error {
 			return err
 		}
 	}
-	return cmp.Or(checkName(d.Name), checkRange("keep", d.Keep, 0, keepMax), checkRange("backlog_max", d.BacklogMax, backlogMin, backlogMax))
+	return cmp.Or(checkName(d.Name), CheckRange("keep", d.Keep, 0, keepMax), CheckRange("backlog_max", d.BacklogMax, backlogMin, backlogMax))
 }
 
 func checkVisibility(v Visibility) error {
 	if v != Private && v != Public {
-		return invalid("visibility: %s or %s", Private, Public)
+		return Invalid("visibility: %s or %s", Private, Public)
 	}
 	return nil
 }
 
 func checkPosting(p Posting) error {
 	if p != PostMembers && p != PostAdmins {
-		return invalid("post: %s or %s", PostMembers, PostAdmins)
+		return Invalid("post: %s or %s", PostMembers, PostAdmins)
 	}
 	return nil
 }
@@ -155,25 +152,13 @@ func checkPosting(p Posting) error {
 func (d GroupDraft) hash(user string) string {
 	key := d.Key
 	d.Key = ""
-	return shortHash([]byte(user), []byte(key), encode(d))
-}
-
-// serverID makes an id for a group: the same one for the same creation, where it has a key.
-func serverID(creation string) string {
-	var b [10]byte
-	if creation == "" {
-		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
-	} else {
-		hash, _ := base64.RawURLEncoding.DecodeString(creation) // made by shortHash
-		copy(b[:], hash)
-	}
-	return "g" + hex.EncodeToString(b[:])
+	return Hash([]byte(user), []byte(key), Encode(d))
 }
 
 // roomFor refuses to put users into more groups than a user may be in. Between this look and the write another group
 // may come in; the bound is for the size of the index and need not be exact.
 func (s *Service) roomFor(ctx context.Context, group string, users ...string) error {
-	return asError(each(ctx, users, func(ctx context.Context, user string) error {
+	return AsError(each(ctx, users, func(ctx context.Context, user string) error {
 		index, err := s.stores.UserGroups(ctx, user)
 		if err != nil {
 			return err
@@ -188,7 +173,7 @@ func (s *Service) roomFor(ctx context.Context, group string, users ...string) er
 // Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity: what
 // gets active meanwhile moves to the front and is met again when the list is read anew, nothing is shown twice.
 func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor string) (List[GroupView], error) {
-	limit, err := s.pageLimit(limit)
+	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
 		return List[GroupView]{}, err
 	}
@@ -210,7 +195,7 @@ func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor strin
 		out.Next = activity(infos[limit-1]).String()
 	}
 	out.Items, err = s.groupViews(ctx, by, infos)
-	return out, asError(err)
+	return out, AsError(err)
 }
 
 // activeAt is a place in a list of groups by activity.
@@ -233,9 +218,9 @@ func parseActivity(cursor string) (activeAt, error) {
 		return activeAt{}, nil
 	}
 	ms, group, _ := strings.Cut(cursor, ".")
-	n, ok := parseID(ms)
+	n, ok := ParseID(ms)
 	if !ok || !ValidID(group) {
-		return activeAt{}, invalid("cursor: not one of this list")
+		return activeAt{}, Invalid("cursor: not one of this list")
 	}
 	return activeAt{n, group}, nil
 }
@@ -275,16 +260,16 @@ func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]Gr
 
 // PublicGroups lists the public groups by name.
 func (s *Service) PublicGroups(ctx context.Context, by Caller, limit int, cursor string) (List[Group], error) {
-	limit, err := s.pageLimit(limit)
+	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
 		return List[Group]{}, err
 	}
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return List[Group]{}, err
 	}
 	ids, next, err := s.stores.PublicGroups(ctx, cursor, limit)
 	if err != nil {
-		return List[Group]{}, asError(err)
+		return List[Group]{}, AsError(err)
 	}
 	infos, err := s.infos(ctx, by.User, ids)
 	if err != nil {
@@ -303,7 +288,7 @@ func (s *Service) PublicGroups(ctx context.Context, by Caller, limit int, cursor
 // UpdateGroup changes name and settings: owner, admin, operator. What is the same already is no change and leaves no
 // notice.
 func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change GroupChange) (Group, error) {
-	if err := checkGroup(by, id); err != nil {
+	if err := CheckGroup(by, id); err != nil {
 		return Group{}, err
 	}
 	if err := change.check(); err != nil {
@@ -328,7 +313,7 @@ func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change 
 		return info.Group, nil
 	}
 	if err := s.stores.UpdateGroup(ctx, by, id, change, notices, now); err != nil {
-		return Group{}, asError(err)
+		return Group{}, AsError(err)
 	}
 	return s.Group(ctx, by, id)
 }
@@ -349,7 +334,7 @@ func (c GroupChange) check() error {
 			return err
 		}
 	}
-	return cmp.Or(checkRange("keep", c.Keep, 0, keepMax), checkRange("backlog_max", c.BacklogMax, backlogMin, backlogMax))
+	return cmp.Or(CheckRange("keep", c.Keep, 0, keepMax), CheckRange("backlog_max", c.BacklogMax, backlogMin, backlogMax))
 }
 
 // reduce drops what is the same in g already and tells what is left.
@@ -372,11 +357,11 @@ func changed[T comparable](to *T, from T) *T {
 
 // DeleteGroup removes a group with all it holds: owner or operator. The other members' indexes follow by a task.
 func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error {
-	if err := checkGroup(by, id); err != nil {
+	if err := CheckGroup(by, id); err != nil {
 		return err
 	}
 	if err := s.stores.DeleteGroup(ctx, by, id); err != nil {
-		return asError(err)
+		return AsError(err)
 	}
 	s.index(ctx, by.User, id)
 	return nil

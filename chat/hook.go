@@ -80,14 +80,14 @@ type hookList struct {
 
 // hookKind is the kind of deliveries: outside, so it has a queue, a bound and attempts of its own.
 func (s *Service) hookKind() TaskKind {
-	kind := handleRun(s.callHook)
+	kind := HandleRun(s.callHook)
 	kind.Queue, kind.Timeout, kind.AttemptsMax = QueueEgress, hookTimeout, len(hookPauses)+1
 	return kind
 }
 
 // tellEvents makes the deliveries of the entries of a group that webhooks were not told of yet.
 func (s *Service) tellEvents(ctx context.Context, t GroupTask) error {
-	if err := checkTask(t.Group, t.Epoch); err != nil {
+	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
 	for range toldSteps {
@@ -198,13 +198,13 @@ func (e hookEvent) deliveries(hooks []Webhook) []HookTask {
 			continue
 		}
 		if body == nil {
-			body = encode(struct {
+			body = Encode(struct {
 				Type      EventType `json:"type"`
 				Timestamp Time      `json:"timestamp"`
 				Data      any       `json:"data"`
 			}{e.Type, e.At, e.Data})
 		}
-		id := "evt_" + shortHash([]byte(w.ID), []byte(e.Type), []byte(e.Key))
+		id := "evt_" + Hash([]byte(w.ID), []byte(e.Type), []byte(e.Key))
 		tasks = append(tasks, HookTask{Webhook: w.ID, ID: id, Body: body})
 	}
 	return tasks
@@ -231,7 +231,7 @@ func (s *Service) tellHooks(ctx context.Context, subject string, events ...hookE
 
 // tellEnded tells of the last entries of a deleted group, and of its end.
 func (s *Service) tellEnded(ctx context.Context, t EndedTask) error {
-	if err := checkTask(t.Group, t.Epoch, t.By); err != nil {
+	if err := CheckTask(t.Group, t.Epoch, t.By); err != nil {
 		return err
 	}
 	var events []hookEvent
@@ -256,7 +256,7 @@ func (s *Service) tellEnded(ctx context.Context, t EndedTask) error {
 // callHook makes one attempt of a delivery. What was removed or disabled meanwhile gets nothing.
 func (s *Service) callHook(ctx context.Context, t HookTask, run TaskRun) error {
 	if !ValidID(t.Webhook) || t.ID == "" {
-		return invalid("a task names no valid webhook")
+		return Invalid("a task names no valid webhook")
 	}
 	if s.opt.Pusher == nil {
 		return Errorf(CodeUnavailable, "this node delivers nothing")
@@ -275,7 +275,7 @@ func (s *Service) callHook(ctx context.Context, t HookTask, run TaskRun) error {
 	case out.Verdict == Gone && out.Status == 410:
 		return s.disableWebhook(ctx, w, out)
 	case out.Verdict == Busy && time.Since(run.Enqueued) > hookAgeMax:
-		return invalid("its endpoint was away for %s", hookAgeMax)
+		return Invalid("its endpoint was away for %s", hookAgeMax)
 	case out.Verdict == Busy:
 		return Postpone(out.After, nil)
 	case ctx.Err() != nil:

@@ -16,6 +16,9 @@ const (
 	ItemScheduleFailed = "schedule_failed"
 )
 
+// systemSender is the sender of the server's own inbox items: it is no valid user id.
+const systemSender = "$chat"
+
 // Item is an entry of one user's inbox. Stored as it is served; seq stands first.
 type Item struct {
 	Seq      int64           `json:"seq"`
@@ -49,35 +52,47 @@ type InboxBatch struct {
 
 // SendDirect puts an item into someone's inbox. A key that is known gives the first answer again. ErrInboxFull.
 func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
-	if err := cmp.Or(checkCaller(by), checkUser("user", to), checkBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
+	if err := cmp.Or(CheckCaller(by), CheckUser("user", to), CheckBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
 		return Item{}, false, err
 	}
 	if d.ClientID != "" && !ValidKey(d.ClientID) {
-		return Item{}, false, invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
+		return Item{}, false, Invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
 	}
 	it = Item{Kind: ItemDirect, From: by.User, Body: d.Body, ClientID: d.ClientID}
 	if d.Data != nil && string(d.Data) != "null" {
-		if it.Data, err = compactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
+		if it.Data, err = CompactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
 			return Item{}, false, err
 		}
 	}
-	if err := s.mayWrite(ctx, by, to); err != nil {
+	if err := s.MayWrite(ctx, by, to); err != nil {
 		return Item{}, false, err
 	}
-	now := s.opt.Now()
-	content := contentHash(Entry{Body: it.Body, Data: it.Data})
-	it.SentAt = TimeMs(now)
-	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: by.User, Rest: itemRest(it), SentAtMs: now, Notify: PriorityHigh,
-		Key: d.ClientID, Content: content})
+	it.SentAt = TimeMs(s.opt.Now())
+	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewDirect(to, it))
 	if err != nil {
-		return Item{}, false, asError(err)
+		return Item{}, false, AsError(err)
 	}
 	it.Seq, it.To, it.SentAt = seq, to, TimeMs(at)
 	return it, duplicate, nil
 }
 
-// mayWrite checks the policy of direct messages. To oneself one may always write, and operators to everyone.
-func (s *Service) mayWrite(ctx context.Context, by Caller, to string) error {
+// NewDirect is what a store needs to put a direct message into the inbox of to.
+func NewDirect(to string, it Item) NewItem {
+	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID,
+		Content: contentHash(Entry{Body: it.Body, Data: it.Data})}
+}
+
+// PutItem puts an item of the server into the inbox of to, once for its key, which no client can take. A full inbox drops
+// its oldest item for it.
+func (s *Service) PutItem(ctx context.Context, to string, it Item, key string) error {
+	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
+		Key: key, Content: it.Kind, System: true})
+	return err
+}
+
+// MayWrite checks the policy of direct messages: whether by may put an item into the inbox of to. To oneself one may always
+// write, and operators to everyone.
+func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
 		return nil
 	}
@@ -87,7 +102,7 @@ func (s *Service) mayWrite(ctx context.Context, by Caller, to string) error {
 	}
 	theirs, err := s.stores.UserGroups(ctx, to)
 	if err != nil {
-		return asError(err)
+		return AsError(err)
 	}
 	in := make(map[string]bool, len(theirs))
 	for _, g := range theirs {
@@ -114,23 +129,23 @@ func (s *Service) mayWrite(ctx context.Context, by Caller, to string) error {
 
 // Inbox reads the caller's inbox after a seq; nil: after what was acked. It moves nothing.
 func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int) (InboxBatch, error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return InboxBatch{}, err
 	}
-	limit, err := s.pageLimit(limit)
+	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
 		return InboxBatch{}, err
 	}
 	if after != nil {
 		if *after < 0 {
-			return InboxBatch{}, invalid("after: negative")
+			return InboxBatch{}, Invalid("after: negative")
 		}
 		at := min(*after, idMax)
 		after = &at
 	}
 	b, err := s.stores.InboxPull(ctx, by.User, after, limit)
 	if err != nil {
-		return InboxBatch{}, asError(err)
+		return InboxBatch{}, AsError(err)
 	}
 	return s.fitInbox(b), nil
 }
@@ -152,11 +167,11 @@ func (s *Service) fitInbox(b InboxBatch) InboxBatch {
 // AckInbox removes all items up to and including seq from the caller's inbox; repeating it is harmless. ErrOutOfRange
 // above the last.
 func (s *Service) AckInbox(ctx context.Context, by Caller, seq int64) error {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return err
 	}
 	if seq < 0 {
-		return invalid("seq: negative")
+		return Invalid("seq: negative")
 	}
-	return asError(s.stores.InboxAck(ctx, by.User, min(seq, idMax)))
+	return AsError(s.stores.InboxAck(ctx, by.User, min(seq, idMax)))
 }

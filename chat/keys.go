@@ -8,23 +8,23 @@ import "context"
 func (s *Service) Once(ctx context.Context, by Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error) {
 	if key == "" {
 		a, err = do()
-		return a, false, asError(err)
+		return a, false, AsError(err)
 	}
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return Answer{}, false, err
 	}
 	if !ValidKey(key) {
-		return Answer{}, false, invalid("Idempotency-Key: 1 to %d printable ASCII characters", keyBytesMax)
+		return Answer{}, false, Invalid("Idempotency-Key: 1 to %d printable ASCII characters", keyBytesMax)
 	}
-	first, err := s.stores.Claim(ctx, by.User, key, shortHash([]byte(content)))
+	first, err := s.stores.Claim(ctx, by.User, key, Hash([]byte(content)))
 	if err != nil {
-		return Answer{}, false, asError(err)
+		return Answer{}, false, AsError(err)
 	}
 	if first != nil {
 		return *first, true, nil
 	}
 	if a, err = do(); err != nil {
-		return Answer{}, false, asError(err)
+		return Answer{}, false, AsError(err)
 	}
 	if err := s.stores.Finish(ctx, by.User, key, a); err != nil {
 		// It is done and can be done again: the answer stands, a retry makes the same thing.

@@ -32,29 +32,29 @@ type LevelStore interface {
 // SetNotify sets what the caller is told of in a group, for a time where until is given. A time that is over, and one
 // for all, which holds anyway afterwards, set no more than the level all.
 func (s *Service) SetNotify(ctx context.Context, by Caller, group string, set NotifySetting) (NotifySetting, error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return NotifySetting{}, err
 	}
 	switch set.Level {
 	case NotifyAll, NotifyMentions, NotifyNone:
 	default:
-		return NotifySetting{}, invalid("level: %s, %s or %s", NotifyAll, NotifyMentions, NotifyNone)
+		return NotifySetting{}, Invalid("level: %s, %s or %s", NotifyAll, NotifyMentions, NotifyNone)
 	}
 	set = s.holding(set)
 	if err := s.stores.SetLevel(ctx, group, by.User, set); err != nil {
-		return NotifySetting{}, s.refused(ctx, by, group, err)
+		return NotifySetting{}, s.Refused(ctx, by, group, err)
 	}
 	return set, nil
 }
 
 // Notify is what the caller is told of in a group.
 func (s *Service) Notify(ctx context.Context, by Caller, group string) (NotifySetting, error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return NotifySetting{}, err
 	}
 	set, err := s.stores.Level(ctx, group, by.User)
 	if err != nil {
-		return NotifySetting{}, s.refused(ctx, by, group, err)
+		return NotifySetting{}, s.Refused(ctx, by, group, err)
 	}
 	return s.holding(set), nil
 }

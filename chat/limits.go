@@ -35,6 +35,17 @@ type Limits struct {
 	RingEntries int           // newest messages of a live group kept in memory
 }
 
+// Page is how many entries a page holds: the default where the caller names no limit (0), never more than PageMessagesMax.
+func (l Limits) Page(limit int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, Invalid("limit: negative")
+	case limit == 0:
+		return l.PageMessages, nil
+	}
+	return min(limit, l.PageMessagesMax), nil
+}
+
 // DefaultLimits returns the limits of the wire contract.
 func DefaultLimits() Limits {
 	return Limits{

@@ -19,25 +19,25 @@ func (s *Service) Members(ctx context.Context, by Caller, group string, limit in
 	}
 	members, next, err := s.stores.Members(ctx, group, reader, after, limit)
 	if err != nil {
-		return List[Member]{}, asError(err)
+		return List[Member]{}, AsError(err)
 	}
 	return List[Member]{Items: members, Next: joinedCursor(next)}, nil
 }
 
 // joinedPage checks what asks for a page of members by the order of joining.
 func (s *Service) joinedPage(by Caller, group string, limit int, cursor string) (after int64, most int, err error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return 0, 0, err
 	}
-	if most, err = s.pageLimit(limit); err != nil {
+	if most, err = s.opt.Limits.Page(limit); err != nil {
 		return 0, 0, err
 	}
 	if cursor == "" {
 		return 0, most, nil
 	}
-	after, ok := parseID(cursor)
+	after, ok := ParseID(cursor)
 	if !ok || after > idMax {
-		return 0, 0, invalid("cursor: not one of this list")
+		return 0, 0, Invalid("cursor: not one of this list")
 	}
 	return after, most, nil
 }
@@ -52,7 +52,7 @@ func joinedCursor(next int64) string {
 // PutMember adds user to a group, or changes the role; an empty role is none given. Owner and admins add anyone, anyone
 // joins a public group. Only the owner (or an operator) makes another the owner, and becomes an admin then.
 func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, role Role) (m Member, created bool, err error) {
-	if err := cmp.Or(checkGroup(by, group), checkUser("user", user), checkRole(role)); err != nil {
+	if err := cmp.Or(CheckGroup(by, group), CheckUser("user", user), checkRole(role)); err != nil {
 		return Member{}, false, err
 	}
 	if user != by.User || role == Admin || role == Owner {
@@ -71,7 +71,7 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 	}
 	m, created, err = s.stores.Join(ctx, join)
 	if err != nil {
-		return Member{}, false, asError(err)
+		return Member{}, false, AsError(err)
 	}
 	if created {
 		s.index(ctx, user, group)
@@ -85,7 +85,7 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 	set := s.membership(by, group, user, Entry{Notice: NoticeRole, User: user, Role: role})
 	set.Role = role
 	m, _, err = s.stores.SetRole(ctx, set)
-	return m, created, asError(err)
+	return m, created, AsError(err)
 }
 
 func checkRole(role Role) error {
@@ -93,7 +93,7 @@ func checkRole(role Role) error {
 	case "", Owner, Admin, Ordinary:
 		return nil
 	}
-	return invalid("role: %s, %s or %s", Owner, Admin, Ordinary)
+	return Invalid("role: %s, %s or %s", Owner, Admin, Ordinary)
 }
 
 // mayGrant refuses before anything is done what the store would refuse only after the user was let in, and says nothing
@@ -124,7 +124,7 @@ func (s *Service) ownerStays(ctx context.Context, by Caller, group string) error
 // RemoveMember removes user from a group; everyone may leave. Nobody but an operator removes the owner. The last one
 // out deletes the group.
 func (s *Service) RemoveMember(ctx context.Context, by Caller, group, user string) error {
-	if err := cmp.Or(checkGroup(by, group), checkUser("user", user)); err != nil {
+	if err := cmp.Or(CheckGroup(by, group), CheckUser("user", user)); err != nil {
 		return err
 	}
 	what := NoticeRemoved
@@ -134,7 +134,7 @@ func (s *Service) RemoveMember(ctx context.Context, by Caller, group, user strin
 	leave := s.membership(by, group, user, Entry{Notice: what, User: user})
 	s.nameHeir(&leave)
 	if _, err := s.stores.Leave(ctx, leave); err != nil {
-		return asError(err)
+		return AsError(err)
 	}
 	s.index(ctx, user, group)
 	return nil

@@ -75,7 +75,7 @@ type Told struct {
 // notify is the fan-out of a group: of the members who have not read everything it tells those who have a device and no
 // live session. Redoing it after a crash does no harm: who was told is known to the store.
 func (s *Service) notify(ctx context.Context, t NotifyTask) error {
-	if err := checkTask(t.Group, t.Epoch); err != nil {
+	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
 	there := false
@@ -131,7 +131,7 @@ func (s *Service) tellAway(ctx context.Context, t GroupTask, users []string) (th
 // notifyInbox tells a user of what others have put into the inbox, unless a session of theirs is live.
 func (s *Service) notifyInbox(ctx context.Context, t InboxTask) error {
 	if !ValidID(t.User) {
-		return invalid("a task names no valid user")
+		return Invalid("a task names no valid user")
 	}
 	away, live, err := s.stores.Away(ctx, []string{t.User})
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Service) tellDevices(ctx context.Context, t TellTask) error {
 		users[i] = told.User
 	}
 	if t.Epoch == "" || t.Group != "" && !ValidID(t.Group) || slices.ContainsFunc(users, func(u string) bool { return !ValidID(u) }) {
-		return invalid("a task names no valid group, epoch or user")
+		return Invalid("a task names no valid group, epoch or user")
 	}
 	all, err := s.stores.Devices(ctx, users)
 	if err != nil {

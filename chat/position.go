@@ -20,20 +20,20 @@ func FormatPosition(epoch string, id int64, mark string) string {
 
 // ParsePosition reads what a client names in `after`: an id, or a cursor string. Anything else is invalid_request.
 func ParsePosition(raw string) (Position, error) {
-	if id, ok := parseID(raw); ok {
+	if id, ok := ParseID(raw); ok {
 		return Position{Set: true, ID: id}, nil
 	}
 	epoch, rest, _ := strings.Cut(raw, ".")
 	number, mark, _ := strings.Cut(rest, ".")
-	id, ok := parseID(number)
+	id, ok := ParseID(number)
 	if !ok || !isToken(epoch) || !isToken(mark) {
-		return Position{}, invalid("after: neither an id nor a cursor of this server")
+		return Position{}, Invalid("after: neither an id nor a cursor of this server")
 	}
 	return Position{Set: true, ID: id, Epoch: epoch, Mark: mark}, nil
 }
 
-// parseID reads a decimal id as this server writes them: no sign, no leading zeros.
-func parseID(s string) (int64, bool) {
+// ParseID reads a decimal id as this server writes them: no sign, no leading zeros.
+func ParseID(s string) (int64, bool) {
 	if s == "" || len(s) > 1 && s[0] == '0' {
 		return 0, false
 	}

@@ -7,17 +7,17 @@ const pullTries = 4
 
 // Pull reads a page of a group, with its reactions. It moves no cursor. ErrNotFound or ErrForbidden for those outside.
 func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery) (Batch, []MessageView, error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return Batch{}, nil, err
 	}
-	limit, err := s.pageLimit(q.Limit)
+	limit, err := s.opt.Limits.Page(q.Limit)
 	if err != nil {
 		return Batch{}, nil, err
 	}
 	var b Batch
 	if q.Before != nil {
 		if q.After != nil {
-			return Batch{}, nil, invalid("after and before: only one of them")
+			return Batch{}, nil, Invalid("after and before: only one of them")
 		}
 		b, err = s.pullBefore(ctx, by, group, *q.Before, limit)
 	} else {
@@ -30,10 +30,10 @@ func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery
 		b, err = s.pullAfter(ctx, by, group, pos, limit)
 	}
 	if err != nil {
-		return Batch{}, nil, s.refused(ctx, by, group, err)
+		return Batch{}, nil, s.Refused(ctx, by, group, err)
 	}
 	views, err := s.views(ctx, by.User, b)
-	return b, views, asError(err)
+	return b, views, AsError(err)
 }
 
 // pullAfter reads the batch after a position. One round trip, but where the position leads elsewhere than it says.
@@ -129,7 +129,7 @@ func newBatch(info Info, pl place, pos Position, at *Message, messages []Message
 // lies before the member's joining of a group without history does not.
 func (s *Service) pullBefore(ctx context.Context, by Caller, group string, before int64, limit int) (Batch, error) {
 	if before < 1 {
-		return Batch{}, invalid("before: must be at least 1")
+		return Batch{}, Invalid("before: must be at least 1")
 	}
 	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, idMax), Limit: limit})
 	if err != nil {
@@ -199,12 +199,12 @@ func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, er
 
 // ownInfos reads the groups that the caller is in. The index only says where to look.
 func (s *Service) ownInfos(ctx context.Context, by Caller) ([]Info, error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return nil, err
 	}
 	index, err := s.stores.UserGroups(ctx, by.User)
 	if err != nil {
-		return nil, asError(err)
+		return nil, AsError(err)
 	}
 	groups := make([]string, len(index))
 	for i, g := range index {

@@ -77,7 +77,7 @@ type pushKey struct {
 // PushKey is the public half of the server's key, for the applicationServerKey of browsers.
 func (s *Service) PushKey(ctx context.Context) (string, error) {
 	key, err := s.ownPushKey(ctx)
-	return key.Public, asError(err)
+	return key.Public, AsError(err)
 }
 
 func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
@@ -108,7 +108,7 @@ func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
 
 // pushKind delivers outside, so it has a queue, a bound and attempts of its own.
 func (s *Service) pushKind() TaskKind {
-	kind := handleRun(s.push)
+	kind := HandleRun(s.push)
 	kind.Queue, kind.Timeout, kind.AttemptsMax = QueueEgress, pushTimeout, len(pushPauses)+1
 	return kind
 }
@@ -117,7 +117,7 @@ func (s *Service) pushKind() TaskKind {
 // still unread.
 func (s *Service) push(ctx context.Context, t PushTask, run TaskRun) error {
 	if !ValidID(t.User) || !ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !ValidID(t.Group) {
-		return invalid("a task names no valid device")
+		return Invalid("a task names no valid device")
 	}
 	if s.opt.Pusher == nil {
 		return Errorf(CodeUnavailable, "this node delivers nothing")
@@ -230,7 +230,7 @@ func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, un
 
 // deliver makes one attempt.
 func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run TaskRun) (Outcome, error) {
-	body := encode(n)
+	body := Encode(n)
 	if d.Kind == DeviceWebhook {
 		return s.opt.Pusher.Webhook(ctx, HookCall{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
 	}
@@ -243,7 +243,7 @@ func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushT
 
 // pushTopic names what a newer notification replaces: that of the same group, or of the inbox. At most 32 characters of
 // base64url (RFC 8030, 5.4); a hash, for the push service needs not know the group.
-func pushTopic(t PushTask) string { return shortHash([]byte(t.User), []byte(t.Group)) }
+func pushTopic(t PushTask) string { return Hash([]byte(t.User), []byte(t.Group)) }
 
 // pushed says what becomes of the task. A device that is gone goes, if it is still the one that was tried.
 func (s *Service) pushed(ctx context.Context, out Outcome, d Device, t PushTask, run TaskRun) error {

@@ -36,7 +36,7 @@ func (s *Service) firstAnswer(ctx context.Context, a Append, refusal error) (App
 	if a.Key == "" || CodeOf(refusal) == CodeUnavailable {
 		return Appended{}, refusal
 	}
-	nothing := Message{ID: a.Target, Mark: noMark, JSON: encode(Entry{ID: a.Target, Group: a.Group, From: a.From})}
+	nothing := Message{ID: a.Target, Mark: noMark, JSON: Encode(Entry{ID: a.Target, Group: a.Group, From: a.From})}
 	done, err := s.stores.Revise(ctx, a, []Change{{Old: nothing, New: nothing}}, false)
 	switch {
 	case err == nil && done.Duplicate:
@@ -66,7 +66,7 @@ func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Chang
 		return nil, false, ErrNotFound
 	}
 	if was.Kind != Text && was.Kind != Data {
-		return nil, false, invalid("target: only text and data can be changed")
+		return nil, false, Invalid("target: only text and data can be changed")
 	}
 	mine := was.From == by.User
 	if e.Kind == Edit {
@@ -89,9 +89,9 @@ func (s *Service) edited(target Message, was, e Entry) (Change, error) {
 	case len(target.Edits) >= s.opt.Limits.EditsMax:
 		return Change{}, Errorf(CodeConflict, "a message can be edited %d times", s.opt.Limits.EditsMax)
 	case was.Kind == Text && e.Body == nil:
-		return Change{}, invalid("body: the edit of a text needs a body")
+		return Change{}, Invalid("body: the edit of a text needs a body")
 	case was.Kind == Data && e.Body != nil:
-		return Change{}, invalid("body: the edit of data takes data only")
+		return Change{}, Invalid("body: the edit of data takes data only")
 	}
 	now := was
 	if e.Body != nil {
@@ -130,6 +130,6 @@ func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Cha
 
 // rewritten is m with another content: id, mark and the list of its edits stay.
 func rewritten(m Message, e Entry) Message {
-	m.JSON = encode(e)
+	m.JSON = Encode(e)
 	return m
 }

@@ -14,7 +14,7 @@ import (
 // the step that sends raises it, and a task of another version does nothing.
 func (s *Service) fireSchedule(ctx context.Context, t ScheduleTask) error {
 	if !ValidID(t.Schedule) {
-		return invalid("a task names no valid schedule")
+		return Invalid("a task names no valid schedule")
 	}
 	r, nowMs, err := s.stores.Schedule(ctx, t.Schedule)
 	switch {
@@ -48,15 +48,14 @@ func (s *Service) newFiring(ctx context.Context, r ScheduleRecord, nowMs int64) 
 		Schedule: r.ID, Version: r.Version, Owner: p.Owner, Group: p.Group, User: p.User, AtMs: r.NextMs}}
 	// By the clock that found it due: what a person sees is never before the time that was asked for.
 	if p.Group != "" {
-		a := newAppend(p.entry(), nowMs)
+		a := NewAppend(p.entry(), nowMs)
 		a.Operator = p.Operator
 		f.Append = &a
 		return f, nil
 	}
-	it := Item{Kind: ItemDirect, From: p.Owner, Body: p.Body, Data: p.Data, ClientID: p.ClientID, SentAt: TimeMs(nowMs)}
-	f.Item = &NewItem{To: p.User, From: p.Owner, Rest: itemRest(it), SentAtMs: nowMs, Notify: PriorityHigh, Key: p.ClientID,
-		Content: contentHash(Entry{Body: p.Body, Data: p.Data})}
-	return f, s.mayWrite(ctx, p.owner(), p.User)
+	it := NewDirect(p.User, Item{Kind: ItemDirect, From: p.Owner, Body: p.Body, Data: p.Data, ClientID: p.ClientID, SentAt: TimeMs(nowMs)})
+	f.Item = &it
+	return f, s.MayWrite(ctx, p.owner(), p.User)
 }
 
 // firing is newFiring for an occurrence: with the one that comes after it, and with the reason where nothing is to be sent.
@@ -124,7 +123,7 @@ var scheduleFailed = map[Code]string{
 // tellScheduleFailed puts the reason why nothing was sent into the inbox of the owner, once for each occurrence.
 func (s *Service) tellScheduleFailed(ctx context.Context, t ScheduleFailedTask) error {
 	if !ValidID(t.Schedule) || !ValidID(t.Owner) {
-		return invalid("a task names no valid schedule or owner")
+		return Invalid("a task names no valid schedule or owner")
 	}
 	reason, ok := scheduleFailed[t.Code]
 	if !ok {
@@ -133,9 +132,7 @@ func (s *Service) tellScheduleFailed(ctx context.Context, t ScheduleFailedTask) 
 	body := "A scheduled message was not sent: " + reason + "."
 	now := s.opt.Now()
 	item := Item{Kind: ItemScheduleFailed, Group: t.Group, Body: &body, SentAt: TimeMs(now), Data: scheduleFailedData(t, "")}
-	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: t.Owner, From: systemSender, Rest: itemRest(item), SentAtMs: now,
-		Key: fmt.Sprintf("%s %s %d", ItemScheduleFailed, t.Schedule, t.Version), Content: ItemScheduleFailed, System: true})
-	if err != nil {
+	if err := s.PutItem(ctx, t.Owner, item, fmt.Sprintf("%s %s %d", ItemScheduleFailed, t.Schedule, t.Version)); err != nil {
 		return err
 	}
 	return s.tellHooks(ctx, t.Owner, hookEvent{Type: EventScheduleFailed, Key: fmt.Sprintf("%s %d", t.Schedule, t.Version),
@@ -145,7 +142,7 @@ func (s *Service) tellScheduleFailed(ctx context.Context, t ScheduleFailedTask) 
 // scheduleFailedData is what programs are told: which schedule, whose unless it is the owner who is told, to whom, when it
 // was to be sent, and why it was not.
 func scheduleFailedData(t ScheduleFailedTask, owner string) json.RawMessage {
-	return encode(struct {
+	return Encode(struct {
 		Schedule string `json:"schedule"`
 		Owner    string `json:"owner,omitempty"`
 		Group    string `json:"group,omitempty"`
@@ -158,7 +155,7 @@ func scheduleFailedData(t ScheduleFailedTask, owner string) json.RawMessage {
 // forgetSchedule removes a schedule that ended a day ago.
 func (s *Service) forgetSchedule(ctx context.Context, t ScheduleTask) error {
 	if !ValidID(t.Schedule) {
-		return invalid("a task names no valid schedule")
+		return Invalid("a task names no valid schedule")
 	}
 	return s.stores.ForgetSchedule(ctx, t.Schedule)
 }

@@ -27,18 +27,18 @@ func instantMs(t time.Time) int64 {
 // newPlan checks what a schedule is to send, and whether its owner may send it now.
 func (s *Service) newPlan(ctx context.Context, by Caller, group, user string, d Draft) (SchedulePlan, error) {
 	if (group == "") == (user == "") {
-		return SchedulePlan{}, invalid("group, user: one of the two")
+		return SchedulePlan{}, Invalid("group, user: one of the two")
 	}
 	p := SchedulePlan{Owner: by.User, Operator: by.Admin, Group: group, User: user, Kind: d.kind(), ClientID: d.ClientID,
 		ReplyTo: d.ReplyTo, Misfire: MisfireSend}
 	if p.Kind != Text && p.Kind != Data {
-		return SchedulePlan{}, invalid("kind: only %s and %s can be sent later", Text, Data)
+		return SchedulePlan{}, Invalid("kind: only %s and %s can be sent later", Text, Data)
 	}
 	if user != "" {
-		if err := cmp.Or(checkCaller(by), checkUser("user", user), checkBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
+		if err := cmp.Or(CheckCaller(by), CheckUser("user", user), CheckBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
 			return SchedulePlan{}, err
 		}
-	} else if err := checkGroup(by, group); err != nil {
+	} else if err := CheckGroup(by, group); err != nil {
 		return SchedulePlan{}, err
 	}
 	e, err := s.draftEntry(by, group, d)
@@ -47,9 +47,9 @@ func (s *Service) newPlan(ctx context.Context, by Caller, group, user string, d 
 	}
 	p.Body, p.Data, p.Mentions = e.Body, e.Data, e.Mentions
 	if user != "" {
-		return p, s.mayWrite(ctx, by, user)
+		return p, s.MayWrite(ctx, by, user)
 	}
-	info, err := s.mayPost(ctx, by, group)
+	info, err := s.MayPost(ctx, by, group)
 	if err != nil {
 		return SchedulePlan{}, err
 	}
@@ -58,20 +58,6 @@ func (s *Service) newPlan(ctx context.Context, by Caller, group, user string, d 
 	}
 	p.Epoch = info.Epoch
 	return p, nil
-}
-
-// mayPost checks the rights of a send without one.
-func (s *Service) mayPost(ctx context.Context, by Caller, group string) (Info, error) {
-	info, err := s.info(ctx, by.User, group)
-	switch {
-	case err != nil:
-		return Info{}, err
-	case !info.sees(by):
-		return Info{}, ErrNotFound
-	case info.Role == "", info.Post == PostAdmins && !info.Role.Manages():
-		return Info{}, ErrForbidden
-	}
-	return info, nil
 }
 
 // once plans for an instant. One that is over is sent at once.
@@ -112,7 +98,7 @@ func (p *SchedulePlan) again(nowMs int64) (nextMs int64, err error) {
 // setBounds takes what bounds a recurring plan.
 func (p *SchedulePlan) setBounds(until *time.Time, count *int64) error {
 	if (until != nil || count != nil) && !p.recurs() {
-		return invalid("until, count: only with cron")
+		return Invalid("until, count: only with cron")
 	}
 	if until != nil {
 		p.UntilMs = until.UnixMilli()
@@ -121,7 +107,7 @@ func (p *SchedulePlan) setBounds(until *time.Time, count *int64) error {
 		}
 	}
 	if count != nil {
-		if err := checkRange("count", count, 1, scheduleCount); err != nil {
+		if err := CheckRange("count", count, 1, scheduleCount); err != nil {
 			return err
 		}
 		p.Count = *count
@@ -132,7 +118,7 @@ func (p *SchedulePlan) setBounds(until *time.Time, count *int64) error {
 // setCron replaces when a recurring plan fires, and tells whether it is another time now.
 func (p *SchedulePlan) setCron(cron, timezone *string) (other bool, err error) {
 	if (cron != nil || timezone != nil) && !p.recurs() {
-		return false, invalid("cron, timezone: the schedule fires once; change its at")
+		return false, Invalid("cron, timezone: the schedule fires once; change its at")
 	}
 	was := *p
 	if cron != nil {
@@ -146,7 +132,7 @@ func (p *SchedulePlan) setCron(cron, timezone *string) (other bool, err error) {
 
 func (p *SchedulePlan) setMisfire(m Misfire) error {
 	if m != MisfireSend && m != MisfireSkip {
-		return invalid("misfire: %s or %s", MisfireSend, MisfireSkip)
+		return Invalid("misfire: %s or %s", MisfireSend, MisfireSkip)
 	}
 	p.Misfire = m
 	return nil
@@ -155,7 +141,7 @@ func (p *SchedulePlan) setMisfire(m Misfire) error {
 // content tells whether a repeated key asks for the same: by what the client chose.
 func (p SchedulePlan) content() string {
 	p.Epoch, p.Operator = "", false
-	return shortHash(encode(p))
+	return Hash(Encode(p))
 }
 
 // draft is what the plan sends, as it was asked for.

@@ -16,10 +16,10 @@ var errNoSchedule = &Error{Code: CodeNotFound, Message: "no such schedule"}
 // it is checked again whenever it fires.
 func (s *Service) CreateSchedule(ctx context.Context, by Caller, d ScheduleDraft) (Schedule, error) {
 	if (d.At == nil) == (d.Cron == "") {
-		return Schedule{}, invalid("at, cron: one of the two")
+		return Schedule{}, Invalid("at, cron: one of the two")
 	}
 	if d.Cron == "" && d.Timezone != "" {
-		return Schedule{}, invalid("timezone: only with cron")
+		return Schedule{}, Invalid("timezone: only with cron")
 	}
 	p, err := s.newPlan(ctx, by, d.Group, d.User, Draft{Body: d.Body, Data: d.Data})
 	if err != nil {
@@ -73,7 +73,7 @@ func (p SchedulePlan) sendKey() string {
 func (s *Service) plan(ctx context.Context, p SchedulePlan, at *time.Time, key string) (v Schedule, duplicate bool, err error) {
 	nowMs, err := s.stores.Clock(ctx)
 	if err != nil {
-		return Schedule{}, false, asError(err)
+		return Schedule{}, false, AsError(err)
 	}
 	var nextMs int64
 	if at != nil {
@@ -86,23 +86,23 @@ func (s *Service) plan(ctx context.Context, p SchedulePlan, at *time.Time, key s
 	}
 	r, duplicate, err := s.stores.CreateSchedule(ctx, NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.content()})
 	if err != nil {
-		return Schedule{}, false, asError(err)
+		return Schedule{}, false, AsError(err)
 	}
 	return r.view(), duplicate, nil
 }
 
 // Schedules lists the caller's schedules, the oldest first; those that ended stay for a day.
 func (s *Service) Schedules(ctx context.Context, by Caller, limit int, cursor string) (List[Schedule], error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return List[Schedule]{}, err
 	}
-	limit, err := s.pageLimit(limit)
+	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
 		return List[Schedule]{}, err
 	}
 	records, next, err := s.stores.Schedules(ctx, by.User, cursor, limit, s.opt.Limits.PageBytesMax)
 	if err != nil {
-		return List[Schedule]{}, asError(err)
+		return List[Schedule]{}, AsError(err)
 	}
 	list := List[Schedule]{Next: next}
 	for _, r := range records {
@@ -119,18 +119,18 @@ func (s *Service) Schedule(ctx context.Context, by Caller, id string) (Schedule,
 
 // schedule reads the record of a schedule of the caller's.
 func (s *Service) schedule(ctx context.Context, by Caller, id string) (ScheduleRecord, int64, error) {
-	if err := checkCaller(by); err != nil {
+	if err := CheckCaller(by); err != nil {
 		return ScheduleRecord{}, 0, err
 	}
 	if !ValidID(id) {
-		return ScheduleRecord{}, 0, invalid("schedule: not a valid id")
+		return ScheduleRecord{}, 0, Invalid("schedule: not a valid id")
 	}
 	r, nowMs, err := s.stores.Schedule(ctx, id)
 	switch {
 	case errors.Is(err, ErrNotFound), err == nil && r.Plan.Owner != by.User && !by.Admin:
 		return ScheduleRecord{}, 0, errNoSchedule
 	case err != nil:
-		return ScheduleRecord{}, 0, asError(err)
+		return ScheduleRecord{}, 0, AsError(err)
 	}
 	return r, nowMs, nil
 }
@@ -164,7 +164,7 @@ func (s *Service) notThere(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return errNoSchedule
 	}
-	return asError(err)
+	return AsError(err)
 }
 
 // change applies a change to a record that has not ended.
@@ -181,7 +181,7 @@ func (s *Service) change(r *ScheduleRecord, c ScheduleChange, nowMs int64) error
 		}
 	}
 	if c.At != nil && p.recurs() {
-		return invalid("at: the schedule recurs; change its cron")
+		return Invalid("at: the schedule recurs; change its cron")
 	}
 	moved, err := p.setCron(c.Cron, c.Timezone)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Service) CancelSchedule(ctx context.Context, by Caller, id string) erro
 func (s *Service) RunSchedule(ctx context.Context, by Caller, id, key string) (Schedule, error) {
 	request := rand.Text()
 	if key != "" {
-		request = shortHash([]byte(by.User), []byte(key))
+		request = Hash([]byte(by.User), []byte(key))
 	}
 	for range changeTries {
 		r, nowMs, err := s.schedule(ctx, by, id)
@@ -266,7 +266,7 @@ func (s *Service) RunSchedule(ctx context.Context, by Caller, id, key string) (S
 		case err == nil:
 			return s.Schedule(ctx, by, id)
 		case !errors.Is(err, ErrConflict):
-			return Schedule{}, asError(err)
+			return Schedule{}, AsError(err)
 		case r.State.Ended():
 			return Schedule{}, Errorf(CodeConflict, "the schedule is %s", r.State)
 		}

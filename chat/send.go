@@ -8,7 +8,7 @@ import (
 
 // Send appends what draft asks for to the log of a group. A key that is known gives the first answer again.
 func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft, durability Durability) (Sent, error) {
-	if err := checkGroup(by, group); err != nil {
+	if err := CheckGroup(by, group); err != nil {
 		return Sent{}, err
 	}
 	e, err := s.draftEntry(by, group, draft)
@@ -18,9 +18,9 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft
 	switch durability {
 	case "", DurabilityMemory, DurabilityDisk, DurabilityReplica:
 	default:
-		return Sent{}, invalid("durability: %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
+		return Sent{}, Invalid("durability: %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
 	}
-	a := newAppend(e, s.opt.Now())
+	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability = by.Admin, durability
 	var done Appended
 	if e.Kind == Edit || e.Kind == Delete {
@@ -29,7 +29,7 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft
 		done, err = s.stores.Append(ctx, a)
 	}
 	if err != nil {
-		return Sent{}, s.refused(ctx, by, group, err)
+		return Sent{}, s.Refused(ctx, by, group, err)
 	}
 	sent := newSent(e, a, done)
 	if e.Kind == Reaction && done.Duplicate {
@@ -51,8 +51,8 @@ func (s *Service) asStored(ctx context.Context, group string, sent *Sent) {
 	}
 }
 
-// newAppend is what a store needs to append e.
-func newAppend(e Entry, nowMs int64) Append {
+// NewAppend is what a store needs to append e, sent at nowMs.
+func NewAppend(e Entry, nowMs int64) Append {
 	e.SentAt = TimeMs(nowMs)
 	return Append{
 		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs,
@@ -86,7 +86,7 @@ func (s *Service) draftEntry(by Caller, group string, d Draft) (Entry, error) {
 	e := Entry{Group: group, From: by.User, Kind: d.Kind, ClientID: d.ClientID, ReplyTo: d.ReplyTo, Target: d.Target,
 		Emoji: d.Emoji, Removed: d.Removed}
 	if d.ClientID != "" && !ValidKey(d.ClientID) {
-		return Entry{}, invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
+		return Entry{}, Invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
 	}
 	if d.ReplyTo != 0 {
 		if err := checkID("reply_to", d.ReplyTo, 1); err != nil {
@@ -94,7 +94,7 @@ func (s *Service) draftEntry(by Caller, group string, d Draft) (Entry, error) {
 		}
 	}
 	var err error
-	if e.Mentions, err = uniqueUsers("mentions", d.Mentions, s.opt.Limits.MentionsMax); err != nil {
+	if e.Mentions, err = UniqueIDs("mentions", d.Mentions, s.opt.Limits.MentionsMax); err != nil {
 		return Entry{}, err
 	}
 	e.Body, e.Data, err = s.draftContent(d)
@@ -127,7 +127,7 @@ func (d Draft) checkFields() error {
 	case Reaction:
 		takes = []string{"target", "emoji", "removed"}
 	default:
-		return invalid("kind: %s, %s, %s, %s or %s", Text, Data, Edit, Delete, Reaction)
+		return Invalid("kind: %s, %s, %s, %s or %s", Text, Data, Edit, Delete, Reaction)
 	}
 	for _, f := range []struct {
 		name  string
@@ -137,7 +137,7 @@ func (d Draft) checkFields() error {
 		{"target", d.Target != 0}, {"emoji", d.Emoji != ""}, {"removed", d.Removed},
 	} {
 		if f.given && !slices.Contains(takes, f.name) {
-			return invalid("%s: a message of kind %s takes none", f.name, d.Kind)
+			return Invalid("%s: a message of kind %s takes none", f.name, d.Kind)
 		}
 	}
 	return nil
@@ -148,28 +148,28 @@ func (s *Service) draftContent(d Draft) (*string, json.RawMessage, error) {
 	most := s.opt.Limits.BodyBytesMax
 	if d.Kind == Edit || d.Kind == Delete || d.Kind == Reaction {
 		if d.Target == 0 {
-			return nil, nil, invalid("target: missing")
+			return nil, nil, Invalid("target: missing")
 		}
 		if d.Target < 0 {
-			return nil, nil, invalid("target: negative")
+			return nil, nil, Invalid("target: negative")
 		}
 	}
 	switch {
 	case d.Kind == Reaction:
 		return nil, nil, checkEmoji(d.Emoji, s.opt.Limits.EmojiBytesMax)
 	case d.Kind == Data && d.Data == nil:
-		return nil, nil, invalid("data: missing")
+		return nil, nil, Invalid("data: missing")
 	case d.Kind == Edit && d.Body == nil && d.Data == nil:
-		return nil, nil, invalid("body: an edit needs a new body or new data")
+		return nil, nil, Invalid("body: an edit needs a new body or new data")
 	}
 	if d.Kind == Text || d.Kind == Edit && d.Body != nil {
-		if err := checkBody(d.Body, most); err != nil {
+		if err := CheckBody(d.Body, most); err != nil {
 			return nil, nil, err
 		}
 	}
 	if d.Data == nil {
 		return d.Body, nil, nil
 	}
-	data, err := compactData(d.Data, most)
+	data, err := CompactData(d.Data, most)
 	return d.Body, data, err
 }

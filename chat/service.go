@@ -138,6 +138,9 @@ func New(stores Stores, opt Options) *Service {
 	return s
 }
 
+// Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.
+func (s *Service) Options() Options { return s.opt }
+
 // Event is the next thing a Follower has for its session. Exactly one field is set.
 type Event struct {
 	Messages *Batch

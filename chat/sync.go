@@ -21,7 +21,7 @@ func (s *Service) Sync(ctx context.Context, by Caller, req SyncRequest) (SyncAns
 		return SyncAnswer{}, err
 	}
 	if err := c.ack(ctx, req); err != nil {
-		return SyncAnswer{}, asError(err)
+		return SyncAnswer{}, AsError(err)
 	}
 	wait := min(time.Duration(req.WaitS)*time.Second, s.opt.Limits.WaitMax)
 	if wait > 0 {
@@ -53,20 +53,20 @@ type syncCall struct {
 
 // newSync checks a request as a whole before anything of it is done.
 func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
-	limit, err := s.pageLimit(req.Limit)
+	limit, err := s.opt.Limits.Page(req.Limit)
 	if err != nil {
 		return nil, err
 	}
 	most := s.opt.Limits.UserGroupsMax
 	switch {
 	case req.WaitS < 0:
-		return nil, invalid("wait_s: negative")
+		return nil, Invalid("wait_s: negative")
 	case len(req.Ack) > most:
 		return nil, Errorf(CodeOutOfRange, "ack: at most %d groups", most)
 	case len(req.After) > most:
 		return nil, Errorf(CodeOutOfRange, "after: at most %d groups", most)
 	case req.InboxAfter != nil && *req.InboxAfter < 0:
-		return nil, invalid("inbox_after: negative")
+		return nil, Invalid("inbox_after: negative")
 	}
 	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]Position, len(req.After)),
 		named: map[string]bool{}, acked: map[string]int64{}}
@@ -76,7 +76,7 @@ func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
 	}
 	for group, raw := range req.After {
 		if !ValidID(group) {
-			return nil, invalid("after: not a valid group id")
+			return nil, Invalid("after: not a valid group id")
 		}
 		pos, err := ParsePosition(raw)
 		if err != nil {
@@ -85,7 +85,7 @@ func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
 		c.after[group] = pos
 		c.named[group] = true
 	}
-	return c, checkCaller(by)
+	return c, CheckCaller(by)
 }
 
 // ack moves the cursors that the request names. What cannot be done is noted and spoils nothing else; only a store that
@@ -143,7 +143,7 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 	defer timer.Stop()
 	index, err := c.s.stores.UserGroups(ctx, c.by.User)
 	if err != nil {
-		return SyncAnswer{}, asError(err)
+		return SyncAnswer{}, AsError(err)
 	}
 	groups := c.groups(index)
 	for {
@@ -160,7 +160,7 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
 	w, err := c.s.feeds.watch(ctx, c.by.User, groups)
 	if err != nil {
-		return SyncAnswer{}, nil, false, asError(err)
+		return SyncAnswer{}, nil, false, AsError(err)
 	}
 	defer w.Close()
 	for {
@@ -205,11 +205,11 @@ func (c *syncCall) groups(index []UserGroup) []string {
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	index, inbox, err := c.s.stores.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
 	if err != nil {
-		return SyncAnswer{}, nil, asError(err)
+		return SyncAnswer{}, nil, AsError(err)
 	}
 	groups, logs, err := c.logs(ctx, index)
 	if err != nil {
-		return SyncAnswer{}, nil, asError(err)
+		return SyncAnswer{}, nil, AsError(err)
 	}
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	if len(inbox.Items) > 0 || !inbox.Complete {

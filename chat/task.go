@@ -81,28 +81,28 @@ func (p *Postponed) Unwrap() error { return p.Cause }
 // as if it had not run.
 func Postpone(after time.Duration, cause error) error { return &Postponed{After: after, Cause: cause} }
 
-// handle makes a core task of a function that takes its payload.
-func handle[T any](run func(context.Context, T) error) TaskKind {
-	return handleRun(func(ctx context.Context, t T, _ TaskRun) error { return run(ctx, t) })
+// Handle makes a task of QueueCore of a function that takes the decoded payload.
+func Handle[T any](run func(context.Context, T) error) TaskKind {
+	return HandleRun(func(ctx context.Context, t T, _ TaskRun) error { return run(ctx, t) })
 }
 
 // unavailablePause is how long a patient task waits for a store that cannot be reached.
 const unavailablePause = 250 * time.Millisecond
 
-// patient is handle for what has to happen however long the store cannot be reached: no number of attempts makes it a dead
+// Patient is Handle for what has to happen however long the store cannot be reached: no number of attempts makes it a dead
 // letter. A worker that stops gives its task back by itself.
-func patient[T any](run func(context.Context, T) error) TaskKind {
-	return handle(func(ctx context.Context, t T) error {
+func Patient[T any](run func(context.Context, T) error) TaskKind {
+	return Handle(func(ctx context.Context, t T) error {
 		err := run(ctx, t)
-		if ctx.Err() == nil && CodeOf(asError(err)) == CodeUnavailable {
+		if ctx.Err() == nil && CodeOf(AsError(err)) == CodeUnavailable {
 			return Postpone(unavailablePause, nil)
 		}
 		return err
 	})
 }
 
-// handleRun is handle for a function that looks at the run too.
-func handleRun[T any](do func(context.Context, T, TaskRun) error) TaskKind {
+// HandleRun is Handle for a function that looks at the run too.
+func HandleRun[T any](do func(context.Context, T, TaskRun) error) TaskKind {
 	return TaskKind{Queue: QueueCore, Run: func(ctx context.Context, run TaskRun) error {
 		var t T
 		if err := json.Unmarshal(run.Payload, &t); err != nil {
@@ -113,6 +113,6 @@ func handleRun[T any](do func(context.Context, T, TaskRun) error) TaskKind {
 		if errors.As(err, &later) {
 			return later
 		}
-		return asError(err)
+		return AsError(err)
 	}}
 }

@@ -16,43 +16,40 @@ const (
 	cleanupInline = 20     // steps of cleanup that a creation does itself where the id's last life is not cleaned up
 )
 
-// systemSender is the sender of the server's own inbox items: it is no valid user id.
-const systemSender = "$chat"
-
 // Handlers are the domain's tasks, by kind.
 func (s *Service) Handlers() map[string]TaskKind {
 	return map[string]TaskKind{
-		TaskMention:        handle(s.tellMentioned),
-		TaskMember:         handle(s.tellMembers),
-		TaskTrim:           handle(s.trimAll),
-		TaskCleanup:        handle(s.cleanUp),
-		TaskEvents:         handle(s.tellEvents),
-		TaskEnded:          handle(s.tellEnded),
-		TaskWebhooks:       handle(s.spreadWebhooks),
+		TaskMention:        Handle(s.tellMentioned),
+		TaskMember:         Handle(s.tellMembers),
+		TaskTrim:           Handle(s.trimAll),
+		TaskCleanup:        Handle(s.cleanUp),
+		TaskEvents:         Handle(s.tellEvents),
+		TaskEnded:          Handle(s.tellEnded),
+		TaskWebhooks:       Handle(s.spreadWebhooks),
 		TaskHook:           s.hookKind(),
-		TaskAnnounce:       patient(s.announce),
-		TaskAnnouncePage:   patient(s.announcePart),
-		TaskNotify:         handle(s.notify),
-		TaskNotifyInbox:    handle(s.notifyInbox),
-		TaskTell:           handle(s.tellDevices),
+		TaskAnnounce:       Patient(s.announce),
+		TaskAnnouncePage:   Patient(s.announcePart),
+		TaskNotify:         Handle(s.notify),
+		TaskNotifyInbox:    Handle(s.notifyInbox),
+		TaskTell:           Handle(s.tellDevices),
 		TaskPush:           s.pushKind(),
-		TaskSchedule:       patient(s.fireSchedule),
-		TaskScheduleFailed: handle(s.tellScheduleFailed),
-		TaskScheduleEnd:    handle(s.forgetSchedule),
+		TaskSchedule:       Patient(s.fireSchedule),
+		TaskScheduleFailed: Handle(s.tellScheduleFailed),
+		TaskScheduleEnd:    Handle(s.forgetSchedule),
 	}
 }
 
-// checkTask refuses what could not come from a store's step before it reaches a key.
-func checkTask(group, epoch string, users ...string) error {
+// CheckTask refuses the payload of a task that could not come from a step of a store, before any of it reaches a key.
+func CheckTask(group, epoch string, users ...string) error {
 	if !ValidID(group) || epoch == "" || slices.ContainsFunc(users, func(u string) bool { return !ValidID(u) }) {
-		return invalid("a task names no valid group, epoch or user")
+		return Invalid("a task names no valid group, epoch or user")
 	}
 	return nil
 }
 
 // tellMentioned puts an item into the inbox of everyone a message names who is still a member and may see it.
 func (s *Service) tellMentioned(ctx context.Context, t MentionTask) error {
-	if err := checkTask(t.Group, t.Epoch, append(t.Users, t.From)...); err != nil {
+	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.From)...); err != nil {
 		return err
 	}
 	list, err := s.stores.Entries(ctx, t.Group, []int64{t.ID})
@@ -74,20 +71,20 @@ func (s *Service) tellMentioned(ctx context.Context, t MentionTask) error {
 		if user == t.From {
 			return nil
 		}
-		info, err := s.info(ctx, user, t.Group)
+		info, err := s.Info(ctx, user, t.Group)
 		if errors.Is(err, ErrNotFound) || err == nil && (info.Epoch != t.Epoch || info.Role == "" || t.ID < info.Visible()) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		return s.tell(ctx, user, item, ItemMention, t.Group, t.Epoch, t.ID)
+		return s.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
 	})
 }
 
 // tellMembers brings the index of users in line with a group and tells those whom another added or removed.
 func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
-	if err := checkTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
+	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
 		return err
 	}
 	item := Item{From: t.By, Group: t.Group, SentAt: TimeMs(t.AtMs)}
@@ -98,7 +95,7 @@ func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
 		item.Kind = ItemRemoved
 	case NoticeLeft:
 	default:
-		return invalid("a task tells of %q", t.What)
+		return Invalid("a task tells of %q", t.What)
 	}
 	return each(ctx, t.Users, func(ctx context.Context, user string) error {
 		info, err := s.repairIndex(ctx, user, t.Group)
@@ -111,7 +108,7 @@ func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
 		if item.Kind == ItemAdded && (info.Epoch != t.Epoch || info.Role == "") {
 			return nil // out again before there was time to tell
 		}
-		return s.tell(ctx, user, item, item.Kind, t.Group, t.Epoch, t.ID)
+		return s.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
 	})
 }
 
@@ -143,24 +140,16 @@ func (s *Service) repairIndex(ctx context.Context, user, group string) (Info, er
 
 // truth reads a group as user stands to it; one that does not exist has no Role and no Epoch.
 func (s *Service) truth(ctx context.Context, user, group string) (Info, error) {
-	info, err := s.info(ctx, user, group)
+	info, err := s.Info(ctx, user, group)
 	if errors.Is(err, ErrNotFound) {
 		return Info{}, nil
 	}
 	return info, err
 }
 
-// tell puts an item of the server into an inbox, once for what it tells of.
-func (s *Service) tell(ctx context.Context, user string, item Item, what, group, epoch string, id int64) error {
-	key := fmt.Sprintf("%s %s %s %d", what, group, epoch, id)
-	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: user, From: systemSender, Rest: itemRest(item),
-		SentAtMs: item.SentAt.UnixMilli(), Key: key, Content: what, System: true})
-	return err
-}
-
 // trimAll trims a group to the end, step by step.
 func (s *Service) trimAll(ctx context.Context, t GroupTask) error {
-	if err := checkTask(t.Group, t.Epoch); err != nil {
+	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
 	for range stepsMax {
@@ -178,7 +167,7 @@ func (s *Service) trimAll(ctx context.Context, t GroupTask) error {
 // cleanUp removes what a deleted group left behind. A group of the same name may exist again: the index of each former
 // member is brought in line with what is there now.
 func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
-	if err := checkTask(t.Group, t.Epoch); err != nil {
+	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
 	for range stepsMax {

@@ -55,26 +55,40 @@ func ValidKey(key string) bool {
 	return true
 }
 
-func invalid(format string, args ...any) error { return Errorf(CodeInvalid, format, args...) }
+// Invalid makes an invalid_request error whose message says what is wrong with the request.
+func Invalid(format string, args ...any) error { return Errorf(CodeInvalid, format, args...) }
 
-func checkCaller(by Caller) error {
+// CheckCaller refuses a caller whose id is not a valid user id, before it reaches a key.
+func CheckCaller(by Caller) error {
 	if !ValidID(by.User) {
-		return invalid("the caller's id is no valid user id")
+		return Invalid("the caller's id is no valid user id")
 	}
 	return nil
 }
 
-// checkGroup checks who asks and for which group, before anything of it reaches a key.
-func checkGroup(by Caller, group string) error {
-	if !ValidID(group) {
-		return invalid("group: not a valid id")
+// CheckOperator refuses callers other than operators and backends.
+func CheckOperator(by Caller) error {
+	if err := CheckCaller(by); err != nil {
+		return err
 	}
-	return checkCaller(by)
+	if !by.Admin {
+		return Errorf(CodeForbidden, "for operators")
+	}
+	return nil
 }
 
-func checkUser(field, user string) error {
+// CheckGroup checks the caller and the id of a group, before either reaches a key.
+func CheckGroup(by Caller, group string) error {
+	if !ValidID(group) {
+		return Invalid("group: not a valid id")
+	}
+	return CheckCaller(by)
+}
+
+// CheckUser checks the user id that the request has in field.
+func CheckUser(field, user string) error {
 	if !ValidID(user) {
-		return invalid("%s: not a valid user id", field)
+		return Invalid("%s: not a valid user id", field)
 	}
 	return nil
 }
@@ -83,14 +97,14 @@ func checkUser(field, user string) error {
 // the direction of writing.
 func checkName(name string) error {
 	if len(name) > nameBytesMax {
-		return invalid("name: at most %d bytes", nameBytesMax)
+		return Invalid("name: at most %d bytes", nameBytesMax)
 	}
 	if !utf8.ValidString(name) {
-		return invalid("name: not valid UTF-8")
+		return Invalid("name: not valid UTF-8")
 	}
 	for _, r := range name {
 		if unicode.IsControl(r) || turnsDirection(r) {
-			return invalid("name: control characters are not allowed")
+			return Invalid("name: control characters are not allowed")
 		}
 	}
 	return nil
@@ -98,32 +112,32 @@ func checkName(name string) error {
 
 func turnsDirection(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// checkBody checks the text of a message: something, in UTF-8, without control characters but tab and line breaks.
-func checkBody(body *string, bytesMax int) error {
+// CheckBody checks the text of a message: not empty, valid UTF-8, no control characters except tab and line breaks.
+func CheckBody(body *string, bytesMax int) error {
 	switch {
 	case body == nil || *body == "":
-		return invalid("body: missing or empty")
+		return Invalid("body: missing or empty")
 	case len(*body) > bytesMax:
 		return Errorf(CodeTooLarge, "body: at most %d bytes", bytesMax)
 	case !utf8.ValidString(*body):
-		return invalid("body: not valid UTF-8")
+		return Invalid("body: not valid UTF-8")
 	}
 	if i := strings.IndexFunc(*body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }); i >= 0 {
-		return invalid("body: control character at byte %d", i)
+		return Invalid("body: control character at byte %d", i)
 	}
 	return nil
 }
 
-// compactData returns data as it is stored: one JSON value without white space between its tokens, so that it never
-// holds a raw line break.
-func compactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
+// CompactData checks data and returns it as it is stored: one JSON value without white space between its tokens, so that it
+// never holds a raw line break.
+func CompactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
 	if !utf8.Valid(data) {
-		return nil, invalid("data: not valid UTF-8")
+		return nil, Invalid("data: not valid UTF-8")
 	}
 	var b bytes.Buffer
 	b.Grow(len(data))
 	if err := json.Compact(&b, data); err != nil {
-		return nil, invalid("data: not valid JSON")
+		return nil, Invalid("data: not valid JSON")
 	}
 	if b.Len() > bytesMax {
 		return nil, Errorf(CodeTooLarge, "data: at most %d bytes", bytesMax)
@@ -133,27 +147,27 @@ func compactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
 
 func checkEmoji(emoji string, bytesMax int) error {
 	if emoji == "" || len(emoji) > bytesMax || !utf8.ValidString(emoji) {
-		return invalid("emoji: 1 to %d bytes of UTF-8", bytesMax)
+		return Invalid("emoji: 1 to %d bytes of UTF-8", bytesMax)
 	}
 	for _, r := range emoji {
 		if unicode.IsControl(r) || unicode.IsSpace(r) || turnsDirection(r) {
-			return invalid("emoji: neither control characters nor spaces")
+			return Invalid("emoji: neither control characters nor spaces")
 		}
 	}
 	return nil
 }
 
-// uniqueUsers checks the ids in a list and returns each once, in order, without those in but.
-func uniqueUsers(field string, users []string, most int, but ...string) ([]string, error) {
+// UniqueIDs checks a list of at most most ids and returns each once, in order, without those in but.
+func UniqueIDs(field string, ids []string, most int, but ...string) ([]string, error) {
 	// Twice the bound already shows that it is no honest list; nothing longer is looked at.
-	if len(users) > 2*most {
+	if len(ids) > 2*most {
 		return nil, Errorf(CodeOutOfRange, "%s: at most %d", field, most)
 	}
-	seen := make(map[string]bool, len(users))
+	seen := make(map[string]bool, len(ids))
 	var out []string
-	for _, u := range users {
+	for _, u := range ids {
 		if !ValidID(u) {
-			return nil, invalid("%s: not a valid user id", field)
+			return nil, Invalid("%s: not a valid user id", field)
 		}
 		if seen[u] || slices.Contains(but, u) {
 			continue
@@ -167,12 +181,13 @@ func uniqueUsers(field string, users []string, most int, but ...string) ([]strin
 	return out, nil
 }
 
-func checkRange(field string, n *int64, low, high int64) error {
+// CheckRange checks a number that may be absent: CodeOutOfRange outside of low..high.
+func CheckRange(field string, n *int64, low, high int64) error {
 	switch {
 	case n == nil:
 		return nil
 	case *n < 0:
-		return invalid("%s: negative", field)
+		return Invalid("%s: negative", field)
 	case *n < low || *n > high:
 		return Errorf(CodeOutOfRange, "%s: %d to %d", field, low, high)
 	}
@@ -182,21 +197,10 @@ func checkRange(field string, n *int64, low, high int64) error {
 // checkID checks the id of a message that a client names. Whether there is such a message the store knows.
 func checkID(field string, id, low int64) error {
 	if id < low {
-		return invalid("%s: must be at least %d", field, low)
+		return Invalid("%s: must be at least %d", field, low)
 	}
 	if id > idMax {
 		return Errorf(CodeOutOfRange, "%s: above the end of the log", field)
 	}
 	return nil
-}
-
-// pageLimit is how many entries a page holds: the default where none is named, never more than the maximum.
-func (s *Service) pageLimit(limit int) (int, error) {
-	switch {
-	case limit < 0:
-		return 0, invalid("limit: negative")
-	case limit == 0:
-		return s.opt.Limits.PageMessages, nil
-	}
-	return min(limit, s.opt.Limits.PageMessagesMax), nil
 }

@@ -113,7 +113,7 @@ func FuzzEntryJSON(f *testing.F) {
 		if err != nil {
 			return
 		}
-		line := entryJSON(42, newAppend(e, 1).Rest)
+		line := entryJSON(42, NewAppend(e, 1).Rest)
 		if !bytes.HasPrefix(line, []byte(`{"id":42,"group":"general",`)) || bytes.ContainsAny(line, "\n\r") {
 			t.Fatalf("stored as %q", line)
 		}
@@ -124,7 +124,7 @@ func FuzzEntryJSON(f *testing.F) {
 		if back.Body == nil || *back.Body != body || back.ID != 42 {
 			t.Fatalf("%q comes back as %q", body, line)
 		}
-		if again := encode(back); !bytes.Equal(again, line) {
+		if again := Encode(back); !bytes.Equal(again, line) {
 			t.Fatalf("%q is encoded again as %q", line, again)
 		}
 	})

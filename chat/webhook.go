@@ -97,7 +97,7 @@ type WebhookStore interface {
 
 // CreateWebhook registers a webhook. Its secret is in no other answer than this one.
 func (s *Service) CreateWebhook(ctx context.Context, by Caller, draft WebhookDraft) (WebhookView, error) {
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return WebhookView{}, err
 	}
 	w, err := s.newWebhook(by, draft)
@@ -112,7 +112,7 @@ func (s *Service) CreateWebhook(ctx context.Context, by Caller, draft WebhookDra
 		err = s.stores.SpreadWebhooks(ctx)
 	}
 	if err != nil {
-		return WebhookView{}, asError(err)
+		return WebhookView{}, AsError(err)
 	}
 	v := w.view()
 	v.Secret = w.Secrets[0].Secret
@@ -121,26 +121,26 @@ func (s *Service) CreateWebhook(ctx context.Context, by Caller, draft WebhookDra
 
 func (s *Service) newWebhook(by Caller, d WebhookDraft) (Webhook, error) {
 	if d.URL == "" {
-		return Webhook{}, invalid("url: missing")
+		return Webhook{}, Invalid("url: missing")
 	}
 	if len(d.URL) > addressBytesMax {
-		return Webhook{}, invalid("url: at most %d bytes", addressBytesMax)
+		return Webhook{}, Invalid("url: at most %d bytes", addressBytesMax)
 	}
 	if s.opt.Pusher != nil {
 		if err := s.opt.Pusher.CheckAddress(DeviceWebhook, d.URL); err != nil {
-			return Webhook{}, invalid("url: %s", err.Error())
+			return Webhook{}, Invalid("url: %s", err.Error())
 		}
 	}
-	w := Webhook{ID: serverID(""), URL: d.URL, Secrets: []WebhookSecret{{Secret: newSecret()}}, CreatedAt: TimeMs(s.opt.Now())}
+	w := Webhook{ID: NewID(""), URL: d.URL, Secrets: []WebhookSecret{{Secret: newSecret()}}, CreatedAt: TimeMs(s.opt.Now())}
 	if d.Key != "" {
 		if !ValidKey(d.Key) {
-			return Webhook{}, invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
+			return Webhook{}, Invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
 		}
-		w.ID = serverID(shortHash([]byte("webhook"), []byte(by.User), []byte(d.Key), []byte(d.URL)))
+		w.ID = NewID(Hash([]byte("webhook"), []byte(by.User), []byte(d.Key), []byte(d.URL)))
 	}
 	for _, e := range d.Events {
 		if !slices.Contains(eventTypes, e) {
-			return Webhook{}, invalid("events: no event is called %q", string(e))
+			return Webhook{}, Invalid("events: no event is called %q", string(e))
 		}
 		if !slices.Contains(w.Events, e) {
 			w.Events = append(w.Events, e)
@@ -151,10 +151,10 @@ func (s *Service) newWebhook(by Caller, d WebhookDraft) (Webhook, error) {
 
 // Webhooks lists the webhooks, the oldest first. after is "" or what Next was.
 func (s *Service) Webhooks(ctx context.Context, by Caller, limit int, after string) (List[WebhookView], error) {
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return List[WebhookView]{}, err
 	}
-	limit, err := s.pageLimit(limit)
+	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
 		return List[WebhookView]{}, err
 	}
@@ -163,13 +163,13 @@ func (s *Service) Webhooks(ctx context.Context, by Caller, limit int, after stri
 		ms, id, ok := strings.Cut(after, "-")
 		at, err := strconv.ParseInt(ms, 10, 64)
 		if !ok || err != nil {
-			return List[WebhookView]{}, invalid("cursor: not one of this list")
+			return List[WebhookView]{}, Invalid("cursor: not one of this list")
 		}
 		past.ID, past.CreatedAt = id, TimeMs(at)
 	}
 	all, _, err := s.stores.Webhooks(ctx)
 	if err != nil {
-		return List[WebhookView]{}, asError(err)
+		return List[WebhookView]{}, AsError(err)
 	}
 	slices.SortFunc(all, compareWebhooks)
 	list := List[WebhookView]{Items: []WebhookView{}}
@@ -199,16 +199,16 @@ func (s *Service) Webhook(ctx context.Context, by Caller, id string) (WebhookVie
 
 func (s *Service) webhook(ctx context.Context, by Caller, id string) (Webhook, error) {
 	if !ValidID(id) {
-		return Webhook{}, invalid("webhook: not a valid id")
+		return Webhook{}, Invalid("webhook: not a valid id")
 	}
-	if err := checkOperator(by); err != nil {
+	if err := CheckOperator(by); err != nil {
 		return Webhook{}, err
 	}
 	w, err := s.stores.Webhook(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return w, Errorf(CodeNotFound, "no such webhook")
 	}
-	return w, asError(err)
+	return w, AsError(err)
 }
 
 // DropWebhook removes a webhook: what waits for it is not delivered any longer.
@@ -217,7 +217,7 @@ func (s *Service) DropWebhook(ctx context.Context, by Caller, id string) error {
 	if err != nil {
 		return err
 	}
-	return asError(s.stores.SpreadWebhooks(ctx))
+	return AsError(s.stores.SpreadWebhooks(ctx))
 }
 
 // RotateWebhook gives a webhook a new secret. The one before signs as well for a day.
@@ -249,7 +249,7 @@ func (s *Service) changeWebhook(ctx context.Context, by Caller, id string, chang
 		}
 		err = s.stores.SwapWebhook(ctx, w, change == nil)
 		if !errors.Is(err, ErrConflict) {
-			return w, asError(err)
+			return w, AsError(err)
 		}
 	}
 	return Webhook{}, ErrConflict
@@ -258,7 +258,7 @@ func (s *Service) changeWebhook(ctx context.Context, by Caller, id string, chang
 // spreadWebhooks is a task, see TaskWebhooks.
 func (s *Service) spreadWebhooks(ctx context.Context, t WebhooksTask) error {
 	if t.Version < 1 {
-		return invalid("a task names no version of the webhooks")
+		return Invalid("a task names no version of the webhooks")
 	}
 	return s.stores.SpreadWebhooks(ctx)
 }
