@@ -85,8 +85,16 @@ func newPerson(t *testing.T, browser context.Context, node *harness.Node, name s
 	return p
 }
 
-// openPage opens the page in a browser context of its own. The test fails at its end where the page complained of anything.
+// openPage opens the page in a browser context of its own.
 func openPage(t *testing.T, browser context.Context, node *harness.Node, name string) *person {
+	t.Helper()
+	p := blankPage(t, browser, name)
+	p.do(chromedp.Navigate(node.URL()))
+	return p
+}
+
+// blankPage makes a browser context of its own. The test fails at its end where the page complained of anything.
+func blankPage(t *testing.T, browser context.Context, name string) *person {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -102,7 +110,6 @@ func openPage(t *testing.T, browser context.Context, node *harness.Node, name st
 		}
 	})
 	p.size(1180, 760)
-	p.do(chromedp.Navigate(node.URL()))
 	return p
 }
 

@@ -98,28 +98,39 @@ var (
 // TestModulesImportWhatIsThere stands for the linker that a build step would have.
 func TestModulesImportWhatIsThere(t *testing.T) {
 	own(t, func(name, text string) {
-		var wanted []string
-		switch path.Ext(name) {
-		case ".js":
-			for _, m := range imports.FindAllStringSubmatch(text, -1) {
-				if !strings.HasPrefix(m[1], "./") && !strings.HasPrefix(m[1], "../") {
-					t.Errorf("%s imports %q: a browser resolves only paths", name, m[1])
-				}
-				wanted = append(wanted, path.Join(path.Dir(name), m[1]))
-			}
-		case ".html":
-			for _, m := range references.FindAllStringSubmatch(text, -1) {
-				if m[1] != "docs" {
-					wanted = append(wanted, m[1])
-				}
-			}
+		if path.Ext(name) != ".js" {
+			return
 		}
-		for _, w := range wanted {
-			if _, err := fs.Stat(Files, w); err != nil {
+		for _, m := range imports.FindAllStringSubmatch(text, -1) {
+			if !strings.HasPrefix(m[1], "./") && !strings.HasPrefix(m[1], "../") {
+				t.Errorf("%s imports %q: a browser resolves only paths", name, m[1])
+			}
+			if w := path.Join(path.Dir(name), m[1]); !exists(w) {
 				t.Errorf("%s names %s, which is not there", name, w)
 			}
 		}
 	})
+}
+
+func exists(name string) bool {
+	_, err := fs.Stat(Files, name)
+	return err == nil
+}
+
+func TestPageLoadsWhatIsServed(t *testing.T) {
+	site, err := Site(Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := references.FindAllStringSubmatch(string(site["index.html"]), -1)
+	if len(found) < 5 {
+		t.Errorf("index.html names %d files", len(found))
+	}
+	for _, m := range found {
+		if m[1] != "docs" && site[m[1]] == nil {
+			t.Errorf("index.html names %s, which is not served", m[1])
+		}
+	}
 }
 
 func TestFilesFitASitting(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -18,7 +17,7 @@ func (noSessions) Count() int { return 0 }
 func TestRoutesAreDescribed(t *testing.T) {
 	issue := func(string) (string, time.Time, error) { return "", time.Time{}, nil }
 	s, err := New(nil, nil, Options{
-		Limits: chat.DefaultLimits(), Metrics: true, Issue: issue, Sessions: noSessions{}, Static: fstest.MapFS{"index.html": {}},
+		Limits: chat.DefaultLimits(), Metrics: true, Issue: issue, Sessions: noSessions{}, Static: map[string][]byte{"index.html": nil},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,10 +2,10 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -29,6 +29,13 @@ var docsHTML string
 //go:embed docs.css
 var docsCSS []byte
 
+// Values of Cache-Control: ask again each time, since the next process may have another file; or never, since the path
+// names the content.
+const (
+	askAgain  = "no-cache"
+	immutable = "public, max-age=31536000, immutable"
+)
+
 // registerPages serves the browser client, the description and its readable form. Each file of the client has a route of
 // its own, so that what is no file is an unknown route like any other.
 func (s *Server) registerPages(e *echo.Echo, doc *openapi3.T) error {
@@ -36,47 +43,98 @@ func (s *Server) registerPages(e *echo.Echo, doc *openapi3.T) error {
 	if err != nil {
 		return err
 	}
-	e.GET("/openapi.yaml", blob("application/yaml; charset=utf-8", apiPolicy, openapiYAML))
-	e.GET("/docs", blob("text/html; charset=utf-8", docsPolicy, page))
-	e.GET("/docs.css", blob("text/css; charset=utf-8", docsPolicy, docsCSS))
-	if s.opt.Static == nil {
-		return nil
-	}
-	return fs.WalkDir(s.opt.Static, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(s.opt.Static, name)
-		if err != nil {
-			return err
-		}
+	e.GET("/openapi.yaml", newFile("application/yaml; charset=utf-8", apiPolicy, openapiYAML).plain)
+	e.GET("/docs", newFile("text/html; charset=utf-8", docsPolicy, page).plain)
+	e.GET("/docs.css", newFile("text/css; charset=utf-8", docsPolicy, docsCSS).plain)
+	for name, body := range s.opt.Static {
 		kind := mime.TypeByExtension(path.Ext(name))
 		if kind == "" {
 			kind = "application/octet-stream"
 		}
-		if name == "index.html" {
-			e.GET("/", blob(kind, clientPolicy, body))
+		f := newFile(kind, clientPolicy, body)
+		if asset, ok := strings.CutPrefix(name, "assets/"); ok {
+			hash, rest, _ := strings.Cut(asset, "/")
+			e.GET("/assets/:hash/"+rest, f.hashed(hash))
+			continue
 		}
-		e.GET("/"+name, blob(kind, clientPolicy, body))
-		return nil
-	})
+		if name == "index.html" {
+			e.GET("/", f.plain)
+		}
+		e.GET("/"+name, f.plain)
+	}
+	return nil
 }
 
-// blob serves bytes that do not change while the process lives; a browser asks again each time, since the next process
-// may have others.
-func blob(kind, policy string, body []byte) echo.HandlerFunc {
-	tag := fmt.Sprintf(`"%x"`, fingerprint(body))
+// hashed lets browsers keep a file under the hash of its content. Under another hash the file is served all the same: while
+// nodes are being upgraded, a page of one version may be loading its files from a node of the other.
+func (f *file) hashed(hash string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", tag)
-		if c.Request().Header.Get("If-None-Match") == tag {
-			return c.NoContent(http.StatusNotModified)
+		if c.Param("hash") == hash {
+			return f.serve(c, immutable)
 		}
-		return c.Blob(http.StatusOK, kind, body)
+		return f.serve(c, askAgain)
 	}
+}
+
+// file is bytes that do not change while the process lives, compressed once for those who take gzip.
+type file struct {
+	kind, policy, tag string
+	body, compressed  []byte // compressed: nil where that is not smaller
+}
+
+func newFile(kind, policy string, body []byte) *file {
+	// A weak tag, since the compressed form has the same one.
+	return &file{kind: kind, policy: policy, tag: fmt.Sprintf(`W/"%x"`, fingerprint(body)), body: body, compressed: compress(body)}
+}
+
+func (f *file) plain(c echo.Context) error { return f.serve(c, askAgain) }
+
+func (f *file) serve(c echo.Context, cache string) error {
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", f.policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", cache)
+	h.Set("ETag", f.tag)
+	h.Add("Vary", "Accept-Encoding")
+	if c.Request().Header.Get("If-None-Match") == f.tag {
+		return c.NoContent(http.StatusNotModified)
+	}
+	if f.compressed != nil && takesGzip(c.Request().Header.Values("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		return c.Blob(http.StatusOK, f.kind, f.compressed)
+	}
+	return c.Blob(http.StatusOK, f.kind, f.body)
+}
+
+func compress(body []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil // never: the level is one that the package has
+	}
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	if out.Len() >= len(body) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// takesGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by name, or by * where it is not named, unless its weight is 0.
+func takesGzip(values []string) bool {
+	takes := false
+	for one := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, weight, _ := strings.Cut(one, ";")
+		_, q, _ := strings.Cut(weight, "=")
+		refused := strings.Trim(q, " 0.") == "" && q != ""
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip":
+			return !refused
+		case "*":
+			takes = !refused
+		}
+	}
+	return takes
 }
 
 // docsPage is the description, arranged for reading.

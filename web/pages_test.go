@@ -1,8 +1,10 @@
 package web_test
 
 import (
-	"io/fs"
+	"compress/gzip"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,10 +36,11 @@ func TestPages(t *testing.T) {
 	if a := s.do(request{method: "GET", path: "/openapi.yaml"}); a.status != 200 || !strings.HasPrefix(a.body, "openapi: 3.1.0") {
 		t.Errorf("/openapi.yaml: %d", a.status)
 	}
-	err := fs.WalkDir(static.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
+	site, err := static.Site(static.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range site {
 		a := s.do(request{method: "GET", path: "/" + name})
 		if a.status != 200 || !strings.Contains(a.header.Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
 			t.Errorf("/%s: %d %s", name, a.status, a.header)
@@ -45,15 +48,53 @@ func TestPages(t *testing.T) {
 		if strings.HasSuffix(name, ".js") && !strings.HasPrefix(a.header.Get("Content-Type"), "text/javascript") {
 			t.Errorf("/%s: content type %q", name, a.header.Get("Content-Type"))
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		want := "no-cache"
+		if strings.HasPrefix(name, "assets/") {
+			want = "public, max-age=31536000, immutable"
+		}
+		if got := a.header.Get("Cache-Control"); got != want {
+			t.Errorf("/%s: Cache-Control %q, want %q", name, got, want)
+		}
+		again := s.do(request{method: "GET", path: "/" + name, header: map[string]string{"If-None-Match": a.header.Get("ETag")}})
+		if again.status != http.StatusNotModified || again.body != "" {
+			t.Errorf("/%s again with its tag: %d, %d bytes", name, again.status, len(again.body))
+		}
 	}
-	page := s.do(request{method: "GET", path: "/"})
-	again := s.do(request{method: "GET", path: "/", header: map[string]string{"If-None-Match": page.header.Get("ETag")}})
-	if page.status != 200 || again.status != http.StatusNotModified {
-		t.Errorf("/: %d, and again with its tag %d", page.status, again.status)
+	if a := s.do(request{method: "GET", path: "/assets/of-another-version/app.js"}); a.status != 200 || a.header.Get("Cache-Control") != "no-cache" {
+		t.Errorf("a file of another version: %d, Cache-Control %q", a.status, a.header.Get("Cache-Control"))
+	}
+	checkProblem(t, "no asset", s.do(request{method: "GET", path: "/assets/0/nothing.js"}), 404, "not_found")
+}
+
+func TestPagesAreCompressed(t *testing.T) {
+	s := start(t, nil)
+	plain := s.do(request{method: "GET", path: "/js/state.js", header: map[string]string{"Accept-Encoding": "identity"}})
+	if plain.status != 200 || plain.header.Get("Content-Encoding") != "" || !slices.Contains(plain.header.Values("Vary"), "Accept-Encoding") {
+		t.Fatalf("without: %d %s", plain.status, plain.header)
+	}
+	for header, want := range map[string]bool{
+		"gzip": true, "br, gzip;q=0.5": true, "deflate, GZIP ; q=1.0": true, "*": true, "gzip, *;q=0": true,
+		"br": false, "gzip;q=0": false, "gzip;q=0.000, *": false, "*;q=0": false, "": false, "xgzip": false,
+	} {
+		a := s.do(request{method: "GET", path: "/js/state.js", header: map[string]string{"Accept-Encoding": header}})
+		if got := a.header.Get("Content-Encoding") == "gzip"; a.status != 200 || got != want {
+			t.Errorf("%q: %d, compressed: %t, want %t", header, a.status, got, want)
+		}
+		body := a.body
+		if want {
+			r, err := gzip.NewReader(strings.NewReader(a.body))
+			if err != nil {
+				t.Fatalf("%q: %v", header, err)
+			}
+			unpacked, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatalf("%q: %v", header, err)
+			}
+			body = string(unpacked)
+		}
+		if body != plain.body {
+			t.Errorf("%q: %d bytes, want the %d without compression", header, len(body), len(plain.body))
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -26,13 +25,13 @@ type SessionHandler interface {
 // Options are what a Server needs besides the domain.
 type Options struct {
 	Limits     chat.Limits
-	Durability chat.Durability // what every send waits for; empty or memory: what the store gives anyway
-	Origins    []string        // exact origins of other sites that may call; the own one needs no entry
-	Proxies    []netip.Prefix  // whose forwarded addresses count
-	Static     fs.FS           // the browser client, index.html at its root; nil: none
-	Sessions   SessionHandler  // nil: no websocket route
-	Issue      Issue           // nil: no development sign-in
-	Tasks      TaskAdmin       // the background work, for operators
+	Durability chat.Durability   // what every send waits for; empty or memory: what the store gives anyway
+	Origins    []string          // exact origins of other sites that may call; the own one needs no entry
+	Proxies    []netip.Prefix    // whose forwarded addresses count
+	Static     map[string][]byte // the browser client by path, index.html among them; what is below assets/HASH/ never changes
+	Sessions   SessionHandler    // nil: no websocket route
+	Issue      Issue             // nil: no development sign-in
+	Tasks      TaskAdmin         // the background work, for operators
 	Ready      func(ctx context.Context) error
 	Metrics    bool                   // the figures are on this address, for clients of the same host
 	Figures    []prometheus.Collector // further figures to be served beside the server's own

@@ -117,9 +117,13 @@ func (n *Node) openWeb() (err error) {
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
 	})
+	site, err := static.Site(static.Files)
+	if err != nil {
+		return fmt.Errorf("the browser client: %w", err)
+	}
 	opt := web.Options{
 		Limits: n.set.limits, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
-		Static: static.Files, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ping,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ping,
 		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures}, Log: n.log,
 	}
 	if n.set.dev {

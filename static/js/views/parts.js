@@ -22,6 +22,9 @@ const ICONS = {
   smile: "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM8.5 14c1.8 2.7 5.2 2.7 7 0M9 9.5v.6M15 9.5v.6",
 };
 
+/** The picture of chatd, by the address that the page names: so that it is loaded once. */
+export const MARK = /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href;
+
 /** @param {{name: keyof typeof ICONS}} props */
 export const Icon = ({ name }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${ICONS[name]} /></svg>`;

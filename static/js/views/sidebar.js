@@ -3,7 +3,7 @@ import { shortTime } from "../format.js";
 import { html, memo } from "../html.js";
 import { groupsInOrder, titleOf } from "../state.js";
 import { noticeText } from "../timeline.js";
-import { Avatar, Icon, IconButton } from "./parts.js";
+import { Avatar, Icon, IconButton, MARK } from "./parts.js";
 
 /** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions, show: (sheet: any) => void}} props */
 export function Sidebar({ state, actions, show }) {
@@ -12,7 +12,7 @@ export function Sidebar({ state, actions, show }) {
   return html`
     <aside class="side" aria-label="Groups">
       <header class="side-head">
-        <img class="mark" src="/favicon.svg" alt="" width="26" height="26" />
+        <img class="mark" src=${MARK} alt="" width="26" height="26" />
         <h1>chatd</h1>
         <${IconButton} icon="compass" label="Browse public groups" onClick=${() => show({ kind: "browse" })} />
         <${IconButton} icon="plus" label="New group" onClick=${() => show({ kind: "new" })} />

@@ -1,6 +1,6 @@
 /** Signing in: by a name where the server offers the development sign-in, else by a token. */
 import { html, useState } from "../html.js";
-import { Problem } from "./parts.js";
+import { MARK, Problem } from "./parts.js";
 
 /** @param {{reason: string, actions: import("../actions.js").Actions}} props */
 export function SignIn({ reason, actions }) {
@@ -35,7 +35,7 @@ export function SignIn({ reason, actions }) {
   return html`
     <main class="sign-in">
       <form class="card" onSubmit=${submit}>
-        <img class="mark" src="/favicon.svg" alt="" width="44" height="44" />
+        <img class="mark" src=${MARK} alt="" width="44" height="44" />
         <h1>chatd</h1>
         <p class="lead">${byToken ? "Sign in with a token." : "Pick a name to sign in on this server."}</p>
         ${reason && !problem && html`<p class="hint" role="status">${reason}</p>`}
