@@ -16,7 +16,7 @@ func FuzzConnect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		raw = strings.Replace(raw, "://", "://canary-4711:", 1)
-		client, err := connect(Options{URL: raw})
+		client, _, err := connect(Options{URL: raw})
 		if err != nil {
 			if strings.Contains(err.Error(), "canary-4711") {
 				t.Errorf("the error tells the URL: %v", err)

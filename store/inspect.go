@@ -10,7 +10,7 @@ import (
 // inspect finds out whether a server can be the store: its version, and that it never drops a key by itself. It also
 // learns how far a send can wait for the disk.
 func (s *Store) inspect(ctx context.Context) error {
-	info, err := s.client.Info(ctx, "server", "persistence").Result()
+	info, err := s.client.Info(ctx, "server", "persistence", "replication").Result()
 	if err != nil {
 		return fmt.Errorf("store: INFO: %w", err)
 	}
@@ -18,6 +18,9 @@ func (s *Store) inspect(ctx context.Context) error {
 	major, minor := version(fields["redis_version"])
 	if major < 7 {
 		return fmt.Errorf("store: the server is version %q; it must be Redis 7.0 or Valkey 7.2 at least", fields["redis_version"])
+	}
+	if problem := replicaProblem(fields); problem != "" {
+		return fmt.Errorf("store: %s", problem)
 	}
 	if err := s.checkEviction(ctx); err != nil {
 		return err
@@ -42,9 +45,8 @@ func (s *Store) checkEviction(ctx context.Context) error {
 			"error", err)
 		return nil
 	}
-	if p := policy["maxmemory-policy"]; p != "noeviction" {
-		return fmt.Errorf("store: the server's maxmemory-policy is %s; it deletes counters when memory is full: "+
-			"set it to noeviction", p)
+	if p := policy["maxmemory-policy"]; evictionProblem(p) != "" {
+		return fmt.Errorf("store: %s", evictionProblem(p))
 	}
 	return nil
 }

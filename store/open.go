@@ -5,13 +5,9 @@ package store
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -43,6 +39,7 @@ type Options struct {
 // Store implements chat.Stores and chat.CleanupStore.
 type Store struct {
 	client   redis.UniversalClient
+	address  string // of the server, as errors show it
 	keys     keyspace
 	limits   chat.Limits
 	log      *slog.Logger
@@ -78,11 +75,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Limits == (chat.Limits{}) {
 		o.Limits = chat.DefaultLimits()
 	}
-	client, err := connect(o)
+	client, address, err := connect(o)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{client: client, limits: o.Limits, log: o.Log, embedded: o.Embedded,
+	s := &Store{client: client, address: address, limits: o.Limits, log: o.Log, embedded: o.Embedded,
 		keys: keyspace{prefix: o.Prefix, partitions: 1}}
 	s.follows = newSubscription(s)
 	if err := s.prepare(ctx, o.Partitions); err != nil {
@@ -94,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func (s *Store) prepare(ctx context.Context, partitions int) error {
 	if err := s.client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("store: the server does not answer: %w", err)
+		return fmt.Errorf("store: %s does not answer: %w", s.address, err)
 	}
 	if s.embedded == nil {
 		if err := s.inspect(ctx); err != nil {
@@ -110,30 +107,21 @@ func (s *Store) prepare(ctx context.Context, partitions int) error {
 	return s.newClients()
 }
 
-// connect makes the client for an URL. The client never repeats a command by itself: a step may have been done although
-// its answer was lost (go-redis would send it up to three times more).
-func connect(o Options) (redis.UniversalClient, error) {
-	scheme, _, _ := strings.Cut(o.URL, "://")
-	switch {
-	case o.Embedded != nil:
-		opt := &redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()}
-		return redis.NewClient(withDefaults(opt)), nil
-	case scheme == "redis" || scheme == "rediss":
-		opt, err := redis.ParseURL(o.URL)
-		if err != nil {
-			return nil, errors.New("store: the URL of the store is not one of redis://user:password@host:port/db")
-		}
-		return redis.NewClient(withDefaults(opt)), nil
-	case scheme == "redis-sentinel":
-		opt, err := parseSentinel(o.URL)
-		if err != nil {
-			return nil, err
-		}
-		return redis.NewFailoverClient(opt), nil
-	case scheme == "redis-cluster":
-		return nil, errors.New("store: this version of chatd does not run on Redis Cluster; use redis:// or redis-sentinel://")
+// connect makes the client for a URL, and says in words where it leads. The client never repeats a command by itself: a
+// step may have been done although its answer was lost (go-redis would send it up to three times more).
+func connect(o Options) (client redis.UniversalClient, address string, err error) {
+	if o.Embedded != nil {
+		return redis.NewClient(withDefaults(&redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()})), "the embedded store", nil
 	}
-	return nil, errors.New("store: the URL of the store begins with none of redis://, rediss://, redis-sentinel://")
+	a, err := parseURL(o.URL)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("store: %w", err)
+	case a.redis != nil:
+		return redis.NewClient(withDefaults(a.redis)), "the server at " + a.redis.Addr, nil
+	}
+	address = fmt.Sprintf("the primary %q of the sentinels %s", a.sentinel.MasterName, strings.Join(a.sentinel.SentinelAddrs, ", "))
+	return redis.NewFailoverClient(withFailoverDefaults(a.sentinel)), address, nil
 }
 
 func withDefaults(opt *redis.Options) *redis.Options {
@@ -146,46 +134,12 @@ func withDefaults(opt *redis.Options) *redis.Options {
 	return opt
 }
 
-// parseSentinel reads redis-sentinel://[user:password@]host:port[,host:port]/name[/db][?sentinel_username=&
-// sentinel_password=&tls=true]: the sentinels, the name they know the primary by, and how to sign in at both. The hosts
-// are cut out first, for a list of hosts is no host to net/url.
-func parseSentinel(raw string) (*redis.FailoverOptions, error) {
-	form := errors.New("store: the URL of the store is not one of redis-sentinel://user:password@host:port,host:port/name")
-	_, rest, _ := strings.Cut(raw, "://")
-	hosts, path, ok := strings.Cut(rest, "/")
-	if !ok {
-		return nil, form
-	}
-	userinfo := ""
-	if at := strings.LastIndex(hosts, "@"); at >= 0 {
-		userinfo, hosts = hosts[:at+1], hosts[at+1:]
-	}
-	u, err := url.Parse("redis-sentinel://" + userinfo + "sentinels/" + path)
-	if err != nil || hosts == "" {
-		return nil, form
-	}
-	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
-	if parts[0] == "" || len(parts) > 2 {
-		return nil, form
-	}
-	opt := &redis.FailoverOptions{
-		MasterName: parts[0], SentinelAddrs: strings.Split(hosts, ","),
-		Username: u.User.Username(), SentinelUsername: u.Query().Get("sentinel_username"),
-		SentinelPassword: u.Query().Get("sentinel_password"),
-		MaxRetries:       -1, DisableIdentity: true, ContextTimeoutEnabled: true,
-		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolSize: poolSize, PoolTimeout: poolTimeout,
-		DialerRetries: 1,
-	}
-	opt.Password, _ = u.User.Password()
-	if len(parts) == 2 {
-		if opt.DB, err = strconv.Atoi(parts[1]); err != nil {
-			return nil, form
-		}
-	}
-	if u.Query().Get("tls") == "true" {
-		opt.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	return opt, nil
+func withFailoverDefaults(opt *redis.FailoverOptions) *redis.FailoverOptions {
+	opt.MaxRetries = -1
+	opt.DisableIdentity, opt.ContextTimeoutEnabled = true, true
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
+	opt.PoolSize, opt.PoolTimeout, opt.DialerRetries = poolSize, poolTimeout, 1
+	return opt
 }
 
 // Client is the connection, for the task engine.

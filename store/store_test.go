@@ -3,6 +3,8 @@ package store_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -66,6 +68,28 @@ func TestConformance(t *testing.T) {
 				return open(t, store.Options{Embedded: server, Partitions: partitions, Limits: limits})
 			})
 		})
+	}
+}
+
+// TestConformanceWithRestrictedRights runs the suite as a user who may do what docs/redis.acl lists and nothing else.
+func TestConformanceWithRestrictedRights(t *testing.T) {
+	rules, err := os.ReadFile("../docs/redis.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "users.acl")
+	// Each case has a prefix of its own, and some put a script of their own in the place of a fault.
+	text := strings.NewReplacer("~chat:*", "~t*:*", "&chat:*", "&t*:*", "-@all", "-@all +eval").Replace(string(rules))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := redistest.Start(t, "--aclfile", file)
+	url := strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)
+	storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		return open(t, store.Options{URL: url, Partitions: 4, Limits: limits})
+	})
+	if log, ok := server.Do("ACL", "LOG").([]any); !ok || len(log) > 0 {
+		t.Errorf("rights are missing: %v", log)
 	}
 }
 

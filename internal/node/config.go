@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/web"
 )
 
@@ -127,12 +128,8 @@ func (s *settings) checkStore(p *problems) {
 		s.Redis = readSetting(p, "CHATD_REDIS", s.Redis, "CHATD_REDIS_FILE", s.RedisFile)
 	}
 	if s.Redis != "" {
-		scheme, _, ok := strings.Cut(s.Redis, "://")
-		switch {
-		case !ok || (scheme != "redis" && scheme != "rediss" && scheme != "redis-sentinel" && scheme != "redis-cluster"):
-			p.add("CHATD_REDIS", "want a redis://, rediss:// or redis-sentinel:// URL")
-		case scheme == "redis-cluster":
-			p.add("CHATD_REDIS", "this version does not run on Redis Cluster; want a redis://, rediss:// or redis-sentinel:// URL")
+		if err := store.CheckURL(s.Redis); err != nil {
+			p.add("CHATD_REDIS", "%v", err)
 		}
 	}
 	if s.Prefix == "" || len(s.Prefix) > 32 || !chat.ValidID(s.Prefix) {

@@ -185,3 +185,18 @@ func TestTokenRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestComposePassesEverySetting: whatever may be set for chatd may be set for `docker compose`, but for files and the
+// folder that the container does not have, and the development sign-in, which needs the embedded store.
+func TestComposePassesEverySetting(t *testing.T) {
+	compose, err := os.ReadFile("../../docker-compose.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range variables() {
+		without := strings.HasSuffix(name, "_FILE") || name == "CHATD_DATA" || name == "CHATD_DEV"
+		if passed := strings.Contains(string(compose), "\n      "+name+": "); passed == without {
+			t.Errorf("%s: passed on is %v, want %v", name, passed, !without)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type Node struct {
 	tasks     *queue.Server
 	taskAdmin *taskAdmin
 	figures   *taskFigures
+	watch     *storeWatch
 	verifier  *auth.Verifier
 	sessions  *web.Sessions
 	web       *web.Server
@@ -108,8 +109,11 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 		}
 		opt.Embedded = n.embedded
 	}
-	n.store, err = store.Open(ctx, opt)
-	return err
+	if n.store, err = store.Open(ctx, opt); err != nil {
+		return err
+	}
+	n.watch = newStoreWatch(n.store, n.log)
+	return nil
 }
 
 func (n *Node) openWeb() (err error) {
@@ -123,8 +127,8 @@ func (n *Node) openWeb() (err error) {
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ping,
-		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures}, Log: n.log,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ready,
+		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures, n.watch.gauge}, Log: n.log,
 	}
 	if n.set.dev {
 		opt.Issue = n.issue
@@ -164,6 +168,7 @@ func (n *Node) Run(ctx context.Context) error {
 	var background, working, serving sync.WaitGroup
 	background.Go(func() { report(loops, failed, "the live part", n.service.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
+	background.Go(func() { n.watch.run(loops) })
 	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })
 
 	public := web.NewHTTPServer(n.web.Handler(), n.log)

@@ -27,7 +27,7 @@ type Server struct {
 
 	tb   testing.TB
 	dir  string
-	args []string
+	args []string // of redis-server, the address included
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -38,7 +38,33 @@ type Server struct {
 // arguments, such as "--appendfsync", "always".
 func Start(tb testing.TB, extra ...string) *Server {
 	tb.Helper()
-	s := &Server{Addr: FreeAddr(tb), tb: tb, dir: tb.TempDir(), args: extra}
+	return start(tb, func(dir, port string) []string {
+		args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no",
+			"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction"}
+		return append(args, extra...)
+	})
+}
+
+// StartSentinel runs a sentinel that watches a primary under a name and is the only one to decide about its failover.
+func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
+	tb.Helper()
+	host, port, _ := net.SplitHostPort(primary.Addr)
+	return start(tb, func(dir, own string) []string {
+		file := filepath.Join(dir, "sentinel.conf") // which the sentinel writes its state into
+		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 1000\n",
+			own, dir, name, host, port, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		return []string{file, "--sentinel"}
+	})
+}
+
+func start(tb testing.TB, args func(dir, port string) []string) *Server {
+	tb.Helper()
+	s := &Server{Addr: FreeAddr(tb), tb: tb, dir: tb.TempDir()}
+	_, port, _ := net.SplitHostPort(s.Addr)
+	s.args = append(args(s.dir, port), "--logfile", s.logFile())
 	tb.Cleanup(func() {
 		s.stop(syscall.SIGKILL)
 		if tb.Failed() {
@@ -75,12 +101,7 @@ func (s *Server) Signal(sig syscall.Signal) {
 
 func (s *Server) run() {
 	s.tb.Helper()
-	_, port, _ := net.SplitHostPort(s.Addr)
-	args := []string{
-		"--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", s.logFile(), "--daemonize", "no",
-		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction",
-	}
-	cmd := exec.CommandContext(context.Background(), "redis-server", append(args, s.args...)...)
+	cmd := exec.CommandContext(context.Background(), "redis-server", s.args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		s.tb.Fatalf("start redis-server: %v", err)

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// ConditionKind names what may be wrong with a server that answers.
+type ConditionKind string
+
+// The kinds of conditions.
+const (
+	ConditionPersistence ConditionKind = "persistence" // a restart or a crash of the server loses acknowledged messages
+	ConditionEviction    ConditionKind = "eviction"    // a full server deletes counters and cursors instead of refusing sends
+	ConditionMemory      ConditionKind = "memory"      // nearly full, or full: sends are refused
+	ConditionReplica     ConditionKind = "replica"     // read-only: nothing can be written
+)
+
+// ConditionKinds are all of them, for figures that show those that do not hold too.
+var ConditionKinds = []ConditionKind{ConditionPersistence, ConditionEviction, ConditionMemory, ConditionReplica}
+
+// Condition is a state of the server that its operator should change. Message says what it costs and what to do.
+type Condition struct {
+	Kind    ConditionKind
+	Message string
+}
+
+// memoryShareMax is how much of maxmemory may be used before operators are warned: what is left has to last until they act.
+const memoryShareMax = 0.9
+
+// Conditions asks the server for its state: two commands, none on the embedded store. What the server's access rules
+// forbid to ask is left out.
+func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
+	if s.embedded != nil {
+		return nil, nil
+	}
+	text, err := s.client.Info(ctx, "persistence", "memory", "replication").Result()
+	if err != nil && !refusedByServer(err) {
+		return nil, unavailable("INFO", err)
+	}
+	info := infoFields(text)
+	settings := map[string]string{}
+	for _, name := range []string{"maxmemory-policy", "save"} {
+		got, err := s.client.ConfigGet(ctx, name).Result()
+		if err != nil && !refusedByServer(err) {
+			return nil, unavailable("CONFIG GET", err)
+		}
+		for name, value := range got {
+			settings[name] = value
+		}
+	}
+	var found []Condition
+	for _, c := range []struct {
+		kind    ConditionKind
+		message string
+	}{
+		{ConditionPersistence, persistenceProblem(info, settings)},
+		{ConditionEviction, evictionProblem(settings["maxmemory-policy"])},
+		{ConditionMemory, memoryProblem(info)},
+		{ConditionReplica, replicaProblem(info)},
+	} {
+		if c.message != "" {
+			found = append(found, Condition{c.kind, c.message})
+		}
+	}
+	return found, nil
+}
+
+func persistenceProblem(info, settings map[string]string) string {
+	save, known := settings["save"]
+	switch {
+	case info["aof_enabled"] == "1" && info["aof_last_write_status"] == "err":
+		return "the append-only file cannot be written: Redis refuses writes until its disk has room; see its log"
+	case info["aof_enabled"] != "0":
+		return ""
+	case known && save == "":
+		return "Redis persists nothing: a restart loses every message; set appendonly yes"
+	}
+	return "Redis keeps snapshots only: a crash loses what was sent since the last one; set appendonly yes"
+}
+
+func evictionProblem(policy string) string {
+	if policy == "" || policy == "noeviction" {
+		return ""
+	}
+	return fmt.Sprintf("maxmemory-policy is %s: Redis deletes counters and cursors when its memory is full; set it to noeviction", policy)
+}
+
+func memoryProblem(info map[string]string) string {
+	used, _ := strconv.ParseFloat(info["used_memory"], 64)
+	limit, _ := strconv.ParseFloat(info["maxmemory"], 64)
+	switch {
+	case limit == 0 || used < memoryShareMax*limit:
+		return ""
+	case used >= limit:
+		return fmt.Sprintf("Redis is full (maxmemory is %.0f MiB): sends are refused; raise maxmemory", limit/(1<<20))
+	}
+	return fmt.Sprintf("Redis uses %.0f %% of its maxmemory of %.0f MiB; when it is full, sends are refused", 100*used/limit, limit/(1<<20))
+}
+
+func replicaProblem(info map[string]string) string {
+	if info["role"] != "slave" {
+		return ""
+	}
+	return fmt.Sprintf("Redis is a read-only replica of %s:%s: nothing can be written; connect to the primary, or through redis-sentinel://",
+		info["master_host"], info["master_port"])
+}
+
+// Ready tells whether the store can serve: it answers, and takes writes.
+func (s *Store) Ready(ctx context.Context) error {
+	if s.embedded != nil {
+		return s.Ping(ctx)
+	}
+	text, err := s.client.Info(ctx, "replication").Result()
+	if refusedByServer(err) {
+		return s.Ping(ctx)
+	}
+	if err != nil {
+		return fail("INFO", err)
+	}
+	if problem := replicaProblem(infoFields(text)); problem != "" {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "the store is a read-only replica"}
+	}
+	return nil
+}
