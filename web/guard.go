@@ -150,14 +150,12 @@ func callerOf(ctx context.Context) chat.Caller {
 }
 
 func (s *Server) authenticate(r *http.Request) (auth.Identity, error) {
-	values := r.Header.Values("Authorization")
-	if len(values) != 1 {
-		return auth.Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
-	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	token = strings.Trim(token, " ") // RFC 9110 allows more than one space between the two
-	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return auth.Identity{}, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+	token, err := auth.Bearer(r.Header)
+	switch {
+	case err != nil:
+		return auth.Identity{}, err
+	case token == "":
+		return auth.Identity{}, auth.ErrNoToken
 	}
 	return s.verify(r.Context(), token)
 }

@@ -2,9 +2,12 @@ package web_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/web/auth"
 )
 
 func TestHead(t *testing.T) {
@@ -35,6 +38,36 @@ func TestSpellingsOfBearer(t *testing.T) {
 	} {
 		if a := s.do(request{method: "GET", path: "/v1/groups", header: map[string]string{"Authorization": value}}); a.status != want {
 			t.Errorf("%.10s…: %d, want %d", value, a.status, want)
+		}
+	}
+}
+
+// TestRefusedTokensAreExplained: whoever holds a token that is refused reads why, and under which code.
+func TestRefusedTokensAreExplained(t *testing.T) {
+	s := start(t, nil)
+	signed := func(secret string, c auth.Claims) string {
+		token, _, err := auth.SignToken([]byte(secret), c, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "Bearer " + token
+	}
+	for _, c := range []struct{ header, detail string }{
+		{"", "no token: want the header Authorization: Bearer <token>"},
+		{"Basic YTpi", "the Authorization header must be one, of the form Bearer <token>"},
+		{"Bearer x", "token is malformed"},
+		{signed("another secret of at least 32 bytes", auth.Claims{User: "alice", TTL: time.Hour}), "token signature is invalid"},
+		{signed(secret, auth.Claims{User: "alice", TTL: -time.Hour}), "token expired at 2"},
+		{signed(secret, auth.Claims{User: "a b", TTL: time.Hour}), "token sub is not a user id"},
+	} {
+		header := map[string]string{"Authorization": c.header}
+		if c.header == "" {
+			header = nil
+		}
+		a := s.do(request{method: "GET", path: "/v1/unread", header: header})
+		checkProblem(t, c.detail, a, http.StatusUnauthorized, "unauthenticated")
+		if detail, _ := a.field("detail").(string); !strings.HasPrefix(detail, c.detail) {
+			t.Errorf("%.20q: got the detail %q, want %q", c.header, detail, c.detail)
 		}
 	}
 }

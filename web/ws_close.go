@@ -17,7 +17,7 @@ import (
 // Close codes of the protocol chatd.v1. All but 4403 and 4409 may be answered by connecting again.
 const (
 	closeBadFrame        = 4400 // not a text frame that holds a JSON object
-	closeUnauthenticated = 4401 // no token, or one that does not hold any longer
+	closeUnauthenticated = 4401 // no token, or one that is refused or has expired
 	closeNoHello         = 4408
 	closeTooMany         = 4409 // sessions of the user, or of the node
 	closeStalled         = 4413 // the client took nothing for too long
@@ -26,8 +26,8 @@ const (
 
 // ending is why a session ends: the close frame that its client is to get.
 type ending struct {
-	code   int // 0: none, the connection is gone
-	reason string
+	code   int    // 0: none, the connection is gone
+	reason string // at most 123 bytes: a close frame has no room for more
 }
 
 // restarting is the ending at a drain. Clients that all come back at once would be a storm, so each is told when.

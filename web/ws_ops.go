@@ -97,8 +97,8 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
 }
 
-// sayHello starts the session. What is wrong with the positions, or a store that cannot be reached, is answered, and the
-// client may say hello again; a token that does not hold ends it.
+// sayHello starts the session. Wrong positions, and a store that cannot be reached, are answered with an error, and the
+// client may say hello again; a token that is refused ends the session.
 func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if s.follower != nil {
 		return chat.Errorf(chat.CodeInvalid, "hello was said already")
@@ -106,21 +106,22 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	who := s.identity()
 	if args.Token != nil {
 		id, err := s.all.verify(ctx, *args.Token)
+		var refused *chat.Error
 		switch {
 		case err == nil && who != nil && who.User != id.User:
 			s.end(ending{closeUnauthenticated, "two tokens of different users"})
 			return nil
 		case err == nil:
 			who = &id
-		case chat.CodeOf(err) == chat.CodeUnauthenticated:
-			s.end(ending{closeUnauthenticated, "the token does not hold"})
+		case errors.As(err, &refused) && refused.Code == chat.CodeUnauthenticated:
+			s.end(ending{closeUnauthenticated, refused.Message})
 			return nil
 		default:
 			return err
 		}
 	}
 	if who == nil {
-		s.end(ending{closeUnauthenticated, "a token is needed"})
+		s.end(ending{closeUnauthenticated, "no token: want one in the hello or in the Authorization header"})
 		return nil
 	}
 	after, err := args.positions()

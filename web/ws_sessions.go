@@ -147,7 +147,7 @@ func (s *Sessions) Users() []string {
 	return users
 }
 
-// CloseUser ends all sessions of a user with 4401: their token does not hold any longer.
+// CloseUser ends all sessions of a user with 4401: their token is no longer good.
 func (s *Sessions) CloseUser(user string) {
 	for _, one := range s.snapshot() {
 		if one.userName() == user {
@@ -209,13 +209,9 @@ func (s *Sessions) admit(r *http.Request) (who *auth.Identity, err error) {
 	if offered := websocket.Subprotocols(r); len(offered) > 0 && !slices.Contains(offered, Subprotocol) {
 		return nil, chat.Errorf(chat.CodeInvalid, "the subprotocol is "+Subprotocol)
 	}
-	values := r.Header.Values("Authorization")
-	if len(values) == 0 {
-		return nil, nil
-	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return nil, chat.Errorf(chat.CodeUnauthenticated, "a bearer token is needed")
+	token, err := auth.Bearer(r.Header)
+	if err != nil || token == "" {
+		return nil, err
 	}
 	id, err := s.verify(r.Context(), token)
 	if err != nil {

@@ -42,12 +42,12 @@ func verifyTest(_ context.Context, token string) (auth.Identity, error) {
 	if ends {
 		d, err := time.ParseDuration(ttl)
 		if err != nil {
-			return id, chat.Errorf(chat.CodeUnauthenticated, "no token")
+			return id, chat.Errorf(chat.CodeUnauthenticated, "not a token of this test")
 		}
 		id.Expires = time.Now().Add(d)
 	}
 	if !chat.ValidID(user) {
-		return id, chat.Errorf(chat.CodeUnauthenticated, "no token")
+		return id, chat.Errorf(chat.CodeUnauthenticated, "not a token of this test")
 	}
 	return id, nil
 }
@@ -470,6 +470,13 @@ func TestWSCloseCodes(t *testing.T) {
 		third := n.open(t)
 		third.raw(`{"op":"hello","token":"bob"}`)
 		third.closed(4409)
+	})
+	t.Run("the reason of a refused token", func(t *testing.T) {
+		c := n.open(t)
+		c.raw(`{"op":"hello","token":"."}`)
+		if got, want := c.closed(4401), "not a token of this test"; got != want {
+			t.Errorf("got the reason %q, want %q", got, want)
+		}
 	})
 	t.Run("signed out", func(t *testing.T) {
 		c, _ := n.hello(t, "cid", nil)

@@ -189,7 +189,7 @@ func (w *writer) expired(now time.Time) bool {
 func (w *writer) tick() bool {
 	now := time.Now()
 	if w.expired(now) {
-		w.end(ending{closeUnauthenticated, "the token has ended"})
+		w.end(ending{closeUnauthenticated, "token expired"})
 		return false
 	}
 	if !w.retryAt.IsZero() && !now.Before(w.retryAt) {

@@ -17,6 +17,6 @@ type Identity struct {
 // Caller is the identity as the domain sees it.
 func (i Identity) Caller() chat.Caller { return chat.Caller{User: i.User, Admin: i.Admin} }
 
-// Verify checks a bearer token. Its error is a *chat.Error: unauthenticated for a token that does not hold, unavailable
-// where the keys to check it cannot be had.
+// Verify checks a bearer token. Its error is a *chat.Error: unauthenticated for a token that is refused, saying why in at most
+// 123 bytes, or unavailable where the keys to check it cannot be read.
 type Verify func(ctx context.Context, token string) (Identity, error)

@@ -39,8 +39,6 @@ const (
 	firstGap       = time.Second // while there are no keys at all yet
 )
 
-var errUnknownKey = errors.New("no key of this id")
-
 // keySet is a JSON Web Key Set from a URL or a file. Keys that were loaded once stay in use while the source is away.
 type keySet struct {
 	read    func(context.Context) ([]byte, error)

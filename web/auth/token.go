@@ -37,6 +37,7 @@ type TokenOptions struct {
 // the token alone. Verified tokens are remembered until they end or the keys change.
 type Verifier struct {
 	opt    TokenOptions
+	algs   []string
 	parser *jwt.Parser
 	keys   *keySet // nil without a key set
 	known  *tokenCache
@@ -51,12 +52,11 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 		opt.Now = time.Now
 	}
 	v := &Verifier{opt: opt, known: newTokenCache(tokensMax)}
-	var methods []string
 	if len(opt.Secret) > 0 {
 		if len(opt.Secret) < secretBytesMin {
 			return nil, errShortSecret
 		}
-		methods = append(methods, jwt.SigningMethodHS256.Alg())
+		v.algs = append(v.algs, jwt.SigningMethodHS256.Alg())
 	}
 	if opt.JWKS != "" {
 		keys, err := openKeySet(ctx, opt, v.known.clear)
@@ -64,12 +64,12 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 			return nil, err
 		}
 		v.keys = keys
-		methods = append(methods, jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(), jwt.SigningMethodEdDSA.Alg())
+		v.algs = append(v.algs, jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(), jwt.SigningMethodEdDSA.Alg())
 	}
-	if len(methods) == 0 {
+	if len(v.algs) == 0 {
 		return nil, errors.New("neither a secret nor a key set to verify tokens with")
 	}
-	rules := []jwt.ParserOption{jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding(), jwt.WithTimeFunc(opt.Now)}
+	rules := []jwt.ParserOption{jwt.WithValidMethods(v.algs), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding(), jwt.WithTimeFunc(opt.Now)}
 	if opt.Issuer != "" {
 		rules = append(rules, jwt.WithIssuer(opt.Issuer))
 	}
@@ -91,75 +91,65 @@ func (v *Verifier) Run(ctx context.Context) {
 
 // Verify implements Verify.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
-	if len(token) > tokenBytesMax || strings.Count(token, ".") != 2 {
-		return Identity{}, errNoToken
+	if len(token) > tokenBytesMax {
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token has more than %d bytes", tokenBytesMax)
+	}
+	if strings.Count(token, ".") != 2 {
+		return Identity{}, errMalformed
 	}
 	key, generation := v.known.key(token)
 	if who, ok := v.known.get(key); ok && v.opt.Now().Before(who.Expires.Add(leeway)) {
 		return who, nil
 	}
 	claims := jwt.MapClaims{} // a struct would take SUB for sub
-	if _, err := v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) { return v.keyFor(ctx, t) }); err != nil {
+	parsed, err := v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) { return v.keyFor(ctx, t) })
+	if err != nil {
 		if errors.Is(err, chat.ErrUnavailable) {
 			return Identity{}, chat.ErrUnavailable
 		}
-		v.opt.Log.LogAttrs(ctx, slog.LevelDebug, "token refused", slog.String("why", refusal(err)))
-		return Identity{}, errNoToken
+		refused := v.refusal(parsed, claims, err)
+		v.opt.Log.LogAttrs(ctx, slog.LevelDebug, "token refused", slog.String("why", refused.Message))
+		return Identity{}, refused
 	}
-	user, _ := claims["sub"].(string)
-	if !chat.ValidID(user) {
-		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "the token's sub is no user id")
+	user, ok := claims["sub"].(string)
+	switch {
+	case !ok && claims["sub"] == nil:
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token has no sub")
+	case !chat.ValidID(user):
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token sub is not a user id: want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
 	}
 	expires, err := claims.GetExpirationTime()
 	if err != nil || expires == nil {
-		return Identity{}, errNoToken
+		return Identity{}, errNoExp
 	}
 	who := Identity{User: user, Admin: claims["role"] == "admin", Expires: expires.Time}
 	v.known.put(key, who, generation)
 	return who, nil
 }
 
-var errNoToken = chat.Errorf(chat.CodeUnauthenticated, "the token does not hold")
-
-var (
-	keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-	errHeader    = errors.New("the header of the token is not taken")
-)
+var keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // keyFor finds the key for a token whose algorithm is one of those configured. Of the header it uses alg and kid alone:
 // jku, jwk, x5u and x5c would let the token bring its own key.
 func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
 	if _, ok := t.Header["crit"]; ok {
-		return nil, errHeader
+		return nil, errCrit
 	}
 	if typ, ok := t.Header["typ"]; ok {
 		name, _ := typ.(string)
 		if !strings.EqualFold(name, "JWT") && !strings.EqualFold(name, "at+jwt") {
-			return nil, errHeader
+			return nil, errType
 		}
 	}
 	if kid, ok := t.Header["kid"]; ok {
 		if name, _ := kid.(string); !keyIDPattern.MatchString(name) {
-			return nil, errHeader
+			return nil, errKeyID
 		}
 	}
 	if t.Method == jwt.SigningMethodHS256 {
 		return v.opt.Secret, nil
 	}
 	return v.keys.find(ctx, t)
-}
-
-// refusal names the rule that a token broke, for the log: the errors themselves may hold parts of the token.
-func refusal(err error) string {
-	for _, rule := range []error{
-		errHeader, errUnknownKey, jwt.ErrTokenMalformed, jwt.ErrTokenExpired, jwt.ErrTokenNotValidYet, jwt.ErrTokenInvalidIssuer,
-		jwt.ErrTokenInvalidAudience, jwt.ErrTokenRequiredClaimMissing, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenUnverifiable,
-	} {
-		if errors.Is(err, rule) {
-			return rule.Error()
-		}
-	}
-	return "other"
 }
 
 // Claims are what SignToken writes.

@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -162,46 +163,48 @@ func TestTokens(t *testing.T) {
 		}
 	}
 
-	refused := map[string]string{
-		"empty":                   "",
-		"no token":                "x",
-		"four parts":              hs(nil, good) + ".x",
-		"many dots":               strings.Repeat(".", 7000),
-		"too long":                hs(nil, with(good, object{"x": strings.Repeat("x", tokenBytesMax)})),
-		"wrong secret":            sign(t, jwt.SigningMethodHS256, []byte("another secret of at least 32 bytes"), nil, good),
-		"HS256 with public PEM":   sign(t, jwt.SigningMethodHS256, publicPEM, object{"kid": "r"}, good),
-		"HS256 with public DER":   sign(t, jwt.SigningMethodHS256, der, object{"kid": "r"}, good),
-		"HS384":                   sign(t, jwt.SigningMethodHS384, testSecret, nil, good),
-		"HS512":                   sign(t, jwt.SigningMethodHS512, testSecret, nil, good),
-		"RS512":                   sign(t, jwt.SigningMethodRS512, k.rsa, object{"kid": "r"}, good),
-		"PS256":                   sign(t, jwt.SigningMethodPS256, k.rsa, object{"kid": "r"}, good),
-		"other RSA key":           sign(t, jwt.SigningMethodRS256, k.rsaOther, object{"kid": "r"}, good),
-		"key of another kind":     sign(t, jwt.SigningMethodES256, k.ec, object{"kid": "r"}, good),
-		"unknown kid":             sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "nope"}, good),
-		"kid a path":              sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "../../etc/passwd"}, good),
-		"kid with NUL":            sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "r\x00"}, good),
-		"kid long":                sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": strings.Repeat("r", 65)}, good),
-		"kid a number":            sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": 1}, good),
-		"kid empty":               hs(object{"kid": ""}, good),
-		"typ of an ID token":      hs(object{"typ": "ID+jwt"}, good),
-		"typ a number":            hs(object{"typ": 1}, good),
-		"crit":                    hs(object{"crit": []string{"exp"}}, good),
-		"no exp":                  hs(nil, with(good, object{"exp": nil})),
-		"exp a string":            hs(nil, with(good, object{"exp": "9999999999"})),
-		"ended":                   hs(nil, with(good, object{"exp": testNow.Add(-31 * time.Second).Unix()})),
-		"not yet":                 hs(nil, with(good, object{"nbf": testNow.Add(31 * time.Second).Unix()})),
-		"other issuer":            hs(nil, with(good, object{"iss": "https://id.example.evil"})),
-		"no issuer":               hs(nil, with(good, object{"iss": nil})),
-		"other audience":          hs(nil, with(good, object{"aud": "chat2"})),
-		"no audience":             hs(nil, with(good, object{"aud": nil})),
-		"no sub":                  hs(nil, with(good, object{"sub": nil})),
-		"sub in another case":     hs(nil, with(good, object{"sub": nil, "SUB": "alice"})),
-		"sub a number":            hs(nil, with(good, object{"sub": 1})),
-		"sub no id":               hs(nil, with(good, object{"sub": "a{b}:*"})),
-		"sub dots first":          hs(nil, with(good, object{"sub": "..alice"})),
-		"signature cut off":       strings.TrimRight(hs(nil, good), "=")[:len(hs(nil, good))-4],
-		"signature taken away":    hs(nil, good)[:strings.LastIndexByte(hs(nil, good), '.')+1],
-		"claims of another token": swapClaims(hs(nil, good), hs(nil, with(good, object{"sub": "bob"}))),
+	refused := map[string]struct{ token, detail string }{
+		"empty":                    {"", "token is malformed"},
+		"no token":                 {"x", "token is malformed"},
+		"four parts":               {hs(nil, good) + ".x", "token is malformed"},
+		"many dots":                {strings.Repeat(".", 7000), "token is malformed"},
+		"too long":                 {hs(nil, with(good, object{"x": strings.Repeat("x", tokenBytesMax)})), "token has more than 8192 bytes"},
+		"wrong secret":             {sign(t, jwt.SigningMethodHS256, []byte("another secret of at least 32 bytes"), nil, good), "token signature is invalid"},
+		"HS256 with public PEM":    {sign(t, jwt.SigningMethodHS256, publicPEM, object{"kid": "r"}, good), "token signature is invalid"},
+		"HS256 with public DER":    {sign(t, jwt.SigningMethodHS256, der, object{"kid": "r"}, good), "token signature is invalid"},
+		"HS384":                    {sign(t, jwt.SigningMethodHS384, testSecret, nil, good), "token alg is not accepted: want HS256, RS256, ES256, EdDSA"},
+		"HS512":                    {sign(t, jwt.SigningMethodHS512, testSecret, nil, good), "token alg is not accepted: want HS256, RS256, ES256, EdDSA"},
+		"RS512":                    {sign(t, jwt.SigningMethodRS512, k.rsa, object{"kid": "r"}, good), "token alg is not accepted: want HS256, RS256, ES256, EdDSA"},
+		"PS256":                    {sign(t, jwt.SigningMethodPS256, k.rsa, object{"kid": "r"}, good), "token alg is not accepted: want HS256, RS256, ES256, EdDSA"},
+		"other RSA key":            {sign(t, jwt.SigningMethodRS256, k.rsaOther, object{"kid": "r"}, good), "token signature is invalid"},
+		"key of another kind":      {sign(t, jwt.SigningMethodES256, k.ec, object{"kid": "r"}, good), "token alg does not fit the key that its kid names"},
+		"unknown kid":              {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "nope"}, good), "token kid names no key of the key set"},
+		"kid a path":               {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "../../etc/passwd"}, good), "token kid must be 1 to 64"},
+		"kid with NUL":             {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "r\x00"}, good), "token kid must be 1 to 64"},
+		"kid long":                 {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": strings.Repeat("r", 65)}, good), "token kid must be 1 to 64"},
+		"kid a number":             {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": 1}, good), "token kid must be 1 to 64"},
+		"kid empty":                {hs(object{"kid": ""}, good), "token kid must be 1 to 64"},
+		"typ of an ID token":       {hs(object{"typ": "ID+jwt"}, good), "token typ must be JWT or at+jwt"},
+		"typ a number":             {hs(object{"typ": 1}, good), "token typ must be JWT or at+jwt"},
+		"crit":                     {hs(object{"crit": []string{"exp"}}, good), "token header crit is not supported"},
+		"no exp":                   {hs(nil, with(good, object{"exp": nil})), "token has no exp"},
+		"exp a string":             {hs(nil, with(good, object{"exp": "9999999999"})), "token has a claim of a wrong type"},
+		"ended":                    {hs(nil, with(good, object{"exp": testNow.Add(-31 * time.Second).Unix()})), "token expired at 2026-11-20T09:59:29Z"},
+		"ended, by another secret": {sign(t, jwt.SigningMethodHS256, []byte("another secret of at least 32 bytes"), nil, with(good, object{"exp": 1, "iss": nil})), "token signature is invalid"},
+		"exp of 0":                 {hs(nil, with(good, object{"exp": 0})), "token has no exp"},
+		"not yet":                  {hs(nil, with(good, object{"nbf": testNow.Add(31 * time.Second).Unix()})), "token is not valid before 2026-11-20T10:00:31Z"},
+		"other issuer":             {hs(nil, with(good, object{"iss": "https://id.example.evil"})), "token iss is not the issuer"},
+		"no issuer":                {hs(nil, with(good, object{"iss": nil})), "token has no iss"},
+		"other audience":           {hs(nil, with(good, object{"aud": "chat2"})), "token aud does not name this server"},
+		"no audience":              {hs(nil, with(good, object{"aud": nil})), "token has no aud"},
+		"no sub":                   {hs(nil, with(good, object{"sub": nil})), "token has no sub"},
+		"sub in another case":      {hs(nil, with(good, object{"sub": nil, "SUB": "alice"})), "token has no sub"},
+		"sub a number":             {hs(nil, with(good, object{"sub": 1})), "token sub is not a user id"},
+		"sub no id":                {hs(nil, with(good, object{"sub": "a{b}:*"})), "token sub is not a user id"},
+		"sub dots first":           {hs(nil, with(good, object{"sub": "..alice"})), "token sub is not a user id"},
+		"signature cut off":        {strings.TrimRight(hs(nil, good), "=")[:len(hs(nil, good))-4], "token is malformed"},
+		"signature taken away":     {hs(nil, good)[:strings.LastIndexByte(hs(nil, good), '.')+1], "token signature is invalid"},
+		"claims of another token":  {swapClaims(hs(nil, good), hs(nil, with(good, object{"sub": "bob"}))), "token signature is invalid"},
 	}
 	for _, none := range []string{"none", "None", "NONE", "nOnE", ""} {
 		head := b64([]byte(`{"alg":"` + none + `","typ":"JWT"}`))
@@ -209,19 +212,29 @@ func TestTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused["alg "+none] = head + "." + b64(claims) + "."
-		refused["alg "+none+" with a signature"] = head + "." + b64(claims) + "." + b64([]byte("sig"))
+		refused["alg "+none] = struct{ token, detail string }{head + "." + b64(claims) + ".", "token alg is not accepted"}
+		refused["alg "+none+" with a signature"] = struct{ token, detail string }{head + "." + b64(claims) + "." + b64([]byte("sig")), "token alg is not accepted"}
 	}
-	for name, token := range refused {
-		who, err := v.Verify(context.Background(), token)
-		if chat.CodeOf(err) != chat.CodeUnauthenticated {
-			t.Errorf("%s: got %+v, %v; want %s", name, who, err, chat.CodeUnauthenticated)
+	for name, c := range refused {
+		who, err := v.Verify(context.Background(), c.token)
+		var refusal *chat.Error
+		if !errors.As(err, &refusal) || refusal.Code != chat.CodeUnauthenticated || !strings.HasPrefix(refusal.Message, c.detail) {
+			t.Errorf("%s: got %+v, %v; want %s: %s", name, who, err, chat.CodeUnauthenticated, c.detail)
+			continue
 		}
-		if err != nil && len(token) > 20 && strings.Contains(err.Error(), token[:20]) {
-			t.Errorf("%s: the error repeats the token", name)
+		if len(refusal.Message) > closeReasonBytesMax {
+			t.Errorf("%s: %q does not fit a close frame", name, refusal.Message)
+		}
+		for _, secret := range []string{string(testSecret), "https://id.example", "chat2", "..alice"} {
+			if strings.Contains(err.Error(), secret) || len(c.token) > 20 && strings.Contains(err.Error(), c.token[:20]) {
+				t.Errorf("%s: %q repeats what the token or the configuration says", name, err)
+			}
 		}
 	}
 }
+
+// closeReasonBytesMax is what a close frame of a websocket has room for.
+const closeReasonBytesMax = 123
 
 func swapClaims(into, from string) string {
 	a, b := strings.Split(into, "."), strings.Split(from, ".")
