@@ -283,7 +283,8 @@ func (l *line) advance(b *Batch, messages []Message) {
 // pull reads from the store for lines that are behind: what each is owed, a fair share of it.
 func (f *Follower) pull(ctx context.Context, behind []*line) error {
 	share := int64(max(roundShare, roundMessages/len(behind)))
-	pulls := make([]Pull, 0, len(behind))
+	readings := make([]Reading, 0, len(behind))
+	asking := make([]*Reading, 0, len(behind))
 	lives := make([]int, 0, len(behind))
 	left := int64(roundMessages)
 	for i, l := range behind {
@@ -297,16 +298,16 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 			behind = behind[:i]
 			break
 		}
-		pulls = append(pulls, Pull{Group: l.group, After: storePosition(l.pos), Limit: int(limit)})
+		readings = append(readings, NewReading(l.group, l.pos, 0, int(limit)))
+		asking = append(asking, &readings[i])
 		lives = append(lives, before.life)
 	}
-	pages, err := f.service.stores.Pull(ctx, f.by.User, pulls)
-	if err != nil {
+	if err := Read(ctx, f.service.stores, f.by.User, asking); err != nil {
 		return err
 	}
 	bytes := 0
 	for i, l := range behind {
-		n, err := f.page(l, &pages[i], lives[i], roundBytesMax-bytes)
+		n, err := f.take(l, asking[i], lives[i], roundBytesMax-bytes)
 		if err != nil {
 			return err
 		}
@@ -315,13 +316,13 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 	return nil
 }
 
-// page takes the answer to the pull of one line. At least one message is served of each page whose turn comes before the
-// round is full.
-func (f *Follower) page(l *line, p *Page, life, room int) (bytes int, err error) {
-	if p.Err != nil {
-		if code := CodeOf(p.Err); code != CodeNotFound && code != CodeForbidden {
+// take serves what was read for one line. At least one message is served of each line whose turn comes before the round is
+// full.
+func (f *Follower) take(l *line, r *Reading, life, room int) (bytes int, err error) {
+	if r.Err != nil {
+		if code := CodeOf(r.Err); code != CodeNotFound && code != CodeForbidden {
 			// It holds up none of the others, and is looked at again when it grows.
-			f.service.opt.Log.Error("a group cannot be read", "group", l.group, "error", p.Err)
+			f.service.opt.Log.Error("a group cannot be read", "group", l.group, "error", r.Err)
 			return 0, nil
 		}
 		f.left(l)
@@ -331,35 +332,20 @@ func (f *Follower) page(l *line, p *Page, life, room int) (bytes int, err error)
 		f.queue(l)
 		return 0, nil
 	}
-	f.learn(l, p.Info)
-	l.life = life
-	pl := judge(p.Info, l.pos, p.At)
-	l.judged = true
-	told := l.told || !pl.complete
-	moved := pl.next != l.pos.ID+1 || !pl.complete
-	if moved {
-		l.pos = Position{Set: true, ID: pl.next - 1, Epoch: p.Info.Epoch, Mark: markAt(p.Info, pl.next-1, p.At)}
+	f.learn(l, r.Info)
+	l.life, l.judged = life, true
+	l.pos = r.Position()
+	l.told = l.told || !r.Start.Complete
+	if len(r.Messages) == 0 && r.Owed() > 0 {
+		f.queue(l)
+		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, r.Info.Last, l.pos.ID)
 	}
-	l.pos.Epoch = p.Info.Epoch
-	messages := p.Messages
-	if len(messages) > 0 && messages[0].ID != pl.next || len(messages) == 0 && l.pos.ID < p.Info.Last {
-		// The page was asked for from another place than where this log can be read from: ask again from there.
-		if l.told = told; len(messages) > 0 && messages[0].ID < pl.next && messages[len(messages)-1].ID >= pl.next {
-			messages = messages[pl.next-messages[0].ID:]
-		} else {
-			f.queue(l)
-			if !moved { // asking again could only give the same answer
-				return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, p.Info.Last, l.pos.ID)
-			}
-			return 0, nil
-		}
-	}
-	messages, bytes = fitBytes(messages, room)
-	if len(messages) == 0 && !told {
+	messages, bytes := fitBytes(r.Messages, room)
+	if len(messages) == 0 && !l.told {
 		return 0, nil
 	}
-	b := &Batch{Group: l.group, First: l.first, Last: p.Info.Last, Complete: !told,
-		Cursors: Cursors{Seen: p.Info.Seen, Read: p.Info.Read, Unread: p.Info.Unread}}
+	b := &Batch{Group: l.group, First: l.first, Last: r.Info.Last, Complete: !l.told,
+		Cursors: Cursors{Seen: r.Info.Seen, Read: r.Info.Read, Unread: r.Info.Unread}}
 	l.advance(b, messages)
 	f.out = append(f.out, Event{Messages: b})
 	if b.HasMore {

@@ -184,18 +184,11 @@ func (f *Follower) learn(l *line, info Info) {
 
 // start places l at pos.
 func (f *Follower) start(l *line, info Info, pos Position) {
-	from := pos
-	if !pos.Set {
-		from = Position{Set: true, ID: info.Seen}
-	}
-	pl := judge(info, pos, nil)
-	l.told = !pl.complete
-	l.judged = true
-	l.pos = Position{Set: true, ID: pl.next - 1, Epoch: info.Epoch, Mark: markAt(info, pl.next-1, nil)}
-	if pl.complete && from.ID == pl.next-1 && from.Mark != "" && from.Mark != noMark && l.pos.Mark != from.Mark {
-		// Only the entry itself can tell whether the cursor is of this log: it is compared with the first read.
-		l.pos.Mark, l.judged = from.Mark, false
-	}
+	begin := Resolve(info, pos, "")
+	l.pos = begin.Before(info, pos, "")
+	l.told = !begin.Complete
+	// Only the entry itself can tell whether a cursor of the client is of this log: it is compared with the first read.
+	l.judged = l.pos.Mark == "" || l.pos.Mark == noMark || l.pos.ID == info.Last && info.LastMark != ""
 	if l.told || l.pos.ID < l.last {
 		f.queue(l)
 	}

@@ -240,7 +240,7 @@ func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]Gr
 	for i, info := range infos {
 		pulls[i] = Pull{Group: info.ID}
 		if info.NewestID > 0 {
-			pulls[i].After, pulls[i].Limit = Position{Set: true, ID: info.NewestID - 1}, 1
+			pulls[i].From, pulls[i].Limit = info.NewestID, 1
 		}
 	}
 	pages, err := s.pulls(ctx, by.User, pulls)

@@ -2,9 +2,6 @@ package chat
 
 import "context"
 
-// pullTries bounds how often a page is asked for anew because the log was trimmed, or its epoch changed, in between.
-const pullTries = 4
-
 // Pull reads a page of a group, with its reactions. It moves no cursor. ErrNotFound or ErrForbidden for those outside.
 func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery) (Batch, []MessageView, error) {
 	if err := CheckGroup(by, group); err != nil {
@@ -38,52 +35,17 @@ func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery
 
 // pullAfter reads the batch after a position. One round trip, but where the position leads elsewhere than it says.
 func (s *Service) pullAfter(ctx context.Context, by Caller, group string, pos Position, limit int) (Batch, error) {
-	ask := pos
-	for range pullTries {
-		page, err := s.page(ctx, by.User, Pull{Group: group, After: storePosition(ask), Limit: limit})
-		if err != nil {
-			return Batch{}, err
-		}
-		// The position is judged as it was given, also when the page was asked for from elsewhere.
-		at := page.At
-		if ask != pos {
-			if at, err = s.entryAt(ctx, group, pos); err != nil {
-				return Batch{}, err
-			}
-		}
-		pl := judge(page.Info, pos, at)
-		if begins(page, pl.next) {
-			return newBatch(page.Info, pl, pos, at, s.fit(page.Messages)), nil
-		}
-		ask = Position{Set: true, ID: pl.next - 1}
+	r := NewReading(group, pos, 0, limit)
+	if err := Read(ctx, s.stores, by.User, []*Reading{&r}); err != nil {
+		return Batch{}, err
 	}
-	return Batch{}, ErrUnavailable
-}
-
-// entryAt reads the message at a position that names a mark, to compare it.
-func (s *Service) entryAt(ctx context.Context, group string, pos Position) (*Message, error) {
-	if !pos.Set || pos.Mark == "" || pos.ID < 1 || pos.ID > idMax {
-		return nil, nil
+	if r.Err != nil {
+		return Batch{}, r.Err
 	}
-	list, err := s.stores.Entries(ctx, group, []int64{pos.ID})
-	if err != nil || len(list) == 0 {
-		return nil, err
+	if len(r.Messages) == 0 && r.Owed() > 0 {
+		return Batch{}, ErrUnavailable
 	}
-	return &list[0], nil
-}
-
-// begins tells whether a page holds what comes at next: the message itself, or nothing where nothing is there yet.
-func begins(page Page, next int64) bool {
-	if len(page.Messages) == 0 {
-		return next > page.Info.Last
-	}
-	return page.Messages[0].ID == next
-}
-
-// storePosition is pos as a store takes it: ids above what it can tell apart are above every log.
-func storePosition(pos Position) Position {
-	pos.ID = min(pos.ID, idMax)
-	return pos
+	return r.Batch(s.fit(r.Messages)), nil
 }
 
 // page pulls from one group.
@@ -107,24 +69,6 @@ func (s *Service) fit(messages []Message) []Message {
 	return messages
 }
 
-// newBatch is what a reader is given who stands at pl: messages begin there. pos is the position that it named.
-func newBatch(info Info, pl place, pos Position, at *Message, messages []Message) Batch {
-	to := pl.next - 1 + int64(len(messages))
-	b := Batch{
-		Group: info.ID, Epoch: info.Epoch, From: pl.next, To: to, First: info.Visible(), Last: info.Last,
-		Complete: pl.complete, HasMore: to < info.Last, Messages: messages,
-		Cursors: Cursors{Seen: info.Seen, Read: info.Read, Unread: info.Unread},
-	}
-	mark := markAt(info, to, at)
-	if n := len(messages); n > 0 {
-		mark = messages[n-1].Mark
-	} else if (mark == "" || mark == noMark) && pl.complete && pos.ID == to && pos.Epoch == info.Epoch {
-		mark = pos.Mark
-	}
-	b.Cursor = FormatPosition(info.Epoch, to, mark)
-	return b
-}
-
 // pullBefore reads the page that ends just before an id. What is asked for and was trimmed makes it incomplete; what
 // lies before the member's joining of a group without history does not.
 func (s *Service) pullBefore(ctx context.Context, by Caller, group string, before int64, limit int) (Batch, error) {
@@ -137,18 +81,18 @@ func (s *Service) pullBefore(ctx context.Context, by Caller, group string, befor
 	}
 	info, messages := page.Info, s.fitEnd(page.Messages)
 	oldest := info.Visible()
-	pl := place{next: oldest, complete: true}
+	start := Start{ID: oldest, Complete: true}
 	switch n := len(messages); {
 	case n > 0:
-		pl.next = messages[0].ID
+		start.ID = messages[0].ID
 	case !info.History && before <= info.Joined:
 		// Nothing is missing there for this member.
 	default:
-		pl.next = min(before, info.Last+1)
-		pl.complete = before <= 1 || info.First <= 1
+		start.ID = min(before, info.Last+1)
+		start.Complete = before <= 1 || info.First <= 1
 	}
-	b := newBatch(info, pl, Position{}, nil, messages)
-	b.HasMore = pl.next > oldest
+	b := newBatch(info, start, info.markAt(start.ID-1, ""), messages)
+	b.HasMore = start.ID > oldest
 	return b, nil
 }
 

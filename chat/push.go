@@ -191,7 +191,7 @@ func (n *notification) show(from string, body *string) {
 func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
 	pull := Pull{Group: t.Group}
 	if t.Show > 0 {
-		pull.After, pull.Limit = Position{Set: true, ID: t.Show - 1}, 1
+		pull.From, pull.Limit = t.Show, 1
 	}
 	pages, err := s.stores.Pull(ctx, t.User, []Pull{pull})
 	if err != nil {

@@ -139,26 +139,21 @@ type Change struct {
 	Old, New Message
 }
 
-// Pull asks for a page of one group.
+// Pull asks for a page of one group: entries from From on, or those that end before Before.
 type Pull struct {
-	Group string
-	// After is where to begin; not Set: the member's own seen. Hint is a lower bound of seen, so that one round trip
-	// is enough when After is not Set (the score in the user's index).
-	After  Position
-	Hint   int64
-	Before int64 // > 0: the page that ends before this id, instead of After
-	Limit  int   // messages; 0: only Info
+	Group  string
+	From   int64 // the lowest id to be read
+	Before int64 // > 0: the newest entries below this id, instead of From
+	Limit  int   // entries; 0: only Info
 }
 
-// Page is the answer to a Pull: the group, and the messages from the position on as the member may see them. Err is
+// Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Err is
 // ErrNotFound (no such group, or private and not a member) or ErrForbidden (public and not a member); Info is set then
 // as far as it is known. Anything else is of a log that cannot be read, which spoils none of the other pages.
 type Page struct {
 	Info     Info
 	Messages []Message // ascending, dense; none below Info.Visible()
-	// At is the message at the position itself where it is still stored: its mark tells whether the log is the same.
-	At  *Message
-	Err error
+	Err      error
 }
 
 // LogStore keeps the messages of groups.
@@ -170,8 +165,7 @@ type LogStore interface {
 	// ErrConflict when one of changes no longer reads as Old: read again and retry. asAdmin: the role must manage.
 	// A known key is answered before anything is compared, as in Append.
 	Revise(ctx context.Context, a Append, changes []Change, asAdmin bool) (Appended, error)
-	// Pull reads a page of each group for user, authorised and read at the same instant. One round trip a partition.
-	Pull(ctx context.Context, user string, pulls []Pull) ([]Page, error)
+	PullStore
 	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log.
 	Range(ctx context.Context, group string, from int64, limit int) ([]Message, LogEnd, error)
 	// Entries reads single messages by id; absent ones are left out.

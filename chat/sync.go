@@ -219,9 +219,9 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	for _, l := range logs {
 		switch {
 		case l.broken != nil:
-			a.Errors = append(a.Errors, GroupError{Group: l.pull.Group, Code: CodeOf(l.broken)})
+			a.Errors = append(a.Errors, GroupError{Group: l.Group(), Code: CodeOf(l.broken)})
 		case l.gone:
-			a.Left = append(a.Left, l.pull.Group)
+			a.Left = append(a.Left, l.Group())
 		}
 	}
 	a.Groups = c.batches(logs)

@@ -7,19 +7,13 @@ import (
 
 // syncLog is one group in a call of Sync.
 type syncLog struct {
-	pull     Pull
-	page     Page
-	place    place
-	messages []Message // contiguous from place.next
-	gone     bool      // nothing is served: the caller named the group and is not in it, or
-	broken   error     // the log cannot be read
+	Reading
+	gone   bool  // nothing is served: the caller named the group and is not in it, or
+	broken error // the log cannot be read
 }
 
-// owed is how many messages the caller has not been served.
-func (l *syncLog) owed() int64 { return max(0, l.page.Info.Last-l.place.next+1) }
-
 // news tells whether the group belongs into the answer.
-func (l *syncLog) news() bool { return l.owed() > 0 || !l.place.complete }
+func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
 // logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups that are
 // only in the index and not to be had are left out: the index lags.
@@ -30,34 +24,33 @@ func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string
 	}
 	groups = c.groups(index)
 	n := share(c.limit, len(groups))
+	all := make([]syncLog, len(groups))
 	pulls := make([]Pull, len(groups))
 	for i, g := range groups {
-		pulls[i] = Pull{Group: g, After: storePosition(c.after[g]), Hint: max(hints[g], c.acked[g]), Limit: n}
+		all[i].Reading = NewReading(g, c.after[g], max(hints[g], c.acked[g]), n)
+		pulls[i], _ = all[i].Ask()
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, page := range pages {
-		l := &syncLog{pull: pulls[i], page: page}
+	for i := range pages {
+		l := &all[i]
+		l.Take(&pages[i])
 		switch {
-		case errors.Is(page.Err, ErrNotFound), errors.Is(page.Err, ErrForbidden):
+		case errors.Is(l.Err, ErrNotFound), errors.Is(l.Err, ErrForbidden):
 			if l.gone = c.named[groups[i]]; l.gone {
 				logs = append(logs, l)
 			}
 			continue
-		case page.Err != nil:
-			c.s.opt.Log.ErrorContext(ctx, "a group cannot be read", "group", groups[i], "error", page.Err)
-			l.gone, l.broken = true, page.Err
+		case l.Err != nil:
+			c.s.opt.Log.ErrorContext(ctx, "a group cannot be read", "group", groups[i], "error", l.Err)
+			l.gone, l.broken = true, l.Err
 			logs = append(logs, l)
 			continue
 		}
-		if hint, indexed := hints[groups[i]]; indexed && page.Info.Seen > hint {
-			c.s.hints.add(c.by.User, groups[i], page.Info.Seen)
-		}
-		l.place = judge(page.Info, c.after[groups[i]], page.At)
-		if begins(page, l.place.next) {
-			l.messages = page.Messages
+		if hint, indexed := hints[groups[i]]; indexed && l.Info.Seen > hint {
+			c.s.hints.add(c.by.User, groups[i], l.Info.Seen)
 		}
 		if l.news() {
 			logs = append(logs, l)
@@ -72,37 +65,28 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	owed := make([]int64, len(logs))
 	for i, l := range logs {
 		if !l.gone {
-			owed[i] = l.owed()
+			owed[i] = l.Owed()
 		}
 	}
 	var short []*syncLog
 	var pulls []Pull
 	for i, quota := range fill(owed, c.limit) {
 		l := logs[i]
-		have := len(l.messages)
+		have := len(l.Messages)
 		if have > quota {
-			l.messages = l.messages[:quota]
+			l.Messages = l.Messages[:quota]
 		}
 		if have < quota {
 			short = append(short, l)
-			pulls = append(pulls, Pull{Group: l.pull.Group, Limit: quota - have,
-				After: Position{Set: true, ID: l.place.next - 1 + int64(have)}})
+			pulls = append(pulls, l.More(quota-have))
 		}
-	}
-	if len(pulls) == 0 {
-		return nil
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
 	if err != nil {
 		return err
 	}
-	for i, page := range pages {
-		l := short[i]
-		// What changed in between (left, trimmed, another life of the log) is for the next call.
-		if page.Err == nil && page.Info.Epoch == l.page.Info.Epoch && len(page.Messages) > 0 &&
-			page.Messages[0].ID == l.place.next+int64(len(l.messages)) {
-			l.messages = append(l.messages[:len(l.messages):len(l.messages)], page.Messages...)
-		}
+	for i := range pages {
+		short[i].Take(&pages[i])
 	}
 	return nil
 }
@@ -112,7 +96,7 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 func (c *syncCall) batches(logs []*syncLog) []Batch {
 	sizes := make([][]int, len(logs))
 	for i, l := range logs {
-		for _, m := range l.messages {
+		for _, m := range l.Messages {
 			sizes[i] = append(sizes[i], len(m.JSON)+1)
 		}
 	}
@@ -123,12 +107,12 @@ func (c *syncCall) batches(logs []*syncLog) []Batch {
 		if l.gone {
 			continue
 		}
-		if n == 0 && l.place.complete {
+		if n == 0 && l.Start.Complete {
 			if empty++; empty > c.s.opt.Limits.PageMessagesMax {
 				continue // the answer is long enough; nothing of this group moves
 			}
 		}
-		out = append(out, newBatch(l.page.Info, l.place, c.after[l.pull.Group], l.page.At, l.messages[:n]))
+		out = append(out, l.Batch(l.Messages[:n]))
 	}
 	return out
 }

@@ -69,18 +69,18 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 	return replies, nil
 }
 
-// pullRound reads every ask: a transaction for at most transactionMax groups of a partition, the partitions at the same
-// time.
-func (s *Store) pullRound(ctx context.Context, user string, asks []ask) ([]pulled, error) {
-	answers := make([]pulled, len(asks))
+// Pull reads a page of each group for user: a transaction for at most transactionMax groups of a partition, the partitions
+// at the same time.
+func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages := make([]chat.Page, len(pulls))
 	byPartition := map[int][]int{}
-	for i, a := range asks {
-		p := s.keys.partition(a.Group)
-		byPartition[p] = append(byPartition[p], i)
+	for i, p := range pulls {
+		partition := s.keys.partition(p.Group)
+		byPartition[partition] = append(byPartition[partition], i)
 	}
 	work := func(indexes []int) error {
 		for chunk := range slices.Chunk(indexes, transactionMax) {
-			if err := s.pullTransaction(ctx, user, asks, answers, chunk); err != nil {
+			if err := s.pullTransaction(ctx, user, pulls, pages, chunk); err != nil {
 				return err
 			}
 		}
@@ -88,7 +88,7 @@ func (s *Store) pullRound(ctx context.Context, user string, asks []ask) ([]pulle
 	}
 	if len(byPartition) == 1 {
 		for _, indexes := range byPartition {
-			return answers, work(indexes)
+			return pages, work(indexes)
 		}
 	}
 	var wait sync.WaitGroup
@@ -108,17 +108,17 @@ func (s *Store) pullRound(ctx context.Context, user string, asks []ask) ([]pulle
 			return nil, err
 		}
 	}
-	return answers, nil
+	return pages, nil
 }
 
-// pullTransaction reads the asks of indexes and writes what it got to the same places of answers.
-func (s *Store) pullTransaction(ctx context.Context, user string, asks []ask, answers []pulled, indexes []int) error {
+// pullTransaction reads the pulls of indexes and writes what it got to the same places of pages.
+func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int) error {
 	infos := make([]*redis.Cmd, len(indexes))
 	ranges := make([]*redis.StringSliceCmd, len(indexes))
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
 		for j, i := range indexes {
-			infos[j] = s.infoCall(user, asks[i].Group).queueOn(ctx, pipe)
-			ranges[j] = asks[i].queueOn(ctx, pipe, s.keys.group(asks[i].Group).msgs())
+			infos[j] = s.infoCall(user, pulls[i].Group).queueOn(ctx, pipe)
+			ranges[j] = queuePull(ctx, pipe, s.keys.group(pulls[i].Group).msgs(), pulls[i])
 		}
 	})
 	if err != nil {
@@ -129,34 +129,49 @@ func (s *Store) pullTransaction(ctx context.Context, user string, asks []ask, an
 		if err != nil {
 			return err
 		}
-		answers[i].info = asInfo(asks[i].Group, r)
-		if ranges[j] == nil || answers[i].info.Role == "" {
-			continue
-		}
-		// A log that cannot be read is no reason to serve none of the others.
-		answers[i].messages, answers[i].err = decodeMessages(asks[i].Group, ranges[j].Val())
-		if asks[i].Before > 0 {
-			slices.Reverse(answers[i].messages)
-		}
+		pages[i].Info = asInfo(pulls[i].Group, r)
+		fillPage(&pages[i], pulls[i], ranges[j])
 	}
 	return nil
 }
 
-// queueOn adds the range that the ask wants to a transaction: from the position itself, so that its mark can be
-// compared; from just above a hint; or downward from before.
-func (a ask) queueOn(ctx context.Context, pipe redis.Pipeliner, msgs string) *redis.StringSliceCmd {
-	if a.Limit == 0 && !a.After.Set {
+// fillPage puts what was read into a page, as far as the user may see it. A log that cannot be read is no reason to serve
+// none of the others.
+func fillPage(page *chat.Page, p chat.Pull, read *redis.StringSliceCmd) {
+	if page.Info.Role == "" {
+		page.Err = chat.ErrNotFound
+		if page.Info.Epoch != "" && page.Info.Visibility == chat.Public {
+			page.Err = chat.ErrForbidden
+		}
+		return
+	}
+	if read == nil {
+		return
+	}
+	messages, err := decodeMessages(p.Group, read.Val())
+	if err != nil {
+		page.Err = err
+		return
+	}
+	if p.Before > 0 {
+		slices.Reverse(messages)
+	}
+	for len(messages) > 0 && messages[0].ID < page.Info.Visible() {
+		messages = messages[1:]
+	}
+	page.Messages = messages
+}
+
+// queuePull adds the range that p asks for to a transaction: upward from an id, or downward from before one.
+func queuePull(ctx context.Context, pipe redis.Pipeliner, msgs string, p chat.Pull) *redis.StringSliceCmd {
+	switch {
+	case p.Limit == 0:
 		return nil
+	case p.Before > 0:
+		return pipe.ZRevRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: "-inf", Max: "(" + strconv.FormatInt(p.Before, 10),
+			Count: int64(p.Limit)})
 	}
-	if a.Before > 0 {
-		return pipe.ZRevRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: "-inf", Max: "(" + strconv.FormatInt(a.Before, 10),
-			Count: int64(a.Limit)})
-	}
-	low, count := "("+strconv.FormatInt(a.from, 10), a.Limit
-	if a.After.Set {
-		low, count = strconv.FormatInt(a.from, 10), a.Limit+1
-	}
-	return pipe.ZRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: low, Max: "+inf", Count: int64(count)})
+	return pipe.ZRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: strconv.FormatInt(p.From, 10), Max: "+inf", Count: int64(p.Limit)})
 }
 
 // sentAtMs reads the time of sending out of a stored message.

@@ -131,8 +131,7 @@ var hiddenTests = map[string]func(*world){
 		c, err := w.Unread(w.ctx, "g", "bob", 1)
 		w.ok(err)
 		w.equal(c, chat.Cursors{Seen: 2, Unread: 1})
-		page := w.pull("bob", chat.Pull{Group: "g", Limit: 10})
-		w.equal(ids(page.Messages), span(6, 7))
+		w.equal(ids(w.reads("bob", "g", chat.Position{}, 0, 10).Messages), span(6, 7))
 		hidden = true
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
 		w.equal(w.info("g", "bob").Unread, int64(5))

@@ -15,16 +15,22 @@ func (w *world) pull(user string, p chat.Pull) chat.Page {
 
 func at(id int64) chat.Position { return chat.Position{Set: true, ID: id} }
 
+// reads is what user is served of a group after a position.
+func (w *world) reads(user, group string, pos chat.Position, hint int64, limit int) *chat.Reading {
+	w.Helper()
+	r := chat.NewReading(group, pos, hint, limit)
+	w.ok(chat.Read(w.ctx, w.Store, user, []*chat.Reading{&r}))
+	return &r
+}
+
 var pullTests = map[string]func(*world){
 	"after seen, with any hint": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 30)
 		w.ack("g", "bob", 10)
 		for _, hint := range []int64{0, 3, 10, 11, 40, 1_000_000} {
-			page := w.pull("bob", chat.Pull{Group: "g", Hint: hint, Limit: 5})
-			if page.Err != nil || page.At != nil {
-				w.Fatalf("hint %d: got %+v", hint, page)
-			}
+			page := w.reads("bob", "g", chat.Position{}, hint, 5)
+			w.ok(page.Err)
 			if hint == 3 { // the page begins before seen: what is left of it
 				w.equal(ids(page.Messages)[0], int64(11))
 				continue
@@ -32,21 +38,33 @@ var pullTests = map[string]func(*world){
 			w.equal(ids(page.Messages), span(11, 15))
 		}
 		w.ack("g", "bob", 32)
-		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Messages), []int64{})
+		w.equal(ids(w.reads("bob", "g", chat.Position{}, 0, 5).Messages), []int64{})
 		w.equal(w.info("g", "bob").Seen, int64(32))
 	},
 	"after a position": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 10) // 3..12
-		page := w.pull("bob", chat.Pull{Group: "g", After: at(5), Limit: 3})
-		w.equal(ids(page.Messages), span(6, 8))
-		w.equal(page.At.Mark, w.entry("g", 5).Mark)
-		page = w.pull("bob", chat.Pull{Group: "g", After: at(12), Limit: 3})
-		w.equal([]int64{int64(len(page.Messages)), page.At.ID}, []int64{0, 12})
-		page = w.pull("bob", chat.Pull{Group: "g", After: at(99), Limit: 3})
-		w.equal([]any{len(page.Messages), page.At == nil, page.Info.Last}, []any{0, true, int64(12)})
-		page = w.pull("bob", chat.Pull{Group: "g", After: at(0), Limit: 3})
-		w.equal([]any{ids(page.Messages), page.At == nil}, []any{span(1, 3), true})
+		for _, c := range []struct {
+			after    int64
+			want     []int64
+			complete bool
+		}{{0, span(1, 3), true}, {5, span(6, 8), true}, {11, span(12, 12), true}, {12, []int64{}, true}, {99, span(1, 3), false}} {
+			r := w.reads("bob", "g", at(c.after), 0, 3)
+			w.equal([]any{ids(r.Messages), r.Start.Complete, r.Info.Last}, []any{c.want, c.complete, int64(12)})
+		}
+		mark := w.entry("g", 5).Mark
+		w.equal(w.reads("bob", "g", at(5), 0, 3).Position().Mark, mark)
+		cursor := chat.Position{Set: true, ID: 5, Epoch: w.info("g", "bob").Epoch, Mark: mark}
+		w.equal(ids(w.reads("bob", "g", cursor, 0, 3).Messages), span(6, 8))
+		cursor.Mark = "another"
+		w.equal(ids(w.reads("bob", "g", cursor, 0, 3).Messages), span(1, 3))
+	},
+	"from an id": func(w *world) {
+		w.group("g", []string{"bob"})
+		w.says("g", "alice", 10) // 3..12
+		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 5, Limit: 3}).Messages), span(5, 7))
+		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 11, Limit: 3}).Messages), span(11, 12))
+		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 99, Limit: 3}).Messages), []int64{})
 	},
 	"before": func(w *world) {
 		w.group("g", []string{"bob"})
@@ -60,13 +78,12 @@ var pullTests = map[string]func(*world){
 		w.says("g", "alice", 10) // 2..11
 		w.join("g", "bob", "alice")
 		w.says("g", "alice", 3) // 13..15
-		for _, p := range []chat.Pull{
-			{Group: "g", Limit: 2}, {Group: "g", After: at(0), Limit: 2}, {Group: "g", After: at(5), Limit: 2},
-			{Group: "g", After: at(11), Limit: 2},
-		} {
-			page := w.pull("bob", p)
-			w.equal([]any{ids(page.Messages), page.At == nil}, []any{span(12, 13), true})
+		for _, pos := range []chat.Position{{}, at(0), at(5), at(11)} {
+			r := w.reads("bob", "g", pos, 0, 2)
+			w.equal([]any{ids(r.Messages), r.Start.Complete}, []any{span(12, 13), true})
 		}
+		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 1, Limit: 9}).Messages), []int64{})
+		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 9, Limit: 5}).Messages), span(12, 13))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 14, Limit: 9}).Messages), span(12, 13))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 5, Limit: 9}).Messages), []int64{})
 	},
@@ -75,8 +92,10 @@ var pullTests = map[string]func(*world){
 		w.says("g", "alice", 20)
 		w.ack("g", "alice", 22)
 		w.ack("g", "bob", 22)
-		page := w.pull("bob", chat.Pull{Group: "g", After: at(3), Limit: 3})
-		w.equal([]any{ids(page.Messages), page.Info.First, page.At == nil}, []any{span(18, 20), int64(18), true})
+		page := w.pull("bob", chat.Pull{Group: "g", From: 3, Limit: 3})
+		w.equal([]any{ids(page.Messages), page.Info.First}, []any{span(18, 20), int64(18)})
+		r := w.reads("bob", "g", at(3), 0, 3)
+		w.equal([]any{ids(r.Messages), r.Start.Complete}, []any{span(18, 20), false})
 	},
 	"outside": func(w *world) {
 		w.group("g", nil)
@@ -110,7 +129,5 @@ var pullTests = map[string]func(*world){
 		w.group("g", nil)
 		page := w.pull("alice", chat.Pull{Group: "g"})
 		w.equal([]int64{int64(len(page.Messages)), page.Info.Last}, []int64{0, 1})
-		page = w.pull("alice", chat.Pull{Group: "g", After: at(1)})
-		w.equal([]any{len(page.Messages), page.At != nil}, []any{0, true})
 	},
 }

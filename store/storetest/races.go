@@ -138,24 +138,23 @@ func joinPullLeave(w *world, user string) error {
 	if _, _, err := w.Join(w.ctx, membership("g", user, user, "")); err != nil {
 		return err
 	}
-	pages, err := w.Pull(w.ctx, user, []chat.Pull{{Group: "g", Limit: 1000}})
-	if err != nil {
+	r := chat.NewReading("g", chat.Position{}, 0, 1000)
+	if err := chat.Read(w.ctx, w.Store, user, []*chat.Reading{&r}); err != nil {
 		return err
 	}
-	page := pages[0]
-	if page.Err != nil {
-		return page.Err
+	if r.Err != nil {
+		return r.Err
 	}
-	next := page.Info.Seen + 1
-	for _, m := range page.Messages {
+	next := r.Info.Seen + 1
+	for _, m := range r.Messages {
 		if m.ID != next {
-			return fmt.Errorf("%s joined at %d and got %d where %d was due", user, page.Info.Seen, m.ID, next)
+			return fmt.Errorf("%s joined at %d and got %d where %d was due", user, r.Info.Seen, m.ID, next)
 		}
 		next++
 	}
-	if next != page.Info.Last+1 {
-		return fmt.Errorf("%s got up to %d of %d", user, next-1, page.Info.Last)
+	if next != r.Info.Last+1 {
+		return fmt.Errorf("%s got up to %d of %d", user, next-1, r.Info.Last)
 	}
-	_, err = w.Leave(w.ctx, membership("g", user, user, ""))
+	_, err := w.Leave(w.ctx, membership("g", user, user, ""))
 	return err
 }

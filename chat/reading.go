@@ -1,0 +1,227 @@
+package chat
+
+import "context"
+
+// Start is where serving a reader begins.
+type Start struct {
+	ID       int64 // the first id to serve; Last+1 where the reader has everything
+	Complete bool  // false: something between the position and ID is gone, or the position is of another log
+}
+
+// Resolve compares a position with the log. mark is that of the entry stored at the position, "" where it is not known.
+//
+// A position that cannot be of this log (another epoch, above last, another mark) leaves the reader with nothing it can
+// trust, so it starts over from the oldest entry it may see. A position before the point where a member joined a group
+// without history is read as that point: nothing is missing there.
+func Resolve(info Info, pos Position, mark string) Start {
+	oldest := info.Visible()
+	if !pos.Set {
+		pos = Position{ID: info.Seen}
+	}
+	switch {
+	case pos.Epoch != "" && pos.Epoch != info.Epoch:
+		return Start{ID: oldest}
+	case pos.ID > info.Last:
+		return Start{ID: oldest}
+	case differs(pos.Mark, info.markAt(pos.ID, mark)):
+		return Start{ID: oldest}
+	}
+	id := pos.ID
+	if !info.History {
+		id = max(id, info.Joined-1)
+	}
+	if id+1 < oldest {
+		return Start{ID: oldest}
+	}
+	return Start{ID: id + 1, Complete: true}
+}
+
+// Before is the position just before s, which is what a reader has reached who was told where it starts. pos and mark are
+// those that Resolve was given.
+func (s Start) Before(info Info, pos Position, mark string) Position {
+	id := s.ID - 1
+	same := s.Complete && pos.Set && pos.ID == id
+	if !same {
+		mark = ""
+	}
+	if mark = info.markAt(id, mark); mark == "" && same && pos.Epoch == info.Epoch {
+		mark = pos.Mark // as far as can be told
+	}
+	return Position{Set: true, ID: id, Epoch: info.Epoch, Mark: mark}
+}
+
+// markAt is the mark of the entry at id: stored where that is known, or that of the end of the log.
+func (i Info) markAt(id int64, stored string) string {
+	if stored == "" && id == i.Last {
+		return i.LastMark
+	}
+	return stored
+}
+
+func differs(a, b string) bool {
+	return a != "" && b != "" && a != noMark && b != noMark && a != b
+}
+
+// Reading decides what comes after a position in the log of one group, for one member. Whoever serves messages decides it
+// here: Pull, Sync and the followers. It does no I/O: Ask says what to read of the store, Take what the answer means.
+//
+// The store is asked for entries from the position itself on, so that one answer tells whether the position is of this
+// log and what follows. Where it leads elsewhere (it was trimmed away, is of another log, lies before the member joined,
+// or the hint of a cursor was wrong) a second answer is needed, from Start. What is decided of the position stays decided
+// then: the log may have grown past a position that it did not reach before.
+type Reading struct {
+	Info     Info
+	Start    Start
+	Messages []Message // Invariant: the ids from Start.ID on, without a hole, and no more of them than asked for
+	Err      error     // of this group, as in Page
+
+	pos     Position
+	mark    string // of the entry stored at pos, "" where it is not known
+	limit   int
+	asked   Pull
+	decided bool // Info and Start hold
+}
+
+// NewReading begins a reading after pos. Where pos is not set, so that the member's seen holds, hint is what seen was when
+// it was last heard of: if that is right, one answer is enough.
+func NewReading(group string, pos Position, hint int64, limit int) Reading {
+	r := Reading{pos: pos, limit: limit, asked: Pull{Group: group, From: hint + 1, Limit: limit}}
+	if pos.Set {
+		// Ids above what a store can tell apart are above every log.
+		r.asked.From, r.asked.Limit = min(pos.ID, idMax), limit+1
+	}
+	return r
+}
+
+// Group is whose log is read.
+func (r *Reading) Group() string { return r.asked.Group }
+
+// Ask is what to read next. ok is false where the reading has something to serve, or there is nothing.
+func (r *Reading) Ask() (p Pull, ok bool) {
+	switch {
+	case r.Err != nil:
+		return Pull{}, false
+	case !r.decided:
+		return r.asked, true
+	case len(r.Messages) > 0 || r.Owed() == 0:
+		return Pull{}, false
+	case r.asked.From == r.Start.ID: // the same question would get the same answer
+		return Pull{}, false
+	}
+	return r.More(r.limit), true
+}
+
+// More is what to read for n messages after those in hand.
+func (r *Reading) More(n int) Pull {
+	r.limit = len(r.Messages) + n
+	r.asked.From, r.asked.Limit = r.Start.ID+int64(len(r.Messages)), n
+	return r.asked
+}
+
+// Take takes the answer to what was asked last.
+func (r *Reading) Take(p *Page) {
+	switch {
+	case len(r.Messages) > 0:
+		// What changed in between (left, trimmed, another life of the log) is for the next reading.
+		if p.Err == nil && p.Info.Epoch == r.Info.Epoch {
+			more := following(p.Messages, r.asked.From, r.asked.Limit)
+			r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], more...)
+		}
+		return
+	case p.Err != nil:
+		if r.Err = p.Err; !r.decided {
+			r.Info = p.Info
+		}
+		return
+	case !r.decided || !r.pos.Set:
+		r.mark = r.markIn(p.Messages)
+		r.Start = Resolve(p.Info, r.pos, r.mark)
+	default:
+		reached := Position{Set: true, ID: r.Start.ID - 1, Epoch: r.Info.Epoch}
+		complete := r.Start.Complete
+		r.Start = Resolve(p.Info, reached, "")
+		r.Start.Complete = r.Start.Complete && complete
+	}
+	r.decided, r.Info = true, p.Info
+	r.Messages = following(p.Messages, r.Start.ID, r.limit)
+}
+
+// markIn is the mark of the entry at the position among those that were read from there on.
+func (r *Reading) markIn(messages []Message) string {
+	if r.pos.Set && len(messages) > 0 && messages[0].ID == r.pos.ID {
+		return messages[0].Mark
+	}
+	return ""
+}
+
+// following cuts messages to those from id on, as far as they have no hole; none where id is not among them.
+func following(messages []Message, id int64, limit int) []Message {
+	for len(messages) > 0 && messages[0].ID < id {
+		messages = messages[1:]
+	}
+	n := 0
+	for n < len(messages) && n < limit && messages[n].ID == id+int64(n) {
+		n++
+	}
+	return messages[:n]
+}
+
+// Owed is how many messages the reader was not served before.
+func (r *Reading) Owed() int64 { return max(0, r.Info.Last-r.Start.ID+1) }
+
+// Position is what the reader has reached before it is served Messages.
+func (r *Reading) Position() Position { return r.Start.Before(r.Info, r.pos, r.mark) }
+
+// Batch is what the reader is given: some of Messages, from the first on.
+func (r *Reading) Batch(messages []Message) Batch {
+	return newBatch(r.Info, r.Start, r.Position().Mark, messages)
+}
+
+// newBatch is what a reader is given who starts at start. mark is that of the entry before it, as far as it is known.
+func newBatch(info Info, start Start, mark string, messages []Message) Batch {
+	to := start.ID - 1 + int64(len(messages))
+	if n := len(messages); n > 0 {
+		mark = messages[n-1].Mark
+	}
+	return Batch{
+		Group: info.ID, Epoch: info.Epoch, From: start.ID, To: to, First: info.Visible(), Last: info.Last,
+		Cursor:   FormatPosition(info.Epoch, to, mark),
+		Complete: start.Complete, HasMore: to < info.Last, Messages: messages,
+		Cursors: Cursors{Seen: info.Seen, Read: info.Read, Unread: info.Unread},
+	}
+}
+
+// readTries bounds how often a page is asked for because the log was trimmed, or its epoch changed, in between.
+const readTries = 4
+
+// PullStore reads pages of groups.
+type PullStore interface {
+	// Pull reads a page of each group for user, authorised and read at the same instant. One round trip a partition.
+	Pull(ctx context.Context, user string, pulls []Pull) ([]Page, error)
+}
+
+// Read asks store until every one of readings has what comes after its position. One call is enough for positions that
+// are in the log. A reading that is owed messages and has none meets a log that changes too fast, or has a hole.
+func Read(ctx context.Context, store PullStore, user string, readings []*Reading) error {
+	pulls := make([]Pull, 0, len(readings))
+	asking := make([]*Reading, 0, len(readings))
+	for range readTries {
+		pulls, asking = pulls[:0], asking[:0]
+		for _, r := range readings {
+			if p, ok := r.Ask(); ok {
+				pulls, asking = append(pulls, p), append(asking, r)
+			}
+		}
+		if len(pulls) == 0 {
+			return nil
+		}
+		pages, err := store.Pull(ctx, user, pulls)
+		if err != nil {
+			return err
+		}
+		for i := range pages {
+			asking[i].Take(&pages[i])
+		}
+	}
+	return nil
+}
