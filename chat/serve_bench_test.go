@@ -81,4 +81,3 @@ func BenchmarkFollow(b *testing.B) {
 		f.Close()
 	}
 }
-
