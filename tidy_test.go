@@ -21,8 +21,9 @@ const module = "github.com/chatd/chatd/"
 var mayImport = map[string][]string{
 	"cmd/chatd":          {"internal/node", "client", "store", "web"},
 	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "web/auth", "static", "internal/deliver"},
-	"web":                {"chat", "web/api", "web/auth"},
+	"web":                {"chat", "web/api", "web/auth", "web/wire"},
 	"web/auth":           {"chat", "internal/egress"},
+	"web/wire":           {"chat"},
 	"store":              {"chat", "store/queue"},
 	"chat":               {"chat/schedule/cron"},
 	"chat/schedule/cron": {},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // CreateAnnouncement serves POST /v1/announcements.
@@ -43,7 +44,7 @@ func announcementDraft(b *api.AnnouncementDraft) (chat.AnnouncementDraft, error)
 		return d, chat.Errorf(chat.CodeInvalid, "priority: want high, normal or low")
 	}
 	var err error
-	d.At, err = instantOf("at", b.At)
+	d.At, err = wire.Instant("at", b.At)
 	return d, err
 }
 

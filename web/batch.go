@@ -2,30 +2,18 @@ package web
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"strconv"
-	"sync"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
-
-// Batches are the stored bytes of their messages joined, never decoded and encoded again. Buffers are pooled; one that
-// grew beyond bufferBytesKept is left to the collector.
-const bufferBytesKept = 2 << 20
-
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // writeBuffered sends what fill writes as one JSON answer.
 func writeBuffered(w http.ResponseWriter, status int, fill func(*bytes.Buffer)) error {
-	buf := buffers.Get().(*bytes.Buffer)
-	defer func() {
-		if buf.Cap() <= bufferBytesKept {
-			buf.Reset()
-			buffers.Put(buf)
-		}
-	}()
+	buf := wire.Buffer()
+	defer wire.Free(buf)
 	fill(buf)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(buf.Len()))
@@ -37,19 +25,19 @@ func writeBuffered(w http.ResponseWriter, status int, fill func(*bytes.Buffer)) 
 // writeBatch writes the fields of a batch from the opening brace up to and without the closing one. views, where they
 // are given, are the batch's messages with their reactions.
 func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, cursors bool) {
-	writeName(buf, `{"group":`, b.Group)
-	writeName(buf, `,"epoch":`, b.Epoch)
-	writeInt(buf, `,"from":`, b.From)
-	writeInt(buf, `,"to":`, b.To)
-	writeInt(buf, `,"first":`, b.First)
-	writeInt(buf, `,"last":`, b.Last)
-	writeName(buf, `,"cursor":`, b.Cursor)
-	writeBool(buf, `,"complete":`, b.Complete)
-	writeBool(buf, `,"has_more":`, b.HasMore)
+	wire.Plain(buf, `{"group":`, b.Group)
+	wire.Plain(buf, `,"epoch":`, b.Epoch)
+	wire.Int(buf, `,"from":`, b.From)
+	wire.Int(buf, `,"to":`, b.To)
+	wire.Int(buf, `,"first":`, b.First)
+	wire.Int(buf, `,"last":`, b.Last)
+	wire.Plain(buf, `,"cursor":`, b.Cursor)
+	wire.Bool(buf, `,"complete":`, b.Complete)
+	wire.Bool(buf, `,"has_more":`, b.HasMore)
 	if cursors {
-		writeInt(buf, `,"seen":`, b.Seen)
-		writeInt(buf, `,"read":`, b.Read)
-		writeInt(buf, `,"unread":`, b.Unread)
+		wire.Int(buf, `,"seen":`, b.Seen)
+		wire.Int(buf, `,"read":`, b.Read)
+		wire.Int(buf, `,"unread":`, b.Unread)
 	}
 	buf.WriteString(`,"messages":[`)
 	for i := range b.Messages {
@@ -66,12 +54,12 @@ func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, curs
 }
 
 func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch) {
-	writeName(buf, `{"epoch":`, b.Epoch)
-	writeInt(buf, `,"from":`, b.From)
-	writeInt(buf, `,"to":`, b.To)
-	writeInt(buf, `,"last":`, b.Last)
-	writeBool(buf, `,"complete":`, b.Complete)
-	writeBool(buf, `,"has_more":`, b.HasMore)
+	wire.Plain(buf, `{"epoch":`, b.Epoch)
+	wire.Int(buf, `,"from":`, b.From)
+	wire.Int(buf, `,"to":`, b.To)
+	wire.Int(buf, `,"last":`, b.Last)
+	wire.Bool(buf, `,"complete":`, b.Complete)
+	wire.Bool(buf, `,"has_more":`, b.HasMore)
 	buf.WriteString(`,"items":[`)
 	buf.Write(bytes.Join(b.Items, []byte{','}))
 	buf.WriteString(`]}`)
@@ -81,36 +69,8 @@ func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch) {
 func writeWith(buf *bytes.Buffer, object []byte, name string, value any) {
 	buf.Write(object[:len(object)-1])
 	buf.WriteByte(',')
-	writeJSON(buf, name, value)
+	wire.JSON(buf, name, value)
 	buf.WriteByte('}')
-}
-
-// writeName writes a field of plain text: an id, an epoch or a cursor, which need no escaping.
-func writeName(buf *bytes.Buffer, name, value string) {
-	buf.WriteString(name)
-	buf.WriteByte('"')
-	buf.WriteString(value)
-	buf.WriteByte('"')
-}
-
-func writeInt(buf *bytes.Buffer, name string, n int64) {
-	buf.WriteString(name)
-	buf.Write(strconv.AppendInt(buf.AvailableBuffer(), n, 10))
-}
-
-func writeBool(buf *bytes.Buffer, name string, v bool) {
-	buf.WriteString(name)
-	buf.Write(strconv.AppendBool(buf.AvailableBuffer(), v))
-}
-
-// writeJSON writes a field of a type of ours, whose encoding cannot fail.
-func writeJSON(buf *bytes.Buffer, name string, value any) {
-	buf.WriteString(name)
-	b, err := json.Marshal(value)
-	if err != nil {
-		panic(err) //nolint:forbidigo // see above
-	}
-	buf.Write(b)
 }
 
 // pageAnswer is the answer to GET messages.
@@ -142,7 +102,7 @@ func (a sentAnswer) VisitSendMessageResponse(w http.ResponseWriter) error {
 			buf.WriteString(`,"duplicate":true`)
 		}
 		if a.sent.Durability != "" {
-			writeName(buf, `,"durability":`, string(a.sent.Durability))
+			wire.Plain(buf, `,"durability":`, string(a.sent.Durability))
 		}
 		buf.WriteByte('}')
 	})
@@ -159,7 +119,7 @@ func (a directAnswer) VisitSendDirectResponse(w http.ResponseWriter) error {
 	if a.Duplicate {
 		status = http.StatusOK
 	}
-	return writeBuffered(w, status, func(buf *bytes.Buffer) { writeJSON(buf, "", a) })
+	return writeBuffered(w, status, func(buf *bytes.Buffer) { wire.JSON(buf, "", a) })
 }
 
 type inboxAnswer struct {
@@ -189,11 +149,11 @@ func (a syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 			buf.WriteString(`,"inbox":`)
 			writeInbox(buf, a.Inbox)
 		}
-		writeJSON(buf, `,"left":`, orEmpty(a.Left))
+		wire.JSON(buf, `,"left":`, orEmpty(a.Left))
 		if len(a.Errors) > 0 {
-			writeJSON(buf, `,"errors":`, a.Errors)
+			wire.JSON(buf, `,"errors":`, a.Errors)
 		}
-		writeInt(buf, `,"next_poll_s":`, int64(a.NextPollS))
+		wire.Int(buf, `,"next_poll_s":`, int64(a.NextPollS))
 		buf.WriteByte('}')
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // devToken signs anyone in under any name. It is there only where New got an Issue, which the configuration allows on a
@@ -23,7 +24,7 @@ func (s *Server) devToken(c echo.Context) error {
 		return err
 	}
 	if !chat.ValidID(draft.User) {
-		return errBadID("user")
+		return wire.ErrID("user")
 	}
 	token, expires, err := s.opt.Issue(draft.User)
 	if err != nil {

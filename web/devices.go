@@ -5,6 +5,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // ListDevices serves GET /v1/devices.
@@ -47,7 +48,7 @@ func (s *Server) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (a
 		return nil, errNoBody
 	}
 	set := chat.NotifySetting{Level: r.Body.Level}
-	until, err := instantOf("until", r.Body.Until)
+	until, err := wire.Instant("until", r.Body.Until)
 	if err != nil {
 		return nil, err
 	}

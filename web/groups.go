@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // CreateGroup serves POST /v1/groups.
@@ -33,7 +34,7 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 		Keep: b.Keep, BacklogMax: b.BacklogMax, Post: deref(b.Post), History: b.History,
 	}
 	if b.Id != nil && !chat.ValidID(*b.Id) {
-		return d, errBadID("id")
+		return d, wire.ErrID("id")
 	}
 	if err := checkIDs("members", d.Members); err != nil {
 		return d, err
@@ -155,7 +156,7 @@ func next(cursor string) *string {
 func checkIDs(name string, ids []string) error {
 	for _, id := range ids {
 		if !chat.ValidID(id) {
-			return errBadID(name)
+			return wire.ErrID(name)
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // What stands in front of every handler, from the outside in: observe, recoverPanic, secureHeaders, cors, admit.
@@ -174,7 +175,7 @@ func checkPath(c echo.Context, r *route) error {
 		}
 		switch name {
 		case "id":
-			if n, ok := decimal(value); !ok || n < 1 {
+			if n, ok := wire.Decimal(value); !ok || n < 1 {
 				return chat.Errorf(chat.CodeInvalid, "id: want an integer from 1")
 			}
 		case "task":
@@ -183,15 +184,11 @@ func checkPath(c echo.Context, r *route) error {
 			}
 		default:
 			if !chat.ValidID(value) {
-				return errBadID(name)
+				return wire.ErrID(name)
 			}
 		}
 	}
 	return nil
-}
-
-func errBadID(name string) error {
-	return chat.Errorf(chat.CodeInvalid, "%s: want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot", name)
 }
 
 func checkQuery(raw string, r *route) error {
@@ -205,7 +202,7 @@ func checkQuery(raw string, r *route) error {
 	for name, given := range values {
 		p, ok := r.query[name]
 		if !ok {
-			return chat.Errorf(chat.CodeInvalid, "unknown query parameter %s", quoteName(name))
+			return chat.Errorf(chat.CodeInvalid, "unknown query parameter %s", wire.QuoteName(name))
 		}
 		if len(given) > 1 {
 			return chat.Errorf(chat.CodeInvalid, "query parameter %s is given twice", name)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // SendDirect serves POST /v1/users/{user}/messages.
@@ -18,7 +19,7 @@ func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) 
 	}
 	direct := chat.Direct{Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId)}
 	if b.DeliverAt != nil {
-		at, err := instantOf("deliver_at", b.DeliverAt)
+		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func (s *Server) AckInbox(ctx context.Context, r api.AckInboxRequestObject) (api
 		return nil, errNoBody
 	}
 	if r.Body.Seq < 0 {
-		return nil, errNegative("seq")
+		return nil, wire.ErrNegative("seq")
 	}
 	return api.AckInbox200JSONResponse(*r.Body), s.service.AckInbox(ctx, callerOf(ctx), r.Body.Seq)
 }

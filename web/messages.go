@@ -5,6 +5,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // SendMessage serves POST /v1/groups/{group}/messages.
@@ -21,7 +22,7 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 		Mentions: deref(b.Mentions), Target: deref(b.Target), Emoji: deref(b.Emoji), Removed: deref(b.Removed),
 	}
 	if b.DeliverAt != nil {
-		at, err := instantOf("deliver_at", b.DeliverAt)
+		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {
 			return nil, err
 		}

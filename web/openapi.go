@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/chatd/chatd/web/wire"
 )
 
 // openapiYAML is the description as it is served: the source of the generated code, of the table of routes and of /docs.
@@ -97,7 +99,7 @@ func parameterOf(s *openapi3.Schema) parameter {
 func (p parameter) check(value string) string {
 	switch {
 	case p.integer:
-		n, ok := decimal(value)
+		n, ok := wire.Decimal(value)
 		if !ok || n < p.min {
 			return fmt.Sprintf("want an integer from %d", p.min)
 		}

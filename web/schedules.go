@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // CreateSchedule serves POST /v1/schedules.
@@ -34,18 +34,18 @@ func scheduleDraft(b *api.ScheduleDraft) (chat.ScheduleDraft, error) {
 	}
 	switch {
 	case b.Group != nil && !chat.ValidID(*b.Group):
-		return d, errBadID("group")
+		return d, wire.ErrID("group")
 	case b.User != nil && !chat.ValidID(*b.User):
-		return d, errBadID("user")
+		return d, wire.ErrID("user")
 	}
 	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
 		return d, err
 	}
 	var err error
-	if d.At, err = instantOf("at", b.At); err != nil {
+	if d.At, err = wire.Instant("at", b.At); err != nil {
 		return d, err
 	}
-	d.Until, err = instantOf("until", b.Until)
+	d.Until, err = wire.Instant("until", b.Until)
 	return d, err
 }
 
@@ -62,18 +62,6 @@ func checkPlan(cron, timezone *string, misfire *chat.Misfire, count *int64) erro
 		return chat.Errorf(chat.CodeInvalid, "count: want an integer from 1")
 	}
 	return nil
-}
-
-// instantOf reads a time as RFC 3339 writes it, with any offset.
-func instantOf(field string, text *string) (*time.Time, error) {
-	if text == nil {
-		return nil, nil
-	}
-	var t time.Time
-	if err := t.UnmarshalText([]byte(*text)); err != nil {
-		return nil, chat.Errorf(chat.CodeInvalid, "%s: want a time like 2026-11-20T10:00:00.000Z", field)
-	}
-	return &t, nil
 }
 
 // ListSchedules serves GET /v1/schedules.
@@ -103,10 +91,10 @@ func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequest
 	change := chat.ScheduleChange{Body: b.Body, Data: b.Data, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
 		Paused: b.Paused}
 	var err error
-	if change.At, err = instantOf("at", b.At); err != nil {
+	if change.At, err = wire.Instant("at", b.At); err != nil {
 		return nil, err
 	}
-	if change.Until, err = instantOf("until", b.Until); err != nil {
+	if change.Until, err = wire.Instant("until", b.Until); err != nil {
 		return nil, err
 	}
 	schedule, err := s.service.ChangeSchedule(ctx, callerOf(ctx), r.Schedule, change)
@@ -139,7 +127,7 @@ func (a laterAnswer) write(w http.ResponseWriter) error {
 		status = http.StatusOK
 	}
 	return writeBuffered(w, status, func(buf *bytes.Buffer) {
-		writeJSON(buf, "", struct {
+		wire.JSON(buf, "", struct {
 			chat.Schedule
 			Duplicate bool `json:"duplicate,omitempty"`
 		}{a.Schedule, a.duplicate})

@@ -7,6 +7,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule/cron"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // FuzzScheduleDraft: no body of POST /v1/schedules panics, and what is taken has times, ids and counts as the contract writes
@@ -21,7 +22,7 @@ func FuzzScheduleDraft(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var b api.ScheduleDraft
-		if decodeStrict(body, &b) != nil {
+		if wire.Decode(body, &b) != nil {
 			return
 		}
 		d, err := scheduleDraft(&b)

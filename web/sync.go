@@ -2,15 +2,14 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // Sync serves POST /v1/sync.
@@ -39,58 +38,32 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 
 func (s *Server) syncRequest(b *api.SyncRequest) (chat.SyncRequest, error) {
 	req := chat.SyncRequest{
-		Ack: deref(b.Ack), InboxAck: b.InboxAck, InboxAfter: b.InboxAfter, Limit: limitOf(b.Limit), After: make(map[string]string),
+		Ack: deref(b.Ack), InboxAck: b.InboxAck, InboxAfter: b.InboxAfter, Limit: limitOf(b.Limit),
 	}
 	for group, id := range req.Ack {
 		if !chat.ValidID(group) {
-			return req, errBadID("ack")
+			return req, wire.ErrID("ack")
 		}
 		if id < 0 {
-			return req, errNegative("ack")
+			return req, wire.ErrNegative("ack")
 		}
 	}
-	for group, raw := range deref(b.After) {
-		if !chat.ValidID(group) {
-			return req, errBadID("after")
-		}
-		position, ok := positionOf(raw)
-		if !ok {
-			return req, chat.Errorf(chat.CodeInvalid, "after: want an id from 0, or the cursor of a batch as a string")
-		}
-		req.After[group] = position
+	var err error
+	if req.After, err = wire.Positions("after", deref(b.After)); err != nil {
+		return req, err
 	}
 	switch {
 	case deref(b.InboxAck) < 0:
-		return req, errNegative("inbox_ack")
+		return req, wire.ErrNegative("inbox_ack")
 	case deref(b.InboxAfter) < 0:
-		return req, errNegative("inbox_after")
+		return req, wire.ErrNegative("inbox_after")
 	case deref(b.WaitS) < 0:
-		return req, errNegative("wait_s")
+		return req, wire.ErrNegative("wait_s")
 	case b.Limit != nil && *b.Limit < 1:
 		return req, chat.Errorf(chat.CodeInvalid, "limit: want an integer from 1")
 	}
 	req.WaitS = int(min(deref(b.WaitS), int64(s.opt.Limits.WaitMax/time.Second)))
 	return req, nil
-}
-
-// positionOf reads a position of `after`: an id as a number or a cursor as a string, as the domain takes both.
-func positionOf(raw json.RawMessage) (string, bool) {
-	text := string(raw)
-	if !strings.HasPrefix(text, `"`) {
-		_, ok := decimal(text)
-		return text, ok
-	}
-	var cursor string
-	if err := json.Unmarshal(raw, &cursor); err != nil {
-		return "", false
-	}
-	// An id in quotes is no cursor: numbers are numbers everywhere.
-	_, number := decimal(cursor)
-	return cursor, !number && cursor != ""
-}
-
-func errNegative(name string) error {
-	return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", name)
 }
 
 // websocket hands the connection over. A server that is about to stop takes no new ones.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // refBytesMax bounds what is sent back to a client with each answer.
@@ -74,11 +75,8 @@ func decodeCommand(frame []byte) (c command, object bool, err error) {
 		Ref any `json:"ref,omitempty"`
 	}
 	// Depth and repeated names first: until then nothing in the frame can be believed.
-	if _, err := scanObject(frame); err != nil {
+	if err := wire.Peek(frame, &head); err != nil {
 		return command{}, true, err
-	}
-	if err := json.Unmarshal(frame, &head); err != nil {
-		return command{}, true, decodeError(err)
 	}
 	if ref, ok := head.Ref.(string); ok {
 		if len(ref) > refBytesMax {
@@ -90,7 +88,7 @@ func decodeCommand(frame []byte) (c command, object bool, err error) {
 	if c.args = argsOf(c.op); c.args == nil {
 		return c, true, chat.Errorf(chat.CodeInvalid, "op: want hello, send, ack, read, inbox_ack, typing or auth")
 	}
-	return c, true, decodeStrict(frame, c.args)
+	return c, true, wire.Decode(frame, c.args)
 }
 
 func argsOf(op string) any {
@@ -111,27 +109,11 @@ func argsOf(op string) any {
 	return nil
 }
 
-// positions are the positions of a hello, as the domain takes them.
-func (a *helloArgs) positions() (map[string]string, error) {
-	after := make(map[string]string, len(a.After))
-	for group, raw := range a.After {
-		if !chat.ValidID(group) {
-			return nil, errBadID("after")
-		}
-		pos, ok := positionOf(raw)
-		if !ok {
-			return nil, chat.Errorf(chat.CodeInvalid, "after: want an id from 0, or the cursor of a batch as a string")
-		}
-		after[group] = pos
-	}
-	return after, nil
-}
-
 // draft checks what the shape of a send says of its fields; which fields a kind takes is the domain's to say.
 func (a *sendArgs) draft() (chat.Draft, error) {
 	switch {
 	case !chat.ValidID(a.Group):
-		return chat.Draft{}, errBadID("group")
+		return chat.Draft{}, wire.ErrID("group")
 	case a.ClientID != nil && !chat.ValidKey(*a.ClientID):
 		return chat.Draft{}, errBadKey
 	case a.ReplyTo != nil && *a.ReplyTo < 1:
@@ -152,10 +134,10 @@ func (a *sendArgs) draft() (chat.Draft, error) {
 
 func (a *markArgs) check() error {
 	if !chat.ValidID(a.Group) {
-		return errBadID("group")
+		return wire.ErrID("group")
 	}
 	if a.ID == nil || *a.ID < 0 {
-		return errNegative("id")
+		return wire.ErrNegative("id")
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 	"testing"
+
+	"github.com/chatd/chatd/web/wire"
 )
 
 // FuzzDecodeCommand: no frame panics, and what is taken has exactly the fields of its op.
@@ -29,7 +31,7 @@ func FuzzDecodeCommand(f *testing.F) {
 		}
 		switch args := c.args.(type) {
 		case *helloArgs:
-			_, _ = args.positions()
+			_, _ = wire.Positions("after", args.After)
 		case *sendArgs:
 			if d, err := args.draft(); err == nil && (d.ReplyTo < 0 || d.Target < 0) {
 				t.Errorf("a draft with a negative id: %+v", d)

@@ -6,6 +6,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // writeEvent writes the frame of an event.
@@ -16,31 +17,31 @@ func writeEvent(buf *bytes.Buffer, e chat.Event) {
 	case e.Inbox != nil:
 		writeItems(buf, e.Inbox)
 	case e.Cursor != nil:
-		writeName(buf, `{"op":"cursor","group":`, e.Cursor.Group)
-		writeName(buf, `,"user":`, e.Cursor.User)
-		writeInt(buf, `,"seen":`, e.Cursor.Seen)
-		writeInt(buf, `,"read":`, e.Cursor.Read)
+		wire.Plain(buf, `{"op":"cursor","group":`, e.Cursor.Group)
+		wire.Plain(buf, `,"user":`, e.Cursor.User)
+		wire.Int(buf, `,"seen":`, e.Cursor.Seen)
+		wire.Int(buf, `,"read":`, e.Cursor.Read)
 		buf.WriteByte('}')
 	case e.Typing != nil:
-		writeName(buf, `{"op":"typing","group":`, e.Typing.Group)
-		writeName(buf, `,"user":`, e.Typing.User)
+		wire.Plain(buf, `{"op":"typing","group":`, e.Typing.Group)
+		wire.Plain(buf, `,"user":`, e.Typing.User)
 		buf.WriteByte('}')
 	case e.Joined != "":
-		writeName(buf, `{"op":"joined","group":`, e.Joined)
+		wire.Plain(buf, `{"op":"joined","group":`, e.Joined)
 		buf.WriteByte('}')
 	default:
-		writeName(buf, `{"op":"left","group":`, e.Left)
+		wire.Plain(buf, `{"op":"left","group":`, e.Left)
 		buf.WriteByte('}')
 	}
 }
 
 func writeMessages(buf *bytes.Buffer, b *chat.Batch) {
-	writeName(buf, `{"op":"messages","group":`, b.Group)
-	writeName(buf, `,"epoch":`, b.Epoch)
-	writeInt(buf, `,"from":`, b.From)
-	writeInt(buf, `,"to":`, b.To)
-	writeName(buf, `,"cursor":`, b.Cursor)
-	writeBool(buf, `,"complete":`, b.Complete)
+	wire.Plain(buf, `{"op":"messages","group":`, b.Group)
+	wire.Plain(buf, `,"epoch":`, b.Epoch)
+	wire.Int(buf, `,"from":`, b.From)
+	wire.Int(buf, `,"to":`, b.To)
+	wire.Plain(buf, `,"cursor":`, b.Cursor)
+	wire.Bool(buf, `,"complete":`, b.Complete)
 	buf.WriteString(`,"messages":[`)
 	for i := range b.Messages {
 		if i > 0 {
@@ -52,20 +53,20 @@ func writeMessages(buf *bytes.Buffer, b *chat.Batch) {
 }
 
 func writeItems(buf *bytes.Buffer, b *chat.InboxBatch) {
-	writeName(buf, `{"op":"inbox","epoch":`, b.Epoch)
-	writeInt(buf, `,"from":`, b.From)
-	writeInt(buf, `,"to":`, b.To)
-	writeBool(buf, `,"complete":`, b.Complete)
+	wire.Plain(buf, `{"op":"inbox","epoch":`, b.Epoch)
+	wire.Int(buf, `,"from":`, b.From)
+	wire.Int(buf, `,"to":`, b.To)
+	wire.Bool(buf, `,"complete":`, b.Complete)
 	buf.WriteString(`,"items":[`)
 	buf.Write(bytes.Join(b.Items, []byte{','}))
 	buf.WriteString(`]}`)
 }
 
 func writeWelcome(buf *bytes.Buffer, user, session string, w chat.Welcome, pingSeconds int64) {
-	writeName(buf, `{"op":"welcome","user":`, user)
-	writeName(buf, `,"session":`, session)
-	writeJSON(buf, `,"groups":`, w.Groups)
-	writeInt(buf, `,"ping_s":`, pingSeconds)
+	wire.Plain(buf, `{"op":"welcome","user":`, user)
+	wire.Plain(buf, `,"session":`, session)
+	wire.JSON(buf, `,"groups":`, w.Groups)
+	wire.Int(buf, `,"ping_s":`, pingSeconds)
 	buf.WriteByte('}')
 }
 
@@ -87,7 +88,7 @@ func preparedFrame(b *chat.Batch) *websocket.PreparedMessage {
 // okFrame answers a command that has a ref; more writes further fields and may be nil.
 func okFrame(ref string, more func(*bytes.Buffer)) []byte {
 	var buf bytes.Buffer
-	writeJSON(&buf, `{"op":"ok","ref":`, ref)
+	wire.JSON(&buf, `{"op":"ok","ref":`, ref)
 	if more != nil {
 		more(&buf)
 	}
@@ -100,10 +101,10 @@ func errorFrame(ref string, code chat.Code, detail string) []byte {
 	var buf bytes.Buffer
 	buf.WriteString(`{"op":"error"`)
 	if ref != "" {
-		writeJSON(&buf, `,"ref":`, ref)
+		wire.JSON(&buf, `,"ref":`, ref)
 	}
-	writeName(&buf, `,"code":`, string(code))
-	writeJSON(&buf, `,"detail":`, detail)
+	wire.Plain(&buf, `,"code":`, string(code))
+	wire.JSON(&buf, `,"detail":`, detail)
 	buf.WriteByte('}')
 	return buf.Bytes()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // frame does what one frame of the client asks for.
@@ -85,12 +86,12 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return s.mark(ctx, by, c.op, args)
 	case *inboxMarkArgs:
 		if args.Seq == nil || *args.Seq < 0 {
-			return nil, errNegative("seq")
+			return nil, wire.ErrNegative("seq")
 		}
 		return nil, s.all.service.AckInbox(ctx, by, *args.Seq)
 	case *typingArgs:
 		if !chat.ValidID(args.Group) {
-			return nil, errBadID("group")
+			return nil, wire.ErrID("group")
 		}
 		return nil, s.all.service.Typing(ctx, by, args.Group)
 	}
@@ -124,7 +125,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		s.end(ending{closeUnauthenticated, "no token: want one in the hello or in the Authorization header"})
 		return nil
 	}
-	after, err := args.positions()
+	after, err := wire.Positions("after", args.After)
 	if err != nil {
 		return err
 	}
@@ -190,16 +191,16 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 		return nil, err
 	}
 	return func(buf *bytes.Buffer) {
-		writeName(buf, `,"group":`, args.Group)
-		writeInt(buf, `,"id":`, sent.ID)
-		writeName(buf, `,"sent_at":`, sent.SentAt.UTC().Format(chat.TimeLayout))
-		writeBool(buf, `,"duplicate":`, sent.Duplicate)
+		wire.Plain(buf, `,"group":`, args.Group)
+		wire.Int(buf, `,"id":`, sent.ID)
+		wire.Plain(buf, `,"sent_at":`, sent.SentAt.UTC().Format(chat.TimeLayout))
+		wire.Bool(buf, `,"duplicate":`, sent.Duplicate)
 	}, nil
 }
 
 // sendLater plans a send; the answer is the schedule.
 func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs, draft chat.Draft) (func(*bytes.Buffer), error) {
-	at, err := instantOf("deliver_at", args.DeliverAt)
+	at, err := wire.Instant("deliver_at", args.DeliverAt)
 	if err != nil {
 		return nil, err
 	}
@@ -208,9 +209,9 @@ func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs,
 		return nil, err
 	}
 	return func(buf *bytes.Buffer) {
-		writeName(buf, `,"group":`, args.Group)
-		writeJSON(buf, `,"schedule":`, schedule)
-		writeBool(buf, `,"duplicate":`, duplicate)
+		wire.Plain(buf, `,"group":`, args.Group)
+		wire.JSON(buf, `,"schedule":`, schedule)
+		wire.Bool(buf, `,"duplicate":`, duplicate)
 	}, nil
 }
 
@@ -230,8 +231,8 @@ func (s *session) mark(ctx context.Context, by chat.Caller, op string, args *mar
 	}
 	s.follower.Acted(args.Group, &cursors)
 	return func(buf *bytes.Buffer) {
-		writeInt(buf, `,"seen":`, cursors.Seen)
-		writeInt(buf, `,"read":`, cursors.Read)
-		writeInt(buf, `,"unread":`, cursors.Unread)
+		wire.Int(buf, `,"seen":`, cursors.Seen)
+		wire.Int(buf, `,"read":`, cursors.Read)
+		wire.Int(buf, `,"unread":`, cursors.Unread)
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // How long a session waits before it asks a store again that could not be reached: from the first to the last pause.
@@ -149,14 +150,10 @@ func (w *writer) welcome(f *chat.Follower) bool {
 }
 
 func (w *writer) buffered(fill func(*bytes.Buffer)) bool {
-	buf := buffers.Get().(*bytes.Buffer)
+	buf := wire.Buffer()
+	defer wire.Free(buf)
 	fill(buf)
-	ok := w.text(buf.Bytes())
-	if buf.Cap() <= bufferBytesKept {
-		buf.Reset()
-		buffers.Put(buf)
-	}
-	return ok
+	return w.text(buf.Bytes())
 }
 
 func (w *writer) text(frame []byte) bool {

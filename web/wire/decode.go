@@ -1,23 +1,17 @@
-package web
+package wire
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
-	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -25,56 +19,10 @@ import (
 // depthMax is how deep JSON of a request may nest: far above what any client needs, far below what costs stack.
 const depthMax = 32
 
-// binder reads the body of a request into a generated type: the one place where request bodies are read.
-type binder struct {
-	bytesMax int64
-}
-
-// Bind implements echo.Binder. An empty body is io.EOF, which the generated code takes for an absent optional body.
-func (b *binder) Bind(into any, c echo.Context) error {
-	r := c.Request()
-	if err := checkContentType(r.Header.Get(echo.HeaderContentType)); err != nil {
-		return err
-	}
-	if r.ContentLength > b.bytesMax {
-		return errTooLarge(b.bytesMax)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, b.bytesMax))
-	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return errTooLarge(b.bytesMax)
-		}
-		return &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
-	}
-	// The request is whole: the deadline that guards against a slow sender must not end a long poll.
-	_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Time{})
-	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
-		return io.EOF
-	}
-	return decodeStrict(body, into)
-}
-
-func errTooLarge(bytesMax int64) error {
-	return chat.Errorf(chat.CodeTooLarge, "a request has at most %d bytes", bytesMax)
-}
-
-func checkContentType(value string) error {
-	if value == "" {
-		return nil
-	}
-	media, params, err := mime.ParseMediaType(value)
-	charset := params["charset"]
-	if err != nil || media != echo.MIMEApplicationJSON || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
-		return chat.Errorf(chat.CodeInvalid, "content type: want application/json")
-	}
-	return nil
-}
-
-// decodeStrict reads one JSON object into a struct. encoding/json alone takes unknown fields, names in another case,
+// Decode reads one JSON object into a struct. encoding/json alone takes unknown fields, names in another case,
 // repeated names, null for anything, invalid UTF-8 and whatever follows the object; none of that passes here. Errors
 // name the field, never a value.
-func decodeStrict(body []byte, into any) error {
+func Decode(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return chat.Errorf(chat.CodeInvalid, "the body is not valid UTF-8")
 	}
@@ -93,6 +41,17 @@ func decodeStrict(body []byte, into any) error {
 	return nil
 }
 
+// Peek reads the fields that into has out of one JSON object, and takes no offence at others. b is valid JSON.
+func Peek(b []byte, into any) error {
+	if _, err := scanObject(b); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return decodeError(err)
+	}
+	return nil
+}
+
 // checkFields checks which fields a JSON object has, and those of the objects in it whose fields are known.
 func checkFields(body []byte, shape *shape) error {
 	fields, err := scanObject(body)
@@ -103,7 +62,7 @@ func checkFields(body []byte, shape *shape) error {
 	for _, f := range fields {
 		known, ok := shape.fields[f.name]
 		if !ok {
-			return chat.Errorf(chat.CodeInvalid, "unknown field %s", quoteName(f.name))
+			return chat.Errorf(chat.CodeInvalid, "unknown field %s", QuoteName(f.name))
 		}
 		if f.null && !known.takesNull {
 			return chat.Errorf(chat.CodeInvalid, "%s: must not be null", f.name)
@@ -138,7 +97,7 @@ func decodeError(err error) error {
 	if name == "" {
 		name = "the body"
 	}
-	return chat.Errorf(chat.CodeInvalid, "%s: want %s", quoteName(name), kindName(wrong.Type))
+	return chat.Errorf(chat.CodeInvalid, "%s: want %s", QuoteName(name), kindName(wrong.Type))
 }
 
 func kindName(t reflect.Type) string {
@@ -156,8 +115,8 @@ func kindName(t reflect.Type) string {
 	}
 }
 
-// quoteName shows a name that a client chose: short, and with control characters escaped.
-func quoteName(name string) string {
+// QuoteName shows a name that a client chose: short, and with control characters escaped.
+func QuoteName(name string) string {
 	const bytesMax = 64
 	if len(name) > bytesMax {
 		name = name[:bytesMax]
@@ -167,7 +126,7 @@ func quoteName(name string) string {
 
 var rawType = reflect.TypeFor[json.RawMessage]()
 
-// shape is what decodeStrict needs to know of a struct. The generated types write omitempty on optional fields alone.
+// shape is what Decode needs to know of a struct. The generated types write omitempty on optional fields alone.
 type shape struct {
 	fields        map[string]fieldShape
 	required      int
@@ -255,7 +214,7 @@ func scanObject(b []byte) ([]field, error) {
 				}
 				open := stack[len(stack)-1]
 				if _, twice := open[name]; twice {
-					return nil, chat.Errorf(chat.CodeInvalid, "%s is given twice", quoteName(name))
+					return nil, chat.Errorf(chat.CodeInvalid, "%s is given twice", QuoteName(name))
 				}
 				open[name] = struct{}{}
 				if len(stack) == 1 {
@@ -346,8 +305,8 @@ func unquote(quoted []byte) (string, error) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// decimal reads a number as the wire contract writes ids: digits alone, below 2^63.
-func decimal(s string) (int64, bool) {
+// Decimal reads a number as the wire contract writes ids: digits alone, below 2^63.
+func Decimal(s string) (int64, bool) {
 	if s == "" || len(s) > 19 {
 		return 0, false
 	}

@@ -1,4 +1,4 @@
-package web
+package wire
 
 import (
 	"encoding/json"
@@ -42,7 +42,7 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var mark api.Mark
-			err := decodeStrict([]byte(c.body), &mark)
+			err := Decode([]byte(c.body), &mark)
 			if got := chat.CodeOf(err); got != chat.CodeInvalid {
 				t.Fatalf("code %q, want %q (%v)", got, chat.CodeInvalid, err)
 			}
@@ -59,13 +59,13 @@ func TestDecodeChecksObjectsInside(t *testing.T) {
 		`[]`: `"to": want an object`, `1`: `"to": want an object`, `null`: "to: must not be null", `{"users":{}}`: "want a list",
 	} {
 		var draft api.AnnouncementDraft
-		err := decodeStrict([]byte(`{"body":"b","to": `+inner+`,"at":"x"}`), &draft)
+		err := Decode([]byte(`{"body":"b","to": `+inner+`,"at":"x"}`), &draft)
 		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), detail) {
 			t.Errorf("%s: got %v, want an error that holds %q", inner, err, detail)
 		}
 	}
 	var draft api.AnnouncementDraft
-	if err := decodeStrict([]byte(`{"to":{"all":true},"body":"b"}`), &draft); err != nil || !*draft.To.All {
+	if err := Decode([]byte(`{"to":{"all":true},"body":"b"}`), &draft); err != nil || !*draft.To.All {
 		t.Errorf("got %+v, %v", draft, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestDecodeChecksObjectsInside(t *testing.T) {
 func TestDecodeTakes(t *testing.T) {
 	var draft api.MessageDraft
 	body := ` {"kind":"data","data":{"a":[null,{"a":1}],"b":null},"mentions":["bob"],"client_id":"\u0063"} `
-	if err := decodeStrict([]byte(body), &draft); err != nil {
+	if err := Decode([]byte(body), &draft); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(draft.Data), `{"a":[null,{"a":1}],"b":null}`; got != want {
@@ -83,10 +83,10 @@ func TestDecodeTakes(t *testing.T) {
 		t.Errorf("client_id %q, want c", got)
 	}
 	var null api.MessageDraft
-	if err := decodeStrict([]byte(`{"data":null}`), &null); err != nil {
+	if err := Decode([]byte(`{"data":null}`), &null); err != nil {
 		t.Errorf("data takes any JSON: %v", err)
 	}
-	if err := decodeStrict([]byte(`{"data":{"a":1,"a":2}}`), &null); err == nil {
+	if err := Decode([]byte(`{"data":{"a":1,"a":2}}`), &null); err == nil {
 		t.Error("two fields of one name were taken inside of data")
 	}
 }
@@ -99,7 +99,7 @@ func TestHalfCharactersAreRefused(t *testing.T) {
 	} {
 		for _, body := range []string{`{"body":"` + text + `"}`, `{"data":{"` + text + `":1}}`} {
 			var draft api.MessageDraft
-			if err := decodeStrict([]byte(body), &draft); (err == nil) != want {
+			if err := Decode([]byte(body), &draft); (err == nil) != want {
 				t.Errorf("%s: %v", body, err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestNumbersBeyondDoublesAreRefused(t *testing.T) {
 	} {
 		for _, body := range []string{`{"data":` + number + `}`, `{"data":[{"a":` + number + `},"1e999"]}`} {
 			var draft api.MessageDraft
-			if err := decodeStrict([]byte(body), &draft); (err == nil) != want {
+			if err := Decode([]byte(body), &draft); (err == nil) != want {
 				t.Errorf("%.40s: %v", body, err)
 			}
 		}
@@ -126,7 +126,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 		`{"id":"` + canary + `"}`, `{"id":["` + canary + `"]}`, `{"id":1,"user":"` + canary + `"}`, `"` + canary + `"`,
 	} {
 		var mark api.Mark
-		if err := decodeStrict([]byte(body), &mark); err == nil || strings.Contains(err.Error(), canary) {
+		if err := Decode([]byte(body), &mark); err == nil || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: error %v", body, err)
 		}
 	}
@@ -143,7 +143,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var got api.MessageDraft
-		err := decodeStrict(body, &got)
+		err := Decode(body, &got)
 		if err != nil {
 			if chat.CodeOf(err) != chat.CodeInvalid {
 				t.Fatalf("code of %v", err)

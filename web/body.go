@@ -1,0 +1,62 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/wire"
+)
+
+// binder reads the body of a request into a generated type: the one place where request bodies are read.
+type binder struct {
+	bytesMax int64
+}
+
+// Bind implements echo.Binder. An empty body is io.EOF, which the generated code takes for an absent optional body.
+func (b *binder) Bind(into any, c echo.Context) error {
+	r := c.Request()
+	if err := checkContentType(r.Header.Get(echo.HeaderContentType)); err != nil {
+		return err
+	}
+	if r.ContentLength > b.bytesMax {
+		return errTooLarge(b.bytesMax)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, b.bytesMax))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return errTooLarge(b.bytesMax)
+		}
+		return &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
+	}
+	// The request is whole: the deadline that guards against a slow sender must not end a long poll.
+	_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Time{})
+	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
+		return io.EOF
+	}
+	return wire.Decode(body, into)
+}
+
+func errTooLarge(bytesMax int64) error {
+	return chat.Errorf(chat.CodeTooLarge, "a request has at most %d bytes", bytesMax)
+}
+
+func checkContentType(value string) error {
+	if value == "" {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(value)
+	charset := params["charset"]
+	if err != nil || media != echo.MIMEApplicationJSON || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
+		return chat.Errorf(chat.CodeInvalid, "content type: want application/json")
+	}
+	return nil
+}

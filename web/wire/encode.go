@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"sync"
+)
+
+// bufferBytesKept bounds what the pool keeps: a buffer that grew beyond it is left to the collector.
+const bufferBytesKept = 2 << 20
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// Buffer is an empty buffer from a pool. Free it when it is written.
+func Buffer() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
+
+// Free gives a buffer back. Nobody may use it, or its bytes, any longer.
+func Free(buf *bytes.Buffer) {
+	if buf.Cap() <= bufferBytesKept {
+		buf.Reset()
+		buffers.Put(buf)
+	}
+}
+
+// Each function below writes one field. name is all that stands before the value: `{"from":` or `,"to":`.
+
+// Plain writes a field of plain text: an id, an epoch or a cursor, which need no escaping.
+func Plain(buf *bytes.Buffer, name, value string) {
+	buf.WriteString(name)
+	buf.WriteByte('"')
+	buf.WriteString(value)
+	buf.WriteByte('"')
+}
+
+func Int(buf *bytes.Buffer, name string, n int64) {
+	buf.WriteString(name)
+	buf.Write(strconv.AppendInt(buf.AvailableBuffer(), n, 10))
+}
+
+func Bool(buf *bytes.Buffer, name string, v bool) {
+	buf.WriteString(name)
+	buf.Write(strconv.AppendBool(buf.AvailableBuffer(), v))
+}
+
+// JSON writes a field of a type of ours, whose encoding cannot fail.
+func JSON(buf *bytes.Buffer, name string, value any) {
+	buf.WriteString(name)
+	b, err := json.Marshal(value)
+	if err != nil {
+		panic(err) //nolint:forbidigo // see above
+	}
+	buf.Write(b)
+}

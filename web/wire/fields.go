@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// ErrID refuses what is no id of a user or a group.
+func ErrID(field string) error {
+	return chat.Errorf(chat.CodeInvalid, "%s: want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot", field)
+}
+
+// ErrNegative refuses a negative id or count.
+func ErrNegative(field string) error {
+	return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", field)
+}
+
+// Instant reads a time as RFC 3339 writes it, with any offset; nil for an absent field.
+func Instant(field string, text *string) (*time.Time, error) {
+	if text == nil {
+		return nil, nil
+	}
+	var t time.Time
+	if err := t.UnmarshalText([]byte(*text)); err != nil {
+		return nil, chat.Errorf(chat.CodeInvalid, "%s: want a time like 2026-11-20T10:00:00.000Z", field)
+	}
+	return &t, nil
+}
+
+// Positions reads where a client is in each group, as the domain takes it.
+func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
+	positions := make(map[string]string, len(after))
+	for group, raw := range after {
+		if !chat.ValidID(group) {
+			return nil, ErrID(field)
+		}
+		at, ok := position(raw)
+		if !ok {
+			return nil, chat.Errorf(chat.CodeInvalid, "%s: want an id from 0, or the cursor of a batch as a string", field)
+		}
+		positions[group] = at
+	}
+	return positions, nil
+}
+
+// position reads an id, which is a number, or a cursor, which is a string.
+func position(raw json.RawMessage) (string, bool) {
+	text := string(raw)
+	if !strings.HasPrefix(text, `"`) {
+		_, ok := Decimal(text)
+		return text, ok
+	}
+	var cursor string
+	if err := json.Unmarshal(raw, &cursor); err != nil {
+		return "", false
+	}
+	// An id in quotes is no cursor: numbers are numbers everywhere.
+	_, number := Decimal(cursor)
+	return cursor, !number && cursor != ""
+}
