@@ -253,12 +253,17 @@ var trimTests = map[string]func(*world){
 		counts, err := w.Reactions(w.ctx, "g", "alice", 0, 1000)
 		w.ok(err)
 		w.equal([]int{len(w.kept("g")), len(counts)}, []int{0, 0})
+		w.equal(w.sizes(w.groupKey("g", "reactions"), w.groupKey("g", "reacted")), []int64{0, 0})
 	},
 	"reactions go with their message": func(w *world) {
 		w.group("g", nil, keep(0))
 		w.say("g", "alice", "x")
-		last := w.send(reaction("alice", 2, "a", false)).ID
+		w.send(reaction("alice", 2, "a", false))
+		w.send(reaction("alice", 2, "b", false))
+		last := w.send(reaction("alice", 2, "b", true)).ID
+		w.equal(w.sizes(w.groupKey("g", "reactions"), w.groupKey("g", "reacted")), []int64{1, 2})
 		w.ack("g", "alice", last)
+		w.equal(w.sizes(w.groupKey("g", "reactions"), w.groupKey("g", "reacted")), []int64{0, 0})
 		counts, err := w.Reactions(w.ctx, "g", "alice", 0, 100)
 		w.ok(err)
 		w.equal(len(counts), 0)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -98,6 +99,39 @@ var logTests = map[string]func(*world){
 		w.equal(w.info("g", "alice").MentionsUnread, int64(0))
 		w.markRead("g", "bob", 4)
 		w.equal(w.info("g", "bob").MentionsUnread, int64(0))
+	},
+	"the keys of an idle sender": func(w *world) {
+		w.group("g", []string{"bob"})
+		keyed := func(key string) chat.Append {
+			a := text("g", "bob", "x")
+			a.Key, a.Content = key, "c"
+			return a
+		}
+		// Each 64th entry looks for whoever has sent nothing for a day, and forgets them in a step of its own.
+		untilNext := func() {
+			w.Helper()
+			for w.say("g", "alice", "x")%64 != 0 {
+			}
+		}
+		idleFor := func(d time.Duration) {
+			w.Helper()
+			w.poke("ZADD", w.groupKey("g", "senders"), w.now()-d.Milliseconds(), "bob")
+		}
+		w.send(keyed("old"))
+		idleFor(24*time.Hour - time.Minute)
+		untilNext()
+		w.equal(w.send(keyed("old")).Duplicate, true)
+
+		idleFor(24 * time.Hour)
+		times := w.before(w.groupKey("g", "sent:bob"), func() { w.equal(w.send(keyed("of today")).Duplicate, false) })
+		untilNext()
+		w.equal(times.Load(), int64(1)) // bob was found idle, and has sent since
+		w.equal(w.send(keyed("of today")).Duplicate, true)
+		w.equal(w.send(keyed("old")).Duplicate, true)
+
+		idleFor(24 * time.Hour)
+		untilNext()
+		w.equal(w.send(keyed("of today")).Duplicate, false)
 	},
 	"many mentions": func(w *world) {
 		w.group("g", []string{"bob"})

@@ -1,20 +1,26 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/store/queue"
 )
 
-// What no method of a store shows or does: tests reach past it to look at a key and to make something old.
+// What no method of a store shows or does: tests reach past it to look at a key, to make something old, and to let one
+// step come between two others.
 
 // tag is the beginning of every key in the partition of a group or user.
 func (w *world) tag(id string) string {
 	return fmt.Sprintf("%s:{p%02d}:", w.Prefix(), queue.Partition(id, w.Partitions()))
 }
 
-// userKey is a key of a user, as docs/redis.md names it.
-func (w *world) userKey(user, name string) string { return w.tag(user) + "u:" + user + ":" + name }
+// groupKey is a key of a group, userKey one of a user, as docs/redis.md names them.
+func (w *world) groupKey(group, name string) string { return w.tag(group) + "g:" + group + ":" + name }
+func (w *world) userKey(user, name string) string   { return w.tag(user) + "u:" + user + ":" + name }
 
 // poke runs one writing command on a key, from within a script because the embedded store takes writes from nowhere else.
 func (w *world) poke(command, key string, args ...any) {
@@ -23,9 +29,60 @@ func (w *world) poke(command, key string, args ...any) {
 	w.ok(w.Client().Eval(w.ctx, text, []string{key}, append([]any{command}, args...)...).Err())
 }
 
+// sizes are how many members ZSETs have.
+func (w *world) sizes(keys ...string) (sizes []int64) {
+	w.Helper()
+	for _, key := range keys {
+		n, err := w.Client().ZCard(w.ctx, key).Result()
+		w.ok(err)
+		sizes = append(sizes, n)
+	}
+	return sizes
+}
+
 // tick returns once the clock of the store has moved on: what was kept before is older than what is kept after.
 func (w *world) tick() {
 	w.Helper()
 	for start := w.now(); w.now() == start; {
+	}
+}
+
+// before has do run once, between the steps of somebody else's call: just before the store sends its next command that
+// names key. It returns how often that came about.
+func (w *world) before(key string, do func()) (times *atomic.Int64) {
+	h := &hook{key: key, do: do}
+	w.Client().AddHook(h)
+	return &h.times
+}
+
+type hook struct {
+	key   string
+	do    func()
+	times atomic.Int64
+}
+
+func (h *hook) look(cmds ...redis.Cmder) {
+	for _, cmd := range cmds {
+		for _, arg := range cmd.Args() {
+			if arg == h.key && h.times.CompareAndSwap(0, 1) {
+				h.do()
+			}
+		}
+	}
+}
+
+func (h *hook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.look(cmd)
+		return next(ctx, cmd)
+	}
+}
+
+func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		h.look(cmds...)
+		return next(ctx, cmds)
 	}
 }

@@ -216,16 +216,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(len(w.inbox("bob", nil, 10).Items), 1)
 		w.equal(w.scheduled(r.ID).LastID, int64(1))
 	},
-	"never early": func(w *world) {
-		r := w.schedule(toUser(), w.now()+60_000)
-		done, err := w.Fire(w.ctx, firingOf(r))
-		w.ok(err)
-		if done.Outcome != chat.FiringEarly || done.Wait <= 0 || done.Wait.Milliseconds() > 60_000 {
-			w.Fatalf("got %+v, want early by at most a minute", done)
-		}
-		w.equal(w.inbox("bob", nil, 10).Last, int64(0))
-		w.equal(w.scheduled(r.ID), r)
-	},
+	"never early": testNeverEarly,
 	"fire again and again": func(w *world) {
 		w.group("g", nil)
 		p := w.toGroup("g")

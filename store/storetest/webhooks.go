@@ -14,8 +14,10 @@ import (
 var webhookTests = map[string]func(*world){
 	"SwapWebhook":    testSwapWebhook,
 	"SpreadWebhooks": testSpreadWebhooks,
+	"SpreadOlder":    testSpreadOlder,
 	"Untold":         testUntold,
 	"TellEvents":     testTellEvents,
+	"TellEventsFull": testTellEventsFull,
 	"TellEventsHold": testTellEventsHold,
 	"Ended":          testEnded,
 }
@@ -154,6 +156,33 @@ func testSpreadWebhooks(w *world) {
 	w.equal(ids(w.untold("g").Messages), []int64{last})
 }
 
+// testSpreadOlder: two nodes tell the partitions, and what the slower one had read before is of no effect.
+func testSpreadOlder(w *world) {
+	w.group("g", nil)
+	a := newWebhook("a")
+	w.ok(w.SwapWebhook(w.ctx, a, false))
+	a.Revision = 1
+	times := w.before(w.tag("g")+"wants", func() { w.unhook(a) })
+	w.ok(w.SpreadWebhooks(w.ctx))
+	w.equal(times.Load(), int64(1))
+	w.equal(w.untold("g").Generation, int64(0))
+	w.say("g", "alice", "of no webhook")
+	w.equal(len(w.takeTasks(chat.TaskEvents)), 0)
+
+	b := newWebhook("b")
+	w.ok(w.SwapWebhook(w.ctx, b, false))
+	b.Revision = 1
+	w.ok(w.SpreadWebhooks(w.ctx))
+	w.ok(w.SwapWebhook(w.ctx, b, true))
+	w.before(w.tag("g")+"wants", func() { w.hook("c") })
+	w.ok(w.SpreadWebhooks(w.ctx)) // that there is none any more
+	_, version, err := w.Webhooks(w.ctx)
+	w.ok(err)
+	w.say("g", "alice", "of a webhook")
+	page := w.untold("g")
+	w.equal([]int64{page.Generation, page.Version, int64(len(page.Messages))}, []int64{version, version, 1})
+}
+
 func testUntold(w *world) {
 	_, err := w.Untold(w.ctx, "g", 10)
 	w.fails(err, chat.ErrNotFound)
@@ -197,6 +226,36 @@ func testTellEvents(w *world) {
 	w.hook("v")
 	w.say("g", "alice", "of the next generation")
 	w.fails(w.tellOf("g", page), chat.ErrConflict)
+}
+
+// hooksWaitingMax is how many tasks a shard of the egress queue takes before entries wait in their logs.
+const hooksWaitingMax = 100_000
+
+// testTellEventsFull: entries that there is no room for stay untold, and are told of once there is.
+func testTellEventsFull(w *world) {
+	w.hook("w")
+	w.group("g", nil)
+	tasks := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Tasks()
+	const fill = `for from = 1, tonumber(ARGV[1]), 1000 do
+		local some = {}
+		for i = from, math.min(from + 999, tonumber(ARGV[1])) do some[#some + 1], some[#some + 2] = i, '' end
+		redis.call('HSET', KEYS[1], unpack(some))
+	end
+	return 1`
+	w.ok(w.Client().Eval(w.ctx, fill, []string{tasks}, hooksWaitingMax-1).Err())
+	w.ok(w.tellOf("g", w.untold("g"))) // there was room for one
+	w.equal(w.hookTasks(), []string{"hook w evt_1"})
+
+	w.says("g", "alice", 2)
+	page := w.untold("g")
+	w.fails(w.tellOf("g", page), chat.ErrHooksFull)
+	w.equal(w.untold("g"), page)
+	w.equal(w.hookTasks(), []string{"hook w evt_1"})
+
+	w.poke("HDEL", tasks, 1)
+	w.ok(w.tellOf("g", page))
+	w.equal(w.hookTasks(), []string{"hook w evt_1", "hook w evt_2", "hook w evt_3"})
+	w.equal(len(w.untold("g").Messages), 0)
 }
 
 // testTellEventsHold: what was not told of is not trimmed, up to backlog_max.
