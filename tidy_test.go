@@ -21,8 +21,9 @@ const module = "github.com/chatd/chatd/"
 var mayImport = map[string][]string{
 	"cmd/chatd":          {"internal/node", "client", "store", "web"},
 	"internal/node":      {"chat", "store", "store/queue", "store/embedded", "web", "web/auth", "static", "internal/deliver"},
-	"web":                {"chat", "web/api", "web/auth", "web/wire"},
+	"web":                {"chat", "web/api", "web/auth", "web/problem", "web/wire"},
 	"web/auth":           {"chat", "internal/egress"},
+	"web/problem":        {"chat", "web/api"},
 	"web/wire":           {"chat"},
 	"store":              {"chat", "store/queue"},
 	"chat":               {"chat/schedule/cron"},

@@ -1,4 +1,4 @@
 // Package web is the HTTP layer: the routes of openapi.yaml bound to the domain, health, figures, the readable
 // documentation, and the websocket sessions. It translates at its edge, once: JSON to typed requests (web/wire), errors
-// of the domain to problem+json (problem.go), stored bytes to answers (batch.go). All handlers may run at once.
+// of the domain to problem+json (web/problem), stored bytes to answers (batch.go). All handlers may run at once.
 package web

@@ -131,7 +131,10 @@ func (s *Server) RemoveMember(ctx context.Context, r api.RemoveMemberRequestObje
 	return api.RemoveMember204Response{}, s.service.RemoveMember(ctx, callerOf(ctx), r.Group, r.User)
 }
 
-var errNoBody = chat.Errorf(chat.CodeInvalid, "a JSON object is needed as the body")
+var (
+	errNoBody  = chat.Errorf(chat.CodeInvalid, "a JSON object is needed as the body")
+	errNoRoute = chat.Errorf(chat.CodeNotFound, "no such route")
+)
 
 // deref is the value, or the zero value of an absent field.
 func deref[T any](p *T) T {

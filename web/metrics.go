@@ -12,8 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/chatd/chatd/chat"
 )
 
 // metrics are the figures of one server. Labels are route templates, methods, statuses and codes: never a user or group,
@@ -71,7 +69,7 @@ func (m *metrics) handler() http.Handler {
 // localMetrics serves the figures to clients of the same host only; for all others the route does not exist.
 func (s *Server) localMetrics(c echo.Context) error {
 	if !sameHost(c.Request()) {
-		return chat.Errorf(chat.CodeNotFound, "no such route")
+		return errNoRoute
 	}
 	s.metrics.handler().ServeHTTP(c.Response(), c.Request())
 	return nil

@@ -1,17 +1,11 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/web/api"
 )
 
 // Close codes of the protocol chatd.v1. All but 4403 and 4409 may be answered by connecting again.
@@ -34,23 +28,4 @@ type ending struct {
 func restarting(spread time.Duration) ending {
 	after := time.Second + rand.N(max(spread, time.Second))
 	return ending{websocket.CloseServiceRestart, fmt.Sprintf("restarting; retry_after_ms=%d", after.Milliseconds())}
-}
-
-// refuse answers a handshake that is not taken.
-func refuse(w http.ResponseWriter, err error) {
-	code, detail, after := chat.CodeOf(err), "", time.Duration(0)
-	var e *chat.Error
-	if errors.As(err, &e) {
-		detail, after = e.Message, e.RetryAfter
-	}
-	status := statusOf(code)
-	switch status {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((after+time.Second-1)/time.Second))))
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusInternalServerError:
-		detail = "something went wrong here"
-	}
-	writeProblem(w, api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail})
 }

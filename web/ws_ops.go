@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/problem"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -44,22 +45,14 @@ func (s *session) identity() *auth.Identity {
 
 // fail answers with an error; a failure of the server itself is logged and not described.
 func (s *session) fail(ref string, err error) {
-	code, detail := chat.CodeOf(err), ""
-	var e *chat.Error
-	if errors.As(err, &e) {
-		detail = e.Message
-	} else if errors.Is(err, context.DeadlineExceeded) {
-		code = chat.CodeUnavailable
-	}
-	switch code {
+	e := problem.Public(err)
+	switch e.Code {
 	case chat.CodeInternal:
-		s.all.opt.Log.Error("a command failed", "err", err)
-		detail = "something went wrong here"
+		s.all.opt.Log.Error("a command failed", "error", err)
 	case chat.CodeUnavailable:
-		s.all.opt.Log.Warn("a command failed", "err", err)
-		detail = "not available at the moment; the client_id makes a retry safe"
+		s.all.opt.Log.Warn("a command failed", "error", err)
 	}
-	s.answer(errorFrame(ref, code, detail))
+	s.answer(errorFrame(ref, e.Code, e.Message))
 }
 
 // do runs a command. more writes what its answer says besides ok.

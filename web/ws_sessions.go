@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/problem"
 )
 
 // Subprotocol is the one protocol of the websocket route.
@@ -114,14 +115,13 @@ func NewSessions(service *chat.Service, verify auth.Verify, opt SessionOptions) 
 			WriteBufferPool:  &sync.Pool{},
 			Subprotocols:     []string{Subprotocol},
 			CheckOrigin:      func(*http.Request) bool { return true }, // checked before, with an answer of our own
-			Error: func(w http.ResponseWriter, _ *http.Request, status int, _ error) {
-				if status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusUpgradeRequired {
-					refuse(w, chat.Errorf(chat.CodeInvalid, "this route takes websocket handshakes, version 13"))
-					return
-				}
-				refuse(w, chat.Errorf(chat.CodeInternal, "handshake"))
-			},
 		},
+	}
+	s.upgrader.Error = func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
+		if status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusUpgradeRequired {
+			reason = chat.Errorf(chat.CodeInvalid, "this route takes websocket handshakes, version 13")
+		}
+		s.refuse(w, reason)
 	}
 	for _, o := range opt.Origins {
 		s.origins[o] = true
@@ -170,12 +170,12 @@ func (s *Sessions) snapshot() []*session {
 func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, err := s.admit(r)
 	if err != nil {
-		refuse(w, err)
+		s.refuse(w, err)
 		return
 	}
 	full, err := s.enter(who == nil)
 	if err != nil {
-		refuse(w, err)
+		s.refuse(w, err)
 		return
 	}
 	hijacker := &stallHijacker{ResponseWriter: w, conn: &stallConn{stallAfter: s.opt.StallAfter, lastChance: s.opt.CloseWithin}}
@@ -196,6 +196,15 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		one.end(restarting(spread))
 	}
 	go one.run()
+}
+
+// refuse answers a handshake that is not taken.
+func (s *Sessions) refuse(w http.ResponseWriter, err error) {
+	e := problem.Public(err)
+	if e.Code == chat.CodeInternal {
+		s.opt.Log.Error("handshake failed", "error", err)
+	}
+	problem.Write(w, problem.Status(e.Code), e, "")
 }
 
 // admit checks a handshake before it costs anything. who is nil where the token is to come with the hello.

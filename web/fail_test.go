@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -30,6 +31,7 @@ func TestErrorsOfTheInsideStayThere(t *testing.T) {
 		"a code that nobody knows": {&chat.Error{Code: "made_up", Message: canary}, 500, chat.CodeInternal},
 		"unexpected":               {errors.New(canary), 500, chat.CodeInternal},
 		"unavailable":              {&chat.Error{Code: chat.CodeUnavailable, Message: canary}, 503, chat.CodeUnavailable},
+		"a connection that broke":  {&chat.Error{Code: chat.CodeUnavailable, Message: canary, Cause: io.EOF}, 503, chat.CodeUnavailable},
 		"too slow":                 {fmt.Errorf("%s: %w", canary, context.DeadlineExceeded), 503, chat.CodeUnavailable},
 		"refused, with a cause":    {&chat.Error{Code: chat.CodeForbidden, Message: "no", Cause: errors.New(canary)}, 403, chat.CodeForbidden},
 	}

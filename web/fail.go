@@ -1,0 +1,56 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/problem"
+)
+
+// fail answers a request whose handler returned err: the one place where errors become answers.
+func (s *Server) fail(err error, c echo.Context) {
+	if c.Request().Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return // the client is gone: there is nobody to answer
+	}
+	e, status := translate(err)
+	s.metrics.errors.WithLabelValues(string(e.Code)).Inc()
+	if c.Response().Committed {
+		s.log.LogAttrs(c.Request().Context(), slog.LevelError, "a request failed in the middle of its answer", slog.Any("error", err))
+		return
+	}
+	id := ""
+	if status >= http.StatusInternalServerError {
+		id = rand.Text()
+		s.log.LogAttrs(c.Request().Context(), slog.LevelError, "request failed", slog.String("request_id", id),
+			slog.String("method", c.Request().Method), slog.String("route", c.Path()), slog.String("code", string(e.Code)), slog.Any("error", err))
+	}
+	problem.Write(c.Response(), status, e, id)
+}
+
+// translate gives what a client gets of an error: that of a handler, of the router or of the binder.
+func translate(err error) (e *chat.Error, status int) {
+	var h *echo.HTTPError
+	switch {
+	case errors.As(err, &e): // first: its cause may be any of those below
+	case errors.As(err, &h):
+		switch h.Code {
+		case http.StatusNotFound:
+			return errNoRoute, h.Code
+		case http.StatusMethodNotAllowed:
+			return chat.Errorf(chat.CodeInvalid, "this route does not take this method"), h.Code
+		case http.StatusBadRequest:
+			return chat.Errorf(chat.CodeInvalid, "a parameter has a value that its type does not take"), h.Code
+		}
+	case errors.Is(err, io.EOF): // of the binder, where a body has to be
+		return errNoBody, http.StatusBadRequest
+	}
+	e = problem.Public(err)
+	return e, problem.Status(e.Code)
+}
