@@ -89,7 +89,7 @@ func newPerson(t *testing.T, browser context.Context, node *harness.Node, name s
 func openPage(t *testing.T, browser context.Context, node *harness.Node, name string) *person {
 	t.Helper()
 	p := blankPage(t, browser, name)
-	p.do(chromedp.Navigate(node.URL()))
+	p.do(chromedp.Navigate(node.SignInURL()))
 	return p
 }
 

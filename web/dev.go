@@ -1,8 +1,10 @@
 package web
 
 import (
+	"crypto/subtle"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -11,13 +13,19 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// devToken signs anyone in under any name. It is there only where New got an Issue, which the configuration allows on a
-// loopback address with the embedded store; and it answers only what was made on this host: a page of another site, also
-// one that rebinds its name to 127.0.0.1, gets nothing.
+// DevSignIn is the development sign-in: whoever knows the code of this start may use any name.
+type DevSignIn struct {
+	Code  string // in the link that is printed at start; new each time
+	Issue func(user string) (token string, expires time.Time, err error)
+}
+
+// devToken signs in under any name whoever knows the code. The configuration allows it on a loopback address with the
+// embedded store only, and only requests made on this host are answered: not those of another site, also one that rebinds
+// its name to 127.0.0.1, and not those that a proxy on this host marks. A proxy that marks nothing does not know the code.
 func (s *Server) devToken(c echo.Context) error {
 	r := c.Request()
 	if !sameHost(r) || !sameOrigin(r) {
-		return chat.Errorf(chat.CodeForbidden, "the development sign-in is for this host and its own page")
+		return chat.Errorf(chat.CodeForbidden, "the development sign-in works on this host only, and from its own page")
 	}
 	var draft api.DevDraft
 	if err := c.Bind(&draft); err != nil {
@@ -26,7 +34,14 @@ func (s *Server) devToken(c echo.Context) error {
 	if !chat.ValidID(draft.User) {
 		return wire.ErrID("user")
 	}
-	token, expires, err := s.opt.Issue(draft.User)
+	code := ""
+	if draft.Code != nil {
+		code = *draft.Code
+	}
+	if subtle.ConstantTimeCompare([]byte(code), []byte(s.opt.Dev.Code)) != 1 {
+		return chat.Errorf(chat.CodeForbidden, "wrong or old sign-in code: open the link that chatd printed when it started")
+	}
+	token, expires, err := s.opt.Dev.Issue(draft.User)
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,12 @@ func TestDevelopmentSignIn(t *testing.T) {
 	sign := func(body string, header map[string]string) answer {
 		return s.do(request{method: "POST", path: "/v1/dev/token", body: body, header: header})
 	}
-	a := sign(`{"user":"alice"}`, map[string]string{"Origin": s.url, "Sec-Fetch-Site": "same-origin"})
+	_, code, _ := strings.Cut(s.node.SignInLink(), "#code=")
+	if len(code) < 16 || !strings.Contains(s.node.SignInLink(), s.url+"/") {
+		t.Fatalf("got the link %q", s.node.SignInLink())
+	}
+	with := `{"user":"alice","code":"` + code + `"}`
+	a := sign(with, map[string]string{"Origin": s.url, "Sec-Fetch-Site": "same-origin"})
 	got, _ := a.field("token").(string)
 	if a.status != 200 || got == "" || a.field("expires_at") == nil {
 		t.Fatalf("%d %s", a.status, a.body)
@@ -201,7 +206,14 @@ func TestDevelopmentSignIn(t *testing.T) {
 		"a name that is rebound": {"Host": "evil.example"},
 		"through a proxy":        {"X-Forwarded-For": "203.0.113.7"},
 	} {
-		checkProblem(t, name, sign(`{"user":"alice"}`, header), 403, "forbidden")
+		checkProblem(t, name, sign(with, header), 403, "forbidden")
+	}
+	// What a proxy that marks nothing lets through looks like a request of this host; it does not have the code.
+	for _, body := range []string{`{"user":"alice"}`, `{"user":"alice","code":""}`, `{"user":"alice","code":"` + code[1:] + `"}`} {
+		checkProblem(t, body, sign(body, nil), 403, "forbidden")
+	}
+	if another := start(t, func(c *node.Config) { c.JWTSecret = "" }); strings.HasSuffix(another.node.SignInLink(), code) {
+		t.Error("two starts have the same code")
 	}
 	for _, body := range []string{"", `{}`, `{"user":1}`, `{"user":"a:b"}`, `{"user":""}`, `{"user":"a","role":"admin"}`} {
 		checkProblem(t, body, sign(body, nil), 400, "invalid_request")

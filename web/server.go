@@ -30,16 +30,13 @@ type Options struct {
 	Proxies    []netip.Prefix    // whose forwarded addresses count
 	Static     map[string][]byte // the browser client by path, index.html among them; what is below assets/HASH/ never changes
 	Sessions   SessionHandler    // nil: no websocket route
-	Issue      Issue             // nil: no development sign-in
+	Dev        *DevSignIn        // nil: no development sign-in
 	Tasks      TaskAdmin         // the background work, for operators
 	Ready      func(ctx context.Context) error
 	Metrics    bool                   // the figures are on this address, for clients of the same host
 	Figures    []prometheus.Collector // further figures to be served beside the server's own
 	Log        *slog.Logger
 }
-
-// Issue makes a token for a user, for the development sign-in.
-type Issue func(user string) (token string, expires time.Time, err error)
 
 // Server is the HTTP layer. Make one with New.
 type Server struct {
@@ -89,7 +86,7 @@ func New(service *chat.Service, verify auth.Verify, opt Options) (*Server, error
 	if opt.Sessions != nil {
 		e.GET("/v1/ws", s.websocket)
 	}
-	if opt.Issue != nil {
+	if opt.Dev != nil {
 		e.POST("/v1/dev/token", s.devToken)
 	}
 	s.registerHealth(e)

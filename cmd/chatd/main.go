@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,10 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/redis/go-redis/v9/logging"
@@ -49,10 +50,13 @@ func dropEmpty(environ []string) {
 type commandLine struct {
 	node.Config `embed:"" group:"Settings of the server:"`
 
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+
 	Serve       serveCommand       `cmd:"" default:"1" help:"Serve (the default)."`
-	Token       tokenCommand       `cmd:"" help:"Make a token, with the configured secret or the generated one."`
+	Token       tokenCommand       `cmd:"" help:"Make a token with the configured secret or the generated one, or check one."`
 	Tasks       tasksCommand       `cmd:"" help:"See and steer the background work of a running server."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Help        helpCommand        `cmd:"" help:"Print this help, or that of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`
 }
 
@@ -68,18 +72,33 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	var line commandLine
 	exit := -1
 	parser, err := kong.New(&line, kong.Name("chatd"), kong.Description("Group messaging: a group is a log, a member is a cursor into it."),
-		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+		kong.Writers(stdout, stderr), kong.Vars{"version": versionLine()}, kong.Exit(func(code int) { exit = code }))
 	if err != nil {
 		return err
 	}
 	parsed, err := parser.Parse(longFlags(args))
 	if exit == 0 {
-		return nil // --help
+		return nil // --help or --version
+	}
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%w; see %s --help", err, commandOf(wrong.Context))
 	}
 	if err != nil {
 		return err
 	}
 	return parsed.Run(&world{ctx, environ, stdout, stderr}, line.Config)
+}
+
+// commandOf is the command that a line has got to.
+func commandOf(line *kong.Context) string {
+	words := []string{"chatd"}
+	for _, step := range line.Path {
+		if step.Command != nil && step.Command.Name != "serve" && step.Command.Name != "new" {
+			words = append(words, step.Command.Name)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=.*)?$`)
@@ -109,32 +128,30 @@ func (serveCommand) Run(w *world, c node.Config) error {
 	return errors.Join(n.Run(w.ctx), n.Close())
 }
 
-type tokenCommand struct {
-	User string        `required:"" help:"Id of the user."`
-	Role string        `help:"admin for an operator or a backend."`
-	TTL  time.Duration `name:"ttl" default:"24h" help:"How long the token holds."`
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"Command to explain."`
 }
 
-func (t tokenCommand) Run(w *world, c node.Config) error {
-	token, err := c.Token(t.User, t.Role, t.TTL)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(w.stdout, token)
-	return err
+func (h helpCommand) Run(w *world) error {
+	return run(w.ctx, append(h.Command, "--help"), nil, w.stdout, w.stderr)
 }
 
 type versionCommand struct{}
 
-// version is set by a release build; others tell what the toolchain knows.
+// version is set by a release build (-ldflags "-X main.version=..."); others tell what the toolchain knows.
 var version = ""
 
-func (versionCommand) Run(w *world) error {
+// versionLine says what was built, by which Go, for which system.
+func versionLine() string {
 	v := version
 	if info, ok := debug.ReadBuildInfo(); v == "" && ok {
 		v = info.Main.Version
 	}
-	_, err := fmt.Fprintln(w.stdout, "chatd", v)
+	return fmt.Sprintf("chatd %s (%s %s/%s)", cmp.Or(v, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func (versionCommand) Run(w *world) error {
+	_, err := fmt.Fprintln(w.stdout, versionLine())
 	return err
 }
 

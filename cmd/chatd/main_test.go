@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,25 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%v was taken", args)
 		}
 	}
-	if out, _, err := call(t, "version"); err != nil || !strings.HasPrefix(out, "chatd ") {
-		t.Errorf("version: %q, %v", out, err)
+	for _, args := range [][]string{{"version"}, {"--version"}, {"-version"}} {
+		if out, _, err := call(t, args...); err != nil || !strings.HasPrefix(out, "chatd ") || !strings.Contains(out, runtime.Version()) {
+			t.Errorf("%v: %q, %v", args, out, err)
+		}
+	}
+	for want, args := range map[string][]string{
+		"see chatd --help": {"-nope"}, "see chatd tasks --help": {"tasks", "nope"}, "see chatd token --help": {"token", "-nope"}, "see chatd tasks ls --help": {"tasks", "ls", "-nope"},
+	} {
+		if _, _, err := call(t, args...); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v: got error %v, want one that ends in %q", args, err, want)
+		}
+	}
+	for want, args := range map[string][]string{"CHATD_ADDR": {"help"}, "Let a queue claim nothing": {"help", "tasks"}, "How long the token": {"help", "token", "new"}} {
+		if out, _, err := call(t, args...); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if _, _, err := call(t, "help", "nope"); err == nil {
+		t.Error("help of a command that does not exist was given")
 	}
 	out, _, err := call(t, "--help")
 	if err != nil || !strings.Contains(out, "--addr") || !strings.Contains(out, "CHATD_ADDR") || strings.Contains(out, "CHATD_ARCHIVE") {
@@ -113,5 +131,39 @@ func TestAnEmptySettingIsNone(t *testing.T) {
 	}
 	if got := os.Getenv("CHATD_LOG"); got != "debug" {
 		t.Errorf("CHATD_LOG: got %q", got)
+	}
+}
+
+// TestTokenCheck makes tokens and looks at them: with the keys that made them, with others, and when they are over.
+func TestTokenCheck(t *testing.T) {
+	older, newer := strings.Repeat("o", 32), strings.Repeat("n", 32)
+	token := func(args ...string) string {
+		t.Helper()
+		out, _, err := call(t, append([]string{"token", "-user", "alice"}, args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out)
+	}
+	of := token("-jwt-secret", older, "-role", "admin", "-ttl", "1h")
+	out, _, err := call(t, "token", "check", of, "-jwt-secret", newer+","+older)
+	if err != nil || !strings.HasPrefix(out, "valid: user alice, role admin, expires 20") || !strings.Contains(out, "(in 59m5") && !strings.Contains(out, "(in 1h0m0s)") {
+		t.Errorf("got %q, %v", out, err)
+	}
+	// The first of several signs.
+	if _, _, err := call(t, "token", "check", token("-jwt-secret", newer+","+older), "-jwt-secret", newer); err != nil {
+		t.Errorf("a token of the first secret: %v", err)
+	}
+	for want, args := range map[string][]string{
+		"token signature is invalid":   {of, "-jwt-secret", newer},
+		"iss":                          {of, "-jwt-secret", older, "-jwt-issuer", "https://id.example"},
+		"malformed":                    {"x.y", "-jwt-secret", older},
+		"CHATD_JWT_SECRET":             {of, "-jwt-secret", "short," + older},
+		"there is no secret in " + "/": {of, "-data", t.TempDir()},
+		"see chatd token check --help": {},
+	} {
+		if _, _, err := call(t, append([]string{"token", "check"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got error %v, want one about %q", args, err, want)
+		}
 	}
 }

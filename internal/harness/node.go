@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"syscall"
 	"testing"
@@ -75,6 +76,17 @@ func NewNode(tb testing.TB, cfg Config) *Node {
 
 // URL is where the node serves.
 func (n *Node) URL() string { return "http://" + n.Addr }
+
+// SignInURL is the link that the last start printed for the development sign-in; URL where there is none.
+func (n *Node) SignInURL() string {
+	links := signInLink.FindAll(n.Log(), -1)
+	if len(links) == 0 {
+		return n.URL()
+	}
+	return string(links[len(links)-1])
+}
+
+var signInLink = regexp.MustCompile(`http://\S+#code=[\w-]+`)
 
 // Log is all that the node's processes wrote so far.
 func (n *Node) Log() []byte {

@@ -29,7 +29,7 @@ type Config struct {
 	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that holds the URL."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
-	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret of HS256 tokens, at least 32 bytes."`
+	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret of HS256 tokens, at least 32 bytes. Several by commas: the first signs, all verify."`
 	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that holds the secret."`
 	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the key set of RS256, ES256 and EdDSA tokens."`
 	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"What iss of a token must be."`
@@ -65,7 +65,7 @@ type Config struct {
 type settings struct {
 	Config
 	unenforced  []string // keys of settings that this version reads and does not act on
-	secret      []byte
+	secrets     [][]byte // the first signs, all verify
 	dev         bool
 	loopback    bool
 	proxies     []netip.Prefix
@@ -144,11 +144,16 @@ func (s *settings) checkTokens(p *problems) {
 	if s.JWTSecretFile != "" {
 		s.JWTSecret = readSetting(p, "CHATD_JWT_SECRET", s.JWTSecret, "CHATD_JWT_SECRET_FILE", s.JWTSecretFile)
 	}
-	s.secret = []byte(s.JWTSecret)
-	if len(s.secret) > 0 && len(s.secret) < secretBytesMin {
-		p.add("CHATD_JWT_SECRET", "want at least %d bytes, such as `openssl rand -base64 32` makes", secretBytesMin)
+	s.secrets = nil
+	if s.JWTSecret != "" {
+		for _, secret := range strings.Split(s.JWTSecret, ",") {
+			if len(secret) < secretBytesMin {
+				p.add("CHATD_JWT_SECRET", "want at least %d bytes, such as `openssl rand -base64 32` makes; several are separated by commas", secretBytesMin)
+			}
+			s.secrets = append(s.secrets, []byte(secret))
+		}
 	}
-	if s.Redis != "" && len(s.secret) == 0 && s.JWTJWKS == "" {
+	if s.Redis != "" && len(s.secrets) == 0 && s.JWTJWKS == "" {
 		p.add("CHATD_JWT_SECRET", "with CHATD_REDIS set, all nodes need the same keys for tokens: set CHATD_JWT_SECRET or CHATD_JWT_JWKS")
 	}
 }
@@ -252,7 +257,7 @@ func (s *settings) checkAbsent(p *problems) {
 func (s *settings) checkDev(p *problems) {
 	switch s.Dev {
 	case "auto":
-		s.dev = s.Redis == "" && s.loopback && len(s.secret) == 0 && s.JWTJWKS == ""
+		s.dev = s.Redis == "" && s.loopback && len(s.secrets) == 0 && s.JWTJWKS == ""
 	case "on", "1", "true":
 		s.dev = true
 		if s.Redis != "" || !s.loopback {

@@ -110,8 +110,8 @@ func TestConfigTakes(t *testing.T) {
 	if s, err = c.check(); err != nil {
 		t.Fatal(err)
 	}
-	if s.dev || string(s.secret) != testSecret || s.drainDelay != drainDelayDefault || s.durability != chat.DurabilityDisk {
-		t.Errorf("dev %v, secret of %d bytes, drain delay %s, durability %q", s.dev, len(s.secret), s.drainDelay, s.durability)
+	if s.dev || len(s.secrets) != 1 || string(s.secrets[0]) != testSecret || s.drainDelay != drainDelayDefault || s.durability != chat.DurabilityDisk {
+		t.Errorf("dev %v, %d secrets, drain delay %s, durability %q", s.dev, len(s.secrets), s.drainDelay, s.durability)
 	}
 	if s.limits.BodyBytesMax != 1000 || s.limits.PageMessagesMax != 50 || s.limits.PageMessages != 50 {
 		t.Errorf("limits %+v", s.limits)

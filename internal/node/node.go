@@ -28,6 +28,7 @@ import (
 type Node struct {
 	set       settings
 	log       *slog.Logger
+	output    io.Writer       // of the log
 	embedded  *embedded.Store // nil with Redis
 	store     *store.Store
 	sender    *deliver.Sender
@@ -42,6 +43,7 @@ type Node struct {
 	listener  net.Listener
 	admin     net.Listener // nil without an address of its own
 	made      bool         // the secret was made by this start
+	devCode   string       // of the development sign-in; empty: there is none
 }
 
 // Open checks the configuration, opens the store and listens. Nothing is served before Run.
@@ -50,7 +52,8 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if err != nil {
 		return nil, err
 	}
-	n = &Node{set: set, log: newLogger(set, output)}
+	output = &oneByOne{w: output}
+	n = &Node{set: set, log: newLogger(set, output), output: output}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -85,19 +88,15 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 // openTokens finds the keys for tokens. On the embedded store the first start makes a secret of its own where none is
 // configured, or where the development sign-in needs one.
 func (n *Node) openTokens(ctx context.Context) (err error) {
-	if len(n.set.secret) == 0 && n.set.Redis == "" && (n.set.JWTJWKS == "" || n.set.dev) {
-		if n.set.secret, n.made, err = keepSecret(n.set.Data); err != nil {
+	if len(n.set.secrets) == 0 && n.set.Redis == "" && (n.set.JWTJWKS == "" || n.set.dev) {
+		secret, made, err := keepSecret(n.set.Data)
+		if err != nil {
 			return err
 		}
+		n.set.secrets, n.made = [][]byte{secret}, made
 	}
-	n.verifier, err = auth.NewVerifier(ctx, auth.TokenOptions{
-		Secret: n.set.secret, JWKS: n.set.JWTJWKS, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience,
-		Egress: n.set.egress, Log: n.log,
-	})
-	if err != nil {
-		return fmt.Errorf("CHATD_JWT_JWKS: %w", err)
-	}
-	return nil
+	n.verifier, err = n.set.newVerifier(ctx, n.log)
+	return err
 }
 
 func (n *Node) openStore(ctx context.Context) (err error) {
@@ -131,17 +130,11 @@ func (n *Node) openWeb() (err error) {
 		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures, n.watch.gauge}, Log: n.log,
 	}
 	if n.set.dev {
-		opt.Issue = n.issue
+		n.devCode = newDevCode()
+		opt.Dev = &web.DevSignIn{Code: n.devCode, Issue: n.issue}
 	}
 	n.web, err = web.New(n.service, n.verifier.Verify, opt)
 	return err
-}
-
-// devTokenTTL is long enough for a day of trying things out.
-const devTokenTTL = 24 * time.Hour
-
-func (n *Node) issue(user string) (string, time.Time, error) {
-	return auth.SignToken(n.set.secret, auth.Claims{User: user, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience, TTL: devTokenTTL}, time.Now())
 }
 
 // Addr is where the node listens.
@@ -259,36 +252,4 @@ func (n *Node) Close() error {
 		n.embedded = nil
 	}
 	return errors.Join(errs...)
-}
-
-// announce says once what runs where, and for a first start how to go on.
-func (n *Node) announce() {
-	address := n.Addr().String()
-	if n.set.Redis == "" {
-		n.log.Info("store: embedded, for development and single small servers: one process, all data in memory, "+
-			"written to disk before each answer and synced each second; move to Redis with CHATD_REDIS", "data", n.set.Data)
-	} else {
-		n.log.Info("store: Redis, for production: any number of nodes; how much survives a failure is up to its persistence and replicas",
-			"prefix", n.set.Prefix)
-	}
-	if n.made {
-		n.log.Info("made a secret for tokens; get a token with: chatd token -user alice", "file", filepath.Join(n.set.Data, secretFile))
-	}
-	if n.set.dev {
-		n.log.Warn("development sign-in is on: anyone on this host may use any name", "page", "http://"+address+"/")
-	}
-	for _, key := range n.set.unenforced {
-		n.log.Warn("this version does not act on "+key+": nothing is limited by it", "key", key)
-	}
-	n.log.Info("listening", "address", address, "page", "http://"+address+"/", "docs", "http://"+address+"/docs")
-}
-
-func newLogger(s settings, output io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(s.Log)) // the value was checked
-	opt := &slog.HandlerOptions{Level: level}
-	if s.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(output, opt))
-	}
-	return slog.New(slog.NewTextHandler(output, opt))
 }

@@ -1,11 +1,13 @@
 package node
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,13 +63,10 @@ func keepSecret(data string) (secret []byte, made bool, err error) {
 	return secret, err == nil, readErr
 }
 
-// Token makes a token with the configured secret, else the one of the data folder. It touches no store, so it works
+// Token makes a token with the first configured secret, else the one of the data folder. It touches no store, so it works
 // beside a running server.
 func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
-	var p problems
-	s := settings{Config: c}
-	s.Redis, s.RedisFile = "", "" // where the data lives does not matter for a token
-	s.checkTokens(&p)
+	s, p := c.tokenSettings()
 	switch {
 	case !chat.ValidID(user):
 		p.add("-user", "want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
@@ -79,16 +78,61 @@ func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 	if err := errors.Join(p...); err != nil {
 		return "", err
 	}
-	if len(s.secret) == 0 {
-		secret, err := readSecret(c.Data)
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("there is no secret in %s yet: start chatd once, or set CHATD_JWT_SECRET", c.Data)
-		}
-		if err != nil {
-			return "", err
-		}
-		s.secret = secret
+	if err := s.findSecret(); err != nil {
+		return "", err
 	}
-	token, _, err := auth.SignToken(s.secret, auth.Claims{User: user, Role: role, Issuer: c.JWTIssuer, Audience: c.JWTAudience, TTL: ttl}, time.Now())
+	token, _, err := auth.SignToken(s.secrets[0], auth.Claims{User: user, Role: role, Issuer: c.JWTIssuer, Audience: c.JWTAudience, TTL: ttl}, time.Now())
 	return token, err
+}
+
+// CheckToken verifies a token as a server with this configuration would. The error says what is wrong with it.
+func (c Config) CheckToken(ctx context.Context, token string) (auth.Identity, error) {
+	s, p := c.tokenSettings()
+	s.checkNetworks(&p)
+	if err := errors.Join(p...); err != nil {
+		return auth.Identity{}, err
+	}
+	if s.JWTJWKS == "" {
+		if err := s.findSecret(); err != nil {
+			return auth.Identity{}, err
+		}
+	}
+	verifier, err := s.newVerifier(ctx, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	return verifier.Verify(ctx, token)
+}
+
+// tokenSettings are the settings that tokens depend on; where the messages are kept does not matter for them.
+func (c Config) tokenSettings() (settings, problems) {
+	var p problems
+	s := settings{Config: c}
+	s.Redis, s.RedisFile = "", ""
+	s.checkTokens(&p)
+	return s, p
+}
+
+// findSecret takes the generated secret of the data folder where none is configured.
+func (s *settings) findSecret() error {
+	if len(s.secrets) > 0 {
+		return nil
+	}
+	secret, err := readSecret(s.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no secret in %s yet: start chatd once, or set CHATD_JWT_SECRET", absolute(s.Data))
+	}
+	s.secrets = [][]byte{secret}
+	return err
+}
+
+// newVerifier makes what checks tokens by the settings.
+func (s *settings) newVerifier(ctx context.Context, log *slog.Logger) (*auth.Verifier, error) {
+	v, err := auth.NewVerifier(ctx, auth.TokenOptions{
+		Secrets: s.secrets, JWKS: s.JWTJWKS, Issuer: s.JWTIssuer, Audience: s.JWTAudience, Egress: s.egress, Log: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("CHATD_JWT_JWKS: %w", err)
+	}
+	return v, nil
 }

@@ -7,6 +7,7 @@
  */
 import { Problem, call, passing, routes } from "./api.js";
 import { createConnection } from "./connection.js";
+import { devCode } from "./dev.js";
 import { due, noted, settled, wire } from "./outbox.js";
 import { load, save } from "./saved.js";
 import * as state from "./state.js";
@@ -204,7 +205,7 @@ export function createClient(store) {
     try {
       if (!was.dev || Date.now() - renewedAt < 3000) throw new Problem("unauthenticated", "Your sign-in has ended. Please sign in again.");
       renewedAt = Date.now();
-      const { token, expires_at } = await call("POST", "/v1/dev/token", { body: { user: was.user } });
+      const { token, expires_at } = await call("POST", "/v1/dev/token", { body: { user: was.user, code: devCode() } });
       signIn = { ...was, token, expires_at };
       save("signin", signIn);
       planRenewal();

@@ -2,6 +2,7 @@
 import { createActions } from "./actions.js";
 import { addressed } from "./address.js";
 import { createClient } from "./client.js";
+import { takeDevCode } from "./dev.js";
 import { html, render } from "./html.js";
 import { load, save } from "./saved.js";
 import { initialState, totalUnread } from "./state.js";
@@ -11,6 +12,7 @@ import { App } from "./views/app.js";
 /** The cursors are written down at most this often; an older one only means that a little comes twice. */
 const SAVE_MS = 500;
 
+takeDevCode();
 const store = createStore(initialState());
 const client = createClient(store);
 const actions = createActions(store, client);
@@ -51,6 +53,7 @@ store.subscribe(() => {
 });
 
 addEventListener("hashchange", () => {
+  takeDevCode();
   if (store.get().open !== addressed()) actions.open(addressed());
 });
 addEventListener("pagehide", saveCursors);

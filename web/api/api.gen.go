@@ -222,6 +222,9 @@ type Cursors = chat.Cursors
 
 // DevDraft defines model for DevDraft.
 type DevDraft struct {
+	// Code The code of the printed link. Without it, or with that of an earlier start, 403.
+	Code *string `json:"code,omitempty"`
+
 	// User Compared byte for byte.
 	User Id `json:"user"`
 }

@@ -24,7 +24,7 @@ const (
 // TokenOptions say which tokens hold. With both a secret and a key set each has its own algorithms, so neither can be
 // taken for the other.
 type TokenOptions struct {
-	Secret   []byte         // HS256
+	Secrets  [][]byte       // HS256; each verifies, so that a secret can be replaced without a break
 	JWKS     string         // RS256, ES256 and EdDSA: the URL or the file of a key set
 	Issuer   string         // what `iss` must be; empty: anything
 	Audience string         // what `aud` must hold; empty: anything
@@ -36,11 +36,12 @@ type TokenOptions struct {
 // Verifier checks bearer tokens by RFC 7519 and the rules of RFC 8725: the algorithm is bound to the key, never taken from
 // the token alone. Verified tokens are remembered until they end or the keys change.
 type Verifier struct {
-	opt    TokenOptions
-	algs   []string
-	parser *jwt.Parser
-	keys   *keySet // nil without a key set
-	known  *tokenCache
+	opt     TokenOptions
+	algs    []string
+	parser  *jwt.Parser
+	secrets jwt.VerificationKeySet // of HS256
+	keys    *keySet                // nil without a key set
+	known   *tokenCache
 }
 
 // NewVerifier checks the keys. A key set's URL that does not answer is no error: it is tried again when a token needs it.
@@ -52,9 +53,12 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 		opt.Now = time.Now
 	}
 	v := &Verifier{opt: opt, known: newTokenCache(tokensMax)}
-	if len(opt.Secret) > 0 {
-		if len(opt.Secret) < secretBytesMin {
-			return nil, errShortSecret
+	if len(opt.Secrets) > 0 {
+		for _, secret := range opt.Secrets {
+			if len(secret) < secretBytesMin {
+				return nil, errShortSecret
+			}
+			v.secrets.Keys = append(v.secrets.Keys, secret)
 		}
 		v.algs = append(v.algs, jwt.SigningMethodHS256.Alg())
 	}
@@ -147,7 +151,7 @@ func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
 		}
 	}
 	if t.Method == jwt.SigningMethodHS256 {
-		return v.opt.Secret, nil
+		return v.secrets, nil
 	}
 	return v.keys.find(ctx, t)
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -119,7 +120,7 @@ type object = map[string]any
 func TestTokens(t *testing.T) {
 	k := testKeys()
 	v, err := NewVerifier(context.Background(), TokenOptions{
-		Secret: testSecret, Issuer: "https://id.example", Audience: "chat", Now: func() time.Time { return testNow },
+		Secrets: [][]byte{testSecret}, Issuer: "https://id.example", Audience: "chat", Now: func() time.Time { return testNow },
 		JWKS: writeKeySet(t, keySetJSON(jwk("r", &k.rsa.PublicKey), jwk("e", &k.ec.PublicKey), jwk("d", k.ed.Public()))),
 	})
 	if err != nil {
@@ -252,7 +253,7 @@ func TestKeysRefusedAtStart(t *testing.T) {
 	}
 	cases := map[string]TokenOptions{
 		"nothing":        {},
-		"short secret":   {Secret: testSecret[:31]},
+		"short secret":   {Secrets: [][]byte{testSecret, testSecret[:31]}},
 		"no file":        {JWKS: filepath.Join(t.TempDir(), "none.json")},
 		"no JSON":        {JWKS: writeKeySet(t, []byte("x"))},
 		"no keys":        {JWKS: writeKeySet(t, keySetJSON())},
@@ -381,7 +382,7 @@ func TestTokenCacheIsBounded(t *testing.T) {
 // TestRememberedTokenEnds verifies a token until it is remembered, and then moves the clock across its end.
 func TestRememberedTokenEnds(t *testing.T) {
 	now := testNow
-	v, err := NewVerifier(context.Background(), TokenOptions{Secret: testSecret, Now: func() time.Time { return now }})
+	v, err := NewVerifier(context.Background(), TokenOptions{Secrets: [][]byte{testSecret}, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +406,7 @@ func TestRememberedTokenEnds(t *testing.T) {
 
 // FuzzVerify shows that nothing but what the key signed passes, and that nothing panics.
 func FuzzVerify(f *testing.F) {
-	v, err := NewVerifier(context.Background(), TokenOptions{Secret: testSecret, Now: func() time.Time { return testNow }})
+	v, err := NewVerifier(context.Background(), TokenOptions{Secrets: [][]byte{testSecret}, Now: func() time.Time { return testNow }})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -431,7 +432,7 @@ func FuzzVerify(f *testing.F) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	v, err := NewVerifier(context.Background(), TokenOptions{Secret: testSecret})
+	v, err := NewVerifier(context.Background(), TokenOptions{Secrets: [][]byte{testSecret}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -444,5 +445,28 @@ func BenchmarkVerify(b *testing.B) {
 		if _, err := v.Verify(context.Background(), token); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestSecretsRotate replaces a secret while tokens of the old one are about: both hold as long as both are configured.
+func TestSecretsRotate(t *testing.T) {
+	older, newer := bytes.Repeat([]byte("o"), 32), bytes.Repeat([]byte("n"), 32)
+	claims := object{"sub": "alice", "exp": testNow.Add(time.Hour).Unix()}
+	verify := func(secret []byte, with ...[]byte) error {
+		t.Helper()
+		v, err := NewVerifier(t.Context(), TokenOptions{Secrets: with, Now: func() time.Time { return testNow }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = v.Verify(t.Context(), sign(t, jwt.SigningMethodHS256, secret, nil, claims))
+		return err
+	}
+	for _, secret := range [][]byte{older, newer} {
+		if err := verify(secret, newer, older); err != nil {
+			t.Errorf("a token of one of two secrets: %v", err)
+		}
+	}
+	if err := verify(older, newer); err == nil || !strings.Contains(err.Error(), "signature is invalid") {
+		t.Errorf("a token of a secret that is gone: got %v, want that its signature is invalid", err)
 	}
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/chatd/chatd/internal/node"
+)
+
+// checkTimeout is how long a key set of a URL may take.
+const checkTimeout = 10 * time.Second
+
+// tokenCommand makes a token, unless it is told to check one.
+type tokenCommand struct {
+	New   tokenNewCommand   `cmd:"" default:"withargs" help:"Make a token (the default)."`
+	Check tokenCheckCommand `cmd:"" help:"Say whether the configured keys take a token, and if not, why."`
+}
+
+type tokenNewCommand struct {
+	User string        `required:"" help:"Id of the user."`
+	Role string        `help:"admin for an operator or a backend."`
+	TTL  time.Duration `name:"ttl" default:"24h" help:"How long the token is valid."`
+}
+
+func (t tokenNewCommand) Run(w *world, c node.Config) error {
+	token, err := c.Token(t.User, t.Role, t.TTL)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w.stdout, token)
+	return err
+}
+
+type tokenCheckCommand struct {
+	Token string `arg:"" help:"The token."`
+}
+
+func (t tokenCheckCommand) Run(w *world, c node.Config) error {
+	ctx, cancel := context.WithTimeout(w.ctx, checkTimeout)
+	defer cancel()
+	who, err := c.CheckToken(ctx, t.Token)
+	if err != nil {
+		return err
+	}
+	role := "no role"
+	if who.Admin {
+		role = "role admin"
+	}
+	_, err = fmt.Fprintf(w.stdout, "valid: user %s, %s, expires %s (in %s)\n", who.User, role, who.Expires.UTC().Format(time.RFC3339),
+		time.Until(who.Expires).Round(time.Second))
+	return err
+}

@@ -1,0 +1,116 @@
+package node
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/web/auth"
+)
+
+// devTokenTTL is long enough for a day of trying things out.
+const devTokenTTL = 24 * time.Hour
+
+func (n *Node) issue(user string) (string, time.Time, error) {
+	return auth.SignToken(n.set.secrets[0], auth.Claims{User: user, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience, TTL: devTokenTTL}, time.Now())
+}
+
+// newDevCode makes the code of the development sign-in: 128 random bits.
+func newDevCode() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// announce says once what runs where, and how to go on.
+func (n *Node) announce() {
+	page := n.page()
+	if n.set.Redis == "" {
+		n.log.Info("store: embedded, for development and small single servers: one process, all data in memory, "+
+			"written to disk before each answer and synced each second; move to Redis with CHATD_REDIS", "data", absolute(n.set.Data))
+	} else {
+		n.log.Info("store: Redis, for production: any number of nodes; what survives a failure depends on its persistence and replicas",
+			"prefix", n.set.Prefix)
+	}
+	if n.made {
+		n.log.Info("generated a token secret; get a token with: chatd token -user alice", "file", absolute(filepath.Join(n.set.Data, secretFile)))
+	}
+	for _, key := range n.set.unenforced {
+		n.log.Warn("this version does not enforce "+key, "key", key)
+	}
+	n.log.Info("listening", "address", n.Addr().String(), "page", page+"/", "docs", page+"/docs")
+	if link := n.SignInLink(); link != "" {
+		n.invite(link)
+	}
+}
+
+// page is where people on this host find the browser client.
+func (n *Node) page() string {
+	page, err := URL(n.Addr().String())
+	if err != nil {
+		return "http://" + n.Addr().String() // it listens there, so it is an address
+	}
+	return page
+}
+
+// SignInLink opens the browser client with the code of the development sign-in; empty where that is off. The code stands
+// in the fragment, which browsers send to nobody.
+func (n *Node) SignInLink() string {
+	if n.devCode == "" {
+		return ""
+	}
+	return n.page() + "/#code=" + n.devCode
+}
+
+// invite says how to sign in for development: in plain lines for a person, in a record where logs are for programs.
+func (n *Node) invite(link string) {
+	if n.set.LogFormat == "json" {
+		n.log.Warn("development sign-in is on: whoever has this link may use any name", "page", link)
+		return
+	}
+	_, _ = fmt.Fprintf(n.output, invitation, link)
+}
+
+const invitation = `
+  Development sign-in is on: whoever has this link may use any name. It changes with each start.
+
+    Open    %[1]s
+
+  To chat with yourself, open the same link in a private window or another browser and pick a second name.
+
+`
+
+// absolute is a path that means the same in another folder.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+func newLogger(s settings, output io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.Log)) // the value was checked
+	opt := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(output, opt))
+	}
+	return slog.New(slog.NewTextHandler(output, opt))
+}
+
+// oneByOne lets several write to one writer, each write whole.
+type oneByOne struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (o *oneByOne) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(b)
+}
