@@ -117,8 +117,8 @@ func (d GroupDraft) check() error {
 	if d.ID != "" && (!ValidID(d.ID) || d.ID == PublicName) {
 		return Invalid("id: not a valid group id")
 	}
-	if d.Key != "" && !ValidKey(d.Key) {
-		return Invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
+	if err := CheckKey("Idempotency-Key", d.Key); err != nil {
+		return err
 	}
 	if d.Visibility != "" {
 		if err := checkVisibility(d.Visibility); err != nil {

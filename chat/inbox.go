@@ -55,8 +55,8 @@ func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct
 	if err := cmp.Or(CheckCaller(by), CheckUser("user", to), CheckBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
 		return Item{}, false, err
 	}
-	if d.ClientID != "" && !ValidKey(d.ClientID) {
-		return Item{}, false, Invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
+	if err := CheckKey("client_id", d.ClientID); err != nil {
+		return Item{}, false, err
 	}
 	it = Item{Kind: ItemDirect, From: by.User, Body: d.Body, ClientID: d.ClientID}
 	if d.Data != nil && string(d.Data) != "null" {

@@ -13,8 +13,8 @@ func (s *Service) Once(ctx context.Context, by Caller, key, content string, do f
 	if err := CheckCaller(by); err != nil {
 		return Answer{}, false, err
 	}
-	if !ValidKey(key) {
-		return Answer{}, false, Invalid("Idempotency-Key: 1 to %d printable ASCII characters", keyBytesMax)
+	if err := CheckKey("Idempotency-Key", key); err != nil {
+		return Answer{}, false, err
 	}
 	first, err := s.stores.Claim(ctx, by.User, key, Hash([]byte(content)))
 	if err != nil {

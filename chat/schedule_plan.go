@@ -11,7 +11,7 @@ import (
 
 // Bounds of schedules.
 const (
-	aheadMax      = 366 * 24 * time.Hour // how far ahead a message may be put: a year, whichever
+	AheadMax      = 366 * 24 * time.Hour // how far ahead a message may be put: a year, whichever
 	lateMax       = 10 * time.Second     // above it an occurrence was missed: misfire says what becomes of it. A lease of a dead node and a sweep are less
 	missedMax     = 10_000               // missed occurrences that are counted at a time: 10 ms of looking at the calendar
 	scheduleCount = 1_000_000_000        // occurrences of one schedule, where it bounds them
@@ -19,8 +19,8 @@ const (
 
 var errUntil = &Error{Code: CodeOutOfRange, Message: "until: nothing would fire before it"}
 
-// instantMs is an instant in ms, rounded up: nothing fires early.
-func instantMs(t time.Time) int64 {
+// InstantMs is an instant in ms, rounded up: nothing fires early.
+func InstantMs(t time.Time) int64 {
 	return t.Add(time.Millisecond - 1).UnixMilli()
 }
 
@@ -62,10 +62,10 @@ func (s *Service) newPlan(ctx context.Context, by Caller, group, user string, d 
 
 // once plans for an instant. One that is over is sent at once.
 func (p *SchedulePlan) once(at time.Time, nowMs int64) (nextMs int64, err error) {
-	if at.After(time.UnixMilli(nowMs).Add(aheadMax)) {
-		return 0, Errorf(CodeOutOfRange, "at most %d days ahead", int(aheadMax.Hours()/24))
+	if at.After(time.UnixMilli(nowMs).Add(AheadMax)) {
+		return 0, Errorf(CodeOutOfRange, "at most %d days ahead", int(AheadMax.Hours()/24))
 	}
-	p.AtMs = instantMs(at)
+	p.AtMs = InstantMs(at)
 	return max(p.AtMs, nowMs), nil
 }
 

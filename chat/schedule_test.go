@@ -610,3 +610,15 @@ func TestScheduleIsForgotten(t *testing.T) {
 	_, err = b.Schedule(b.ctx, as("alice"), v.ID)
 	b.refused("forgotten", err, chat.CodeNotFound)
 }
+
+// TestFiringWaitsForTheStore: as long as the store cannot be reached no run counts as failed, so that an outage makes no
+// schedule a dead letter.
+func TestFiringWaitsForTheStore(t *testing.T) {
+	b := newBench(t)
+	b.must(b.stores.Close())
+	err := b.Handlers()[chat.TaskSchedule].Run(b.ctx, chat.TaskRun{Payload: []byte(`{"schedule":"p00-x","version":1}`)})
+	var later *chat.Postponed
+	if !errors.As(err, &later) || later.Cause != nil || later.After <= 0 {
+		t.Errorf("got %v, want it postponed without an attempt", err)
+	}
+}

@@ -85,8 +85,8 @@ func (s *Service) draftEntry(by Caller, group string, d Draft) (Entry, error) {
 	}
 	e := Entry{Group: group, From: by.User, Kind: d.Kind, ClientID: d.ClientID, ReplyTo: d.ReplyTo, Target: d.Target,
 		Emoji: d.Emoji, Removed: d.Removed}
-	if d.ClientID != "" && !ValidKey(d.ClientID) {
-		return Entry{}, Invalid("client_id: 1 to %d printable ASCII characters", keyBytesMax)
+	if err := CheckKey("client_id", d.ClientID); err != nil {
+		return Entry{}, err
 	}
 	if d.ReplyTo != 0 {
 		if err := checkID("reply_to", d.ReplyTo, 1); err != nil {

@@ -280,8 +280,6 @@ type Stores interface {
 	InboxStore
 	KeyStore
 	KnownStore
-	AnnouncementStore
-	AnnouncementRuns
 	SignalStore
 	CleanupStore
 	TaskStore

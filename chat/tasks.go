@@ -27,8 +27,6 @@ func (s *Service) Handlers() map[string]TaskKind {
 		TaskEnded:          Handle(s.tellEnded),
 		TaskWebhooks:       Handle(s.spreadWebhooks),
 		TaskHook:           s.hookKind(),
-		TaskAnnounce:       Patient(s.announce),
-		TaskAnnouncePage:   Patient(s.announcePart),
 		TaskNotify:         Handle(s.notify),
 		TaskNotifyInbox:    Handle(s.notifyInbox),
 		TaskTell:           Handle(s.tellDevices),

@@ -55,6 +55,14 @@ func ValidKey(key string) bool {
 	return true
 }
 
+// CheckKey checks the retry key that the request has in field; it may be absent.
+func CheckKey(field, key string) error {
+	if key != "" && !ValidKey(key) {
+		return Invalid("%s: 1 to %d printable ASCII characters", field, keyBytesMax)
+	}
+	return nil
+}
+
 // Invalid makes an invalid_request error whose message says what is wrong with the request.
 func Invalid(format string, args ...any) error { return Errorf(CodeInvalid, format, args...) }
 

@@ -133,8 +133,8 @@ func (s *Service) newWebhook(by Caller, d WebhookDraft) (Webhook, error) {
 	}
 	w := Webhook{ID: NewID(""), URL: d.URL, Secrets: []WebhookSecret{{Secret: newSecret()}}, CreatedAt: TimeMs(s.opt.Now())}
 	if d.Key != "" {
-		if !ValidKey(d.Key) {
-			return Webhook{}, Invalid("the key must be 1 to %d printable ASCII characters", keyBytesMax)
+		if err := CheckKey("Idempotency-Key", d.Key); err != nil {
+			return Webhook{}, err
 		}
 		w.ID = NewID(Hash([]byte("webhook"), []byte(by.User), []byte(d.Key), []byte(d.URL)))
 	}

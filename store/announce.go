@@ -8,7 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 )
+
+var _ announce.Store = (*Store)(nil)
 
 var (
 	announceCreateScript = newScript("announce/create")
@@ -48,7 +51,7 @@ func (a announceKeys) allTargets() []string {
 
 // runTask is the id of the task that starts a run.
 func (a announceKeys) runTask(run int64) string {
-	return keyedTaskID(0, chat.TaskAnnounce, fmt.Sprintf("%s %d", a.id, run))
+	return keyedTaskID(0, announce.TaskRun, fmt.Sprintf("%s %d", a.id, run))
 }
 
 // announcements is a ZSET of all announcements: id -> place in the list, about the ms when it was made. Only the one in
@@ -56,7 +59,7 @@ func (a announceKeys) runTask(run int64) string {
 func (k keyspace) announcements(partition int) string { return k.tagged(partition) + "announcements" }
 
 // CreateAnnouncement makes an announcement and the task that starts it. Once more with the same id does nothing.
-func (s *Store) CreateAnnouncement(ctx context.Context, a chat.NewAnnouncement) error {
+func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnouncement) error {
 	k := s.keys.announcement(a.ID)
 	lists := make([][]any, s.keys.partitions)
 	for _, user := range a.Users {
@@ -88,19 +91,19 @@ func (s *Store) CreateAnnouncement(ctx context.Context, a chat.NewAnnouncement) 
 var recordFields = []string{"draft", "state", "run", "next_ms", "created_ms", "targets", "closed", "total", "delivered", "failed"}
 
 // Announcement reads one announcement; while a run is on its way, its counts are those of the parts, each of one instant.
-func (s *Store) Announcement(ctx context.Context, id string) (chat.AnnouncementRecord, error) {
+func (s *Store) Announcement(ctx context.Context, id string) (announce.Record, error) {
 	list, err := s.announcementsByID(ctx, []string{id})
 	if err != nil {
-		return chat.AnnouncementRecord{}, err
+		return announce.Record{}, err
 	}
 	if len(list) == 0 {
-		return chat.AnnouncementRecord{}, chat.ErrNotFound
+		return announce.Record{}, chat.ErrNotFound
 	}
 	return list[0], nil
 }
 
 // Announcements pages through the announcements, the newest first, from before a place on; 0: from the newest.
-func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]chat.AnnouncementRecord, error) {
+func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]announce.Record, error) {
 	highest := "+inf"
 	if before > 0 {
 		highest = "(" + strconv.FormatInt(before, 10)
@@ -127,7 +130,7 @@ func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]c
 }
 
 // announcementsByID reads announcements, without those that are not there.
-func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]chat.AnnouncementRecord, error) {
+func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]announce.Record, error) {
 	records := make([]*redis.SliceCmd, len(ids))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, id := range ids {
@@ -137,13 +140,13 @@ func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]chat.Ann
 	if err != nil {
 		return nil, err
 	}
-	var list []chat.AnnouncementRecord
+	var list []announce.Record
 	for i, id := range ids {
 		r := reply(records[i].Val())
 		if r.text(1) == "" {
 			continue
 		}
-		one := chat.AnnouncementRecord{ID: id, Draft: []byte(r.text(0)), State: chat.AnnouncementState(r.text(1)), Run: r.number(2),
+		one := announce.Record{ID: id, Draft: []byte(r.text(0)), State: announce.State(r.text(1)), Run: r.number(2),
 			NextMs: r.number(3), CreatedMs: r.number(4), Total: r.number(7), Delivered: r.number(8), Failed: r.number(9)}
 		if r.text(6) == "0" {
 			parts, err := s.announcementParts(ctx, id)
@@ -249,8 +252,8 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	}
 	for i, id := range oldest.Val() {
 		r := reply(states[i].Val())
-		state := chat.AnnouncementState(r.text(0))
-		if state != chat.AnnouncementDone && state != chat.AnnouncementCancelled {
+		state := announce.State(r.text(0))
+		if state != announce.Done && state != announce.Cancelled {
 			continue
 		}
 		if r.text(1) != "1" {

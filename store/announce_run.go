@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 
 // runPayload is the payload of the task that starts a run.
 func runPayload(id string, run int64) []byte {
-	payload, _ := json.Marshal(chat.AnnounceTask{Announcement: id, Run: run}) // cannot fail: a string and a number
+	payload, _ := json.Marshal(announce.RunTask{Announcement: id, Run: run}) // cannot fail: a string and a number
 	return payload
 }
 
@@ -66,9 +67,9 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 		if r.text(0) != "" {
 			targets = strconv.FormatInt(lengths[p].Val(), 10)
 		}
-		part := chat.AnnouncementPart{Announcement: id, Run: run, Partition: p}
+		part := announce.Part{Announcement: id, Run: run, Partition: p}
 		payload, _ := json.Marshal(part) // cannot fail: a string and two numbers
-		task := keyedTaskID(p, chat.TaskAnnouncePage, id+" "+strconv.FormatInt(run, 10))
+		task := keyedTaskID(p, announce.TaskPart, id+" "+strconv.FormatInt(run, 10))
 		keys := append([]string{k.part(p), s.keys.users(p)}, s.keys.queue(p).Enqueue()...)
 		starts[p] = call{announcePartScript, keys, []any{run, targets, r.text(1), task, payload}}
 	}
@@ -77,7 +78,7 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 
 // AnnouncementPage reads what comes next in a part: users, as many as the announcement says, or one group. nil: the part
 // is done with this run, or stopped.
-func (s *Store) AnnouncementPage(ctx context.Context, part chat.AnnouncementPart) (*chat.AnnouncementPage, error) {
+func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*announce.Batch, error) {
 	if part.Partition >= s.keys.partitions {
 		return nil, nil
 	}
@@ -91,10 +92,10 @@ func (s *Store) AnnouncementPage(ctx context.Context, part chat.AnnouncementPart
 		return nil, err
 	}
 	r, here := reply(record.Val()), reply(at.Val())
-	if r.text(0) != string(chat.AnnouncementRunning) || here.number(0) != part.Run || here.text(1) == "1" || here.text(2) != "" {
+	if r.text(0) != string(announce.Running) || here.number(0) != part.Run || here.text(1) == "1" || here.text(2) != "" {
 		return nil, nil
 	}
-	page := &chat.AnnouncementPage{AnnouncementPart: part, Draft: []byte(r.text(1)), Cursor: here.text(3)}
+	page := &announce.Batch{Part: part, Draft: []byte(r.text(1)), Cursor: here.text(3)}
 	limit := int(r.number(3))
 	if r.text(2) == "" {
 		return page, s.pageOfAll(ctx, page, limit)
@@ -103,7 +104,7 @@ func (s *Store) AnnouncementPage(ctx context.Context, part chat.AnnouncementPart
 }
 
 // pageOfAll takes the users that come next by their ids; the cursor is the last one.
-func (s *Store) pageOfAll(ctx context.Context, page *chat.AnnouncementPage, limit int) error {
+func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int) error {
 	from := "-"
 	if page.Cursor != "" {
 		from = "(" + page.Cursor
@@ -127,7 +128,7 @@ func (s *Store) pageOfAll(ctx context.Context, page *chat.AnnouncementPage, limi
 }
 
 // pageOfTargets takes the targets that come next in their list; the cursor is how many are done.
-func (s *Store) pageOfTargets(ctx context.Context, page *chat.AnnouncementPage, list string, limit int) error {
+func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list string, limit int) error {
 	done := number(page.Cursor)
 	var targets *redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) { targets = pipe.LRange(ctx, list, done, done+int64(limit)) })
@@ -152,7 +153,7 @@ func (s *Store) pageOfTargets(ctx context.Context, page *chat.AnnouncementPage, 
 }
 
 // AnnounceToUsers puts an item into the inboxes of a page and moves the part on, where it is still where the page begins.
-func (s *Store) AnnounceToUsers(ctx context.Context, page *chat.AnnouncementPage, item chat.NewItem) error {
+func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item chat.NewItem) error {
 	k := s.keys.announcement(page.Announcement)
 	p := page.Partition
 	keys := make([]string, 0, 12+3*len(page.Users))
@@ -171,7 +172,7 @@ func (s *Store) AnnounceToUsers(ctx context.Context, page *chat.AnnouncementPage
 
 // AnnounceToGroup appends a message to the log of the group of a page and moves the part on, where it is still where the
 // page begins. The sender need not be a member; a group that is not there counts as failed.
-func (s *Store) AnnounceToGroup(ctx context.Context, page *chat.AnnouncementPage, a chat.Append) error {
+func (s *Store) AnnounceToGroup(ctx context.Context, page *announce.Batch, a chat.Append) error {
 	keys, args := s.appendArgs(a)
 	c := call{announceGroupScript, append([]string{s.keys.announcement(page.Announcement).part(page.Partition)}, keys...),
 		append([]any{page.Run, page.Cursor, page.Next, flag(page.Last)}, args...)}

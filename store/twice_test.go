@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
@@ -80,22 +81,22 @@ func TestStepsDoneTwice(t *testing.T) {
 		a := text("g", "alice")
 		return chat.Firing{ID: scheduled, Version: version, Run: run, Recurs: true, NextMs: 2, Epoch: "e", Append: &a}
 	}
-	announced := func(id string, change func(*chat.NewAnnouncement)) func() error {
+	announced := func(id string, change func(*announce.NewAnnouncement)) func() error {
 		return func() error {
-			a := chat.NewAnnouncement{ID: id, Draft: []byte("{}"), Priority: chat.PriorityLow, Page: 10, Users: []string{"dora"}, Groups: []string{"g"}}
+			a := announce.NewAnnouncement{ID: id, Draft: []byte("{}"), Priority: chat.PriorityLow, Page: 10, Users: []string{"dora"}, Groups: []string{"g"}}
 			change(&a)
 			return s.CreateAnnouncement(ctx, a)
 		}
 	}
-	asIs := func(*chat.NewAnnouncement) {}
+	asIs := func(*announce.NewAnnouncement) {}
 	begins := func(id string, nextMs int64) func() error {
 		return func() error { _, _, err := s.BeginAnnouncement(ctx, id, 1, nextMs); return err }
 	}
 	tells := func() func() error {
-		var page *chat.AnnouncementPage // as it was read the first time
+		var page *announce.Batch // as it was read the first time
 		return func() (err error) {
 			if page == nil {
-				if page, err = s.AnnouncementPage(ctx, chat.AnnouncementPart{Announcement: "a", Run: 1}); err != nil || page == nil {
+				if page, err = s.AnnouncementPage(ctx, announce.Part{Announcement: "a", Run: 1}); err != nil || page == nil {
 					return errors.Join(err, errors.New("no page comes"))
 				}
 			}
@@ -147,7 +148,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"tell users", tells(), nil},
 		{"tell a group", tells(), nil},
 		{"close", func() error { return s.CloseAnnouncement(ctx, "a", 1) }, nil},
-		{"announce again and again", announced("b", func(a *chat.NewAnnouncement) { a.All, a.Users, a.Groups = true, nil, nil }), nil},
+		{"announce again and again", announced("b", func(a *announce.NewAnnouncement) { a.All, a.Users, a.Groups = true, nil, nil }), nil},
 		{"begin the first run", begins("b", 9e15), nil},
 		{"start the first run", func() error { return s.StartAnnouncement(ctx, "b", 1) }, nil},
 		{"cancel an announcement", func() error { return s.CancelAnnouncement(ctx, "b") }, nil},

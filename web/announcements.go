@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -20,15 +21,15 @@ func (s *Server) CreateAnnouncement(ctx context.Context, r api.CreateAnnouncemen
 	}
 	return s.keyed(ctx, "createAnnouncement", r.Params.IdempotencyKey, r.Body, http.StatusAccepted, func(key string) (any, error) {
 		draft.Key = key
-		return s.service.Announce(ctx, callerOf(ctx), draft)
+		return s.announcements.Create(ctx, callerOf(ctx), draft)
 	})
 }
 
 func (a rawAnswer) VisitCreateAnnouncementResponse(w http.ResponseWriter) error { return a.write(w) }
 
-func announcementDraft(b *api.AnnouncementDraft) (chat.AnnouncementDraft, error) {
-	d := chat.AnnouncementDraft{
-		To:   chat.AnnouncementTarget{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
+func announcementDraft(b *api.AnnouncementDraft) (announce.Draft, error) {
+	d := announce.Draft{
+		To:   announce.Target{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
 		Body: b.Body, Data: b.Data, Cron: deref(b.Cron), Timezone: deref(b.Timezone), Priority: deref(b.Priority),
 	}
 	if err := checkIDs("groups", d.To.Groups); err != nil {
@@ -50,7 +51,7 @@ func announcementDraft(b *api.AnnouncementDraft) (chat.AnnouncementDraft, error)
 
 // ListAnnouncements serves GET /v1/announcements.
 func (s *Server) ListAnnouncements(ctx context.Context, r api.ListAnnouncementsRequestObject) (api.ListAnnouncementsResponseObject, error) {
-	list, err := s.service.Announcements(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	list, err := s.announcements.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +60,11 @@ func (s *Server) ListAnnouncements(ctx context.Context, r api.ListAnnouncementsR
 
 // GetAnnouncement serves GET /v1/announcements/{announcement}.
 func (s *Server) GetAnnouncement(ctx context.Context, r api.GetAnnouncementRequestObject) (api.GetAnnouncementResponseObject, error) {
-	announcement, err := s.service.Announcement(ctx, callerOf(ctx), r.Announcement)
+	announcement, err := s.announcements.Get(ctx, callerOf(ctx), r.Announcement)
 	return api.GetAnnouncement200JSONResponse(announcement), err
 }
 
 // CancelAnnouncement serves DELETE /v1/announcements/{announcement}.
 func (s *Server) CancelAnnouncement(ctx context.Context, r api.CancelAnnouncementRequestObject) (api.CancelAnnouncementResponseObject, error) {
-	return api.CancelAnnouncement204Response{}, s.service.CancelAnnouncement(ctx, callerOf(ctx), r.Announcement)
+	return api.CancelAnnouncement204Response{}, s.announcements.Cancel(ctx, callerOf(ctx), r.Announcement)
 }

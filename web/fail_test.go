@@ -38,7 +38,7 @@ func TestErrorsOfTheInsideStayThere(t *testing.T) {
 	for name, c := range cases {
 		var log bytes.Buffer
 		verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{}, c.err }
-		s, err := New(nil, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+		s, err := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func (noSessions) Count() int { return 0 }
 // TestRoutesAreDescribed compares the router with the description, both ways. Pages are no part of the API.
 func TestRoutesAreDescribed(t *testing.T) {
 	issue := func(string) (string, time.Time, error) { return "", time.Time{}, nil }
-	s, err := New(nil, nil, Options{
+	s, err := New(Services{}, nil, Options{
 		Limits: chat.DefaultLimits(), Metrics: true, Dev: &DevSignIn{Code: "c", Issue: issue}, Sessions: noSessions{}, Static: map[string][]byte{"index.html": nil},
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ func TestPanicIsOneRequest(t *testing.T) {
 	const canary = "canary-token"
 	var log bytes.Buffer
 	verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{User: "alice"}, nil }
-	s, err := New(nil, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s, err := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 )
@@ -38,9 +39,17 @@ type Options struct {
 	Log        *slog.Logger
 }
 
+// Services are the parts of the domain that the routes serve.
+type Services struct {
+	Chat          *chat.Service
+	Announcements *announce.Service
+}
+
 // Server is the HTTP layer. Make one with New.
 type Server struct {
-	service *chat.Service
+	service       *chat.Service
+	announcements *announce.Service
+
 	verify  auth.Verify
 	opt     Options
 	log     *slog.Logger
@@ -57,7 +66,7 @@ type Server struct {
 var _ api.StrictServerInterface = (*Server)(nil)
 
 // New builds the routes. Its error is one of the build: a description that does not parse.
-func New(service *chat.Service, verify auth.Verify, opt Options) (*Server, error) {
+func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
 	doc, err := loadDescription()
 	if err != nil {
 		return nil, err
@@ -65,7 +74,10 @@ func New(service *chat.Service, verify auth.Verify, opt Options) (*Server, error
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{service: service, verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool)}
+	s := &Server{
+		service: services.Chat, announcements: services.Announcements,
+		verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
+	}
 	for _, o := range opt.Origins {
 		s.origins[o] = true
 	}

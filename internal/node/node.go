@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
@@ -32,7 +33,7 @@ type Node struct {
 	embedded  *embedded.Store // nil with Redis
 	store     *store.Store
 	sender    *deliver.Sender
-	service   *chat.Service
+	services  web.Services
 	tasks     *queue.Server
 	taskAdmin *taskAdmin
 	figures   *taskFigures
@@ -66,7 +67,7 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 		return n, err
 	}
 	n.sender = deliver.New(deliver.Options{Allow: set.egress})
-	n.service = chat.New(n.store, chat.Options{Limits: set.limits, Direct: set.direct, Log: n.log, NotifyDelay: set.notifyDelay, Pusher: n.sender})
+	n.openServices()
 	if err := n.openTasks(); err != nil {
 		return n, err
 	}
@@ -115,8 +116,16 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
+// openServices makes the parts of the domain, each over the core.
+func (n *Node) openServices() {
+	core := chat.New(n.store, chat.Options{
+		Limits: n.set.limits, Direct: n.set.direct, Log: n.log, NotifyDelay: n.set.notifyDelay, Pusher: n.sender,
+	})
+	n.services = web.Services{Chat: core, Announcements: announce.New(core, n.store)}
+}
+
 func (n *Node) openWeb() (err error) {
-	n.sessions = web.NewSessions(n.service, n.verifier.Verify, web.SessionOptions{
+	n.sessions = web.NewSessions(n.services.Chat, n.verifier.Verify, web.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
 	})
@@ -133,7 +142,7 @@ func (n *Node) openWeb() (err error) {
 		n.devCode = newDevCode()
 		opt.Dev = &web.DevSignIn{Code: n.devCode, Issue: n.issue}
 	}
-	n.web, err = web.New(n.service, n.verifier.Verify, opt)
+	n.web, err = web.New(n.services, n.verifier.Verify, opt)
 	return err
 }
 
@@ -159,7 +168,7 @@ func (n *Node) Run(ctx context.Context) error {
 	defer stopWork()
 	failed := make(chan error, 4)
 	var background, working, serving sync.WaitGroup
-	background.Go(func() { report(loops, failed, "the live part", n.service.Run(loops)) })
+	background.Go(func() { report(loops, failed, "the live part", n.services.Chat.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })

@@ -21,7 +21,7 @@ const taskLease = 5 * time.Second
 
 // openTasks makes the server that runs the domain's tasks, and what operators and the figures see of them.
 func (n *Node) openTasks() (err error) {
-	kinds := n.service.Handlers()
+	kinds := taskKinds(n.services.Chat, n.services.Announcements)
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}
@@ -37,6 +37,25 @@ func (n *Node) openTasks() (err error) {
 		n.tasks.HandlePolicy(name, queue.Policy{AttemptsMax: kind.AttemptsMax, Timeout: kind.Timeout}, taskHandler(kind))
 	}
 	return nil
+}
+
+// handled is a part of the domain with tasks of its own.
+type handled interface {
+	Handlers() map[string]chat.TaskKind
+}
+
+// taskKinds are the kinds of tasks of all parts of the domain. Each kind is of one part alone.
+func taskKinds(parts ...handled) map[string]chat.TaskKind {
+	kinds := make(map[string]chat.TaskKind)
+	for _, part := range parts {
+		for name, kind := range part.Handlers() {
+			if _, taken := kinds[name]; taken {
+				panic("node: two parts of the domain handle tasks of kind " + name) //nolint:forbidigo // a mistake of the program, seen at its start
+			}
+			kinds[name] = kind
+		}
+	}
+	return kinds
 }
 
 // taskHandler runs a task of the domain and tells the engine what becomes of it.

@@ -137,3 +137,20 @@ func TestTaskCutOffByAStop(t *testing.T) {
 		}
 	}
 }
+
+// part is a part of the domain that handles one kind of tasks.
+type part string
+
+func (p part) Handlers() map[string]chat.TaskKind { return map[string]chat.TaskKind{string(p): {}} }
+
+func TestTaskKindsAreOfOnePart(t *testing.T) {
+	if got := taskKinds(part("a"), part("b")); len(got) != 2 {
+		t.Errorf("got %d kinds, want both", len(got))
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("two parts handle the same kind, and nobody noticed")
+		}
+	}()
+	taskKinds(part("a"), part("a"))
+}

@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 )
 
-func announcement(id string, change func(*chat.NewAnnouncement)) chat.NewAnnouncement {
-	a := chat.NewAnnouncement{ID: id, Draft: []byte(`{"from":"op"}`), Priority: chat.PriorityLow, Page: 10, All: true}
+func announcement(id string, change func(*announce.NewAnnouncement)) announce.NewAnnouncement {
+	a := announce.NewAnnouncement{ID: id, Draft: []byte(`{"from":"op"}`), Priority: chat.PriorityLow, Page: 10, All: true}
 	if change != nil {
 		change(&a)
 	}
 	return a
 }
 
-func forUsers(users ...string) func(*chat.NewAnnouncement) {
-	return func(a *chat.NewAnnouncement) { a.All, a.Users = false, users }
+func forUsers(users ...string) func(*announce.NewAnnouncement) {
+	return func(a *announce.NewAnnouncement) { a.All, a.Users = false, users }
 }
 
-func (w *world) announces(a chat.NewAnnouncement) {
+func (w *world) announces(a announce.NewAnnouncement) {
 	w.Helper()
 	w.ok(w.CreateAnnouncement(w.ctx, a))
 }
 
-func (w *world) announced(id string) chat.AnnouncementRecord {
+func (w *world) announced(id string) announce.Record {
 	w.Helper()
 	r, err := w.Announcement(w.ctx, id)
 	w.ok(err)
@@ -57,15 +58,15 @@ func (w *world) startRun(id string, run int64) {
 	w.ok(w.StartAnnouncement(w.ctx, id, run))
 }
 
-func (w *world) nextPage(id string, run int64, partition int) *chat.AnnouncementPage {
+func (w *world) nextPage(id string, run int64, partition int) *announce.Batch {
 	w.Helper()
-	page, err := w.AnnouncementPage(w.ctx, chat.AnnouncementPart{Announcement: id, Run: run, Partition: partition})
+	page, err := w.AnnouncementPage(w.ctx, announce.Part{Announcement: id, Run: run, Partition: partition})
 	w.ok(err)
 	return page
 }
 
 // announcePage does a page.
-func (w *world) announcePage(page *chat.AnnouncementPage) {
+func (w *world) announcePage(page *announce.Batch) {
 	w.Helper()
 	if page.Group != "" {
 		a := text(page.Group, "op", "hear")
@@ -151,7 +152,7 @@ var announcementTests = map[string]func(*world){
 		for i := range 25 {
 			users = append(users, fmt.Sprintf("u%d", i))
 		}
-		w.announces(announcement("a", func(a *chat.NewAnnouncement) {
+		w.announces(announcement("a", func(a *announce.NewAnnouncement) {
 			forUsers(users...)(a)
 			a.Groups = []string{"g", "none", "h"}
 		}))
@@ -179,7 +180,7 @@ var announcementTests = map[string]func(*world){
 		for i := range 10_000 {
 			users = append(users, fmt.Sprintf("u%d", i))
 		}
-		w.announces(announcement("a", func(a *chat.NewAnnouncement) {
+		w.announces(announcement("a", func(a *announce.NewAnnouncement) {
 			forUsers(users...)(a)
 			a.Page = 10_000
 		}))
@@ -208,7 +209,7 @@ var announcementTests = map[string]func(*world){
 	"created once": func(w *world) {
 		w.announces(announcement("a", forUsers("bob")))
 		w.announces(announcement("a", forUsers("bob")))
-		w.equal(len(w.waiting(chat.TaskAnnounce)), 1)
+		w.equal(len(w.waiting(announce.TaskRun)), 1)
 		r := w.announced("a")
 		w.equal([]any{string(r.Draft), r.Run, r.NextMs > 0, r.CreatedMs > 0}, []any{`{"from":"op"}`, int64(0), true, true})
 		_, err := w.Announcement(w.ctx, "none")
@@ -219,8 +220,8 @@ var announcementTests = map[string]func(*world){
 	},
 	"at its time": func(w *world) {
 		at := w.now() + 3_600_000
-		w.announces(announcement("a", func(a *chat.NewAnnouncement) { a.StartMs = at }))
-		for _, due := range w.waiting(chat.TaskAnnounce) {
+		w.announces(announcement("a", func(a *announce.NewAnnouncement) { a.StartMs = at }))
+		for _, due := range w.waiting(announce.TaskRun) {
 			w.equal(due, at)
 		}
 		w.equal(w.announced("a").NextMs, at)
@@ -237,14 +238,14 @@ var announcementTests = map[string]func(*world){
 		w.equal(goOn, true)
 		goOn, _ = w.beginRun("a", 1, next) // its worker died
 		w.equal(goOn, true)
-		w.equal(len(w.waiting(chat.TaskAnnounce)), 2)
+		w.equal(len(w.waiting(announce.TaskRun)), 2)
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1))
-		w.equal(len(w.waiting(chat.TaskAnnouncePage)), 1)
+		w.equal(len(w.waiting(announce.TaskPart)), 1)
 		goOn, wait := w.beginRun("a", 2, 0) // the first run is still on its way
 		w.equal([]any{goOn, wait}, []any{false, time.Second})
 		goOn, wait = w.beginRun("a", 3, 0)
 		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
-		var held *chat.AnnouncementPage
+		var held *announce.Batch
 		for p := 0; held == nil; p++ {
 			held = w.nextPage("a", 1, p)
 		}
@@ -258,21 +259,21 @@ var announcementTests = map[string]func(*world){
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by one who was stopped for a while
 		w.announcePage(held)
 		w.equal(w.announceCounts("a"), "running 1 0 0")
-		w.equal(w.nextPage("a", 1, 0), (*chat.AnnouncementPage)(nil))
+		w.equal(w.nextPage("a", 1, 0), (*announce.Batch)(nil))
 		w.announcesAll("a", 2)
 		w.equal(w.announceCounts("a"), "done 1 1 0")
 		w.equal(w.heard("bob"), []string{"a", "a"})
 	},
 	"cancel what waits": func(w *world) {
 		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrNotFound)
-		w.announces(announcement("a", func(a *chat.NewAnnouncement) {
+		w.announces(announcement("a", func(a *announce.NewAnnouncement) {
 			forUsers("bob")(a)
 			a.StartMs = w.now() + 3_600_000
 		}))
 		w.ok(w.CancelAnnouncement(w.ctx, "a"))
 		w.ok(w.CancelAnnouncement(w.ctx, "a"))
 		w.equal(w.announceCounts("a"), "cancelled 1 0 0")
-		w.equal(len(w.waiting(chat.TaskAnnounce)), 0)
+		w.equal(len(w.waiting(announce.TaskRun)), 0)
 		goOn, wait := w.beginRun("a", 1, 0)
 		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
 	},
@@ -290,7 +291,7 @@ var announcementTests = map[string]func(*world){
 		w.announcePage(held) // by a worker who read it before
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1))
 		for p := range w.Partitions() {
-			w.equal(w.nextPage("a", 1, p), (*chat.AnnouncementPage)(nil))
+			w.equal(w.nextPage("a", 1, p), (*announce.Batch)(nil))
 		}
 		w.ok(w.CloseAnnouncement(w.ctx, "a", 1))
 		w.ok(w.CancelAnnouncement(w.ctx, "a"))
@@ -310,7 +311,7 @@ var announcementTests = map[string]func(*world){
 			w.equal(goOn, true)
 			w.ok(w.CancelAnnouncement(w.ctx, id))
 			w.ok(w.StartAnnouncement(w.ctx, id, 1)) // by the worker who began it
-			w.equal(len(w.waiting(chat.TaskAnnouncePage)), 0)
+			w.equal(len(w.waiting(announce.TaskPart)), 0)
 			w.equal(w.announceCounts(id), want)
 		}
 	},
@@ -330,14 +331,14 @@ var announcementTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(n, 1)
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by a worker who began it
-		w.equal(len(w.waiting(chat.TaskAnnouncePage)), 0)
+		w.equal(len(w.waiting(announce.TaskPart)), 0)
 	},
 	"nobody to tell": func(w *world) {
 		w.announces(announcement("a", nil))
 		w.startRun("a", 1)
 		w.ok(w.CloseAnnouncement(w.ctx, "a", 1))
 		w.equal(w.announceCounts("a"), "done 0 0 0")
-		w.equal(len(w.waiting(chat.TaskAnnouncePage)), 0)
+		w.equal(len(w.waiting(announce.TaskPart)), 0)
 	},
 	"the list": func(w *world) {
 		for i := range 7 {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
 )
@@ -159,7 +160,7 @@ func (e TaskState) Valid() bool {
 }
 
 // Announcement defines model for Announcement.
-type Announcement = chat.Announcement
+type Announcement = announce.Announcement
 
 // AnnouncementDraft defines model for AnnouncementDraft.
 type AnnouncementDraft struct {
@@ -190,7 +191,7 @@ type AnnouncementPage struct {
 type AnnouncementPriority = chat.Priority
 
 // AnnouncementState defines model for AnnouncementState.
-type AnnouncementState = chat.AnnouncementState
+type AnnouncementState = announce.State
 
 // AnnouncementTarget Everyone, or groups and users.
 type AnnouncementTarget struct {

@@ -1,0 +1,275 @@
+package announce
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule/cron"
+)
+
+// recordsRead is how many announcements are read at a time: one may name ten thousand users.
+const recordsRead = 20
+
+// Service makes announcements. Its methods may be called from many goroutines.
+type Service struct {
+	store Store
+	opt   chat.Options
+}
+
+// New makes a Service that shares the limits, the log and the clock of core.
+func New(core *chat.Service, store Store) *Service {
+	return &Service{store: store, opt: core.Options()}
+}
+
+// Handlers are the tasks of announcements, by kind.
+func (s *Service) Handlers() map[string]chat.TaskKind {
+	return map[string]chat.TaskKind{
+		TaskRun:  chat.Patient(s.run),
+		TaskPart: chat.Patient(s.runPart),
+	}
+}
+
+var errNotFound = &chat.Error{Code: chat.CodeNotFound, Message: "no such announcement"}
+
+// Create puts a message into the logs of groups and an item into the inboxes of users, for operators: now, at a time, or
+// again and again. It is on its way when this returns.
+func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Announcement, error) {
+	if err := chat.CheckOperator(by); err != nil {
+		return Announcement{}, err
+	}
+	a, err := s.newAnnounced(by, d)
+	if err != nil {
+		return Announcement{}, err
+	}
+	nowMs, err := s.store.Clock(ctx)
+	if err != nil {
+		return Announcement{}, chat.AsError(err)
+	}
+	n := NewAnnouncement{ID: newID(by, d.Key, a), Draft: chat.Encode(a), Priority: a.Priority, Page: a.page(),
+		All: a.To.All, Groups: a.To.Groups, Users: a.To.Users}
+	if n.StartMs, err = a.start(nowMs); err != nil {
+		return Announcement{}, err
+	}
+	err = s.store.CreateAnnouncement(ctx, n)
+	if errors.Is(err, chat.ErrOutOfRange) {
+		// All places are taken: some of those who hold one may have ended.
+		if forgotten, e := s.store.ForgetAnnouncements(ctx); e != nil {
+			err = e
+		} else if forgotten > 0 {
+			err = s.store.CreateAnnouncement(ctx, n)
+		}
+	}
+	if err != nil {
+		return Announcement{}, chat.AsError(err)
+	}
+	return s.get(ctx, n.ID)
+}
+
+// newAnnounced checks a draft.
+func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
+	a := Plan{From: by.User, To: Target{All: d.To.All}, Body: d.Body, Cron: d.Cron, Timezone: d.Timezone, Priority: d.Priority}
+	if err := chat.CheckKey("Idempotency-Key", d.Key); err != nil {
+		return a, err
+	}
+	named := len(d.To.Groups) + len(d.To.Users)
+	if d.To.All == (named > 0) {
+		return a, chat.Invalid("to: everyone, or groups and users")
+	}
+	var err error
+	if a.To.Groups, err = chat.UniqueIDs("groups", d.To.Groups, s.opt.Limits.AnnouncementGroupsMax); err != nil {
+		return a, err
+	}
+	if a.To.Users, err = chat.UniqueIDs("users", d.To.Users, s.opt.Limits.AnnouncementUsersMax); err != nil {
+		return a, err
+	}
+	if d.Data != nil && string(d.Data) != "null" {
+		if a.Data, err = chat.CompactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
+			return a, err
+		}
+	}
+	if a.Body != nil || a.Data == nil {
+		if err := chat.CheckBody(a.Body, s.opt.Limits.BodyBytesMax); err != nil {
+			return a, err
+		}
+	}
+	switch a.Priority {
+	case "":
+		a.Priority = chat.PriorityLow
+	case chat.PriorityHigh, chat.PriorityNormal, chat.PriorityLow:
+	default:
+		return a, chat.Invalid("priority: %s, %s or %s", chat.PriorityHigh, chat.PriorityNormal, chat.PriorityLow)
+	}
+	switch {
+	case d.At != nil && d.Cron != "":
+		return a, chat.Invalid("at, cron: one of the two")
+	case d.Cron == "" && d.Timezone != "":
+		return a, chat.Invalid("timezone: only with cron")
+	case d.At != nil:
+		at := chat.TimeMs(chat.InstantMs(*d.At))
+		a.At = &at
+	}
+	return a, nil
+}
+
+// start is when the first run begins; 0: now.
+func (a Plan) start(nowMs int64) (int64, error) {
+	switch {
+	case a.Cron != "":
+		next, err := a.next(nowMs)
+		if err == nil && next == 0 {
+			err = chat.Errorf(chat.CodeOutOfRange, "cron: it never comes")
+		}
+		return next, err
+	case a.At == nil || a.At.UnixMilli() <= nowMs:
+		return 0, nil
+	case a.At.UnixMilli()-nowMs > chat.AheadMax.Milliseconds():
+		return 0, chat.Errorf(chat.CodeOutOfRange, "at most %d days ahead", int(chat.AheadMax.Hours()/24))
+	}
+	return a.At.UnixMilli(), nil
+}
+
+// next is when the run after an instant begins; 0: there is none.
+func (a Plan) next(afterMs int64) (int64, error) {
+	if a.Cron == "" {
+		return 0, nil
+	}
+	plan, err := cron.Parse(a.Cron, a.Timezone)
+	if err != nil {
+		return 0, &chat.Error{Code: chat.CodeInvalid, Message: err.Error(), Cause: err}
+	}
+	at, ok := plan.Next(time.UnixMilli(afterMs))
+	if !ok {
+		return 0, nil
+	}
+	return at.UnixMilli(), nil
+}
+
+// newID makes an id: the same one for the same request, where it has a key. It outlives the time for which the
+// answer to the key is kept.
+func newID(by chat.Caller, key string, a Plan) string {
+	var b [15]byte
+	if key == "" {
+		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
+	} else {
+		hash, _ := base64.RawURLEncoding.DecodeString(chat.Hash([]byte(by.User), []byte(key), chat.Encode(a))) // made there
+		copy(b[:], hash)
+	}
+	return "a-" + hex.EncodeToString(b[:])
+}
+
+// List lists all announcements that are kept, the newest first.
+func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor string) (chat.List[Announcement], error) {
+	var list chat.List[Announcement]
+	if err := chat.CheckOperator(by); err != nil {
+		return list, err
+	}
+	limit, err := s.opt.Limits.Page(limit)
+	if err != nil {
+		return list, err
+	}
+	before := int64(0)
+	if cursor != "" {
+		var ok bool
+		if before, ok = chat.ParseID(cursor); !ok || before == 0 {
+			return list, chat.Invalid("cursor: not one of this list")
+		}
+	}
+	bytes := 0
+	for len(list.Items) < limit {
+		want := min(limit-len(list.Items), recordsRead)
+		records, err := s.store.Announcements(ctx, before, want+1)
+		if err != nil {
+			return list, chat.AsError(err)
+		}
+		more := len(records) > want
+		for _, r := range records[:min(want, len(records))] {
+			if bytes += len(r.Draft); bytes > s.opt.Limits.PageBytesMax && len(list.Items) > 0 {
+				list.Next = strconv.FormatInt(before, 10)
+				return list, nil
+			}
+			view, err := r.view()
+			if err != nil {
+				return list, chat.AsError(err)
+			}
+			list.Items = append(list.Items, view)
+			before = r.Place
+		}
+		if !more {
+			return list, nil
+		}
+	}
+	list.Next = strconv.FormatInt(before, 10)
+	return list, nil
+}
+
+// Get shows an operator how far an announcement is.
+func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Announcement, error) {
+	if err := chat.CheckOperator(by); err != nil {
+		return Announcement{}, err
+	}
+	if !chat.ValidID(id) {
+		return Announcement{}, chat.Invalid("announcement: not a valid id")
+	}
+	return s.get(ctx, id)
+}
+
+func (s *Service) get(ctx context.Context, id string) (Announcement, error) {
+	r, err := s.store.Announcement(ctx, id)
+	if err != nil {
+		return Announcement{}, notFound(err)
+	}
+	v, err := r.view()
+	return v, chat.AsError(err)
+}
+
+// Cancel ends an announcement: once it has returned nobody further gets it. Repeating it is harmless.
+// ErrConflict where everybody has it.
+func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
+	if err := chat.CheckOperator(by); err != nil {
+		return err
+	}
+	if !chat.ValidID(id) {
+		return chat.Invalid("announcement: not a valid id")
+	}
+	err := s.store.CancelAnnouncement(ctx, id)
+	if errors.Is(err, chat.ErrConflict) {
+		return chat.Errorf(chat.CodeConflict, "the announcement is done")
+	}
+	return notFound(err)
+}
+
+// notFound names what was not found.
+func notFound(err error) error {
+	if errors.Is(err, chat.ErrNotFound) {
+		return errNotFound
+	}
+	return chat.AsError(err)
+}
+
+func (r Record) text() (Plan, error) {
+	var a Plan
+	if err := json.Unmarshal(r.Draft, &a); err != nil {
+		return a, fmt.Errorf("announcement %s: %w", r.ID, err)
+	}
+	return a, nil
+}
+
+// view is what operators see of a record.
+func (r Record) view() (Announcement, error) {
+	a, err := r.text()
+	v := Announcement{ID: r.ID, State: r.State, Plan: a, Total: r.Total, Delivered: r.Delivered, Failed: r.Failed,
+		CreatedAt: chat.TimeMs(r.CreatedMs)}
+	if r.NextMs > 0 {
+		next := chat.TimeMs(r.NextMs)
+		v.NextAt = &next
+	}
+	return v, err
+}

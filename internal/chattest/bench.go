@@ -1,0 +1,113 @@
+// Package chattest is what the tests of the domain share: a service on a real redis-server, with the calls that most of them
+// make, and workers for its tasks.
+package chattest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+)
+
+// patience is how long one test may take.
+const patience = 30 * time.Second
+
+// Bench is the core of a node without its loops and workers. Its calls end the test where they fail.
+type Bench struct {
+	*chat.Service
+	T     *testing.T
+	Ctx   context.Context
+	Store *store.Store
+	now   atomic.Int64
+}
+
+// New makes a Bench on a Redis of its own. Its clock stands still but for a millisecond each time it is read.
+func New(t *testing.T, change ...func(*chat.Options)) *Bench {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	b := &Bench{T: t, Ctx: ctx}
+	b.now.Store(1_790_000_000_000)
+	opt := chat.Options{Limits: chat.DefaultLimits(), Now: func() int64 { return b.now.Add(1) }}
+	for _, c := range change {
+		c(&opt)
+	}
+	stores, err := store.Open(ctx, store.Options{URL: redistest.Start(t).URL(), Limits: opt.Limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stores.Close() })
+	b.Store, b.Service = stores, chat.New(stores, opt)
+	return b
+}
+
+// As is a user.
+func As(user string) chat.Caller { return chat.Caller{User: user} }
+
+// Operator is a user who is an operator.
+func Operator(user string) chat.Caller { return chat.Caller{User: user, Admin: true} }
+
+// Must ends the test where err is one.
+func (b *Bench) Must(err error) {
+	b.T.Helper()
+	if err != nil {
+		b.T.Fatal(err)
+	}
+}
+
+// Refused checks the code of an error.
+func (b *Bench) Refused(what string, err error, want chat.Code) {
+	b.T.Helper()
+	if got := chat.CodeOf(err); got != want {
+		b.T.Errorf("%s: got %v, want %q", what, err, want)
+	}
+}
+
+// MakeGroup creates a group with its members.
+func (b *Bench) MakeGroup(d chat.GroupDraft, owner string, members ...string) chat.Group {
+	b.T.Helper()
+	d.Members = members
+	g, err := b.CreateGroup(b.Ctx, As(owner), d)
+	b.Must(err)
+	return g
+}
+
+// Say sends a text.
+func (b *Bench) Say(user, group, body string) chat.Sent {
+	b.T.Helper()
+	sent, err := b.Send(b.Ctx, As(user), group, chat.Draft{Body: &body}, "")
+	b.Must(err)
+	return sent
+}
+
+// At is the entry with id as user is served it.
+func (b *Bench) At(user, group string, id int64) chat.Entry {
+	b.T.Helper()
+	after := fmt.Sprint(id - 1)
+	batch, _, err := b.Pull(b.Ctx, As(user), group, chat.PullQuery{After: &after, Limit: 1})
+	b.Must(err)
+	if len(batch.Messages) != 1 || batch.From != id {
+		b.T.Fatalf("%s is served %d messages from %d of %s, want %d", user, len(batch.Messages), batch.From, group, id)
+	}
+	var e chat.Entry
+	b.Must(json.Unmarshal(batch.Messages[0].JSON, &e))
+	return e
+}
+
+// Items are what is in a user's inbox.
+func (b *Bench) Items(user string) []chat.Item {
+	b.T.Helper()
+	batch, err := b.Inbox(b.Ctx, As(user), nil, 1000)
+	b.Must(err)
+	items := make([]chat.Item, len(batch.Items))
+	for i, raw := range batch.Items {
+		b.Must(json.Unmarshal(raw, &items[i]))
+	}
+	return items
+}
