@@ -84,13 +84,14 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	if len(wishes) == 0 {
 		return c.idle(now)
 	}
-	calls := make([]*call, len(wishes))
+	steps, calls := make([]*stepCall, len(wishes)), make([]*call, len(wishes))
 	for i, w := range wishes {
-		calls[i] = c.team.stepCall(w, c.terms)
+		steps[i] = c.team.stepCall(w, c.terms)
+		calls[i] = &steps[i].call
 	}
 	// Not under feed: a call that is cut off half-way may have claimed.
 	err := run(context.WithoutCancel(feed), c.rdb, calls)
-	for i, one := range calls {
+	for i, one := range steps {
 		if one.cmd == nil || one.cmd.Err() != nil {
 			// What brought this step, a wake-up perhaps, must not be forgotten with it.
 			s := &c.shards[wishes[i].partition]
@@ -183,7 +184,7 @@ func (c *claimer) plan(now time.Time) []stepWish {
 }
 
 // absorb takes over what a step brought: notes when to come back and hands out the tasks.
-func (c *claimer) absorb(feed context.Context, w stepWish, one *call, sent time.Time) error {
+func (c *claimer) absorb(feed context.Context, w stepWish, one *stepCall, sent time.Time) error {
 	got, err := c.team.readStep(w.partition, one, sent, c.terms)
 	if err != nil {
 		return err

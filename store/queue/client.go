@@ -160,11 +160,12 @@ func (c *Client) place(t *Task) int {
 }
 
 func (c *Client) enqueueCall(p int, tasks []Task, places []int) *call {
-	args := make([]any, 0, 9*len(places))
+	one := enqueueScript.Sized(c.enqueue[p], 9*len(places))
 	for _, i := range places {
 		t := &tasks[i]
-		args = append(args, t.ID, t.Kind, t.Payload, t.Priority.String(), msOf(t.Due), ceilMs(t.Delay),
-			t.Unique, min(t.AttemptsMax, math.MaxInt32), msOf(t.Deadline))
+		one = one.MoreArgs("batch", "id", t.ID, "kind", t.Kind, "payload", t.Payload, "priority", t.Priority.String(),
+			"due_ms", msOf(t.Due), "delay_ms", ceilMs(t.Delay), "unique", t.Unique,
+			"attempts_max", min(t.AttemptsMax, math.MaxInt32), "deadline_ms", msOf(t.Deadline))
 	}
-	return &call{script: enqueueScript, keys: c.enqueue[p], args: args}
+	return &call{Call: one}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/store/script"
 )
 
 // State is where a task is.
@@ -56,7 +58,7 @@ func (c *Client) Get(ctx context.Context, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	values, err := c.texts(ctx, &call{script: showScript, keys: c.work[p], args: []any{id}, readOnly: true})
+	values, err := c.texts(ctx, showScript.On(c.work[p]).Arg("id", id))
 	if err != nil {
 		return Info{}, fmt.Errorf("queue: get: %w", err)
 	}
@@ -133,9 +135,8 @@ func (c *Client) List(ctx context.Context, q ListQuery) (infos []Info, next stri
 		return nil, "", fmt.Errorf("%w: cursor %q", ErrInvalid, q.Cursor)
 	}
 	for ; p < c.partitions; p, anchor = p+1, "" {
-		values, err := c.texts(ctx, &call{
-			script: listScript, keys: c.work[p], args: []any{string(q.State), q.Limit - len(infos), anchor}, readOnly: true,
-		})
+		values, err := c.texts(ctx, listScript.On(c.work[p]).Arg("state", string(q.State)).Arg("limit", q.Limit-len(infos)).
+			Arg("anchor", anchor))
 		if err != nil {
 			return nil, "", fmt.Errorf("queue: list: %w", err)
 		}
@@ -198,7 +199,8 @@ func parseCursor(state State, cursor string) (partition int, anchor string, ok b
 }
 
 // texts runs one call whose answer is an array of strings.
-func (c *Client) texts(ctx context.Context, one *call) ([]string, error) {
+func (c *Client) texts(ctx context.Context, what script.Call) ([]string, error) {
+	one := &call{Call: what}
 	if err := run(ctx, c.rdb, []*call{one}); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package queue
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,7 +55,17 @@ func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 // Wake is the channel on which an enqueue tells the sleeping workers.
 func (k Keys) Wake() string { return k.Tasks() }
 
-// Enqueue lists the keys that task_enqueue of EnqueueLua takes as qk, in its order.
+// KeyNames says what scripts call the keys that Enqueue and Work list, in their order: a
+// script.Library that has them as its Groups may include EnqueueLua and CancelLua.
+func KeyNames() map[string][]string {
+	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low"}
+	return map[string][]string{
+		"enqueue": enqueue,
+		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused"),
+	}
+}
+
+// Enqueue lists the keys that task_enqueue of EnqueueLua takes, in its order.
 func (k Keys) Enqueue() []string {
 	return []string{
 		k.Tasks(), k.Counts(), k.Unique(), k.Delayed(),
@@ -63,7 +74,7 @@ func (k Keys) Enqueue() []string {
 }
 
 // Work lists the keys of the scripts that move tasks which exist already, in the order that
-// task_cancel of CancelLua takes them as wk: those of Enqueue first, so that scripts may share
+// task_cancel of CancelLua takes them: those of Enqueue first, so that scripts may share
 // functions.
 func (k Keys) Work() []string {
 	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused())
@@ -76,7 +87,7 @@ func tag(partition int) string { return fmt.Sprintf("p%02d", partition) }
 // id finds the task without a search; the rest is 130 random bits.
 func NewID(partition int) string { return tag(partition) + "-" + rand.Text() }
 
-// newToken returns the fencing token of a claim, see common.lua.
+// newToken returns the fencing token of a claim, see lua/lib/common.lua.
 func newToken() string { return (rand.Text() + rand.Text())[:40] }
 
 // PartitionOf returns the partition that an id carries; false if it carries none.

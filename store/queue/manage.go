@@ -10,7 +10,7 @@ import (
 // or runs.
 // ErrNotFound: there is none of this id.
 func (c *Client) Retry(ctx context.Context, id string) error {
-	state, err := c.move(ctx, &call{script: retryScript, args: []any{id}}, id)
+	state, err := c.move(ctx, retryScript, id)
 	if err != nil {
 		return fmt.Errorf("queue: retry: %w", err)
 	}
@@ -29,7 +29,7 @@ func (c *Client) Retry(ctx context.Context, id string) error {
 // A ready task is searched in its list, which takes Redis about 10 ms for each million that
 // wait there.
 func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
-	state, err := c.move(ctx, &call{script: cancelScript, args: []any{id}}, id)
+	state, err := c.move(ctx, cancelScript, id)
 	if err != nil {
 		return "", fmt.Errorf("queue: cancel: %w", err)
 	}
@@ -37,12 +37,12 @@ func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 }
 
 // move runs a script about one task that answers with the state it found.
-func (c *Client) move(ctx context.Context, one *call, id string) (State, error) {
+func (c *Client) move(ctx context.Context, what *queueScript, id string) (State, error) {
 	p, err := c.partitionOf(id)
 	if err != nil {
 		return "", err
 	}
-	one.keys = c.work[p]
+	one := &call{Call: what.On(c.work[p]).Arg("id", id)}
 	if err := run(ctx, c.rdb, []*call{one}); err != nil {
 		return "", err
 	}
@@ -56,15 +56,15 @@ func (c *Client) move(ctx context.Context, one *call, id string) (State, error) 
 // Pause lets nothing be claimed any more until Resume is called, by any server. What runs goes
 // on, and tasks can be put in. With several partitions each is paused for itself, one after
 // the other; after an error some may be.
-func (c *Client) Pause(ctx context.Context) error { return c.setPaused(ctx, 1) }
+func (c *Client) Pause(ctx context.Context) error { return c.setPaused(ctx, true) }
 
 // Resume ends a pause and wakes the workers.
-func (c *Client) Resume(ctx context.Context) error { return c.setPaused(ctx, 0) }
+func (c *Client) Resume(ctx context.Context) error { return c.setPaused(ctx, false) }
 
-func (c *Client) setPaused(ctx context.Context, paused int) error {
+func (c *Client) setPaused(ctx context.Context, pause bool) error {
 	calls := make([]*call, c.partitions)
 	for p := range calls {
-		calls[p] = &call{script: pauseScript, keys: c.work[p], args: []any{paused}}
+		calls[p] = &call{Call: pauseScript.On(c.work[p]).Arg("pause", pause)}
 	}
 	if err := run(ctx, c.rdb, calls); err != nil {
 		return fmt.Errorf("queue: pause: %w", err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/script"
 )
 
 // served is a queue of a server.
@@ -80,24 +82,28 @@ type terms struct {
 	deadMax    int
 }
 
-// tokenArg is the place of the token among the arguments of step.lua.
-const tokenArg = 6
+// stepCall is a call of step.lua; token is that of what it claims.
+type stepCall struct {
+	call
+	token string
+}
 
-func (t *team) stepCall(w stepWish, with terms) *call {
-	args := make([]any, 7, 7+2*len(w.claims))
-	args[0], args[1], args[2] = ceilMs(with.lease), w.sweep, with.crashesMax
-	args[3], args[4], args[5] = ceilMs(with.backoffMin), rand.IntN(1000), with.deadMax
-	args[tokenArg] = newToken()
+func (t *team) stepCall(w stepWish, with terms) *stepCall {
+	token := newToken()
+	one := stepScript.Sized(t.keys[w.partition], 2*len(w.claims)).
+		Arg("lease_ms", ceilMs(with.lease)).Arg("sweep", w.sweep).Arg("crashes_max", with.crashesMax).
+		Arg("backoff_ms", ceilMs(with.backoffMin)).Arg("jitter", rand.IntN(1000)).Arg("dead_max", with.deadMax).
+		Arg("token", token)
 	for _, c := range w.claims {
-		args = append(args, c.n, c.order)
+		one = one.MoreArgs("claims", "claim", c.n, "order", c.order)
 	}
-	return &call{script: stepScript, keys: t.keys[w.partition], args: args}
+	return &stepCall{call{Call: one}, token}
 }
 
 // readStep reads the answer to a stepCall that was sent at a time. A task whose specification
 // cannot be read (written by another version) is returned all the same, with its verdict in
 // it, as is one whose deadline has passed: they are leased now and somebody has to bury them.
-func (t *team) readStep(partition int, one *call, sent time.Time, with terms) (s stepped, err error) {
+func (t *team) readStep(partition int, one *stepCall, sent time.Time, with terms) (s stepped, err error) {
 	values, err := one.cmd.Slice()
 	if err != nil {
 		return s, err
@@ -111,8 +117,7 @@ func (t *team) readStep(partition int, one *call, sent time.Time, with terms) (s
 		return s, fmt.Errorf("queue: step: unexpected answer %.200v", values)
 	}
 	s = stepped{wait: span(wait), queues: make([]steppedQueue, len(t.queues))}
-	token, _ := one.args[tokenArg].(string)
-	c := claimBatch{partition: partition, token: token, now: now, sent: sent, until: sent.Add(with.lease)}
+	c := claimBatch{partition: partition, token: one.token, now: now, sent: sent, until: sent.Add(with.lease)}
 	for i, q := range t.queues {
 		part, ok := values[2+i].([]any)
 		c.queue = q
@@ -218,56 +223,62 @@ type answer struct {
 // settle stores the outcomes of runs, in one round trip. What is sent twice has its effect once,
 // so after an error of the network it can be repeated.
 func (t *team) settle(ctx context.Context, ended []*running, deadMax int) (answer, error) {
-	return t.each(ctx, "settle", settleScript, ended, func(some []*running) ([]*running, []any) {
-		return settleArgs(some, deadMax)
+	return t.each(ctx, "settle", ended, func(keys []string, some []*running) ([]*running, script.Call) {
+		return settleCall(keys, some, deadMax)
 	})
 }
 
-// settleArgs orders runs as settle.lua takes them: the complete ones, those of one claim in a
+// settleCall orders runs as settle.lua takes them: the complete ones, those of one claim in a
 // row, then the others.
-func settleArgs(runs []*running, deadMax int) (ordered []*running, args []any) {
+func settleCall(keys []string, runs []*running, deadMax int) (ordered []*running, one script.Call) {
 	ordered = make([]*running, 0, len(runs))
-	args = make([]any, 2, 2+5*len(runs))
-	groups, size := 0, 0 // size is the place of the last group's length
+	groups := 0
 	for _, r := range runs {
-		if r.outcome.verdict != complete {
-			continue
+		if r.outcome.verdict == complete {
+			if groups == 0 || ordered[len(ordered)-1].token != r.token {
+				groups++
+			}
+			ordered = append(ordered, r)
 		}
-		if groups == 0 || ordered[len(ordered)-1].token != r.token {
-			groups++
-			size = len(args) + 1
-			args = append(args, r.token, 0)
-		}
-		args[size] = len(args) - size
-		ordered, args = append(ordered, r), append(args, r.ID)
 	}
-	args[0], args[1] = deadMax, groups
+	one = settleScript.Sized(keys, 5*len(runs)).Arg("dead_max", deadMax).Arg("groups", groups)
+	for done := ordered; len(done) > 0; {
+		n := 1
+		for n < len(done) && done[n].token == done[0].token {
+			n++
+		}
+		one = one.MoreArgs("done", done[0].token, n)
+		for _, r := range done[:n] {
+			one = one.MoreArgs("done", r.ID)
+		}
+		done = done[n:]
+	}
 	for _, r := range runs {
 		if o := r.outcome; o.verdict != complete {
 			ordered = append(ordered, r)
-			args = append(args, string(o.verdict), r.ID, r.token, ceilMs(o.delay), o.reason)
+			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", ceilMs(o.delay),
+				"err", o.reason)
 		}
 	}
-	return ordered, args
+	return ordered, one
 }
 
 // renew extends leases, in one round trip.
 func (t *team) renew(ctx context.Context, held []*running, lease time.Duration) (answer, error) {
-	return t.each(ctx, "renew", renewScript, held, func(some []*running) ([]*running, []any) {
-		args := []any{ceilMs(lease)}
+	return t.each(ctx, "renew", held, func(keys []string, some []*running) ([]*running, script.Call) {
+		one := renewScript.Sized(keys, 2*len(some)).Arg("lease_ms", ceilMs(lease))
 		for _, r := range some {
-			args = append(args, r.ID, r.token)
+			one = one.MoreArgs("held", "id", r.ID, "token", r.token)
 		}
-		return some, args
+		return some, one
 	})
 }
 
 // each runs a script on runs: in one round trip, with one call for each settleMax of a
-// partition of a queue. arguments gives the arguments of a call and the order in which it
-// names the runs; the script answers with the places of the stale ones among them, negative
+// partition of a queue. callOf makes a call and says in which order it names the runs; the script answers with the places of the stale ones among them, negative
 // where they are gone. A call that fails takes nothing from what the others said.
-func (t *team) each(ctx context.Context, what string, script *redis.Script, runs []*running,
-	arguments func([]*running) ([]*running, []any)) (a answer, err error) {
+func (t *team) each(ctx context.Context, what string, runs []*running,
+	callOf func(keys []string, some []*running) ([]*running, script.Call)) (a answer, err error) {
 	if len(runs) == 0 {
 		return a, nil
 	}
@@ -275,8 +286,8 @@ func (t *team) each(ctx context.Context, what string, script *redis.Script, runs
 	var sent [][]*running
 	for _, group := range t.group(runs) {
 		for some := range slices.Chunk(group, settleMax) {
-			ordered, args := arguments(some)
-			calls = append(calls, &call{script: script, keys: some[0].queue.work[some[0].partition], args: args})
+			ordered, one := callOf(some[0].queue.work[some[0].partition], some)
+			calls = append(calls, &call{Call: one})
 			sent = append(sent, ordered)
 		}
 	}

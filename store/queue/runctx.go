@@ -105,7 +105,8 @@ func SetProgress(ctx context.Context, done, total int64) error {
 		return fmt.Errorf("%w: progress %d of %d", ErrInvalid, done, total)
 	}
 	c := r.queue.Client
-	one := &call{script: progressScript, keys: c.work[r.partition], args: []any{r.ID, r.token, done, total}}
+	one := &call{Call: progressScript.On(c.work[r.partition]).Arg("id", r.ID).Arg("token", r.token).
+		Arg("done", done).Arg("total", total)}
 	if err := run(ctx, c.rdb, []*call{one}); err != nil {
 		return fmt.Errorf("queue: progress: %w", err)
 	}

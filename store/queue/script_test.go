@@ -36,7 +36,7 @@ func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) step
 func stepAll(t failer, team team, w stepWish, with terms) stepped {
 	t.Helper()
 	one, sent := team.stepCall(w, with), time.Now()
-	if err := run(context.Background(), team.rdb, []*call{one}); err != nil {
+	if err := run(context.Background(), team.rdb, []*call{&one.call}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := team.readStep(w.partition, one, sent, with)

@@ -3,80 +3,79 @@ package queue
 import (
 	"context"
 	"embed"
-	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/script"
 )
+
+//go:embed lua
+var luaFiles embed.FS
+
+// library is where the scripts of this package lie. docs/tasks.md says what each does.
+var library = &script.Library{Files: luaFiles, Groups: KeyNames()}
 
 // EnqueueLua defines the Lua function
 //
-//	task_enqueue(qk, id, kind, payload, priority, due_ms, now_ms, unique, options)
+//	task_enqueue(queue, id, kind, payload, priority, due_ms, now_ms, unique, options)
 //
 // for scripts of the same partition that enqueue a task in the step that makes it
-// necessary. qk is a Lua array of the keys that Keys.Enqueue lists; the file itself says
-// the rest. Join it in front of the script.
-//
-//go:embed enqueue_func.lua
-var EnqueueLua string
+// necessary. queue is the place in KEYS of the first of the keys that Keys.Enqueue lists; the
+// file itself says the rest. Join it in front of the script.
+var EnqueueLua = library.Render("enqueue")
 
 // CancelLua defines the Lua function
 //
-//	task_cancel(wk, id)
+//	task_cancel(queue, id)
 //
 // for scripts of the same partition that take a waiting task away in the step that makes it
-// pointless. wk is a Lua array of the keys that Keys.Work lists; the file itself says the
-// rest. Join it in front of the script; it may stand beside EnqueueLua.
-//
-//go:embed cancel_func.lua
-var CancelLua string
-
-//go:embed *.lua
-var luaFiles embed.FS
+// pointless. queue is the place in KEYS of the first of the keys that Keys.Work lists; the file
+// itself says the rest. Join it in front of the script; it may stand beside EnqueueLua.
+var CancelLua = library.Render("cancel")
 
 // allScripts holds every script: a server that has lost its cache gets all of them.
-var allScripts []*redis.Script
+var allScripts []*script.Script
 
-// The scripts, each with what it shares in front of it.
+// keyNames are what the scripts call the keys that Keys.Enqueue, Keys.Work, and a team list.
+var keyNames = script.Names[[]string]{Groups: map[string]func([]string) []string{
+	"queue:enqueue": asListed, "queue:work": asListed, "queues:work": asListed,
+}}
+
+func asListed(keys []string) []string { return keys }
+
+// queueScript is a script with the names of its keys.
+type queueScript = script.Step[[]string]
+
 var (
-	enqueueScript  = newScript("enqueue", EnqueueLua)
-	stepScript     = newScript("step", EnqueueLua, luaText("common"))
-	settleScript   = newScript("settle", EnqueueLua, luaText("common"))
-	renewScript    = newScript("renew", EnqueueLua, luaText("common"))
-	progressScript = newScript("progress", EnqueueLua, luaText("common"))
-	retryScript    = newScript("retry", EnqueueLua, luaText("common"))
-	cancelScript   = newScript("cancel", EnqueueLua, luaText("common"), CancelLua)
-	pauseScript    = newScript("pause", EnqueueLua, luaText("common"))
-	statsScript    = newScript("stats", EnqueueLua, luaText("common"))
-	showScript     = newScript("show", EnqueueLua, luaText("common"))
-	listScript     = newScript("list", EnqueueLua, luaText("common"))
+	enqueueScript  = newScript("enqueue")
+	stepScript     = newScript("step")
+	settleScript   = newScript("settle")
+	renewScript    = newScript("renew")
+	progressScript = newScript("progress")
+	retryScript    = newScript("retry")
+	cancelScript   = newScript("cancel")
+	pauseScript    = newScript("pause")
+	statsScript    = newReader("stats")
+	showScript     = newReader("show")
+	listScript     = newReader("list")
 )
 
-func newScript(name string, shared ...string) *redis.Script {
-	s := redis.NewScript(strings.Join(shared, "\n") + "\n" + luaText(name))
-	allScripts = append(allScripts, s)
-	return s
-}
+func newScript(name string) *queueScript { return addScript(name, false) }
 
-// luaText returns the text of a file. It panics where the file is missing: the scripts are
-// part of the binary.
-func luaText(name string) string {
-	text, err := luaFiles.ReadFile(name + ".lua")
-	if err != nil {
-		panic(fmt.Sprintf("queue: no script %s", name)) //nolint:forbidigo // the binary was built from a broken tree
-	}
-	return string(text)
+// newReader makes a script that writes nothing. It is called as EVALSHA_RO, which the embedded
+// store does not write to its journal.
+func newReader(name string) *queueScript { return addScript(name, true) }
+
+func addScript(name string, readOnly bool) *queueScript {
+	s := library.Load(name, readOnly)
+	allScripts = append(allScripts, s)
+	return script.Bind(s, keyNames)
 }
 
 // call is one script call of a pipeline; cmd holds its answer afterwards.
 type call struct {
-	script *redis.Script
-	keys   []string
-	args   []any
-	cmd    *redis.Cmd
-	// readOnly says that the script writes nothing. It is called as EVALSHA_RO, which the
-	// embedded store does not write to its journal.
-	readOnly bool
+	script.Call
+	cmd *redis.Cmd
 }
 
 // run sends the calls in one round trip (one for each node of a cluster). A server that
@@ -84,6 +83,11 @@ type call struct {
 // loaded again and those calls, and only those, are repeated. Each call keeps its own
 // error in cmd; what is returned is the first of them.
 func run(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
+	for _, c := range calls {
+		if err := c.Err(); err != nil {
+			return err
+		}
+	}
 	pending := calls
 	for attempt := 0; ; attempt++ {
 		err := send(ctx, rdb, pending)
@@ -100,7 +104,7 @@ func run(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 			return err
 		}
 		for _, s := range allScripts {
-			if err := s.Load(ctx, rdb).Err(); err != nil {
+			if err := rdb.ScriptLoad(ctx, s.Text).Err(); err != nil {
 				return err
 			}
 		}
@@ -123,10 +127,10 @@ func send(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 }
 
 func evalSha(ctx context.Context, to redis.Scripter, c *call) *redis.Cmd {
-	if c.readOnly {
-		return to.EvalShaRO(ctx, c.script.Hash(), c.keys, c.args...)
+	if c.Script.ReadOnly {
+		return to.EvalShaRO(ctx, c.Script.SHA, c.Keys, c.Args...)
 	}
-	return to.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
+	return to.EvalSha(ctx, c.Script.SHA, c.Keys, c.Args...)
 }
 
 func firstError(calls []*call) error {

@@ -248,8 +248,8 @@ func TestEnqueueAndCancelStandInOneScript(t *testing.T) {
 		script := redis.NewScript(EnqueueLua + "\n" + CancelLua + `
 local t = redis.call('TIME')
 local now_ms = math.floor((tonumber(t[1]) * 1000000 + tonumber(t[2])) / 1000)
-local gone = task_cancel(KEYS, ARGV[1])
-if gone == 1 then task_enqueue(KEYS, ARGV[2], 'k', 'anew', 'low', 0, now_ms, 'u', {attempts_max = 4, deadline_ms = now_ms + 1000}) end
+local gone = task_cancel(1, ARGV[1])
+if gone == 1 then task_enqueue(1, ARGV[2], 'k', 'anew', 'low', 0, now_ms, 'u', {attempts_max = 4, deadline_ms = now_ms + 1000}) end
 return gone`)
 		swap := func(old, anew string) int64 {
 			t.Helper()

@@ -43,7 +43,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Ready: make(map[Priority]int64, len(priorities))}
 	calls := make([]*call, c.partitions)
 	for p := range calls {
-		calls[p] = &call{script: statsScript, keys: c.work[p], readOnly: true}
+		calls[p] = &call{Call: statsScript.On(c.work[p])}
 	}
 	if err := run(ctx, c.rdb, calls); err != nil {
 		return s, fmt.Errorf("queue: stats: %w", err)

@@ -20,6 +20,6 @@ if state == 'running' then return {'OK', 0, 1000} end
 
 redis.call('HSET', record, 'state', 'running', 'run', int(run), 'next_ms', int(next_ms), 'task', task_id, 'closed', '0')
 if next_ms > 0 then
-  task_enqueue({unpack(KEYS, 2, 9)}, task_id, 'announce', payload, m[4], next_ms, now_ms, '')
+  task_enqueue(2, task_id, 'announce', payload, m[4], next_ms, now_ms, '')
 end
 return {'OK', 1, 0}

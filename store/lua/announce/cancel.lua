@@ -15,7 +15,7 @@ if state == 'done' then return {'CONFLICT'} end
 
 if state ~= 'cancelled' then
   redis.call('HSET', record, 'state', 'cancelled', 'next_ms', '0')
-  if task ~= '' then task_cancel({unpack(KEYS, 2, 13)}, task) end
+  if task ~= '' then task_cancel(2, task) end
   -- While a run is on its way its pages may still be reading them: they go when it is closed.
   if closed == '1' and #KEYS > 13 then redis.call('UNLINK', unpack(KEYS, 14)) end
 end

@@ -31,5 +31,5 @@ for i = 11, #KEYS do
   for from = at + 1, last, 500 do redis.call('RPUSH', KEYS[i], unpack(ARGV, from, math.min(from + 499, last))) end
   at = last + 1
 end
-task_enqueue({unpack(KEYS, 3, 10)}, task_id, 'announce', payload, priority, due_ms, now_ms, '')
+task_enqueue(3, task_id, 'announce', payload, priority, due_ms, now_ms, '')
 return {'OK', 1}

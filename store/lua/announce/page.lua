@@ -6,7 +6,7 @@
 -- ARGV  1 run, 2 cursor where the page begins, 3 cursor after it, 4 '1' for the last page, 5 from, 6 rest of the JSON,
 --       7 sent_at in ms, 8 items at most, 9 epoch for a new inbox, then the users
 -- Returns {OK, 1 done now, 0 where the part is elsewhere}
-local part, users, wants, reachable, qk = KEYS[1], KEYS[2], KEYS[3], KEYS[4], {unpack(KEYS, 5, 12)}
+local part, users, wants, reachable, qk = KEYS[1], KEYS[2], KEYS[3], KEYS[4], 5
 local run, cursor, next_cursor, last, from, rest, sent_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
 local items_max, epoch = tonumber(ARGV[8]), ARGV[9]
 

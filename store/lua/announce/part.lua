@@ -16,6 +16,6 @@ local total = tonumber(targets) or redis.call('ZCARD', users)
 redis.call('HSET', part, 'run', int(run), 'cursor', '', 'total', int(total), 'delivered', '0', 'failed', '0', 'done',
   total == 0 and '1' or '0')
 if total > 0 then
-  task_enqueue({unpack(KEYS, 3, 10)}, task_id, 'announce_page', payload, priority, 0, clock_ms(), '')
+  task_enqueue(3, task_id, 'announce_page', payload, priority, 0, clock_ms(), '')
 end
 return {'OK', 1}

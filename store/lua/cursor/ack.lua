@@ -29,9 +29,7 @@ if changed > 0 then redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(s)
 -- Also where nothing moved: the member's own sends may have brought the cursor here, and they do not trim each time.
 if trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted = reacted, meta = meta, wants = KEYS[20]}, last,
   tonumber(m[3]), backlog_max) then
-  local qk = {}
-  for i = 12, 19 do qk[#qk + 1] = KEYS[i] end
-  task_enqueue(qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),
+  task_enqueue(12, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, clock_ms(),
     'trim:' .. group)
 end
 local joined_id = m[6] == '0' and redis.call('ZSCORE', joined, user)

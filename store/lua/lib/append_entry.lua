@@ -6,7 +6,7 @@
 -- before it writes anything.
 --
 -- k  keys: id, meta, members, msgs, seen, read, skip, senders, sent (of the sender), by (of the sender), reactions,
---    reacted, joined, wants, qk (those of the core queue; they may be left out where nobody is mentioned), at (an array:
+--    reacted, joined, wants, qk (place of those of the core queue; they may be left out where nobody is mentioned), at (an array:
 --    at:<user> of each of a.mentions)
 -- a  from, kind, mark, rest (of the JSON), sent_ms, key and content (of a retry, hashed), reply_to, target, emoji,
 --    removed, durable, channel, keys_max, emojis_max, group, task_id (for those who are mentioned), mentions;
@@ -73,7 +73,7 @@ local function append_entry(k, a)
       end
     end
   end
-  local quiet = #k.qk == 0
+  local quiet = not k.qk
   if quiet and redis.call('EXISTS', k.wants) == 1 then return {'WANTS'} end
   local now_ms = clock_ms()
 

@@ -4,12 +4,10 @@
 -- core binds the keys that groupKeys.core lists. Scripts that are not hot take all of them; their own come after.
 local core_count = 26
 local function core()
-  local qk = {}
-  for i = 16, 23 do qk[#qk + 1] = KEYS[i] end
   return {
     id = KEYS[1], meta = KEYS[2], members = KEYS[3], joined = KEYS[4], managers = KEYS[5], seen = KEYS[6],
     read = KEYS[7], msgs = KEYS[8], skip = KEYS[9], senders = KEYS[10], reactions = KEYS[11], reacted = KEYS[12],
-    gone_members = KEYS[13], gone_senders = KEYS[14], public = KEYS[15], qk = qk, wants = KEYS[24], levels = KEYS[25],
+    gone_members = KEYS[13], gone_senders = KEYS[14], public = KEYS[15], qk = 16, wants = KEYS[24], levels = KEYS[25],
     told = KEYS[26],
   }
 end

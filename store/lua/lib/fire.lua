@@ -8,7 +8,7 @@ local fire_codes = {NOTFOUND = 'not_found', FORBIDDEN = 'forbidden', KEYREUSED =
 -- fire_args binds the arguments that both begin with.
 local function fire_args()
   return {
-    key = KEYS[1], wk = {unpack(KEYS, 2, 13)}, id = ARGV[1], version = ARGV[2], run = ARGV[3], recurs = ARGV[4] == '1',
+    key = KEYS[1], wk = 2, id = ARGV[1], version = ARGV[2], run = ARGV[3], recurs = ARGV[4] == '1',
     next_ms = tonumber(ARGV[5]), missed = tonumber(ARGV[6]), refused = ARGV[7], failed = ARGV[8],
   }
 end

@@ -4,7 +4,7 @@
 -- item is base plus its place in the list. It checks everything before it writes anything.
 --
 -- k  keys: inbox, base, senders, sent (of the sender; left out where there is no retry key), users (of the partition), and
---    where a.notify is given: wants, reachable, qk (those of the core queue)
+--    where a.notify is given: wants, reachable, qk (place of those of the core queue)
 -- a  from, rest (of the JSON), sent_ms, key and content (of a retry, hashed), system (true for an item of the server),
 --    items_max, keys_max, epoch (for a new inbox), channel, user (whose inbox it is),
 --    notify (high or low: the user is told while away)
@@ -41,7 +41,7 @@ end
 local function inbox_args(key, arg)
   return {
     inbox = KEYS[key], base = KEYS[key + 1], senders = KEYS[key + 2], sent = KEYS[key + 3], users = KEYS[key + 4],
-    wants = KEYS[key + 5], reachable = KEYS[key + 6], qk = {unpack(KEYS, key + 7, key + 14)},
+    wants = KEYS[key + 5], reachable = KEYS[key + 6], qk = key + 7,
   }, {
     from = ARGV[arg], rest = ARGV[arg + 1], sent_ms = ARGV[arg + 2], key = ARGV[arg + 3], content = ARGV[arg + 4],
     system = ARGV[arg + 5] == '1', items_max = tonumber(ARGV[arg + 6]), keys_max = tonumber(ARGV[arg + 7]),

@@ -3,7 +3,7 @@
 -- inbox_grew makes the task that looks whether a user is to be told of the inbox, where the user has a device. One task of a
 -- priority waits for a user whatever comes meanwhile. Its id is that of the item which made it necessary.
 --
--- k         keys: wants, reachable, qk (those of the core queue)
+-- k         keys: wants, reachable, qk (place of those of the core queue)
 -- epoch     of the inbox
 -- seq       of the newest item
 -- priority  high or low

@@ -13,7 +13,7 @@ local function schedule_record(key)
     'last_ms', 'last_error')
 end
 
--- schedule_at makes the task of the occurrence that comes next. wk: the keys that Keys.Work() of the core queue lists.
+-- schedule_at makes the task of the occurrence that comes next. wk: place of the keys that Keys.Work() of the core queue lists.
 local function schedule_at(wk, id, version, due_ms, now_ms)
   task_enqueue(wk, id .. '.' .. version, 'schedule', '{"schedule":"' .. id .. '","version":' .. version .. '}', 'high',
     due_ms, now_ms, '')

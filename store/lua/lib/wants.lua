@@ -6,7 +6,7 @@
 -- webhook. One task waits for a life of a group whatever comes meanwhile: it reads from where the last one ended. Its id
 -- is that of the entry which made it necessary, so it is no other task's.
 --
--- k        keys: wants, meta, qk (those of the core queue)
+-- k        keys: wants, meta, qk (place of those of the core queue)
 -- id       of the newest entry of this step
 -- message  true where this step brought a text or data
 -- first    id of the first entry of this step; may be left out where there is one only

@@ -21,9 +21,7 @@ local more = trim_step({seen = seen, msgs = msgs, reactions = reactions, reacted
   tonumber(m[2]), backlog_max) or old > 500
 prune(skip, last - backlog_max)
 if more and task_id ~= '' then
-  local qk = {}
-  for i = 8, 15 do qk[#qk + 1] = KEYS[i] end
-  task_enqueue(qk, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, now_ms,
+  task_enqueue(8, task_id, 'trim', '{"group":"' .. group .. '","epoch":"' .. m[1] .. '"}', 'low', 0, now_ms,
     'trim:' .. group)
 end
 return {'OK', more and 1 or 0}

@@ -6,7 +6,7 @@
 -- KEYS  1 inbox:base, 2..9 of the core queue
 -- ARGV  1 epoch, 2 seq, 3 id for the task, 4 its priority, 5 its payload
 -- Returns {OK}
-local base_key, qk = KEYS[1], {unpack(KEYS, 2, 9)}
+local base_key, qk = KEYS[1], 2
 local epoch, seq, task_id, priority, payload = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local m = redis.call('HMGET', base_key, 'epoch', 'told', 'acked')

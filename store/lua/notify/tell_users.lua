@@ -13,7 +13,7 @@
 local id_key, meta, members, joined, read, skip, levels, told = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7],
   KEYS[8]
 local group, epoch, high_id, normal_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local users, qk = {unpack(ARGV, 5)}, {unpack(KEYS, 9, 16)}
+local users, qk = {unpack(ARGV, 5)}, 9
 
 local m = redis.call('HMGET', meta, 'epoch', 'backlog_max', 'floor', 'history', 'newest')
 if m[1] ~= epoch then return {'NOTFOUND'} end

@@ -17,8 +17,6 @@ local senders, sent, reactions, reacted, by = KEYS[8], KEYS[9], KEYS[10], KEYS[1
 local from, kind, mark, rest, sent_ms, key, content = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local as_manager, durable, channel = ARGV[8] == '1', ARGV[9] == '1', ARGV[10]
 local keys_max, edits_max, group = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
-local qk = {}
-for i = 14, 21 do qk[#qk + 1] = KEYS[i] end
 
 local m = redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max')
 local epoch = m[1]
@@ -71,7 +69,7 @@ end
 advance(seen, read, from, id)
 redis.call('ZADD', senders, int(now_ms), from)
 if key ~= '' then remember(sent, key, id, sent_ms, mark, content, keys_max) end
-log_grew({wants = KEYS[13], meta = meta, qk = qk}, group, epoch, id, now_ms)
+log_grew({wants = KEYS[13], meta = meta, qk = 14}, group, epoch, id, now_ms)
 local last = tonumber(id)
 local more = sweep({seen = seen, msgs = msgs, skip = skip, reactions = reactions, reacted = reacted, meta = meta,
   wants = KEYS[13]}, last, tonumber(m[4]),

@@ -5,7 +5,7 @@
 -- ARGV  1 id
 -- Returns {OK}, also where it is cancelled already
 -- Refuses NOTFOUND; CONFLICT where it has ended otherwise
-local key, wk, id = KEYS[1], {unpack(KEYS, 2, 13)}, ARGV[1]
+local key, wk, id = KEYS[1], 2, ARGV[1]
 
 local r = redis.call('HMGET', key, 'state', 'version')
 if not r[1] then return {'NOTFOUND'} end

@@ -5,7 +5,7 @@
 -- ARGV  1 id, 2 version that was read, 3 plan, 4 state (pending or paused), 5 next occurrence in ms
 -- Returns {OK, then as schedule_record}
 -- Refuses NOTFOUND; CONFLICT where it changed since it was read, or has ended
-local key, wk = KEYS[1], {unpack(KEYS, 2, 13)}
+local key, wk = KEYS[1], 2
 local id, version, plan, state, next_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local r = redis.call('HMGET', key, 'state', 'version')

@@ -5,7 +5,7 @@
 -- ARGV  1 id, 2 plan, 3 hash of the request, 4 created ms, 5 first occurrence in ms
 -- Returns {OK, 1 for a duplicate, then as schedule_record}
 -- Refuses KEYREUSED
-local key, wk = KEYS[1], {unpack(KEYS, 2, 13)}
+local key, wk = KEYS[1], 2
 local id, plan, content, created_ms, next_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local before = redis.call('HGET', key, 'content')

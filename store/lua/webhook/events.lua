@@ -11,14 +11,14 @@
 -- Refuses NOTFOUND (the group is gone), CONFLICT (another did it), HOOKSFULL
 local k = {meta = KEYS[2], seen = KEYS[3], msgs = KEYS[4], reactions = KEYS[5], reacted = KEYS[6], wants = KEYS[7]}
 local group, epoch, generation, before, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local core, egress = {unpack(KEYS, 8, 15)}, {unpack(KEYS, 16, 23)}
+local core, egress = 8, 16
 
 local m = redis.call('HMGET', k.meta, 'epoch', 'keep', 'backlog_max')
 if m[1] ~= epoch then return {'NOTFOUND'} end
 local current, told = events_position(k)
 if current ~= generation or told ~= tonumber(before) then return {'CONFLICT'} end
 -- One delivery more than there is room for is taken, or a page that is larger than all of the room would never be.
-if #ARGV > 7 and redis.call('HLEN', egress[1]) >= tonumber(ARGV[6]) then return {'HOOKSFULL'} end
+if #ARGV > 7 and redis.call('HLEN', KEYS[egress]) >= tonumber(ARGV[6]) then return {'HOOKSFULL'} end
 local last, now_ms = tonumber(redis.call('GET', KEYS[1])), clock_ms()
 
 redis.call('HSET', k.meta, 'events', generation .. ' ' .. now)

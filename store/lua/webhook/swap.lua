@@ -25,7 +25,5 @@ local change = (in_use and text ~= '' and 1 or 0) - tonumber(used)
 local count = redis.call('HINCRBY', state, 'used', change)
 if count == 0 then redis.call('HSET', state, 'generation', 0) end
 if count == 1 and change == 1 then redis.call('HSET', state, 'generation', int(version)) end
-local qk = {}
-for i = 3, 10 do qk[#qk + 1] = KEYS[i] end
-task_enqueue(qk, ARGV[6], 'webhooks', '{"version":' .. int(version) .. '}', 'high', 0, now_ms, 'webhooks')
+task_enqueue(3, ARGV[6], 'webhooks', '{"version":' .. int(version) .. '}', 'high', 0, now_ms, 'webhooks')
 return {'OK'}

@@ -1,5 +1,4 @@
--- What the scripts share that move tasks which exist already. They take the keys that
--- Keys.Work() lists, in this order; step.lua those of several queues, one after the other.
+-- What the scripts share that move tasks which exist already.
 --
 -- A value of tasks is "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind>
 -- <unique>\n<payload>" and never changes.
@@ -11,15 +10,9 @@
 -- characters to make members longer than 64 bytes: Redis then keeps the set as a skiplist. As
 -- a listpack, in which every ZADD and ZREM is a walk, it was two to four times slower with 50
 -- leases.
-local base, tasks, counts, unique, delayed, leased, runs, dead, paused
-
--- task_use binds the keys of the nth queue, from 0.
-local function task_use(n)
-  base = 12 * n
-  tasks, counts, unique, delayed = KEYS[base + 1], KEYS[base + 2], KEYS[base + 3], KEYS[base + 4]
-  leased, runs, dead, paused = KEYS[base + 9], KEYS[base + 10], KEYS[base + 11], KEYS[base + 12]
-end
-task_use(0)
+-- needs: tasks counts unique delayed critical high normal low leased runs dead
+local task_priorities = {'critical', 'high', 'normal', 'low'}
+local lists = {critical = critical, high = high, normal = normal, low = low}
 
 -- The clock of Redis in ms: rounded down to compare with (nothing starts before its time),
 -- rounded up to count from (nothing is shorter than asked for).
@@ -51,7 +44,7 @@ local function task_unique(spec)
 end
 
 local function task_list(spec)
-  return KEYS[base + (task_ready[string.match(spec, '^%a+')] or 7)]
+  return lists[string.match(spec, '^%a+')] or normal
 end
 
 -- task_push makes tasks ready, each at the tail of its priority, in the order given.
@@ -59,16 +52,17 @@ end
 local function task_push(ids)
   if #ids == 0 then return end
   local specs = redis.call('HMGET', tasks, unpack(ids))
-  local lists = {}
+  local ready = {}
   for i, id in ipairs(ids) do
     if specs[i] then
-      local key = task_list(specs[i])
-      lists[key] = lists[key] or {}
-      table.insert(lists[key], id)
+      local list = task_list(specs[i])
+      ready[list] = ready[list] or {}
+      table.insert(ready[list], id)
     end
   end
-  for i = base + 5, base + 8 do
-    if lists[KEYS[i]] then redis.call('RPUSH', KEYS[i], unpack(lists[KEYS[i]])) end
+  for _, priority in ipairs(task_priorities) do
+    local list = lists[priority]
+    if ready[list] then redis.call('RPUSH', list, unpack(ready[list])) end
   end
 end
 

@@ -2,46 +2,51 @@
 -- other (the lease ended and somebody took it back, or the task was cancelled) it has no
 -- effect and is reported.
 --
--- KEYS  those of Keys.Work()
--- ARGV  dead_max  dead letters to keep
---       groups    how many groups of complete tasks follow; each of them: token, n, n ids
---       then for each of the others: verdict, id, token, delay_ms, error
---         retry   the handler failed: an attempt is counted, and it runs again after delay_ms
---         bury    the same, but it becomes a dead letter
---         expire  its deadline passed before it began: a dead letter, no attempt counted
---         snooze  no attempt counted, its crashes forgotten: to the tail of its list, or there
---                 after delay_ms
---         return  no attempt counted: back to the head of its list, in front of what was
---                 returned before it, and with its unique key unless a younger task has that
+-- KEYS  queue:work
+-- ARGV  dead_max:int groups:int done... others(verdict id token delay_ms err)...
+--   dead_max  dead letters to keep
+--   groups    how many groups of complete tasks there are in done
+--   done      of each group: token, n, n ids
+--   verdict   what becomes of one of the others:
+--             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
+--             bury    the same, but it becomes a dead letter
+--             expire  its deadline passed before it began: a dead letter, no attempt counted
+--             snooze  no attempt counted, its crashes forgotten: to the tail of its list, or there
+--                     after delay_ms
+--             return  no attempt counted: back to the head of its list, in front of what was
+--                     returned before it, and with its unique key unless a younger task has that
 --
 -- Returns an array: the places, from 1, of the entries whose token was stale.
 -- Errors: none of its own.
-local dead_max, groups = tonumber(ARGV[1]), tonumber(ARGV[2])
+-- bind: work at queue
+-- include: common
 local now_ms, from_ms = task_clock()
-local stale, done, place, at = {}, {}, 0, 3
+local stale, ended, place, at = {}, {}, 0, done
 
 for _ = 1, groups do
-  local suffix, last = ' ' .. ARGV[at], at + 1 + tonumber(ARGV[at + 1])
-  for i = at + 2, last do
+  local count = at + 1
+  local suffix, last = ' ' .. ARGV[at], count + tonumber(ARGV[count])
+  for i = count + 1, last do
     local id = ARGV[i]
     place = place + 1
     if redis.call('ZREM', leased, id .. suffix) == 1 then
-      done[#done + 1] = id
+      ended[#ended + 1] = id
     else
       stale[#stale + 1] = place
     end
   end
   at = last + 1
 end
-if #done > 0 then
-  redis.call('HINCRBY', counts, 'done', #done)
-  redis.call('HDEL', tasks, unpack(done))
-  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(done)) end
+if #ended > 0 then
+  redis.call('HINCRBY', counts, 'done', #ended)
+  redis.call('HDEL', tasks, unpack(ended))
+  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
 end
 
 local ready, soonest_ms, back = false, 1001, {}
-for i = at, #ARGV, 5 do
-  local verdict, id, token, delay_ms, err = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4]
+for i = at, #ARGV, others_row do
+  -- bind: others at i
+  delay_ms = tonumber(delay_ms)
   place = place + 1
   if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
     stale[#stale + 1] = place

@@ -1,13 +1,14 @@
 -- Shows one task. Writes nothing.
 --
--- KEYS  those of Keys.Work()
+-- KEYS  queue:work
 -- ARGV  id
 --
 -- Returns {id, state, time_ms, spec, run}, or {} if there is no such task
 --   time_ms  when it is due (delayed), its lease ends (leased), it died (dead); 0 (ready)
 --   run      what it went through, or ''
 -- Errors: none of its own.
-local id = ARGV[1]
+-- bind: work at queue
+-- include: common
 local state, at, _, spec = task_find(id)
 if not state then return {} end
 return {id, state, at, spec, redis.call('HGET', runs, id) or ''}

@@ -2,19 +2,20 @@
 -- due, takes back the leases that have ended, claims as many ready tasks as there are hands
 -- free, and says when to come back. One script, so that waiting costs one command.
 --
--- KEYS  those of Keys.Work() for each queue
--- ARGV  lease_ms     length of a lease
---       sweep        tasks to promote, and leases to take back, at most, in each queue;
---                    0 looks at neither
---       crashes_max  a task whose lease ended that often is buried
---       backoff_ms   pause after the second such end, doubled with each further one
---       jitter       0 to 999: where in these pauses the first task falls
---       dead_max     dead letters to keep
---       token        of what is claimed: 40 characters that no claim has had before
---       then for each queue:
---       claim        tasks to claim at most; 0 claims none
---       order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. Whose
---                    list is empty cedes its turn to the highest that is not
+-- KEYS  queues:work...
+-- ARGV  lease_ms:int sweep:int crashes_max:int backoff_ms:int jitter:int dead_max:int token claims(claim order)...
+--   lease_ms     length of a lease
+--   sweep        tasks to promote, and leases to take back, at most, in each queue;
+--                0 looks at neither
+--   crashes_max  a task whose lease ended that often is buried
+--   backoff_ms   pause after the second such end, doubled with each further one
+--   jitter       0 to 999: where in these pauses the first task falls
+--   dead_max     dead letters to keep
+--   token        of what is claimed: 40 characters that no claim has had before
+--   claims       of each queue
+--   claim        tasks to claim at most; 0 claims none
+--   order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. Whose
+--                list is empty cedes its turn to the highest that is not
 --
 -- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, buried, with, id,
 -- spec, id, ...}}
@@ -23,9 +24,16 @@
 --   buried    how many of the reaped
 --   with      {place, run, ...}: what some of the claimed, counted from 1, went through
 -- Errors: none of its own.
-local lease_ms, sweep, crashes_max = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local backoff_ms, jitter, dead_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local suffix = ' ' .. ARGV[7]
+local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused
+-- include: common
+
+-- use binds the keys of the queue that begin at a place in KEYS.
+local function use(queue)
+  -- set: work at queue
+  lists.critical, lists.high, lists.normal, lists.low = critical, high, normal, low
+end
+
+local suffix = ' ' .. token
 local now_ms, from_ms = task_clock()
 local now = string.format('%.0f', now_ms)
 local until_ms = string.format('%.0f', from_ms + lease_ms)
@@ -157,7 +165,7 @@ local function serve(claim, order)
 
   local length, left = {}, 0
   for p = 1, 4 do
-    length[p] = redis.call('LLEN', KEYS[base + 4 + p])
+    length[p] = redis.call('LLEN', lists[task_priorities[p]])
     left = left + length[p]
   end
   if left == 0 or redis.call('EXISTS', paused) == 1 then return reply end
@@ -165,7 +173,7 @@ local function serve(claim, order)
     local ids = {}
     for p, n in ipairs(shares(length, left, claim, order)) do
       if n > 0 then
-        local popped = redis.call('LPOP', KEYS[base + 4 + p], n)
+        local popped = redis.call('LPOP', lists[task_priorities[p]], n)
         if #ids == 0 then
           ids = popped
         else
@@ -182,10 +190,12 @@ local function serve(claim, order)
   return reply
 end
 
-local answer = {now_ms, -1}
-for q = 0, #KEYS / 12 - 1 do
-  task_use(q)
-  answer[3 + q] = serve(tonumber(ARGV[8 + 2 * q]), ARGV[9 + 2 * q])
+local answer, queue = {now_ms, -1}, queues
+for i = claims, #ARGV, claims_row do
+  -- bind: claims at i
+  use(queue)
+  answer[#answer + 1] = serve(tonumber(claim), order)
+  queue = queue + queues_row
 end
 if next_ms < math.huge then answer[2] = math.max(0, next_ms - now_ms) end
 return answer

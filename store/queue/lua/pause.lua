@@ -1,11 +1,14 @@
 -- Pauses a queue in one partition, or lets it go on.
 --
--- KEYS  those of Keys.Work()
--- ARGV  1 = nothing may be claimed any more; 0 = it may again
+-- KEYS  queue:work
+-- ARGV  pause:flag
+--   pause  true: nothing may be claimed any more; false: it may again
 --
 -- Returns 1 if that changed something, else 0.
 -- Errors: none of its own.
-if ARGV[1] == '1' then
+-- bind: work at queue
+-- include: common
+if pause then
   task_free()
   return redis.call('SETNX', paused, '1')
 end

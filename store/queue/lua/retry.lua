@@ -1,12 +1,13 @@
 -- Makes a dead or delayed task ready now. A dead one begins anew: no attempt, no crash.
 --
--- KEYS  those of Keys.Work()
+-- KEYS  queue:work
 -- ARGV  id
 --
 -- Returns the state that the task was in; '' if there is none. A ready and a leased one stay
 -- as they are.
 -- Errors: none of its own.
-local id = ARGV[1]
+-- bind: work at queue
+-- include: common
 local now_ms = task_clock()
 local state = task_find(id)
 if not state then return '' end

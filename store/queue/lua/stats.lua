@@ -1,18 +1,19 @@
 -- Counts the tasks of one queue in one partition by state, all at one instant. Writes nothing.
 --
--- KEYS  those of Keys.Work()
--- ARGV  none
+-- KEYS  queue:work
 --
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
 -- failed, crashed, buried, dropped, deleted}
 --   age_ms  how long the oldest of those at the heads of the ready lists could have run, by
 --           when it was enqueued or due, the last time that it was; 0 = none is ready
 -- Errors: none of its own.
+-- bind: work at queue
+-- include: common
 local reply, age_ms = {}, 0
 local now_ms = task_clock()
-for p = 1, 4 do
-  reply[p] = redis.call('LLEN', KEYS[4 + p])
-  local head = reply[p] > 0 and redis.call('LINDEX', KEYS[4 + p], 0)
+for p, priority in ipairs(task_priorities) do
+  reply[p] = redis.call('LLEN', lists[priority])
+  local head = reply[p] > 0 and redis.call('LINDEX', lists[priority], 0)
   local spec = head and redis.call('HGET', tasks, head)
   if spec then
     local enqueued_ms, due_ms = string.match(spec, '^%S+ %S+ %S+ (%d+) (%d+) ')

@@ -1,17 +1,19 @@
 -- Takes a task away, in whatever state it is. One that runs loses its lease, so its result
 -- has no effect, and its worker is told.
 --
--- KEYS  those of Keys.Work()
+-- KEYS  queue:work
 -- ARGV  id
 --
 -- Returns the state that the task was in; '' if there is none.
 -- Errors: none of its own.
-local id = ARGV[1]
+-- bind: work at queue
+-- include: common
+-- include: cancel
 local state, _, member = task_find(id)
 if not state then return '' end
 if state == 'delayed' or state == 'ready' then
   -- What is in no list either (somebody removed it by hand) has no state.
-  return task_cancel(KEYS, id) == 1 and state or ''
+  return task_cancel(queue, id) == 1 and state or ''
 end
 if state == 'leased' then
   redis.call('ZREM', leased, member)

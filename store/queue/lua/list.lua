@@ -1,17 +1,19 @@
 -- Lists the tasks of one state, a page at a time. Writes nothing.
 --
--- KEYS  those of Keys.Work()
--- ARGV  state   delayed: the soonest first; ready: in the order of their lists, the highest
---               priority first; leased: whose lease ends first; dead: the newest first
---       limit   tasks of a page
---       anchor  what the page before ended with; '' = the first page
+-- KEYS  queue:work
+-- ARGV  state limit:int anchor
+--   state   delayed: the soonest first; ready: in the order of their lists, the highest
+--           priority first; leased: whose lease ends first; dead: the newest first
+--   limit   tasks of a page
+--   anchor  what the page before ended with; '' = the first page
 --
 -- Returns {anchor, id, time_ms, spec, run, id, ...}: the anchor of the next page, '' if this
 -- is the last; the rest as show.lua says it.
 -- What stays in its state while pages are read is on exactly one of them, but that tasks
 -- given back to the head of a list may be missed.
 -- Errors: none of its own.
-local state, limit, anchor = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+-- bind: work at queue
+-- include: common
 local ids, times, last = {}, {}, ''
 
 -- A position among equal scores cannot be found again once the task there has left, so the
@@ -45,11 +47,11 @@ local function page_of_lists()
     local place, id
     p, place, id = string.match(anchor, '^(%d) (%d+) (.*)$')
     p = tonumber(p)
-    from = redis.call('LPOS', KEYS[4 + p], id, 'MAXLEN', tonumber(place) + 1000)
+    from = redis.call('LPOS', lists[task_priorities[p]], id, 'MAXLEN', tonumber(place) + 1000)
     from = from and from + 1 or 0
   end
   while p <= 4 do
-    local page = redis.call('LRANGE', KEYS[4 + p], from, from + limit - #ids - 1)
+    local page = redis.call('LRANGE', lists[task_priorities[p]], from, from + limit - #ids - 1)
     for _, id in ipairs(page) do ids[#ids + 1], times[#times + 1] = id, '0' end
     if #ids == limit then
       last = string.format('%d %d %s', p, from + #page - 1, ids[limit])

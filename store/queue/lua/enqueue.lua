@@ -1,0 +1,13 @@
+-- Enqueues a batch of tasks.
+--
+-- KEYS  queue:enqueue
+-- ARGV  batch(id kind payload priority due_ms delay_ms unique attempts_max deadline_ms)...
+--   due_ms    0 = none
+--   delay_ms  counts from now when there is no due_ms
+--
+-- Returns an array, for each task 1, or 0 when its unique key or its id is already there.
+-- Errors: none of its own.
+-- include: enqueue
+local t = redis.call('TIME')
+local us = tonumber(t[1]) * 1000000 + tonumber(t[2])
+return task_enqueue_all(queue, ARGV, math.floor(us / 1000), math.ceil(us / 1000))

@@ -1,0 +1,177 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Call is one run of a script. Its methods return the call with more of its values, each under its name in the header. A name
+// that is unknown, given twice or missing is an error of the whole call, and of every other like it: a mistake in the program,
+// which the first test of that call finds.
+type Call struct {
+	Script *Script
+	Keys   []string
+	Args   []any
+
+	nextKey, nextArg int // the slots that are most likely given next
+	missing          int
+	keyRest, argRest int // which rest was given last: they follow each other
+	brief            bool
+	err              error
+}
+
+// Err returns why the call cannot be sent.
+func (c Call) Err() error {
+	switch {
+	case c.err != nil:
+		return c.err
+	case c.missing > 0:
+		return fmt.Errorf("script %s: no value for %v", c.Script.Name, c.unset())
+	}
+	return nil
+}
+
+// Key gives the key of this name.
+func (c Call) Key(name, value string) Call {
+	slots := c.Script.keys.slots
+	for c.nextKey < len(slots) && c.Keys[c.nextKey] != "" {
+		c.nextKey++
+	}
+	i := c.nextKey
+	if i >= len(slots) || slots[i].name != name {
+		i = slices.IndexFunc(slots, func(s slot) bool { return s.name == name })
+	}
+	if i < 0 || c.Keys[i] != "" || value == "" {
+		return c.wrong("key", name, value)
+	}
+	c.Keys[i] = value
+	c.missing--
+	return c
+}
+
+// Arg gives the argument of this name: a bool where the header says flag, an integer where it says int, else a text, bytes or
+// an integer.
+func (c Call) Arg(name string, value any) Call {
+	slots := c.Script.args.slots
+	i := c.nextArg
+	if i >= len(slots) || slots[i].name != name {
+		i = slices.IndexFunc(slots, func(s slot) bool { return s.name == name })
+	}
+	if i < 0 || c.Args[i] != nil {
+		return c.wrong("argument", name, value)
+	}
+	is := text
+	switch v := value.(type) {
+	case bool:
+		is, value = flag, "0"
+		if v {
+			value = "1"
+		}
+	case int, int64:
+		is = number
+	case string, []byte:
+	default:
+		return c.wrong("argument", name, value)
+	}
+	if want := slots[i].kind; is != want && (want != text || is == flag) {
+		return c.wrong("argument", name, value)
+	}
+	c.Args[i] = value
+	c.nextArg = i + 1
+	c.missing--
+	return c
+}
+
+// More gives keys of a rest: values of it, or a row, each under its name in the header.
+func (c Call) More(rest string, row ...string) Call {
+	r, ok := c.Script.keys.next(&c.keyRest, rest)
+	if !ok || c.brief || len(r.row) > 0 && len(row) != 2*len(r.row) {
+		return c.wrong("keys", rest, len(row))
+	}
+	if len(r.row) == 0 {
+		c.Keys = append(c.Keys, row...)
+		return c
+	}
+	for i, name := range r.row {
+		if row[2*i] != name {
+			return c.wrong("key of "+rest, name, nil)
+		}
+		c.Keys = append(c.Keys, row[2*i+1])
+	}
+	return c
+}
+
+// MoreArgs gives arguments of a rest, as More gives keys.
+func (c Call) MoreArgs(rest string, row ...any) Call {
+	r, ok := c.Script.args.next(&c.argRest, rest)
+	if !ok || len(r.row) > 0 && len(row) != 2*len(r.row) {
+		return c.wrong("arguments", rest, len(row))
+	}
+	if len(r.row) == 0 {
+		c.Args = append(c.Args, row...)
+		return c
+	}
+	for i, name := range r.row {
+		if row[2*i] != name {
+			return c.wrong("argument of "+rest, name, nil)
+		}
+		c.Args = append(c.Args, row[2*i+1])
+	}
+	return c
+}
+
+// List gives texts as arguments of a rest.
+func (c Call) List(rest string, values []string) Call {
+	r, ok := c.Script.args.next(&c.argRest, rest)
+	if !ok || len(r.row) > 0 {
+		return c.wrong("arguments", rest, len(values))
+	}
+	c.Args = slices.Grow(c.Args, len(values))
+	for _, value := range values {
+		c.Args = append(c.Args, value)
+	}
+	return c
+}
+
+// next finds a rest, from the one on that was given last.
+func (s *section) next(from *int, name string) (rest, bool) {
+	for i := *from; i < len(s.rests); i++ {
+		if s.rests[i].name == name {
+			*from = i
+			return s.rests[i], true
+		}
+	}
+	return rest{}, false
+}
+
+// Brief leaves out the keys that the header says may be left out.
+func (c Call) Brief() Call {
+	if len(c.Keys) != len(c.Script.keys.slots) {
+		c.err = errors.Join(c.err, fmt.Errorf("script %s: a brief call has keys of the rest", c.Script.Name))
+		return c
+	}
+	c.Keys, c.brief = c.Keys[:c.Script.keys.must], true
+	return c
+}
+
+// wrong notes a mistake. The value is content, and stays out of it.
+func (c Call) wrong(what, name string, value any) Call {
+	c.err = errors.Join(c.err, fmt.Errorf("script %s: the %s %s cannot be given here (%T)", c.Script.Name, what, name, value))
+	return c
+}
+
+// unset lists the names that no value was given for.
+func (c Call) unset() (names []string) {
+	for i, s := range c.Script.keys.slots {
+		if i < len(c.Keys) && c.Keys[i] == "" {
+			names = append(names, s.name)
+		}
+	}
+	for i, s := range c.Script.args.slots {
+		if c.Args[i] == nil {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,247 @@
+package script
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is what a value is in Lua.
+type kind string
+
+const (
+	text   kind = ""
+	number kind = "int"
+	flag   kind = "flag"
+)
+
+// slot is one place among the keys or the arguments that every call fills.
+type slot struct {
+	name string
+	kind kind
+}
+
+// group is several slots under one name.
+type group struct {
+	name, of string
+	at, n    int // the place of the first, from 0, and how many there are
+}
+
+// section is what the header says of KEYS or ARGV.
+type section struct {
+	table  string // KEYS or ARGV
+	slots  []slot
+	groups []group
+	must   int // slots in front of the |
+	rests  []rest
+}
+
+// rest is what comes after the slots: any number of values, or of rows.
+type rest struct {
+	name string
+	row  []string // the names of a row; nil: the values stand alone
+	of   string   // the group that its rows are, or empty
+}
+
+// header is what the comment at the top of a script declares.
+type header struct{ keys, args section }
+
+var (
+	headerLine   = regexp.MustCompile(`^-- (KEYS|ARGV)  (.*)$`)
+	continuation = regexp.MustCompile(`^-- {6,}(\S.*)$`)
+	explanation  = regexp.MustCompile(`^-- {3}([a-z0-9_, ]*?[a-z0-9_])  `)
+	token        = regexp.MustCompile(`^(\||([a-z][a-z0-9_]*)(?::([a-z]+))?(\([a-z0-9_ ]+\))?(\.\.\.)?)(?: +|$)`)
+)
+
+// reserved are names that a local must not take from Lua, Redis, or the loader.
+var reserved = strings.Fields("and break do else elseif end false for function if in local nil not or repeat return then true " +
+	"until while ipairs math pairs redis select string table tonumber tostring type unpack")
+
+// parseHeader reads the declarations at the top of a script.
+func (l *Library) parseHeader(source string) (header, error) {
+	declared := map[string]string{}
+	table, explaining := "", false
+	var explained []string
+	for line := range strings.Lines(source) {
+		line = strings.TrimRight(line, "\n")
+		if !strings.HasPrefix(line, "--") {
+			break
+		}
+		if found := headerLine.FindStringSubmatch(line); found != nil {
+			table, explaining = found[1], true
+			declared[table] = found[2]
+		} else if found := continuation.FindStringSubmatch(line); found != nil {
+			if table != "" {
+				declared[table] += " " + found[1]
+			}
+		} else if found := explanation.FindStringSubmatch(line); found != nil && explaining {
+			table, explained = "", append(explained, strings.FieldsFunc(found[1], notInName)...)
+		} else {
+			table, explaining = "", false
+		}
+	}
+	taken := map[string]bool{}
+	for _, name := range reserved {
+		taken[name] = true
+	}
+	var h header
+	var err error
+	if h.keys, err = l.parseSection("KEYS", declared["KEYS"], taken); err != nil {
+		return h, err
+	}
+	if h.args, err = l.parseSection("ARGV", declared["ARGV"], taken); err != nil {
+		return h, err
+	}
+	for _, name := range explained {
+		if !h.declares(name) {
+			return h, fmt.Errorf("the header explains %s, which it does not declare", name)
+		}
+	}
+	return h, nil
+}
+
+func notInName(r rune) bool { return r == ' ' || r == ',' }
+
+func (h *header) declares(name string) bool {
+	for _, s := range []section{h.keys, h.args} {
+		if slices.Contains(s.names(), name) || slices.ContainsFunc(s.rests, func(r rest) bool {
+			return r.name == name || slices.Contains(r.row, name)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Library) parseSection(table, declared string, taken map[string]bool) (section, error) {
+	s := section{table: table, must: -1}
+	for left := strings.TrimSpace(declared); left != ""; {
+		found := token.FindStringSubmatch(left)
+		if found == nil {
+			return s, fmt.Errorf("%s: %q is no name", table, left)
+		}
+		left = left[len(found[0]):]
+		if len(s.rests) > 0 && found[5] == "" {
+			return s, fmt.Errorf("%s: %s stands behind %s..., which takes what follows", table, found[1], s.rests[0].name)
+		}
+		if found[1] == "|" {
+			if s.must >= 0 || table == "ARGV" {
+				return s, fmt.Errorf("%s: there is one | at most, among the keys", table)
+			}
+			s.must = len(s.slots)
+			continue
+		}
+		if name := found[2]; taken[name] {
+			return s, fmt.Errorf("%s: %s is taken", table, name)
+		} else {
+			taken[name] = true
+		}
+		if err := l.declare(&s, found[2], found[3], found[4], found[5] != ""); err != nil {
+			return s, err
+		}
+	}
+	if s.must < 0 {
+		s.must = len(s.slots)
+	}
+	return s, nil
+}
+
+// declare adds a name: with what stands behind the colon, or the names of a row, or as one that takes the rest.
+func (l *Library) declare(s *section, name, colon, row string, more bool) error {
+	names, grouped := l.Groups[colon]
+	switch {
+	case s.table == "KEYS" && colon != "" && !grouped:
+		return fmt.Errorf("KEYS: there is no group %s", colon)
+	case more && row == "" && (colon == "" || s.table == "KEYS"):
+		s.rests = append(s.rests, rest{name, names, colon})
+	case more && colon == "":
+		s.rests = append(s.rests, rest{name: name, row: strings.Fields(strings.Trim(row, "()"))})
+	case more || row != "":
+		return fmt.Errorf("%s: %s is no rest: name..., name(a b)... or name:group...", s.table, name)
+	case s.table == "KEYS" && grouped:
+		s.groups = append(s.groups, group{name, colon, len(s.slots), len(names)})
+		for _, one := range names {
+			s.slots = append(s.slots, slot{name: name + "." + one})
+		}
+	default:
+		if k := kind(colon); k != text && k != number && k != flag {
+			return fmt.Errorf("ARGV: %s is neither an int nor a flag", name)
+		}
+		s.slots = append(s.slots, slot{name, kind(colon)})
+	}
+	return nil
+}
+
+// names are the locals that the prologue binds.
+func (s *section) names() []string {
+	var names []string
+	for _, one := range s.slots {
+		if !strings.Contains(one.name, ".") {
+			names = append(names, one.name)
+		}
+	}
+	for _, g := range s.groups {
+		names = append(names, g.name)
+	}
+	for i, r := range s.rests {
+		if i == 0 {
+			names = append(names, r.name)
+		}
+		if r.row != nil {
+			names = append(names, r.name+"_row")
+		}
+	}
+	return names
+}
+
+// prologue binds the names of the section.
+func (s *section) prologue() string {
+	var b strings.Builder
+	for from := 0; from < len(s.slots); {
+		// What stands between two groups is bound at once.
+		to := from
+		var names []string
+		for to < len(s.slots) && !strings.Contains(s.slots[to].name, ".") {
+			names = append(names, s.slots[to].name)
+			to++
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "local %s = unpack(%s, %d, %d)\n", strings.Join(names, ", "), s.table, from+1, to)
+		}
+		for to < len(s.slots) && strings.Contains(s.slots[to].name, ".") {
+			to++
+		}
+		from = to
+	}
+	var left, right []string
+	for _, one := range s.slots {
+		switch one.kind {
+		case number:
+			left, right = append(left, one.name), append(right, "tonumber("+one.name+")")
+		case flag:
+			left, right = append(left, one.name), append(right, one.name+" == '1'")
+		case text:
+		}
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(&b, "%s = %s\n", strings.Join(left, ", "), strings.Join(right, ", "))
+	}
+	for _, g := range s.groups {
+		place := strconv.Itoa(g.at + 1)
+		if g.at >= s.must {
+			place = fmt.Sprintf("%s[%d] and %d", s.table, g.at+1, g.at+1)
+		}
+		fmt.Fprintf(&b, "local %s = %s\n", g.name, place)
+	}
+	for i, r := range s.rests {
+		if i == 0 {
+			fmt.Fprintf(&b, "local %s = %d\n", r.name, len(s.slots)+1)
+		}
+		if r.row != nil {
+			fmt.Fprintf(&b, "local %s_row = %d\n", r.name, len(r.row))
+		}
+	}
+	return b.String()
+}

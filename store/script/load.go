@@ -1,0 +1,204 @@
+package script
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Library is where the scripts of a package lie and what they may name.
+type Library struct {
+	// Files holds a script `noun/verb` as lua/noun/verb.lua, and what is included as lua/lib/name.lua.
+	Files fs.FS
+	// Shared are further texts that may be included, by their names: those of other packages.
+	Shared map[string]string
+	// Groups are the names of keys that come together, by the name of the group.
+	Groups map[string][]string
+}
+
+// Script is one atomic step. A server knows it by the hash of its text.
+type Script struct {
+	Name     string
+	Text     string
+	SHA      string
+	ReadOnly bool // the server runs it as EVALSHA_RO: it may stand in a transaction, and is not written to a journal
+
+	keys, args section
+}
+
+// Load reads a script. It panics where the script is missing, or does not fit what it declares: scripts are part of the
+// binary, so this shows in every test of the package.
+func (l *Library) Load(name string, readOnly bool) *Script {
+	s, err := l.load(name)
+	if err != nil {
+		panic(fmt.Sprintf("script %s: %v", name, err)) //nolint:forbidigo // the binary was built from a broken tree
+	}
+	s.ReadOnly = readOnly
+	return s
+}
+
+func (l *Library) load(name string) (*Script, error) {
+	source, err := fs.ReadFile(l.Files, "lua/"+name+".lua")
+	if err != nil {
+		return nil, err
+	}
+	h, err := l.parseHeader(string(source))
+	if err != nil {
+		return nil, err
+	}
+	e := expander{library: l, header: h}
+	e.out.WriteString(h.keys.prologue() + h.args.prologue())
+	if err := e.expand(string(source), map[string]bool{}, ""); err != nil {
+		return nil, err
+	}
+	return newScript(name, e.out.String(), h), nil
+}
+
+func newScript(name, text string, h header) *Script {
+	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
+	return &Script{Name: name, Text: text, SHA: hex.EncodeToString(sum[:]), keys: h.keys, args: h.args}
+}
+
+// Render returns what other scripts may include of a library: lua/lib/name.lua with everything that it includes.
+func (l *Library) Render(name string) string {
+	e := expander{library: l}
+	if err := e.include(name, map[string]bool{}, ""); err != nil {
+		panic(fmt.Sprintf("script %s: %v", name, err)) //nolint:forbidigo // the binary was built from a broken tree
+	}
+	return e.out.String()
+}
+
+var (
+	includeLine = regexp.MustCompile(`^( *)-- include: (\S+)$`)
+	needsLine   = regexp.MustCompile(`^-- needs: (.+)$`)
+	bindLine    = regexp.MustCompile(`^( *)-- (bind|set): ([a-z_]+) at (.+)$`)
+	// numbered finds a place among keys or arguments that somebody has counted.
+	numbered = regexp.MustCompile(`(?:KEYS|ARGV) *\[[^\]]*\d|unpack\((?:KEYS|ARGV)[^)]*\d|#(?:KEYS|ARGV) *[-+<>=~*/] *=?\d`)
+	rowLoop  = regexp.MustCompile(`\bfor \w+ = (\w+), #(?:KEYS|ARGV)(?:, (\w+))? do`)
+)
+
+// expander writes the text of a script as the server gets it.
+type expander struct {
+	library *Library
+	header  header
+	out     strings.Builder
+}
+
+// expand writes source with what it includes. done are the names of what was included before.
+func (e *expander) expand(source string, done map[string]bool, indent string) error {
+	for line := range strings.Lines(source) {
+		line = strings.TrimSuffix(line, "\n")
+		if found := includeLine.FindStringSubmatch(line); found != nil {
+			scope := done
+			if found[1] != "" {
+				scope = copyOf(done)
+			}
+			if err := e.include(found[2], scope, indent+found[1]); err != nil {
+				return err
+			}
+			continue
+		}
+		if found := needsLine.FindStringSubmatch(line); found != nil {
+			for _, name := range strings.Fields(found[1]) {
+				if !e.bound(name) {
+					return fmt.Errorf("%s is needed and not bound: declare it in the header, or as a local in front of the include", name)
+				}
+			}
+		}
+		line, err := e.line(line)
+		if err != nil {
+			return err
+		}
+		if line != "" {
+			line = indent + line
+		}
+		e.out.WriteString(line + "\n")
+	}
+	return nil
+}
+
+func (e *expander) include(name string, done map[string]bool, indent string) error {
+	if done[name] {
+		return nil
+	}
+	done[name] = true
+	text, ok := e.library.Shared[name]
+	if !ok {
+		file, err := fs.ReadFile(e.library.Files, "lua/lib/"+name+".lua")
+		if err != nil {
+			return err
+		}
+		text = string(file)
+	}
+	if err := e.expand(text, done, indent); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// line checks one line, and writes what is to be bound in it.
+func (e *expander) line(line string) (string, error) {
+	code, _, _ := strings.Cut(line, "--")
+	if numbered.MatchString(code) {
+		return "", fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
+	}
+	if found := rowLoop.FindStringSubmatch(code); found != nil {
+		if row, _ := e.row(found[1]); row != nil && found[2] != found[1]+"_row" {
+			return "", fmt.Errorf("%q does not go in steps of %s_row", strings.TrimSpace(line), found[1])
+		}
+	}
+	found := bindLine.FindStringSubmatch(line)
+	if found == nil {
+		return line, nil
+	}
+	names, table := e.row(found[3])
+	if of := e.library.Groups[found[3]]; of != nil {
+		names, table = of, "KEYS"
+	}
+	if names == nil {
+		return "", fmt.Errorf("%s is neither a group of keys nor a rest in rows", found[3])
+	}
+	values := make([]string, len(names))
+	for i := range names {
+		values[i] = fmt.Sprintf("%s[%s + %d]", table, found[4], i)
+	}
+	values[0] = fmt.Sprintf("%s[%s]", table, found[4])
+	local := "local "
+	if found[2] == "set" {
+		local = ""
+	}
+	return fmt.Sprintf("%s%s%s = %s", found[1], local, strings.Join(names, ", "), strings.Join(values, ", ")), nil
+}
+
+// row returns the names of a row of the rest of this name, and whether it is of KEYS or of ARGV; nil where it has none.
+func (e *expander) row(name string) (row []string, table string) {
+	for _, s := range []section{e.header.keys, e.header.args} {
+		for _, r := range s.rests {
+			if r.name == name {
+				return r.row, s.table
+			}
+		}
+	}
+	return nil, ""
+}
+
+// bound tells whether a name is bound where the text ends so far.
+func (e *expander) bound(name string) bool {
+	if slices.Contains(e.header.keys.names(), name) || slices.Contains(e.header.args.names(), name) {
+		return true
+	}
+	local := regexp.MustCompile(`(?m)^ *local (?:function )?(?:\w+, )*` + regexp.QuoteMeta(name) + `\b`)
+	return local.MatchString(e.out.String())
+}
+
+func copyOf(done map[string]bool) map[string]bool {
+	c := make(map[string]bool, len(done))
+	for name := range done {
+		c[name] = true
+	}
+	return c
+}

@@ -1,0 +1,91 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Names says how the keys of a key set are called in scripts: those of one value, and those that come as a group, under
+// `name:group` as in a header.
+type Names[K any] struct {
+	Keys   map[string]func(K) string
+	Groups map[string]func(K) []string
+}
+
+// Step is a script that runs on a key set: On fills in every key whose name the set knows.
+type Step[K any] struct {
+	*Script
+	known  []func(K) string // of each slot; nil: of a group, or for the caller to give
+	groups []groupOf[K]
+	whole  func(K) []string // where the keys are one group and nothing else
+}
+
+type groupOf[K any] struct {
+	at, n int
+	keys  func(K) []string
+}
+
+// Bind looks up the names of a script in a key set, once. It panics where the set does not know a group, or what may be left
+// out of a call: the caller gives single keys only, and every one of them.
+func Bind[K any](s *Script, names Names[K]) *Step[K] {
+	step := &Step[K]{Script: s, known: make([]func(K) string, len(s.keys.slots))}
+	for i, one := range s.keys.slots {
+		step.known[i] = names.Keys[one.name]
+		if step.known[i] == nil && i >= s.keys.must && !strings.Contains(one.name, ".") {
+			panic(fmt.Sprintf("script %s: %s may be left out, and is not of its key set", s.Name, one.name)) //nolint:forbidigo // as Load
+		}
+	}
+	for _, g := range s.keys.groups {
+		keys := names.Groups[g.name+":"+g.of]
+		if keys == nil {
+			panic(fmt.Sprintf("script %s: its key set knows no %s:%s", s.Name, g.name, g.of)) //nolint:forbidigo // as Load
+		}
+		step.groups = append(step.groups, groupOf[K]{g.at, g.n, keys})
+	}
+	switch {
+	case len(s.keys.slots) == 0 && len(s.keys.rests) == 1:
+		step.whole = names.Groups[s.keys.rests[0].name+":"+s.keys.rests[0].of]
+	case len(step.groups) == 1 && step.groups[0].n == len(s.keys.slots) && len(s.keys.rests) == 0:
+		step.whole = step.groups[0].keys
+	}
+	return step
+}
+
+// spare is room for the first values of a rest.
+const spare = 8
+
+// On begins a call with the keys that k knows.
+func (s *Step[K]) On(k K) Call { return s.Sized(k, spare) }
+
+// Sized is On where about so many values of the rests follow, keys or arguments.
+func (s *Step[K]) Sized(k K, more int) Call {
+	c := Call{Script: s.Script, missing: len(s.args.slots)}
+	if s.whole != nil {
+		c.Keys = slices.Clip(s.whole(k))
+		c.missing += max(len(s.known)-len(c.Keys), 0)
+	} else {
+		c.Keys = make([]string, len(s.known), len(s.known)+s.keys.room(more))
+		c.missing += len(s.known)
+		for i, key := range s.known {
+			if key != nil {
+				c.Keys[i] = key(k)
+				c.missing--
+			}
+		}
+		for _, g := range s.groups {
+			c.missing -= copy(c.Keys[g.at:g.at+g.n], g.keys(k))
+		}
+	}
+	if room := len(s.args.slots) + s.args.room(more); room > 0 {
+		c.Args = make([]any, len(s.args.slots), room)
+	}
+	return c
+}
+
+func (s *section) room(more int) int {
+	if len(s.rests) == 0 {
+		return 0
+	}
+	return more
+}
