@@ -41,19 +41,3 @@ func (s *Service) Unread(ctx context.Context, by Caller, group string, id int64)
 	}
 	return c, nil
 }
-
-// Receipts tells members how far the other members are with message id. next is where the next page begins.
-func (s *Service) Receipts(ctx context.Context, by Caller, group string, id int64, limit int, cursor string) (r Receipts, next string, err error) {
-	after, limit, err := s.joinedPage(by, group, limit, cursor)
-	if err != nil {
-		return Receipts{}, "", err
-	}
-	if id < 1 {
-		return Receipts{}, "", Invalid("id: must be at least 1")
-	}
-	r, err = s.stores.Receipts(ctx, group, by.User, min(id, idMax), after, limit)
-	if err != nil {
-		return Receipts{}, "", s.Refused(ctx, by, group, err)
-	}
-	return r, joinedCursor(r.Next), nil
-}

@@ -68,6 +68,8 @@ type feed struct {
 	members   int64 // as of the entry membersAt; 0: not known
 	membersAt int64
 	paced     map[string]*pacedCursor
+
+	waiters map[*tray]struct{} // those of the interests that every cursor wakes
 }
 
 func newFeed(group string, entries int) *feed {

@@ -178,6 +178,12 @@ func (f *feed) add(in *interest) (confirmed bool) {
 	defer f.mu.Unlock()
 	in.at = len(f.interests)
 	f.interests = append(f.interests, in)
+	if in.tray.every {
+		if f.waiters == nil {
+			f.waiters = map[*tray]struct{}{}
+		}
+		f.waiters[in.tray] = struct{}{}
+	}
 	return f.confirmed
 }
 
@@ -201,6 +207,7 @@ func (f *feed) remove(in *interest) {
 	if in.at >= len(f.interests) || f.interests[in.at] != in {
 		return
 	}
+	delete(f.waiters, in.tray)
 	end := len(f.interests) - 1
 	moved := f.interests[end]
 	f.interests[in.at], moved.at = moved, in.at

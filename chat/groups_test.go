@@ -128,7 +128,7 @@ func TestWhoMayWhat(t *testing.T) {
 		b.refused("read: "+what, err, c.want)
 		_, err = b.Unread(b.ctx, c.by, c.group, 1)
 		b.refused("unread: "+what, err, c.want)
-		_, _, err = b.Receipts(b.ctx, c.by, c.group, 1, 0, "")
+		_, _, err = b.Receipts(b.ctx, c.by, c.group, chat.ReceiptsQuery{ID: 1})
 		b.refused("receipts: "+what, err, c.want)
 		if !c.by.Admin {
 			_, err = b.UpdateGroup(b.ctx, c.by, c.group, chat.GroupChange{Name: ptr("x")})

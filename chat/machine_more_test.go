@@ -26,7 +26,7 @@ func (m *machine) operate(t *rapid.T, _, group string) {
 	case 6:
 		_, _, err := m.service.Pull(m.ctx, root, group, chat.PullQuery{})
 		expect(t, "operator reads", err, chat.CodeForbidden)
-		_, _, err = m.service.Receipts(m.ctx, root, group, 1, 0, "")
+		_, _, err = m.service.Receipts(m.ctx, root, group, chat.ReceiptsQuery{ID: 1})
 		expect(t, "operator reads", err, chat.CodeForbidden)
 	case 7:
 		if evenly(t, "delete", 3) == 0 {
@@ -112,22 +112,26 @@ func (m *machine) removed(t *rapid.T, by, target, group, notice string) {
 func (m *machine) receipts(t *rapid.T, user, group string) {
 	g, w := m.groups[group], m.member(group, user)
 	id, e := m.target(t, group)
+	sender := e.from
+	if g != nil && id <= g.cut {
+		sender = "" // a trimmed message says nothing of its sender
+	}
 	limit := rapid.IntRange(1, 4).Draw(t, "limit")
 	var seenBy, pending []string
 	for cursor := ""; ; {
-		r, next, err := m.service.Receipts(m.ctx, caller(user), group, id, limit, cursor)
+		r, next, err := m.service.Receipts(m.ctx, caller(user), group, chat.ReceiptsQuery{ID: id, Limit: limit, Cursor: cursor})
 		switch {
 		case w == nil:
 			expect(t, "receipts from outside", err, m.outsider(group))
 			return
-		case id > g.last || id < g.visible(user):
-			expect(t, "receipts of what is gone", err, chat.CodeNotFound)
+		case id > g.last || !g.history && id < w.joined:
+			expect(t, "receipts of what is not to be had", err, chat.CodeNotFound)
 			return
 		}
 		expect(t, "receipts", err, "")
 		var members, seen, read int64
 		for u, other := range g.members {
-			if u == e.from {
+			if u == sender {
 				continue
 			}
 			members++
@@ -153,7 +157,7 @@ func (m *machine) receipts(t *rapid.T, user, group string) {
 	var wantSeen, wantPending []string
 	for u, other := range g.members {
 		switch {
-		case u == e.from:
+		case u == sender:
 		case other.seen >= id:
 			wantSeen = append(wantSeen, u)
 		default:

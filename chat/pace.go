@@ -32,6 +32,7 @@ func (f *feeds) cursor(e CursorEvent) {
 	if fd == nil {
 		return
 	}
+	fd.wakeWaiters()
 	if fd.paceCursor(e, time.Now()) {
 		f.pacing.mu.Lock()
 		f.pacing.feeds = append(f.pacing.feeds, fd)
@@ -40,6 +41,15 @@ func (f *feeds) cursor(e CursorEvent) {
 		case f.pacing.more <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// wakeWaiters wakes those who wait for the cursors of the group.
+func (f *feed) wakeWaiters() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for t := range f.waiters {
+		t.wake()
 	}
 }
 

@@ -183,13 +183,13 @@ func TestCursors(t *testing.T) {
 		_, err := b.Ack(b.ctx, as("bob"), "g", id)
 		b.refused(fmt.Sprintf("ack %d", id), err, want)
 	}
-	r, next, err := b.Receipts(b.ctx, as("alice"), "g", 5, 0, "")
+	r, next, err := b.Receipts(b.ctx, as("alice"), "g", chat.ReceiptsQuery{ID: 5})
 	b.must(err)
 	if next != "" || r.Members != 1 || r.Seen != 1 || r.Read != 0 || len(r.SeenBy) != 1 || r.SeenBy[0].Read != 4 {
 		t.Errorf("receipts: got %+v, next %q", r, next)
 	}
-	_, _, err = b.Receipts(b.ctx, as("alice"), "g", 99, 0, "")
+	_, _, err = b.Receipts(b.ctx, as("alice"), "g", chat.ReceiptsQuery{ID: 99})
 	b.refused("receipts of nothing", err, chat.CodeNotFound)
-	_, _, err = b.Receipts(b.ctx, as("alice"), "g", 5, 0, "x")
+	_, _, err = b.Receipts(b.ctx, as("alice"), "g", chat.ReceiptsQuery{ID: 5, Cursor: "x"})
 	b.refused("a bad cursor", err, chat.CodeInvalid)
 }

@@ -189,10 +189,11 @@ type Receipt struct {
 	Read int64  `json:"read"`
 }
 
-// Receipts of one message, over all members but its sender.
+// Receipts of one message, over all members but its sender; over all members where it is trimmed, because nothing says any
+// longer who sent it.
 type Receipts struct {
 	ID      int64
-	Members int64     // how many members besides the sender
+	Members int64     // how many members the receipts are over
 	Seen    int64     // how many of them have seen it
 	Read    int64     // how many have read it
 	SeenBy  []Receipt // of this page
@@ -207,7 +208,8 @@ type CursorStore interface {
 	Ack(ctx context.Context, group, user string, id int64, read bool) (Cursors, error)
 	// Unread moves read back to id-1 (never forward, and not below what the member may see). seen stays.
 	Unread(ctx context.Context, group, user string, id int64) (Cursors, error)
-	// Receipts of message id, paged by the order of joining. For members. ErrNotFound when it is trimmed.
+	// Receipts of message id, paged by the order of joining. For members. A trimmed message is answered from the cursors
+	// alone, over all members. ErrNotFound: no such id yet, or hidden from user.
 	Receipts(ctx context.Context, group, user string, id, after int64, limit int) (Receipts, error)
 }
 

@@ -18,6 +18,7 @@ const (
 type tray struct {
 	user  string
 	plain bool          // a long poll: it only wants to be woken
+	every bool          // it is woken by every cursor of its groups too
 	c     chan struct{} // capacity 1: there is something
 
 	mu      sync.Mutex
@@ -223,7 +224,18 @@ type watch struct {
 // watch subscribes to user and groups and returns when the store has confirmed it: what is appended after that wakes the
 // watch. The caller pulls once after it, then waits on C and pulls again. Close it when done.
 func (f *feeds) watch(ctx context.Context, user string, groups []string) (*watch, error) {
-	w := &watch{feeds: f, tray: newTray(user, true)}
+	return f.watchWith(ctx, newTray(user, true), groups)
+}
+
+// watchCursors is watch for one group, woken by every move of a member's cursor too.
+func (f *feeds) watchCursors(ctx context.Context, user, group string) (*watch, error) {
+	t := newTray(user, true)
+	t.every = true
+	return f.watchWith(ctx, t, []string{group})
+}
+
+func (f *feeds) watchWith(ctx context.Context, t *tray, groups []string) (*watch, error) {
+	w := &watch{feeds: f, tray: t}
 	interests, err := f.subscribe(ctx, w.tray, groups)
 	if err != nil {
 		f.unsubscribe(w.tray, interests...)

@@ -75,9 +75,18 @@ type idBody struct {
 
 // Receipts tells who has seen and read a message.
 func (c *Client) Receipts(ctx context.Context, group string, id int64, page Page) (Receipts, error) {
+	return c.WaitReceipts(ctx, group, id, 0, page)
+}
+
+// WaitReceipts is Receipts once nobody is pending any longer, or as they are after a number of seconds, at most 60.
+func (c *Client) WaitReceipts(ctx context.Context, group string, id int64, seconds int, page Page) (Receipts, error) {
+	q := page.query()
+	if seconds > 0 {
+		q.Set("wait_s", strconv.Itoa(seconds))
+	}
 	var r Receipts
 	path := []string{"groups", group, "messages", strconv.FormatInt(id, 10), "receipts"}
-	err := c.do(ctx, call{method: http.MethodGet, path: path, query: page.query(), again: true}, &r)
+	err := c.do(ctx, call{method: http.MethodGet, path: path, query: q, again: true, wait: time.Duration(seconds) * time.Second}, &r)
 	return r, err
 }
 

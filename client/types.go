@@ -225,7 +225,8 @@ type Receipt struct {
 	Read int64  `json:"read"`
 }
 
-// Receipts tells who has seen and read one message, over all members but its sender.
+// Receipts tells who has seen and read one message, over all members but its sender; over all members where the message is
+// trimmed.
 type Receipts struct {
 	ID      int64     `json:"id"`
 	Members int64     `json:"members"`

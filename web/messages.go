@@ -124,14 +124,23 @@ func markOf(b *api.Mark) (int64, error) {
 
 // ListReceipts serves GET /v1/groups/{group}/messages/{id}/receipts.
 func (s *Server) ListReceipts(ctx context.Context, r api.ListReceiptsRequestObject) (api.ListReceiptsResponseObject, error) {
-	receipts, after, err := s.service.Receipts(ctx, callerOf(ctx), r.Group, r.Id, limitOf(r.Params.Limit), deref(r.Params.Cursor))
-	if err != nil {
-		return nil, err
+	if deref(r.Params.WaitS) < 0 {
+		return nil, wire.ErrNegative("wait_s")
 	}
-	return api.ListReceipts200JSONResponse{
-		Id: receipts.ID, Members: receipts.Members, Seen: receipts.Seen, Read: receipts.Read,
-		SeenBy: orEmpty(receipts.SeenBy), Pending: orEmpty(receipts.Pending), Next: next(after),
-	}, nil
+	return waiting(s, ctx, func(ctx context.Context, wait bool) (api.ListReceiptsResponseObject, error) {
+		q := chat.ReceiptsQuery{ID: r.Id, Limit: limitOf(r.Params.Limit), Cursor: deref(r.Params.Cursor)}
+		if wait {
+			q.Wait = s.waitOf(r.Params.WaitS)
+		}
+		receipts, after, err := s.service.Receipts(ctx, callerOf(ctx), r.Group, q)
+		if err != nil {
+			return nil, err
+		}
+		return api.ListReceipts200JSONResponse{
+			Id: receipts.ID, Members: receipts.Members, Seen: receipts.Seen, Read: receipts.Read,
+			SeenBy: orEmpty(receipts.SeenBy), Pending: orEmpty(receipts.Pending), Next: next(after),
+		}, nil
+	})
 }
 
 // GetUnread serves GET /v1/unread.

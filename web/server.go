@@ -93,7 +93,7 @@ func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
 	e.Use(s.observe, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, nil), api.RegisterHandlersOptions{
-		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}},
+		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}},
 	})
 	if opt.Sessions != nil {
 		e.GET("/v1/ws", s.websocket)

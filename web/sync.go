@@ -21,19 +21,29 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 	if err != nil {
 		return nil, err
 	}
+	answer, err := waiting(s, ctx, func(ctx context.Context, wait bool) (chat.SyncAnswer, error) {
+		if !wait {
+			req.WaitS = 0 // acks may be repeated
+		}
+		return s.service.Sync(ctx, callerOf(ctx), req)
+	})
+	return syncAnswer{answer}, err
+}
+
+// waiting makes a call that may wait for something. When the server stops it is ended and made again without waiting, so
+// that the client gets what there is and holds nothing up.
+func waiting[T any](s *Server, ctx context.Context, call func(ctx context.Context, wait bool) (T, error)) (T, error) {
+	if s.draining() {
+		return call(ctx, false)
+	}
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.drain, cancel)()
-	if s.draining() {
-		wait, req.WaitS = ctx, 0
-	}
-	answer, err := s.service.Sync(wait, callerOf(ctx), req)
+	answer, err := call(wait, true)
 	if err != nil && wait.Err() != nil && ctx.Err() == nil {
-		// The server stops: answer with what there is instead of holding it up. Acks may be repeated.
-		req.WaitS = 0
-		answer, err = s.service.Sync(ctx, callerOf(ctx), req)
+		answer, err = call(ctx, false)
 	}
-	return syncAnswer{answer}, err
+	return answer, err
 }
 
 func (s *Server) syncRequest(b *api.SyncRequest) (chat.SyncRequest, error) {
@@ -62,8 +72,14 @@ func (s *Server) syncRequest(b *api.SyncRequest) (chat.SyncRequest, error) {
 	case b.Limit != nil && *b.Limit < 1:
 		return req, chat.Errorf(chat.CodeInvalid, "limit: want an integer from 1")
 	}
-	req.WaitS = int(min(deref(b.WaitS), int64(s.opt.Limits.WaitMax/time.Second)))
+	req.WaitS = int(s.waitOf(b.WaitS) / time.Second)
 	return req, nil
+}
+
+// waitOf is how long a call may wait: more than the maximum is taken as the maximum.
+func (s *Server) waitOf(seconds *int64) time.Duration {
+	most := s.opt.Limits.WaitMax
+	return time.Duration(min(deref(seconds), int64(most/time.Second))) * time.Second
 }
 
 // websocket hands the connection over. A server that is about to stop takes no new ones.

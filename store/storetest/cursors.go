@@ -109,6 +109,34 @@ var cursorTests = map[string]func(*world){
 			w.fails(err, chat.ErrNotFound)
 		}
 	},
+	"receipts of a trimmed message": func(w *world) {
+		w.group("g", []string{"bob", "carl"}, keep(0), backlog(3))
+		id := w.say("g", "bob", "x") // 4
+		w.says("g", "alice", 3)      // 5..7
+		w.ack("g", "alice", 7)
+		w.markRead("g", "bob", 7) // carl is too far behind to be waited for
+		w.equal(w.info("g", "bob").First > id, true)
+		got, err := w.Receipts(w.ctx, "g", "alice", id, 0, 10)
+		w.ok(err)
+		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"carl"},
+			SeenBy: []chat.Receipt{{User: "alice", Seen: 7}, {User: "bob", Seen: 7, Read: 7}}})
+		w.join("g", "dora", "alice") // who came later does not stand behind what was trimmed before
+		got, err = w.Receipts(w.ctx, "g", "dora", id, 0, 10)
+		w.ok(err)
+		w.equal([]int64{got.Members, got.Seen}, []int64{4, 3})
+	},
+	"receipts of a trimmed message that is hidden": func(w *world) {
+		w.group("g", nil, keep(0), noHistory)
+		id := w.say("g", "alice", "x") // 2
+		w.join("g", "bob", "alice")    // 3
+		w.ack("g", "alice", 3)
+		w.ack("g", "bob", 3)
+		w.equal(w.info("g", "alice").First, int64(4))
+		_, err := w.Receipts(w.ctx, "g", "bob", id, 0, 10)
+		w.fails(err, chat.ErrNotFound)
+		_, err = w.Receipts(w.ctx, "g", "bob", 3, 0, 10)
+		w.ok(err)
+	},
 }
 
 func (w *world) kept(group string) []int64 { return ids(w.entries(group)) }

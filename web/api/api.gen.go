@@ -932,6 +932,9 @@ type ListReceiptsParams struct {
 
 	// Cursor The `next` of the page before; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// WaitS Seconds to wait until nobody is pending; more than 60 is taken as 60.
+	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
 }
 
 // PullInboxParams defines parameters for PullInbox.
@@ -1790,6 +1793,13 @@ func (w *ServerInterfaceWrapper) ListReceipts(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "wait_s" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait_s", ctx.QueryParams(), &params.WaitS, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait_s: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
