@@ -89,7 +89,7 @@ func TestBatches(t *testing.T) {
 	if page.Group != "g" || page.From != 2 || page.To != 2 || page.First != 1 || page.Last != 3 || !page.Complete || !page.HasMore || page.Cursor == "" {
 		t.Errorf("page %+v", page)
 	}
-	if len(page.Messages) != 1 || !bytes.HasPrefix(page.Messages[0], []byte(sent.body[:len(sent.body)-1])) ||
+	if len(page.Messages) != 1 || !bytes.HasPrefix(page.Messages[0], []byte(strings.TrimSuffix(sent.body, "}\n"))) ||
 		!bytes.HasSuffix(page.Messages[0], []byte(`,"reactions":{"👍":{"count":1,"mine":true}}}`)) {
 		t.Errorf("message %s, want %s with its reactions", page.Messages, sent.body)
 	}
@@ -129,6 +129,31 @@ func (s *server) waitFor(line string) {
 		case <-deadline:
 			s.t.Fatalf("no %q in the figures", line)
 		default:
+		}
+	}
+}
+
+// TestAnswersEndTheLine: a prompt after `curl` begins on a line of its own.
+func TestAnswersEndTheLine(t *testing.T) {
+	s := start(t, nil)
+	for _, r := range []request{
+		{method: "POST", path: "/v1/groups", user: "alice", body: `{"id":"g"}`},
+		{method: "POST", path: "/v1/groups", user: "alice", body: `{"id":"h"}`, header: map[string]string{"Idempotency-Key": "k"}},
+		{method: "POST", path: "/v1/groups", user: "alice", body: `{"id":"h"}`, header: map[string]string{"Idempotency-Key": "k"}},
+		{method: "POST", path: "/v1/groups/g/messages", user: "alice", body: `{"body":"x"}`},
+		{method: "POST", path: "/v1/groups/g/ack", user: "alice", body: `{"id":1}`},
+		{method: "POST", path: "/v1/sync", user: "alice", body: `{}`},
+		{method: "GET", path: "/v1/groups/g/messages", user: "alice"},
+		{method: "GET", path: "/v1/groups", user: "alice"},
+		{method: "GET", path: "/v1/groups/none", user: "alice"},
+		{method: "GET", path: "/v1/inbox", user: "alice"},
+		{method: "GET", path: "/v1/unread"},
+		{method: "GET", path: "/livez"},
+		{method: "GET", path: "/readyz"},
+		{method: "GET", path: "/nope"},
+	} {
+		if a := s.do(r); !strings.HasSuffix(a.body, "}\n") {
+			t.Errorf("%s %s answered %q", r.method, r.path, a.body)
 		}
 	}
 }

@@ -10,11 +10,14 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// writeBuffered sends what fill writes as one JSON answer.
+// writeBuffered sends what fill writes as one JSON answer, which ends its line for whoever reads it in a terminal.
 func writeBuffered(w http.ResponseWriter, status int, fill func(*bytes.Buffer)) error {
 	buf := wire.Buffer()
 	defer wire.Free(buf)
 	fill(buf)
+	if !bytes.HasSuffix(buf.Bytes(), []byte{'\n'}) {
+		buf.WriteByte('\n')
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(buf.Len()))
 	w.WriteHeader(status)

@@ -14,7 +14,7 @@ import (
 const readyTimeout = 2 * time.Second
 
 func (s *Server) registerHealth(e *echo.Echo) {
-	e.GET("/livez", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`)) })
+	e.GET("/livez", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`+"\n")) })
 	e.GET("/readyz", s.readyz)
 }
 
@@ -29,5 +29,5 @@ func (s *Server) readyz(c echo.Context) error {
 			return &chat.Error{Code: chat.CodeUnavailable, Message: "the store does not answer", RetryAfter: time.Second, Cause: err}
 		}
 	}
-	return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`))
+	return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`+"\n"))
 }

@@ -83,7 +83,7 @@ func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
 	}
 	header.Set("Content-Type", mimeType)
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(append(body, '\n'))
 }
 
 // retryAfter writes whole seconds, at least one: zero would make clients hammer.
