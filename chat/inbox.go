@@ -35,9 +35,9 @@ type Item struct {
 
 // Direct is what a client asks to be put into someone's inbox.
 type Direct struct {
-	Body     *string
-	Data     json.RawMessage
-	ClientID string
+	Body     *string         `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"`
 }
 
 // InboxBatch is what a pull of an inbox gives. Items are the stored JSON objects.

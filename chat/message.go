@@ -65,15 +65,15 @@ type Entry struct {
 
 // Draft is what a client asks to be appended to a log. Which fields a kind takes is checked by Service.Send.
 type Draft struct {
-	Kind     Kind // empty means text, or data where only Data is set
-	Body     *string
-	Data     json.RawMessage
-	ClientID string
-	ReplyTo  int64
-	Mentions []string
-	Target   int64
-	Emoji    string
-	Removed  bool
+	Kind     Kind            `json:"kind,omitempty"` // empty means text, or data where only Data is set
+	Body     *string         `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"`
+	ReplyTo  int64           `json:"reply_to,omitempty"`
+	Mentions []string        `json:"mentions,omitempty"`
+	Target   int64           `json:"target,omitempty"`
+	Emoji    string          `json:"emoji,omitempty"`
+	Removed  bool            `json:"removed,omitempty"`
 }
 
 // Durability is how much a send waits for, and what it reached.

@@ -18,7 +18,7 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft
 	switch durability {
 	case "", DurabilityMemory, DurabilityDisk, DurabilityReplica:
 	default:
-		return Sent{}, Invalid("durability: %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
+		return Sent{}, Invalid("durability: want %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
 	}
 	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability = by.Admin, durability
@@ -127,7 +127,7 @@ func (d Draft) checkFields() error {
 	case Reaction:
 		takes = []string{"target", "emoji", "removed"}
 	default:
-		return Invalid("kind: %s, %s, %s, %s or %s", Text, Data, Edit, Delete, Reaction)
+		return Invalid("kind: want %s, %s, %s, %s or %s", Text, Data, Edit, Delete, Reaction)
 	}
 	for _, f := range []struct {
 		name  string
@@ -147,11 +147,8 @@ func (d Draft) checkFields() error {
 func (s *Service) draftContent(d Draft) (*string, json.RawMessage, error) {
 	most := s.opt.Limits.BodyBytesMax
 	if d.Kind == Edit || d.Kind == Delete || d.Kind == Reaction {
-		if d.Target == 0 {
-			return nil, nil, Invalid("target: missing")
-		}
-		if d.Target < 0 {
-			return nil, nil, Invalid("target: negative")
+		if d.Target < 1 {
+			return nil, nil, Invalid("target: want the id of a message, an integer from 1")
 		}
 	}
 	switch {

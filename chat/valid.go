@@ -58,7 +58,7 @@ func ValidKey(key string) bool {
 // CheckKey checks the retry key that the request has in field; it may be absent.
 func CheckKey(field, key string) error {
 	if key != "" && !ValidKey(key) {
-		return Invalid("%s: 1 to %d printable ASCII characters", field, keyBytesMax)
+		return Invalid("%s: want 1 to %d printable ASCII characters", field, keyBytesMax)
 	}
 	return nil
 }
@@ -85,20 +85,23 @@ func CheckOperator(by Caller) error {
 	return nil
 }
 
-// CheckGroup checks the caller and the id of a group, before either reaches a key.
-func CheckGroup(by Caller, group string) error {
-	if !ValidID(group) {
-		return Invalid("group: not a valid id")
-	}
-	return CheckCaller(by)
-}
-
-// CheckUser checks the user id that the request has in field.
-func CheckUser(field, user string) error {
-	if !ValidID(user) {
-		return Invalid("%s: not a valid user id", field)
+// CheckID checks the id of a user or a group that the request has in field.
+func CheckID(field, id string) error {
+	if !ValidID(id) {
+		return Invalid("%s: want 1 to %d of A-Z a-z 0-9 . _ - @ +, not beginning with a dot", field, idBytesMax)
 	}
 	return nil
+}
+
+// CheckUser is CheckID for a user.
+func CheckUser(field, user string) error { return CheckID(field, user) }
+
+// CheckGroup checks the caller and the id of a group, before either reaches a key.
+func CheckGroup(by Caller, group string) error {
+	if err := CheckID("group", group); err != nil {
+		return err
+	}
+	return CheckCaller(by)
 }
 
 // checkName refuses what would garble a list of groups: control characters, line breaks, and the controls that turn
@@ -155,7 +158,7 @@ func CompactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
 
 func checkEmoji(emoji string, bytesMax int) error {
 	if emoji == "" || len(emoji) > bytesMax || !utf8.ValidString(emoji) {
-		return Invalid("emoji: 1 to %d bytes of UTF-8", bytesMax)
+		return Invalid("emoji: want 1 to %d bytes of UTF-8", bytesMax)
 	}
 	for _, r := range emoji {
 		if unicode.IsControl(r) || unicode.IsSpace(r) || turnsDirection(r) {
@@ -174,8 +177,8 @@ func UniqueIDs(field string, ids []string, most int, but ...string) ([]string, e
 	seen := make(map[string]bool, len(ids))
 	var out []string
 	for _, u := range ids {
-		if !ValidID(u) {
-			return nil, Invalid("%s: not a valid user id", field)
+		if err := CheckID(field, u); err != nil {
+			return nil, err
 		}
 		if seen[u] || slices.Contains(but, u) {
 			continue
@@ -205,7 +208,7 @@ func CheckRange(field string, n *int64, low, high int64) error {
 // checkID checks the id of a message that a client names. Whether there is such a message the store knows.
 func checkID(field string, id, low int64) error {
 	if id < low {
-		return Invalid("%s: must be at least %d", field, low)
+		return Invalid("%s: want an integer from %d", field, low)
 	}
 	if id > idMax {
 		return Errorf(CodeOutOfRange, "%s: above the end of the log", field)

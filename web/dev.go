@@ -10,7 +10,6 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
-	"github.com/chatd/chatd/web/wire"
 )
 
 // DevSignIn is the development sign-in: whoever knows the code of this start may use any name.
@@ -31,8 +30,8 @@ func (s *Server) devToken(c echo.Context) error {
 	if err := c.Bind(&draft); err != nil {
 		return err
 	}
-	if !chat.ValidID(draft.User) {
-		return wire.ErrID("user")
+	if err := chat.CheckID("user", draft.User); err != nil {
+		return err
 	}
 	code := ""
 	if draft.Code != nil {

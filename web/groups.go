@@ -10,7 +10,6 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
-	"github.com/chatd/chatd/web/wire"
 )
 
 // CreateGroup serves POST /v1/groups.
@@ -33,8 +32,10 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 		ID: deref(b.Id), Name: deref(b.Name), Members: deref(b.Members), Visibility: deref(b.Visibility),
 		Keep: b.Keep, BacklogMax: b.BacklogMax, Post: deref(b.Post), History: b.History,
 	}
-	if b.Id != nil && !chat.ValidID(*b.Id) {
-		return d, wire.ErrID("id")
+	if b.Id != nil {
+		if err := chat.CheckID("id", *b.Id); err != nil {
+			return d, err
+		}
 	}
 	if err := checkIDs("members", d.Members); err != nil {
 		return d, err
@@ -158,8 +159,8 @@ func next(cursor string) *string {
 
 func checkIDs(name string, ids []string) error {
 	for _, id := range ids {
-		if !chat.ValidID(id) {
-			return wire.ErrID(name)
+		if err := chat.CheckID(name, id); err != nil {
+			return err
 		}
 	}
 	return nil

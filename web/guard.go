@@ -183,8 +183,8 @@ func checkPath(c echo.Context, r *route) error {
 				return chat.Errorf(chat.CodeInvalid, "task: want 1 to %d printable ASCII characters, no blank and no slash", taskIDBytesMax)
 			}
 		default:
-			if !chat.ValidID(value) {
-				return wire.ErrID(name)
+			if err := chat.CheckID(name, value); err != nil {
+				return err
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -11,22 +10,18 @@ import (
 // SendDirect serves POST /v1/users/{user}/messages.
 func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) (api.SendDirectResponseObject, error) {
 	b := r.Body
-	switch {
-	case b == nil:
+	if b == nil {
 		return nil, errNoBody
-	case b.ClientId != nil && !chat.ValidKey(*b.ClientId):
-		return nil, errBadKey
 	}
-	direct := chat.Direct{Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId)}
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {
 			return nil, err
 		}
-		schedule, duplicate, err := s.service.SendDirectLater(ctx, callerOf(ctx), r.User, direct, *at)
+		schedule, duplicate, err := s.service.SendDirectLater(ctx, callerOf(ctx), r.User, b.Direct, *at)
 		return laterAnswer{schedule, duplicate}, err
 	}
-	item, duplicate, err := s.service.SendDirect(ctx, callerOf(ctx), r.User, direct)
+	item, duplicate, err := s.service.SendDirect(ctx, callerOf(ctx), r.User, b.Direct)
 	if err != nil {
 		return nil, err
 	}

@@ -14,26 +14,19 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	if b == nil {
 		return nil, errNoBody
 	}
-	if err := checkDraft(b); err != nil {
-		return nil, err
-	}
-	draft := chat.Draft{
-		Kind: deref(b.Kind), Body: b.Body, Data: b.Data, ClientID: deref(b.ClientId), ReplyTo: deref(b.ReplyTo),
-		Mentions: deref(b.Mentions), Target: deref(b.Target), Emoji: deref(b.Emoji), Removed: deref(b.Removed),
-	}
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {
 			return nil, err
 		}
-		schedule, duplicate, err := s.service.SendLater(ctx, callerOf(ctx), r.Group, draft, *at)
+		schedule, duplicate, err := s.service.SendLater(ctx, callerOf(ctx), r.Group, b.Draft, *at)
 		return laterAnswer{schedule, duplicate}, err
 	}
 	durability := s.opt.Durability
 	if r.Params.Durability != nil {
 		durability = *r.Params.Durability
 	}
-	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, draft, durability)
+	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, b.Draft, durability)
 	if err != nil {
 		return nil, err
 	}
@@ -42,33 +35,6 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	}
 	s.metrics.sent.Inc()
 	return sentAnswer{sent}, nil
-}
-
-// checkDraft checks what the schema says of the fields; which fields a kind takes is the domain's to say.
-func checkDraft(b *api.MessageDraft) error {
-	switch {
-	case b.ClientId != nil && !chat.ValidKey(*b.ClientId):
-		return errBadKey
-	case b.ReplyTo != nil && *b.ReplyTo < 1:
-		return chat.Errorf(chat.CodeInvalid, "reply_to: want an integer from 1")
-	case b.Target != nil && *b.Target < 1:
-		return chat.Errorf(chat.CodeInvalid, "target: want an integer from 1")
-	case b.Kind != nil && !clientKind(*b.Kind):
-		return chat.Errorf(chat.CodeInvalid, "kind: want text, data, edit, delete or reaction")
-	}
-	return checkIDs("mentions", deref(b.Mentions))
-}
-
-var errBadKey = chat.Errorf(chat.CodeInvalid, "client_id: want 1 to 64 printable ASCII characters")
-
-// clientKind tells whether a client may ask for the kind: a notice is the server's own.
-func clientKind(k chat.Kind) bool {
-	switch k {
-	case chat.Text, chat.Data, chat.Edit, chat.Delete, chat.Reaction:
-		return true
-	default:
-		return false
-	}
 }
 
 // ListMessages serves GET /v1/groups/{group}/messages.

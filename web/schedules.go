@@ -34,9 +34,9 @@ func scheduleDraft(b *api.ScheduleDraft) (chat.ScheduleDraft, error) {
 	}
 	switch {
 	case b.Group != nil && !chat.ValidID(*b.Group):
-		return d, wire.ErrID("group")
+		return d, chat.CheckID("group", *b.Group)
 	case b.User != nil && !chat.ValidID(*b.User):
-		return d, wire.ErrID("user")
+		return d, chat.CheckID("user", *b.User)
 	}
 	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
 		return d, err

@@ -51,8 +51,8 @@ func (s *Server) syncRequest(b *api.SyncRequest) (chat.SyncRequest, error) {
 		Ack: deref(b.Ack), InboxAck: b.InboxAck, InboxAfter: b.InboxAfter, Limit: limitOf(b.Limit),
 	}
 	for group, id := range req.Ack {
-		if !chat.ValidID(group) {
-			return req, wire.ErrID("ack")
+		if err := chat.CheckID("ack", group); err != nil {
+			return req, err
 		}
 		if id < 0 {
 			return req, wire.ErrNegative("ack")

@@ -27,19 +27,10 @@ type (
 		After map[string]json.RawMessage `json:"after,omitempty"`
 	}
 	sendArgs struct {
-		Op        string          `json:"op"`
-		Ref       *string         `json:"ref,omitempty"`
-		Group     string          `json:"group"`
-		Kind      chat.Kind       `json:"kind,omitempty"`
-		Body      *string         `json:"body,omitempty"`
-		Data      json.RawMessage `json:"data,omitempty"`
-		ClientID  *string         `json:"client_id,omitempty"`
-		ReplyTo   *int64          `json:"reply_to,omitempty"`
-		Mentions  []string        `json:"mentions,omitempty"`
-		Target    *int64          `json:"target,omitempty"`
-		Emoji     string          `json:"emoji,omitempty"`
-		Removed   bool            `json:"removed,omitempty"`
-		DeliverAt *string         `json:"deliver_at,omitempty"`
+		Op    string  `json:"op"`
+		Ref   *string `json:"ref,omitempty"`
+		Group string  `json:"group"`
+		wire.MessageDraft
 	}
 	markArgs struct { // ack and read
 		Op    string  `json:"op"`
@@ -109,33 +100,7 @@ func argsOf(op string) any {
 	return nil
 }
 
-// draft checks what the shape of a send says of its fields; which fields a kind takes is the domain's to say.
-func (a *sendArgs) draft() (chat.Draft, error) {
-	switch {
-	case !chat.ValidID(a.Group):
-		return chat.Draft{}, wire.ErrID("group")
-	case a.ClientID != nil && !chat.ValidKey(*a.ClientID):
-		return chat.Draft{}, errBadKey
-	case a.ReplyTo != nil && *a.ReplyTo < 1:
-		return chat.Draft{}, chat.Errorf(chat.CodeInvalid, "reply_to: want an integer from 1")
-	case a.Target != nil && *a.Target < 1:
-		return chat.Draft{}, chat.Errorf(chat.CodeInvalid, "target: want an integer from 1")
-	case a.Kind != "" && !clientKind(a.Kind):
-		return chat.Draft{}, chat.Errorf(chat.CodeInvalid, "kind: want text, data, edit, delete or reaction")
-	}
-	if err := checkIDs("mentions", a.Mentions); err != nil {
-		return chat.Draft{}, err
-	}
-	return chat.Draft{
-		Kind: a.Kind, Body: a.Body, Data: a.Data, ClientID: deref(a.ClientID), ReplyTo: deref(a.ReplyTo),
-		Mentions: a.Mentions, Target: deref(a.Target), Emoji: a.Emoji, Removed: a.Removed,
-	}, nil
-}
-
 func (a *markArgs) check() error {
-	if !chat.ValidID(a.Group) {
-		return wire.ErrID("group")
-	}
 	if a.ID == nil || *a.ID < 0 {
 		return wire.ErrNegative("id")
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -33,8 +34,14 @@ func FuzzDecodeCommand(f *testing.F) {
 		case *helloArgs:
 			_, _ = wire.Positions("after", args.After)
 		case *sendArgs:
-			if d, err := args.draft(); err == nil && (d.ReplyTo < 0 || d.Target < 0) {
-				t.Errorf("a draft with a negative id: %+v", d)
+			var given map[string]json.RawMessage
+			if err := json.Unmarshal(frame, &given); err != nil {
+				t.Fatal(err)
+			}
+			for name, lost := range map[string]bool{"reply_to": args.ReplyTo == 0, "target": args.Target == 0, "client_id": args.ClientID == "", "kind": args.Kind == ""} {
+				if _, ok := given[name]; ok && lost {
+					t.Errorf("%s is taken as if it were not there: %s", name, frame)
+				}
 			}
 		case *markArgs:
 			if args.check() == nil && *args.ID < 0 {

@@ -83,9 +83,6 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		}
 		return nil, s.all.service.AckInbox(ctx, by, *args.Seq)
 	case *typingArgs:
-		if !chat.ValidID(args.Group) {
-			return nil, wire.ErrID("group")
-		}
 		return nil, s.all.service.Typing(ctx, by, args.Group)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
@@ -172,14 +169,10 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 }
 
 func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (func(*bytes.Buffer), error) {
-	draft, err := args.draft()
-	if err != nil {
-		return nil, err
-	}
 	if args.DeliverAt != nil {
-		return s.sendLater(ctx, by, args, draft)
+		return s.sendLater(ctx, by, args)
 	}
-	sent, err := s.all.service.Send(ctx, by, args.Group, draft, s.all.opt.Durability)
+	sent, err := s.all.service.Send(ctx, by, args.Group, args.Draft, s.all.opt.Durability)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +185,12 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 }
 
 // sendLater plans a send; the answer is the schedule.
-func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs, draft chat.Draft) (func(*bytes.Buffer), error) {
+func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs) (func(*bytes.Buffer), error) {
 	at, err := wire.Instant("deliver_at", args.DeliverAt)
 	if err != nil {
 		return nil, err
 	}
-	schedule, duplicate, err := s.all.service.SendLater(ctx, by, args.Group, draft, *at)
+	schedule, duplicate, err := s.all.service.SendLater(ctx, by, args.Group, args.Draft, *at)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
 )
@@ -264,18 +265,7 @@ type DeviceList struct {
 }
 
 // DirectDraft defines model for DirectDraft.
-type DirectDraft struct {
-	Body *string `json:"body,omitempty"`
-
-	// ClientId A key of the client's choice that makes the call safe to repeat.
-	ClientId *ClientId `json:"client_id,omitempty"`
-
-	// Data Any JSON value, at most 16 KiB.
-	Data Any `json:"data,omitempty"`
-
-	// DeliverAt Send it then: the answer is a schedule. At most 366 days ahead.
-	DeliverAt *string `json:"deliver_at,omitempty"`
-}
+type DirectDraft = wire.DirectDraft
 
 // Durability defines model for Durability.
 type Durability = chat.Durability
@@ -465,33 +455,7 @@ type MessageKind string
 type MessageNotice string
 
 // MessageDraft defines model for MessageDraft.
-type MessageDraft struct {
-	// Body At most 16 KiB.
-	Body *string `json:"body,omitempty"`
-
-	// ClientId A key of the client's choice that makes the call safe to repeat.
-	ClientId *ClientId `json:"client_id,omitempty"`
-
-	// Data Any JSON value, at most 16 KiB.
-	Data Any `json:"data,omitempty"`
-
-	// DeliverAt Send it then: the answer is a schedule. At most 366 days ahead.
-	DeliverAt *string `json:"deliver_at,omitempty"`
-
-	// Emoji At most 32 bytes.
-	Emoji *string `json:"emoji,omitempty"`
-
-	// Kind text where it is absent, or data where only `data` is given.
-	Kind     *chat.Kind `json:"kind,omitempty"`
-	Mentions *[]Id      `json:"mentions,omitempty"`
-
-	// Removed Takes the reaction back.
-	Removed *bool  `json:"removed,omitempty"`
-	ReplyTo *int64 `json:"reply_to,omitempty"`
-
-	// Target The message that is edited, deleted or reacted to.
-	Target *int64 `json:"target,omitempty"`
-}
+type MessageDraft = wire.MessageDraft
 
 // Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
 type Misfire = chat.Misfire

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,6 +71,11 @@ func checkFields(body []byte, shape *shape) error {
 		if known.required {
 			required--
 		}
+		if known.optional {
+			if err := checkGiven(f.name, body[f.value:]); err != nil {
+				return err
+			}
+		}
 		if known.object == nil || body[f.value] != '{' {
 			continue // where it has to be an object, decoding says so
 		}
@@ -126,7 +132,20 @@ func QuoteName(name string) string {
 
 var rawType = reflect.TypeFor[json.RawMessage]()
 
-// shape is what Decode needs to know of a struct. The generated types write omitempty on optional fields alone.
+// checkGiven refuses the value that stands for an absent field: what a client writes is never silently ignored.
+func checkGiven(name string, value []byte) error {
+	switch {
+	case bytes.HasPrefix(value, []byte(`""`)):
+		return chat.Errorf(chat.CodeInvalid, "%s: must not be empty", name)
+	case zero.Match(value):
+		return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 1", name)
+	}
+	return nil
+}
+
+var zero = regexp.MustCompile(`^-?0[^0-9.eE]`)
+
+// shape is what Decode needs to know of a struct. The types of requests write omitempty on optional fields alone.
 type shape struct {
 	fields        map[string]fieldShape
 	required      int
@@ -136,6 +155,7 @@ type shape struct {
 type fieldShape struct {
 	takesNull bool
 	required  bool
+	optional  bool         // a plain string or integer, whose zero value stands for an absent field
 	object    reflect.Type // of an object with fields of its own; nil: it is none
 }
 
@@ -147,16 +167,20 @@ func shapeOf(t reflect.Type) *shape {
 	}
 	s := &shape{fields: make(map[string]fieldShape, t.NumField())}
 	var names []string
-	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		f := fieldShape{takesNull: t.Field(i).Type == rawType, required: !strings.Contains(options, "omitempty")}
-		inner := t.Field(i).Type
+	for _, part := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(part.Tag.Get("json"), ",")
+		if part.Anonymous && name == "" {
+			continue // its fields are visible themselves
+		}
+		f := fieldShape{takesNull: part.Type == rawType, required: !strings.Contains(options, "omitempty")}
+		inner := part.Type
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct {
 			f.object = inner
 		}
+		f.optional = !f.required && (part.Type.Kind() == reflect.String || part.Type.Kind() == reflect.Int64)
 		s.fields[name] = f
 		if f.required {
 			s.required++

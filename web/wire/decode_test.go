@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"encoding/json"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 func TestDecodeRefuses(t *testing.T) {
-	deep := strings.Repeat("[", depthMax) + strings.Repeat("]", depthMax)
+	deep := strings.Repeat("[", wire.DepthMax) + strings.Repeat("]", wire.DepthMax)
 	cases := []struct{ name, body, detail string }{
 		{"no JSON", `{"id":`, "JSON value"},
 		{"trailing data", `{"id":1} {"id":2}`, "JSON value"},
@@ -42,7 +43,7 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var mark api.Mark
-			err := Decode([]byte(c.body), &mark)
+			err := wire.Decode([]byte(c.body), &mark)
 			if got := chat.CodeOf(err); got != chat.CodeInvalid {
 				t.Fatalf("code %q, want %q (%v)", got, chat.CodeInvalid, err)
 			}
@@ -59,13 +60,13 @@ func TestDecodeChecksObjectsInside(t *testing.T) {
 		`[]`: `"to": want an object`, `1`: `"to": want an object`, `null`: "to: must not be null", `{"users":{}}`: "want a list",
 	} {
 		var draft api.AnnouncementDraft
-		err := Decode([]byte(`{"body":"b","to": `+inner+`,"at":"x"}`), &draft)
+		err := wire.Decode([]byte(`{"body":"b","to": `+inner+`,"at":"x"}`), &draft)
 		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), detail) {
 			t.Errorf("%s: got %v, want an error that holds %q", inner, err, detail)
 		}
 	}
 	var draft api.AnnouncementDraft
-	if err := Decode([]byte(`{"to":{"all":true},"body":"b"}`), &draft); err != nil || !*draft.To.All {
+	if err := wire.Decode([]byte(`{"to":{"all":true},"body":"b"}`), &draft); err != nil || !*draft.To.All {
 		t.Errorf("got %+v, %v", draft, err)
 	}
 }
@@ -73,21 +74,38 @@ func TestDecodeChecksObjectsInside(t *testing.T) {
 func TestDecodeTakes(t *testing.T) {
 	var draft api.MessageDraft
 	body := ` {"kind":"data","data":{"a":[null,{"a":1}],"b":null},"mentions":["bob"],"client_id":"\u0063"} `
-	if err := Decode([]byte(body), &draft); err != nil {
+	if err := wire.Decode([]byte(body), &draft); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(draft.Data), `{"a":[null,{"a":1}],"b":null}`; got != want {
 		t.Errorf("data %s, want %s", got, want)
 	}
-	if got := *draft.ClientId; got != "c" {
+	if got := draft.ClientID; got != "c" {
 		t.Errorf("client_id %q, want c", got)
 	}
 	var null api.MessageDraft
-	if err := Decode([]byte(`{"data":null}`), &null); err != nil {
+	if err := wire.Decode([]byte(`{"data":null}`), &null); err != nil {
 		t.Errorf("data takes any JSON: %v", err)
 	}
-	if err := Decode([]byte(`{"data":{"a":1,"a":2}}`), &null); err == nil {
+	if err := wire.Decode([]byte(`{"data":{"a":1,"a":2}}`), &null); err == nil {
 		t.Error("two fields of one name were taken inside of data")
+	}
+}
+
+// TestEmptyIsNotAbsent: the value that stands for an absent field is refused where a client writes it.
+func TestEmptyIsNotAbsent(t *testing.T) {
+	for body, detail := range map[string]string{
+		`{"reply_to":0}`: "reply_to: want an integer from 1", `{"target": -0 }`: "target: want an integer from 1",
+		`{"kind":""}`: "kind: must not be empty", `{"client_id": "","body":"x"}`: "client_id: must not be empty", `{"emoji":""}`: "emoji: must not be empty",
+		`{"reply_to":0.5}`: "want an integer",
+		`{"body":""}`:      "", // its emptiness is seen in the struct itself: the domain decides
+		`{"reply_to":10}`:  "", `{"removed":false}`: "", `{"mentions":[]}`: "", `{"data":0}`: "", `{"data":""}`: "",
+	} {
+		var draft api.MessageDraft
+		err := wire.Decode([]byte(body), &draft)
+		if (err == nil) != (detail == "") || err != nil && !strings.Contains(err.Error(), detail) {
+			t.Errorf("%s: got %v, want %q", body, err, detail)
+		}
 	}
 }
 
@@ -99,7 +117,7 @@ func TestHalfCharactersAreRefused(t *testing.T) {
 	} {
 		for _, body := range []string{`{"body":"` + text + `"}`, `{"data":{"` + text + `":1}}`} {
 			var draft api.MessageDraft
-			if err := Decode([]byte(body), &draft); (err == nil) != want {
+			if err := wire.Decode([]byte(body), &draft); (err == nil) != want {
 				t.Errorf("%s: %v", body, err)
 			}
 		}
@@ -113,7 +131,7 @@ func TestNumbersBeyondDoublesAreRefused(t *testing.T) {
 	} {
 		for _, body := range []string{`{"data":` + number + `}`, `{"data":[{"a":` + number + `},"1e999"]}`} {
 			var draft api.MessageDraft
-			if err := Decode([]byte(body), &draft); (err == nil) != want {
+			if err := wire.Decode([]byte(body), &draft); (err == nil) != want {
 				t.Errorf("%.40s: %v", body, err)
 			}
 		}
@@ -126,7 +144,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 		`{"id":"` + canary + `"}`, `{"id":["` + canary + `"]}`, `{"id":1,"user":"` + canary + `"}`, `"` + canary + `"`,
 	} {
 		var mark api.Mark
-		if err := Decode([]byte(body), &mark); err == nil || strings.Contains(err.Error(), canary) {
+		if err := wire.Decode([]byte(body), &mark); err == nil || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: error %v", body, err)
 		}
 	}
@@ -143,7 +161,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var got api.MessageDraft
-		err := Decode(body, &got)
+		err := wire.Decode(body, &got)
 		if err != nil {
 			if chat.CodeOf(err) != chat.CodeInvalid {
 				t.Fatalf("code of %v", err)
@@ -157,9 +175,9 @@ func FuzzDecode(f *testing.F) {
 		if err := json.Unmarshal(body, &fields); err != nil {
 			t.Fatalf("taken, but not by encoding/json: %v", err)
 		}
-		known := shapeOf(reflect.TypeFor[api.MessageDraft]()).fields
+		known := wire.FieldsOf(reflect.TypeFor[api.MessageDraft]())
 		for name := range fields {
-			if _, ok := known[name]; !ok {
+			if !known[name] {
 				t.Fatalf("unknown field %q was taken", name)
 			}
 		}

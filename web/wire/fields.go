@@ -8,11 +8,6 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// ErrID refuses what is no id of a user or a group.
-func ErrID(field string) error {
-	return chat.Errorf(chat.CodeInvalid, "%s: want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot", field)
-}
-
 // ErrNegative refuses a negative id or count.
 func ErrNegative(field string) error {
 	return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", field)
@@ -34,8 +29,8 @@ func Instant(field string, text *string) (*time.Time, error) {
 func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
 	positions := make(map[string]string, len(after))
 	for group, raw := range after {
-		if !chat.ValidID(group) {
-			return nil, ErrID(field)
+		if err := chat.CheckID(field, group); err != nil {
+			return nil, err
 		}
 		at, ok := position(raw)
 		if !ok {
