@@ -1,10 +1,11 @@
 // Checks of the page's pure modules, run inside the page itself. Gives the list of what does not hold.
 (async () => {
-  const { append, emptyLog, prepend, shorten } = await import("/js/log.js");
+  const { append, emptyLog, extend, prepend, reachesEnd, shorten, unloaded } = await import("/js/log.js");
   const { due, noted, overlaid, settled } = await import("/js/outbox.js");
+  const reading = await import("/js/reading.js");
   const state = await import("/js/state.js");
   const format = await import("/js/format.js");
-  const { readMarks, timeline } = await import("/js/timeline.js");
+  const { readMarks, timeline, upTo } = await import("/js/timeline.js");
 
   const failures = [];
   const same = (what, got, want) => {
@@ -52,7 +53,26 @@
   same("unread", [s.groups.get("g").unread, s.groups.get("g").mentions_unread, s.stale], [2, 1, false]);
   same("a late list", state.withGroups(s, [listed("g")], new Map(), new Set()).groups.get("g").unread, 2);
   same("a late list asks again", state.withGroups(s, [listed("g")], new Map(), new Set()).stale, true);
-  same("read", [state.withRead(s, "g", 5).groups.get("g").unread, state.totalUnread(state.withRead(s, "g", 5))], [0, 1]);
+  same("read", [reading.withRead(s, "g", 5).groups.get("g").unread, state.totalUnread(reading.withRead(s, "g", 5))], [0, 1]);
+  const held = state.withBatch(state.withGroups(state.initialState("ann"), [listed("g", { last: 1, unread: 0 })], new Map(), new Set()),
+    batch([text(2, "bob", "new"), text(3, "bob", "@ann", { mentions: ["ann"] }), text(4, "ann", "mine"), text(5, "bob", "last")]));
+  const counts = (s) => [s.groups.get("g").unread, s.groups.get("g").mentions_unread, s.stale];
+  same("read in part", [0, 2, 3, 4, 5].map((id) => counts(reading.withRead(held, "g", id))), [[3, 1, false], [2, 1, false], [1, 0, false], [1, 0, false], [0, 0, false]]);
+  const blank = state.withGroups(state.initialState("ann"), [listed("g", { last: 9, unread: 8 })], new Map(), new Set());
+  same("read of what is not loaded", [reading.withRead(blank, "g", 3).groups.get("g").unread, reading.withRead(blank, "g", 3).stale], [8, true]);
+  const opened = (more) => {
+    const next = reading.withOpen(state.withGroups(state.initialState("ann"), [listed("g", more)], new Map(), new Set()), "g");
+    return [next.open, next.logs.get("g").to, next.logs.get("g").end, reachesEnd(next.logs.get("g"))];
+  };
+  same("opened with nothing unread", opened({ last: 300, read: 300, unread: 0 }), ["g", 300, 300, true]);
+  same("opened with a few unread", opened({ last: 300, read: 290, unread: 10 }), ["g", 300, 300, true]);
+  same("opened with many unread", opened({ last: 300, read: 50, unread: 250 }), ["g", 90, 300, false]);
+  same("opened where the first unread is trimmed", opened({ first: 101, last: 300, read: 50, unread: 200 }), ["g", 140, 300, false]);
+  const far = reading.withOpen(state.withGroups(state.initialState("ann"), [listed("g", { last: 300, read: 50, unread: 250 })], new Map(), new Set()), "g");
+  const live = state.withBatch(far, batch([text(301, "bob", "live")]));
+  same("live beside what is shown", [live.logs.get("g").to, live.logs.get("g").end, live.logs.get("g").cursor, live.logs.get("g").entries.size, live.groups.get("g").unread], [90, 301, "e.301.m", 0, 251]);
+  const newest = reading.withNewest(live, "g").logs.get("g");
+  same("back to the newest", [newest.from, newest.to, reachesEnd(newest), newest.cursor], [302, 301, true, "e.301.m"]);
   same("deleted above read", state.withBatch(s, batch([change(6, "bob", "delete", 3)])).stale, true);
   same("a cursor of one's own", state.withCursor(s, { group: "g", user: "ann", seen: 5, read: 5 }).stale, true);
   same("a cursor kept over a reload", state.withGroups(state.initialState("ann"), [listed("g")], new Map([["g", "e.1.k"]]), new Set()).logs.get("g").to, 1);
@@ -65,12 +85,12 @@
   same("left", [...state.withoutGroup(s, "g").groups.keys()], ["__proto__"]);
 
   // Notices: what they say, and what the page takes from them.
-  const notice = (id, what, more) => ({ group: "g", id, from: "eve", kind: "notice", notice: what, sent_at: at(id), ...more });
-  const told = [notice(6, "renamed", { name: "N" }), notice(7, "role", { user: "bob", role: "admin" }),
-    notice(8, "settings", { settings: { visibility: "public", keep: 5, post: "admins", history: false, backlog_max: 9 } }), notice(9, "settings", {})];
+  const noticed = (id, what, more) => ({ group: "g", id, from: "eve", kind: "notice", notice: what, sent_at: at(id), ...more });
+  const told = [noticed(6, "renamed", { name: "N" }), noticed(7, "role", { user: "bob", role: "admin" }),
+    noticed(8, "settings", { settings: { visibility: "public", keep: 5, post: "admins", history: false, backlog_max: 9 } }), noticed(9, "settings", { from: "bob" })];
   same("notices", timeline([...append(undefined, batch(told), "ann").entries.values()], [], -1, "ann").slice(1).map((l) => l.text),
-    ["eve named the group “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins post, new members don’t see earlier messages, " +
-      "5 messages are kept, members may fall 9 messages behind", "eve changed the settings"]);
+    ["eve renamed the group to “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins post, new members don’t see earlier messages, " +
+      "5 messages are kept, members may fall 9 messages behind", "bob changed the settings"]);
   const after = state.withBatch(s, batch(told)).groups.get("g");
   same("what notices change", [after.name, after.visibility, after.post], ["N", "public", "admins"]);
 
@@ -83,12 +103,24 @@
   same("initials", ["ann", "ann-bee", "x", "日本", "-"].map(format.initials), ["AN", "AB", "X", "日本", "?"]);
   same("names", [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]].map((n) => format.namesOf(n)), ["a", "a and b", "a, b and c", "a, b and 2 others"]);
 
-  // Lines: days, runs, where the new ones begin.
+  // Lines: days, runs, where the new ones begin, notices together.
   const lines = timeline(overlaid(echoed, [], "ann"), [2], 1, "ann");
   same("lines", lines.map((l) => l.type), ["day", "message", "gap", "new", "message", "message"]);
   same("nothing new", timeline(overlaid(echoed, [], "ann"), [], -1, "ann").map((l) => l.type), ["day", "message", "message", "message"]);
   same("runs", lines.filter((l) => l.type === "message").map((l) => [l.head, l.tail]), [[true, true], [true, true], [true, true]]);
   same("read marks", [...readMarks([...echoed.entries.values()], [{ user: "ann", read: 4 }, { user: "bob", read: 3 }], "ann")], [[1, ["bob"]]]);
+  same("read marks beyond what is shown", [...readMarks([...echoed.entries.values()], [{ user: "bob", read: 30 }], "ann", 4)], []);
+  same("read up to", [...upTo(lines, 7)].map(([, id]) => id), [7, 3, 1]);
+  const lineOf = (id, what, from, user, more = {}) => ({ ...text(id, from), kind: "notice", notice: what, user, ...more });
+  const folded = (...list) => timeline(list, [], -1, "ann").filter((l) => l.type === "notice").map((l) => (l.each.length > 1 ? [l.text, l.each.length] : l.text));
+  same("one notice", folded(lineOf(1, "joined", "ann", "bob")), ["ann added bob"]);
+  same("added", folded(lineOf(1, "created", "ann"), ...["b", "c", "d", "e"].map((u, i) => lineOf(i + 2, "joined", "ann", u))), ["ann created the group", ["ann added b, c and 2 others", 4]]);
+  same("joined by themselves", folded(lineOf(1, "joined", "b", "b"), lineOf(2, "joined", "c", "c"), lineOf(3, "joined", "ann", "d")), [["b and c joined", 2], "ann added d"]);
+  same("left", folded(lineOf(1, "left", "b", "b"), lineOf(2, "left", "c", "c"), lineOf(3, "removed", "ann", "d"), lineOf(4, "removed", "bob", "e")), [["b and c left", 2], "ann removed d", "bob removed e"]);
+  same("roles", folded(lineOf(1, "role", "a", "b", { role: "admin" }), lineOf(2, "role", "a", "c", { role: "admin" }), lineOf(3, "role", "a", "d", { role: "member" }), lineOf(4, "role", "a", "e", { role: "owner" })), [["b and c are now admins", 2], "d is now a member", "e is now the owner"]);
+  same("renamed", folded(lineOf(1, "renamed", "a", undefined, { name: "x" }), lineOf(2, "renamed", "a", undefined, { name: "y" })), [["a renamed the group to “y”", 2]]);
+  same("settings", folded(lineOf(1, "settings", "a"), lineOf(2, "settings", "a"), lineOf(3, "settings", "b")), [["a changed the settings 2 times", 2], "b changed the settings"]);
+  same("notices apart", timeline([lineOf(1, "joined", "a", "b"), text(2, "b", "hi"), lineOf(3, "joined", "a", "c")], [], -1, "ann").map((l) => l.type), ["day", "notice", "message", "notice"]);
 
   // Whatever the order in which pages and live entries come, the page ends with what the server has.
   for (let seed = 1; seed <= 300; seed++) {
@@ -119,22 +151,30 @@
     }]).filter(([, r]) => r.count > 0));
     const copy = (m) => JSON.parse(JSON.stringify(m));
     for (let i = rand(20); i >= 0; i--) write();
-    let log = emptyLog(server.length, "e"), asked = null; // asked: a page on its way, while live entries go on arriving
-    for (let i = 0; i < 40; i++) {
-      const step = rand(3);
-      if (step === 0) write();
-      else if (step === 1 && server.length > log.to) log = append(log, batch(server.slice(log.to, log.to + 1 + rand(4)).map(copy)), "ann");
-      else if (step === 2 && asked) arrive();
-      else if (step === 2 && log.more) asked = page(1 + rand(5));
+    // What is on its way, while live entries go on arriving and the person goes elsewhere in the log.
+    let log = emptyLog(server.length, "e"), before = null, after = null;
+    const send = () => { if (server.length > log.end) log = append(log, batch(server.slice(log.end, log.end + 1 + rand(4)).map(copy)), "ann"); };
+    for (let i = 0; i < 60; i++) {
+      const step = rand(9);
+      if (step < 3) write();
+      else if (step < 5) send();
+      else if (step === 5) log = unloaded(log, rand(log.end + 1));
+      else if (step < 8) older(1 + rand(5));
+      else newer(1 + rand(5));
     }
-    while (log.to < server.length) log = append(log, batch(server.slice(log.to).map(copy)), "ann");
-    while (asked || log.more) { asked ??= page(10); arrive(); }
-    function arrive() {
-      log = prepend(log, asked, "ann");
-      asked = null;
+    while (log.end < server.length) send();
+    while (before || log.more) older(10);
+    while (after || !reachesEnd(log)) newer(10);
+    function older(limit) {
+      if (before) [log, before] = [prepend(log, before.page, before.id, "ann"), null];
+      else if (log.more) before = { id: log.from, page: page(Math.max(0, log.from - 1 - limit), log.from - 1) };
     }
-    function page(limit) {
-      const messages = server.slice(Math.max(0, log.from - 1 - limit), log.from - 1).map((m) => ({ ...copy(m), reactions: reactions(m.id) }));
+    function newer(limit) {
+      if (after) [log, after] = [extend(log, after.page, after.id, "ann"), null];
+      else if (!reachesEnd(log)) after = { id: log.to, page: page(log.to, log.to + limit) };
+    }
+    function page(from, to) {
+      const messages = server.slice(from, to).map((m) => ({ ...copy(m), reactions: reactions(m.id) }));
       return { ...batch(messages), first: 1, last: server.length, has_more: false };
     }
     const order = (map) => Object.fromEntries([...map].sort());

@@ -3,7 +3,9 @@ import { addressed } from "./address.js";
 import { Problem, call } from "./api.js";
 import { devCode } from "./dev.js";
 import { mentionsIn } from "./format.js";
+import { reachesEnd } from "./log.js";
 import { OUTBOX_MAX, newKey } from "./outbox.js";
+import * as reading from "./reading.js";
 import * as state from "./state.js";
 
 /** Signs of typing go out at most this often. */
@@ -37,6 +39,17 @@ export function createActions(store, client) {
     return true;
   }
 
+  /** Loads unless the same is being loaded. @param {string} what @param {() => Promise<void>} load */
+  async function once(what, load) {
+    if (loading.has(what)) return;
+    loading.add(what);
+    try {
+      await load();
+    } finally {
+      loading.delete(what);
+    }
+  }
+
   /** @param {Promise<any>} doing */
   const orToast = (doing) => doing.catch((err) => toast(err.message));
 
@@ -61,22 +74,24 @@ export function createActions(store, client) {
     /** Shows a group, "" the list alone. @param {string} id */
     open(id) {
       if (addressed() !== id) location.hash = encodeURIComponent(id);
-      store.update((s) => ({ ...s, open: s.groups.has(id) ? id : "", heard: "" }));
+      store.update((s) => reading.withOpen(s, id));
     },
     loadMembers: (/** @type {string} */ id) => orToast(client.loadMembers(id)),
-    /** @param {string} id */
-    async loadOlder(id) {
+    /** Shows the newest messages, wherever one has scrolled to. @param {string} id */
+    toNewest: (id) => store.update((s) => reading.withNewest(s, id)),
+    loadOlder: (/** @type {string} */ id) => once(`older ${id}`, async () => {
       const log = store.get().logs.get(id);
-      if (!log?.more || loading.has(id)) return;
-      loading.add(id);
-      try {
-        const page = await api.before(id, log.from);
-        store.update((s) => state.withPage(s, page));
-      } finally {
-        loading.delete(id);
-      }
-    },
-    readToEnd: client.readToEnd,
+      if (!log?.more) return;
+      const page = await api.before(id, log.from);
+      store.update((s) => reading.withOlderPage(s, page, log.from));
+    }),
+    loadNewer: (/** @type {string} */ id) => once(`newer ${id}`, async () => {
+      const log = store.get().logs.get(id);
+      if (!log || reachesEnd(log)) return;
+      const page = await api.after(id, log.to);
+      store.update((s) => reading.withNewerPage(s, page, log.to));
+    }),
+    read: client.read,
     /** @param {string} group */
     typing(group) {
       if (Date.now() - typed < TYPING_EVERY_MS) return;

@@ -62,6 +62,8 @@ export function routes(ask) {
     group: (g) => ask("GET", `/v1/groups/${enc(g)}`),
     /** @param {string} g @param {number} id */
     before: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages?before=${id}&limit=60`),
+    /** @param {string} g @param {number} id */
+    after: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages?after=${id}&limit=60`),
     /** @param {any} body @param {string} key */
     createGroup: (body, key) => ask("POST", "/v1/groups", { body, key }),
     /** @param {string} g @param {any} body */

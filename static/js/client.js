@@ -9,6 +9,7 @@ import { Problem, call, passing, routes } from "./api.js";
 import { createConnection } from "./connection.js";
 import { devCode } from "./dev.js";
 import { due, noted, settled, wire } from "./outbox.js";
+import { withRead } from "./reading.js";
 import { load, save } from "./saved.js";
 import * as state from "./state.js";
 
@@ -20,6 +21,8 @@ const REFRESH_MS = 250;
 const GROUP_PAGES = 20;
 const MEMBER_PAGES = 5;
 const TOAST_MS = 7000;
+/** After a refused read the next one waits. */
+const READ_AGAIN_MS = 3000;
 
 /** @param {Store} store */
 export function createClient(store) {
@@ -35,6 +38,7 @@ export function createClient(store) {
   let refreshTimer;
   const busy = new Set(); // groups with a send in flight
   const reading = new Set(); // groups with a read in flight
+  const resting = new Set(); // groups whose last read was refused
 
   const api = routes(async (method, path, opt = {}) => {
     try {
@@ -65,7 +69,7 @@ export function createClient(store) {
 
   async function hello() {
     await refresh();
-    const after = [...store.get().logs].map(([g, log]) => [g, log.cursor || log.to]);
+    const after = [...store.get().logs].map(([g, log]) => [g, log.cursor || log.end]);
     return { token: signIn?.token ?? "", after: Object.fromEntries(after) };
   }
 
@@ -174,20 +178,21 @@ export function createClient(store) {
     pump();
   }
 
-  /** The end of the group's log is on screen. @param {string} id */
-  function readToEnd(id) {
+  /** Everything up to an id was on screen. @param {string} id @param {number} upTo */
+  function read(id, upTo) {
     const group = store.get().groups.get(id);
-    const log = store.get().logs.get(id);
-    if (!group || !log || !connection?.isLive() || log.to <= group.read || reading.has(id)) return;
+    if (!group?.known || !connection?.isLive() || upTo <= group.read || reading.has(id) || resting.has(id)) return;
     reading.add(id);
-    store.update((s) => state.withRead(s, id, log.to));
-    connection.ask({ op: "read", group: id, id: log.to })
-      .catch(() => store.update((s) => ({ ...s, stale: true })))
-      .finally(() => {
-        reading.delete(id);
-        store.update((s) => ({ ...s })); // what arrived meanwhile is read as well
-      });
+    store.update((s) => withRead(s, id, upTo));
+    connection.ask({ op: "read", group: id, id: upTo }).catch(() => {
+      resting.add(id);
+      setTimeout(() => { resting.delete(id); again(); }, READ_AGAIN_MS);
+      store.update((s) => ({ ...s, stale: true }));
+    }).finally(() => { reading.delete(id); again(); });
   }
+
+  /** Draws again: what came into view meanwhile is read as well. */
+  const again = () => store.update((s) => ({ ...s }));
 
   function planRenewal() {
     clearTimeout(renewTimer);
@@ -236,7 +241,7 @@ export function createClient(store) {
   });
 
   return {
-    api, start, signOut, toast, pump, readToEnd, refresh,
+    api, start, signOut, toast, pump, read, refresh,
     tell: (/** @type {any} */ f) => connection?.tell(f),
     hurry: () => connection?.hurry(),
     /** @param {string} g */

@@ -6,6 +6,9 @@
  * point as `at`, and a change applies only when it is newer: so nothing is counted twice, in whatever order pages and live
  * entries arrive.
  *
+ * A log normally reaches up to what comes live. One that is shown from its first unread message on may end before: then
+ * live entries only move `end` and change what is held, until pages have filled what is between.
+ *
  * @typedef {import("./types.js").Log} Log
  * @typedef {import("./types.js").Entry} Entry
  * @typedef {import("./types.js").Message} Message
@@ -23,8 +26,16 @@ const ENTRIES_MAX = 500;
  * @param {number} after @param {string} epoch @param {string} [cursor] @returns {Log}
  */
 export function emptyLog(after, epoch, cursor = "") {
-  return { epoch, from: after + 1, to: after, cursor, more: after > 0, trimmed: false, gaps: [], entries: new Map(), changes: [] };
+  return { epoch, from: after + 1, to: after, end: after, cursor, more: after > 0, trimmed: false, gaps: [], entries: new Map(), changes: [] };
 }
+
+/** The same log with nothing loaded; pages are loaded from `to` on, upwards and downwards. @param {Log} log @param {number} to @returns {Log} */
+export function unloaded(log, to) {
+  return { ...emptyLog(Math.min(to, log.end), log.epoch, log.cursor), end: log.end };
+}
+
+/** Whether the log reaches up to what comes live. @param {Log} log */
+export const reachesEnd = (log) => log.to >= log.end;
 
 /**
  * Adds what the server sent after the cursor.
@@ -32,45 +43,69 @@ export function emptyLog(after, epoch, cursor = "") {
  */
 export function append(log, batch, me) {
   let next = log ? { ...log, entries: new Map(log.entries), changes: [...log.changes] } : emptyLog(batch.from - 1, batch.epoch);
-  const hole = log !== undefined && (!batch.complete || batch.from > log.to + 1);
-  if (log && (log.epoch !== batch.epoch || (hole && batch.from <= log.to))) {
+  const hole = log !== undefined && (!batch.complete || batch.from > log.end + 1);
+  if (log && (log.epoch !== batch.epoch || (hole && batch.from <= log.end))) {
     // Another life of the log, or one that lost its end: what is held says nothing about it.
     next = { ...emptyLog(batch.from - 1, batch.epoch), more: true, gaps: [batch.from] };
-  } else if (hole) {
+  } else if (hole && reachesEnd(next)) {
     next.gaps = [...next.gaps, batch.from];
   } else if (!log && !batch.complete) {
     next.gaps = [batch.from];
   }
+  const joins = reachesEnd(next);
   for (const m of batch.messages) {
-    if (m.id > next.to) apply(next, m, me);
+    if (m.id > next.end) apply(next, m, me, joins);
   }
-  next.to = hole ? batch.to : Math.max(next.to, batch.to);
+  next.end = hole ? batch.to : Math.max(next.end, batch.to);
+  if (joins) next.to = next.end;
   next.cursor = batch.cursor || next.cursor;
   next.changes = next.changes.slice(-CHANGES_MAX);
   return next;
 }
 
 /**
- * Adds a page of what came before.
- * @param {Log} log @param {Page} page @param {string} me @returns {Log}
+ * Adds a page of what comes before `before`.
+ * @param {Log} log @param {Page} page @param {number} before @param {string} me @returns {Log}
  */
-export function prepend(log, page, me) {
-  if (page.epoch !== log.epoch) return log;
+export function prepend(log, page, before, me) {
+  if (page.epoch !== log.epoch || before !== log.from) return log; // of another place
   /** @type {Log} */
-  const older = { ...log, entries: new Map(), changes: [] };
+  const older = { ...log, entries: new Map() };
   const messages = page.messages.filter((m) => m.id < log.from);
   for (const m of messages) {
-    if (m.kind === "text" || m.kind === "data" || m.kind === "notice") older.entries.set(m.id, entry(m, page.last));
+    if (isShown(m)) older.entries.set(m.id, entry(m, page.last));
   }
-  const changes = log.changes.filter((m) => m.id > page.last);
-  for (const m of changes) change(older, m, me);
   for (const [id, e] of log.entries) older.entries.set(id, e);
-  older.changes = changes.filter((m) => !older.entries.has(m.target ?? 0));
   const from = messages.length > 0 ? messages[0].id : log.from;
   older.from = from;
   older.more = messages.length > 0 && from > page.first;
   older.trimmed = !older.more && from > 1;
-  return older;
+  return caughtUp(older, me);
+}
+
+/**
+ * Adds a page of what comes after `after`, to a log that does not reach its end.
+ * @param {Log} log @param {Page} page @param {number} after @param {string} me @returns {Log}
+ */
+export function extend(log, page, after, me) {
+  if (page.epoch !== log.epoch || after !== log.to) return log; // of another place
+  /** @type {Log} */
+  const next = { ...log, entries: new Map(log.entries) };
+  if (!page.complete || page.from > log.to + 1) next.gaps = [...log.gaps, page.from];
+  for (const m of page.messages) {
+    if (isShown(m)) next.entries.set(m.id, entry(m, page.last));
+    else change(next, m, me);
+  }
+  next.to = Math.max(log.to, page.to);
+  // A log that lost its end has nothing more to load.
+  next.end = page.messages.length === 0 ? next.to : Math.max(log.end, next.to);
+  return caughtUp(next, me);
+}
+
+/** Applies the changes that came live before their targets were loaded. @param {Log} log to be changed @param {string} me */
+function caughtUp(log, me) {
+  log.changes = log.changes.filter((m) => !change(log, m, me));
+  return log;
 }
 
 /** Drops the oldest of a log that is not on screen. @param {Log} log @returns {Log} */
@@ -81,10 +116,13 @@ export function shorten(log) {
   return { ...log, entries: new Map(kept), from, more: true, trimmed: false, gaps: log.gaps.filter((id) => id > from) };
 }
 
-/** @param {Log} log @param {Message} m @param {string} me */
-function apply(log, m, me) {
-  if (m.kind === "text" || m.kind === "data" || m.kind === "notice") {
-    log.entries.set(m.id, entry(m, m.id));
+/** Whether a message is a line of its own. @param {Message} m */
+const isShown = (m) => m.kind === "text" || m.kind === "data" || m.kind === "notice";
+
+/** @param {Log} log @param {Message} m @param {string} me @param {boolean} joins whether it comes right after what is held */
+function apply(log, m, me, joins) {
+  if (isShown(m)) {
+    if (joins) log.entries.set(m.id, entry(m, m.id));
   } else if (!change(log, m, me)) {
     log.changes.push(m);
   }

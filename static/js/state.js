@@ -8,7 +8,7 @@
  * @typedef {import("./types.js").Page} Page
  * @typedef {import("./types.js").Message} Message
  */
-import { append, emptyLog, prepend, shorten } from "./log.js";
+import { append, emptyLog, shorten } from "./log.js";
 import { settled } from "./outbox.js";
 
 /** How long one sign of typing holds, ms. */
@@ -23,7 +23,7 @@ export function initialState(me = "") {
 }
 
 /** @template K, V @param {Map<K, V>} map @param {K} key @param {V} value @returns {Map<K, V>} */
-const put = (map, key, value) => new Map(map).set(key, value);
+export const put = (map, key, value) => new Map(map).set(key, value);
 
 /** @template K, V @param {Map<K, V>} map @param {K} key @returns {Map<K, V>} */
 function without(map, key) {
@@ -160,12 +160,6 @@ function withNotices(s, batch) {
   return put(s.members, batch.group, members);
 }
 
-/** A page of older messages. @param {State} s @param {Page} page @returns {State} */
-export function withPage(s, page) {
-  const log = s.logs.get(page.group);
-  return log ? { ...s, logs: put(s.logs, page.group, prepend(log, page, s.me)) } : s;
-}
-
 /** Someone's cursors moved: one's own on another device, or another member's. @param {State} s @param {any} c @returns {State} */
 export function withCursor(s, c) {
   const group = s.groups.get(c.group);
@@ -179,14 +173,6 @@ export function withCursor(s, c) {
   if (!members) return s;
   const member = members.get(c.user) ?? { user: c.user, role: /** @type {const} */ ("member"), joined_at: "" };
   return { ...s, members: put(s.members, c.group, put(members, c.user, { ...member, seen: c.seen, read: c.read })) };
-}
-
-/** The person has read up to id. @param {State} s @param {string} id @param {number} read @returns {State} */
-export function withRead(s, id, read) {
-  const group = s.groups.get(id);
-  if (!group || read <= group.read) return s;
-  const end = read >= group.counted;
-  return { ...s, groups: put(s.groups, id, { ...group, read, unread: end ? 0 : group.unread, mentions_unread: end ? 0 : group.mentions_unread }) };
 }
 
 /**

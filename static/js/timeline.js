@@ -3,12 +3,21 @@
  * Pure functions.
  *
  * @typedef {import("./types.js").Entry} Entry
- * @typedef {{key: string, type: "day"|"gap"|"notice"|"message"|"new", text?: string, entry?: Entry, head?: boolean, tail?: boolean}} Line
+ * @typedef {object} Line
+ * @property {string} key
+ * @property {"day"|"gap"|"notice"|"message"|"new"} type
+ * @property {string} [text]
+ * @property {number} [id] the first entry of a line that shows entries; 0 for one that has no id yet
+ * @property {Entry} [entry] of a message
+ * @property {boolean} [head] whether a run of one author begins with it
+ * @property {boolean} [tail] whether it ends with it
+ * @property {{id: number, text: string}[]} [each] the notices of a line of notices
  */
-import { dayKey, dayName } from "./format.js";
+import { dayKey, dayName, namesOf } from "./format.js";
 
 /** Messages of one author further apart than this do not stand together. */
 const RUN_MS = 5 * 60_000;
+const GAP = "Some messages are no longer available";
 
 /**
  * @param {Entry[]} entries ascending @param {number[]} gaps @param {number} newAfter the id after which "New" is drawn, -1 for none
@@ -20,9 +29,11 @@ export function timeline(entries, gaps, newAfter, me) {
   const open = [...gaps].sort((a, b) => a - b);
   let marked = newAfter < 0;
   let before = "";
+  /** @type {Entry[]} */
+  let notices = []; // of the last line
   for (const e of entries) {
     while (open.length > 0 && e.id >= open[0]) {
-      lines.push({ key: `gap-${open.shift()}`, type: "gap", text: "Some older messages are gone" });
+      lines.push({ key: `gap-${open.shift()}`, type: "gap", text: GAP });
     }
     const day = dayKey(e.sent_at);
     if (day !== before) {
@@ -33,12 +44,35 @@ export function timeline(entries, gaps, newAfter, me) {
       lines.push({ key: "new", type: "new", text: "New" });
       marked = true;
     }
-    if (e.kind === "notice") lines.push({ key: `n-${e.id}`, type: "notice", text: noticeText(e), entry: e });
-    else lines.push({ key: e.client_id ? `c-${e.from}-${e.client_id}` : `m-${e.id}`, type: "message", entry: e });
+    if (e.kind !== "notice") {
+      lines.push({ key: e.client_id ? `c-${e.from}-${e.client_id}` : `m-${e.id}`, type: "message", id: e.id, entry: e });
+    } else if (lines.at(-1)?.type === "notice" && sortOf(e) === sortOf(notices[0])) {
+      notices.push(e);
+      Object.assign(/** @type {Line} */ (lines.at(-1)), noticeLine(notices));
+    } else {
+      notices = [e];
+      lines.push({ key: `n-${e.id}`, type: "notice", id: e.id, ...noticeLine(notices) });
+    }
   }
-  for (const id of open) lines.push({ key: `gap-${id}`, type: "gap", text: "Some older messages are gone" });
+  for (const id of open) lines.push({ key: `gap-${id}`, type: "gap", text: GAP });
   join(lines);
   return lines;
+}
+
+/**
+ * Up to which id each line has been read once it was on screen: what changes other messages has no line and counts with the
+ * line before.
+ * @param {Line[]} lines @param {number} to the last id that is held @returns {Map<string, number>}
+ */
+export function upTo(lines, to) {
+  const ids = new Map();
+  let last = to;
+  for (const l of lines.toReversed()) {
+    if (!l.id) continue;
+    ids.set(l.key, last);
+    last = l.id - 1;
+  }
+  return ids;
 }
 
 /** Marks where a run of one author begins and ends. @param {Line[]} lines */
@@ -56,16 +90,46 @@ function together(a, b) {
   return a.entry.from === b.entry.from && Date.parse(b.entry.sent_at) - Date.parse(a.entry.sent_at) < RUN_MS;
 }
 
+/** Notices of one sort stand in one line. @param {Entry} e */
+function sortOf(e) {
+  switch (e.notice) {
+    case "joined": return `joined ${e.from === e.user ? "" : e.from}`;
+    case "left": return "left";
+    case "role": return `role ${e.from} ${e.role === "owner" ? e.id : e.role}`;
+    default: return `${e.notice} ${e.from}`;
+  }
+}
+
+/** @param {Entry[]} notices of one sort */
+function noticeLine(notices) {
+  const each = notices.map((e) => ({ id: e.id, text: noticeText(e) }));
+  return { each, text: notices.length > 1 ? noticesText(notices) : each[0].text };
+}
+
+/** What several notices of one sort say together. @param {Entry[]} notices */
+function noticesText(notices) {
+  const last = notices[notices.length - 1];
+  const names = namesOf([...new Set(notices.map((e) => e.user ?? e.from))]);
+  switch (last.notice) {
+    case "joined": return last.from === last.user ? `${names} joined` : `${last.from} added ${names}`;
+    case "left": return `${names} left`;
+    case "removed": return `${last.from} removed ${names}`;
+    case "role": return `${names} are now ${last.role === "admin" ? "admins" : "members"}`;
+    case "settings": return `${last.from} changed the settings ${notices.length} times`;
+    default: return noticeText(last);
+  }
+}
+
 /** @param {Entry} e */
 export function noticeText(e) {
   const own = e.from === e.user;
   switch (e.notice) {
-    case "created": return `${e.from} made the group`;
+    case "created": return `${e.from} created the group`;
     case "joined": return own ? `${e.from} joined` : `${e.from} added ${e.user}`;
     case "left": return `${e.user ?? e.from} left`;
     case "removed": return `${e.from} removed ${e.user}`;
     case "role": return `${e.user} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
-    case "renamed": return `${e.from} named the group “${e.name}”`;
+    case "renamed": return e.name ? `${e.from} renamed the group to “${e.name}”` : `${e.from} removed the name of the group`;
     case "settings": return `${e.from} changed the settings${settingsText(e.settings)}`;
     default: return `${e.from}: ${e.notice}`;
   }
@@ -86,14 +150,15 @@ function settingsText(s) {
 /**
  * Where each other member's reading ends: the last message shown, by somebody else than them, that they have read.
  * @param {Entry[]} entries ascending @param {Iterable<import("./types.js").Member>} members @param {string} me
+ * @param {number} [to] positions above are outside of what is shown
  * @returns {Map<number, string[]>} id of a message -> who read up to there
  */
-export function readMarks(entries, members, me) {
+export function readMarks(entries, members, me, to = Infinity) {
   const shown = entries.filter((e) => e.id > 0 && e.kind !== "notice");
   /** @type {Map<number, string[]>} */
   const marks = new Map();
   for (const m of members) {
-    if (m.user === me) continue;
+    if (m.user === me || m.read > to) continue;
     const id = shown.findLast((e) => e.id <= m.read && e.from !== m.user)?.id;
     if (id !== undefined) marks.set(id, [...(marks.get(id) ?? []), m.user]);
   }

@@ -65,7 +65,8 @@
  * @property {string} epoch
  * @property {number} from
  * @property {number} to
- * @property {string} cursor empty when only the id `to` is known
+ * @property {number} end the last id that the server has sent live; above `to` while what is between is not loaded
+ * @property {string} cursor of `end`; empty when only the id is known
  * @property {boolean} more whether there may be something older to load
  * @property {boolean} trimmed whether what stood before `from` is known to be gone
  * @property {number[]} gaps ids before which something is missing for good

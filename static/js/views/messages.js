@@ -1,13 +1,12 @@
-/** The list of messages: keeps its place, loads what is older, knows when the end is in view. */
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
+/** The list of messages: opens at the first unread one, loads what is before and after, says what was on screen. */
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
+import { reachesEnd } from "../log.js";
 import { overlaid } from "../outbox.js";
 import { titleOf } from "../state.js";
-import { readMarks, timeline } from "../timeline.js";
+import { readMarks, timeline, upTo } from "../timeline.js";
 import { MessageRow } from "./message.js";
 import { Icon } from "./parts.js";
-
-/** This near to the end counts as the end, px. */
-const END_PX = 48;
+import { useNear, useScroll } from "./scroll.js";
 
 /**
  * @param {{state: import("../types.js").State, group: import("../types.js").Group, actions: import("../actions.js").Actions,
@@ -15,41 +14,56 @@ const END_PX = 48;
  */
 export function MessageList({ state, group, actions, on, manages }) {
   const log = /** @type {import("../types.js").Log} */ (state.logs.get(group.id));
-  const [newAfter] = useState(() => (group.unread > 0 ? group.read : -1));
+  const whole = reachesEnd(log);
   const [active, setActive] = useState("");
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState({ older: "", newer: "" });
   const scroller = useRef(/** @type {HTMLElement|null} */ (null));
   const top = useRef(/** @type {HTMLElement|null} */ (null));
-  const { atEnd, away } = useScroll(scroller, log);
+  const bottom = useRef(/** @type {HTMLElement|null} */ (null));
+
+  // What comes while nobody looks begins a new "New".
+  const newAfter = useRef(group.unread > 0 ? group.read : -1);
+  if (document.visibilityState === "hidden" && group.unread > 0) newAfter.current = Math.max(newAfter.current, group.read);
 
   const outbox = state.outbox.filter((t) => t.group === group.id);
   const entries = overlaid(log, outbox, state.me);
-  const lines = timeline(entries, log.gaps, newAfter, state.me);
+  const lines = timeline(entries, log.gaps, newAfter.current, state.me);
+  const ids = upTo(lines, log.to);
   const members = state.members.get(group.id);
-  const marks = useMemo(() => readMarks(entries, members?.values() ?? [], state.me), [log, members, state.outbox]);
+  const marks = useMemo(() => readMarks(entries, members?.values() ?? [], state.me, whole ? Infinity : log.to), [log, members, state.outbox]);
   const rows = lines.filter((l) => l.type === "message").map((l) => l.key);
   const current = rows.includes(active) ? active : rows.at(-1);
 
-  function older() {
-    setProblem("");
-    actions.loadOlder(group.id).catch((err) => setProblem(err.message));
-  }
-  // Asked again after each page: an observer does not tell again what stays in view.
-  useEffect(() => {
-    if (!log.more || !top.current) return;
-    const observer = new IntersectionObserver((seen) => seen.some((s) => s.isIntersecting) && older(), { root: scroller.current, rootMargin: "400px 0px 0px 0px" });
-    observer.observe(top.current);
-    return () => observer.disconnect();
-  }, [log.from, log.more, log.epoch, state.link.phase]);
-  useEffect(() => {
-    if (atEnd.current && document.visibilityState === "visible") actions.readToEnd(group.id);
+  const { away, toEnd } = useScroll(scroller, {
+    ready: log.entries.size > 0, whole, onSeen: (key) => actions.read(group.id, ids.get(key) ?? 0),
   });
+  /** @param {"older"|"newer"} which @param {Promise<void>} loading */
+  const load = (which, loading) => {
+    setProblem((p) => (p[which] ? { ...p, [which]: "" } : p));
+    loading.catch((err) => setProblem((p) => ({ ...p, [which]: err.message })));
+  };
+  const older = () => load("older", actions.loadOlder(group.id));
+  const newer = () => load("newer", actions.loadNewer(group.id));
+  useNear(scroller, top, () => log.more && older(), [log.from, log.more, log.epoch, state.link.phase]);
+  useNear(scroller, bottom, newer, [log.to, whole, log.epoch, state.link.phase]);
+
+  function newest() {
+    actions.toNewest(group.id);
+    toEnd();
+  }
+  // Who writes wants to see it.
+  const own = outbox.findLast((t) => t.kind === "text" && !t.problem)?.client_id;
+  const written = useRef(own);
+  useLayoutEffect(() => {
+    if (own && own !== written.current) newest();
+    written.current = own;
+  }, [own]);
 
   /** Up and down go from message to message; Tab goes on into the buttons of the one in focus. */
   function onKeyDown(/** @type {KeyboardEvent} */ e) {
     const step = { ArrowUp: -1, ArrowDown: 1, Home: -rows.length, End: rows.length }[e.key];
     const row = /** @type {HTMLElement} */ (e.target);
-    if (step === undefined || !row.matches("[data-key]")) return;
+    if (step === undefined || !row.matches(".message")) return;
     e.preventDefault();
     const at = rows.indexOf(row.dataset.key ?? "");
     const key = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
@@ -65,67 +79,41 @@ export function MessageList({ state, group, actions, on, manages }) {
   return html`
     <div class="scroller" ref=${scroller}>
       <div class="log-top" ref=${top}>
-        ${problem ? html`<p class="quiet">${problem} <button type="button" class="text-button" onClick=${older}>Try again</button></p>`
+        ${problem.older ? html`<${LoadProblem} text=${problem.older} onRetry=${older} />`
           : log.more ? html`<p class="quiet">Loading…</p>`
-          : log.trimmed ? html`<p class="quiet gap">Some older messages are gone</p>`
-          : html`<p class="quiet">The beginning of ${titleOf(group)}</p>`}
+          : log.trimmed ? html`<p class="quiet gap">Older messages are no longer available</p>`
+          : html`<p class="quiet">This is the beginning of ${titleOf(group)}</p>`}
       </div>
       <ol class="messages" aria-label="Messages" aria-busy=${log.more && entries.length === 0} onKeyDown=${onKeyDown}>
         ${lines.map((l) => l.type === "message"
           ? html`<${MessageRow} key=${l.key} k=${l.key} entry=${l.entry} head=${l.head} tail=${l.tail} me=${state.me} manages=${manages} on=${on}
               readers=${(marks.get(l.entry?.id ?? 0) ?? []).join(" ")} current=${l.key === current} jump=${jump} ...${quoteOf(log, l.entry)} />`
+          : l.type === "notice" ? html`<${NoticeLine} key=${l.key} line=${l} />`
           : html`<li key=${l.key} class="line ${l.type}"><span>${l.text}</span></li>`)}
       </ol>
-      ${away && html`<button type="button" class="to-end" onClick=${() => { const el = scroller.current; if (el) el.scrollTop = el.scrollHeight; }}>
+      ${!whole && html`<div class="log-bottom" ref=${bottom}>
+        ${problem.newer ? html`<${LoadProblem} text=${problem.newer} onRetry=${newer} />` : html`<p class="quiet">Loading…</p>`}</div>`}
+      ${away && html`<button type="button" class="to-end" onClick=${newest}>
         <${Icon} name="down" />Newest${group.unread > 0 ? ` · ${group.unread} unread` : ""}</button>`}
     </div>`;
 }
+
+/** @param {{text: string, onRetry: () => void}} props */
+const LoadProblem = ({ text, onRetry }) => html`
+  <p class="quiet">${text} <button type="button" class="text-button" onClick=${onRetry}>Try again</button></p>`;
+
+/** Notices of one kind in one line, which opens. @param {{line: import("../timeline.js").Line}} props */
+const NoticeLine = ({ line }) => html`
+  <li class="line notice" data-key=${line.key}>
+    ${line.each && line.each.length > 1
+      ? html`<details><summary>${line.text}</summary><ul>${line.each.map((n) => html`<li key=${n.id}>${n.text}</li>`)}</ul></details>`
+      : html`<span>${line.text}</span>`}
+  </li>`;
 
 /** What a message answers. @param {import("../types.js").Log} log @param {import("../types.js").Entry|undefined} entry */
 function quoteOf(log, entry) {
   if (!entry?.reply_to) return {};
   const to = log.entries.get(entry.reply_to);
-  if (!to) return { quoteFrom: "", quoteText: "an older message" };
-  return { quoteFrom: to.from, quoteText: to.deleted_at ? "deleted" : to.body ?? "data" };
-}
-
-/**
- * Keeps the place of the list: at the end it stays there, elsewhere what is on screen stays where it is.
- * @param {{current: HTMLElement|null}} scroller @param {import("../types.js").Log} log
- */
-function useScroll(scroller, log) {
-  const atEnd = useRef(true);
-  const before = useRef({ height: 0, from: log.from, shown: false });
-  const [away, setAway] = useState(false);
-  const look = () => {
-    const el = scroller.current;
-    if (!el) return;
-    atEnd.current = el.scrollHeight - el.scrollTop - el.clientHeight < END_PX;
-    setAway(!atEnd.current);
-  };
-  useLayoutEffect(() => {
-    const el = /** @type {HTMLElement} */ (scroller.current);
-    const was = before.current;
-    const mark = el.querySelector(".line.new");
-    if (!was.shown && log.entries.size > 0) {
-      was.shown = true;
-      if (mark) el.scrollTop = /** @type {HTMLElement} */ (mark).offsetTop - 80;
-      else el.scrollTop = el.scrollHeight;
-      look();
-    } else if (atEnd.current) {
-      el.scrollTop = el.scrollHeight;
-    } else if (log.from < was.from) {
-      el.scrollTop += el.scrollHeight - was.height;
-    }
-    before.current = { height: el.scrollHeight, from: log.from, shown: was.shown };
-  });
-  useEffect(() => {
-    const el = /** @type {HTMLElement} */ (scroller.current);
-    const sizes = new ResizeObserver(() => { if (atEnd.current) el.scrollTop = el.scrollHeight; });
-    sizes.observe(el);
-    sizes.observe(/** @type {Element} */ (el.querySelector(".messages")));
-    el.addEventListener("scroll", look, { passive: true });
-    return () => { sizes.disconnect(); el.removeEventListener("scroll", look); };
-  }, []);
-  return { atEnd, away };
+  if (!to) return { quoteFrom: "", quoteText: "An older message" };
+  return { quoteFrom: to.from, quoteText: to.deleted_at ? "Deleted message" : to.body ?? "Data" };
 }

@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+)
+
+// unreadGroup makes a group with alice in it, where bob has written so many messages.
+func unreadGroup(ctx context.Context, t *testing.T, node *harness.Node, id string, messages int) {
+	t.Helper()
+	bob := node.Client("bob")
+	must(bob.CreateGroup(ctx, client.GroupDraft{ID: id, Name: id, Members: []string{"alice"}, Keep: new(int64(1000))}))(t)
+	for i := range messages {
+		must(bob.Send(ctx, id, client.Text(fmt.Sprintf("%s %d", id, i+1))))(t)
+	}
+}
+
+// readOf is what the server knows of alice's reading.
+func readOf(ctx context.Context, t *testing.T, node *harness.Node, group string) client.GroupState {
+	t.Helper()
+	for _, g := range must(node.Client("alice").Groups(ctx, client.Page{}))(t).Groups {
+		if g.ID == group {
+			return g
+		}
+	}
+	t.Fatalf("alice is not in %s", group)
+	return client.GroupState{}
+}
+
+// unread is how many messages the page counts in a group.
+func unread(group string) string {
+	return fmt.Sprintf(`Number(document.querySelector(".group-link[data-group='%s'] .badge[data-unread]")?.dataset.unread ?? 0)`, group)
+}
+
+// lastShown is the number of the last message that is wholly on screen.
+const lastShown = `Number([...document.querySelectorAll(".message")].findLast((m) =>
+	m.getBoundingClientRect().bottom <= document.querySelector(".scroller").getBoundingClientRect().bottom + 4)?.querySelector(".body").textContent.split(" ")[1] ?? 0)`
+
+// scrollUntil scrolls by so many pixels again and again until a condition holds.
+func (p *person) scrollUntil(condition string, pixels int) {
+	p.t.Helper()
+	p.see(fmt.Sprintf(`(%s) || (document.querySelector(".scroller").scrollTop += %d, false)`, condition, pixels))
+}
+
+// TestBrowserReadsWhatIsOnScreen opens a group of which not everything fits.
+func TestBrowserReadsWhatIsOnScreen(t *testing.T) {
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	unreadGroup(ctx, t, node, "long", 50)
+	alice := newPerson(t, startBrowser(t), node, "alice")
+	alice.see(unread("long") + ` === 50`)
+	alice.open("long")
+	alice.stands("long 1")
+	alice.see(`document.querySelector(".line.new")`)
+	alice.see(unread("long") + ` === 50 - ` + lastShown)
+	shown := ask[int64](alice, lastShown)
+	if shown < 3 || shown > 30 {
+		t.Fatalf("%d messages are on screen", shown)
+	}
+	// The server knows the same: of 50 what was not on screen is unread.
+	alice.see(`document.querySelector(".to-end")?.textContent.endsWith("unread")`)
+	if got := readOf(ctx, t, node, "long").Unread; got != 50-shown {
+		t.Errorf("the server counts %d unread, want %d", got, 50-shown)
+	}
+
+	ask[int](alice, `document.querySelector(".scroller").scrollTop += 400`)
+	alice.see(fmt.Sprintf(`%s > %d && %s === 50 - %s`, lastShown, shown, unread("long"), lastShown))
+	if got := ask[int](alice, unread("long")); got == 0 {
+		t.Error("everything is read after some scrolling")
+	}
+	alice.click(".to-end")
+	alice.see(unread("long") + ` === 0 && ` + lastShown + ` === 50`)
+}
+
+// TestBrowserReadsNothingUnseen has a page in the background, and one that another tab covers.
+func TestBrowserReadsNothingUnseen(t *testing.T) {
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	unreadGroup(ctx, t, node, "team", 2)
+	alice := newPerson(t, startBrowser(t), node, "alice")
+	alice.open("team")
+	alice.stands("team 2")
+	alice.see(unread("team") + ` === 0`)
+
+	visible := func(state string) {
+		ask[bool](alice, fmt.Sprintf(`Object.defineProperty(document, "visibilityState", { value: %q, configurable: true }) && document.dispatchEvent(new Event("visibilitychange"))`, state))
+	}
+	visible("hidden")
+	bob := node.Client("bob")
+	for i := range 40 {
+		must(bob.Send(ctx, "team", client.Text(fmt.Sprintf("team %d", i+3))))(t)
+	}
+	alice.stands("team 42")
+	alice.see(unread("team") + ` === 40 && document.title === "(40) chatd"`)
+	if got := readOf(ctx, t, node, "team").Unread; got != 40 {
+		t.Errorf("the server counts %d unread, want 40", got)
+	}
+	visible("visible")
+	alice.see(unread("team") + ` === 42 - ` + lastShown)
+	// It stayed at the first of them, which is marked as new.
+	alice.see(`document.querySelector(".line.new").nextElementSibling.querySelector(".body").textContent === "team 3"`)
+	if got := ask[int](alice, unread("team")); got == 0 || got == 40 {
+		t.Errorf("%d unread after a look, want some", got)
+	}
+}
+
+// TestBrowserOpensAtTheFirstUnread opens a group with more unread than a page, and goes from there in both directions.
+func TestBrowserOpensAtTheFirstUnread(t *testing.T) {
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	unreadGroup(ctx, t, node, "busy", 500)
+	must(node.Client("alice").Read(ctx, "busy", 152))(t) // two notices and 150 messages
+	alice := newPerson(t, startBrowser(t), node, "alice")
+	alice.see(unread("busy") + ` === 350`)
+	alice.open("busy")
+	alice.see(`document.querySelector(".line.new")?.nextElementSibling.querySelector(".body").textContent === "busy 151"`)
+	alice.see(`(() => { const at = document.querySelector(".line.new").getBoundingClientRect().top, view = document.querySelector(".scroller").getBoundingClientRect(); return at >= view.top && at < view.top + 200; })()`)
+	alice.see(message("busy 150"))
+	alice.see(`!` + message("busy 500"))
+	alice.see(unread("busy") + ` === 500 - ` + lastShown)
+
+	// What comes live and what changes meanwhile takes nothing away and is not shown before its turn.
+	bob := node.Client("bob")
+	must(bob.Send(ctx, "busy", client.Text("busy 501")))(t)
+	must(bob.Send(ctx, "busy", client.Draft{Kind: "edit", Target: 153, Body: "busy 151 edited"}))(t)
+	must(bob.Send(ctx, "busy", client.Draft{Kind: "delete", Target: 403}))(t)
+	alice.see(message("busy 151 edited"))
+	alice.see(`!` + message("busy 501"))
+
+	// Up to the beginning, and down to the end: everything once, in order.
+	alice.scrollUntil(message("busy 1"), -4000)
+	alice.scrollUntil(unread("busy")+` === 0`, 4000)
+	want := ""
+	for i := 1; i <= 501; i++ {
+		text := fmt.Sprintf("busy %d", i)
+		switch i {
+		case 151:
+			text = "busy 151 edited"
+		case 401:
+			text = "This message was deleted"
+		}
+		want += text + "\n"
+	}
+	if got := ask[string](alice, `[...document.querySelectorAll(".message .body")].map((b) => b.textContent + "\n").join("")`); got != want {
+		t.Errorf("the page shows\n%s", got)
+	}
+	if got := readOf(ctx, t, node, "busy").Unread; got != 0 {
+		t.Errorf("the server counts %d unread", got)
+	}
+}
+
+// TestBrowserWritesAmongUnread writes while the newest messages are not loaded: the page goes to the end.
+func TestBrowserWritesAmongUnread(t *testing.T) {
+	node := devNode(t)
+	unreadGroup(bounded(t, browserTimeout), t, node, "busy", 200)
+	alice := newPerson(t, startBrowser(t), node, "alice")
+	alice.open("busy")
+	alice.see(message("busy 1"))
+	alice.see(`!` + message("busy 200"))
+	alice.say("here I am")
+	alice.stands("here I am")
+	alice.see(message("busy 200"))
+	alice.see(unread("busy") + ` === 0 && !document.querySelector(".to-end")`)
+}
