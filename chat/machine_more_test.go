@@ -112,9 +112,9 @@ func (m *machine) removed(t *rapid.T, by, target, group, notice string) {
 func (m *machine) receipts(t *rapid.T, user, group string) {
 	g, w := m.groups[group], m.member(group, user)
 	id, e := m.target(t, group)
-	sender := e.from
-	if g != nil && id <= g.cut {
-		sender = "" // a trimmed message says nothing of its sender
+	sender := "" // a trimmed message says nothing of its sender
+	if e != nil && id > g.cut {
+		sender = e.from
 	}
 	limit := rapid.IntRange(1, 4).Draw(t, "limit")
 	var seenBy, pending []string
