@@ -123,9 +123,13 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 	defer pinging.Wait()
 	defer stop()
 
+	silence := silenceMax
+	if f.store.embedded != nil {
+		silence = 0 // no limit: within a process a silent connection is a slow machine, not a dead peer
+	}
 	f.deliverLost(deliver)
 	for ctx.Err() == nil {
-		value, err := ps.ReceiveTimeout(ctx, silenceMax)
+		value, err := ps.ReceiveTimeout(ctx, silence)
 		if err != nil {
 			return errors.Join(errSilent, err)
 		}

@@ -16,7 +16,7 @@ const (
 	forgetBatch     = 10      // announcements that have ended that one request removes to make room
 
 	dialTimeout  = 2 * time.Second        // to reach the server: above a TCP retransmission
-	replyTimeout = 3 * time.Second        // for any answer: above durableWait, and a script takes 10 ms
+	replyTimeout = 3 * time.Second        // for any answer of a Redis: above durableWait, and a script takes 10 ms
 	poolTimeout  = 250 * time.Millisecond // for a free connection: then 503, so that waiting callers do not pile up
 	poolSize     = 128                    // connections of a node: each carries one call at a time, and a busy machine holds calls for long
 	durableWait  = time.Second            // how long a send waits for a disk or a replica before it says what it reached

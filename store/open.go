@@ -111,7 +111,10 @@ func (s *Store) prepare(ctx context.Context, partitions int) error {
 // step may have been done although its answer was lost (go-redis would send it up to three times more).
 func connect(o Options) (client redis.UniversalClient, address string, err error) {
 	if o.Embedded != nil {
-		return redis.NewClient(withDefaults(&redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()})), "the embedded store", nil
+		opt := withDefaults(&redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()})
+		// A late answer means a busy machine here, never a dead peer: only the caller's context limits the wait.
+		opt.ReadTimeout, opt.WriteTimeout = -1, -1
+		return redis.NewClient(opt), "the embedded store", nil
 	}
 	a, err := parseURL(o.URL)
 	switch {
