@@ -52,13 +52,13 @@ func (s *Store) compact() (err error) {
 	s.order.Lock()
 	next := s.j.gen + 1
 	s.order.Unlock()
-	if err := createJournal(dir, next); err != nil {
+	if err := s.createJournal(next); err != nil {
 		s.again()
 		return err
 	}
 	var held time.Duration
 	var written growth
-	err = writeDurably(dir, snapshotName(next), func(w io.Writer) error {
+	err = s.writeDurably(snapshotName(next), func(w io.Writer) error {
 		s.order.Lock()
 		defer s.order.Unlock()
 		began := time.Now()

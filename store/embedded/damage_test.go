@@ -82,6 +82,38 @@ func TestTruncationAtEveryByte(t *testing.T) {
 	}
 }
 
+// TestTornTailIsRemoved: nothing of a torn record stays in the file, however little is written in its place.
+func TestTornTailIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, Options{Dir: dir})
+	c := client(t, s)
+	mustSend(t, c, "whole")
+	end := s.j.size
+	mustSend(t, c, strings.Repeat("torn", 1000))
+	path := filepath.Join(dir, journalName(1))
+	journal, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	torn, err := reopen(t, dir, journal[:s.j.size-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = torn.Close() }()
+	if got, want := torn.Info().CutBytes, s.j.size-1-end; got != want {
+		t.Errorf("%d bytes were cut, want %d", got, want)
+	}
+	mustSend(t, client(t, torn), "short")
+	again := openStore(t, Options{Dir: clone(t, dir)})
+	if got := again.Info().CutBytes; got != 0 {
+		t.Errorf("%d bytes of the torn record were left behind what was written next", got)
+	}
+	if got, want := contents(t, again), contents(t, torn); got != want {
+		t.Errorf("opened again:\n%swant\n%s", got, want)
+	}
+}
+
 // TestFlippedBits: a flipped bit is refused by name with nothing lost, wherever a whole record follows. In the last
 // record it cannot be told from a write that a power loss left half done, so that record alone is cut - unless it was
 // synced, for then a mark follows it.

@@ -43,7 +43,8 @@ func client(t testing.TB, s *Store) *redis.Client {
 }
 
 func clientOptions(s *Store) *redis.Options {
-	return &redis.Options{Dialer: s.Dialer(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 64}
+	return &redis.Options{Dialer: s.Dialer(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 64,
+		ReadTimeout: -1, WriteTimeout: -1}
 }
 
 // send is what a send of chatd does: a dense id, an entry, a cursor, a signal.
@@ -70,6 +71,13 @@ func mustSend(t testing.TB, c *redis.Client, text string) int64 {
 		t.Fatalf("send: %v", err)
 	}
 	return id
+}
+
+// generation is how many journals there were, the current one included.
+func generation(s *Store) uint64 {
+	s.order.Lock()
+	defer s.order.Unlock()
+	return s.j.gen
 }
 
 // contents is everything in the store, as text.

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// file is what a journal needs of *os.File.
+// file is what a journal and a snapshot need of *os.File.
 type file interface {
+	io.Writer
 	io.WriterAt
 	Truncate(size int64) error
 	Sync() error
@@ -19,6 +20,10 @@ type file interface {
 
 func openFile(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY, 0o600)
+}
+
+func createFile(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
 // journal is the file that calls are appended to. Everything in it is guarded by Store.order, but for f.Sync.
@@ -40,9 +45,9 @@ type journal struct {
 func journalName(gen uint64) string { return fmt.Sprintf("journal-%08d", gen) }
 
 // createJournal makes an empty journal that is whole on the disk before it has its name.
-func createJournal(dir string, gen uint64) error {
+func (s *Store) createJournal(gen uint64) error {
 	h := fileHeader{gen: gen, salt: newSalt()}
-	return writeDurably(dir, journalName(gen), func(w io.Writer) error {
+	return s.writeDurably(journalName(gen), func(w io.Writer) error {
 		_, err := w.Write(h.encode(journalMagic))
 		return err
 	})
@@ -141,9 +146,10 @@ func (j *journal) write() error {
 }
 
 // writeDurably makes a file that is either absent or whole, whenever the power fails.
-func writeDurably(dir, name string, write func(io.Writer) error) (err error) {
+func (s *Store) writeDurably(name string, write func(io.Writer) error) (err error) {
+	dir := s.opts.Dir
 	tmp := filepath.Join(dir, name+".tmp")
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := s.opts.create(tmp)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (s *Store) load(ctx context.Context) error {
 		return fmt.Errorf("embedded: %w", err)
 	}
 	if len(f.snapshots) == 0 && len(f.journals) == 0 {
-		if err := createJournal(dir, 1); err != nil {
+		if err := s.createJournal(1); err != nil {
 			return fmt.Errorf("embedded: %w", err)
 		}
 		f.journals[1] = true

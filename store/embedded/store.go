@@ -46,8 +46,8 @@ type Options struct {
 	// Now is the clock of scripts. Nil: time.Now. It never runs backward for them, whatever it does itself.
 	Now func() time.Time
 
-	open       func(path string) (file, error) // tests let a disk fail with it
-	repliesMax int                             // what a client may leave unread, bytes
+	open, create func(path string) (file, error) // tests let a disk fail with them
+	repliesMax   int                             // what a client may leave unread, bytes
 }
 
 // Info is what was found at start.
@@ -180,6 +180,9 @@ func withDefaults(o Options) Options {
 	if o.open == nil {
 		o.open = openFile
 	}
+	if o.create == nil {
+		o.create = createFile
+	}
 	if o.repliesMax <= 0 {
 		o.repliesMax = repliesBytesMax
 	}
@@ -218,7 +221,8 @@ func (s *Store) openFolder(ctx context.Context) error {
 // Info tells what was found at start.
 func (s *Store) Info() Info { return s.info }
 
-// Dialer connects a client; network and address are ignored. It is for go-redis' Options.Dialer.
+// Dialer connects a client; network and address are ignored. It is for go-redis' Options.Dialer. Set no read timeout
+// there: the peer cannot die alone, so a late answer only means that the machine is busy.
 func (s *Store) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		s.closing.RLock()
