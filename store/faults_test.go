@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -56,6 +57,48 @@ func TestLostSubscription(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(chat.SignalLost)
+}
+
+// TestLostAnswers: a send whose answer was lost is repeated with a key only. Without one it may have been done, so it is
+// there once, or not at all, but never twice.
+func TestLostAnswers(t *testing.T) {
+	server := redistest.Start(t)
+	proxy := redistest.StartProxy(t, server.Addr, 0)
+	s := open(t, store.Options{URL: proxy.URL()})
+	group(t, s, "g", 100, 1000)
+	stored := func() (n int) {
+		t.Helper()
+		entries, _, err := s.Range(t.Context(), "g", 3, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	for _, durability := range []chat.Durability{"", chat.DurabilityReplica} {
+		before, lost := stored(), proxy.Lost()
+		plain := text("g", "alice")
+		plain.Durability = durability
+		proxy.Lose("evalsha", 1)
+		_, err := s.Append(t.Context(), plain)
+		proxy.Lose("", 0)
+		if !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("durability %q: got error %v, want unavailable", durability, err)
+		}
+		if n, lost := stored()-before, proxy.Lost()-lost; n != 1 || lost != 1 {
+			t.Errorf("durability %q: got %d messages after %d lost answers, want 1 after 1", durability, n, lost)
+		}
+
+		keyed := plain
+		keyed.Key, keyed.Content = "k"+string(durability), "c"
+		proxy.Lose("evalsha", 2)
+		send(t, s, plain)
+		before, lost = stored(), proxy.Lost()
+		done := send(t, s, keyed) // whose first answer is lost
+		proxy.Lose("", 0)
+		if n, lost := stored()-before, proxy.Lost()-lost; n != 1 || lost != 1 || !done.Duplicate {
+			t.Errorf("durability %q with a key: got %d messages after %d lost answers, and %+v", durability, n, lost, done)
+		}
+	}
 }
 
 // TestIdleSendersAreForgotten: what is kept of a sender who was idle for a day goes, but own messages stay own while

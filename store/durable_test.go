@@ -1,0 +1,83 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/embedded"
+)
+
+// disk is an embedded server whose syncs are looked at, and may fail.
+type disk struct {
+	*embedded.Store
+	sync func() error
+}
+
+func (d *disk) Sync(ctx context.Context) error {
+	if err := d.sync(); err != nil {
+		return err
+	}
+	return d.Store.Sync(ctx)
+}
+
+// TestEmbeddedIsOnDiskAfterSync: what was sent is said to be on the disk once a sync that came after it has succeeded.
+func TestEmbeddedIsOnDiskAfterSync(t *testing.T) {
+	d := &disk{Store: embeddedServer(t)}
+	s := open(t, store.Options{Embedded: d})
+	group(t, s, "g", 100, 1000)
+	syncs := 0
+	sends := func(key string, want chat.Durability, failure error) {
+		t.Helper()
+		before := syncs
+		d.sync = func() error {
+			syncs++
+			entries, _, err := s.Range(t.Context(), "g", 3, 100)
+			if err != nil || len(entries) == 0 || !strings.Contains(string(entries[len(entries)-1].JSON), key) {
+				t.Errorf("synced before %s was written: %v", key, err)
+			}
+			return failure
+		}
+		a := text("g", "alice")
+		a.Rest = []byte(strings.Replace(string(a.Rest), "hi", key, 1))
+		a.Durability, a.Key, a.Content = chat.DurabilityDisk, key, "c"
+		if got := send(t, s, a).Durability; got != want || syncs != before+1 {
+			t.Errorf("got %q with %d syncs, want %q with one", got, syncs-before, want)
+		}
+	}
+	for range 2 { // the second time it is a duplicate
+		sends("one", chat.DurabilityDisk, nil)
+	}
+	for range 2 {
+		sends("two", chat.DurabilityMemory, errors.New("the disk is broken"))
+	}
+	sends("two", chat.DurabilityDisk, nil)
+	d.sync = func() error { return errors.New("the disk is broken") }
+	if err := s.Sync(t.Context()); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("got error %v of a sync that failed, want unavailable", err)
+	}
+}
+
+// TestRepeatsAreWritten: WAIT and WAITAOF are documented to wait for what their own connection wrote, and the first time may
+// have been on another one. So a repeat that is to reach a disk or a replica writes once more.
+func TestRepeatsAreWritten(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, store.Options{URL: server.URL()})
+	group(t, s, "g", 100, 1000)
+	a := text("g", "bob")
+	a.Key, a.Content = "k", "c"
+	first := send(t, s, a)
+	for durability, write := range map[chat.Durability]bool{"": false, chat.DurabilityMemory: false, chat.DurabilityDisk: true, chat.DurabilityReplica: true} {
+		a.Durability = durability
+		before := field(t, server, "persistence", "rdb_changes_since_last_save")
+		again := send(t, s, a)
+		writes := field(t, server, "persistence", "rdb_changes_since_last_save") - before
+		if !again.Duplicate || again.ID != first.ID || (writes > 0) != write {
+			t.Errorf("durability %q: got %+v and %d writes, want a duplicate of %d that writes: %t", durability, again, writes, first.ID, write)
+		}
+	}
+}
