@@ -62,8 +62,8 @@ type EndedTask struct {
 	Untold []json.RawMessage `json:"untold"`
 }
 
-// hookEvent is something that webhooks are told of. Key tells it from all others.
-type hookEvent struct {
+// HookEvent is something that webhooks are told of. Key tells it from all others.
+type HookEvent struct {
 	Type EventType
 	Key  string
 	At   Time
@@ -152,7 +152,7 @@ func deliveriesOf(page Untold, hooks []Webhook) (deliveries []HookTask, to int64
 		}
 		var more []HookTask
 		if what := eventOf(e); what != "" {
-			event := hookEvent{Type: what, Key: fmt.Sprintf("%s %d", page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON)}
+			event := HookEvent{Type: what, Key: fmt.Sprintf("%s %d", page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON)}
 			more = event.deliveries(hooks)
 		}
 		if len(more) > 0 {
@@ -190,7 +190,7 @@ func eventOf(e Entry) EventType {
 }
 
 // deliveries makes one for each webhook that wants to know.
-func (e hookEvent) deliveries(hooks []Webhook) []HookTask {
+func (e HookEvent) deliveries(hooks []Webhook) []HookTask {
 	var tasks []HookTask
 	var body []byte
 	for _, w := range hooks {
@@ -210,9 +210,9 @@ func (e hookEvent) deliveries(hooks []Webhook) []HookTask {
 	return tasks
 }
 
-// tellHooks makes the deliveries of events that are in no log; subject is the group or user they are about. Repeating it
+// TellHooks makes the deliveries of events that are in no log; subject is the group or user they are about. Repeating it
 // while the deliveries wait does no harm, and later their ids are still the same.
-func (s *Service) tellHooks(ctx context.Context, subject string, events ...hookEvent) error {
+func (s *Service) TellHooks(ctx context.Context, subject string, events ...HookEvent) error {
 	hooks, _, err := s.stores.Webhooks(ctx)
 	if err != nil {
 		return err
@@ -234,23 +234,23 @@ func (s *Service) tellEnded(ctx context.Context, t EndedTask) error {
 	if err := CheckTask(t.Group, t.Epoch, t.By); err != nil {
 		return err
 	}
-	var events []hookEvent
+	var events []HookEvent
 	for _, raw := range t.Untold {
 		var e Entry
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return fmt.Errorf("a message of the deleted group %s: %w", t.Group, err)
 		}
 		if what := eventOf(e); what != "" {
-			events = append(events, hookEvent{Type: what, Key: fmt.Sprintf("%s %d", t.Epoch, e.ID), At: e.SentAt, Data: raw})
+			events = append(events, HookEvent{Type: what, Key: fmt.Sprintf("%s %d", t.Epoch, e.ID), At: e.SentAt, Data: raw})
 		}
 	}
 	at := TimeMs(t.AtMs)
-	events = append(events, hookEvent{Type: EventGroupDeleted, Key: t.Epoch, At: at, Data: struct {
+	events = append(events, HookEvent{Type: EventGroupDeleted, Key: t.Epoch, At: at, Data: struct {
 		Group     string `json:"group"`
 		From      string `json:"from"`
 		DeletedAt Time   `json:"deleted_at"`
 	}{t.Group, t.By, at}})
-	return s.tellHooks(ctx, t.Group, events...)
+	return s.TellHooks(ctx, t.Group, events...)
 }
 
 // callHook makes one attempt of a delivery. What was removed or disabled meanwhile gets nothing.

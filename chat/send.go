@@ -11,7 +11,7 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft
 	if err := CheckGroup(by, group); err != nil {
 		return Sent{}, err
 	}
-	e, err := s.draftEntry(by, group, draft)
+	e, err := s.DraftEntry(by, group, draft)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -74,9 +74,9 @@ func newSent(e Entry, a Append, done Appended) Sent {
 	}
 }
 
-// draftEntry checks a draft against what its kind takes and makes the entry of it, still without id and time.
-func (s *Service) draftEntry(by Caller, group string, d Draft) (Entry, error) {
-	d.Kind = d.kind()
+// DraftEntry checks a draft against what its kind takes and makes the entry of it, still without id and time.
+func (s *Service) DraftEntry(by Caller, group string, d Draft) (Entry, error) {
+	d.Kind = d.ImpliedKind()
 	if d.Kind != Data && string(d.Data) == "null" {
 		d.Data = nil // JSON null in a field that may be absent
 	}
@@ -101,8 +101,8 @@ func (s *Service) draftEntry(by Caller, group string, d Draft) (Entry, error) {
 	return e, err
 }
 
-// kind is the kind that a draft names, or what its content says where it names none.
-func (d Draft) kind() Kind {
+// ImpliedKind is the kind that a draft names, or what its content says where it names none.
+func (d Draft) ImpliedKind() Kind {
 	switch {
 	case d.Kind != "":
 		return d.Kind

@@ -85,7 +85,7 @@ func TestDraftEntry(t *testing.T) {
 		{"a notice", Draft{Kind: Notice, Body: text("x")}, CodeInvalid, "kind"},
 		{"an unknown kind", Draft{Kind: "poll", Body: text("x")}, CodeInvalid, "kind"},
 	} {
-		_, err := s.draftEntry(Caller{User: "alice"}, "general", c.draft)
+		_, err := s.DraftEntry(Caller{User: "alice"}, "general", c.draft)
 		if got := CodeOf(err); got != c.want {
 			t.Errorf("%s: got %v, want code %q", c.name, err, c.want)
 		} else if err != nil && !strings.Contains(err.Error(), c.field+":") {
@@ -109,7 +109,7 @@ func FuzzEntryJSON(f *testing.F) {
 	f.Add("\"\\\n\t\u2028\u2029<script>&amp;", "null")
 	f.Fuzz(func(t *testing.T, body, raw string) {
 		s := &Service{opt: Options{Limits: DefaultLimits()}}
-		e, err := s.draftEntry(Caller{User: "alice"}, "general", Draft{Body: &body, Data: json.RawMessage(raw)})
+		e, err := s.DraftEntry(Caller{User: "alice"}, "general", Draft{Body: &body, Data: json.RawMessage(raw)})
 		if err != nil {
 			return
 		}

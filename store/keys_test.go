@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 )
 
 var anyID = rapid.StringMatching(`[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,63}`)
@@ -64,7 +65,7 @@ func keysAreInjective(t *rapid.T) {
 			t.Fatalf("the channel of %s is read as of %q, %q", user, g, u)
 		}
 		s := Store{keys: k}
-		for _, plan := range []chat.SchedulePlan{{Owner: other, Group: group}, {Owner: other, User: user}} {
+		for _, plan := range []schedule.Plan{{Owner: other, Group: group}, {Owner: other, User: user}} {
 			id, again := s.scheduleID(plan, "key"), s.scheduleID(plan, "")
 			key, partition, ok := k.schedule(id)
 			if !ok || partition != k.partition(target(plan)) || !strings.HasPrefix(key, k.tagged(partition)+"s:") || found[key] != "" {

@@ -12,7 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 )
+
+var _ schedule.Store = (*Store)(nil)
 
 var (
 	scheduleCreateScript  = newScript("schedule/create")
@@ -51,7 +54,7 @@ func (s *Store) scheduleKeys(id string) ([]string, error) {
 }
 
 // scheduleID makes an id in the partition of the target: with a key always the same.
-func (s *Store) scheduleID(p chat.SchedulePlan, key string) string {
+func (s *Store) scheduleID(p schedule.Plan, key string) string {
 	partition := s.keys.partition(target(p))
 	if key == "" {
 		return fmt.Sprintf("p%02d-%s", partition, rand.Text())
@@ -60,18 +63,18 @@ func (s *Store) scheduleID(p chat.SchedulePlan, key string) string {
 }
 
 // target is the group or the user that a plan is for.
-func target(p chat.SchedulePlan) string { return p.Group + p.User }
+func target(p schedule.Plan) string { return p.Group + p.User }
 
 // CreateSchedule makes a schedule. The index comes first: an entry without a schedule is dropped when it is listed.
-func (s *Store) CreateSchedule(ctx context.Context, n chat.NewSchedule) (chat.ScheduleRecord, bool, error) {
+func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (schedule.Record, bool, error) {
 	plan, err := json.Marshal(n.Plan)
 	if err != nil {
-		return chat.ScheduleRecord{}, false, broke("schedule_create", err)
+		return schedule.Record{}, false, broke("schedule_create", err)
 	}
 	id := s.scheduleID(n.Plan, n.Key)
 	keys, err := s.scheduleKeys(id)
 	if err != nil {
-		return chat.ScheduleRecord{}, false, err
+		return schedule.Record{}, false, err
 	}
 	index := call{scheduleIndexScript, []string{s.keys.user(n.Plan.Owner).schedules()}, []any{id, s.limits.UserSchedulesMax}}
 	r, err := s.runSafe(ctx, index)
@@ -79,11 +82,11 @@ func (s *Store) CreateSchedule(ctx context.Context, n chat.NewSchedule) (chat.Sc
 		r, err = s.runSafe(ctx, index)
 	}
 	if err != nil {
-		return chat.ScheduleRecord{}, false, err
+		return schedule.Record{}, false, err
 	}
 	r, err = s.runSafe(ctx, call{scheduleCreateScript, keys, []any{id, plan, shortHash(n.Content), r.number(1), n.NextMs}})
 	if err != nil {
-		return chat.ScheduleRecord{}, false, err
+		return schedule.Record{}, false, err
 	}
 	made, err := asSchedule(id, r[2:])
 	// Without a key only a repeat of this very call can have made it before.
@@ -91,10 +94,10 @@ func (s *Store) CreateSchedule(ctx context.Context, n chat.NewSchedule) (chat.Sc
 }
 
 // Schedule reads one schedule and the clock.
-func (s *Store) Schedule(ctx context.Context, id string) (chat.ScheduleRecord, int64, error) {
+func (s *Store) Schedule(ctx context.Context, id string) (schedule.Record, int64, error) {
 	key, _, ok := s.keys.schedule(id)
 	if !ok {
-		return chat.ScheduleRecord{}, 0, chat.ErrNotFound
+		return schedule.Record{}, 0, chat.ErrNotFound
 	}
 	var fields *redis.SliceCmd
 	var now *redis.TimeCmd
@@ -102,42 +105,42 @@ func (s *Store) Schedule(ctx context.Context, id string) (chat.ScheduleRecord, i
 		fields, now = pipe.HMGet(ctx, key, scheduleFields...), pipe.Time(ctx)
 	})
 	if err != nil {
-		return chat.ScheduleRecord{}, 0, err
+		return schedule.Record{}, 0, err
 	}
 	r, err := asSchedule(id, fields.Val())
 	return r, now.Val().UnixMilli(), err
 }
 
 // asSchedule reads the fields of a schedule. ErrNotFound where there are none.
-func asSchedule(id string, fields reply) (chat.ScheduleRecord, error) {
+func asSchedule(id string, fields reply) (schedule.Record, error) {
 	if fields.text(1) == "" {
-		return chat.ScheduleRecord{}, chat.ErrNotFound
+		return schedule.Record{}, chat.ErrNotFound
 	}
-	r := chat.ScheduleRecord{
-		ID: id, State: chat.ScheduleState(fields.text(1)), Version: fields.number(2), CreatedMs: fields.number(3),
+	r := schedule.Record{
+		ID: id, State: schedule.State(fields.text(1)), Version: fields.number(2), CreatedMs: fields.number(3),
 		NextMs: fields.number(4), Fired: fields.number(5), Sent: fields.number(6), Missed: fields.number(7),
 		LastID: fields.number(8), LastMs: fields.number(9), LastError: fields.text(10),
 	}
 	if err := json.Unmarshal([]byte(fields.text(0)), &r.Plan); err != nil {
 		// Trying again is of no use: the task of such a schedule is buried, and holds up no other.
-		return chat.ScheduleRecord{}, &chat.Error{Code: chat.CodeInvalid, Message: "the schedule cannot be read", Cause: err}
+		return schedule.Record{}, &chat.Error{Code: chat.CodeInvalid, Message: "the schedule cannot be read", Cause: err}
 	}
 	return r, nil
 }
 
 // ChangeSchedule replaces what was read, if it is still that.
-func (s *Store) ChangeSchedule(ctx context.Context, was chat.ScheduleRecord) (chat.ScheduleRecord, error) {
+func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record) (schedule.Record, error) {
 	plan, err := json.Marshal(was.Plan)
 	if err != nil {
-		return chat.ScheduleRecord{}, broke("schedule_change", err)
+		return schedule.Record{}, broke("schedule_change", err)
 	}
 	keys, err := s.scheduleKeys(was.ID)
 	if err != nil {
-		return chat.ScheduleRecord{}, err
+		return schedule.Record{}, err
 	}
 	r, err := s.runSafe(ctx, call{scheduleChangeScript, keys, []any{was.ID, was.Version, plan, string(was.State), was.NextMs}})
 	if err != nil {
-		return chat.ScheduleRecord{}, err
+		return schedule.Record{}, err
 	}
 	return asSchedule(was.ID, r[1:])
 }
@@ -152,14 +155,14 @@ func (s *Store) CancelSchedule(ctx context.Context, id string) error {
 }
 
 // Fire sends what is due, or what a request wants to be sent now, and writes what became of it.
-func (s *Store) Fire(ctx context.Context, f chat.Firing) (chat.Fired, error) {
+func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
 	keys, err := s.scheduleKeys(f.ID)
 	if err != nil {
-		return chat.Fired{}, err
+		return schedule.Fired{}, err
 	}
 	failed, err := json.Marshal(f.Failed)
 	if err != nil {
-		return chat.Fired{}, broke("fire", err)
+		return schedule.Fired{}, broke("fire", err)
 	}
 	args := []any{f.ID, f.Version, f.Run, flag(f.Recurs), f.NextMs, f.Missed, string(f.Refused), failed[:len(failed)-1]}
 	c := call{script: fireInboxScript}
@@ -175,15 +178,15 @@ func (s *Store) Fire(ctx context.Context, f chat.Firing) (chat.Fired, error) {
 	c.keys, c.args = append(keys, moreKeys...), append(args, moreArgs...)
 	r, err := s.runSafe(ctx, c)
 	if err != nil {
-		return chat.Fired{}, err
+		return schedule.Fired{}, err
 	}
-	done := chat.Fired{Outcome: chat.FiringOutcome(r.text(1))}
+	done := schedule.Fired{Outcome: schedule.Outcome(r.text(1))}
 	switch {
-	case done.Outcome == chat.FiringEarly:
+	case done.Outcome == schedule.OutcomeEarly:
 		done.Wait = time.Duration(r.number(2)) * time.Millisecond
-	case done.Outcome == chat.FiringSent && f.Append != nil:
+	case done.Outcome == schedule.OutcomeSent && f.Append != nil:
 		s.afterAppend(ctx, f.Append.Group, r[1:])
-	case done.Outcome == chat.FiringSent:
+	case done.Outcome == schedule.OutcomeSent:
 		s.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
 	}
 	return done, nil

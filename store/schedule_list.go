@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 )
 
 const (
@@ -27,7 +28,7 @@ type place struct {
 func (p place) abandoned(now *redis.TimeCmd) bool { return now.Val().UnixMilli()-p.ms > unfinishedMs }
 
 // Schedules pages through the schedules of an owner, the oldest first.
-func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []chat.ScheduleRecord, next string, err error) {
+func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []schedule.Record, next string, err error) {
 	at := place{ms: math.MinInt64}
 	if after != "" {
 		ms, id, ok := strings.Cut(after, ".")
@@ -94,7 +95,7 @@ func (s *Store) schedulesAfter(ctx context.Context, owner string, at place, coun
 
 // readSchedules reads the schedules of places. Where there is none, its record has no ID; if it is not just being made, its
 // entry is dropped.
-func (s *Store) readSchedules(ctx context.Context, owner string, places []place) ([]chat.ScheduleRecord, error) {
+func (s *Store) readSchedules(ctx context.Context, owner string, places []place) ([]schedule.Record, error) {
 	cmds := make([]*redis.SliceCmd, len(places))
 	var now *redis.TimeCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -108,7 +109,7 @@ func (s *Store) readSchedules(ctx context.Context, owner string, places []place)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]chat.ScheduleRecord, len(places))
+	records := make([]schedule.Record, len(places))
 	var gone []string
 	for i, p := range places {
 		if cmds[i] != nil {
@@ -169,9 +170,9 @@ func (s *Store) ended(ctx context.Context, places []place) (ids []string, err er
 		return nil, err
 	}
 	for i, p := range places {
-		state := chat.ScheduleState("")
+		state := schedule.State("")
 		if states[i] != nil {
-			state = chat.ScheduleState(reply(states[i].Val()).text(0))
+			state = schedule.State(reply(states[i].Val()).text(0))
 		}
 		if state != "" && state.Ended() || state == "" && p.abandoned(now) {
 			ids = append(ids, p.id)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
@@ -71,15 +72,15 @@ func TestStepsDoneTwice(t *testing.T) {
 	name, keep := "H", int64(1)
 	item := chat.NewItem{To: "bob", From: "alice", Rest: []byte(`"kind":"direct"}`), SentAtMs: 1, Key: "k", Content: "c"}
 	body := "x"
-	plan := chat.NewSchedule{Key: "k", Content: "c", NextMs: 1, Plan: chat.SchedulePlan{Owner: "alice", Group: "g", Epoch: "e", Kind: chat.Text,
+	plan := schedule.NewSchedule{Key: "k", Content: "c", NextMs: 1, Plan: schedule.Plan{Owner: "alice", Group: "g", Epoch: "e", Kind: chat.Text,
 		Body: &body, Cron: "* * * * *"}}
 	var scheduled string
-	made := func(version int64) chat.ScheduleRecord {
-		return chat.ScheduleRecord{ID: scheduled, Plan: plan.Plan, State: chat.SchedulePending, Version: version, NextMs: 1}
+	made := func(version int64) schedule.Record {
+		return schedule.Record{ID: scheduled, Plan: plan.Plan, State: schedule.Pending, Version: version, NextMs: 1}
 	}
-	firing := func(version int64, run string) chat.Firing {
+	firing := func(version int64, run string) schedule.Firing {
 		a := text("g", "alice")
-		return chat.Firing{ID: scheduled, Version: version, Run: run, Recurs: true, NextMs: 2, Epoch: "e", Append: &a}
+		return schedule.Firing{ID: scheduled, Version: version, Run: run, Recurs: true, NextMs: 2, Epoch: "e", Append: &a}
 	}
 	announced := func(id string, change func(*announce.NewAnnouncement)) func() error {
 		return func() error {

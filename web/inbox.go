@@ -18,7 +18,7 @@ func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) 
 		if err != nil {
 			return nil, err
 		}
-		schedule, duplicate, err := s.service.SendDirectLater(ctx, callerOf(ctx), r.User, b.Direct, *at)
+		schedule, duplicate, err := s.schedules.SendDirectLater(ctx, callerOf(ctx), r.User, b.Direct, *at)
 		return laterAnswer{schedule, duplicate}, err
 	}
 	item, duplicate, err := s.service.SendDirect(ctx, callerOf(ctx), r.User, b.Direct)

@@ -19,7 +19,7 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 		if err != nil {
 			return nil, err
 		}
-		schedule, duplicate, err := s.service.SendLater(ctx, callerOf(ctx), r.Group, b.Draft, *at)
+		schedule, duplicate, err := s.schedules.SendLater(ctx, callerOf(ctx), r.Group, b.Draft, *at)
 		return laterAnswer{schedule, duplicate}, err
 	}
 	durability := s.opt.Durability

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -21,14 +22,14 @@ func (s *Server) CreateSchedule(ctx context.Context, r api.CreateScheduleRequest
 	}
 	return s.keyed(ctx, "createSchedule", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
 		draft.Key = key
-		return s.service.CreateSchedule(ctx, callerOf(ctx), draft)
+		return s.schedules.Create(ctx, callerOf(ctx), draft)
 	})
 }
 
 func (a rawAnswer) VisitCreateScheduleResponse(w http.ResponseWriter) error { return a.write(w) }
 
-func scheduleDraft(b *api.ScheduleDraft) (chat.ScheduleDraft, error) {
-	d := chat.ScheduleDraft{
+func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
+	d := schedule.Draft{
 		Group: deref(b.Group), User: deref(b.User), Body: b.Body, Data: b.Data, Cron: deref(b.Cron), Timezone: deref(b.Timezone),
 		Misfire: deref(b.Misfire), Count: b.Count,
 	}
@@ -50,13 +51,13 @@ func scheduleDraft(b *api.ScheduleDraft) (chat.ScheduleDraft, error) {
 }
 
 // checkPlan checks what the schema says of the fields of a plan; what they mean together is the domain's to say.
-func checkPlan(cron, timezone *string, misfire *chat.Misfire, count *int64) error {
+func checkPlan(cron, timezone *string, misfire *schedule.Misfire, count *int64) error {
 	switch {
 	case cron != nil && *cron == "":
 		return chat.Errorf(chat.CodeInvalid, "cron: want five or six fields")
 	case timezone != nil && *timezone == "":
 		return chat.Errorf(chat.CodeInvalid, "timezone: want a name of the tz database")
-	case misfire != nil && *misfire != chat.MisfireSend && *misfire != chat.MisfireSkip:
+	case misfire != nil && *misfire != schedule.MisfireSend && *misfire != schedule.MisfireSkip:
 		return chat.Errorf(chat.CodeInvalid, "misfire: want send or skip")
 	case count != nil && *count < 1:
 		return chat.Errorf(chat.CodeInvalid, "count: want an integer from 1")
@@ -66,7 +67,7 @@ func checkPlan(cron, timezone *string, misfire *chat.Misfire, count *int64) erro
 
 // ListSchedules serves GET /v1/schedules.
 func (s *Server) ListSchedules(ctx context.Context, r api.ListSchedulesRequestObject) (api.ListSchedulesResponseObject, error) {
-	list, err := s.service.Schedules(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	list, err := s.schedules.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *Server) ListSchedules(ctx context.Context, r api.ListSchedulesRequestOb
 
 // GetSchedule serves GET /v1/schedules/{schedule}.
 func (s *Server) GetSchedule(ctx context.Context, r api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
-	schedule, err := s.service.Schedule(ctx, callerOf(ctx), r.Schedule)
+	schedule, err := s.schedules.Get(ctx, callerOf(ctx), r.Schedule)
 	return api.GetSchedule200JSONResponse(schedule), err
 }
 
@@ -88,7 +89,7 @@ func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequest
 	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
 		return nil, err
 	}
-	change := chat.ScheduleChange{Body: b.Body, Data: b.Data, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
+	change := schedule.Change{Body: b.Body, Data: b.Data, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
 		Paused: b.Paused}
 	var err error
 	if change.At, err = wire.Instant("at", b.At); err != nil {
@@ -97,19 +98,19 @@ func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequest
 	if change.Until, err = wire.Instant("until", b.Until); err != nil {
 		return nil, err
 	}
-	schedule, err := s.service.ChangeSchedule(ctx, callerOf(ctx), r.Schedule, change)
+	schedule, err := s.schedules.Change(ctx, callerOf(ctx), r.Schedule, change)
 	return api.UpdateSchedule200JSONResponse(schedule), err
 }
 
 // CancelSchedule serves DELETE /v1/schedules/{schedule}.
 func (s *Server) CancelSchedule(ctx context.Context, r api.CancelScheduleRequestObject) (api.CancelScheduleResponseObject, error) {
-	return api.CancelSchedule204Response{}, s.service.CancelSchedule(ctx, callerOf(ctx), r.Schedule)
+	return api.CancelSchedule204Response{}, s.schedules.Cancel(ctx, callerOf(ctx), r.Schedule)
 }
 
 // RunSchedule serves POST /v1/schedules/{schedule}/run.
 func (s *Server) RunSchedule(ctx context.Context, r api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
 	return s.keyed(ctx, "runSchedule", r.Params.IdempotencyKey, r.Schedule, http.StatusOK, func(key string) (any, error) {
-		return s.service.RunSchedule(ctx, callerOf(ctx), r.Schedule, key)
+		return s.schedules.SendNow(ctx, callerOf(ctx), r.Schedule, key)
 	})
 }
 
@@ -117,7 +118,7 @@ func (a rawAnswer) VisitRunScheduleResponse(w http.ResponseWriter) error { retur
 
 // laterAnswer is the answer to a send with deliver_at.
 type laterAnswer struct {
-	chat.Schedule
+	schedule.Schedule
 	duplicate bool
 }
 
@@ -128,7 +129,7 @@ func (a laterAnswer) write(w http.ResponseWriter) error {
 	}
 	return writeBuffered(w, status, func(buf *bytes.Buffer) {
 		wire.JSON(buf, "", struct {
-			chat.Schedule
+			schedule.Schedule
 			Duplicate bool `json:"duplicate,omitempty"`
 		}{a.Schedule, a.duplicate})
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/web"
 )
@@ -157,7 +158,7 @@ func TestScheduleLife(t *testing.T) {
 	for cursor := ""; ; {
 		a := s.must("alice", "GET", "/v1/schedules?limit=1"+cursor, "")
 		var page struct {
-			Schedules []chat.Schedule
+			Schedules []schedule.Schedule
 			Next      *string
 		}
 		if err := json.Unmarshal([]byte(a.body), &page); err != nil {
@@ -185,7 +186,7 @@ func TestWSDeliverAt(t *testing.T) {
 		ref := fmt.Sprint(i)
 		c.put(map[string]any{"op": "send", "ref": ref, "group": "g", "body": "later", "client_id": "c", "deliver_at": "2026-01-01T00:00:00Z"})
 		f := c.answer(ref)
-		if f.Op != "ok" || f.Schedule == nil || f.Schedule.State != chat.SchedulePending || f.Schedule.ClientID != "c" || f.Duplicate == nil || *f.Duplicate != want {
+		if f.Op != "ok" || f.Schedule == nil || f.Schedule.State != schedule.Pending || f.Schedule.ClientID != "c" || f.Duplicate == nil || *f.Duplicate != want {
 			t.Errorf("got %+v, want a schedule, duplicate %v", f, want)
 		}
 	}

@@ -190,7 +190,7 @@ func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs)
 	if err != nil {
 		return nil, err
 	}
-	schedule, duplicate, err := s.all.service.SendLater(ctx, by, args.Group, args.Draft, *at)
+	schedule, duplicate, err := s.all.schedules.SendLater(ctx, by, args.Group, args.Draft, *at)
 	if err != nil {
 		return nil, err
 	}

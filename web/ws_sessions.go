@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/problem"
 )
@@ -85,11 +86,12 @@ func (o *SessionOptions) setDefaults() {
 //
 // Its lock guards counts and the set of sessions only; nothing is written to a socket under it, and nothing waits.
 type Sessions struct {
-	service  *chat.Service
-	verify   auth.Verify
-	opt      SessionOptions
-	origins  map[string]bool
-	upgrader websocket.Upgrader
+	service   *chat.Service
+	schedules *schedule.Service
+	verify    auth.Verify
+	opt       SessionOptions
+	origins   map[string]bool
+	upgrader  websocket.Upgrader
 
 	wg       sync.WaitGroup
 	mu       sync.Mutex
@@ -103,10 +105,10 @@ type Sessions struct {
 var _ SessionHandler = (*Sessions)(nil)
 
 // NewSessions makes the handler of the websocket route. Stop it with Drain.
-func NewSessions(service *chat.Service, verify auth.Verify, opt SessionOptions) *Sessions {
+func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: service, verify: verify, opt: opt, origins: map[string]bool{},
+		service: services.Chat, schedules: services.Schedules, verify: verify, opt: opt, origins: map[string]bool{},
 		live: map[*session]struct{}{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,

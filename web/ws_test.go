@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/web"
@@ -69,7 +70,7 @@ func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = service.Run(ctx) })
-	sessions := web.NewSessions(service, verifyTest, opt)
+	sessions := web.NewSessions(web.Services{Chat: service, Schedules: schedule.New(service, st)}, verifyTest, opt)
 	server := httptest.NewServer(sessions)
 	t.Cleanup(func() {
 		gone, stop := context.WithCancel(context.Background())
@@ -120,7 +121,7 @@ type wsFrame struct {
 	ID        int64                        `json:"id"`
 	SentAt    string                       `json:"sent_at"`
 	Duplicate *bool                        `json:"duplicate"`
-	Schedule  *chat.Schedule               `json:"schedule"`
+	Schedule  *schedule.Schedule           `json:"schedule"`
 	Seen      int64                        `json:"seen"`
 	Read      int64                        `json:"read"`
 }

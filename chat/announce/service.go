@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/schedule/cron"
 )
 
@@ -113,7 +114,7 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 	case d.Cron == "" && d.Timezone != "":
 		return a, chat.Invalid("timezone: only with cron")
 	case d.At != nil:
-		at := chat.TimeMs(chat.InstantMs(*d.At))
+		at := chat.TimeMs(schedule.InstantMs(*d.At))
 		a.At = &at
 	}
 	return a, nil
@@ -130,8 +131,8 @@ func (a Plan) start(nowMs int64) (int64, error) {
 		return next, err
 	case a.At == nil || a.At.UnixMilli() <= nowMs:
 		return 0, nil
-	case a.At.UnixMilli()-nowMs > chat.AheadMax.Milliseconds():
-		return 0, chat.Errorf(chat.CodeOutOfRange, "at most %d days ahead", int(chat.AheadMax.Hours()/24))
+	case a.At.UnixMilli()-nowMs > schedule.AheadMax.Milliseconds():
+		return 0, chat.Errorf(chat.CodeOutOfRange, "at most %d days ahead", int(schedule.AheadMax.Hours()/24))
 	}
 	return a.At.UnixMilli(), nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long one test may take.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // Bench is the core of a node without its loops and workers. Its calls end the test where they fail.
 type Bench struct {
@@ -30,6 +30,12 @@ type Bench struct {
 // New makes a Bench on a Redis of its own. Its clock stands still but for a millisecond each time it is read.
 func New(t *testing.T, change ...func(*chat.Options)) *Bench {
 	t.Helper()
+	return Open(t, redistest.Start(t).URL(), change...)
+}
+
+// Open makes a Bench as New does, on the Redis at url.
+func Open(t *testing.T, url string, change ...func(*chat.Options)) *Bench {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	b := &Bench{T: t, Ctx: ctx}
@@ -38,7 +44,7 @@ func New(t *testing.T, change ...func(*chat.Options)) *Bench {
 	for _, c := range change {
 		c(&opt)
 	}
-	stores, err := store.Open(ctx, store.Options{URL: redistest.Start(t).URL(), Limits: opt.Limits})
+	stores, err := store.Open(ctx, store.Options{URL: url, Limits: opt.Limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +95,7 @@ func (b *Bench) Say(user, group, body string) chat.Sent {
 // At is the entry with id as user is served it.
 func (b *Bench) At(user, group string, id int64) chat.Entry {
 	b.T.Helper()
-	after := fmt.Sprint(id - 1)
-	batch, _, err := b.Pull(b.Ctx, As(user), group, chat.PullQuery{After: &after, Limit: 1})
-	b.Must(err)
+	batch := b.PullFrom(user, group, fmt.Sprint(id-1), 1)
 	if len(batch.Messages) != 1 || batch.From != id {
 		b.T.Fatalf("%s is served %d messages from %d of %s, want %d", user, len(batch.Messages), batch.From, group, id)
 	}
@@ -110,4 +114,22 @@ func (b *Bench) Items(user string) []chat.Item {
 		b.Must(json.Unmarshal(raw, &items[i]))
 	}
 	return items
+}
+
+// ItemLines says of each item in a user's inbox its kind, who it is from, and the group and id of its message.
+func (b *Bench) ItemLines(user string) []string {
+	b.T.Helper()
+	var lines []string
+	for _, it := range b.Items(user) {
+		lines = append(lines, fmt.Sprintf("%s %s %s %d", it.Kind, it.From, it.Group, it.ID))
+	}
+	return lines
+}
+
+// PullFrom pulls from a group after a position.
+func (b *Bench) PullFrom(user, group, after string, limit int) chat.Batch {
+	b.T.Helper()
+	batch, _, err := b.Pull(b.Ctx, As(user), group, chat.PullQuery{After: &after, Limit: limit})
+	b.Must(err)
+	return batch
 }

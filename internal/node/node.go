@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
@@ -121,11 +122,11 @@ func (n *Node) openServices() {
 	core := chat.New(n.store, chat.Options{
 		Limits: n.set.limits, Direct: n.set.direct, Log: n.log, NotifyDelay: n.set.notifyDelay, Pusher: n.sender,
 	})
-	n.services = web.Services{Chat: core, Announcements: announce.New(core, n.store)}
+	n.services = web.Services{Chat: core, Schedules: schedule.New(core, n.store), Announcements: announce.New(core, n.store)}
 }
 
 func (n *Node) openWeb() (err error) {
-	n.sessions = web.NewSessions(n.services.Chat, n.verifier.Verify, web.SessionOptions{
+	n.sessions = web.NewSessions(n.services, n.verifier.Verify, web.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
 	})

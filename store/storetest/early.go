@@ -1,6 +1,8 @@
 package storetest
 
-import "github.com/chatd/chatd/chat"
+import (
+	"github.com/chatd/chatd/chat/schedule"
+)
 
 // testNeverEarly fires schedules again and again until they go out, which is at their very millisecond at the earliest.
 func testNeverEarly(w *world) {
@@ -15,17 +17,17 @@ func testNeverEarly(w *world) {
 }
 
 // fireUntilSent tells whether it was early before.
-func (w *world) fireUntilSent(r chat.ScheduleRecord) (early bool) {
+func (w *world) fireUntilSent(r schedule.Record) (early bool) {
 	w.Helper()
 	for f := firingOf(r); ; early = true {
 		before := w.now()
 		done, err := w.Fire(w.ctx, f)
 		w.ok(err)
 		after := w.now()
-		if done.Outcome == chat.FiringSent {
+		if done.Outcome == schedule.OutcomeSent {
 			break
 		}
-		w.equal(done.Outcome, chat.FiringEarly)
+		w.equal(done.Outcome, schedule.OutcomeEarly)
 		if wait := done.Wait.Milliseconds(); wait < 1 || wait < r.NextMs-after || wait > r.NextMs-before {
 			w.Fatalf("got %d ms to wait, want between %d and %d", wait, r.NextMs-after, r.NextMs-before)
 		}

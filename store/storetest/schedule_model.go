@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/store"
 )
 
@@ -43,7 +44,7 @@ func RunScheduleModel(t *testing.T, open Factory) {
 
 // modelSchedule is what counts about a schedule.
 type modelSchedule struct {
-	chat.ScheduleRecord
+	schedule.Record
 	content string
 	ran     []string
 }
@@ -94,11 +95,11 @@ func (m *scheduleModel) due(r *rapid.T) int64 {
 func (m *scheduleModel) create(r *rapid.T) {
 	key, content := rapid.SampledFrom([]string{"", "a", "b"}).Draw(r, "key"), rapid.SampledFrom([]string{"x", "x", "y"}).Draw(r, "content")
 	body := content
-	p := chat.SchedulePlan{Owner: "bob", Group: "g", Epoch: m.epoch, Kind: chat.Text, Body: &body, Misfire: chat.MisfireSend}
+	p := schedule.Plan{Owner: "bob", Group: "g", Epoch: m.epoch, Kind: chat.Text, Body: &body, Misfire: schedule.MisfireSend}
 	if rapid.Bool().Draw(r, "recurs") {
 		p.Cron = "* * * * *"
 	}
-	n := chat.NewSchedule{Plan: p, NextMs: m.due(r), Key: key, Content: content}
+	n := schedule.NewSchedule{Plan: p, NextMs: m.due(r), Key: key, Content: content}
 	made, duplicate, err := m.store.CreateSchedule(r.Context(), n)
 	var before *modelSchedule
 	for _, s := range m.schedules {
@@ -115,16 +116,16 @@ func (m *scheduleModel) create(r *rapid.T) {
 	}
 	if before == nil {
 		made.Plan.ClientID = key // of the model alone: how it finds it again
-		m.schedules = append(m.schedules, &modelSchedule{ScheduleRecord: made, content: content})
+		m.schedules = append(m.schedules, &modelSchedule{Record: made, content: content})
 	}
 }
 
 func (m *scheduleModel) change(r *rapid.T) {
 	s := m.some(r)
-	with := s.ScheduleRecord
+	with := s.Record
 	with.Plan.ClientID = ""
 	with.Version = rapid.Int64Range(max(1, s.Version-1), s.Version).Draw(r, "version")
-	with.State = rapid.SampledFrom([]chat.ScheduleState{chat.SchedulePending, chat.SchedulePaused}).Draw(r, "state")
+	with.State = rapid.SampledFrom([]schedule.State{schedule.Pending, schedule.Paused}).Draw(r, "state")
 	with.NextMs = m.due(r)
 	_, err := m.store.ChangeSchedule(r.Context(), with)
 	if s.State.Ended() || with.Version != s.Version {
@@ -139,18 +140,18 @@ func (m *scheduleModel) change(r *rapid.T) {
 func (m *scheduleModel) cancel(r *rapid.T) {
 	s := m.some(r)
 	err := m.store.CancelSchedule(r.Context(), s.ID)
-	if s.State == chat.ScheduleDone || s.State == chat.ScheduleFailed {
+	if s.State == schedule.Done || s.State == schedule.Failed {
 		m.becomes(err, chat.ErrConflict)
 		return
 	}
-	if m.ok(err); s.State != chat.ScheduleCancelled {
-		s.State = chat.ScheduleCancelled
+	if m.ok(err); s.State != schedule.Cancelled {
+		s.State = schedule.Cancelled
 		s.Version++
 	}
 }
 
-func (m *scheduleModel) firing(s *modelSchedule) chat.Firing {
-	f := firingOf(s.ScheduleRecord)
+func (m *scheduleModel) firing(s *modelSchedule) schedule.Firing {
+	f := firingOf(s.Record)
 	f.Recurs = s.Plan.Cron != ""
 	return f
 }
@@ -163,13 +164,13 @@ func (m *scheduleModel) fire(r *rapid.T) {
 	if f.Recurs && rapid.IntRange(0, 3).Draw(r, "next") > 0 {
 		f.NextMs = m.due(r)
 	}
-	f.Refused = rapid.SampledFrom([]chat.Code{"", "", "", chat.CodeMissed, chat.CodeForbidden}).Draw(r, "refused")
+	f.Refused = rapid.SampledFrom([]chat.Code{"", "", "", schedule.CodeMissed, chat.CodeForbidden}).Draw(r, "refused")
 	done, err := m.store.Fire(r.Context(), f)
 	m.ok(err)
 	if want := m.fired(s, f); done.Outcome != want {
 		m.Fatalf("got %s, want %s", done.Outcome, want)
 	}
-	if done.Outcome == chat.FiringSent || done.Outcome == chat.FiringRefused {
+	if done.Outcome == schedule.OutcomeSent || done.Outcome == schedule.OutcomeRefused {
 		// The task was claimed, and is done.
 		client, err := core(m.store)
 		m.ok(err)
@@ -179,37 +180,37 @@ func (m *scheduleModel) fire(r *rapid.T) {
 }
 
 // fired is what becomes of an occurrence.
-func (m *scheduleModel) fired(s *modelSchedule, f chat.Firing) chat.FiringOutcome {
+func (m *scheduleModel) fired(s *modelSchedule, f schedule.Firing) schedule.Outcome {
 	code := f.Refused
 	if code == "" && !m.in {
 		code = chat.CodeForbidden
 	}
 	switch {
-	case s.State != chat.SchedulePending || f.Version != s.Version:
-		return chat.FiringStale
+	case s.State != schedule.Pending || f.Version != s.Version:
+		return schedule.OutcomeStale
 	case s.NextMs > 1000:
-		return chat.FiringEarly
+		return schedule.OutcomeEarly
 	}
 	s.Version++
 	s.Missed += f.Missed
 	s.LastError = string(code)
-	if code != chat.CodeMissed {
+	if code != schedule.CodeMissed {
 		s.Fired++
 	}
-	goesOn := f.NextMs > 0 && f.Recurs && (code == "" || code == chat.CodeMissed)
+	goesOn := f.NextMs > 0 && f.Recurs && (code == "" || code == schedule.CodeMissed)
 	switch {
 	case goesOn:
 		s.NextMs = f.NextMs
-	case code == "" || f.Recurs && code == chat.CodeMissed:
-		s.State = chat.ScheduleDone
+	case code == "" || f.Recurs && code == schedule.CodeMissed:
+		s.State = schedule.Done
 	default:
-		s.State = chat.ScheduleFailed
+		s.State = schedule.Failed
 	}
 	if code != "" {
-		return chat.FiringRefused
+		return schedule.OutcomeRefused
 	}
 	m.sent(s)
-	return chat.FiringSent
+	return schedule.OutcomeSent
 }
 
 func (m *scheduleModel) sent(s *modelSchedule) {
@@ -237,7 +238,7 @@ func (m *scheduleModel) run(r *rapid.T) {
 	m.ok(err)
 	m.sent(s)
 	if s.ran = append(s.ran, f.Run); !f.Recurs {
-		s.State = chat.ScheduleDone
+		s.State = schedule.Done
 		s.Version++
 	}
 }
@@ -272,14 +273,14 @@ func (m *scheduleModel) check(r *rapid.T) {
 	}
 	due := map[string]int64{}
 	for _, s := range m.schedules {
-		if s.State == chat.SchedulePending {
+		if s.State == schedule.Pending {
 			due[fmt.Sprintf("%s.%d", s.ID, s.Version)] = s.NextMs
 			if s.NextMs <= 1000 {
 				due[fmt.Sprintf("%s.%d", s.ID, s.Version)] = 0 // ready
 			}
 		}
 	}
-	tasks, err := waiting(r.Context(), m.store, chat.TaskSchedule)
+	tasks, err := waiting(r.Context(), m.store, schedule.TaskFire)
 	m.ok(err)
 	if !maps.Equal(tasks, due) {
 		m.Fatalf("got tasks %v, want %v", tasks, due)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 )
@@ -64,26 +65,26 @@ func (w *world) now() int64 {
 }
 
 // toGroup is the plan of a text of alice's to a group; toUser one to bob.
-func (w *world) toGroup(group string) chat.SchedulePlan {
+func (w *world) toGroup(group string) schedule.Plan {
 	body := "later"
-	return chat.SchedulePlan{Owner: "alice", Group: group, Epoch: w.info(group, "alice").Epoch, Kind: chat.Text, Body: &body,
-		AtMs: 1, Misfire: chat.MisfireSend}
+	return schedule.Plan{Owner: "alice", Group: group, Epoch: w.info(group, "alice").Epoch, Kind: chat.Text, Body: &body,
+		AtMs: 1, Misfire: schedule.MisfireSend}
 }
 
-func toUser() chat.SchedulePlan {
+func toUser() schedule.Plan {
 	body := "later"
-	return chat.SchedulePlan{Owner: "alice", User: "bob", Kind: chat.Text, Body: &body, AtMs: 1, Misfire: chat.MisfireSend}
+	return schedule.Plan{Owner: "alice", User: "bob", Kind: chat.Text, Body: &body, AtMs: 1, Misfire: schedule.MisfireSend}
 }
 
-func (w *world) schedule(p chat.SchedulePlan, nextMs int64) chat.ScheduleRecord {
+func (w *world) schedule(p schedule.Plan, nextMs int64) schedule.Record {
 	w.Helper()
-	r, duplicate, err := w.CreateSchedule(w.ctx, chat.NewSchedule{Plan: p, NextMs: nextMs, Content: "c"})
+	r, duplicate, err := w.CreateSchedule(w.ctx, schedule.NewSchedule{Plan: p, NextMs: nextMs, Content: "c"})
 	w.ok(err)
 	w.equal(duplicate, false)
 	return r
 }
 
-func (w *world) scheduled(id string) chat.ScheduleRecord {
+func (w *world) scheduled(id string) schedule.Record {
 	w.Helper()
 	r, _, err := w.Schedule(w.ctx, id)
 	w.ok(err)
@@ -91,10 +92,10 @@ func (w *world) scheduled(id string) chat.ScheduleRecord {
 }
 
 // firingOf is the firing of the next occurrence of r.
-func firingOf(r chat.ScheduleRecord) chat.Firing {
+func firingOf(r schedule.Record) schedule.Firing {
 	p := r.Plan
-	f := chat.Firing{ID: r.ID, Version: r.Version, Recurs: p.Cron != "", Epoch: p.Epoch,
-		Failed: chat.ScheduleFailedTask{Schedule: r.ID, Version: r.Version, Owner: p.Owner, Group: p.Group, User: p.User, AtMs: r.NextMs}}
+	f := schedule.Firing{ID: r.ID, Version: r.Version, Recurs: p.Cron != "", Epoch: p.Epoch,
+		Failed: schedule.FailedTask{Schedule: r.ID, Version: r.Version, Owner: p.Owner, Group: p.Group, User: p.User, AtMs: r.NextMs}}
 	if p.Group != "" {
 		a := text(p.Group, p.Owner, *p.Body)
 		f.Append = &a
@@ -105,7 +106,7 @@ func firingOf(r chat.ScheduleRecord) chat.Firing {
 	return f
 }
 
-func (w *world) fire(f chat.Firing) chat.FiringOutcome {
+func (w *world) fire(f schedule.Firing) schedule.Outcome {
 	w.Helper()
 	done, err := w.Fire(w.ctx, f)
 	w.ok(err)
@@ -117,7 +118,7 @@ var scheduleTests = map[string]func(*world){
 		w.group("g", nil)
 		before, due := w.now(), w.now()+3_600_000
 		r := w.schedule(w.toGroup("g"), due)
-		w.equal([]any{r.State, r.Version, r.NextMs, r.Sent, r.Plan}, []any{chat.SchedulePending, int64(1), due, int64(0), w.toGroup("g")})
+		w.equal([]any{r.State, r.Version, r.NextMs, r.Sent, r.Plan}, []any{schedule.Pending, int64(1), due, int64(0), w.toGroup("g")})
 		if r.CreatedMs < before || !strings.HasPrefix(r.ID, "p0") {
 			w.Fatalf("got %q made at %d, want an id with its partition, made after %d", r.ID, r.CreatedMs, before)
 		}
@@ -127,7 +128,7 @@ var scheduleTests = map[string]func(*world){
 		if now < before {
 			w.Fatalf("got %d for now, want at least %d", now, before)
 		}
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{r.ID + ".1": due})
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".1": due})
 		for _, id := range []string{"p00-none", "p99-x", "nothing", "p00-"} {
 			_, _, err = w.Schedule(w.ctx, id)
 			w.fails(err, chat.ErrNotFound)
@@ -135,7 +136,7 @@ var scheduleTests = map[string]func(*world){
 	},
 	"a key makes one": func(w *world) {
 		due := w.now() + 3_600_000
-		n := chat.NewSchedule{Plan: toUser(), NextMs: due, Key: "k", Content: "c"}
+		n := schedule.NewSchedule{Plan: toUser(), NextMs: due, Key: "k", Content: "c"}
 		first, duplicate, err := w.CreateSchedule(w.ctx, n)
 		w.ok(err)
 		w.equal(duplicate, false)
@@ -150,7 +151,7 @@ var scheduleTests = map[string]func(*world){
 		other, duplicate, err := w.CreateSchedule(w.ctx, n)
 		w.ok(err)
 		w.equal([]any{duplicate, other.ID == first.ID}, []any{false, false})
-		w.equal(len(w.waiting(chat.TaskSchedule)), 2)
+		w.equal(len(w.waiting(schedule.TaskFire)), 2)
 	},
 	"change leaves one task": func(w *world) {
 		w.group("g", nil)
@@ -162,18 +163,18 @@ var scheduleTests = map[string]func(*world){
 		r, err := w.ChangeSchedule(w.ctx, r)
 		w.ok(err)
 		w.equal([]any{r.Version, *r.Plan.Body}, []any{int64(2), "other"})
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{r.ID + ".2": now + 7_200_000})
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".2": now + 7_200_000})
 		_, err = w.ChangeSchedule(w.ctx, stale)
 		w.fails(err, chat.ErrConflict)
-		r.State = chat.SchedulePaused
+		r.State = schedule.Paused
 		r, err = w.ChangeSchedule(w.ctx, r)
 		w.ok(err)
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{})
-		w.equal(w.fire(firingOf(r)), chat.FiringStale)
-		r.State = chat.SchedulePending
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{})
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale)
+		r.State = schedule.Pending
 		r, err = w.ChangeSchedule(w.ctx, r)
 		w.ok(err)
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{r.ID + ".4": now + 7_200_000})
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".4": now + 7_200_000})
 		r.ID = "p00-none"
 		_, err = w.ChangeSchedule(w.ctx, r)
 		w.fails(err, chat.ErrNotFound)
@@ -182,16 +183,16 @@ var scheduleTests = map[string]func(*world){
 		r := w.schedule(toUser(), w.now())
 		w.ok(w.CancelSchedule(w.ctx, r.ID))
 		w.ok(w.CancelSchedule(w.ctx, r.ID))
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{})
-		w.equal(len(w.waiting(chat.TaskScheduleEnd)), 1)
-		w.equal(w.scheduled(r.ID).State, chat.ScheduleCancelled)
-		w.equal(w.fire(firingOf(r)), chat.FiringStale) // a task that was claimed before
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{})
+		w.equal(len(w.waiting(schedule.TaskForget)), 1)
+		w.equal(w.scheduled(r.ID).State, schedule.Cancelled)
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale) // a task that was claimed before
 		w.equal(w.inbox("bob", nil, 10).Last, int64(0))
 		_, err := w.ChangeSchedule(w.ctx, w.scheduled(r.ID))
 		w.fails(err, chat.ErrConflict)
 		w.fails(w.CancelSchedule(w.ctx, "p00-none"), chat.ErrNotFound)
 		done := w.schedule(toUser(), w.now())
-		w.equal(w.fire(firingOf(done)), chat.FiringSent)
+		w.equal(w.fire(firingOf(done)), schedule.OutcomeSent)
 		w.fails(w.CancelSchedule(w.ctx, done.ID), chat.ErrConflict)
 	},
 	"fire once, to a group": func(w *world) {
@@ -199,20 +200,20 @@ var scheduleTests = map[string]func(*world){
 		r := w.schedule(w.toGroup("g"), w.now())
 		f := firingOf(r)
 		f.Append.Mentions = []string{"bob"}
-		w.equal(w.fire(f), chat.FiringSent)
-		w.equal(w.fire(f), chat.FiringStale)
+		w.equal(w.fire(f), schedule.OutcomeSent)
+		w.equal(w.fire(f), schedule.OutcomeStale)
 		got := w.scheduled(r.ID)
-		w.equal([]any{got.State, got.Sent, got.LastID, got.LastError}, []any{chat.ScheduleDone, int64(1), int64(3), ""})
+		w.equal([]any{got.State, got.Sent, got.LastID, got.LastError}, []any{schedule.Done, int64(1), int64(3), ""})
 		w.equal(decode(w, w.entry("g", 3)).From, "alice")
 		w.equal(w.info("g", "alice").Last, int64(3))
 		w.equal(w.info("g", "bob").MentionsUnread, int64(1))
 		w.equal(len(w.waiting(chat.TaskMention)), 1)
-		w.equal(len(w.waiting(chat.TaskScheduleEnd)), 1)
+		w.equal(len(w.waiting(schedule.TaskForget)), 1)
 	},
 	"fire once, to a user": func(w *world) {
 		r := w.schedule(toUser(), w.now())
-		w.equal(w.fire(firingOf(r)), chat.FiringSent)
-		w.equal(w.fire(firingOf(r)), chat.FiringStale)
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeSent)
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale)
 		w.equal(len(w.inbox("bob", nil, 10).Items), 1)
 		w.equal(w.scheduled(r.ID).LastID, int64(1))
 	},
@@ -226,15 +227,15 @@ var scheduleTests = map[string]func(*world){
 		for i := range int64(3) {
 			f := firingOf(r)
 			f.NextMs, f.Missed = now-100_000+i, i
-			w.equal(w.fire(f), chat.FiringSent)
-			w.equal(w.fire(f), chat.FiringStale)
+			w.equal(w.fire(f), schedule.OutcomeSent)
+			w.equal(w.fire(f), schedule.OutcomeStale)
 			r = w.scheduled(r.ID)
 			w.equal([]int64{r.Version, r.NextMs, r.Fired, r.Sent, r.LastID}, []int64{i + 2, now - 100_000 + i, i + 1, i + 1, i + 2})
 		}
 		w.equal(r.Missed, int64(3))
-		w.equal(w.fire(firingOf(r)), chat.FiringSent) // no other comes after it
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeSent) // no other comes after it
 		r = w.scheduled(r.ID)
-		w.equal([]any{r.State, r.Sent}, []any{chat.ScheduleDone, int64(4)})
+		w.equal([]any{r.State, r.Sent}, []any{schedule.Done, int64(4)})
 	},
 	"send now": func(w *world) {
 		w.group("g", nil)
@@ -242,10 +243,10 @@ var scheduleTests = map[string]func(*world){
 		once := w.schedule(w.toGroup("g"), due)
 		f := firingOf(once)
 		f.Run = "r1"
-		w.equal(w.fire(f), chat.FiringSent)
-		w.equal(w.fire(f), chat.FiringSent) // the same request again
-		w.equal([]any{w.scheduled(once.ID).State, w.info("g", "alice").Last}, []any{chat.ScheduleDone, int64(2)})
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{})
+		w.equal(w.fire(f), schedule.OutcomeSent)
+		w.equal(w.fire(f), schedule.OutcomeSent) // the same request again
+		w.equal([]any{w.scheduled(once.ID).State, w.info("g", "alice").Last}, []any{schedule.Done, int64(2)})
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{})
 		f.Run = "r2"
 		_, err := w.Fire(w.ctx, f)
 		w.fails(err, chat.ErrConflict)
@@ -255,12 +256,12 @@ var scheduleTests = map[string]func(*world){
 		r := w.schedule(p, due)
 		f = firingOf(r)
 		for _, f.Run = range []string{"r1", "r1", "r2", "r1", "r2"} { // two requests, each repeated, also after the other
-			w.equal(w.fire(f), chat.FiringSent)
+			w.equal(w.fire(f), schedule.OutcomeSent)
 		}
 		got := w.scheduled(r.ID)
 		w.equal([]any{got.State, got.Version, got.NextMs, got.Sent, got.Fired, got.LastID},
-			[]any{chat.SchedulePending, r.Version, due, int64(2), int64(0), int64(4)})
-		w.equal(w.waiting(chat.TaskSchedule), map[string]int64{r.ID + ".1": due})
+			[]any{schedule.Pending, r.Version, due, int64(2), int64(0), int64(4)})
+		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".1": due})
 	},
 	"rights are those of the moment": func(w *world) {
 		w.group("g", []string{"bob"})
@@ -276,17 +277,17 @@ var scheduleTests = map[string]func(*world){
 		_, err := w.Fire(w.ctx, now)
 		w.fails(err, chat.ErrNotFound)
 		w.equal(w.scheduled(again.ID), again)
-		for _, r := range []chat.ScheduleRecord{once, again} {
+		for _, r := range []schedule.Record{once, again} {
 			f := firingOf(r)
 			f.NextMs = w.now() + 1000
-			w.equal(w.fire(f), chat.FiringRefused)
-			w.equal(w.fire(f), chat.FiringStale)
+			w.equal(w.fire(f), schedule.OutcomeRefused)
+			w.equal(w.fire(f), schedule.OutcomeStale)
 			got := w.scheduled(r.ID)
-			w.equal([]any{got.State, got.LastError, got.Sent}, []any{chat.ScheduleFailed, "not_found", int64(0)})
+			w.equal([]any{got.State, got.LastError, got.Sent}, []any{schedule.Failed, "not_found", int64(0)})
 		}
 		w.equal(w.info("g", "alice").Last, last)
-		w.equal(len(w.waiting(chat.TaskScheduleFailed)), 2)
-		for id := range w.waiting(chat.TaskScheduleFailed) {
+		w.equal(len(w.waiting(schedule.TaskFailed)), 2)
+		for id := range w.waiting(schedule.TaskFailed) {
 			info, err := w.core().Get(w.ctx, id)
 			w.ok(err)
 			want := fmt.Sprintf(`,"owner":"bob","group":"g","at_ms":%d,"code":"not_found"}`, once.NextMs)
@@ -309,7 +310,7 @@ var scheduleTests = map[string]func(*world){
 			w.ok(err)
 		}
 		w.group("g", nil)
-		w.equal(w.fire(firingOf(r)), chat.FiringRefused)
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeRefused)
 		w.equal([]any{w.scheduled(r.ID).LastError, w.info("g", "alice").Last}, []any{"not_found", int64(1)})
 	},
 	"what passes": func(w *world) {
@@ -321,21 +322,21 @@ var scheduleTests = map[string]func(*world){
 		for i, want := range []int{1, 1} { // the owner is told of a reason once
 			f := firingOf(r)
 			f.NextMs = w.now() - 1
-			w.equal(w.fire(f), chat.FiringRefused)
+			w.equal(w.fire(f), schedule.OutcomeRefused)
 			r = w.scheduled(r.ID)
-			w.equal([]any{r.State, r.LastError, r.Fired, r.Sent}, []any{chat.SchedulePending, "inbox_full", int64(i + 1), int64(0)})
-			w.equal(len(w.waiting(chat.TaskScheduleFailed)), want)
+			w.equal([]any{r.State, r.LastError, r.Fired, r.Sent}, []any{schedule.Pending, "inbox_full", int64(i + 1), int64(0)})
+			w.equal(len(w.waiting(schedule.TaskFailed)), want)
 		}
 		f := firingOf(r)
-		f.NextMs, f.Missed, f.Refused = w.now()-1, 3, chat.CodeMissed
-		w.equal(w.fire(f), chat.FiringRefused)
+		f.NextMs, f.Missed, f.Refused = w.now()-1, 3, schedule.CodeMissed
+		w.equal(w.fire(f), schedule.OutcomeRefused)
 		r = w.scheduled(r.ID)
-		w.equal([]any{r.State, r.LastError, r.Fired, r.Missed}, []any{chat.SchedulePending, "missed", int64(2), int64(3)})
-		w.equal(len(w.waiting(chat.TaskScheduleFailed)), 1)
+		w.equal([]any{r.State, r.LastError, r.Fired, r.Missed}, []any{schedule.Pending, "missed", int64(2), int64(3)})
+		w.equal(len(w.waiting(schedule.TaskFailed)), 1)
 		w.ok(w.InboxAck(w.ctx, "bob", 1))
-		w.equal(w.fire(firingOf(r)), chat.FiringSent)
+		w.equal(w.fire(firingOf(r)), schedule.OutcomeSent)
 		r = w.scheduled(r.ID)
-		w.equal([]any{r.State, r.LastError, r.Sent}, []any{chat.ScheduleDone, "", int64(1)})
+		w.equal([]any{r.State, r.LastError, r.Sent}, []any{schedule.Done, "", int64(1)})
 	},
 	"a key that was sent before": func(w *world) {
 		w.group("g", nil)
@@ -344,17 +345,17 @@ var scheduleTests = map[string]func(*world){
 		id := w.send(sent).ID
 		for _, test := range []struct {
 			content string
-			want    chat.FiringOutcome
-		}{{"c", chat.FiringSent}, {"other", chat.FiringRefused}} {
+			want    schedule.Outcome
+		}{{"c", schedule.OutcomeSent}, {"other", schedule.OutcomeRefused}} {
 			r := w.schedule(w.toGroup("g"), w.now())
 			f := firingOf(r)
 			f.Append.Key, f.Append.Content = "k", test.content
 			w.equal(w.fire(f), test.want)
 			w.equal(w.info("g", "alice").Last, id)
-			if got := w.scheduled(r.ID); test.want == chat.FiringSent {
+			if got := w.scheduled(r.ID); test.want == schedule.OutcomeSent {
 				w.equal(got.LastID, id)
 			} else {
-				w.equal([]any{got.State, got.LastError}, []any{chat.ScheduleFailed, "key_reused"})
+				w.equal([]any{got.State, got.LastError}, []any{schedule.Failed, "key_reused"})
 			}
 		}
 	},
@@ -409,11 +410,11 @@ var scheduleTests = map[string]func(*world){
 	},
 	"a full index": func(w *world) {
 		w.with(func(l *chat.Limits) { l.UserSchedulesMax = 3 })
-		var all []chat.ScheduleRecord
+		var all []schedule.Record
 		for range 3 {
 			all = append(all, w.schedule(toUser(), w.now()+3_600_000))
 		}
-		n := chat.NewSchedule{Plan: toUser(), NextMs: w.now(), Content: "c"}
+		n := schedule.NewSchedule{Plan: toUser(), NextMs: w.now(), Content: "c"}
 		_, _, err := w.CreateSchedule(w.ctx, n)
 		w.fails(err, chat.ErrOutOfRange)
 		w.ok(w.CancelSchedule(w.ctx, all[1].ID))
@@ -427,7 +428,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(listed, map[string]bool{all[0].ID: true, all[2].ID: true, r.ID: true})
 		_, _, err = w.CreateSchedule(w.ctx, n)
 		w.fails(err, chat.ErrOutOfRange)
-		w.equal(len(w.waiting(chat.TaskSchedule)), 3)
+		w.equal(len(w.waiting(schedule.TaskFire)), 3)
 	},
 	"an entry without a schedule": func(w *world) {
 		w.with(func(l *chat.Limits) { l.UserSchedulesMax = 3 })
@@ -436,7 +437,7 @@ var scheduleTests = map[string]func(*world){
 			w.Helper()
 			w.ok(w.Client().Eval(w.ctx, `return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`, []string{index}, id, madeMs).Err())
 		}
-		n := chat.NewSchedule{Plan: toUser(), NextMs: w.now() + 3_600_000, Content: "c"}
+		n := schedule.NewSchedule{Plan: toUser(), NextMs: w.now() + 3_600_000, Content: "c"}
 		entry("p00-young", w.now()) // it may be just being made
 		entry("p00-old", w.now()-120_000)
 		entry("p99-old", w.now()-120_000)
@@ -454,7 +455,7 @@ var scheduleTests = map[string]func(*world){
 		for range 30 {
 			r := w.schedule(toUser(), w.now())
 			before := w.inbox("bob", nil, 1).Last
-			var outcome chat.FiringOutcome
+			var outcome schedule.Outcome
 			var cancelled error
 			w.together(2, func(i int) error {
 				if i == 0 {
@@ -468,11 +469,11 @@ var scheduleTests = map[string]func(*world){
 			sent := w.inbox("bob", nil, 1).Last - before
 			got := []any{outcome, sent, w.scheduled(r.ID).State}
 			if cancelled == nil {
-				w.equal(got, []any{chat.FiringStale, int64(0), chat.ScheduleCancelled})
+				w.equal(got, []any{schedule.OutcomeStale, int64(0), schedule.Cancelled})
 				continue
 			}
 			w.fails(cancelled, chat.ErrConflict)
-			w.equal(got, []any{chat.FiringSent, int64(1), chat.ScheduleDone})
+			w.equal(got, []any{schedule.OutcomeSent, int64(1), schedule.Done})
 		}
 	},
 	"one that cannot be read": func(w *world) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
@@ -458,7 +459,7 @@ type MessageNotice string
 type MessageDraft = wire.MessageDraft
 
 // Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
-type Misfire = chat.Misfire
+type Misfire = schedule.Misfire
 
 // Next Where the next page begins; null at the end.
 type Next = string
@@ -590,7 +591,7 @@ type Receipts struct {
 type Role = chat.Role
 
 // Schedule defines model for Schedule.
-type Schedule = chat.Schedule
+type Schedule = schedule.Schedule
 
 // ScheduleChange defines model for ScheduleChange.
 type ScheduleChange struct {
@@ -650,7 +651,7 @@ type SchedulePage struct {
 }
 
 // ScheduleState defines model for ScheduleState.
-type ScheduleState = chat.ScheduleState
+type ScheduleState = schedule.State
 
 // SyncAnswer defines model for SyncAnswer.
 type SyncAnswer struct {

@@ -1,0 +1,162 @@
+package schedule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule/cron"
+)
+
+// fire sends an occurrence that is due. Whatever happens to the worker, the schedule's version makes it happen once:
+// the step that sends raises it, and a task of another version does nothing.
+func (s *Service) fire(ctx context.Context, t FireTask) error {
+	if !chat.ValidID(t.Schedule) {
+		return chat.Invalid("a task names no valid schedule")
+	}
+	r, nowMs, err := s.store.Schedule(ctx, t.Schedule)
+	switch {
+	case errors.Is(err, chat.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case r.State != Pending || r.Version != t.Version:
+		return nil
+	case nowMs < r.NextMs:
+		return chat.Postpone(time.Duration(r.NextMs-nowMs)*time.Millisecond, nil)
+	}
+	f, err := s.firing(ctx, r, nowMs)
+	if err != nil {
+		return err
+	}
+	done, err := s.store.Fire(ctx, f)
+	if err != nil {
+		return err
+	}
+	if done.Outcome == OutcomeEarly {
+		return chat.Postpone(done.Wait, nil)
+	}
+	return nil
+}
+
+// newFiring is what a store needs to send what is planned.
+func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing, error) {
+	p := r.Plan
+	f := Firing{ID: r.ID, Version: r.Version, Recurs: p.recurs(), Epoch: p.Epoch, Failed: FailedTask{
+		Schedule: r.ID, Version: r.Version, Owner: p.Owner, Group: p.Group, User: p.User, AtMs: r.NextMs}}
+	// By the clock that found it due: what a person sees is never before the time that was asked for.
+	if p.Group != "" {
+		a := chat.NewAppend(p.entry(), nowMs)
+		a.Operator = p.Operator
+		f.Append = &a
+		return f, nil
+	}
+	it := chat.NewDirect(p.User, chat.Item{Kind: chat.ItemDirect, From: p.Owner, Body: p.Body, Data: p.Data, ClientID: p.ClientID, SentAt: chat.TimeMs(nowMs)})
+	f.Item = &it
+	return f, s.core.MayWrite(ctx, p.owner(), p.User)
+}
+
+// firing is newFiring for an occurrence: with the one that comes after it, and with the reason where nothing is to be sent.
+func (s *Service) firing(ctx context.Context, r Record, nowMs int64) (Firing, error) {
+	f, err := s.newFiring(ctx, r, nowMs)
+	if errors.Is(err, chat.ErrForbidden) {
+		f.Refused, err = chat.CodeForbidden, nil
+	}
+	if err != nil {
+		return Firing{}, err
+	}
+	late := nowMs-r.NextMs > lateMax.Milliseconds()
+	over := late && (r.Plan.Misfire == MisfireSkip || r.Plan.UntilMs != 0 && nowMs > r.Plan.UntilMs)
+	if over && f.Refused == "" {
+		f.Refused = CodeMissed
+	}
+	if !r.Plan.recurs() {
+		return f, nil
+	}
+	plan, err := cron.Parse(r.Plan.Cron, r.Plan.Timezone)
+	if err != nil {
+		f.Refused = chat.CodeInvalid // it could be read once: the zone is gone from the tz database of this node
+		return f, nil
+	}
+	after := time.UnixMilli(r.NextMs)
+	if late {
+		f.Missed = missed(plan, r, nowMs)
+		after = time.UnixMilli(nowMs)
+	}
+	fired := r.Fired + 1
+	if f.Refused == CodeMissed {
+		f.Missed++
+		fired--
+	}
+	next, ok := plan.Next(after)
+	if ok && (r.Plan.UntilMs == 0 || next.UnixMilli() <= r.Plan.UntilMs) && (r.Plan.Count == 0 || fired < r.Plan.Count) {
+		f.NextMs = next.UnixMilli()
+	}
+	return f, nil
+}
+
+// missed counts the occurrences after the one that is late, up to now.
+func missed(plan cron.Plan, r Record, nowMs int64) (n int64) {
+	for at := time.UnixMilli(r.NextMs); n < missedMax; n++ {
+		next, ok := plan.Next(at)
+		if !ok || next.UnixMilli() > nowMs || r.Plan.UntilMs != 0 && next.UnixMilli() > r.Plan.UntilMs {
+			break
+		}
+		at = next
+	}
+	return n
+}
+
+// reasons are the reasons in words.
+var reasons = map[chat.Code]string{
+	chat.CodeNotFound:   "the group is not there for you any more",
+	chat.CodeForbidden:  "you may not write there any more",
+	chat.CodeInboxFull:  "the inbox of the recipient was full",
+	chat.CodeKeyReused:  "a message with the same client_id and other content was sent before",
+	chat.CodeOutOfRange: "what it replies to is not there",
+	chat.CodeInvalid:    "its plan cannot be read",
+	CodeMissed:          "its time passed while nothing could be sent",
+}
+
+// reportFailed puts the reason why nothing was sent into the inbox of the owner, once for each occurrence.
+func (s *Service) reportFailed(ctx context.Context, t FailedTask) error {
+	if !chat.ValidID(t.Schedule) || !chat.ValidID(t.Owner) {
+		return chat.Invalid("a task names no valid schedule or owner")
+	}
+	reason, ok := reasons[t.Code]
+	if !ok {
+		reason = "it could not be sent"
+	}
+	body := "A scheduled message was not sent: " + reason + "."
+	now := s.opt.Now()
+	item := chat.Item{Kind: chat.ItemScheduleFailed, Group: t.Group, Body: &body, SentAt: chat.TimeMs(now), Data: failedData(t, "")}
+	if err := s.core.PutItem(ctx, t.Owner, item, fmt.Sprintf("%s %s %d", chat.ItemScheduleFailed, t.Schedule, t.Version)); err != nil {
+		return err
+	}
+	return s.core.TellHooks(ctx, t.Owner, chat.HookEvent{Type: chat.EventScheduleFailed, Key: fmt.Sprintf("%s %d", t.Schedule, t.Version),
+		At: chat.TimeMs(now), Data: failedData(t, t.Owner)})
+}
+
+// failedData is what programs are told: which schedule, whose unless it is the owner who is told, to whom, when it
+// was to be sent, and why it was not.
+func failedData(t FailedTask, owner string) json.RawMessage {
+	return chat.Encode(struct {
+		Schedule string    `json:"schedule"`
+		Owner    string    `json:"owner,omitempty"`
+		Group    string    `json:"group,omitempty"`
+		User     string    `json:"user,omitempty"`
+		At       chat.Time `json:"at"`
+		Code     chat.Code `json:"code"`
+	}{t.Schedule, owner, t.Group, t.User, chat.TimeMs(t.AtMs), t.Code})
+}
+
+// forget removes a schedule that ended a day ago.
+func (s *Service) forget(ctx context.Context, t FireTask) error {
+	if !chat.ValidID(t.Schedule) {
+		return chat.Invalid("a task names no valid schedule")
+	}
+	return s.store.ForgetSchedule(ctx, t.Schedule)
+}

@@ -1,0 +1,159 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule/cron"
+)
+
+// Bounds of schedules.
+const (
+	AheadMax  = 366 * 24 * time.Hour // how far ahead a message may be put: a year, whichever
+	lateMax   = 10 * time.Second     // above it an occurrence was missed: misfire says what becomes of it. A lease of a dead node and a sweep are less
+	missedMax = 10_000               // missed occurrences that are counted at a time: 10 ms of looking at the calendar
+	countMax  = 1_000_000_000        // occurrences of one schedule, where it bounds them
+)
+
+var errUntil = &chat.Error{Code: chat.CodeOutOfRange, Message: "until: nothing would fire before it"}
+
+// InstantMs is an instant in ms, rounded up: nothing fires early.
+func InstantMs(t time.Time) int64 {
+	return t.Add(time.Millisecond - 1).UnixMilli()
+}
+
+// newPlan checks what a schedule is to send, and whether its owner may send it now.
+func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user string, d chat.Draft) (Plan, error) {
+	if (group == "") == (user == "") {
+		return Plan{}, chat.Invalid("group, user: one of the two")
+	}
+	p := Plan{Owner: by.User, Operator: by.Admin, Group: group, User: user, Kind: d.ImpliedKind(), ClientID: d.ClientID,
+		ReplyTo: d.ReplyTo, Misfire: MisfireSend}
+	if p.Kind != chat.Text && p.Kind != chat.Data {
+		return Plan{}, chat.Invalid("kind: only %s and %s can be sent later", chat.Text, chat.Data)
+	}
+	if user != "" {
+		if err := cmp.Or(chat.CheckCaller(by), chat.CheckUser("user", user), chat.CheckBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
+			return Plan{}, err
+		}
+	} else if err := chat.CheckGroup(by, group); err != nil {
+		return Plan{}, err
+	}
+	e, err := s.core.DraftEntry(by, group, d)
+	if err != nil {
+		return Plan{}, err
+	}
+	p.Body, p.Data, p.Mentions = e.Body, e.Data, e.Mentions
+	if user != "" {
+		return p, s.core.MayWrite(ctx, by, user)
+	}
+	info, err := s.core.MayPost(ctx, by, group)
+	if err != nil {
+		return Plan{}, err
+	}
+	if d.ReplyTo > info.Last {
+		return Plan{}, chat.ErrOutOfRange
+	}
+	p.Epoch = info.Epoch
+	return p, nil
+}
+
+// once plans for an instant. One that is over is sent at once.
+func (p *Plan) once(at time.Time, nowMs int64) (nextMs int64, err error) {
+	if at.After(time.UnixMilli(nowMs).Add(AheadMax)) {
+		return 0, chat.Errorf(chat.CodeOutOfRange, "at most %d days ahead", int(AheadMax.Hours()/24))
+	}
+	p.AtMs = InstantMs(at)
+	return max(p.AtMs, nowMs), nil
+}
+
+// next is the first occurrence of a recurring plan after an instant; false where there is none, by the calendar or by
+// until.
+func (p *Plan) next(afterMs int64) (nextMs int64, ok bool, err error) {
+	plan, err := cron.Parse(p.Cron, p.Timezone)
+	if err != nil {
+		return 0, false, &chat.Error{Code: chat.CodeInvalid, Message: err.Error(), Cause: err}
+	}
+	at, ok := plan.Next(time.UnixMilli(afterMs))
+	if !ok || p.UntilMs != 0 && at.UnixMilli() > p.UntilMs {
+		return 0, false, nil
+	}
+	return at.UnixMilli(), true, nil
+}
+
+// again plans what recurs from now on.
+func (p *Plan) again(nowMs int64) (nextMs int64, err error) {
+	nextMs, ok, err := p.next(nowMs)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return 0, errUntil
+	}
+	return nextMs, nil
+}
+
+// setBounds takes what bounds a recurring plan.
+func (p *Plan) setBounds(until *time.Time, count *int64) error {
+	if (until != nil || count != nil) && !p.recurs() {
+		return chat.Invalid("until, count: only with cron")
+	}
+	if until != nil {
+		p.UntilMs = until.UnixMilli()
+		if p.UntilMs <= 0 {
+			return errUntil
+		}
+	}
+	if count != nil {
+		if err := chat.CheckRange("count", count, 1, countMax); err != nil {
+			return err
+		}
+		p.Count = *count
+	}
+	return nil
+}
+
+// setCron replaces when a recurring plan fires, and tells whether it is another time now.
+func (p *Plan) setCron(cron, timezone *string) (other bool, err error) {
+	if (cron != nil || timezone != nil) && !p.recurs() {
+		return false, chat.Invalid("cron, timezone: the schedule fires once; change its at")
+	}
+	was := *p
+	if cron != nil {
+		p.Cron = *cron
+	}
+	if timezone != nil {
+		p.Timezone = *timezone
+	}
+	return p.Cron != was.Cron || p.Timezone != was.Timezone, nil
+}
+
+func (p *Plan) setMisfire(m Misfire) error {
+	if m != MisfireSend && m != MisfireSkip {
+		return chat.Invalid("misfire: %s or %s", MisfireSend, MisfireSkip)
+	}
+	p.Misfire = m
+	return nil
+}
+
+// content tells whether a repeated key asks for the same: by what the client chose.
+func (p Plan) content() string {
+	p.Epoch, p.Operator = "", false
+	return chat.Hash(chat.Encode(p))
+}
+
+// draft is what the plan sends, as it was asked for.
+func (p Plan) draft() chat.Draft {
+	return chat.Draft{Kind: p.Kind, Body: p.Body, Data: p.Data, ClientID: p.ClientID, ReplyTo: p.ReplyTo, Mentions: p.Mentions}
+}
+
+// entry is what the plan sends to its group.
+func (p Plan) entry() chat.Entry {
+	return chat.Entry{Group: p.Group, From: p.Owner, Kind: p.Kind, Body: p.Body, Data: p.Data, ClientID: p.ClientID,
+		ReplyTo: p.ReplyTo, Mentions: slices.Clone(p.Mentions)}
+}
+
+func (p Plan) owner() chat.Caller { return chat.Caller{User: p.Owner, Admin: p.Operator} }

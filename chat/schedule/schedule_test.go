@@ -1,0 +1,626 @@
+package schedule_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/internal/chattest"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// bench is a service for schedules on a core.
+type bench struct {
+	*chattest.Bench
+	*schedule.Service
+}
+
+func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
+	t.Helper()
+	b := chattest.New(t, change...)
+	return &bench{b, schedule.New(b.Service, b.Store)}
+}
+
+// work runs all tasks until the test ends.
+func (b *bench) work() {
+	b.T.Helper()
+	chattest.Work(b.T, b.Store, b.Bench.Service, b.Service)
+}
+
+// task runs a task twice, as a worker may that dies after its work.
+func (b *bench) task(kind string, payload any) {
+	b.T.Helper()
+	if pause := chattest.Do(b.T, b.Handlers()[kind], payload); pause > 0 {
+		b.T.Fatalf("%s waits for %v", kind, pause)
+	}
+}
+
+func (b *bench) later(user, group string, d chat.Draft, in time.Duration) schedule.Schedule {
+	b.T.Helper()
+	v, _, err := b.SendLater(b.Ctx, chattest.As(user), group, d, b.clock().Add(in))
+	b.Must(err)
+	return v
+}
+
+// clock is the clock of the store. That of the service is weeks behind: it decides nothing.
+func (b *bench) clock() time.Time {
+	b.T.Helper()
+	ms, err := b.Store.Clock(b.Ctx)
+	b.Must(err)
+	return time.UnixMilli(ms)
+}
+
+func (b *bench) schedule(user, id string) schedule.Schedule {
+	b.T.Helper()
+	v, err := b.Get(b.Ctx, chattest.As(user), id)
+	b.Must(err)
+	return v
+}
+
+// until waits for a schedule to be in a state.
+func (b *bench) until(user, id string, want schedule.State) schedule.Schedule {
+	b.T.Helper()
+	var v schedule.Schedule
+	harness.Eventually(b.T, 20*time.Second, fmt.Sprintf("the schedule is %s", want), func() error {
+		if v = b.schedule(user, id); v.State != want {
+			return fmt.Errorf("it is %s", v.State)
+		}
+		return nil
+	})
+	return v
+}
+
+// overdue makes the next occurrence of a schedule one that should have been some time ago.
+func (b *bench) overdue(id string, by time.Duration) schedule.Record {
+	b.T.Helper()
+	r, nowMs, err := b.Store.Schedule(b.Ctx, id)
+	b.Must(err)
+	r.NextMs = nowMs - by.Milliseconds()
+	r, err = b.Store.ChangeSchedule(b.Ctx, r)
+	b.Must(err)
+	return r
+}
+
+func (b *bench) fire(r schedule.Record) {
+	b.T.Helper()
+	b.task(schedule.TaskFire, schedule.FireTask{Schedule: r.ID, Version: r.Version})
+}
+
+func TestScheduledMessage(t *testing.T) {
+	b := newBench(t)
+	b.work()
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	m := b.Say("alice", "g", "x")
+	draft := chat.Draft{Body: new("later"), ClientID: "c", ReplyTo: m.ID, Mentions: []string{"bob"}, Data: json.RawMessage(`{"a": 1}`)}
+	at := b.clock().Add(300*time.Millisecond + 100) // not a whole millisecond: it is rounded up
+	v, duplicate, err := b.SendLater(b.Ctx, chattest.As("alice"), "g", draft, at)
+	b.Must(err)
+	if duplicate || v.State != schedule.Pending || v.NextAt == nil || v.NextAt.Before(at) || v.LastID != nil || v.At == nil || v.Owner != "alice" {
+		t.Errorf("got %+v, duplicate %v", v, duplicate)
+	}
+	again, duplicate, err := b.SendLater(b.Ctx, chattest.As("alice"), "g", draft, at)
+	if b.Must(err); !duplicate || again.ID != v.ID {
+		t.Errorf("again: got %+v, duplicate %v", again, duplicate)
+	}
+	other := draft
+	other.Body = new("other")
+	_, _, err = b.SendLater(b.Ctx, chattest.As("alice"), "g", other, at)
+	b.Refused("other content", err, chat.CodeKeyReused)
+	_, _, err = b.SendLater(b.Ctx, chattest.As("alice"), "g", draft, at.Add(time.Second))
+	b.Refused("another time", err, chat.CodeKeyReused)
+
+	v = b.until("alice", v.ID, schedule.Done)
+	if v.Sent != 1 || *v.LastID != m.ID+1 || v.NextAt != nil || v.LastError != nil {
+		t.Errorf("got %+v", v)
+	}
+	e := b.At("bob", "g", *v.LastID)
+	if e.From != "alice" || *e.Body != "later" || e.ClientID != "c" || e.ReplyTo != m.ID || string(e.Data) != `{"a":1}` || e.SentAt.Before(at) {
+		t.Errorf("got %+v, want what was planned, not before %v", e, at)
+	}
+	// The key is that of the message: a send with it gives the same message, and nothing new.
+	sent, err := b.Send(b.Ctx, chattest.As("alice"), "g", draft, "")
+	if b.Must(err); !sent.Duplicate || sent.ID != e.ID {
+		t.Errorf("a send with the same key: got %+v", sent)
+	}
+	direct, _, err := b.SendDirectLater(b.Ctx, chattest.As("alice"), "bob", chat.Direct{Body: new("psst")}, b.clock().Add(-time.Hour))
+	b.Must(err)
+	if direct = b.until("alice", direct.ID, schedule.Done); *direct.LastID == 0 {
+		t.Errorf("got %+v", direct)
+	}
+	harness.Eventually(t, 10*time.Second, "bob has the mention and the direct message", func() error {
+		if got := fmt.Sprint(b.ItemLines("bob")); !strings.Contains(got, "mention alice g") || !strings.Contains(got, "direct alice") {
+			return errors.New(got)
+		}
+		return nil
+	})
+}
+
+func TestScheduleDraftsAreChecked(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Direct = chat.DirectShared })
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	b.MakeGroup(chat.GroupDraft{ID: "news", Visibility: chat.Public, Post: chat.PostAdmins}, "alice", "bob")
+	now := b.clock()
+	body, soon := new("x"), new(now.Add(time.Hour))
+	tests := []struct {
+		name, user string
+		draft      schedule.Draft
+		want       chat.Code
+	}{
+		{"once", "bob", schedule.Draft{Group: "g", Body: body, At: soon}, ""},
+		{"again and again", "bob", schedule.Draft{User: "alice", Body: body, Cron: "0 9 * * *", Timezone: "Europe/Berlin", Misfire: schedule.MisfireSkip, Count: new(int64(3))}, ""},
+		{"data alone", "bob", schedule.Draft{Group: "g", Data: json.RawMessage(`{}`), At: soon}, ""},
+		{"nobody", "bob", schedule.Draft{Body: body, At: soon}, chat.CodeInvalid},
+		{"both", "bob", schedule.Draft{Group: "g", User: "alice", Body: body, At: soon}, chat.CodeInvalid},
+		{"never", "bob", schedule.Draft{Group: "g", Body: body}, chat.CodeInvalid},
+		{"at and cron", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Cron: "@daily"}, chat.CodeInvalid},
+		{"nothing", "bob", schedule.Draft{Group: "g", At: soon}, chat.CodeInvalid},
+		{"data to a user", "bob", schedule.Draft{User: "alice", Data: json.RawMessage(`{}`), At: soon}, chat.CodeInvalid},
+		{"a long body", "bob", schedule.Draft{Group: "g", Body: new(strings.Repeat("x", 16<<10+1)), At: soon}, chat.CodeTooLarge},
+		{"a bad group", "bob", schedule.Draft{Group: "a:b", Body: body, At: soon}, chat.CodeInvalid},
+		{"a bad user", "bob", schedule.Draft{User: "{}", Body: body, At: soon}, chat.CodeInvalid},
+		{"no such group", "bob", schedule.Draft{Group: "h", Body: body, At: soon}, chat.CodeNotFound},
+		{"a private group of others", "cid", schedule.Draft{Group: "g", Body: body, At: soon}, chat.CodeNotFound},
+		{"a public group of others", "cid", schedule.Draft{Group: "news", Body: body, At: soon}, chat.CodeForbidden},
+		{"only admins post", "bob", schedule.Draft{Group: "news", Body: body, At: soon}, chat.CodeForbidden},
+		{"a stranger", "cid", schedule.Draft{User: "alice", Body: body, At: soon}, chat.CodeForbidden},
+		{"366 days ahead", "bob", schedule.Draft{Group: "g", Body: body, At: new(now.Add(366 * 24 * time.Hour))}, ""},
+		{"more", "bob", schedule.Draft{Group: "g", Body: body, At: new(now.Add(366*24*time.Hour + time.Minute))}, chat.CodeOutOfRange},
+		{"the end of time", "bob", schedule.Draft{Group: "g", Body: body, At: new(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))}, chat.CodeOutOfRange},
+		{"the beginning", "bob", schedule.Draft{Group: "g", Body: body, At: new(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))}, ""},
+		{"no cron", "bob", schedule.Draft{Group: "g", Body: body, Cron: "every day"}, chat.CodeInvalid},
+		{"no such day", "bob", schedule.Draft{Group: "g", Body: body, Cron: "0 0 30 2 *"}, chat.CodeInvalid},
+		{"no such zone", "bob", schedule.Draft{Group: "g", Body: body, Cron: "@daily", Timezone: "Mars"}, chat.CodeInvalid},
+		{"a zone for once", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Timezone: "UTC"}, chat.CodeInvalid},
+		{"a count for once", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Count: new(int64(1))}, chat.CodeInvalid},
+		{"until for once", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Until: soon}, chat.CodeInvalid},
+		{"a bad misfire", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Misfire: "maybe"}, chat.CodeInvalid},
+		{"no count", "bob", schedule.Draft{Group: "g", Body: body, Cron: "@daily", Count: new(int64(0))}, chat.CodeOutOfRange},
+		{"until before the first", "bob", schedule.Draft{Group: "g", Body: body, Cron: "@yearly", Until: new(now.Add(time.Minute))}, chat.CodeOutOfRange},
+	}
+	for _, test := range tests {
+		_, err := b.Create(b.Ctx, chattest.As(test.user), test.draft)
+		b.Refused(test.name, err, test.want)
+	}
+	for _, kind := range []chat.Kind{chat.Edit, chat.Delete, chat.Reaction, chat.Notice} {
+		_, _, err := b.SendLater(b.Ctx, chattest.As("bob"), "g", chat.Draft{Kind: kind, Target: 1, Body: body, Emoji: "x"}, *soon)
+		b.Refused(string(kind), err, chat.CodeInvalid)
+	}
+	_, _, err := b.SendLater(b.Ctx, chattest.As("bob"), "g", chat.Draft{Body: body, ReplyTo: 99}, *soon)
+	b.Refused("a reply to nothing", err, chat.CodeOutOfRange)
+}
+
+func TestScheduleRecurs(t *testing.T) {
+	b := newBench(t)
+	b.work()
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
+	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{Group: "g", Body: new("tick"), Cron: "* * * * * *", Count: new(int64(3))})
+	b.Must(err)
+	first := *v.NextAt
+	v = b.until("alice", v.ID, schedule.Done)
+	if v.Sent != 3 || v.Missed != 0 || v.Timezone != "UTC" || *v.LastID != 4 {
+		t.Errorf("got %+v, want three messages", v)
+	}
+	for id := range int64(3) {
+		due := first.Add(time.Duration(id) * time.Second)
+		if e := b.At("alice", "g", 2+id); e.SentAt.Before(due) || e.SentAt.After(due.Add(5*time.Second)) {
+			t.Errorf("message %d: got %v, want soon after %v", id, e.SentAt, due)
+		}
+	}
+}
+
+func TestScheduleMissed(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(1000))}, "alice")
+	make := func(d schedule.Draft) string {
+		t.Helper()
+		d.Group, d.Body = "g", new("x")
+		if d.Cron == "" {
+			d.At = new(b.clock().Add(time.Hour))
+		}
+		v, err := b.Create(b.Ctx, chattest.As("alice"), d)
+		b.Must(err)
+		return v.ID
+	}
+	tests := []struct {
+		name   string
+		draft  schedule.Draft
+		late   time.Duration
+		state  schedule.State
+		sent   int64
+		missed int64 // 10 more may be missed while the test runs
+	}{
+		{"a little late", schedule.Draft{Cron: "* * * * *", Misfire: schedule.MisfireSkip}, 2 * time.Second, schedule.Pending, 1, 0},
+		{"sent late, once for all", schedule.Draft{Cron: "* * * * * *"}, 100 * time.Second, schedule.Pending, 1, 100},
+		{"skipped", schedule.Draft{Cron: "* * * * * *", Misfire: schedule.MisfireSkip}, 100 * time.Second, schedule.Pending, 0, 101},
+		{"once, sent late", schedule.Draft{}, time.Hour, schedule.Done, 1, 0},
+		{"once, skipped", schedule.Draft{Misfire: schedule.MisfireSkip}, time.Hour, schedule.Failed, 0, 0},
+		{"the last of a count", schedule.Draft{Cron: "* * * * * *", Count: new(int64(1))}, 100 * time.Second, schedule.Done, 1, 100},
+		{"a count that was skipped is left", schedule.Draft{Cron: "* * * * * *", Count: new(int64(1)), Misfire: schedule.MisfireSkip}, 100 * time.Second, schedule.Pending, 0, 101},
+		{"missed for days", schedule.Draft{Cron: "* * * * * *"}, 30 * 24 * time.Hour, schedule.Pending, 1, 10_000},
+	}
+	for _, test := range tests {
+		last := b.PullFrom("alice", "g", "0", 1).Last
+		r := b.overdue(make(test.draft), test.late)
+		b.fire(r)
+		v := b.schedule("alice", r.ID)
+		if v.State != test.state || v.Sent != test.sent || v.Missed < test.missed || v.Missed > test.missed+10 {
+			t.Errorf("%s: got %s, sent %d, missed %d, want %s, %d, %d", test.name, v.State, v.Sent, v.Missed, test.state, test.sent, test.missed)
+		}
+		if got := b.PullFrom("alice", "g", "0", 1).Last - last; got != test.sent {
+			t.Errorf("%s: got %d messages, want %d", test.name, got, test.sent)
+		}
+		if skipped := test.sent == 0; skipped != (v.LastError != nil) || skipped && *v.LastError != "missed" {
+			t.Errorf("%s: got last_error %v", test.name, v.LastError)
+		}
+		if test.state == schedule.Pending && !v.NextAt.After(b.clock().Add(-test.late)) {
+			t.Errorf("%s: got next_at %v, want one to come", test.name, v.NextAt)
+		}
+	}
+	// What is over by until is not sent either.
+	r := b.overdue(make(schedule.Draft{Cron: "* * * * * *", Until: new(b.clock().Add(time.Hour))}), 100*time.Second)
+	r.Plan.UntilMs = b.clock().Add(-time.Second).UnixMilli()
+	r, err := b.Store.ChangeSchedule(b.Ctx, r)
+	b.Must(err)
+	b.fire(r)
+	if v := b.schedule("alice", r.ID); v.State != schedule.Done || v.Sent != 0 {
+		t.Errorf("after until: got %+v", v)
+	}
+}
+
+func TestScheduleChanges(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	change := func(id string, c schedule.Change) schedule.Schedule {
+		t.Helper()
+		v, err := b.Change(b.Ctx, chattest.As("alice"), id, c)
+		b.Must(err)
+		return v
+	}
+	once := b.later("alice", "g", chat.Draft{Body: new("x"), Mentions: []string{"bob"}}, time.Hour).ID
+	at := b.clock().Add(2 * time.Hour).Truncate(time.Millisecond)
+	v := change(once, schedule.Change{At: &at, Body: new("y")})
+	if *v.Body != "y" || !v.NextAt.Equal(at) || !v.At.Equal(at) || len(v.Mentions) != 1 {
+		t.Errorf("moved: got %+v", v)
+	}
+	if v = change(once, schedule.Change{Paused: new(true)}); v.State != schedule.Paused || v.NextAt != nil {
+		t.Errorf("paused: got %+v", v)
+	}
+	if v = change(once, schedule.Change{Paused: new(false)}); v.State != schedule.Pending || !v.NextAt.Equal(at) {
+		t.Errorf("goes on: got %+v", v)
+	}
+	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Body: new("x"), Cron: "0 0 9 * * *", Timezone: "Asia/Tokyo"})
+	b.Must(err)
+	if !v.NextAt.Equal(nextAt(b.clock(), 0)) {
+		t.Errorf("nine in Tokyo: got %v", v.NextAt)
+	}
+	again := v.ID
+	if v = change(again, schedule.Change{Timezone: new("UTC")}); !v.NextAt.Equal(nextAt(b.clock(), 9)) {
+		t.Errorf("nine in UTC: got %v", v.NextAt)
+	}
+	if v = change(again, schedule.Change{Data: json.RawMessage(`[1]`), Misfire: new(schedule.MisfireSkip)}); !v.NextAt.Equal(nextAt(b.clock(), 9)) || string(v.Data) != `[1]` {
+		t.Errorf("with data: got %+v", v)
+	}
+	if v = change(again, schedule.Change{Data: json.RawMessage(`null`)}); v.Data != nil {
+		t.Errorf("without data: got %+v", v)
+	}
+	for _, test := range []struct {
+		name, id string
+		change   schedule.Change
+		want     chat.Code
+	}{
+		{"at of what recurs", again, schedule.Change{At: &at}, chat.CodeInvalid},
+		{"cron of what fires once", once, schedule.Change{Cron: new("@daily")}, chat.CodeInvalid},
+		{"zone of what fires once", once, schedule.Change{Timezone: new("UTC")}, chat.CodeInvalid},
+		{"a year and more ahead", once, schedule.Change{At: new(at.AddDate(1, 0, 2))}, chat.CodeOutOfRange},
+		{"no body", once, schedule.Change{Body: new("")}, chat.CodeInvalid},
+		{"no zone", again, schedule.Change{Timezone: new("Mars")}, chat.CodeInvalid},
+		{"until before the next", again, schedule.Change{Until: new(b.clock())}, chat.CodeOutOfRange},
+		{"another's", once, schedule.Change{}, chat.CodeNotFound},
+		{"none", "p00-none", schedule.Change{}, chat.CodeNotFound},
+		{"no id", "a:b", schedule.Change{}, chat.CodeInvalid},
+	} {
+		by := chattest.As("alice")
+		if test.name == "another's" {
+			by = chattest.As("bob")
+		}
+		_, err := b.Change(b.Ctx, by, test.id, test.change)
+		b.Refused(test.name, err, test.want)
+	}
+	for range 2 {
+		v, err = b.SendNow(b.Ctx, chattest.As("alice"), again, "k") // the second time as after an answer that was lost
+		b.Must(err)
+	}
+	if v.Sent != 1 || v.State != schedule.Pending || !v.NextAt.Equal(nextAt(b.clock(), 9)) {
+		t.Errorf("sent now, the plan stays: got %+v", v)
+	}
+	for range 2 {
+		v, err = b.SendNow(b.Ctx, chattest.As("alice"), once, "k")
+		b.Must(err)
+	}
+	if v.Sent != 1 || v.State != schedule.Done || *b.At("bob", "g", *v.LastID).Body != "y" {
+		t.Errorf("sent now: got %+v", v)
+	}
+	for _, key := range []string{"", "other"} {
+		_, err = b.SendNow(b.Ctx, chattest.As("alice"), once, key)
+		b.Refused("sent already", err, chat.CodeConflict)
+	}
+	_, err = b.Change(b.Ctx, chattest.As("alice"), once, schedule.Change{At: &at})
+	b.Refused("moved too late", err, chat.CodeConflict)
+	b.Refused("cancelled too late", b.Cancel(b.Ctx, chattest.As("alice"), once), chat.CodeConflict)
+	b.Refused("cancelled by another", b.Cancel(b.Ctx, chattest.As("bob"), again), chat.CodeNotFound)
+	b.Must(b.Cancel(b.Ctx, chattest.Operator("root"), again))
+	b.Must(b.Cancel(b.Ctx, chattest.As("alice"), again))
+	_, err = b.SendNow(b.Ctx, chattest.As("alice"), again, "")
+	b.Refused("cancelled, then sent", err, chat.CodeConflict)
+	list, err := b.List(b.Ctx, chattest.As("alice"), 0, "")
+	if b.Must(err); len(list.Items) != 2 {
+		t.Errorf("got %d schedules, want the two that ended", len(list.Items))
+	}
+}
+
+// TestScheduleChangeKeepsWhatIsDue: an occurrence whose time has come, and that no worker got to yet, is lost by no change but one
+// of its times.
+func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
+	b := newBench(t)
+	// Whatever the time of day, nothing else is due before the until of an hour.
+	inHalfAYear := fmt.Sprintf("0 9 1 %d *", (b.clock().Month()+5)%12+1)
+	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Body: new("x"), Cron: inHalfAYear, Timezone: "Asia/Tokyo"})
+	b.Must(err)
+	due := b.overdue(v.ID, 2*time.Second).NextMs
+	for _, c := range []schedule.Change{
+		{Until: new(b.clock().Add(time.Hour))},
+		{Cron: &inHalfAYear, Timezone: new("Asia/Tokyo"), Misfire: new(schedule.MisfireSkip), Count: new(int64(2)), Body: new("y")},
+	} {
+		v, err = b.Change(b.Ctx, chattest.As("alice"), v.ID, c)
+		if b.Must(err); v.NextAt.UnixMilli() != due {
+			t.Errorf("got %v for the next, want the one at %v", v.NextAt, chat.TimeMs(due))
+		}
+	}
+	_, err = b.Change(b.Ctx, chattest.As("alice"), v.ID, schedule.Change{Until: new(time.UnixMilli(due - 1))})
+	b.Refused("until before what is due", err, chat.CodeOutOfRange)
+	r, _, err := b.Store.Schedule(b.Ctx, v.ID)
+	b.Must(err)
+	b.fire(r)
+	if v = b.schedule("alice", v.ID); v.Sent != 1 || v.State != schedule.Done {
+		t.Errorf("got %+v, want it sent, and nothing more before until", v)
+	}
+	v, err = b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Body: new("x"), Cron: "@yearly"})
+	b.Must(err)
+	_, err = b.Change(b.Ctx, chattest.As("alice"), v.ID, schedule.Change{Paused: new(true)})
+	b.Must(err)
+	_, err = b.Change(b.Ctx, chattest.As("alice"), v.ID, schedule.Change{Until: new(b.clock().Add(time.Minute))})
+	b.Refused("until before the next of a paused one", err, chat.CodeOutOfRange)
+	b.Must(b.Cancel(b.Ctx, chattest.As("alice"), v.ID))
+}
+
+// nextAt is the next time that a clock in UTC shows an hour.
+func nextAt(after time.Time, hour int) time.Time {
+	day := after.UTC().Truncate(24 * time.Hour)
+	for at := day.Add(time.Duration(hour) * time.Hour); ; at = at.AddDate(0, 0, 1) {
+		if at.After(after) {
+			return at
+		}
+	}
+}
+
+// TestScheduleOfWhoIsOut: rights are those of the moment of the firing, and the owner is told of a refusal, once.
+func TestScheduleOfWhoIsOut(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	id := b.later("bob", "g", chat.Draft{Body: new("still here")}, time.Hour).ID
+	b.Must(b.RemoveMember(b.Ctx, chattest.As("alice"), "g", "bob"))
+	last := b.PullFrom("alice", "g", "0", 1).Last
+	_, err := b.SendNow(b.Ctx, chattest.As("bob"), id, "")
+	b.Refused("sent now", err, chat.CodeNotFound)
+	r := b.overdue(id, 0)
+	b.fire(r)
+	if v := b.schedule("bob", id); v.State != schedule.Failed || *v.LastError != "not_found" {
+		t.Errorf("got %+v", v)
+	}
+	if got := b.PullFrom("alice", "g", "0", 1).Last; got != last {
+		t.Errorf("got %d entries, want %d: who is out has written", got, last)
+	}
+	b.work()
+	harness.Eventually(t, 10*time.Second, "bob is told", func() error {
+		if len(b.ItemLines("bob")) == 0 {
+			return errors.New("nothing")
+		}
+		return nil
+	})
+	b.task(schedule.TaskFailed, schedule.FailedTask{Schedule: id, Version: r.Version, Owner: "bob", Group: "g", AtMs: r.NextMs, Code: chat.CodeNotFound})
+	batch, err := b.Inbox(b.Ctx, chattest.As("bob"), nil, 0)
+	b.Must(err)
+	var told []chat.Item
+	for _, raw := range batch.Items {
+		var it chat.Item
+		if b.Must(json.Unmarshal(raw, &it)); it.Kind == chat.ItemScheduleFailed {
+			told = append(told, it)
+		}
+	}
+	if len(told) != 1 || told[0].From != "" || told[0].Group != "g" || told[0].Body == nil {
+		t.Fatalf("got %+v, want one item", told)
+	}
+	want := fmt.Sprintf(`{"schedule":%q,"group":"g","at":%q,"code":"not_found"}`, id, chat.TimeMs(r.NextMs).UTC().Format(chat.TimeLayout))
+	if got := string(told[0].Data); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestOneScheduleHoldsUpNoOther: what cannot be read is a dead letter; the others fire.
+func TestOneScheduleHoldsUpNoOther(t *testing.T) {
+	b := newBench(t)
+	var ids []string
+	for range 20 {
+		v, _, err := b.SendDirectLater(b.Ctx, chattest.As("alice"), "bob", chat.Direct{Body: new("x")}, b.clock().Add(500*time.Millisecond))
+		b.Must(err)
+		ids = append(ids, v.ID)
+	}
+	for _, id := range ids[:10] {
+		b.Must(b.Store.Client().Eval(b.Ctx, `return redis.call('HSET', KEYS[1], 'plan', '{"owner":')`, []string{"chat:{p00}:s:" + id}).Err())
+	}
+	b.work()
+	for _, id := range ids[10:] {
+		b.until("alice", id, schedule.Done)
+	}
+	client, err := queue.NewClient(queue.Options{Client: b.Store.Client()})
+	b.Must(err)
+	harness.Eventually(t, 10*time.Second, "ten are dead", func() error {
+		stats, err := client.Stats(b.Ctx)
+		b.Must(err)
+		if stats.Dead != 10 {
+			return fmt.Errorf("%d are", stats.Dead)
+		}
+		return nil
+	})
+	if got := len(b.ItemLines("bob")); got != 10 {
+		t.Errorf("got %d items, want 10", got)
+	}
+}
+
+// TestSchedulesRace lets two nodes fire what is cancelled and moved at the same time, while answers of the store are lost. Each
+// ends as its caller was told: cancelled and never sent, or sent once, not before the time it was moved to.
+func TestSchedulesRace(t *testing.T) {
+	const schedules = 150
+	redis := redistest.Start(t)
+	proxy := redistest.StartProxy(t, redis.Addr, 0)
+	node := func(url string, ahead time.Duration) *bench {
+		b := chattest.Open(t, url, func(o *chat.Options) {
+			o.Now = func() int64 { return time.Now().Add(ahead).UnixMilli() }
+		})
+		return &bench{b, schedule.New(b.Service, b.Store)}
+	}
+	b := node(redis.URL(), 0) // what is looked at is looked at without the proxy
+	var nodes []*schedule.Service
+	for _, ahead := range []time.Duration{-time.Hour, time.Hour} { // clocks of nodes decide nothing
+		other := node(proxy.URL(), ahead)
+		other.work()
+		nodes = append(nodes, other.Service)
+	}
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(10_000))}, "alice")
+	proxy.Lose("evalsha", 7)
+
+	var mu sync.Mutex
+	notBefore, cancelled := map[string]time.Time{}, map[string]bool{}
+	var running sync.WaitGroup
+	for w := range 6 {
+		service := nodes[w%2]
+		running.Go(func() {
+			for i := range schedules / 6 {
+				key := fmt.Sprintf("%d-%d", w, i)
+				at := b.clock().Add(time.Duration(i%5*4) * time.Millisecond) // about when it is cancelled or moved
+				var v schedule.Schedule
+				if err := retried(func() (err error) {
+					v, _, err = service.SendLater(b.Ctx, chattest.As("alice"), "g", chat.Draft{Body: &key, ClientID: key}, at)
+					return err
+				}); err != nil {
+					t.Errorf("%s: %v", key, err)
+					continue
+				}
+				gone := false
+				switch i % 3 {
+				case 1:
+					err := retried(func() error { return service.Cancel(b.Ctx, chattest.As("alice"), v.ID) })
+					if gone = err == nil; !gone && !errors.Is(err, chat.ErrConflict) {
+						t.Errorf("cancel: %v", err)
+					}
+				case 2:
+					to := b.clock().Add(100 * time.Millisecond)
+					err := retried(func() error {
+						_, err := service.Change(b.Ctx, chattest.As("alice"), v.ID, schedule.Change{At: &to})
+						return err
+					})
+					if err == nil {
+						at = to
+					} else if !errors.Is(err, chat.ErrConflict) {
+						t.Errorf("move: %v", err)
+					}
+				}
+				mu.Lock()
+				notBefore[key], cancelled[key] = at, gone
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	want, gone := 0, 0
+	for key := range notBefore {
+		if cancelled[key] {
+			gone++
+		} else {
+			want++
+		}
+	}
+	harness.Eventually(t, 20*time.Second, "all have fired", func() error {
+		if last := b.PullFrom("alice", "g", "0", 1).Last - 1; int(last) < want {
+			return fmt.Errorf("%d of %d", last, want)
+		}
+		return nil
+	})
+	batch := b.PullFrom("alice", "g", "1", 1000)
+	if len(batch.Messages) != want {
+		t.Errorf("got %d messages, want %d", len(batch.Messages), want)
+	}
+	for _, m := range batch.Messages {
+		var e chat.Entry
+		b.Must(json.Unmarshal(m.JSON, &e))
+		if cancelled[e.ClientID] {
+			t.Errorf("%s was cancelled, and sent", e.ClientID)
+		}
+		if at := notBefore[e.ClientID]; e.SentAt.Before(at.Truncate(time.Millisecond)) {
+			t.Errorf("%s: sent at %v, want not before %v", e.ClientID, e.SentAt, at)
+		}
+		delete(notBefore, e.ClientID)
+	}
+	if len(notBefore) != gone {
+		t.Errorf("%d were not sent, %d cancelled", len(notBefore), gone)
+	}
+	t.Logf("%d sent, %d cancelled, %d answers lost", want, gone, proxy.Lost())
+	if proxy.Lost() < 20 || gone == 0 || want == schedules {
+		t.Error("too little happened to show anything")
+	}
+}
+
+// retried repeats a call whose outcome is unknown, as a client does.
+func retried(call func() error) error {
+	for {
+		if err := call(); chat.CodeOf(err) != chat.CodeUnavailable {
+			return err
+		}
+	}
+}
+
+func TestScheduleIsForgotten(t *testing.T) {
+	b := newBench(t)
+	v, _, err := b.SendDirectLater(b.Ctx, chattest.As("alice"), "bob", chat.Direct{Body: new("x")}, b.clock().Add(time.Hour))
+	b.Must(err)
+	b.task(schedule.TaskForget, schedule.FireTask{Schedule: v.ID})
+	b.schedule("alice", v.ID)
+	b.Must(b.Cancel(b.Ctx, chattest.As("alice"), v.ID))
+	b.task(schedule.TaskForget, schedule.FireTask{Schedule: v.ID})
+	_, err = b.Get(b.Ctx, chattest.As("alice"), v.ID)
+	b.Refused("forgotten", err, chat.CodeNotFound)
+}
+
+// TestFiringWaitsForTheStore: as long as the store cannot be reached no run counts as failed, so that an outage makes no
+// schedule a dead letter.
+func TestFiringWaitsForTheStore(t *testing.T) {
+	b := newBench(t)
+	b.Must(b.Store.Close())
+	err := b.Handlers()[schedule.TaskFire].Run(b.Ctx, chat.TaskRun{Payload: []byte(`{"schedule":"p00-x","version":1}`)})
+	var later *chat.Postponed
+	if !errors.As(err, &later) || later.Cause != nil || later.After <= 0 {
+		t.Errorf("got %v, want it postponed without an attempt", err)
+	}
+}
+
+func TestTasksRefuseGarbage(t *testing.T) {
+	chattest.RefuseGarbage(t, newBench(t).Handlers())
+}

@@ -1,0 +1,298 @@
+package schedule
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// changeTries bounds how often a change is begun anew because the schedule fired or changed meanwhile.
+const changeTries = 8
+
+// Service plans messages and sends them when they are due. Its methods may be called from many goroutines.
+type Service struct {
+	core  *chat.Service
+	store Store
+	opt   chat.Options
+}
+
+// New makes a Service that sends with the rights and limits of core.
+func New(core *chat.Service, store Store) *Service {
+	return &Service{core: core, store: store, opt: core.Options()}
+}
+
+// Handlers are the tasks of schedules, by kind.
+func (s *Service) Handlers() map[string]chat.TaskKind {
+	return map[string]chat.TaskKind{
+		TaskFire:   chat.Patient(s.fire),
+		TaskFailed: chat.Handle(s.reportFailed),
+		TaskForget: chat.Handle(s.forget),
+	}
+}
+
+var errNotFound = &chat.Error{Code: chat.CodeNotFound, Message: "no such schedule"}
+
+// Create plans a message to a group or a user, once or again and again. The caller must be allowed to send it now;
+// it is checked again whenever it fires.
+func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule, error) {
+	if (d.At == nil) == (d.Cron == "") {
+		return Schedule{}, chat.Invalid("at, cron: one of the two")
+	}
+	if d.Cron == "" && d.Timezone != "" {
+		return Schedule{}, chat.Invalid("timezone: only with cron")
+	}
+	p, err := s.newPlan(ctx, by, d.Group, d.User, chat.Draft{Body: d.Body, Data: d.Data})
+	if err != nil {
+		return Schedule{}, err
+	}
+	p.Cron, p.Timezone = d.Cron, d.Timezone
+	if d.Misfire != "" {
+		if err := p.setMisfire(d.Misfire); err != nil {
+			return Schedule{}, err
+		}
+	}
+	if err := p.setBounds(d.Until, d.Count); err != nil {
+		return Schedule{}, err
+	}
+	key := ""
+	if d.Key != "" {
+		key = "request " + d.Key
+	}
+	v, _, err := s.plan(ctx, p, d.At, key)
+	return v, err
+}
+
+// SendLater plans a send: the message, with the same client_id, is sent at a time. A key that is known gives the schedule
+// again.
+func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, d chat.Draft, at time.Time) (v Schedule, duplicate bool, err error) {
+	p, err := s.newPlan(ctx, by, group, "", d)
+	if err != nil {
+		return Schedule{}, false, err
+	}
+	return s.plan(ctx, p, &at, p.sendKey())
+}
+
+// SendDirectLater plans an item in someone's inbox, as SendLater does.
+func (s *Service) SendDirectLater(ctx context.Context, by chat.Caller, to string, d chat.Direct, at time.Time) (v Schedule, duplicate bool, err error) {
+	p, err := s.newPlan(ctx, by, "", to, chat.Draft{Kind: chat.Text, Body: d.Body, Data: d.Data, ClientID: d.ClientID})
+	if err != nil {
+		return Schedule{}, false, err
+	}
+	return s.plan(ctx, p, &at, p.sendKey())
+}
+
+// sendKey names the schedule of a send after the client_id.
+func (p Plan) sendKey() string {
+	if p.ClientID == "" {
+		return ""
+	}
+	return "send " + p.ClientID
+}
+
+// plan lets the store make the schedule of a plan, by the clock of the store.
+func (s *Service) plan(ctx context.Context, p Plan, at *time.Time, key string) (v Schedule, duplicate bool, err error) {
+	nowMs, err := s.store.Clock(ctx)
+	if err != nil {
+		return Schedule{}, false, chat.AsError(err)
+	}
+	var nextMs int64
+	if at != nil {
+		nextMs, err = p.once(*at, nowMs)
+	} else {
+		nextMs, err = p.again(nowMs)
+	}
+	if err != nil {
+		return Schedule{}, false, err
+	}
+	r, duplicate, err := s.store.CreateSchedule(ctx, NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.content()})
+	if err != nil {
+		return Schedule{}, false, chat.AsError(err)
+	}
+	return r.view(), duplicate, nil
+}
+
+// List lists the caller's schedules, the oldest first; those that ended stay for a day.
+func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor string) (chat.List[Schedule], error) {
+	if err := chat.CheckCaller(by); err != nil {
+		return chat.List[Schedule]{}, err
+	}
+	limit, err := s.opt.Limits.Page(limit)
+	if err != nil {
+		return chat.List[Schedule]{}, err
+	}
+	records, next, err := s.store.Schedules(ctx, by.User, cursor, limit, s.opt.Limits.PageBytesMax)
+	if err != nil {
+		return chat.List[Schedule]{}, chat.AsError(err)
+	}
+	list := chat.List[Schedule]{Next: next}
+	for _, r := range records {
+		list.Items = append(list.Items, r.view())
+	}
+	return list, nil
+}
+
+// Get shows one to its owner, and to operators.
+func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Schedule, error) {
+	r, _, err := s.record(ctx, by, id)
+	return r.view(), err
+}
+
+// record reads the record of a schedule of the caller's.
+func (s *Service) record(ctx context.Context, by chat.Caller, id string) (Record, int64, error) {
+	if err := chat.CheckCaller(by); err != nil {
+		return Record{}, 0, err
+	}
+	if !chat.ValidID(id) {
+		return Record{}, 0, chat.Invalid("schedule: not a valid id")
+	}
+	r, nowMs, err := s.store.Schedule(ctx, id)
+	switch {
+	case errors.Is(err, chat.ErrNotFound), err == nil && r.Plan.Owner != by.User && !by.Admin:
+		return Record{}, 0, errNotFound
+	case err != nil:
+		return Record{}, 0, chat.AsError(err)
+	}
+	return r, nowMs, nil
+}
+
+// Change changes what is pending or paused. ErrConflict for what has ended.
+func (s *Service) Change(ctx context.Context, by chat.Caller, id string, c Change) (Schedule, error) {
+	for range changeTries {
+		r, nowMs, err := s.record(ctx, by, id)
+		if err != nil {
+			return Schedule{}, err
+		}
+		if r.State.Ended() {
+			return Schedule{}, chat.Errorf(chat.CodeConflict, "the schedule is %s", r.State)
+		}
+		if err := s.change(&r, c, nowMs); err != nil {
+			return Schedule{}, err
+		}
+		r, err = s.store.ChangeSchedule(ctx, r)
+		if err == nil {
+			return r.view(), nil
+		}
+		if !errors.Is(err, chat.ErrConflict) {
+			return Schedule{}, s.notThere(err)
+		}
+	}
+	return Schedule{}, chat.ErrConflict
+}
+
+// notThere names what was not found.
+func (s *Service) notThere(err error) error {
+	if errors.Is(err, chat.ErrNotFound) {
+		return errNotFound
+	}
+	return chat.AsError(err)
+}
+
+// change applies a change to a record that has not ended.
+func (s *Service) change(r *Record, c Change, nowMs int64) error {
+	p := &r.Plan
+	if c.Body != nil || c.Data != nil {
+		if err := s.changeContent(p, c); err != nil {
+			return err
+		}
+	}
+	if c.Misfire != nil {
+		if err := p.setMisfire(*c.Misfire); err != nil {
+			return err
+		}
+	}
+	if c.At != nil && p.recurs() {
+		return chat.Invalid("at: the schedule recurs; change its cron")
+	}
+	moved, err := p.setCron(c.Cron, c.Timezone)
+	if err != nil {
+		return err
+	}
+	if err := p.setBounds(c.Until, c.Count); err != nil {
+		return err
+	}
+	if p.Count > 0 && r.Fired >= p.Count {
+		return chat.Errorf(chat.CodeOutOfRange, "count: it has fired %d times", r.Fired)
+	}
+	was := r.State
+	if c.Paused != nil {
+		if r.State = Pending; *c.Paused {
+			r.State = Paused
+		}
+	}
+	resumes := was == Paused && r.State == Pending
+	switch {
+	case c.At != nil:
+		r.NextMs, err = p.once(*c.At, nowMs)
+	case moved, p.recurs() && resumes, c.Until != nil && r.State == Paused:
+		r.NextMs, err = p.again(nowMs)
+	case c.Until != nil && r.NextMs > p.UntilMs:
+		err = errUntil // else the next occurrence stays: it may be due already
+	}
+	return err
+}
+
+// changeContent checks a new body or new data as that of a send.
+func (s *Service) changeContent(p *Plan, c Change) error {
+	if c.Body != nil {
+		p.Body = c.Body
+	}
+	if c.Data != nil {
+		p.Data = c.Data
+	}
+	e, err := s.core.DraftEntry(p.owner(), p.Group, p.draft())
+	if err != nil {
+		return err
+	}
+	p.Body, p.Data = e.Body, e.Data
+	return nil
+}
+
+// Cancel ends a schedule: once it has returned, nothing fires. Repeating it is harmless; ErrConflict for one that
+// ended otherwise.
+func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
+	if _, _, err := s.record(ctx, by, id); err != nil {
+		return err
+	}
+	err := s.store.CancelSchedule(ctx, id)
+	if errors.Is(err, chat.ErrConflict) {
+		return chat.Errorf(chat.CodeConflict, "the schedule has fired to its end")
+	}
+	return s.notThere(err)
+}
+
+// SendNow sends now what is pending or paused, with the rights of its owner. One that fires once has ended then; one
+// that recurs keeps its plan. A refusal is returned and changes nothing. A repeat with the same key, unless it is empty, sends
+// nothing further: the schedule remembers the newest of them.
+func (s *Service) SendNow(ctx context.Context, by chat.Caller, id, key string) (Schedule, error) {
+	request := rand.Text()
+	if key != "" {
+		request = chat.Hash([]byte(by.User), []byte(key))
+	}
+	for range changeTries {
+		r, nowMs, err := s.record(ctx, by, id)
+		if err != nil {
+			return Schedule{}, err
+		}
+		if r.State.Ended() && key == "" {
+			return Schedule{}, chat.Errorf(chat.CodeConflict, "the schedule is %s", r.State)
+		}
+		f, err := s.newFiring(ctx, r, nowMs)
+		if err != nil {
+			return Schedule{}, err
+		}
+		f.Run = request
+		_, err = s.store.Fire(ctx, f)
+		switch {
+		case err == nil:
+			return s.Get(ctx, by, id)
+		case !errors.Is(err, chat.ErrConflict):
+			return Schedule{}, chat.AsError(err)
+		case r.State.Ended():
+			return Schedule{}, chat.Errorf(chat.CodeConflict, "the schedule is %s", r.State)
+		}
+	}
+	return Schedule{}, chat.ErrConflict
+}
