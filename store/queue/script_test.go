@@ -319,6 +319,29 @@ func TestUniqueCoalescesUntilClaimed(t *testing.T) {
 	})
 }
 
+// A task that is not put in, because its id is there, does not take its unique key either.
+func TestKnownTaskTakesNoUniqueKey(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c, id := newClient(t, o), NewID(0)
+		known := []Task{{Kind: "k", ID: id, Unique: "first"}, {Kind: "k", ID: id, Unique: "second"}}
+		put, err := c.EnqueueAll(context.Background(), known) // known within the batch
+		if want := []bool{true, false}; err != nil || !slices.Equal(put, want) {
+			t.Fatalf("put in %v, %v, want %v", put, err, want)
+		}
+		if _, ok, err := c.Enqueue(context.Background(), Task{Kind: "k", ID: id, Unique: "third"}); ok || err != nil {
+			t.Fatalf("put in %v, %v, want false", ok, err)
+		}
+		for _, key := range []string{"second", "third"} {
+			if _, ok, err := c.Enqueue(context.Background(), Task{Kind: "k", ID: NewID(0), Unique: key}); !ok || err != nil {
+				t.Errorf("the key %q is free: put in %v, %v, want true", key, ok, err)
+			}
+		}
+		if _, ok, err := c.Enqueue(context.Background(), Task{Kind: "k", ID: NewID(0), Unique: "first"}); ok || err != nil {
+			t.Errorf("the key of the task that waits: put in %v, %v, want false", ok, err)
+		}
+	})
+}
+
 func TestFirstInFirstOut(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)

@@ -397,18 +397,40 @@ func TestServerSurvivesARestartOfRedis(t *testing.T) {
 	}
 }
 
+// A worker that hears of nothing looks by itself, at the latest a second after it last did.
 func TestLostWakeUpCostsASecond(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)
 		done := make(chan struct{}, 1)
 		s.Handle("k", func(context.Context, Task) error { done <- struct{}{}; return nil })
 		start(t, s)
-		// What an enqueue leaves whose PUBLISH nobody got.
-		id := NewID(0)
-		poke(t, o.Client, s.keys[0].Counts(), "HSET", "enqueued", 1)
-		poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal 0 0 1 0 k \n")
-		poke(t, o.Client, s.keys[0].Ready(Normal), "RPUSH", id)
-		receive(t, "the task to run", done)
+		// What makes it look at its start may hide the first loss, but not the next ones.
+		for range 3 {
+			// What an enqueue leaves whose PUBLISH nobody got.
+			id, began := NewID(0), time.Now()
+			poke(t, o.Client, s.keys[0].Counts(), "HINCRBY", "enqueued", 1)
+			poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal 0 0 1 0 k \n")
+			poke(t, o.Client, s.keys[0].Ready(Normal), "RPUSH", id)
+			receive(t, "the task to run", done)
+			if took := time.Since(began); took > 5*time.Second { // a busy machine may be late, but not that late
+				t.Errorf("it took %v", took)
+			}
+			until(t, "the task to be settled", func() bool { return stats(t, s.Client).Leased == 0 })
+		}
+	})
+}
+
+// With nothing to do, the claim loop sleeps for a second at most.
+func TestClaimLoopSleepsASecond(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClaimer(newServer(t, o))
+		sleep := c.exec(t.Context())
+		for sleep == 0 { // it has looked
+			sleep = c.exec(t.Context())
+		}
+		if sleep > time.Second || c.pause > 0 {
+			t.Errorf("it sleeps for %v (a pause of %v after an error), want a second at most", sleep, c.pause)
+		}
 	})
 }
 
