@@ -21,11 +21,12 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"internal/node", "client", "store", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/queue", "store/embedded", "web", "web/auth", "static", "internal/deliver"},
+	"internal/node":           {"chat", "chat/...", "store", "store/queue", "store/embedded", "web", "web/auth", "web/ws", "static", "internal/deliver"},
 	"web":                     {"chat", "chat/...", "web/api", "web/auth", "web/problem", "web/wire"},
 	"web/auth":                {"chat", "internal/egress"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
+	"web/ws":                  {"chat", "chat/...", "web/auth", "web/problem", "web/wire"},
 	"store":                   {"chat", "chat/...", "store/queue", "store/script"},
 	"store/script":            {},
 	"store/script/scripttest": {"store/script"},

@@ -1,4 +1,4 @@
-// Package web is the HTTP layer: the routes of openapi.yaml bound to the domain, health, figures, the readable
-// documentation, and the websocket sessions. It translates at its edge, once: JSON to typed requests (web/wire), errors
+// Package web is the HTTP layer: the routes of openapi.yaml bound to the domain, health, figures and the readable
+// documentation; web/ws has the websocket. It translates at its edge, once: JSON to typed requests (web/wire), errors
 // of the domain to problem+json (web/problem), stored bytes to answers (batch.go). All handlers may run at once.
 package web

@@ -11,7 +11,6 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/web"
 )
 
 func in(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Nano) }
@@ -176,24 +175,4 @@ func TestScheduleLife(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	checkProblem(t, "a cursor of none", s.do(request{method: "GET", path: "/v1/schedules?cursor=x", user: "alice"}), 400, "invalid_request")
-}
-
-func TestWSDeliverAt(t *testing.T) {
-	n := startWS(t, web.SessionOptions{})
-	n.group(t, "g", "alice")
-	c, _ := n.hello(t, "alice", nil)
-	for i, want := range []bool{false, true} {
-		ref := fmt.Sprint(i)
-		c.put(map[string]any{"op": "send", "ref": ref, "group": "g", "body": "later", "client_id": "c", "deliver_at": "2026-01-01T00:00:00Z"})
-		f := c.answer(ref)
-		if f.Op != "ok" || f.Schedule == nil || f.Schedule.State != schedule.Pending || f.Schedule.ClientID != "c" || f.Duplicate == nil || *f.Duplicate != want {
-			t.Errorf("got %+v, want a schedule, duplicate %v", f, want)
-		}
-	}
-	for at, want := range map[string]chat.Code{"2099-01-01T00:00:00Z": chat.CodeOutOfRange, "tomorrow": chat.CodeInvalid, "": chat.CodeInvalid} {
-		c.put(map[string]any{"op": "send", "ref": at + "x", "group": "g", "body": "later", "deliver_at": at})
-		if f := c.answer(at + "x"); f.Op != "error" || f.Code != want {
-			t.Errorf("deliver_at %q: got %+v, want %s", at, f, want)
-		}
-	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/ws"
 )
 
 // Node is one running chatd. Open makes it, Run serves until its context ends, Close gives everything free.
@@ -40,7 +41,7 @@ type Node struct {
 	figures   *taskFigures
 	watch     *storeWatch
 	verifier  *auth.Verifier
-	sessions  *web.Sessions
+	sessions  *ws.Sessions
 	web       *web.Server
 	listener  net.Listener
 	admin     net.Listener // nil without an address of its own
@@ -126,7 +127,8 @@ func (n *Node) openServices() {
 }
 
 func (n *Node) openWeb() (err error) {
-	n.sessions = web.NewSessions(n.services, n.verifier.Verify, web.SessionOptions{
+	services := ws.Services{Chat: n.services.Chat, Schedules: n.services.Schedules}
+	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
 	})

@@ -1,4 +1,4 @@
-package web
+package ws
 
 import (
 	"context"
@@ -102,7 +102,11 @@ type Sessions struct {
 	spread   time.Duration // of the drain: over how long its clients are to come back
 }
 
-var _ SessionHandler = (*Sessions)(nil)
+// Services are the parts of the domain that sessions serve.
+type Services struct {
+	Chat      *chat.Service
+	Schedules *schedule.Service
+}
 
 // NewSessions makes the handler of the websocket route. Stop it with Drain.
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {

@@ -1,4 +1,4 @@
-package web_test
+package ws_test
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/ws"
 )
 
 // wsPatience is how long a test waits for a frame before it calls it lost. It is no pause.
@@ -31,7 +31,7 @@ const wsPatience = 20 * time.Second
 // wsNode is a node with sockets alone, over a real Redis. A token of it is "user", or "user/500ms" for one that ends then.
 type wsNode struct {
 	*chat.Service
-	sessions *web.Sessions
+	sessions *ws.Sessions
 	server   *httptest.Server
 	redis    *redistest.Server
 	dialer   websocket.Dialer
@@ -53,7 +53,7 @@ func verifyTest(_ context.Context, token string) (auth.Identity, error) {
 	return id, nil
 }
 
-func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
+func startWS(t testing.TB, opt ws.SessionOptions) *wsNode {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { // after all that is cleaned up below
@@ -70,7 +70,7 @@ func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = service.Run(ctx) })
-	sessions := web.NewSessions(web.Services{Chat: service, Schedules: schedule.New(service, st)}, verifyTest, opt)
+	sessions := ws.NewSessions(ws.Services{Chat: service, Schedules: schedule.New(service, st)}, verifyTest, opt)
 	server := httptest.NewServer(sessions)
 	t.Cleanup(func() {
 		gone, stop := context.WithCancel(context.Background())
@@ -82,7 +82,7 @@ func startWS(t testing.TB, opt web.SessionOptions) *wsNode {
 		_ = st.Close()
 	})
 	return &wsNode{Service: service, sessions: sessions, server: server, redis: redis,
-		dialer: websocket.Dialer{Subprotocols: []string{web.Subprotocol}, HandshakeTimeout: wsPatience}}
+		dialer: websocket.Dialer{Subprotocols: []string{ws.Subprotocol}, HandshakeTimeout: wsPatience}}
 }
 
 func (n *wsNode) group(t testing.TB, id, owner string, members ...string) {
@@ -234,10 +234,10 @@ func (c *wsClient) closed(want int) string {
 }
 
 func TestWSCommands(t *testing.T) {
-	n := startWS(t, web.SessionOptions{})
+	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "red", "ann", "bob")
 	bob, w := n.hello(t, "bob", nil)
-	if bob.Subprotocol() != web.Subprotocol || w.Session == "" || w.PingS != 25 || w.Groups["red"].Last != 2 {
+	if bob.Subprotocol() != ws.Subprotocol || w.Session == "" || w.PingS != 25 || w.Groups["red"].Last != 2 {
 		t.Errorf("welcome: got %+v with the subprotocol %q", w, bob.Subprotocol())
 	}
 	ann, _ := n.hello(t, "ann", nil)
@@ -325,7 +325,7 @@ func TestWSCommands(t *testing.T) {
 }
 
 func TestWSWrongCommands(t *testing.T) {
-	n := startWS(t, web.SessionOptions{})
+	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "red", "ann")
 	c, _ := n.hello(t, "ann", nil)
 	for name, frame := range map[string]string{
@@ -380,7 +380,7 @@ func TestWSErrorsOfTheInsideStayThere(t *testing.T) {
 		"too slow":              fmt.Errorf("%s: %w", canary, context.DeadlineExceeded),
 	}
 	var fails error
-	n := startWS(t, web.SessionOptions{Allow: func(context.Context, string, string) error { return fails }})
+	n := startWS(t, ws.SessionOptions{Allow: func(context.Context, string, string) error { return fails }})
 	c, _ := n.hello(t, "ann", nil)
 	for name, err := range failures {
 		fails = err
@@ -408,7 +408,7 @@ func TestWSErrorsOfTheInsideStayThere(t *testing.T) {
 }
 
 func TestWSCloseCodes(t *testing.T) {
-	n := startWS(t, web.SessionOptions{SessionsUserMax: 2, FramesBurst: 300, FramesPerSecond: 1, HelloWithin: 300 * time.Millisecond})
+	n := startWS(t, ws.SessionOptions{SessionsUserMax: 2, FramesBurst: 300, FramesPerSecond: 1, HelloWithin: 300 * time.Millisecond})
 	greeted := func(c *wsClient) { c.raw(`{"op":"hello","token":"ann"}`); c.op("welcome") }
 	cases := []struct {
 		name string
@@ -487,7 +487,7 @@ func TestWSCloseCodes(t *testing.T) {
 }
 
 func TestWSHandshake(t *testing.T) {
-	n := startWS(t, web.SessionOptions{Origins: []string{"https://app.example.com"}, PendingMax: 2, SessionsNodeMax: 4})
+	n := startWS(t, ws.SessionOptions{Origins: []string{"https://app.example.com"}, PendingMax: 2, SessionsNodeMax: 4})
 	own := n.server.URL
 	port := own[strings.LastIndex(own, ":"):]
 	for origin, want := range map[string]int{
@@ -542,7 +542,7 @@ func TestWSHandshake(t *testing.T) {
 
 // The session ends with the newest token, be it earlier or later than the one before.
 func TestWSRenew(t *testing.T) {
-	n := startWS(t, web.SessionOptions{})
+	n := startWS(t, ws.SessionOptions{})
 	c, _ := n.hello(t, "ann/1h", nil)
 	begin := time.Now()
 	c.raw(`{"op":"auth","ref":"shorter","token":"ann/1s"}`)
@@ -560,7 +560,7 @@ func TestWSRenew(t *testing.T) {
 
 // A client that reads nothing is closed with 4413, and nobody else waits for it.
 func TestWSStalled(t *testing.T) {
-	n := startWS(t, web.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
+	n := startWS(t, ws.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
 	n.group(t, "red", "ann", "bob", "slow")
 	// A kernel may let the buffer of a connection that nobody reads grow to tens of MB: then nothing would ever stall. What is
 	// set before the connection is made holds for the window that is agreed upon.
@@ -609,7 +609,7 @@ func TestWSStalled(t *testing.T) {
 
 // Messages across reconnects, resumed by cursor, come each once and in order.
 func TestWSResume(t *testing.T) {
-	n := startWS(t, web.SessionOptions{})
+	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "red", "ann", "bob")
 	const count = 1000
 	var sender sync.WaitGroup
@@ -643,7 +643,7 @@ func TestWSResume(t *testing.T) {
 }
 
 func TestWSDrain(t *testing.T) {
-	n := startWS(t, web.SessionOptions{DrainSpread: 200 * time.Millisecond})
+	n := startWS(t, ws.SessionOptions{DrainSpread: 200 * time.Millisecond})
 	n.group(t, "red", "ann")
 	var clients []*wsClient
 	for i := range 10 {
@@ -668,7 +668,7 @@ func TestWSDrain(t *testing.T) {
 
 // A store that goes away is waited for; the session stays and goes on.
 func TestWSStoreRestart(t *testing.T) {
-	n := startWS(t, web.SessionOptions{})
+	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "red", "ann", "bob")
 	bob, _ := n.hello(t, "bob", nil)
 	last := n.say(t, "red", "ann", "before")

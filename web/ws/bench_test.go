@@ -1,4 +1,4 @@
-package web_test
+package ws_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/ws"
 )
 
 // BenchmarkWSFanOut sends b.N messages of 200 bytes to a group, each stored in a real Redis, with all sockets of the group
@@ -18,7 +18,7 @@ import (
 func BenchmarkWSFanOut(b *testing.B) {
 	for _, sockets := range []int{10, 100, 1000} {
 		b.Run(strconv.Itoa(sockets), func(b *testing.B) {
-			n := startWS(b, web.SessionOptions{SessionsUserMax: sockets, PendingMax: sockets})
+			n := startWS(b, ws.SessionOptions{SessionsUserMax: sockets, PendingMax: sockets})
 			n.group(b, "red", "ann", "bob")
 			clients := make([]*wsClient, sockets)
 			for i := range clients {

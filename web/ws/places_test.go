@@ -1,4 +1,4 @@
-package web_test
+package ws_test
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/ws"
 )
 
 // Whoever has got the close frame may take the place of the session at once, although the old connection is not down yet.
 func TestWSPlaceIsFree(t *testing.T) {
-	n := startWS(t, web.SessionOptions{SessionsUserMax: 1})
+	n := startWS(t, ws.SessionOptions{SessionsUserMax: 1})
 	for i := range 5 {
 		c, _ := n.hello(t, "bob", nil)
 		bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, fmt.Sprint(i))
