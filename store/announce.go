@@ -14,54 +14,21 @@ import (
 var _ announce.Store = (*Store)(nil)
 
 var (
-	announceCreateScript = newScript("announce/create")
-	announceCancelScript = newScript("announce/cancel")
-	announceStopScript   = newScript("announce/stop")
-	announceForgetScript = newScript("announce/forget")
+	announceCreateScript = newScript("announce/create", announceNames)
+	announceCancelScript = newScript("announce/cancel", announceNames)
+	announceStopScript   = newScript("announce/stop", partNames)
+	announceForgetScript = newScript("announce/forget", partNames)
 )
-
-// announceKeys are the keys of one announcement: the record and the lists of its targets in partition 0, and a part in
-// each partition.
-type announceKeys struct {
-	space keyspace
-	id    string
-}
-
-func (k keyspace) announcement(id string) announceKeys { return announceKeys{k, id} }
-
-func (a announceKeys) record() string { return a.space.tagged(0) + "a:" + a.id }
-
-// part is a HASH: how far the newest run is in a partition.
-func (a announceKeys) part(partition int) string {
-	return a.space.tagged(partition) + "a:" + a.id + ":part"
-}
-
-// targets is a LIST: `u <user>` and `g <group>` of a partition, users first. There is none for an announcement to everyone.
-func (a announceKeys) targets(partition int) string {
-	return fmt.Sprintf("%sa:%s:to:%02d", a.space.tagged(0), a.id, partition)
-}
-
-func (a announceKeys) allTargets() []string {
-	lists := make([]string, a.space.partitions)
-	for p := range lists {
-		lists[p] = a.targets(p)
-	}
-	return lists
-}
 
 // runTask is the id of the task that starts a run.
 func (a announceKeys) runTask(run int64) string {
 	return keyedTaskID(0, announce.TaskRun, fmt.Sprintf("%s %d", a.id, run))
 }
 
-// announcements is a ZSET of all announcements: id -> place in the list, about the ms when it was made. Only the one in
-// partition 0 is ever written.
-func (k keyspace) announcements(partition int) string { return k.tagged(partition) + "announcements" }
-
 // CreateAnnouncement makes an announcement and the task that starts it. Once more with the same id does nothing.
 func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnouncement) error {
 	k := s.keys.announcement(a.ID)
-	lists := make([][]any, s.keys.partitions)
+	lists := make([][]string, s.Partitions())
 	for _, user := range a.Users {
 		p := s.keys.partition(user)
 		lists[p] = append(lists[p], "u "+user)
@@ -70,20 +37,19 @@ func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnounceme
 		p := s.keys.partition(group)
 		lists[p] = append(lists[p], "g "+group)
 	}
-	targets := ""
+	named := ""
 	if !a.All {
-		targets = strconv.Itoa(len(a.Users) + len(a.Groups))
+		named = strconv.Itoa(len(a.Users) + len(a.Groups))
 	}
-	keys := append([]string{k.record(), s.keys.announcements(0)}, s.keys.queue(0).Enqueue()...)
-	args := []any{a.ID, a.Draft, a.StartMs, string(a.Priority), s.limits.AnnouncementsMax, targets, a.Page, k.runTask(1),
-		runPayload(a.ID, 1)}
+	c := announceCreateScript.On(k).Arg("id", a.ID).Arg("draft", a.Draft).Arg("due_ms", a.StartMs).
+		Arg("priority", string(a.Priority)).Arg("announcements_max", s.limits.AnnouncementsMax).Arg("named", named).
+		Arg("page", a.Page).Arg("task_id", k.runTask(1)).Arg("payload", runPayload(a.ID, 1))
 	for p, list := range lists {
 		if len(list) > 0 {
-			keys = append(keys, k.targets(p))
-			args = append(append(args, len(list)), list...)
+			c = c.More("targets", k.targets(p)).MoreArgs("lists", len(list)).List("lists", list)
 		}
 	}
-	_, err := s.runSafe(ctx, call{announceCreateScript, keys, args})
+	_, err := s.runSafe(ctx, c)
 	return err
 }
 
@@ -110,7 +76,7 @@ func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]a
 	}
 	var found *redis.ZSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		found = pipe.ZRevRangeByScoreWithScores(ctx, s.keys.announcements(0), &redis.ZRangeBy{Min: "-inf", Max: highest, Count: int64(limit)})
+		found = pipe.ZRevRangeByScoreWithScores(ctx, s.keys.part(0).announcements(), &redis.ZRangeBy{Min: "-inf", Max: highest, Count: int64(limit)})
 	})
 	if err != nil {
 		return nil, err
@@ -134,7 +100,7 @@ func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]announce
 	records := make([]*redis.SliceCmd, len(ids))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, id := range ids {
-			records[i] = pipe.HMGet(ctx, s.keys.announcement(id).record(), recordFields...)
+			records[i] = pipe.HMGet(ctx, s.keys.announcement(id).announcement(), recordFields...)
 		}
 	})
 	if err != nil {
@@ -172,7 +138,7 @@ type announcementPart struct {
 // announcementParts reads the part of an announcement in every partition.
 func (s *Store) announcementParts(ctx context.Context, id string) ([]announcementPart, error) {
 	k := s.keys.announcement(id)
-	found := make([]*redis.SliceCmd, s.keys.partitions)
+	found := make([]*redis.SliceCmd, s.Partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for p := range found {
 			found[p] = pipe.HMGet(ctx, k.part(p), "run", "done", "total", "delivered", "failed")
@@ -209,8 +175,7 @@ func sumParts(parts []announcementPart, run int64) announcementPart {
 // be repeated.
 func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 	k := s.keys.announcement(id)
-	keys := append([]string{k.record()}, s.keys.queue(0).Work()...)
-	r, err := s.runSafe(ctx, call{announceCancelScript, append(keys, k.allTargets()...), nil})
+	r, err := s.runSafe(ctx, announceCancelScript.On(k).More("targets", k.allTargets()...))
 	if err != nil {
 		return err
 	}
@@ -218,9 +183,9 @@ func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 	if closed {
 		return nil
 	}
-	stops := make([]call, s.keys.partitions)
+	stops := make([]call, s.Partitions())
 	for p := range stops {
-		stops[p] = call{announceStopScript, []string{k.part(p)}, nil}
+		stops[p] = announceStopScript.On(s.keys.part(p)).Key("part", k.part(p))
 	}
 	if err := s.runEach(ctx, stops); err != nil {
 		return err
@@ -236,7 +201,7 @@ func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	var oldest *redis.StringSliceCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
-		oldest = pipe.ZRange(ctx, s.keys.announcements(0), 0, int64(s.limits.AnnouncementsMax)-1)
+		oldest = pipe.ZRange(ctx, s.keys.part(0).announcements(), 0, int64(s.limits.AnnouncementsMax)-1)
 	})
 	if err != nil {
 		return 0, err
@@ -244,7 +209,7 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	states := make([]*redis.SliceCmd, len(oldest.Val()))
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, id := range oldest.Val() {
-			states[i] = pipe.HMGet(ctx, s.keys.announcement(id).record(), "state", "closed")
+			states[i] = pipe.HMGet(ctx, s.keys.announcement(id).announcement(), "state", "closed")
 		}
 	})
 	if err != nil {
@@ -275,15 +240,15 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 // forgetAnnouncement removes one that has ended, its record last: until then it is found again.
 func (s *Store) forgetAnnouncement(ctx context.Context, id string) error {
 	k := s.keys.announcement(id)
-	parts := make([]call, 0, s.keys.partitions)
-	for p := 1; p < s.keys.partitions; p++ {
-		parts = append(parts, call{announceForgetScript, []string{s.keys.announcements(p), k.part(p)}, []any{id}})
+	parts := make([]call, 0, s.Partitions())
+	for p := 1; p < s.Partitions(); p++ {
+		parts = append(parts, announceForgetScript.On(s.keys.part(p)).More("removed", k.part(p)).Arg("id", id))
 	}
 	if err := s.runEach(ctx, parts); err != nil {
 		return err
 	}
-	keys := append([]string{s.keys.announcements(0), k.part(0), k.record()}, k.allTargets()...)
-	_, err := s.runSafe(ctx, call{announceForgetScript, keys, []any{id}})
+	_, err := s.runSafe(ctx, announceForgetScript.On(s.keys.part(0)).More("removed", k.part(0), k.announcement()).
+		More("removed", k.allTargets()...).Arg("id", id))
 	return err
 }
 

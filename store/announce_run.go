@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	announceBeginScript = newScript("announce/begin")
-	announcePartScript  = newScript("announce/part")
-	announcePageScript  = newScript("announce/page")
-	announceGroupScript = newScript("announce/group")
-	announceCloseScript = newScript("announce/close")
+	announceBeginScript = newScript("announce/begin", announceNames)
+	announcePartScript  = newScript("announce/part", partNames)
+	announcePageScript  = newScript("announce/page", partNames)
+	announceGroupScript = newScript("announce/group", memberNames)
+	announceCloseScript = newScript("announce/close", announceNames)
 )
 
 // runPayload is the payload of the task that starts a run.
@@ -35,8 +35,8 @@ func (s *Store) BeginAnnouncement(ctx context.Context, id string, run, nextMs in
 	if nextMs > 0 {
 		task = k.runTask(run + 1)
 	}
-	r, err := s.runSafe(ctx, call{announceBeginScript, append([]string{k.record()}, s.keys.queue(0).Enqueue()...),
-		[]any{run, nextMs, task, runPayload(id, run+1)}})
+	r, err := s.runSafe(ctx, announceBeginScript.On(k).Arg("run", run).Arg("next_ms", nextMs).Arg("task_id", task).
+		Arg("payload", runPayload(id, run+1)))
 	if err != nil {
 		return false, 0, err
 	}
@@ -47,9 +47,9 @@ func (s *Store) BeginAnnouncement(ctx context.Context, id string, run, nextMs in
 func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) error {
 	k := s.keys.announcement(id)
 	var record *redis.SliceCmd
-	lengths := make([]*redis.IntCmd, s.keys.partitions)
+	lengths := make([]*redis.IntCmd, s.Partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		record = pipe.HMGet(ctx, k.record(), "targets", "priority")
+		record = pipe.HMGet(ctx, k.announcement(), "targets", "priority")
 		for p := range lengths {
 			lengths[p] = pipe.LLen(ctx, k.targets(p))
 		}
@@ -61,17 +61,17 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 	if r.text(1) == "" {
 		return nil // it was cancelled and forgotten meanwhile: without its list of targets it would be for everyone
 	}
-	starts := make([]call, s.keys.partitions)
+	starts := make([]call, s.Partitions())
 	for p := range starts {
-		targets := ""
+		named := ""
 		if r.text(0) != "" {
-			targets = strconv.FormatInt(lengths[p].Val(), 10)
+			named = strconv.FormatInt(lengths[p].Val(), 10)
 		}
 		part := announce.Part{Announcement: id, Run: run, Partition: p}
 		payload, _ := json.Marshal(part) // cannot fail: a string and two numbers
 		task := keyedTaskID(p, announce.TaskPart, id+" "+strconv.FormatInt(run, 10))
-		keys := append([]string{k.part(p), s.keys.users(p)}, s.keys.queue(p).Enqueue()...)
-		starts[p] = call{announcePartScript, keys, []any{run, targets, r.text(1), task, payload}}
+		starts[p] = announcePartScript.On(s.keys.part(p)).Key("part", k.part(p)).Arg("run", run).Arg("named", named).
+			Arg("priority", r.text(1)).Arg("task_id", task).Arg("payload", payload)
 	}
 	return s.runEach(ctx, starts)
 }
@@ -79,13 +79,13 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 // AnnouncementPage reads what comes next in a part: users, as many as the announcement says, or one group. nil: the part
 // is done with this run, or stopped.
 func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*announce.Batch, error) {
-	if part.Partition >= s.keys.partitions {
+	if part.Partition >= s.Partitions() {
 		return nil, nil
 	}
 	k := s.keys.announcement(part.Announcement)
 	var record, at *redis.SliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		record = pipe.HMGet(ctx, k.record(), "state", "draft", "targets", "page")
+		record = pipe.HMGet(ctx, k.announcement(), "state", "draft", "targets", "page")
 		at = pipe.HMGet(ctx, k.part(part.Partition), "run", "done", "stopped", "cursor")
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int) 
 	}
 	var users *redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		users = pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.users(page.Partition), ByLex: true, Start: from, Stop: "+",
+		users = pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.part(page.Partition).users(), ByLex: true, Start: from, Stop: "+",
 			Count: int64(limit) + 1})
 	})
 	if err != nil {
@@ -156,27 +156,25 @@ func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list st
 func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item chat.NewItem) error {
 	k := s.keys.announcement(page.Announcement)
 	p := page.Partition
-	keys := make([]string, 0, 12+3*len(page.Users))
-	keys = append(append(keys, k.part(p), s.keys.users(p), s.keys.wants(p), s.keys.reachable(p)), s.keys.queue(p).Enqueue()...)
-	args := make([]any, 0, 9+len(page.Users))
-	args = append(args, page.Run, page.Cursor, page.Next, flag(page.Last), item.From, item.Rest, item.SentAtMs,
-		s.limits.InboxItemsMax, newEpoch())
+	c := announcePageScript.Sized(s.keys.part(p), 3*len(page.Users)).Key("part", k.part(p)).
+		Arg("run", page.Run).Arg("cursor", page.Cursor).Arg("next_cursor", page.Next).Arg("last_page", page.Last).
+		Arg("from", item.From).Arg("rest", item.Rest).Arg("sent_ms", item.SentAtMs).Arg("items_max", s.limits.InboxItemsMax).
+		Arg("epoch", newEpoch()).List("names", page.Users)
 	for _, user := range page.Users {
 		u := s.keys.user(user)
-		keys = append(keys, u.inbox(), u.inboxBase(), u.inboxSenders())
-		args = append(args, user)
+		c = c.More("inboxes", "inbox", u.inbox(), "inbox_base", u.inboxBase(), "inbox_senders", u.inboxSenders())
 	}
-	_, err := s.runSafe(ctx, call{announcePageScript, keys, args})
+	_, err := s.runSafe(ctx, c)
 	return err
 }
 
 // AnnounceToGroup appends a message to the log of the group of a page and moves the part on, where it is still where the
 // page begins. The sender need not be a member; a group that is not there counts as failed.
 func (s *Store) AnnounceToGroup(ctx context.Context, page *announce.Batch, a chat.Append) error {
-	keys, args := s.appendArgs(a)
-	c := call{announceGroupScript, append([]string{s.keys.announcement(page.Announcement).part(page.Partition)}, keys...),
-		append([]any{page.Run, page.Cursor, page.Next, flag(page.Last)}, args...)}
-	r, err := s.runSafe(ctx, c)
+	k := s.keys.group(a.Group).of(a.From)
+	c := announceGroupScript.On(k).Key("part", s.keys.announcement(page.Announcement).part(page.Partition)).
+		Arg("run", page.Run).Arg("cursor", page.Cursor).Arg("next_cursor", page.Next).Arg("last_page", page.Last)
+	r, err := s.runSafe(ctx, s.appendCall(c, k, a))
 	if err != nil {
 		return err
 	}
@@ -200,7 +198,7 @@ func (s *Store) CloseAnnouncement(ctx context.Context, id string, run int64) err
 
 func (s *Store) closeRun(ctx context.Context, id string, sum announcementPart) error {
 	k := s.keys.announcement(id)
-	_, err := s.runSafe(ctx, call{announceCloseScript, append([]string{k.record()}, k.allTargets()...),
-		[]any{sum.run, sum.total, sum.delivered, sum.failed}})
+	_, err := s.runSafe(ctx, announceCloseScript.On(k).More("targets", k.allTargets()...).Arg("run", sum.run).
+		Arg("total", sum.total).Arg("delivered", sum.delivered).Arg("failed", sum.failed))
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var cleanupScript = newScript("cleanup/users")
+var cleanupScript = newScript("cleanup/users", groupNames)
 
 // Gone names users of a deleted group whose keys are still there, and whose index may still hold it: as many as one
 // step of Cleanup takes. They stay on the lists until Cleanup takes them off, so whoever dies in between loses nobody.
@@ -31,13 +31,11 @@ func (s *Store) Cleanup(ctx context.Context, group string, users []string) (more
 		return false, chat.Errorf(chat.CodeOutOfRange, "users: at most %d in one step", rangeBatch)
 	}
 	k := s.keys.group(group)
-	keys := []string{k.goneMembers(), k.goneSenders()}
-	args := make([]any, len(users))
-	for i, user := range users {
-		keys = append(keys, k.sent(user), k.by(user), k.at(user))
-		args[i] = user
+	c := cleanupScript.Sized(k, 3*len(users)).List("users", users)
+	for _, user := range users {
+		c = c.More("left", "sent", k.sent(user), "by", k.by(user), "at", k.at(user))
 	}
-	r, err := s.runSafe(ctx, call{cleanupScript, keys, args})
+	r, err := s.runSafe(ctx, c)
 	if err != nil {
 		return false, err
 	}

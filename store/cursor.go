@@ -8,25 +8,23 @@ import (
 )
 
 var (
-	ackScript      = newScript("cursor/ack")
-	unreadScript   = newScript("cursor/unread")
-	receiptsScript = newReader("cursor/receipts")
+	ackScript      = newScript("cursor/ack", memberNames)
+	unreadScript   = newScript("cursor/unread", memberNames)
+	receiptsScript = newReader("cursor/receipts", groupNames)
 )
 
 // Ack moves seen to id, and read too where read is true; never backward.
 func (s *Store) Ack(ctx context.Context, group, user string, id int64, read bool) (chat.Cursors, error) {
 	k := s.keys.group(group)
-	keys := append([]string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.by(user),
-		k.reactions(), k.reacted(), k.joined()}, k.enqueue()...)
-	keys = append(keys, s.keys.wants(k.partition))
-	return asCursors(s.runSafe(ctx, call{ackScript, keys, []any{user, max(id, 0), flag(read), k.channel(), group, k.taskID()}}))
+	return asCursors(s.runSafe(ctx, ackScript.On(k.of(user)).Arg("user", user).Arg("id", max(id, 0)).Arg("with_read", read).
+		Arg("channel", k.channel()).Arg("group", group).Arg("task_id", k.taskID())))
 }
 
 // Unread moves read back to id-1.
 func (s *Store) Unread(ctx context.Context, group, user string, id int64) (chat.Cursors, error) {
 	k := s.keys.group(group)
-	return asCursors(s.runSafe(ctx, call{unreadScript, []string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(),
-		k.skip(), k.by(user), k.joined()}, []any{user, max(id, 0), k.channel()}}))
+	return asCursors(s.runSafe(ctx, unreadScript.On(k.of(user)).Arg("user", user).Arg("id", max(id, 0)).
+		Arg("channel", k.channel())))
 }
 
 func asCursors(r reply, err error) (chat.Cursors, error) {
@@ -52,8 +50,8 @@ func (s *Store) Receipts(ctx context.Context, group, user string, id, after int6
 		}
 		sender = entry.From
 	}
-	r, err := s.runSafe(ctx, call{receiptsScript, []string{k.id(), k.meta(), k.members(), k.joined(), k.seen(), k.read(),
-		k.msgs()}, []any{user, id, sender, after, limit}})
+	r, err := s.runSafe(ctx, receiptsScript.On(k).Arg("user", user).Arg("id", id).Arg("sender", sender).Arg("after", after).
+		Arg("limit", limit))
 	if err != nil {
 		return chat.Receipts{}, err
 	}

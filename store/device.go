@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	devicePutScript  = newScript("device/put")
-	deviceDropScript = newScript("device/drop")
-	awayScript       = newReader("device/away")
+	devicePutScript  = newScript("device/put", userNames)
+	deviceDropScript = newScript("device/drop", userNames)
+	awayScript       = newReader("device/away", partNames)
 )
 
 // PutDevice registers a device, or changes where it leads.
@@ -25,9 +25,9 @@ func (s *Store) PutDevice(ctx context.Context, user string, d chat.Device) (chat
 	if err != nil {
 		return chat.Device{}, false, broke("device_put", err)
 	}
-	k := s.keys.user(user)
-	r, err := s.runSafe(ctx, call{devicePutScript, []string{k.devices(), s.keys.reachable(s.keys.partition(user))},
-		[]any{user, d.ID, d.CreatedAt.UnixMilli(), string(d.Kind), orDash(d.Secret), rest, s.limits.UserDevicesMax}})
+	r, err := s.runSafe(ctx, devicePutScript.On(s.keys.user(user)).Arg("user", user).Arg("id", d.ID).
+		Arg("created_ms", d.CreatedAt.UnixMilli()).Arg("kind", string(d.Kind)).Arg("secret", orDash(d.Secret)).Arg("rest", rest).
+		Arg("devices_max", s.limits.UserDevicesMax))
 	if err != nil {
 		return chat.Device{}, false, err
 	}
@@ -80,9 +80,7 @@ func (s *Store) DropDevice(ctx context.Context, user, id string, is *chat.Device
 			return err
 		}
 	}
-	k := s.keys.user(user)
-	_, err := s.runSafe(ctx, call{deviceDropScript, []string{k.devices(), s.keys.reachable(s.keys.partition(user))},
-		[]any{user, id, text}})
+	_, err := s.runSafe(ctx, deviceDropScript.On(s.keys.user(user)).Arg("user", user).Arg("id", id).Arg("is", text))
 	return err
 }
 
@@ -121,12 +119,12 @@ func (s *Store) Reach(ctx context.Context, user, id string) (d chat.Device, away
 	var state *redis.Cmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		stored = pipe.HGet(ctx, s.keys.user(user).devices(), id)
-		state = s.awayCall(s.keys.partition(user), []string{user}).queueOn(ctx, pipe)
+		state = queueCall(ctx, pipe, awayCall(s.keys.home(user), []string{user}))
 	})
 	if err != nil {
 		return chat.Device{}, false, err
 	}
-	r, err := asReply("away", state.Val())
+	r, err := asReply(awayScript.Name, state.Val())
 	if err != nil {
 		return chat.Device{}, false, err
 	}
@@ -143,7 +141,7 @@ func (s *Store) Away(ctx context.Context, users []string) (away, live []string, 
 	var asked [][]string
 	for p, some := range s.byPartition(users) {
 		for chunk := range slices.Chunk(some, rangeBatch) {
-			calls, asked = append(calls, s.awayCall(p, chunk)), append(asked, chunk)
+			calls, asked = append(calls, awayCall(s.keys.part(p), chunk)), append(asked, chunk)
 		}
 	}
 	replies, err := s.runReads(ctx, calls)
@@ -165,17 +163,13 @@ func (s *Store) Away(ctx context.Context, users []string) (away, live []string, 
 }
 
 // awayCall asks for users of one partition.
-func (s *Store) awayCall(p int, users []string) call {
-	args := make([]any, len(users))
-	for i, user := range users {
-		args[i] = user
-	}
-	return call{awayScript, []string{s.keys.reachable(p), s.keys.live(p), s.keys.nodes(p)}, args}
+func awayCall(p *partKeys, users []string) call {
+	return awayScript.Sized(p, len(users)).List("users", users)
 }
 
 // byPartition sorts users by where they live.
 func (s *Store) byPartition(users []string) [][]string {
-	parts := make([][]string, s.keys.partitions)
+	parts := make([][]string, s.Partitions())
 	for _, user := range users {
 		p := s.keys.partition(user)
 		parts[p] = append(parts[p], user)

@@ -45,7 +45,7 @@ func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (r
 	var written, waited *redis.Cmd
 	for attempt := 0; attempt < 2; attempt++ {
 		pipe := s.client.Pipeline()
-		written = c.queueOn(ctx, pipe)
+		written = queueCall(ctx, pipe, c)
 		if want == chat.DurabilityReplica {
 			waited = pipe.Do(ctx, "WAIT", 1, durableWait.Milliseconds())
 		} else {
@@ -57,9 +57,9 @@ func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (r
 		}
 	}
 	if err := written.Err(); err != nil {
-		return nil, "", fail(c.script.name, err)
+		return nil, "", fail(c.Script.Name, err)
 	}
-	r, err := asReply(c.script.name, written.Val())
+	r, err := asReply(c.Script.Name, written.Val())
 	if err != nil {
 		return r, "", err
 	}

@@ -9,29 +9,27 @@ import (
 )
 
 var (
-	createScript = newScript("group/create")
-	updateScript = newScript("group/update")
-	deleteScript = newScript("group/delete")
-	infoScript   = newReader("group/info")
+	createScript = newScript("group/create", groupNames)
+	updateScript = newScript("group/update", groupNames)
+	deleteScript = newScript("group/delete", groupNames)
+	infoScript   = newReader("group/info", memberNames)
 )
 
 // CreateGroup makes the group with its members and notices.
 func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	k := s.keys.group(g.ID)
-	payload := memberTask(g.ID, g.Epoch, g.CreatedBy, append([]string{g.CreatedBy}, g.Members...), g.CreatedAt.UnixMilli())
-	args := []any{g.CreatedBy, g.Epoch, g.Name, string(g.Visibility), g.CreatedAt.UnixMilli(), g.Keep, g.BacklogMax,
-		string(g.Post), flag(g.History), shortHash(g.Key), publicMember(g.Name, g.ID), k.channel(), k.taskID(), payload,
-		g.ID, len(g.Members)}
-	for _, m := range g.Members {
-		args = append(args, m)
-	}
 	if len(g.Notices) != 1+len(g.Members) {
 		return broke("create", errors.New("a notice for the creation and for each member is needed"))
 	}
+	c := createScript.Sized(k, len(g.Members)+2*len(g.Notices)).Arg("creator", g.CreatedBy).Arg("epoch", g.Epoch).
+		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
+		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).Arg("post", string(g.Post)).Arg("history", flag(g.History)).
+		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", g.ID).
+		Arg("others", len(g.Members)).List("invited", g.Members)
 	for _, n := range g.Notices {
-		args = append(args, n.Mark, n.Rest)
+		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
-	_, err := s.run(ctx, call{createScript, k.core(), args})
+	_, err := s.run(ctx, c)
 	return err
 }
 
@@ -39,7 +37,7 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
 	calls := make([]call, len(groups))
 	for i, g := range groups {
-		calls[i] = s.infoCall(user, g)
+		calls[i] = infoCall(s.keys.group(g), user)
 	}
 	replies, err := s.runReads(ctx, calls)
 	if err != nil {
@@ -52,11 +50,7 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 	return infos, nil
 }
 
-func (s *Store) infoCall(user, group string) call {
-	k := s.keys.group(group)
-	return call{infoScript, []string{k.id(), k.meta(), k.members(), k.joined(), k.seen(), k.read(), k.msgs(), k.skip(),
-		k.by(user), k.at(user)}, []any{user}}
-}
+func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
 
 // asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {
@@ -81,11 +75,12 @@ func asInfo(group string, r reply) chat.Info {
 func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, change chat.GroupChange,
 	notices []chat.NoticeEntry, atMs int64) error {
 	k := s.keys.group(group)
-	args := []any{by.User, flag(by.Admin), k.channel(), k.taskID(), group, atMs, len(notices)}
+	c := updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
+		Arg("task_id", k.taskID()).Arg("group", group).Arg("at_ms", atMs).Arg("count", len(notices))
 	for _, n := range notices {
-		args = append(args, n.Mark, n.Rest)
+		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
-	set := func(field, value string) { args = append(args, field, value) }
+	set := func(field, value string) { c = c.MoreArgs("changes", "field", field, "value", value) }
 	if change.Name != nil {
 		set("name", *change.Name)
 	}
@@ -104,18 +99,19 @@ func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, c
 	if change.History != nil {
 		set("history", flag(*change.History))
 	}
-	_, err := s.run(ctx, call{updateScript, k.core(), args})
+	_, err := s.run(ctx, c)
 	return err
 }
 
 // DeleteGroup removes the group in one step, but for the keys of its members, which are left to a task.
 func (s *Store) DeleteGroup(ctx context.Context, by chat.Caller, group string) error {
 	k := s.keys.group(group)
-	_, err := s.run(ctx, call{deleteScript, k.core(), []any{by.User, flag(by.Admin), k.channel(), k.taskID(), group}})
+	_, err := s.run(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
+		Arg("task_id", k.taskID()).Arg("group", group))
 	return err
 }
 
-// flag is a truth value as the scripts take it.
+// flag is a truth value as it is stored.
 func flag(b bool) string {
 	if b {
 		return "1"

@@ -8,15 +8,14 @@ import (
 )
 
 var (
-	claimScript  = newScript("idempotency/claim")
-	finishScript = newScript("idempotency/finish")
+	claimScript  = newScript("idempotency/claim", userNames)
+	finishScript = newScript("idempotency/finish", userNames)
 )
 
 // Claim remembers that user began something with key, or returns how it was answered.
 func (s *Store) Claim(ctx context.Context, user, key, content string) (*chat.Answer, error) {
-	k := s.keys.user(user)
-	r, err := s.runSafe(ctx, call{claimScript, []string{k.keys(), k.keysAt()},
-		[]any{shortHash(key), shortHash(content), s.limits.KeysMax, s.limits.KeyAge.Milliseconds()}})
+	r, err := s.runSafe(ctx, claimScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("content", shortHash(content)).
+		Arg("keys_max", s.limits.KeysMax).Arg("age_ms", s.limits.KeyAge.Milliseconds()))
 	if err != nil || r.number(1) == 0 {
 		return nil, err
 	}
@@ -25,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, user, key, content string) (*chat.Ans
 
 // Finish keeps the answer.
 func (s *Store) Finish(ctx context.Context, user, key string, answer chat.Answer) error {
-	k := s.keys.user(user)
-	_, err := s.runSafe(ctx, call{finishScript, []string{k.keys()}, []any{shortHash(key), answer.Status, []byte(answer.Body)}})
+	_, err := s.runSafe(ctx, finishScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("status", answer.Status).
+		Arg("body", []byte(answer.Body)))
 	return err
 }

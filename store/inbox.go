@@ -7,25 +7,30 @@ import (
 	"slices"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/script"
 )
 
 var (
-	inboxAppendScript = newScript("inbox/append")
-	inboxAckScript    = newScript("inbox/ack")
-	inboxOpenScript   = newScript("inbox/open")
-	inboxForgetScript = newScript("inbox/forget")
-	inboxPullScript   = newReader("inbox/pull")
-	inboxEndsScript   = newReader("inbox/ends")
+	inboxAppendScript = newScript("inbox/append", userNames)
+	inboxAckScript    = newScript("inbox/ack", userNames)
+	inboxOpenScript   = newScript("inbox/open", userNames)
+	inboxForgetScript = newScript("inbox/forget", userNames)
+	inboxPullScript   = newReader("inbox/pull", userNames)
+	inboxEndsScript   = newReader("inbox/ends", partNames)
 )
 
 // InboxAppend puts an item into an inbox. With a key it is repeated once after a connection that broke.
 func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
-	keys, args := s.inboxArgs(item)
+	k := s.keys.user(item.To)
+	c := s.inboxCall(inboxAppendScript.On(k), k, item)
+	if item.Notify == "" {
+		c = c.Brief()
+	}
 	run := s.run
 	if item.Key != "" {
 		run = s.runSafe
 	}
-	r, err := run(ctx, call{inboxAppendScript, keys, args})
+	r, err := run(ctx, c)
 	if err != nil {
 		return 0, 0, false, err
 	}
@@ -33,15 +38,12 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 	return r.number(1), r.number(2), r.number(3) == 1, nil
 }
 
-// inboxArgs are the keys and arguments that inbox_args of lib/inbox_put.lua binds.
-func (s *Store) inboxArgs(item chat.NewItem) (keys []string, args []any) {
-	k, p := s.keys.user(item.To), s.keys.partition(item.To)
-	keys = []string{k.inbox(), k.inboxBase(), k.inboxSenders(), k.inboxSent(item.From), s.keys.users(p)}
-	if item.Notify != "" {
-		keys = append(append(keys, s.keys.wants(p), s.keys.reachable(p)), s.keys.queue(p).Enqueue()...)
-	}
-	return keys, []any{item.From, item.Rest, item.SentAtMs, shortHash(item.Key), shortHash(item.Content), flag(item.System),
-		s.limits.InboxItemsMax, s.limits.KeysMax, newEpoch(), k.channel(), item.To, string(item.Notify)}
+// inboxCall gives a call what lib/inbox_put.lua needs.
+func (s *Store) inboxCall(c call, k userKeys, item chat.NewItem) call {
+	return c.Key("inbox_sent", k.inboxSent(item.From)).Arg("from", item.From).Arg("rest", item.Rest).
+		Arg("sent_ms", item.SentAtMs).Arg("key", shortHash(item.Key)).Arg("content", shortHash(item.Content)).
+		Arg("system", item.System).Arg("items_max", s.limits.InboxItemsMax).Arg("keys_max", s.limits.KeysMax).
+		Arg("epoch", newEpoch()).Arg("channel", k.channel()).Arg("user", item.To).Arg("notify", string(item.Notify))
 }
 
 // forgetInboxSender drops what is kept of a sender who was idle for a day, where there is one. The next item finds the
@@ -51,7 +53,7 @@ func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 		return
 	}
 	k := s.keys.user(user)
-	forget := call{inboxForgetScript, []string{k.inboxSenders(), k.inboxSent(sender)}, []any{sender}}
+	forget := inboxForgetScript.On(k).Key("inbox_sent", k.inboxSent(sender)).Arg("sender", sender)
 	if _, err := s.run(ctx, forget); err != nil {
 		s.log.Debug("an idle sender was not forgotten", "error", err)
 	}
@@ -64,7 +66,7 @@ func (s *Store) InboxPull(ctx context.Context, user string, after *int64, limit 
 	r, err := s.runSafe(ctx, pull)
 	if err == nil && r.text(1) == "" {
 		// Nobody wrote here yet. The inbox gets its epoch, so that a reader notices if it is ever lost.
-		if _, err = s.runSafe(ctx, call{inboxOpenScript, []string{k.inboxBase()}, []any{newEpoch()}}); err == nil {
+		if _, err = s.runSafe(ctx, inboxOpenScript.On(k).Arg("epoch", newEpoch())); err == nil {
 			r, err = s.runSafe(ctx, pull)
 		}
 	}
@@ -79,7 +81,7 @@ func inboxPullCall(k userKeys, after *int64, limit int) call {
 	if after != nil {
 		position = max(*after, 0)
 	}
-	return call{inboxPullScript, []string{k.inbox(), k.inboxBase()}, []any{position, limit}}
+	return inboxPullScript.On(k).Arg("after", position).Arg("limit", limit)
 }
 
 // asInboxBatch reads what inbox/pull.lua answers: epoch, base, lost, acked, length, then the items.
@@ -105,17 +107,16 @@ func asInboxBatch(r reply, after *int64) chat.InboxBatch {
 
 // InboxAck removes all items up to and including seq.
 func (s *Store) InboxAck(ctx context.Context, user string, seq int64) error {
-	k := s.keys.user(user)
-	_, err := s.runSafe(ctx, call{inboxAckScript, []string{k.inbox(), k.inboxBase()}, []any{max(seq, 0)}})
+	_, err := s.runSafe(ctx, inboxAckScript.On(s.keys.user(user)).Arg("seq", max(seq, 0)))
 	return err
 }
 
 // InboxEnds returns the highest seq of each user's inbox.
 func (s *Store) InboxEnds(ctx context.Context, users []string) ([]int64, error) {
 	ends := make([]int64, len(users))
-	err := s.endsByPartition(ctx, users, inboxEndsScript, func(user string) []string {
+	err := s.endsByPartition(ctx, users, inboxEndsScript, func(c call, user string) call {
 		k := s.keys.user(user)
-		return []string{k.inbox(), k.inboxBase()}
+		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
 	}, func(i int, r reply) { ends[i] = r.number(0) }, 1)
 	return ends, err
 }
@@ -123,29 +124,28 @@ func (s *Store) InboxEnds(ctx context.Context, users []string) ([]int64, error) 
 // Lasts returns where the log of each group ends.
 func (s *Store) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error) {
 	ends := make([]chat.LogEnd, len(groups))
-	err := s.endsByPartition(ctx, groups, lastsScript, func(group string) []string {
-		k := s.keys.group(group)
-		return []string{k.id(), k.meta()}
+	err := s.endsByPartition(ctx, groups, lastsScript, func(c call, group string) call {
+		return lastsCall(c, s.keys.group(group))
 	}, func(i int, r reply) { ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1)} }, 2)
 	return ends, err
 }
 
 // endsByPartition runs a reading script once for each partition, over the keys of all ids there, at most lastsMax of
-// them in a call. take gets the fields of ids[i].
-func (s *Store) endsByPartition(ctx context.Context, ids []string, script *script, keysOf func(string) []string,
-	take func(i int, fields reply), fields int) error {
-	byPartition := make([][]int, s.keys.partitions)
+// them in a call. add gives a call the keys of an id; take gets the fields of ids[i].
+func (s *Store) endsByPartition(ctx context.Context, ids []string, ends *script.Step[*partKeys],
+	add func(c call, id string) call, take func(i int, fields reply), fields int) error {
+	byPartition := make([][]int, s.Partitions())
 	for i, id := range ids {
 		p := s.keys.partition(id)
 		byPartition[p] = append(byPartition[p], i)
 	}
 	var calls []call
 	var asked [][]int
-	for _, indexes := range byPartition {
+	for p, indexes := range byPartition {
 		for chunk := range slices.Chunk(indexes, lastsMax) {
-			c := call{script: script}
+			c := ends.Sized(s.keys.part(p), 2*len(chunk))
 			for _, i := range chunk {
-				c.keys = append(c.keys, keysOf(ids[i])...)
+				c = add(c, ids[i])
 			}
 			calls, asked = append(calls, c), append(asked, chunk)
 		}

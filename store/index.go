@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	indexAddScript  = newScript("index/add")
-	indexDropScript = newScript("index/drop")
-	indexHintScript = newScript("index/hint")
+	indexAddScript  = newScript("index/add", userNames)
+	indexDropScript = newScript("index/drop", userNames)
+	indexHintScript = newScript("index/hint", userNames)
 )
 
 // UserGroups returns the whole index of a user.
@@ -41,9 +41,9 @@ func (s *Store) Arrivals(ctx context.Context, user string, after *int64, limit i
 	k := s.keys.user(user)
 	pipe := s.client.Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, int64(s.limits.UserGroupsMax)-1)
-	pull := inboxPullCall(k, after, limit).queueOn(ctx, pipe)
+	pull := queueCall(ctx, pipe, inboxPullCall(k, after, limit))
 	if _, err := pipe.Exec(ctx); err == nil {
-		if r, err := asReply(inboxPullScript.name, pull.Val()); err == nil && r.text(1) != "" {
+		if r, err := asReply(inboxPullScript.Name, pull.Val()); err == nil && r.text(1) != "" {
 			return asUserGroups(index.Val()), asInboxBatch(r, after), nil
 		}
 	}
@@ -61,8 +61,8 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, group string,
 	calls := make([]call, len(users))
 	for i, user := range users {
 		k := s.keys.user(user)
-		calls[i] = call{indexAddScript, []string{k.groups(), s.keys.users(s.keys.partition(user))},
-			[]any{group, seen, s.limits.UserGroupsMax, k.channel(), user}}
+		calls[i] = indexAddScript.On(k).Arg("group", group).Arg("seen", seen).Arg("groups_max", s.limits.UserGroupsMax).
+			Arg("channel", k.channel()).Arg("user", user)
 	}
 	replies, errs, err := s.runAll(ctx, calls)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, group string,
 // DropUserGroup takes a group out of the index and signals left if it was there.
 func (s *Store) DropUserGroup(ctx context.Context, user, group string) error {
 	k := s.keys.user(user)
-	_, err := s.runSafe(ctx, call{indexDropScript, []string{k.groups()}, []any{group, k.channel()}})
+	_, err := s.runSafe(ctx, indexDropScript.On(k).Arg("group", group).Arg("channel", k.channel()))
 	return err
 }
 
@@ -90,11 +90,11 @@ func (s *Store) DropUserGroup(ctx context.Context, user, group string) error {
 func (s *Store) HintSeen(ctx context.Context, user string, seen []chat.UserGroup) error {
 	for len(seen) > 0 {
 		n := min(len(seen), rangeBatch)
-		args := make([]any, 0, 2*n)
+		c := indexHintScript.Sized(s.keys.user(user), 2*n)
 		for _, g := range seen[:n] {
-			args = append(args, g.Seen, g.Group)
+			c = c.MoreArgs("hints", "seen", g.Seen, "group", g.Group)
 		}
-		if _, err := s.runSafe(ctx, call{indexHintScript, []string{s.keys.user(user).groups()}, args}); err != nil {
+		if _, err := s.runSafe(ctx, c); err != nil {
 			return err
 		}
 		seen = seen[n:]

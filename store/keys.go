@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/store/script"
 )
 
 // coreQueue is the queue of the tasks that the scripts of this package enqueue.
@@ -16,79 +17,98 @@ const coreQueue = chat.QueueCore
 // keyspace builds every key of this package. All keys of one group, or of one user, carry the tag of its partition, so
 // that a script that touches several of them touches one slot. Groups and users were checked by chat.ValidID before
 // they come here: they hold neither colon nor brace nor blank, which is what makes the keys injective.
+//
+// Scripts know a key by the name under which it stands in a table below; docs/redis.md says what each key holds.
 type keyspace struct {
 	prefix     string
-	partitions int
+	partitions []*partKeys
+}
+
+func newKeyspace(prefix string, partitions int) keyspace {
+	k := keyspace{prefix: prefix, partitions: make([]*partKeys, partitions)}
+	for p := range k.partitions {
+		core, egress := queue.NewKeys(prefix, p, coreQueue), queue.NewKeys(prefix, p, chat.QueueEgress)
+		k.partitions[p] = &partKeys{number: p, base: fmt.Sprintf("%s:{p%02d}:", prefix, p),
+			enqueue: core.Enqueue(), work: core.Work(), egress: egress.Enqueue()}
+	}
+	return k
 }
 
 // partition tells where a group or a user lives.
-func (k keyspace) partition(id string) int { return queue.Partition(id, k.partitions) }
+func (k keyspace) partition(id string) int { return queue.Partition(id, len(k.partitions)) }
 
-// tagged is the beginning of every key in a partition.
-func (k keyspace) tagged(partition int) string {
-	return fmt.Sprintf("%s:{p%02d}:", k.prefix, partition)
+// part holds the keys of a partition, home those of the one where a group or a user lives.
+func (k keyspace) part(partition int) *partKeys { return k.partitions[partition] }
+
+func (k keyspace) home(id string) *partKeys { return k.partitions[k.partition(id)] }
+
+// partKeys are the keys of a partition that belong to no group and no user. Some stand in p00 only.
+type partKeys struct {
+	number  int
+	base    string   // what every key of the partition begins with
+	enqueue []string // of the core queue: what task_enqueue takes
+	work    []string // of the core queue: what task_cancel takes too
+	egress  []string // of the egress queue: what task_enqueue takes
 }
 
-// layout is a HASH: version and partitions, written once when the store is first opened.
-func (k keyspace) layout() string { return k.tagged(0) + "layout" }
+// taskID makes an id for a task of the partition.
+func (p *partKeys) taskID() string { return queue.NewID(p.number) }
 
-// public is a ZSET of the public groups in a partition, all of score 0 so that they stand in the order of their
-// members: name, NUL, id.
-func (k keyspace) public(partition int) string { return k.tagged(partition) + "public" }
+func (p *partKeys) layout() string        { return p.base + "layout" }
+func (p *partKeys) public() string        { return p.base + "public" }
+func (p *partKeys) wants() string         { return p.base + "wants" }
+func (p *partKeys) users() string         { return p.base + "users" }
+func (p *partKeys) reachable() string     { return p.base + "reachable" }
+func (p *partKeys) live() string          { return p.base + "live" }
+func (p *partKeys) nodes() string         { return p.base + "nodes" }
+func (p *partKeys) pushKey() string       { return p.base + "push_key" }
+func (p *partKeys) webhooks() string      { return p.base + "webhooks" }
+func (p *partKeys) webhooksState() string { return p.base + "webhooks:state" }
+func (p *partKeys) announcements() string { return p.base + "announcements" }
 
-// wants is a HASH: what a new entry of any log in a partition has to be told to, see lib/wants.lua.
-func (k keyspace) wants(partition int) string { return k.tagged(partition) + "wants" }
+func (p *partKeys) enqueueKeys() []string { return p.enqueue }
+func (p *partKeys) workKeys() []string    { return p.work }
+func (p *partKeys) egressKeys() []string  { return p.egress }
 
-// users is a ZSET of the users in a partition whom the server has ever known, all of score 0 so that they stand in the
-// order of their ids.
-func (k keyspace) users(partition int) string { return k.tagged(partition) + "users" }
-
-// reachable is a SET of the users in a partition who have a device.
-func (k keyspace) reachable(partition int) string { return k.tagged(partition) + "reachable" }
-
-// live is a ZSET of `<node> <user>`, all of score 0: whose session is live on which node; nodes is a ZSET: node -> until when
-// it vouches for that, in ms.
-func (k keyspace) live(partition int) string  { return k.tagged(partition) + "live" }
-func (k keyspace) nodes(partition int) string { return k.tagged(partition) + "nodes" }
-
-// pushKey is a STRING: the private key by which push services know this server.
-func (k keyspace) pushKey() string { return k.tagged(0) + "push_key" }
-
-// webhooks is a HASH: id -> webhook. webhookState is a HASH: version of that list, how many of it are in use, and since
-// which version there are any.
-func (k keyspace) webhooks() string     { return k.tagged(0) + "webhooks" }
-func (k keyspace) webhookState() string { return k.tagged(0) + "webhooks:state" }
-
-// egress holds the keys of the egress queue's shard in a partition.
-func (k keyspace) egress(partition int) queue.Keys {
-	return queue.NewKeys(k.prefix, partition, chat.QueueEgress)
+var partNames = script.Names[*partKeys]{
+	Keys: map[string]func(*partKeys) string{
+		"layout": (*partKeys).layout, "public": (*partKeys).public, "wants": (*partKeys).wants, "users": (*partKeys).users,
+		"reachable": (*partKeys).reachable, "live": (*partKeys).live, "nodes": (*partKeys).nodes, "push_key": (*partKeys).pushKey,
+		"webhooks": (*partKeys).webhooks, "webhooks_state": (*partKeys).webhooksState,
+		"announcements": (*partKeys).announcements,
+	},
+	Groups: map[string]func(*partKeys) []string{
+		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,
+	},
 }
 
-// queue holds the keys of the core queue's shard in a partition.
-func (k keyspace) queue(partition int) queue.Keys {
-	return queue.NewKeys(k.prefix, partition, coreQueue)
+// within is a key set that lies in a partition: it knows the names of that too, and those of any set between.
+func within[K, Outer any](outer script.Names[Outer], of func(K) Outer, own map[string]func(K) string) script.Names[K] {
+	n := script.Names[K]{Keys: own, Groups: map[string]func(K) []string{}}
+	for name, key := range outer.Keys {
+		n.Keys[name] = func(k K) string { return key(of(k)) }
+	}
+	for name, keys := range outer.Groups {
+		n.Groups[name] = func(k K) []string { return keys(of(k)) }
+	}
+	return n
 }
 
 func (k keyspace) group(id string) groupKeys {
-	p := k.partition(id)
-	return groupKeys{space: k, partition: p, base: k.tagged(p) + "g:" + id}
+	p := k.home(id)
+	return groupKeys{partKeys: p, base: p.base + "g:" + id}
 }
 
-func (k keyspace) user(id string) userKeys {
-	return userKeys{base: k.tagged(k.partition(id)) + "u:" + id}
-}
-
-// groupKeys are the keys of one group. docs/redis.md says what each holds.
+// groupKeys are the keys of one group.
 type groupKeys struct {
-	space     keyspace
-	partition int
-	base      string
+	*partKeys
+	base string
 }
 
 // channel carries the wake-ups of the group.
 func (g groupKeys) channel() string { return g.base }
 
-func (g groupKeys) id() string              { return g.base + ":id" }
+func (g groupKeys) lastID() string          { return g.base + ":id" }
 func (g groupKeys) meta() string            { return g.base + ":meta" }
 func (g groupKeys) members() string         { return g.base + ":members" }
 func (g groupKeys) joined() string          { return g.base + ":joined" }
@@ -100,63 +120,121 @@ func (g groupKeys) skip() string            { return g.base + ":skip" }
 func (g groupKeys) senders() string         { return g.base + ":senders" }
 func (g groupKeys) reactions() string       { return g.base + ":reactions" }
 func (g groupKeys) reacted() string         { return g.base + ":reacted" }
+func (g groupKeys) levels() string          { return g.base + ":levels" }
+func (g groupKeys) notified() string        { return g.base + ":told" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
 func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
 func (g groupKeys) by(user string) string   { return g.base + ":by:" + user }
 func (g groupKeys) at(user string) string   { return g.base + ":at:" + user }
 
-// levels is a HASH: member -> what to be notified of, for whom it is not everything. told is a ZSET: member -> highest id
-// that a notification told of.
-func (g groupKeys) levels() string { return g.base + ":levels" }
-func (g groupKeys) told() string   { return g.base + ":told" }
+var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKeys }, map[string]func(groupKeys) string{
+	"last_id": groupKeys.lastID, "meta": groupKeys.meta, "members": groupKeys.members, "joined": groupKeys.joined,
+	"managers": groupKeys.managers, "seen": groupKeys.seen, "read": groupKeys.read, "msgs": groupKeys.msgs,
+	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
+	"levels": groupKeys.levels, "notified": groupKeys.notified, "gone_members": groupKeys.goneMembers,
+	"gone_senders": groupKeys.goneSenders,
+})
 
-// core lists the keys that lib/core.lua binds, in its order. The scripts that are not hot take all of them.
-func (g groupKeys) core() []string {
-	keys := []string{
-		g.id(), g.meta(), g.members(), g.joined(), g.managers(), g.seen(), g.read(), g.msgs(), g.skip(), g.senders(),
-		g.reactions(), g.reacted(), g.goneMembers(), g.goneSenders(), g.space.public(g.partition),
-	}
-	return append(append(keys, g.enqueue()...), g.space.wants(g.partition), g.levels(), g.told())
+// of names one user of the group, whose keys there scripts know too.
+func (g groupKeys) of(user string) memberKeys { return memberKeys{g, user} }
+
+// memberKeys are the keys of a group with those that it keeps of one user.
+type memberKeys struct {
+	groupKeys
+	user string
 }
 
-// enqueue lists the keys of the core queue that task_enqueue takes.
-func (g groupKeys) enqueue() []string { return g.space.queue(g.partition).Enqueue() }
+var memberNames = within(groupNames, func(m memberKeys) groupKeys { return m.groupKeys }, map[string]func(memberKeys) string{
+	"sent": func(m memberKeys) string { return m.sent(m.user) },
+	"by":   func(m memberKeys) string { return m.by(m.user) },
+	"at":   func(m memberKeys) string { return m.at(m.user) },
+})
 
-// taskID makes an id for a task about the group.
-func (g groupKeys) taskID() string { return queue.NewID(g.partition) }
+func (k keyspace) user(id string) userKeys {
+	p := k.home(id)
+	return userKeys{partKeys: p, base: p.base + "u:" + id}
+}
 
 // userKeys are the keys of one user.
-type userKeys struct{ base string }
+type userKeys struct {
+	*partKeys
+	base string
+}
 
 // channel carries the wake-ups of the user.
 func (u userKeys) channel() string { return u.base }
 
-func (u userKeys) groups() string       { return u.base + ":groups" }
-func (u userKeys) inbox() string        { return u.base + ":inbox" }
-func (u userKeys) inboxBase() string    { return u.base + ":inbox:base" }
-func (u userKeys) inboxSenders() string { return u.base + ":inbox:senders" }
-func (u userKeys) inboxSent(sender string) string {
-	return u.base + ":inbox:sent:" + sender
-}
+func (u userKeys) groups() string                 { return u.base + ":groups" }
+func (u userKeys) inbox() string                  { return u.base + ":inbox" }
+func (u userKeys) inboxBase() string              { return u.base + ":inbox:base" }
+func (u userKeys) inboxSenders() string           { return u.base + ":inbox:senders" }
+func (u userKeys) inboxSent(sender string) string { return u.base + ":inbox:sent:" + sender }
+func (u userKeys) schedules() string              { return u.base + ":schedules" }
+func (u userKeys) devices() string                { return u.base + ":devices" }
+func (u userKeys) keys() string                   { return u.base + ":keys" }
+func (u userKeys) keysAt() string                 { return u.base + ":keys:at" }
 
-// schedules is a ZSET: id of a schedule of the user -> when it was made, in ms.
-func (u userKeys) schedules() string { return u.base + ":schedules" }
+var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
+	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
+	"inbox_senders": userKeys.inboxSenders, "schedules": userKeys.schedules, "devices": userKeys.devices,
+	"keys": userKeys.keys, "keys_at": userKeys.keysAt,
+})
 
-// devices is a HASH: id -> where the user is told while away, see device/put.lua.
-func (u userKeys) devices() string { return u.base + ":devices" }
-
-func (u userKeys) keys() string   { return u.base + ":keys" }
-func (u userKeys) keysAt() string { return u.base + ":keys:at" }
-
-// schedule is a HASH: one schedule, in the partition of its target, which its id begins with.
-func (k keyspace) schedule(id string) (key string, partition int, ok bool) {
+// schedule holds the keys of a schedule, in the partition of its target, which its id begins with.
+func (k keyspace) schedule(id string) (scheduleKeys, bool) {
 	p, ok := queue.PartitionOf(id)
-	if !ok || p >= k.partitions {
-		return "", 0, false
+	if !ok || p >= len(k.partitions) {
+		return scheduleKeys{}, false
 	}
-	return k.tagged(p) + "s:" + id, p, true
+	return scheduleKeys{k.part(p), id}, true
 }
+
+// scheduleKeys are the keys of one schedule.
+type scheduleKeys struct {
+	*partKeys
+	id string
+}
+
+func (s scheduleKeys) schedule() string { return s.base + "s:" + s.id }
+
+var scheduleNames = within(partNames, func(s scheduleKeys) *partKeys { return s.partKeys }, map[string]func(scheduleKeys) string{
+	"schedule": scheduleKeys.schedule,
+})
+
+func (k keyspace) announcement(id string) announceKeys { return announceKeys{k.part(0), k, id} }
+
+// announceKeys are the keys of one announcement: the record and the lists of its targets in p00, and a part in each
+// partition.
+type announceKeys struct {
+	*partKeys
+	space keyspace
+	id    string
+}
+
+func (a announceKeys) announcement() string { return a.base + "a:" + a.id }
+
+// part holds how far the newest run is in a partition.
+func (a announceKeys) part(partition int) string {
+	return a.space.part(partition).base + "a:" + a.id + ":part"
+}
+
+// targets lists those that live in a partition.
+func (a announceKeys) targets(partition int) string {
+	return fmt.Sprintf("%sa:%s:to:%02d", a.base, a.id, partition)
+}
+
+func (a announceKeys) allTargets() []string {
+	lists := make([]string, len(a.space.partitions))
+	for p := range lists {
+		lists[p] = a.targets(p)
+	}
+	return lists
+}
+
+var announceNames = within(partNames, func(a announceKeys) *partKeys { return a.partKeys }, map[string]func(announceKeys) string{
+	"announcement": announceKeys.announcement,
+})
 
 // followed tells what a channel is of: a group or a user.
 func (k keyspace) followed(channel string) (group, user string, ok bool) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,21 +16,27 @@ import (
 
 var anyID = rapid.StringMatching(`[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,63}`)
 
-// allKeys names every key and channel that is built from a group, or from a user and another user.
+// allKeys names every key and channel that is built from a group, or from a user and another user, with the partition.
 func allKeys(k keyspace, group, user, other string) map[string]string {
 	g, u := k.group(group), k.user(user)
 	keys := map[string]string{
 		"g " + group + " channel": g.channel(), "u " + user + " channel": u.channel(),
-		"u " + user + " groups": u.groups(), "u " + user + " inbox": u.inbox(), "u " + user + " base": u.inboxBase(),
-		"u " + user + " senders": u.inboxSenders(), "u " + user + " sent " + other: u.inboxSent(other),
-		"u " + user + " keys": u.keys(), "u " + user + " at": u.keysAt(), "u " + user + " schedules": u.schedules(),
-		"g " + group + " sent " + user: g.sent(user), "g " + group + " by " + user: g.by(user),
+		"u " + user + " inbox_sent " + other: u.inboxSent(other),
+		"g " + group + " sent " + user:       g.sent(user), "g " + group + " by " + user: g.by(user),
 		"g " + group + " at " + user: g.at(user),
 	}
-	names := []string{"id", "meta", "members", "joined", "managers", "seen", "read", "msgs", "skip", "senders", "reactions",
-		"reacted", "gone members", "gone senders"}
-	for i, name := range names {
-		keys["g "+group+" "+name] = g.core()[i]
+	for name, key := range groupNames.Keys {
+		if partNames.Keys[name] == nil {
+			keys["g "+group+" "+name] = key(g)
+		}
+	}
+	for name, key := range userNames.Keys {
+		if partNames.Keys[name] == nil {
+			keys["u "+user+" "+name] = key(u)
+		}
+	}
+	for name, key := range partNames.Keys {
+		keys[fmt.Sprintf("p %d %s", g.number, name)] = key(g.partKeys)
 	}
 	return keys
 }
@@ -41,7 +48,7 @@ func TestKeysAreInjective(t *testing.T) { rapid.Check(t, keysAreInjective) }
 func FuzzKeys(f *testing.F) { f.Fuzz(rapid.MakeFuzz(keysAreInjective)) }
 
 func keysAreInjective(t *rapid.T) {
-	k := keyspace{prefix: "chat", partitions: rapid.IntRange(1, 200).Draw(t, "partitions")}
+	k := newKeyspace("chat", rapid.IntRange(1, 200).Draw(t, "partitions"))
 	found := map[string]string{}
 	for range 3 {
 		group, user, other := anyID.Draw(t, "group"), anyID.Draw(t, "user"), anyID.Draw(t, "other")
@@ -50,9 +57,9 @@ func keysAreInjective(t *rapid.T) {
 				t.Fatalf("%s and %s are both %s", before, what, key)
 			}
 			found[key] = what
-			tag := k.tagged(k.partition(group))
+			tag := k.home(group).base
 			if strings.HasPrefix(what, "u ") {
-				tag = k.tagged(k.partition(user))
+				tag = k.home(user).base
 			}
 			if !strings.HasPrefix(key, tag) || strings.Count(key, "{") != 1 || strings.Count(key, "}") != 1 {
 				t.Fatalf("%s is %s, not under %s", what, key, tag)
@@ -67,27 +74,19 @@ func keysAreInjective(t *rapid.T) {
 		s := Store{keys: k}
 		for _, plan := range []schedule.Plan{{Owner: other, Group: group}, {Owner: other, User: user}} {
 			id, again := s.scheduleID(plan, "key"), s.scheduleID(plan, "")
-			key, partition, ok := k.schedule(id)
-			if !ok || partition != k.partition(target(plan)) || !strings.HasPrefix(key, k.tagged(partition)+"s:") || found[key] != "" {
-				t.Fatalf("the schedule %s is at %s", id, key)
+			keys, ok := k.schedule(id)
+			if !ok || keys.partKeys != k.home(target(plan)) || !strings.HasPrefix(keys.schedule(), keys.base+"s:") || found[keys.schedule()] != "" {
+				t.Fatalf("the schedule %s is at %s", id, keys.schedule())
 			}
 			if id == again || !chat.ValidID(id) || !chat.ValidID(again) || id != s.scheduleID(plan, "key") {
 				t.Fatalf("got ids %q and %q", id, again)
 			}
 		}
-		for _, key := range k.group(group).enqueue() {
-			if !strings.HasPrefix(key, k.tagged(k.partition(group))+"q:") {
+		for _, key := range k.group(group).enqueue {
+			if !strings.HasPrefix(key, k.home(group).base+"q:") {
 				t.Fatalf("%s is a key of the queue of another partition", key)
 			}
 		}
-	}
-}
-
-// TestCoreKeysAreWhatTheScriptsBind: lib/core.lua numbers the keys of groupKeys.core.
-func TestCoreKeysAreWhatTheScriptsBind(t *testing.T) {
-	keys := keyspace{prefix: "chat", partitions: 1}.group("g").core()
-	if len(keys) != 26 {
-		t.Fatalf("got %d keys, lib/core.lua binds 26", len(keys))
 	}
 }
 
@@ -112,7 +111,7 @@ func FuzzDecodeMessage(f *testing.F) {
 }
 
 func FuzzDecodeSignal(f *testing.F) {
-	k := keyspace{prefix: "chat", partitions: 4}
+	k := newKeyspace("chat", 4)
 	for _, payload := range []string{"m e1\n1 abcdef - {\"id\":1,\"x\":1}", "m e\n1 a - {\"id\":1}\n2 b x {\"id\":2}", "c bob 1 2", "t bob",
 		"d e1", "i", "j g", "l g", "", "m", "c bob x"} {
 		f.Add(k.group("g").channel(), payload)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-var layoutScript = newScript("layout/record")
+var layoutScript = newScript("layout/record", partNames)
 
 func (s *Store) layoutCall(partitions int) call {
-	return call{layoutScript, []string{s.keys.layout()}, []any{layoutVersion, max(partitions, 1)}}
+	return layoutScript.On(s.keys.part(0)).Arg("version", layoutVersion).Arg("partitions", max(partitions, 1))
 }
 
 // checkLayout records how the store is arranged when it is new, and refuses one that is arranged otherwise: with another
@@ -29,6 +29,6 @@ func (s *Store) checkLayout(ctx context.Context, partitions int) error {
 	if has < 1 {
 		return fmt.Errorf("store: its layout names %d partitions", has)
 	}
-	s.keys.partitions = has
+	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil
 }

@@ -13,50 +13,43 @@ import (
 )
 
 var (
-	appendScript = newScript("log/append")
-	trimScript   = newScript("log/trim")
-	forgetScript = newScript("log/forget")
-	lastsScript  = newReader("log/lasts")
+	appendScript = newScript("log/append", memberNames)
+	trimScript   = newScript("log/trim", groupNames)
+	forgetScript = newScript("log/forget", memberNames)
+	lastsScript  = newReader("log/lasts", partNames)
 )
 
 // Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after
 // a connection that broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
 func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
-	keys, args := s.appendArgs(a)
+	k := s.keys.group(a.Group).of(a.From)
+	c := s.appendCall(appendScript.Sized(k, len(a.Mentions)), k, a)
 	if !s.wanted.Load() && len(a.Mentions) == 0 {
 		// Eight keys cost Redis a tenth of a send: without devices and webhooks they are of no use.
-		done, err := s.append(ctx, call{appendScript, keys[:appendKeys], args}, a)
+		done, err := s.append(ctx, c.Brief(), a)
 		if err != error(errWants) { //nolint:errorlint // the code is shared with other errors, the value is not
 			return done, err
 		}
 		s.wanted.Store(true)
 	}
-	return s.append(ctx, call{appendScript, keys, args}, a)
+	return s.append(ctx, c, a)
 }
 
-// appendKeys is how many keys of lib/append_args.lua stand before those of the queue.
-const appendKeys = 14
-
-// appendArgs are the keys and arguments that lib/append_args.lua binds.
-func (s *Store) appendArgs(a chat.Append) (keys []string, args []any) {
-	k := s.keys.group(a.Group)
-	keys = make([]string, 0, 22+len(a.Mentions))
-	keys = append(keys, k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
-		k.by(a.From), k.reactions(), k.reacted(), k.joined(), s.keys.wants(k.partition))
-	keys = append(keys, k.enqueue()...)
+// appendCall gives a call what lib/append.lua needs.
+func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
 	task := ""
 	if len(a.Mentions) > 0 {
 		task = k.taskID()
 	}
-	args = make([]any, 0, 17+len(a.Mentions))
-	args = append(args, a.From, string(a.Kind), a.Mark, a.Rest, a.SentAtMs, shortHash(a.Key), shortHash(a.Content),
-		a.ReplyTo, a.Target, a.Emoji, flag(a.Removed), flag(durable(a.Durability)), k.channel(), s.limits.KeysMax,
-		s.limits.EmojisMax, a.Group, task)
+	c = c.Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
+		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("reply_to", a.ReplyTo).Arg("target", a.Target).
+		Arg("emoji", a.Emoji).Arg("removed", a.Removed).Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).
+		Arg("keys_max", s.limits.KeysMax).Arg("emojis_max", s.limits.EmojisMax).Arg("group", a.Group).Arg("task_id", task).
+		List("mentions", a.Mentions)
 	for _, user := range a.Mentions {
-		keys = append(keys, k.at(user))
-		args = append(args, user)
+		c = c.More("at", k.groupKeys.at(user))
 	}
-	return keys, args
+	return c
 }
 
 // append runs a script that appends, waiting for what the caller asked for.
@@ -93,8 +86,7 @@ func (s *Store) afterAppend(ctx context.Context, group string, r reply) {
 
 // forget drops what is kept of a sender who was idle for a day. The next sends find the sender again if it fails.
 func (s *Store) forget(ctx context.Context, group, user string) {
-	k := s.keys.group(group)
-	_, err := s.run(ctx, call{forgetScript, []string{k.id(), k.meta(), k.senders(), k.sent(user), k.by(user)}, []any{user}})
+	_, err := s.run(ctx, forgetScript.On(s.keys.group(group).of(user)).Arg("user", user))
 	if err != nil {
 		s.log.Debug("an idle sender was not forgotten", "group", group, "error", err)
 	}
@@ -106,19 +98,24 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 	var end *redis.Cmd
 	var members *redis.StringSliceCmd
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		end = call{lastsScript, []string{k.id(), k.meta()}, nil}.queueOn(ctx, pipe)
+		end = queueCall(ctx, pipe, lastsCall(lastsScript.On(k.partKeys), k))
 		members = pipe.ZRangeByScore(ctx, k.msgs(), &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "+inf",
 			Count: int64(limit)})
 	})
 	if err != nil {
 		return nil, chat.LogEnd{}, err
 	}
-	r, err := asReply("lasts", end.Val())
+	r, err := asReply(lastsScript.Name, end.Val())
 	if err != nil {
 		return nil, chat.LogEnd{}, err
 	}
 	messages, err := decodeMessages(group, members.Val())
 	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2)}, err
+}
+
+// lastsCall adds a group to a call of log/lasts.lua.
+func lastsCall(c call, k groupKeys) call {
+	return c.More("groups", "last_id", k.lastID(), "meta", k.meta())
 }
 
 // Entries reads single messages by id; absent ones are left out.
@@ -156,9 +153,7 @@ func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
 // trim does one step, and enqueues the rest under task where that is not empty.
 func (s *Store) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
-	keys := append([]string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(), k.skip()}, k.enqueue()...)
-	keys = append(keys, s.keys.wants(k.partition))
-	r, err := s.runSafe(ctx, call{trimScript, keys, []any{group, task}})
+	r, err := s.runSafe(ctx, trimScript.On(k).Arg("group", group).Arg("task_id", task))
 	if errors.Is(err, chat.ErrNotFound) {
 		return false, nil
 	}

@@ -2,16 +2,15 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/chatd/chatd/chat"
 )
 
 var (
-	joinScript    = newScript("member/join")
-	roleScript    = newScript("member/role")
-	leaveScript   = newScript("member/leave")
-	membersScript = newReader("member/list")
+	joinScript    = newScript("member/join", groupNames)
+	roleScript    = newScript("member/role", groupNames)
+	leaveScript   = newScript("member/leave", memberNames)
+	membersScript = newReader("member/list", groupNames)
 )
 
 // Join adds m.User.
@@ -24,8 +23,10 @@ func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool,
 		role = chat.Ordinary
 	}
 	k := s.keys.group(m.Group)
-	r, err := s.run(ctx, call{joinScript, k.core(), []any{m.User, m.By.User, flag(m.By.Admin), string(role), m.AtMs,
-		m.Notice.Mark, m.Notice.Rest, s.limits.GroupMembersMax, k.channel(), k.taskID(), m.Group, k.taskID()}})
+	r, err := s.run(ctx, joinScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+		Arg("role", string(role)).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
+		Arg("members_max", s.limits.GroupMembersMax).Arg("channel", k.channel()).Arg("task_id", k.taskID()).
+		Arg("group", m.Group).Arg("trim_id", k.taskID()))
 	if err != nil {
 		return chat.Member{}, false, err
 	}
@@ -35,8 +36,9 @@ func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool,
 // SetRole changes a member's role. To make someone the owner makes the former owner an admin.
 func (s *Store) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	k := s.keys.group(m.Group)
-	r, err := s.run(ctx, call{roleScript, k.core(), []any{m.User, m.By.User, flag(m.By.Admin), string(m.Role), m.AtMs,
-		m.Notice.Mark, m.Notice.Rest, k.channel(), k.taskID(), m.Group}})
+	r, err := s.run(ctx, roleScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+		Arg("role", string(m.Role)).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group))
 	if err != nil {
 		return chat.Member{}, false, err
 	}
@@ -50,9 +52,10 @@ func (s *Store) Leave(ctx context.Context, m chat.Membership) (deleted bool, err
 	if m.By.User != m.User {
 		what = "removed"
 	}
-	r, err := s.run(ctx, call{leaveScript, append(k.core(), k.at(m.User)), []any{m.User, m.By.User, flag(m.By.Admin), m.AtMs,
-		m.Notice.Mark, m.Notice.Rest, m.HeirMark, m.HeirHead, m.HeirTail, k.channel(), k.taskID(), k.taskID(), m.Group,
-		what}})
+	r, err := s.run(ctx, leaveScript.On(k.of(m.User)).Arg("user", m.User).Arg("caller", m.By.User).
+		Arg("operator", m.By.Admin).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
+		Arg("heir_mark", m.HeirMark).Arg("heir_head", m.HeirHead).Arg("heir_tail", m.HeirTail).Arg("channel", k.channel()).
+		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", m.Group).Arg("what", what))
 	if err != nil {
 		return false, err
 	}
@@ -68,8 +71,7 @@ func asMember(user string, r reply) chat.Member {
 // Members pages through the members by the order of joining, for a member.
 func (s *Store) Members(ctx context.Context, group, user string, after int64, limit int) ([]chat.Member, int64, error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, call{membersScript, []string{k.meta(), k.members(), k.joined(), k.seen(), k.read()},
-		[]any{user, after, limit}})
+	r, err := s.runSafe(ctx, membersScript.On(k).Arg("user", user).Arg("after", after).Arg("limit", limit))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -78,16 +80,4 @@ func (s *Store) Members(ctx context.Context, group, user string, after int64, li
 		members = append(members, asMember(r.text(i), r[i+1:]))
 	}
 	return members, r.number(1), nil
-}
-
-// memberTask is the payload of the task that brings the index in line after a creation; member/join.lua and
-// member/leave.lua write
-// the same for one user.
-func memberTask(group, epoch, by string, users []string, atMs int64) []byte {
-	payload, err := json.Marshal(chat.MemberTask{Group: group, Epoch: epoch, ID: 1, By: by, What: "joined", Users: users,
-		AtMs: atMs})
-	if err != nil {
-		panic(err) //nolint:forbidigo // strings and numbers only: it cannot fail
-	}
-	return payload
 }

@@ -9,24 +9,23 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/store/queue"
 )
 
 var (
-	wantNotifyScript = newScript("notify/want")
-	pushKeyScript    = newScript("notify/push_key")
-	levelScript      = newScript("notify/set_level")
-	levelOfScript    = newReader("notify/level")
-	behindScript     = newReader("notify/behind")
-	tellUsersScript  = newScript("notify/tell_users")
-	tellInboxScript  = newScript("notify/tell_inbox")
+	wantNotifyScript  = newScript("notify/want", partNames)
+	pushKeyScript     = newScript("notify/push_key", partNames)
+	levelScript       = newScript("notify/set_level", groupNames)
+	levelOfScript     = newReader("notify/level", groupNames)
+	behindScript      = newReader("notify/behind", groupNames)
+	notifyUsersScript = newScript("notify/users", groupNames)
+	notifyInboxScript = newScript("notify/inbox", userNames)
 )
 
 // WantNotify makes every partition enqueue fan-outs after delay; only where it does so already, if only is true.
 func (s *Store) WantNotify(ctx context.Context, delay time.Duration, only bool) error {
-	calls := make([]call, s.keys.partitions)
+	calls := make([]call, s.Partitions())
 	for p := range calls {
-		calls[p] = call{wantNotifyScript, []string{s.keys.wants(p)}, []any{delay.Milliseconds(), flag(only)}}
+		calls[p] = wantNotifyScript.On(s.keys.part(p)).Arg("delay_ms", delay.Milliseconds()).Arg("only", only)
 	}
 	_, errs, err := s.runAll(ctx, calls)
 	if err != nil {
@@ -37,7 +36,7 @@ func (s *Store) WantNotify(ctx context.Context, delay time.Duration, only bool) 
 
 // PushKey returns the private key that is kept, which is candidate where none was.
 func (s *Store) PushKey(ctx context.Context, candidate string) (string, error) {
-	r, err := s.runSafe(ctx, call{pushKeyScript, []string{s.keys.pushKey()}, []any{candidate}})
+	r, err := s.runSafe(ctx, pushKeyScript.On(s.keys.part(0)).Arg("offered", candidate))
 	return r.text(1), err
 }
 
@@ -48,14 +47,14 @@ func (s *Store) SetLevel(ctx context.Context, group, user string, set chat.Notif
 	if set.Until != nil {
 		until = set.Until.UnixMilli()
 	}
-	_, err := s.runSafe(ctx, call{levelScript, []string{k.meta(), k.members(), k.levels()}, []any{user, string(set.Level), until}})
+	_, err := s.runSafe(ctx, levelScript.On(k).Arg("user", user).Arg("level", string(set.Level)).Arg("until_ms", until))
 	return err
 }
 
 // Level reads what a member is told of, as it was set.
 func (s *Store) Level(ctx context.Context, group, user string) (chat.NotifySetting, error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, call{levelOfScript, []string{k.meta(), k.members(), k.levels()}, []any{user}})
+	r, err := s.runSafe(ctx, levelOfScript.On(k).Arg("user", user))
 	if err != nil {
 		return chat.NotifySetting{}, err
 	}
@@ -70,7 +69,8 @@ func (s *Store) Level(ctx context.Context, group, user string) (chat.NotifySetti
 // Behind pages through the members who have not read up to the newest text or data.
 func (s *Store) Behind(ctx context.Context, group, epoch string, after int64, limit int) ([]string, int64, error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, call{behindScript, []string{k.meta(), k.joined(), k.read()}, []any{epoch, after, min(limit, rangeBatch)}})
+	r, err := s.runSafe(ctx, behindScript.On(k).Arg("epoch", epoch).Arg("after", after).
+		Arg("limit", min(limit, rangeBatch)))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -84,14 +84,12 @@ func (s *Store) Behind(ctx context.Context, group, epoch string, after int64, li
 // TellUsers decides whom of users to tell, notes how far they were told, and enqueues the task that makes the deliveries.
 func (s *Store) TellUsers(ctx context.Context, group, epoch string, users []string) error {
 	k := s.keys.group(group)
-	keys := append([]string{k.id(), k.meta(), k.members(), k.joined(), k.read(), k.skip(), k.levels(), k.told()}, k.enqueue()...)
-	keys = append(keys, k.msgs())
-	args := []any{group, epoch, k.taskID(), k.taskID()}
+	c := notifyUsersScript.Sized(k, 2*len(users)).Arg("group", group).Arg("epoch", epoch).Arg("high_id", k.taskID()).
+		Arg("normal_id", k.taskID()).List("users", users)
 	for _, user := range users {
-		keys = append(keys, k.by(user), k.at(user))
-		args = append(args, user)
+		c = c.More("counted", "by", k.by(user), "at", k.at(user))
 	}
-	_, err := s.runSafe(ctx, call{tellUsersScript, keys, args})
+	_, err := s.runSafe(ctx, c)
 	return err
 }
 
@@ -108,10 +106,10 @@ func (s *Store) InboxTold(ctx context.Context, user string) (int64, error) {
 func (s *Store) TellInbox(ctx context.Context, user string, t chat.TellTask) error {
 	payload, err := json.Marshal(t)
 	if err != nil {
-		return broke("tell_inbox", err)
+		return broke(notifyInboxScript.Name, err)
 	}
-	p := s.keys.partition(user)
-	keys := append([]string{s.keys.user(user).inboxBase()}, s.keys.queue(p).Enqueue()...)
-	_, err = s.runSafe(ctx, call{tellInboxScript, keys, []any{t.Epoch, t.Last, queue.NewID(p), string(t.Priority), payload}})
+	k := s.keys.user(user)
+	_, err = s.runSafe(ctx, notifyInboxScript.On(k).Arg("epoch", t.Epoch).Arg("seq", t.Last).Arg("task_id", k.taskID()).
+		Arg("priority", string(t.Priority)).Arg("payload", payload))
 	return err
 }

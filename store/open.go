@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{client: client, address: address, limits: o.Limits, log: o.Log, embedded: o.Embedded,
-		keys: keyspace{prefix: o.Prefix, partitions: 1}}
+		keys: newKeyspace(o.Prefix, 1)}
 	s.follows = newSubscription(s)
 	if err := s.prepare(ctx, o.Partitions); err != nil {
 		_ = client.Close()
@@ -149,7 +149,7 @@ func withFailoverDefaults(opt *redis.FailoverOptions) *redis.FailoverOptions {
 func (s *Store) Client() redis.UniversalClient { return s.client }
 
 // Partitions is how many partitions the store has.
-func (s *Store) Partitions() int { return s.keys.partitions }
+func (s *Store) Partitions() int { return len(s.keys.partitions) }
 
 // Prefix begins every key.
 func (s *Store) Prefix() string { return s.keys.prefix }
@@ -175,7 +175,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		// WAITAOF counts what its own connection wrote, so something is written on it first.
 		pipe := s.client.Pipeline()
-		written := s.layoutCall(s.keys.partitions).queueOn(ctx, pipe)
+		written := queueCall(ctx, pipe, s.layoutCall(s.Partitions()))
 		pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
 		_, err := pipe.Exec(ctx)
 		if attempt == 0 && s.again(ctx, written.Err()) {

@@ -9,39 +9,31 @@ import (
 )
 
 var (
-	arriveScript = newScript("presence/arrive")
-	departScript = newScript("presence/depart")
-	vouchScript  = newScript("presence/vouch")
+	arriveScript    = newScript("presence/arrive", partNames)
+	departScript    = newScript("presence/depart", partNames)
+	heartbeatScript = newScript("presence/heartbeat", partNames)
 )
 
 // Arrive notes that users have live sessions on node.
-func (s *Store) Arrive(ctx context.Context, node string, users []string, vouch time.Duration) error {
-	return s.presence(ctx, users, func(p int, some []string) call {
-		args := []any{node, vouch.Milliseconds()}
-		for _, user := range some {
-			args = append(args, user)
-		}
-		return call{arriveScript, []string{s.keys.live(p), s.keys.nodes(p)}, args}
+func (s *Store) Arrive(ctx context.Context, node string, users []string, lasts time.Duration) error {
+	return s.presence(ctx, users, func(p *partKeys, some []string) call {
+		return arriveScript.Sized(p, len(some)).Arg("node", node).Arg("lasts_ms", lasts.Milliseconds()).List("users", some)
 	})
 }
 
 // Depart notes that users have no session on node any longer.
 func (s *Store) Depart(ctx context.Context, node string, users []string) error {
-	return s.presence(ctx, users, func(p int, some []string) call {
-		args := []any{node}
-		for _, user := range some {
-			args = append(args, user)
-		}
-		return call{departScript, []string{s.keys.live(p)}, args}
+	return s.presence(ctx, users, func(p *partKeys, some []string) call {
+		return departScript.Sized(p, len(some)).Arg("node", node).List("users", some)
 	})
 }
 
 // presence runs one step for each partition of users, in bounded pieces.
-func (s *Store) presence(ctx context.Context, users []string, step func(p int, some []string) call) error {
+func (s *Store) presence(ctx context.Context, users []string, step func(p *partKeys, some []string) call) error {
 	var calls []call
 	for p, here := range s.byPartition(users) {
 		for some := range slices.Chunk(here, rangeBatch) {
-			calls = append(calls, step(p, some))
+			calls = append(calls, step(s.keys.part(p), some))
 		}
 	}
 	_, errs, err := s.runAll(ctx, calls)
@@ -61,13 +53,13 @@ func firstError(errs []error) error {
 }
 
 // Vouch says that node lives, in each partition where it has users, and puts right what is known otherwise there.
-func (s *Store) Vouch(ctx context.Context, node string, users []string, vouch time.Duration) error {
+func (s *Store) Vouch(ctx context.Context, node string, users []string, lasts time.Duration) error {
 	var calls []call
 	var asked []int
 	parts := s.byPartition(users)
 	for p, here := range parts {
 		if len(here) > 0 {
-			calls = append(calls, call{vouchScript, []string{s.keys.live(p), s.keys.nodes(p)}, []any{node, vouch.Milliseconds()}})
+			calls = append(calls, heartbeatScript.On(s.keys.part(p)).Arg("node", node).Arg("lasts_ms", lasts.Milliseconds()))
 			asked = append(asked, p)
 		}
 	}
@@ -82,7 +74,7 @@ func (s *Store) Vouch(ctx context.Context, node string, users []string, vouch ti
 		if replies[i].number(1) == int64(len(parts[p])) {
 			continue
 		}
-		if err := s.putRight(ctx, node, p, parts[p], vouch); err != nil {
+		if err := s.putRight(ctx, node, p, parts[p], lasts); err != nil {
 			return err
 		}
 	}
@@ -90,8 +82,8 @@ func (s *Store) Vouch(ctx context.Context, node string, users []string, vouch ti
 }
 
 // putRight makes a partition know exactly these users of node: something was lost, or brought back from a backup.
-func (s *Store) putRight(ctx context.Context, node string, p int, users []string, vouch time.Duration) error {
-	known, err := s.client.ZRangeByLex(ctx, s.keys.live(p), &redis.ZRangeBy{Min: "[" + node + " ", Max: "(" + node + "!"}).Result()
+func (s *Store) putRight(ctx context.Context, node string, p int, users []string, lasts time.Duration) error {
+	known, err := s.client.ZRangeByLex(ctx, s.keys.part(p).live(), &redis.ZRangeBy{Min: "[" + node + " ", Max: "(" + node + "!"}).Result()
 	if err != nil {
 		return fail("presence", err)
 	}
@@ -108,5 +100,5 @@ func (s *Store) putRight(ctx context.Context, node string, p int, users []string
 	if err := s.Depart(ctx, node, gone); err != nil {
 		return err
 	}
-	return s.Arrive(ctx, node, users, vouch)
+	return s.Arrive(ctx, node, users, lasts)
 }

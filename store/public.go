@@ -11,10 +11,6 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// publicMember is a group's entry in the index of public groups: name, NUL, id. The id holds no NUL, so the last one
-// divides them whatever the name holds.
-func publicMember(name, id string) string { return name + "\x00" + id }
-
 // PublicGroups pages through the public groups by name, then id: a page of each partition, merged. next names the last
 // one of the page, so the place holds although groups come and go.
 func (s *Store) PublicGroups(ctx context.Context, after string, limit int) ([]string, string, error) {
@@ -29,8 +25,8 @@ func (s *Store) PublicGroups(ctx context.Context, after string, limit int) ([]st
 	var pages []*redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		pages = pages[:0]
-		for p := range s.keys.partitions {
-			pages = append(pages, pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.public(p), ByLex: true, Start: from,
+		for _, p := range s.keys.partitions {
+			pages = append(pages, pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: p.public(), ByLex: true, Start: from,
 				Stop: "+", Count: int64(limit) + 1}))
 		}
 	})
@@ -49,7 +45,7 @@ func (s *Store) PublicGroups(ctx context.Context, after string, limit int) ([]st
 	}
 	groups := make([]string, len(all))
 	for i, member := range all {
-		groups[i] = member[strings.LastIndexByte(member, 0)+1:]
+		groups[i] = member[strings.LastIndexByte(member, 0)+1:] // as lib/public.lua writes it
 	}
 	return groups, next, nil
 }

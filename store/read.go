@@ -52,14 +52,14 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 		err := s.reads(ctx, func(pipe redis.Pipeliner) {
 			cmds = cmds[:0]
 			for _, c := range chunk {
-				cmds = append(cmds, c.queueOn(ctx, pipe))
+				cmds = append(cmds, queueCall(ctx, pipe, c))
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
 		for i, cmd := range cmds {
-			r, err := asReply(chunk[i].script.name, cmd.Val())
+			r, err := asReply(chunk[i].Script.Name, cmd.Val())
 			if err != nil {
 				return nil, err
 			}
@@ -117,8 +117,9 @@ func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.P
 	ranges := make([]*redis.StringSliceCmd, len(indexes))
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
 		for j, i := range indexes {
-			infos[j] = s.infoCall(user, pulls[i].Group).queueOn(ctx, pipe)
-			ranges[j] = queuePull(ctx, pipe, s.keys.group(pulls[i].Group).msgs(), pulls[i])
+			k := s.keys.group(pulls[i].Group)
+			infos[j] = queueCall(ctx, pipe, infoCall(k, user))
+			ranges[j] = queuePull(ctx, pipe, k.msgs(), pulls[i])
 		}
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var reviseScript = newScript("revision/revise")
+var reviseScript = newScript("revision/revise", memberNames)
 
 // Revise appends an edit or a delete entry and changes what it touches, in one step. The script adds the id of an edit
 // to the edits of its target; those of Change.New are not looked at.
@@ -26,21 +26,21 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 		return chat.Appended{}, chat.ErrForbidden
 	}
 	k := s.keys.group(a.Group)
-	keys := []string{k.id(), k.meta(), k.members(), k.msgs(), k.seen(), k.read(), k.skip(), k.senders(), k.sent(a.From),
-		k.reactions(), k.reacted(), k.by(target.From), s.keys.wants(k.partition)}
-	keys = append(keys, k.enqueue()...)
+	call := reviseScript.Sized(k.of(a.From), 5*len(changes)).Key("author_by", k.by(target.From)).
+		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
+		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
+		Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
+		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group)
 	for _, user := range target.Mentions {
-		keys = append(keys, k.at(user))
+		call = call.More("at", k.at(user))
 	}
-	args := make([]any, 0, 13+5*len(changes))
-	args = append(args, a.From, string(a.Kind), a.Mark, a.Rest, a.SentAtMs, shortHash(a.Key), shortHash(a.Content),
-		flag(asAdmin && !a.Operator), flag(durable(a.Durability)), k.channel(), s.limits.KeysMax, s.limits.EditsMax, a.Group)
 	for _, c := range changes {
 		if c.Old.ID != c.New.ID || c.Old.Mark != c.New.Mark {
 			return chat.Appended{}, broke("revise", fmt.Errorf("message %d would lose its identity", c.Old.ID))
 		}
 		id := strconv.FormatInt(c.Old.ID, 10)
-		args = append(args, id, id+" "+c.Old.Mark, encodeEdits(c.Old.Edits), c.Old.JSON, c.New.JSON)
+		call = call.MoreArgs("changes", "target", id, "head", id+" "+c.Old.Mark, "edits", encodeEdits(c.Old.Edits),
+			"json", c.Old.JSON, "new_json", c.New.JSON)
 	}
-	return s.append(ctx, call{reviseScript, keys, args}, a)
+	return s.append(ctx, call, a)
 }

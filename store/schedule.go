@@ -18,14 +18,14 @@ import (
 var _ schedule.Store = (*Store)(nil)
 
 var (
-	scheduleCreateScript  = newScript("schedule/create")
-	scheduleChangeScript  = newScript("schedule/change")
-	scheduleCancelScript  = newScript("schedule/cancel")
-	scheduleForgetScript  = newScript("schedule/forget")
-	scheduleIndexScript   = newScript("schedule/index")
-	scheduleUnindexScript = newScript("schedule/unindex")
-	fireGroupScript       = newScript("schedule/fire_group")
-	fireInboxScript       = newScript("schedule/fire_inbox")
+	scheduleCreateScript  = newScript("schedule/create", scheduleNames)
+	scheduleChangeScript  = newScript("schedule/change", scheduleNames)
+	scheduleCancelScript  = newScript("schedule/cancel", scheduleNames)
+	scheduleForgetScript  = newScript("schedule/forget", scheduleNames)
+	scheduleIndexScript   = newScript("schedule/index", userNames)
+	scheduleUnindexScript = newScript("schedule/unindex", userNames)
+	fireGroupScript       = newScript("schedule/fire_group", memberNames)
+	fireInboxScript       = newScript("schedule/fire_inbox", userNames)
 )
 
 // scheduleFields are what schedule_record of lib/schedule.lua reads, in its order.
@@ -44,13 +44,13 @@ func (s *Store) Clock(ctx context.Context) (int64, error) {
 	return now.UnixMilli(), nil
 }
 
-// scheduleKeys are the keys of one schedule as its scripts take them: its own, and those of the queue's shard beside it.
-func (s *Store) scheduleKeys(id string) ([]string, error) {
-	key, p, ok := s.keys.schedule(id)
+// scheduleKeys are the keys of a schedule. ErrNotFound where none can have this id.
+func (s *Store) scheduleKeys(id string) (scheduleKeys, error) {
+	k, ok := s.keys.schedule(id)
 	if !ok {
-		return nil, chat.ErrNotFound
+		return k, chat.ErrNotFound
 	}
-	return append([]string{key}, s.keys.queue(p).Work()...), nil
+	return k, nil
 }
 
 // scheduleID makes an id in the partition of the target: with a key always the same.
@@ -72,11 +72,12 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (sch
 		return schedule.Record{}, false, broke("schedule_create", err)
 	}
 	id := s.scheduleID(n.Plan, n.Key)
-	keys, err := s.scheduleKeys(id)
+	k, err := s.scheduleKeys(id)
 	if err != nil {
 		return schedule.Record{}, false, err
 	}
-	index := call{scheduleIndexScript, []string{s.keys.user(n.Plan.Owner).schedules()}, []any{id, s.limits.UserSchedulesMax}}
+	index := scheduleIndexScript.On(s.keys.user(n.Plan.Owner)).Arg("schedule_id", id).
+		Arg("schedules_max", s.limits.UserSchedulesMax)
 	r, err := s.runSafe(ctx, index)
 	if errors.Is(err, chat.ErrOutOfRange) && s.dropEnded(ctx, n.Plan.Owner) {
 		r, err = s.runSafe(ctx, index)
@@ -84,7 +85,8 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (sch
 	if err != nil {
 		return schedule.Record{}, false, err
 	}
-	r, err = s.runSafe(ctx, call{scheduleCreateScript, keys, []any{id, plan, shortHash(n.Content), r.number(1), n.NextMs}})
+	r, err = s.runSafe(ctx, scheduleCreateScript.On(k).Arg("schedule_id", id).Arg("plan", plan).
+		Arg("content", shortHash(n.Content)).Arg("created_ms", r.number(1)).Arg("next_ms", n.NextMs))
 	if err != nil {
 		return schedule.Record{}, false, err
 	}
@@ -95,14 +97,14 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (sch
 
 // Schedule reads one schedule and the clock.
 func (s *Store) Schedule(ctx context.Context, id string) (schedule.Record, int64, error) {
-	key, _, ok := s.keys.schedule(id)
-	if !ok {
-		return schedule.Record{}, 0, chat.ErrNotFound
+	k, err := s.scheduleKeys(id)
+	if err != nil {
+		return schedule.Record{}, 0, err
 	}
 	var fields *redis.SliceCmd
 	var now *redis.TimeCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		fields, now = pipe.HMGet(ctx, key, scheduleFields...), pipe.Time(ctx)
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		fields, now = pipe.HMGet(ctx, k.schedule(), scheduleFields...), pipe.Time(ctx)
 	})
 	if err != nil {
 		return schedule.Record{}, 0, err
@@ -134,11 +136,12 @@ func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record) (schedu
 	if err != nil {
 		return schedule.Record{}, broke("schedule_change", err)
 	}
-	keys, err := s.scheduleKeys(was.ID)
+	k, err := s.scheduleKeys(was.ID)
 	if err != nil {
 		return schedule.Record{}, err
 	}
-	r, err := s.runSafe(ctx, call{scheduleChangeScript, keys, []any{was.ID, was.Version, plan, string(was.State), was.NextMs}})
+	r, err := s.runSafe(ctx, scheduleChangeScript.On(k).Arg("schedule_id", was.ID).Arg("version", was.Version).
+		Arg("plan", plan).Arg("state", string(was.State)).Arg("next_ms", was.NextMs))
 	if err != nil {
 		return schedule.Record{}, err
 	}
@@ -147,35 +150,19 @@ func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record) (schedu
 
 // CancelSchedule ends a schedule: nothing fires any longer.
 func (s *Store) CancelSchedule(ctx context.Context, id string) error {
-	keys, err := s.scheduleKeys(id)
+	k, err := s.scheduleKeys(id)
 	if err == nil {
-		_, err = s.runSafe(ctx, call{scheduleCancelScript, keys, []any{id}})
+		_, err = s.runSafe(ctx, scheduleCancelScript.On(k).Arg("schedule_id", id))
 	}
 	return err
 }
 
 // Fire sends what is due, or what a request wants to be sent now, and writes what became of it.
 func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
-	keys, err := s.scheduleKeys(f.ID)
+	c, err := s.fireCall(f)
 	if err != nil {
 		return schedule.Fired{}, err
 	}
-	failed, err := json.Marshal(f.Failed)
-	if err != nil {
-		return schedule.Fired{}, broke("fire", err)
-	}
-	args := []any{f.ID, f.Version, f.Run, flag(f.Recurs), f.NextMs, f.Missed, string(f.Refused), failed[:len(failed)-1]}
-	c := call{script: fireInboxScript}
-	var moreKeys []string
-	var moreArgs []any
-	if f.Append != nil {
-		c.script = fireGroupScript
-		args = append(args, f.Epoch)
-		moreKeys, moreArgs = s.appendArgs(*f.Append)
-	} else {
-		moreKeys, moreArgs = s.inboxArgs(*f.Item)
-	}
-	c.keys, c.args = append(keys, moreKeys...), append(args, moreArgs...)
 	r, err := s.runSafe(ctx, c)
 	if err != nil {
 		return schedule.Fired{}, err
@@ -192,6 +179,29 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 	return done, nil
 }
 
+// fireCall is the call that fires into a group or an inbox: both give lib/fire.lua what it needs.
+func (s *Store) fireCall(f schedule.Firing) (call, error) {
+	k, err := s.scheduleKeys(f.ID)
+	if err != nil {
+		return call{}, err
+	}
+	failed, err := json.Marshal(f.Failed)
+	if err != nil {
+		return call{}, broke("fire", err)
+	}
+	begin := func(c call) call {
+		return c.Key("schedule", k.schedule()).Arg("schedule_id", f.ID).Arg("version", f.Version).Arg("run", f.Run).
+			Arg("recurs", f.Recurs).Arg("next_ms", f.NextMs).Arg("missed", f.Missed).Arg("refused", string(f.Refused)).
+			Arg("failed", failed[:len(failed)-1])
+	}
+	if f.Append != nil {
+		k := s.keys.group(f.Append.Group).of(f.Append.From)
+		return s.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, *f.Append), nil
+	}
+	u := s.keys.user(f.Item.To)
+	return s.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil
+}
+
 // ForgetSchedule removes a schedule that has ended. The index goes first: a key that is used again between the two finds
 // the schedule still there, and whatever is made after has an entry of its own.
 func (s *Store) ForgetSchedule(ctx context.Context, id string) error {
@@ -205,18 +215,16 @@ func (s *Store) ForgetSchedule(ctx context.Context, id string) error {
 	if err := s.dropSchedules(ctx, r.Plan.Owner, id); err != nil {
 		return err
 	}
-	key, _, _ := s.keys.schedule(id)
-	_, err = s.runSafe(ctx, call{scheduleForgetScript, []string{key}, nil})
+	k, err := s.scheduleKeys(id)
+	if err == nil {
+		_, err = s.runSafe(ctx, scheduleForgetScript.On(k))
+	}
 	return err
 }
 
 // dropSchedules takes schedules out of their owner's index.
 func (s *Store) dropSchedules(ctx context.Context, owner string, ids ...string) error {
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	_, err := s.runSafe(ctx, call{scheduleUnindexScript, []string{s.keys.user(owner).schedules()}, args})
+	_, err := s.runSafe(ctx, scheduleUnindexScript.On(s.keys.user(owner)).List("ids", ids))
 	return err
 }
 

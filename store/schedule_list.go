@@ -100,8 +100,8 @@ func (s *Store) readSchedules(ctx context.Context, owner string, places []place)
 	var now *redis.TimeCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, p := range places {
-			if key, _, ok := s.keys.schedule(p.id); ok {
-				cmds[i] = pipe.HMGet(ctx, key, scheduleFields...)
+			if k, ok := s.keys.schedule(p.id); ok {
+				cmds[i] = pipe.HMGet(ctx, k.schedule(), scheduleFields...)
 			}
 		}
 		now = pipe.Time(ctx)
@@ -160,8 +160,8 @@ func (s *Store) ended(ctx context.Context, places []place) (ids []string, err er
 	var now *redis.TimeCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, p := range places {
-			if key, _, ok := s.keys.schedule(p.id); ok {
-				states[i] = pipe.HMGet(ctx, key, "state")
+			if k, ok := s.keys.schedule(p.id); ok {
+				states[i] = pipe.HMGet(ctx, k.schedule(), "state")
 			}
 		}
 		now = pipe.Time(ctx)

@@ -2,93 +2,66 @@ package store
 
 import (
 	"context"
-	"crypto/sha1"
 	"embed"
-	"encoding/hex"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/store/script"
 )
 
 //go:embed lua
 var luaFiles embed.FS
 
-// script is one atomic step. It is called by the hash of its text; the text is loaded when a store is opened, and again
-// whenever the server says that it does not know it (a restart and a failover empty its cache).
-type script struct {
-	name     string
-	text     string
-	sha      string
-	readOnly bool
+// library is where the scripts lie: lua/<noun>/, each run by the Go file of that noun, and lua/lib/ for what they include.
+// "How to add a script" in docs/redis.md says the rest.
+var library = &script.Library{
+	Files:  luaFiles,
+	Shared: map[string]string{"task_enqueue": queue.EnqueueLua, "task_cancel": queue.CancelLua},
+	Groups: queue.KeyNames(),
 }
 
-// scripts holds every script of this package: open loads all of them.
-var scripts []*script
+// scripts holds every script of this package: open loads all of them, and again whenever the server says that it does not
+// know one (a restart and a failover empty its cache).
+var scripts []*script.Script
 
-func newScript(name string) *script { return addScript(name, false) }
+// newScript makes a script that works on a key set.
+func newScript[K any](name string, names script.Names[K]) *script.Step[K] {
+	s := library.Load(name, false)
+	scripts = append(scripts, s)
+	return script.Bind(s, names)
+}
 
 // newReader makes a script that the server runs as EVALSHA_RO: it may stand in a transaction, and the embedded store
 // does not write it to its journal.
-func newReader(name string) *script { return addScript(name, true) }
-
-func addScript(name string, readOnly bool) *script {
-	text := luaText("lua/"+name+".lua", map[string]bool{})
-	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
-	s := &script{name: name, text: text, sha: hex.EncodeToString(sum[:]), readOnly: readOnly}
+func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
+	s := library.Load(name, true)
 	scripts = append(scripts, s)
-	return s
-}
-
-// luaText returns the text of a script with the files that it names in `-- include:` lines joined in front of it, each
-// once. It panics where a file is missing: the scripts are part of the binary.
-func luaText(file string, done map[string]bool) string {
-	if done[file] {
-		return ""
-	}
-	done[file] = true
-	switch file {
-	case "lua/lib/task_enqueue.lua":
-		return queue.EnqueueLua + "\n"
-	case "lua/lib/task_cancel.lua":
-		return queue.CancelLua + "\n"
-	}
-	text, err := luaFiles.ReadFile(file)
-	if err != nil {
-		panic(fmt.Sprintf("store: no script %s", file)) //nolint:forbidigo // the binary was built from a broken tree
-	}
-	var joined strings.Builder
-	for line := range strings.Lines(string(text)) {
-		if name, ok := strings.CutPrefix(line, "-- include: "); ok {
-			joined.WriteString(luaText("lua/lib/"+strings.TrimSpace(name), done))
-		}
-	}
-	return joined.String() + string(text)
+	return script.Bind(s, names)
 }
 
 // call is one run of a script.
-type call struct {
-	script *script
-	keys   []string
-	args   []any
-}
+type call = script.Call
 
-// queueOn adds the call to a pipeline or a transaction.
-func (c call) queueOn(ctx context.Context, to redis.Cmdable) *redis.Cmd {
-	if c.script.readOnly {
-		return to.EvalShaRO(ctx, c.script.sha, c.keys, c.args...)
+// queueCall adds a call to a pipeline or a transaction, or sends it at once.
+func queueCall(ctx context.Context, to redis.Cmdable, c call) *redis.Cmd {
+	if err := c.Err(); err != nil {
+		cmd := redis.NewCmd(ctx)
+		cmd.SetErr(err)
+		return cmd
 	}
-	return to.EvalSha(ctx, c.script.sha, c.keys, c.args...)
+	if c.Script.ReadOnly {
+		return to.EvalShaRO(ctx, c.Script.SHA, c.Keys, c.Args...)
+	}
+	return to.EvalSha(ctx, c.Script.SHA, c.Keys, c.Args...)
 }
 
 // loadScripts puts every script into the server's cache.
 func (s *Store) loadScripts(ctx context.Context) error {
 	pipe := s.client.Pipeline()
 	for _, script := range scripts {
-		pipe.ScriptLoad(ctx, script.text)
+		pipe.ScriptLoad(ctx, script.Text)
 	}
 	_, err := pipe.Exec(ctx)
 	return err
@@ -103,14 +76,17 @@ func (s *Store) again(ctx context.Context, err error) bool {
 // run runs a script and returns its reply. A refusal, which a script answers by an array that begins with its name, is
 // returned as an error.
 func (s *Store) run(ctx context.Context, c call) (reply, error) {
-	value, err := c.queueOn(ctx, s.client).Result()
+	if err := c.Err(); err != nil {
+		return nil, broke(c.Script.Name, err)
+	}
+	value, err := queueCall(ctx, s.client, c).Result()
 	if s.again(ctx, err) {
-		value, err = c.queueOn(ctx, s.client).Result()
+		value, err = queueCall(ctx, s.client, c).Result()
 	}
 	if err != nil {
-		return nil, fail(c.script.name, err)
+		return nil, fail(c.Script.Name, err)
 	}
-	return asReply(c.script.name, value)
+	return asReply(c.Script.Name, value)
 }
 
 // runSafe is run for a step that does no harm when it is done twice: once more after a connection that broke.
@@ -136,9 +112,9 @@ func (s *Store) runAll(ctx context.Context, calls []call) (replies []reply, errs
 			var r reply
 			value, err := cmd.Result()
 			if err != nil {
-				err = fail(chunk[i].script.name, err)
+				err = fail(chunk[i].Script.Name, err)
 			} else {
-				r, err = asReply(chunk[i].script.name, value)
+				r, err = asReply(chunk[i].Script.Name, value)
 			}
 			replies, errs = append(replies, r), append(errs, err)
 		}
@@ -150,13 +126,16 @@ func (s *Store) runAll(ctx context.Context, calls []call) (replies []reply, errs
 func (s *Store) pipeline(ctx context.Context, calls []call) ([]*redis.Cmd, error) {
 	cmds := make([]*redis.Cmd, len(calls))
 	missing := make([]int, len(calls))
-	for i := range calls {
+	for i, c := range calls {
+		if err := c.Err(); err != nil {
+			return nil, broke(c.Script.Name, err)
+		}
 		missing[i] = i
 	}
 	for attempt := 0; attempt < 2 && len(missing) > 0; attempt++ {
 		pipe := s.client.Pipeline()
 		for _, i := range missing {
-			cmds[i] = calls[i].queueOn(ctx, pipe)
+			cmds[i] = queueCall(ctx, pipe, calls[i])
 		}
 		_, execErr := pipe.Exec(ctx)
 		var unknown []int

@@ -14,7 +14,7 @@ func (s *Store) newClients() (err error) {
 	s.queues = make(map[string]*queue.Client)
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		s.queues[name], err = queue.NewClient(queue.Options{
-			Client: s.client, Prefix: s.keys.prefix, Partitions: s.keys.partitions, Queue: name,
+			Client: s.client, Prefix: s.keys.prefix, Partitions: s.Partitions(), Queue: name,
 		})
 		if err != nil {
 			return err

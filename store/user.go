@@ -2,10 +2,10 @@ package store
 
 import "context"
 
-var knowScript = newScript("user/know")
+var knowScript = newScript("user/know", partNames)
 
 // Know puts a user on the list of those whom the server has ever known.
 func (s *Store) Know(ctx context.Context, user string) error {
-	_, err := s.run(ctx, call{knowScript, []string{s.keys.users(s.keys.partition(user))}, []any{user}})
+	_, err := s.run(ctx, knowScript.On(s.keys.home(user)).Arg("user", user))
 	return err
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/store/queue"
 )
 
 var (
-	webhookSwapScript   = newScript("webhook/swap")
-	webhookSpreadScript = newScript("webhook/spread")
-	eventsReadScript    = newReader("webhook/events_read")
-	eventsScript        = newScript("webhook/events")
+	webhookSwapScript   = newScript("webhook/swap", partNames)
+	webhookSpreadScript = newScript("webhook/spread", partNames)
+	eventsReadScript    = newReader("webhook/events_read", groupNames)
+	eventsScript        = newScript("webhook/events", groupNames)
 )
 
 // Webhooks reads all webhooks and the version of the list at one instant.
@@ -25,8 +24,8 @@ func (s *Store) Webhooks(ctx context.Context) ([]chat.Webhook, int64, error) {
 	var all *redis.MapStringStringCmd
 	var version *redis.StringCmd
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		all = pipe.HGetAll(ctx, s.keys.webhooks())
-		version = pipe.HGet(ctx, s.keys.webhookState(), "version")
+		all = pipe.HGetAll(ctx, s.keys.part(0).webhooks())
+		version = pipe.HGet(ctx, s.keys.part(0).webhooksState(), "version")
 	})
 	if err != nil {
 		return nil, 0, err
@@ -45,7 +44,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]chat.Webhook, int64, error) {
 // Webhook reads one webhook.
 func (s *Store) Webhook(ctx context.Context, id string) (chat.Webhook, error) {
 	var value *redis.StringCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) { value = pipe.HGet(ctx, s.keys.webhooks(), id) })
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { value = pipe.HGet(ctx, s.keys.part(0).webhooks(), id) })
 	if err != nil {
 		return chat.Webhook{}, err
 	}
@@ -76,16 +75,18 @@ func (s *Store) SwapWebhook(ctx context.Context, w chat.Webhook, remove bool) er
 		}
 		text = string(b)
 	}
-	keys := append([]string{s.keys.webhooks(), s.keys.webhookState()}, s.keys.queue(0).Enqueue()...)
-	_, err := s.run(ctx, call{webhookSwapScript, keys, []any{w.ID, w.Revision, flag(w.DisabledAt == nil), text, webhooksMax,
-		queue.NewID(0)}})
+	k := s.keys.part(0)
+	_, err := s.run(ctx, webhookSwapScript.On(k).Arg("id", w.ID).Arg("revision", w.Revision).Arg("in_use", w.DisabledAt == nil).
+		Arg("text", text).Arg("webhooks_max", webhooksMax).Arg("task_id", k.taskID()))
 	return err
 }
 
 // SpreadWebhooks tells every partition whether there are webhooks.
 func (s *Store) SpreadWebhooks(ctx context.Context) error {
 	var state *redis.SliceCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) { state = pipe.HMGet(ctx, s.keys.webhookState(), "generation", "version") })
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		state = pipe.HMGet(ctx, s.keys.part(0).webhooksState(), "generation", "version")
+	})
 	if err != nil {
 		return err
 	}
@@ -93,9 +94,9 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 	if r.number(1) == 0 {
 		return nil // there was never one
 	}
-	calls := make([]call, s.keys.partitions)
+	calls := make([]call, s.Partitions())
 	for p := range calls {
-		calls[p] = call{webhookSpreadScript, []string{s.keys.wants(p)}, []any{r.number(0), r.number(1)}}
+		calls[p] = webhookSpreadScript.On(s.keys.part(p)).Arg("generation", r.number(0)).Arg("version", r.number(1))
 	}
 	_, errs, err := s.runAll(ctx, calls)
 	for _, e := range errs {
@@ -108,9 +109,8 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 
 // Untold reads entries of a group that webhooks were not told of.
 func (s *Store) Untold(ctx context.Context, group string, limit int) (chat.Untold, error) {
-	k := s.keys.group(group)
-	replies, err := s.runReads(ctx, []call{{eventsReadScript, []string{k.meta(), s.keys.wants(k.partition), k.msgs()},
-		[]any{limit, untoldBytesMax}}})
+	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("limit", limit).
+		Arg("bytes_max", untoldBytesMax)})
 	if err != nil {
 		return chat.Untold{}, err
 	}
@@ -127,17 +127,16 @@ func (s *Store) Untold(ctx context.Context, group string, limit int) (chat.Untol
 // TellEvents makes the deliveries of entries up to to, and notes that they were made.
 func (s *Store) TellEvents(ctx context.Context, group string, page chat.Untold, to int64, deliveries []chat.HookTask) error {
 	k := s.keys.group(group)
-	keys := []string{k.id(), k.meta(), k.seen(), k.msgs(), k.reactions(), k.reacted(), s.keys.wants(k.partition)}
-	keys = append(append(keys, k.enqueue()...), s.keys.egress(k.partition).Enqueue()...)
-	args := make([]any, 0, 7+2*len(deliveries))
-	args = append(args, group, page.Epoch, strconv.FormatInt(page.Generation, 10), page.Told, to, hooksWaitingMax, k.taskID())
+	c := eventsScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
+		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Told).Arg("after", to).
+		Arg("waiting_max", hooksWaitingMax).Arg("trim_id", k.taskID())
 	for _, d := range deliveries {
 		payload, err := json.Marshal(d)
 		if err != nil {
 			return broke("events", err)
 		}
-		args = append(args, keyedTaskID(k.partition, chat.TaskHook, d.ID), payload)
+		c = c.MoreArgs("deliveries", "id", keyedTaskID(k.number, chat.TaskHook, d.ID), "payload", payload)
 	}
-	_, err := s.run(ctx, call{eventsScript, keys, args})
+	_, err := s.run(ctx, c)
 	return err
 }

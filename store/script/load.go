@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ var (
 	needsLine   = regexp.MustCompile(`^-- needs: (.+)$`)
 	bindLine    = regexp.MustCompile(`^( *)-- (bind|set): ([a-z_]+) at (.+)$`)
 	// numbered finds a place among keys or arguments that somebody has counted.
-	numbered = regexp.MustCompile(`(?:KEYS|ARGV) *\[[^\]]*\d|unpack\((?:KEYS|ARGV)[^)]*\d|#(?:KEYS|ARGV) *[-+<>=~*/] *=?\d`)
+	numbered = regexp.MustCompile(`(?:KEYS|ARGV) *\[(\w*)[^\]]*\d|unpack\((?:KEYS|ARGV) *, *\d|#(?:KEYS|ARGV) *[-+<>=~*/] *=?\d`)
 	rowLoop  = regexp.MustCompile(`\bfor \w+ = (\w+), #(?:KEYS|ARGV)(?:, (\w+))? do`)
 )
 
@@ -88,16 +89,25 @@ type expander struct {
 	out     strings.Builder
 }
 
-// expand writes source with what it includes. done are the names of what was included before.
+// expand writes source with what it includes. done are the names of what was included before: what is included inside a block is
+// known to the rest of that block only, as its locals are.
 func (e *expander) expand(source string, done map[string]bool, indent string) error {
+	type block struct {
+		indent int
+		done   map[string]bool
+	}
+	blocks := []block{{0, done}}
 	for line := range strings.Lines(source) {
 		line = strings.TrimSuffix(line, "\n")
+		at := len(line) - len(strings.TrimLeft(line, " "))
+		for line != "" && at < blocks[len(blocks)-1].indent {
+			blocks = blocks[:len(blocks)-1]
+		}
 		if found := includeLine.FindStringSubmatch(line); found != nil {
-			scope := done
-			if found[1] != "" {
-				scope = copyOf(done)
+			if at > blocks[len(blocks)-1].indent {
+				blocks = append(blocks, block{at, maps.Clone(blocks[len(blocks)-1].done)})
 			}
-			if err := e.include(found[2], scope, indent+found[1]); err != nil {
+			if err := e.include(found[2], blocks[len(blocks)-1].done, indent+found[1]); err != nil {
 				return err
 			}
 			continue
@@ -126,15 +136,17 @@ func (e *expander) include(name string, done map[string]bool, indent string) err
 		return nil
 	}
 	done[name] = true
-	text, ok := e.library.Shared[name]
-	if !ok {
-		file, err := fs.ReadFile(e.library.Files, "lua/lib/"+name+".lua")
-		if err != nil {
-			return err
+	if text, ok := e.library.Shared[name]; ok {
+		for line := range strings.Lines(text) {
+			e.out.WriteString(indent + line)
 		}
-		text = string(file)
+		return nil
 	}
-	if err := e.expand(text, done, indent); err != nil {
+	text, err := fs.ReadFile(e.library.Files, "lua/lib/"+name+".lua")
+	if err != nil {
+		return err
+	}
+	if err := e.expand(string(text), done, indent); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -143,8 +155,11 @@ func (e *expander) include(name string, done map[string]bool, indent string) err
 // line checks one line, and writes what is to be bound in it.
 func (e *expander) line(line string) (string, error) {
 	code, _, _ := strings.Cut(line, "--")
-	if numbered.MatchString(code) {
-		return "", fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
+	for _, found := range numbered.FindAllStringSubmatch(code, -1) {
+		// Relative to a rest without rows it is an index of a list, like any other.
+		if row, table := e.row(found[1]); table == "" || row != nil {
+			return "", fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
+		}
 	}
 	if found := rowLoop.FindStringSubmatch(code); found != nil {
 		if row, _ := e.row(found[1]); row != nil && found[2] != found[1]+"_row" {
@@ -193,12 +208,4 @@ func (e *expander) bound(name string) bool {
 	}
 	local := regexp.MustCompile(`(?m)^ *local (?:function )?(?:\w+, )*` + regexp.QuoteMeta(name) + `\b`)
 	return local.MatchString(e.out.String())
-}
-
-func copyOf(done map[string]bool) map[string]bool {
-	c := make(map[string]bool, len(done))
-	for name := range done {
-		c[name] = true
-	}
-	return c
 }

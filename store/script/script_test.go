@@ -73,7 +73,8 @@ func TestLoadingRefusesWhatDoesNotFit(t *testing.T) {
 		{"-- ARGV  ids:int...\n", "ids is no rest"},
 		{"-- ARGV  user\n--   usr  who asks\n", "explains usr"},
 		{"-- KEYS  log\nreturn KEYS[1]\n", "counts keys or arguments"},
-		{"-- ARGV  rest...\nreturn ARGV[rest + 1]\n", "counts keys or arguments"},
+		{"-- ARGV  rest(a b)...\nreturn ARGV[rest + 1]\n", "counts keys or arguments"},
+		{"-- ARGV  a\nlocal i = 1\nreturn ARGV[i + 1]\n", "counts keys or arguments"},
 		{"-- ARGV  rest...\nlocal a, b = unpack(ARGV, 3)\n", "counts keys or arguments"},
 		{"-- ARGV  rest...\nif #ARGV > 7 then return 1 end\n", "counts keys or arguments"},
 		{"-- ARGV  rows(a b)...\nfor i = rows, #ARGV, 2 do\nend\n", "rows_row"},
@@ -87,7 +88,8 @@ func TestLoadingRefusesWhatDoesNotFit(t *testing.T) {
 		}
 	}
 	for _, source := range []string{"-- KEYS  meta\n-- include: lib\n", "local a, meta = 1, 2\n-- include: lib\n",
-		"local function meta() end\n-- include: lib\n", "-- KEYS  meta\nreturn KEYS[meta] -- not KEYS[1]\n"} {
+		"local function meta() end\n-- include: lib\n", "-- KEYS  meta\nreturn KEYS[meta] -- not KEYS[1]\n",
+		"-- ARGV  list...\nreturn ARGV[list + 1]\n"} {
 		if _, err := library(source, "lib", "-- needs: meta\n").load("s"); err != nil {
 			t.Errorf("%q: %v", source, err)
 		}

@@ -1,22 +1,23 @@
--- include: announce_fence.lua
--- include: append_entry.lua
--- include: append_args.lua
 -- Appends an announcement to the log of a group, whoever its members are, and moves its part on. A group that does not
 -- take it counts as failed.
 --
--- KEYS  1 part, then as log/append.lua, with those of the core queue
--- ARGV  1 run, 2 cursor where the page begins, 3 cursor after it, 4 '1' for the last page, then as log/append.lua
--- Returns {OK, 0} where the part is elsewhere, {OK, 1} where the group did not take it, else {OK, 1, then as append_entry}
-local part = KEYS[1]
-local run, cursor, next_cursor, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
-
-local p = announce_at(part, run, cursor)
+-- KEYS  part last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core:enqueue at...
+-- ARGV  run cursor next_cursor last_page:flag from kind mark rest sent_ms key content reply_to target emoji removed:flag
+--       durable:flag channel keys_max:int emojis_max:int group task_id mentions...
+--   cursor       where the page begins
+--   next_cursor  where it ends
+--   from         to mentions, see log/append.lua
+-- Returns {OK, 0} where the part is elsewhere, {OK, 1} where the group did not take it, else {OK, 1, then as lib/append.lua}
+local anyone = true
+-- include: announce_fence
+local p = announce_at()
 if not p then return {'OK', 0} end
 
-local k, a = append_args(2, 5)
-a.anyone = true
-local appended = append_entry(k, a)
+local function append()
+  -- include: append
+end
+local appended = append()
 local took = appended[1] == 'OK'
-announce_move(part, p, next_cursor, last, took and 1 or 0, took and 0 or 1)
+announce_move(p, took and 1 or 0, took and 0 or 1)
 if not took then return {'OK', 1} end
 return {'OK', 1, unpack(appended)}

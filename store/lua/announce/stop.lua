@@ -1,7 +1,6 @@
 -- Stops an announcement in one partition: no page of it is done any longer, and no run starts.
 --
--- KEYS  1 part
--- ARGV  none
+-- KEYS  part
 -- Returns {OK}
-redis.call('HSET', KEYS[1], 'stopped', '1')
+redis.call('HSET', part, 'stopped', '1')
 return {'OK'}

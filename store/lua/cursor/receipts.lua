@@ -1,21 +1,20 @@
--- include: int.lua
 -- Reads how far the members of a group are with a message. Only reads.
 --
--- KEYS  1 id, 2 meta, 3 members, 4 joined, 5 seen, 6 read, 7 msgs
--- ARGV  1 user, 2 id of the message, 3 who sent it ('' where it was not found), 4 joined id to go on from, 5 limit
+-- KEYS  last_id meta members joined seen read msgs
+-- ARGV  user id sender after limit:int
+--   user    who asks
+--   sender  of the message, '' where it was not found
+--   after   joined id to go on from
 -- Returns {OK, members but the sender, seen by, read by, joined id to go on from or 0, then user, seen, read of each}; over
 --         all members where the message is trimmed
 -- Refuses NOTFOUND, FORBIDDEN
-local id_key, meta, members, joined, seen, read, msgs = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local user, id, sender, after, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-
-local m = redis.call('HMGET', meta, 'epoch', 'visibility', 'history')
-if not m[1] then return {'NOTFOUND'} end
-if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
-local last = tonumber(redis.call('GET', id_key))
-local n = tonumber(id)
+-- include: not_member
+local epoch, visibility, history = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history'))
+if not epoch then return {'NOTFOUND'} end
+if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
+local last, n = tonumber(redis.call('GET', last_id)), tonumber(id)
 if n < 1 or n > last then return {'NOTFOUND'} end
-if m[3] == '0' and n < tonumber(redis.call('ZSCORE', joined, user)) then return {'NOTFOUND'} end
+if history == '0' and n < tonumber(redis.call('ZSCORE', joined, user)) then return {'NOTFOUND'} end
 if n <= last - redis.call('ZCARD', msgs) then
   sender = '' -- nobody knows any longer who sent it
 elseif sender == '' then

@@ -1,19 +1,17 @@
--- include: core.lua
--- include: gone.lua
 -- Deletes a group, for its owner or an operator.
 --
--- KEYS  core
--- ARGV  1 by, 2 '1' where by is an operator, 3 channel, 4 id for a task, 5 group
+-- KEYS  last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
+--       core:enqueue wants levels notified
+-- ARGV  caller operator:flag channel task_id group
 -- Returns {OK}
 -- Refuses NOTFOUND, FORBIDDEN
-local k = core()
-local by, operator, channel, task_id, group = ARGV[1], ARGV[2] == '1', ARGV[3], ARGV[4], ARGV[5]
-
-local m = redis.call('HMGET', k.meta, 'epoch', 'visibility')
-if not m[1] then return {'NOTFOUND'} end
-local refused = may_manage(k, m[2], by, operator)
+-- include: manage
+-- include: remove_group
+local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
+if not epoch then return {'NOTFOUND'} end
+local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
-if not operator and role_of(k, by) ~= 'owner' then return {'FORBIDDEN'} end
+if not operator and role_of(caller) ~= 'owner' then return {'FORBIDDEN'} end
 
-remove_group(k, group, channel, task_id, clock_ms(), by)
+remove_group(task_id, caller, clock_ms())
 return {'OK'}

@@ -1,14 +1,13 @@
--- include: int.lua
 -- Looks up what a creation with a key answered, or remembers that it began. `<hash of the content> <status> <body>` is
 -- kept; the status is 0 until it is finished.
 --
--- KEYS  1 keys, 2 keys:at
--- ARGV  1 key, 2 hash of the content, 3 keys to keep, 4 age in ms after which a key may go
+-- KEYS  keys keys_at
+-- ARGV  key content keys_max:int age_ms:int
+--   content  hashed
+--   age_ms   after which a key may go
 -- Returns {OK, status or 0, body}
 -- Refuses KEYREUSED
-local keys, at = KEYS[1], KEYS[2]
-local key, content, keys_max, age_ms = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-
+-- include: base
 local known = redis.call('HGET', keys, key)
 if known then
   local before, status, body = string.match(known, '^(%S+) (%d+) (.*)$')
@@ -20,11 +19,11 @@ local now_ms = clock_ms()
 local function drop(old)
   if #old == 0 then return end
   redis.call('HDEL', keys, unpack(old))
-  redis.call('ZREM', at, unpack(old))
+  redis.call('ZREM', keys_at, unpack(old))
 end
-drop(redis.call('ZRANGEBYSCORE', at, '-inf', int(now_ms - age_ms), 'LIMIT', 0, 100))
-local over = redis.call('ZCARD', at) + 1 - keys_max
-if over > 0 then drop(redis.call('ZRANGE', at, 0, int(math.min(over, 100) - 1))) end
+drop(redis.call('ZRANGEBYSCORE', keys_at, '-inf', int(now_ms - age_ms), 'LIMIT', 0, 100))
+local over = redis.call('ZCARD', keys_at) + 1 - keys_max
+if over > 0 then drop(redis.call('ZRANGE', keys_at, 0, int(math.min(over, 100) - 1))) end
 redis.call('HSET', keys, key, content .. ' 0 ')
-redis.call('ZADD', at, int(now_ms), key)
+redis.call('ZADD', keys_at, int(now_ms), key)
 return {'OK', 0, ''}

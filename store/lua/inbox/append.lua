@@ -1,12 +1,18 @@
--- include: inbox_put.lua
 -- Puts an item at the end of an inbox.
 --
--- KEYS  1 inbox, 2 inbox:base, 3 inbox:senders, 4 inbox:sent:<from>, 5 users; then, where 12 is given, 6 wants,
---       7 reachable, 8..15 of the core queue
--- ARGV  1 from, 2 rest of the JSON, 3 sent_at in ms, 4 retry key, 5 hash of the content, 6 '1' for an item of the
---       server, 7 items at most, 8 retry keys to keep, 9 epoch for a new inbox, 10 channel, 11 user,
---       12 high or low where the user is told while away, or ''
--- Returns as inbox_put
--- Refuses as inbox_put
-local k, a = inbox_args(1, 1)
-return inbox_put(k, a)
+-- KEYS  inbox inbox_base inbox_senders inbox_sent users | wants reachable core:enqueue
+-- ARGV  from rest sent_ms key content system:flag items_max:int keys_max:int epoch channel user notify
+--   inbox_sent  of the sender
+--   rest        of the JSON, behind the seq
+--   key         to repeat with, hashed, or ''
+--   content     hashed, so that a key stands for one content only
+--   system      the item is of the server
+--   items_max   in an inbox
+--   keys_max    retry keys to keep
+--   epoch       of a new inbox
+--   notify      high or low where the user is notified while away, or ''
+-- Returns as lib/inbox_put.lua
+-- Refuses as lib/inbox_put.lua
+local sent = inbox_sent
+-- include: inbox_put
+return inbox_put(user, channel, inbox, inbox_base, inbox_senders)

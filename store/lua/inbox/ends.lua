@@ -1,10 +1,11 @@
--- include: int.lua
 -- Reads the highest seq of inboxes. Only reads.
 --
--- KEYS  inbox and inbox:base of each user
+-- KEYS  users(inbox inbox_base)...
 -- Returns {OK, the highest seq of each}
+-- include: base
 local out = {'OK'}
-for i = 1, #KEYS, 2 do
-  out[#out + 1] = int(tonumber(redis.call('HGET', KEYS[i + 1], 'base') or 0) + redis.call('LLEN', KEYS[i]))
+for i = users, #KEYS, users_row do
+  -- bind: users at i
+  out[#out + 1] = int(tonumber(redis.call('HGET', inbox_base, 'base') or 0) + redis.call('LLEN', inbox))
 end
 return out

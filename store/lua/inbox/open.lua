@@ -1,7 +1,7 @@
 -- Gives an inbox that nobody wrote to its epoch.
 --
--- KEYS  1 inbox:base
--- ARGV  1 epoch
+-- KEYS  inbox_base
+-- ARGV  epoch
 -- Returns {OK}
-redis.call('HSETNX', KEYS[1], 'epoch', ARGV[1])
+redis.call('HSETNX', inbox_base, 'epoch', epoch)
 return {'OK'}

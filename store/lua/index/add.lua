@@ -1,13 +1,10 @@
 -- Puts a group into a user's index, or brings an entry down that is above what the user has seen: it is of an earlier
--- membership, or of an earlier group of this id. The user is told in any case: whoever has the group in the index from
--- an earlier life would else not hear of this one.
+-- membership, or of an earlier group of this id. The user hears of it in any case: whoever has the group in the index from
+-- an earlier life would else not learn of this one.
 --
--- KEYS  1 groups of the user, 2 users
--- ARGV  1 group, 2 seen, 3 groups at most, 4 channel, 5 user
+-- KEYS  groups users
+-- ARGV  group seen groups_max:int channel user
 -- Returns {OK, 1 added, 0 was there, -1 the index is full}
-local groups, users = KEYS[1], KEYS[2]
-local group, seen, groups_max, channel, user = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
-
 local hint = redis.call('ZSCORE', groups, group)
 local result = hint and 0 or 1
 if result == 1 and redis.call('ZCARD', groups) >= groups_max then result = -1 end

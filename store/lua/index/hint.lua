@@ -1,7 +1,8 @@
 -- Raises the hints in a user's index; never lowers one, never adds a group.
 --
--- KEYS  1 groups of the user
--- ARGV  seen and group of each, at most 500
+-- KEYS  groups
+-- ARGV  hints(seen group)...
+--   hints  at most 500
 -- Returns {OK}
-redis.call('ZADD', KEYS[1], 'XX', 'GT', unpack(ARGV))
+redis.call('ZADD', groups, 'XX', 'GT', unpack(ARGV, hints))
 return {'OK'}

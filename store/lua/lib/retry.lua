@@ -1,9 +1,10 @@
--- include: int.lua
+-- include: base
+-- needs: sent
 -- A retry key is a field of the sender's HASH: `<id> <ms> <mark> <hash of the content>` of what it stands for.
 
 -- remember keeps a retry key. When there are 128 more than keys_max, the oldest go until keys_max are left: once in 128
 -- sends, so that a send costs no look at the others.
-local function remember(sent, key, id, ms, mark, content, keys_max)
+local function remember(key, id, ms, mark, content, keys_max)
   redis.call('HSET', sent, key, id .. ' ' .. ms .. ' ' .. mark .. ' ' .. content)
   if redis.call('HLEN', sent) <= keys_max + 128 then return end
   local all, ids = redis.call('HGETALL', sent), {}
@@ -17,7 +18,7 @@ end
 
 -- known looks a retry key up. It returns nil where it is new, else the refusal of other content or a table with what
 -- was remembered. durable: write it once more, so that WAIT and WAITAOF on this connection have something to wait for.
-local function known(sent, key, content, durable)
+local function known(key, content, durable)
   if key == '' then return nil end
   local value = redis.call('HGET', sent, key)
   if not value then return nil end
@@ -27,7 +28,7 @@ local function known(sent, key, content, durable)
   return {id = id, ms = ms, mark = mark}
 end
 
--- idle finds a sender who has sent nothing for a day, to be forgotten by a step of its own.
-local function idle(senders, now_ms)
+-- idle_sender finds a sender who has sent nothing for a day, to be forgotten by a step of its own.
+local function idle_sender(senders, now_ms)
   return redis.call('ZRANGEBYSCORE', senders, '-inf', int(now_ms - 86400000), 'LIMIT', 0, 1)[1] or ''
 end

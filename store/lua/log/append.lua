@@ -1,14 +1,19 @@
--- include: append_entry.lua
--- include: append_args.lua
--- Appends an entry of a member, or gives the first answer again where the retry key is known.
+-- Appends an entry of a member, or answers as the first time where the retry key is known.
 --
--- KEYS  1 id, 2 meta, 3 members, 4 msgs, 5 seen, 6 read, 7 skip, 8 senders, 9 sent:<from>, 10 by:<from>, 11 reactions,
---       12 reacted, 13 joined, 14 wants; then, where they are needed, 15..22 of the core queue and at:<user> of each
---       mentioned user
--- ARGV  1 from, 2 kind, 3 mark, 4 rest of the JSON, 5 sent_at in ms, 6 retry key, 7 hash of the content, 8 reply_to,
---       9 target, 10 emoji, 11 '1' to remove the reaction, 12 '1' for a durable answer, 13 channel, 14 retry keys to
---       keep, 15 emoji on a message, 16 group, 17 id for a task, then the mentioned users
--- Returns as append_entry
--- Refuses as append_entry
-local k, a = append_args()
-return append_entry(k, a)
+-- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants | core:enqueue at...
+-- ARGV  from kind mark rest sent_ms key content reply_to target emoji removed:flag durable:flag channel keys_max:int
+--       emojis_max:int group task_id mentions...
+--   sent, by    of the sender
+--   at          of each mentioned user
+--   rest        of the JSON, behind the id
+--   key         to repeat with, hashed, or ''
+--   content     hashed, so that a key stands for one content only
+--   removed     the reaction is to be removed
+--   durable     the caller waits for a disk or a replica
+--   keys_max    retry keys to keep
+--   emojis_max  different emoji on a message
+--   task_id     of the task for those who are mentioned, or ''
+-- Returns as lib/append.lua
+-- Refuses as lib/append.lua
+local anyone = false
+-- include: append

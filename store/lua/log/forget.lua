@@ -1,18 +1,15 @@
--- include: trim.lua
 -- Forgets a sender who has sent nothing for a day: the retry keys, and the own ids where none is counted any longer.
 --
--- KEYS  1 id, 2 meta, 3 senders, 4 sent:<user>, 5 by:<user>
--- ARGV  1 user
+-- KEYS  last_id meta senders sent by
+-- ARGV  user
 -- Returns {OK}
-local id_key, meta, senders, sent, by = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local user = ARGV[1]
-
-local at = redis.call('ZSCORE', senders, user)
+-- include: prune
+local at_ms = redis.call('ZSCORE', senders, user)
 local backlog_max = redis.call('HGET', meta, 'backlog_max')
 local now_ms = clock_ms()
-if not at or not backlog_max or tonumber(at) > now_ms - 86400000 then return {'OK'} end
+if not at_ms or not backlog_max or tonumber(at_ms) > now_ms - 86400000 then return {'OK'} end
 
-local floor = tonumber(redis.call('GET', id_key)) - tonumber(backlog_max)
+local floor = tonumber(redis.call('GET', last_id)) - tonumber(backlog_max)
 redis.call('UNLINK', sent)
 prune(by, floor)
 if redis.call('ZCARD', by) == 0 then

@@ -1,18 +1,17 @@
 -- Reads members who have not read up to the newest text or data of a group, by the order of joining. Few of them come all at
 -- once; else each step looks at a number of members, which the order of joining keeps in place while they read. Only reads.
 --
--- KEYS  1 meta, 2 joined, 3 read
--- ARGV  1 epoch, 2 id of joining after which to look, 3 members to look at, at most 500
+-- KEYS  meta joined read
+-- ARGV  epoch after limit:int
+--   after  id of joining after which to look
+--   limit  members to look at, at most 500
 -- Returns {OK, id of joining to go on after or 0, the users}
 -- Refuses NOTFOUND
-local meta, joined, read = KEYS[1], KEYS[2], KEYS[3]
-local epoch, after, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
-
-local m = redis.call('HMGET', meta, 'epoch', 'newest')
-if m[1] ~= epoch then return {'NOTFOUND'} end
-local newest = tonumber(m[2] or 0)
+local has_epoch, newest_id = unpack(redis.call('HMGET', meta, 'epoch', 'newest'))
+if has_epoch ~= epoch then return {'NOTFOUND'} end
+local newest = tonumber(newest_id or 0)
 if newest == 0 then return {'OK', 0} end
-local below = '(' .. m[2]
+local below = '(' .. newest_id
 local behind = redis.call('ZCOUNT', read, '-inf', below)
 if behind == 0 then return {'OK', 0} end
 if after == '0' and behind <= limit then return {'OK', 0, unpack(redis.call('ZRANGEBYSCORE', read, '-inf', below))} end

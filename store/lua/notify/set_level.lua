@@ -1,15 +1,15 @@
--- Sets what a member is told of in a group.
+-- Sets what a member is notified of in a group.
 --
--- KEYS  1 meta, 2 members, 3 levels
--- ARGV  1 user, 2 all, mentions or none, 3 until when it holds, in ms; 0: until it is changed
+-- KEYS  meta members levels
+-- ARGV  user level until_ms
+--   level     all, mentions or none
+--   until_ms  when it ends; 0: it holds until it is changed
 -- Returns {OK}
 -- Refuses NOTFOUND, FORBIDDEN
-local meta, members, levels = KEYS[1], KEYS[2], KEYS[3]
-local user, level, until_ms = ARGV[1], ARGV[2], ARGV[3]
-
-local m = redis.call('HMGET', meta, 'epoch', 'visibility')
-if not m[1] then return {'NOTFOUND'} end
-if redis.call('HEXISTS', members, user) == 0 then return {m[2] == 'public' and 'FORBIDDEN' or 'NOTFOUND'} end
+-- include: not_member
+local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
+if not epoch then return {'NOTFOUND'} end
+if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 
 if level == 'all' then
   redis.call('HDEL', levels, user)

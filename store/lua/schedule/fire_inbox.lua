@@ -1,11 +1,13 @@
--- include: fire.lua
--- include: inbox_put.lua
 -- Fires a schedule into an inbox: the item, what became of the schedule, and the task of its next occurrence.
 --
--- KEYS  1 schedule, 2..13 of the core queue (Work), 14.. as inbox/append.lua
--- ARGV  1..8 as schedule/fire_group.lua, 9.. as inbox/append.lua
--- Returns as schedule/fire_group.lua, with what inbox_put answers
--- Refuses as schedule/fire_group.lua, with what inbox_put refuses
-local f = fire_args()
-local k, a = inbox_args(14, 9)
-return fire(f, function() return inbox_put(k, a) end)
+-- KEYS  schedule core:work inbox inbox_base inbox_senders inbox_sent users wants reachable
+-- ARGV  schedule_id version run recurs:flag next_ms:int missed:int refused failed from rest sent_ms key content system:flag
+--       items_max:int keys_max:int epoch channel user notify
+--   version  to run, see lib/fire.lua
+--   from     to notify, see inbox/append.lua
+-- Returns as schedule/fire_group.lua, with what lib/inbox_put.lua answers
+-- Refuses as schedule/fire_group.lua, with what lib/inbox_put.lua refuses
+local sent = inbox_sent
+-- include: fire
+-- include: inbox_put
+return fire(function() return inbox_put(user, channel, inbox, inbox_base, inbox_senders) end)

@@ -1,9 +1,7 @@
 -- Removes a schedule that has ended.
 --
--- KEYS  1 schedule
+-- KEYS  schedule
 -- Returns {OK}, also where it is not there or has not ended
-local key = KEYS[1]
-
-local state = redis.call('HGET', key, 'state')
-if state and state ~= 'pending' and state ~= 'paused' then redis.call('DEL', key) end
+local state = redis.call('HGET', schedule, 'state')
+if state and state ~= 'pending' and state ~= 'paused' then redis.call('DEL', schedule) end
 return {'OK'}

@@ -1,16 +1,15 @@
--- include: int.lua
 -- Puts a schedule into the index of its owner.
 --
--- KEYS  1 schedules of the user
--- ARGV  1 id, 2 schedules at most
+-- KEYS  schedules
+-- ARGV  schedule_id schedules_max:int
+--   schedules  of the owner
 -- Returns {OK, when it was put in, in ms}
 -- Refuses SCHEDULES where the index is full
-local index, id, schedules_max = KEYS[1], ARGV[1], tonumber(ARGV[2])
+-- include: base
+local at_ms = redis.call('ZSCORE', schedules, schedule_id)
+if at_ms then return {'OK', int(tonumber(at_ms))} end
+if redis.call('ZCARD', schedules) >= schedules_max then return {'SCHEDULES'} end
+at_ms = int(clock_ms())
 
-local at = redis.call('ZSCORE', index, id)
-if at then return {'OK', int(tonumber(at))} end
-if redis.call('ZCARD', index) >= schedules_max then return {'SCHEDULES'} end
-at = int(clock_ms())
-
-redis.call('ZADD', index, at, id)
-return {'OK', at}
+redis.call('ZADD', schedules, at_ms, schedule_id)
+return {'OK', at_ms}

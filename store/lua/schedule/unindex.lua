@@ -1,7 +1,9 @@
 -- Takes schedules out of the index of their owner.
 --
--- KEYS  1 schedules of the user
--- ARGV  ids, at least one
+-- KEYS  schedules
+-- ARGV  ids...
+--   schedules  of the owner
+--   ids        at least one
 -- Returns {OK}
-redis.call('ZREM', KEYS[1], unpack(ARGV))
+redis.call('ZREM', schedules, unpack(ARGV, ids))
 return {'OK'}

@@ -1,7 +1,7 @@
 -- Puts a user on the list of those whom the server has ever known.
 --
--- KEYS  1 users
--- ARGV  1 user
+-- KEYS  users
+-- ARGV  user
 -- Returns {OK}
-redis.call('ZADD', KEYS[1], 0, ARGV[1])
+redis.call('ZADD', users, 0, user)
 return {'OK'}

@@ -1,31 +1,35 @@
--- include: trim.lua
--- include: task_enqueue.lua
 -- Makes the deliveries of a group's newest entries to webhooks, and notes up to where that was done: both or neither, so
--- that every entry is told of once.
+-- that there is one event for every entry.
 --
--- KEYS  1 id, 2 meta, 3 seen, 4 msgs, 5 reactions, 6 reacted, 7 wants, 8..15 of the core queue, 16..23 of the egress queue
--- ARGV  1 group, 2 epoch, 3 generation, 4 id up to which they were told before, 5 id up to which they are told now,
---       6 tasks that may be in a shard of the egress queue, 7 id for a task that trims, then of each delivery: id and
---       payload of its task
+-- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue egress:enqueue
+-- ARGV  group epoch generation before after waiting_max:int trim_id deliveries(id payload)...
+--   before       id up to which there were events before
+--   after        id up to which there are now
+--   waiting_max  tasks that may be in a shard of the egress queue
+--   trim_id      of a task that goes on where there is more to trim
+--   deliveries   id and payload of each task
 -- Returns {OK}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (another did it), HOOKSFULL
-local k = {meta = KEYS[2], seen = KEYS[3], msgs = KEYS[4], reactions = KEYS[5], reacted = KEYS[6], wants = KEYS[7]}
-local group, epoch, generation, before, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local core, egress = 8, 16
-
-local m = redis.call('HMGET', k.meta, 'epoch', 'keep', 'backlog_max')
-if m[1] ~= epoch then return {'NOTFOUND'} end
-local current, told = events_position(k)
-if current ~= generation or told ~= tonumber(before) then return {'CONFLICT'} end
--- One delivery more than there is room for is taken, or a page that is larger than all of the room would never be.
-if #ARGV > 7 and redis.call('HLEN', KEYS[egress]) >= tonumber(ARGV[6]) then return {'HOOKSFULL'} end
-local last, now_ms = tonumber(redis.call('GET', KEYS[1])), clock_ms()
-
-redis.call('HSET', k.meta, 'events', generation .. ' ' .. now)
-for i = 8, #ARGV, 2 do task_enqueue(egress, ARGV[i], 'hook', ARGV[i + 1], 'normal', 0, now_ms, '') end
--- What was only held for this may go now.
-if trim_step(k, last, tonumber(m[2]), tonumber(m[3])) then
-  task_enqueue(core, ARGV[7], 'trim', '{"group":"' .. group .. '","epoch":"' .. epoch .. '"}', 'low', 0, now_ms,
-    'trim:' .. group)
+-- include: trim
+-- include: task_webhook
+-- include: task_trim
+local has_epoch, keep, backlog_max = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max'))
+if has_epoch ~= epoch then return {'NOTFOUND'} end
+local current, position = webhook_position()
+if current ~= generation or position ~= tonumber(before) then return {'CONFLICT'} end
+local function waiting(queue)
+  -- bind: enqueue at queue
+  return redis.call('HLEN', tasks)
 end
+-- One delivery more than there is room for is taken, or a page that is larger than all of the room would never be.
+if ARGV[deliveries] and waiting(egress) >= waiting_max then return {'HOOKSFULL'} end
+local last, now_ms = tonumber(redis.call('GET', last_id)), clock_ms()
+
+redis.call('HSET', meta, 'events', generation .. ' ' .. after)
+for i = deliveries, #ARGV, deliveries_row do
+  -- bind: deliveries at i
+  enqueue_delivery(egress, id, payload, now_ms)
+end
+-- What was only held for this may go now.
+if trim_log(last, redis.call('ZCARD', msgs), tonumber(keep), tonumber(backlog_max)) then enqueue_trim(trim_id, epoch, now_ms) end
 return {'OK'}

@@ -1,15 +1,17 @@
--- Tells a partition whether there are webhooks, so that new entries are told of. What is older than what it knows has no
--- effect.
+-- Copies to a partition whether there are webhooks, so that its scripts make events of new entries. What is older than what the
+-- partition knows has no effect.
 --
--- KEYS  1 wants
--- ARGV  1 generation (0: there is no webhook), 2 version of the list
+-- KEYS  wants
+-- ARGV  generation version
+--   generation  0: there is no webhook
+--   version     of the list
 -- Returns {OK}
-local known = tonumber(redis.call('HGET', KEYS[1], 'webhooks') or 0)
-if tonumber(ARGV[2]) < known then return {'OK'} end
-redis.call('HSET', KEYS[1], 'webhooks', ARGV[2])
-if ARGV[1] == '0' then
-  redis.call('HDEL', KEYS[1], 'events')
+local known = tonumber(redis.call('HGET', wants, 'webhooks') or 0)
+if tonumber(version) < known then return {'OK'} end
+redis.call('HSET', wants, 'webhooks', version)
+if generation == '0' then
+  redis.call('HDEL', wants, 'events')
 else
-  redis.call('HSET', KEYS[1], 'events', ARGV[1] .. ' ' .. ARGV[2])
+  redis.call('HSET', wants, 'events', generation .. ' ' .. version)
 end
 return {'OK'}

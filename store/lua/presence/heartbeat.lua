@@ -1,14 +1,14 @@
--- include: int.lua
--- Says that a node lives, counts the users that it has in live, and clears away at most 500 of those that one dead node left
+-- Notes that a node lives, counts the users that it has in live, and clears away at most 500 of those that one dead node left
 -- there.
 --
--- KEYS  1 live, 2 nodes
--- ARGV  1 node, 2 ms for which it vouches
+-- KEYS  live nodes
+-- ARGV  node lasts_ms:int
+--   lasts_ms  how long this heartbeat counts
 -- Returns {OK, how many users the node has in live}
-local live, nodes, node, vouch_ms = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+-- include: base
 local now_ms = clock_ms()
 
-redis.call('ZADD', nodes, int(now_ms + vouch_ms), node)
+redis.call('ZADD', nodes, int(now_ms + lasts_ms), node)
 local dead = redis.call('ZRANGEBYSCORE', nodes, '-inf', int(now_ms), 'LIMIT', 0, 1)[1]
 if dead then
   local left = redis.call('ZRANGEBYLEX', live, '[' .. dead .. ' ', '(' .. dead .. '!', 'LIMIT', 0, 500)

@@ -1,0 +1,112 @@
+-- Appends an entry, or answers as the first time where the retry key is known. It checks everything before it writes anything.
+-- This is no function: a closure over so many names would cost a tenth of a send. Whoever needs the answer, includes it in a
+-- function.
+--
+-- core and at may be nil where nobody is mentioned; anyone is true where the sender need not be a member.
+--
+-- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender
+--       to be forgotten or '', 1 where there is more to trim}, or a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE,
+--       EMOJIS; WANTS where the keys of the queue were left out and are needed
+-- needs: last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core at
+-- needs: from kind mark rest sent_ms key content reply_to target emoji removed durable channel keys_max emojis_max group
+-- needs: task_id mentions anyone
+-- include: base
+-- include: not_member
+-- include: retry
+-- include: entry
+-- include: prune
+local epoch, visibility, post, backlog_max, keep, history =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'backlog_max', 'keep', 'history'))
+if not epoch then return {'NOTFOUND'} end
+local role = redis.call('HGET', members, from)
+if not role and not anyone then return not_member(visibility) end
+
+local first_time = known(key, content, durable)
+if first_time then
+  return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
+end
+if post == 'admins' and not anyone and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN'} end
+if tonumber(reply_to) > tonumber(redis.call('GET', last_id)) then return {'OUTOFRANGE'} end
+
+-- A reaction: whether it is there already, and how many have it.
+local one, one_gone, count_old, count_new
+if kind == 'reaction' then
+  local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
+  if not stored or string.match(stored, '^%d+ %S+ (%S+)') == 'x' then return {'NOTFOUND'} end
+  if history == '0' and tonumber(target) < tonumber(redis.call('ZSCORE', joined, from)) then return {'NOTFOUND'} end
+  one = target .. ' ' .. from .. ' ' .. emoji
+  one_gone = '-' .. one
+  local here, gone = redis.call('ZSCORE', reacted, one), redis.call('ZSCORE', reacted, one_gone)
+  local same = removed and gone or not removed and here
+  if same then
+    -- The entry is stored as long as its record is: they are trimmed together.
+    local entry = redis.call('ZRANGEBYSCORE', msgs, same, same)[1]
+    local entry_mark = string.match(entry, '^%d+ (%S+)')
+    if key ~= '' then
+      remember(key, int(tonumber(same)), sent_ms, entry_mark, content, keys_max)
+      redis.call('ZADD', senders, int(clock_ms()), from)
+    end
+    if durable then redis.call('ZADD', reacted, same, removed and one_gone or one) end
+    return {'OK', int(tonumber(same)), epoch, entry_mark, sent_ms, 1, entry, '', 0}
+  end
+  if removed and not here then return {'NOTFOUND'} end
+  local counts, count = redis.call('ZRANGEBYSCORE', reactions, target, target), 0
+  for _, c in ipairs(counts) do
+    local e, n = string.match(c, '^%d+ (.*) (%d+)$')
+    if e == emoji then count_old, count = c, tonumber(n) end
+  end
+  if not count_old and #counts >= emojis_max then return {'EMOJIS'} end
+  count = removed and count - 1 or count + 1
+  if count > 0 then count_new = target .. ' ' .. emoji .. ' ' .. int(count) end
+end
+
+-- Whom the message names, of those who are members.
+local named, named_keys = {}, {}
+if ARGV[mentions] then
+  local roles = redis.call('HMGET', members, unpack(ARGV, mentions))
+  for i, is_member in ipairs(roles) do
+    local user = ARGV[mentions + i - 1]
+    if is_member and user ~= from then
+      named[#named + 1], named_keys[#named_keys + 1] = user, KEYS[at + i - 1]
+    end
+  end
+end
+if not core and redis.call('EXISTS', wants) == 1 then return {'WANTS'} end
+local now_ms = clock_ms()
+
+-- From here on everything is written, and nothing can fail.
+local message = kind == 'text' or kind == 'data'
+local id, member = write_entry(mark, message and '-' or 'x', rest)
+local last = tonumber(id)
+backlog_max, keep = tonumber(backlog_max), tonumber(keep)
+if message then
+  redis.call('ZADD', by, id, id)
+  if redis.call('ZCARD', by) % 64 == 0 then prune(by, last - backlog_max) end
+  redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'newest', id)
+else
+  redis.call('ZADD', skip, id, id)
+  redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms)
+end
+if one then
+  redis.call('ZREM', reacted, removed and one or one_gone)
+  redis.call('ZADD', reacted, id, removed and one_gone or one)
+  if count_old then redis.call('ZREM', reactions, count_old) end
+  if count_new then redis.call('ZADD', reactions, target, count_new) end
+end
+advance(from, id)
+redis.call('ZADD', senders, int(now_ms), from)
+if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end
+
+for _, at_user in ipairs(named_keys) do
+  redis.call('ZADD', at_user, id, id)
+  if redis.call('ZCARD', at_user) % 64 == 0 then prune(at_user, last - backlog_max) end
+end
+if core then
+  -- include: task_mention
+  -- include: log_grew
+  if #named > 0 then enqueue_mention(task_id, epoch, id, from, named, now_ms) end
+  log_grew(epoch, id, now_ms, message)
+end
+-- include: trim_64th
+publish_entry(epoch, member)
+return {'OK', id, epoch, mark, sent_ms, 0, '', last % 64 == 0 and idle_sender(senders, now_ms) or '', more and 1 or 0}

@@ -1,0 +1,13 @@
+-- include: base
+-- include: task_enqueue
+-- needs: core
+-- enqueue_deliveries makes the notifications of members of a group: users are JSON, each with counts and the message to show.
+local function enqueue_deliveries(id, group, epoch, last, priority, users, now_ms)
+  task_enqueue(core, id, 'tell', '{"group":"' .. group .. '","epoch":"' .. epoch .. '","last":' .. int(last) .. ',"at_ms":' ..
+    int(now_ms) .. ',"priority":"' .. priority .. '","users":[' .. table.concat(users, ',') .. ']}', priority, 0, now_ms, '')
+end
+
+-- enqueue_inbox_deliveries makes those of an inbox, of which Go knows the payload.
+local function enqueue_inbox_deliveries(id, priority, payload, now_ms)
+  task_enqueue(core, id, 'tell', payload, priority, 0, now_ms, '')
+end

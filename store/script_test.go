@@ -1,0 +1,9 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/chatd/chatd/store/script/scripttest"
+)
+
+func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, scripts) }
