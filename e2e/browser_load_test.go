@@ -70,7 +70,8 @@ func TestBrowserLoadsLittle(t *testing.T) {
 	if err := chromedp.Listen(alice.ctx, count.hear); err != nil {
 		t.Fatal(err)
 	}
-	alice.do(chromedp.Navigate(node.URL() + "#team"))
+	alice.do(chromedp.Navigate(node.SignInURL()))
+	ask[string](alice, `location.hash = "team"`)
 	alice.fill("input[name=name]", "alice")
 	alice.enter()
 	alice.live()

@@ -88,8 +88,13 @@ func newPerson(t *testing.T, browser context.Context, node *harness.Node, name s
 // openPage opens the page in a browser context of its own.
 func openPage(t *testing.T, browser context.Context, node *harness.Node, name string) *person {
 	t.Helper()
+	return openAt(t, browser, node.SignInURL(), name)
+}
+
+func openAt(t *testing.T, browser context.Context, url, name string) *person {
+	t.Helper()
 	p := blankPage(t, browser, name)
-	p.do(chromedp.Navigate(node.SignInURL()))
+	p.do(chromedp.Navigate(url))
 	return p
 }
 

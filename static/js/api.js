@@ -74,6 +74,12 @@ export function routes(ask) {
     removeMember: (g, user) => ask("DELETE", `/v1/groups/${enc(g)}/members/${enc(user)}`),
     /** @param {string} g @param {number} id */
     receipts: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages/${id}/receipts`),
+    /** @param {string} g @param {any} message */
+    send: (g, message) => ask("POST", `/v1/groups/${enc(g)}/messages`, { body: message }),
+    /** @param {string} g @param {number} id */
+    read: (g, id) => ask("POST", `/v1/groups/${enc(g)}/read`, { body: { id } }),
+    /** @param {object} body @param {AbortSignal} signal */
+    sync: (body, signal) => ask("POST", "/v1/sync", { body, signal }),
     inbox: () => ask("GET", "/v1/inbox"),
     /** @param {number} seq */
     ackInbox: (seq) => ask("POST", "/v1/inbox/ack", { body: { seq } }),

@@ -6,7 +6,7 @@
  * @typedef {{user: string, token: string, expires_at: string, dev: boolean}} SignIn
  */
 import { Problem, call, passing, routes } from "./api.js";
-import { createConnection } from "./connection.js";
+import { createLink } from "./link.js";
 import { devCode } from "./dev.js";
 import { due, noted, settled, wire } from "./outbox.js";
 import { withRead } from "./reading.js";
@@ -17,6 +17,8 @@ import * as state from "./state.js";
 const RENEW_BEFORE_MS = 60_000;
 /** Counts that may be wrong are asked for anew after this, so that a burst of changes asks once. */
 const REFRESH_MS = 250;
+/** While polling, cursors are asked for this long after an answer. */
+const CURSORS_MS = 2000;
 /** Pages of 100 groups, and of 100 members, that are loaded. */
 const GROUP_PAGES = 20;
 const MEMBER_PAGES = 5;
@@ -28,7 +30,7 @@ const READ_AGAIN_MS = 3000;
 export function createClient(store) {
   /** @type {SignIn|null} */
   let signIn = null;
-  /** @type {import("./connection.js").Connection|null} */
+  /** @type {import("./link.js").PageLink|null} */
   let connection = null;
   let renewedAt = 0;
   let toasts = 0;
@@ -36,6 +38,8 @@ export function createClient(store) {
   let renewTimer;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let refreshTimer;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let cursorTimer;
   const busy = new Set(); // groups with a send in flight
   const reading = new Set(); // groups with a read in flight
   const resting = new Set(); // groups whose last read was refused
@@ -62,15 +66,39 @@ export function createClient(store) {
     save("signin", how);
     store.update(() => ({ ...state.initialState(how.user), outbox: load(`outbox.${how.user}`) ?? [] }));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    connection = createConnection(`${scheme}//${location.host}/v1/ws`, { hello, frame, link, refused: renew });
+    connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused: renew });
     connection.open();
     planRenewal();
   }
 
   async function hello() {
     await refresh();
-    const after = [...store.get().logs].map(([g, log]) => [g, log.cursor || log.end]);
-    return { token: signIn?.token ?? "", after: Object.fromEntries(after) };
+    return { token: signIn?.token ?? "", after: positions().after };
+  }
+
+  /** Up to where the page has what came live. */
+  function positions() {
+    const { logs, inbox } = store.get();
+    const after = Object.fromEntries([...logs].map(([g, log]) => [g, log.cursor || log.end]));
+    return inbox.epoch ? { after, inbox_after: inbox.to } : { after };
+  }
+
+  /** Polling brings no cursors: what was read, here and by others, is asked for. */
+  function round() {
+    cursorTimer ??= setTimeout(() => {
+      cursorTimer = undefined;
+      const { open } = store.get();
+      if (!connection?.isLive()) return;
+      store.update((s) => ({ ...s, stale: true }));
+      if (open) loadMembers(open).catch(() => {});
+    }, CURSORS_MS);
+  }
+
+  /** @param {string} g */
+  async function loadMembers(g) {
+    const before = store.get().members.get(g);
+    const list = await api.all(`/v1/groups/${encodeURIComponent(g)}/members`, "members", MEMBER_PAGES);
+    store.update((s) => (s.groups.has(g) ? state.withMembers(s, g, list, before) : s));
   }
 
   async function refresh() {
@@ -163,7 +191,7 @@ export function createClient(store) {
   function unsent(task, err) {
     if (passing(err)) {
       // The same client_id goes again: whether the first try arrived does not matter.
-      const wait = err.code === "offline" ? 0 : Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
+      const wait = Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
       store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { attempts: task.attempts + 1 }) }));
       setTimeout(() => { busy.delete(task.group); pump(); }, wait);
       return;
@@ -227,6 +255,8 @@ export function createClient(store) {
     connection = null;
     signIn = null;
     clearTimeout(renewTimer);
+    clearTimeout(cursorTimer);
+    cursorTimer = undefined;
     save("signin", null);
     store.update(() => ({ ...state.initialState(), signedOut: reason }));
   }
@@ -241,15 +271,9 @@ export function createClient(store) {
   });
 
   return {
-    api, start, signOut, toast, pump, read, refresh,
+    api, start, signOut, toast, pump, read, refresh, loadMembers,
     tell: (/** @type {any} */ f) => connection?.tell(f),
     hurry: () => connection?.hurry(),
-    /** @param {string} g */
-    async loadMembers(g) {
-      const before = store.get().members.get(g);
-      const list = await api.all(`/v1/groups/${encodeURIComponent(g)}/members`, "members", MEMBER_PAGES);
-      store.update((s) => (s.groups.has(g) ? state.withMembers(s, g, list, before) : s));
-    },
   };
 }
 

@@ -9,14 +9,16 @@
  * @property {(frame: any) => void} frame every frame that is no answer
  * @property {(link: Link) => void} link
  * @property {() => Promise<boolean>} refused the token was refused; true: there is a new one, try again
+ * @property {() => boolean} polling whether the page gets along without: there is no hurry
  */
 import { Problem } from "./api.js";
 
 const WAIT_MS = 300;
 const WAIT_MAX_MS = 10_000;
+const WAIT_POLLING_MAX_MS = 60_000;
 /** A connection that held this long counts as good: the next loss begins with a short wait. */
 const GOOD_MS = 5000;
-/** An answer that takes longer means that the socket is dead without saying so. */
+/** An answer that takes longer means that the socket is dead without saying so; that goes for the handshake too. */
 const ANSWER_MS = 10_000;
 /** Refusals that another try does not mend soon: too many sessions, stalled, too fast. */
 const SLOW_CODES = new Set([4409, 4413, 4429]);
@@ -32,6 +34,8 @@ export function createConnection(url, listener) {
   let since = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let timer;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let handshake;
   /** @type {Map<string, {done: (frame: any) => void, fail: (err: Problem) => void, timer: ReturnType<typeof setTimeout>}>} */
   const waiting = new Map();
 
@@ -41,10 +45,15 @@ export function createConnection(url, listener) {
     listener.link({ phase: "connecting" });
     const ws = new WebSocket(url, ["chatd.v1"]);
     socket = ws;
+    handshake = setTimeout(() => drop(ws), ANSWER_MS);
     ws.onopen = async () => {
+      clearTimeout(handshake);
       const hello = await listener.hello().catch(() => null);
-      if (hello === null) ws.close();
-      else if (ws.readyState === WebSocket.OPEN) ws.send(JSON.stringify({ op: "hello", ...hello }));
+      if (hello === null) drop(ws);
+      else if (ws === socket && ws.readyState === WebSocket.OPEN) {
+        ws.send(JSON.stringify({ op: "hello", ...hello }));
+        handshake = setTimeout(() => drop(ws), ANSWER_MS);
+      }
     };
     ws.onmessage = (event) => {
       if (ws === socket) receive(JSON.parse(event.data));
@@ -54,9 +63,17 @@ export function createConnection(url, listener) {
     };
   }
 
+  /** Gives a socket up without waiting for the other side to agree, which may be what does not answer. @param {WebSocket} ws */
+  function drop(ws) {
+    if (ws !== socket) return;
+    ws.close();
+    lost(1006);
+  }
+
   /** @param {any} frame */
   function receive(frame) {
     if (frame.op === "welcome") {
+      clearTimeout(handshake);
       live = true;
       since = Date.now();
       listener.frame(frame);
@@ -77,6 +94,7 @@ export function createConnection(url, listener) {
 
   /** @param {number} code */
   async function lost(code) {
+    clearTimeout(handshake);
     if (live && Date.now() - since > GOOD_MS) attempt = 0;
     socket = null;
     live = false;
@@ -88,7 +106,7 @@ export function createConnection(url, listener) {
     if (ended) return;
     listener.link({ phase: "waiting" });
     if (code === 4401 && !(await listener.refused())) return end();
-    const most = Math.min(WAIT_MAX_MS, WAIT_MS * 2 ** attempt++);
+    const most = Math.min(listener.polling() ? WAIT_POLLING_MAX_MS : WAIT_MAX_MS, WAIT_MS * 2 ** attempt++);
     const wait = SLOW_CODES.has(code) ? WAIT_MAX_MS / 2 + Math.random() * WAIT_MAX_MS / 2 : Math.random() * most;
     listener.link({ phase: "waiting", until: Date.now() + wait });
     timer = setTimeout(open, wait);
@@ -96,7 +114,9 @@ export function createConnection(url, listener) {
 
   function end() {
     ended = true;
+    live = false;
     clearTimeout(timer);
+    clearTimeout(handshake);
     socket?.close(1000);
     listener.link({ phase: "off" });
   }
@@ -121,13 +141,7 @@ export function createConnection(url, listener) {
       if (!live || !ws) return Promise.reject(new Problem("offline", "There is no connection."));
       const ref = String(++refs);
       return new Promise((done, fail) => {
-        const timer = setTimeout(() => {
-          // close() would wait for the other side to agree, which is what does not answer.
-          if (ws === socket) {
-            ws.close();
-            lost(1006);
-          }
-        }, ANSWER_MS);
+        const timer = setTimeout(() => drop(ws), ANSWER_MS);
         waiting.set(ref, { done, fail, timer });
         ws.send(JSON.stringify({ ...frame, ref }));
       });

@@ -119,7 +119,7 @@
  * @property {number} [id] the answer: the id it got in the log
  * @property {string} [problem] why it was refused for good
  *
- * @typedef {{phase: "off"|"connecting"|"live"|"waiting", until?: number}} Link
+ * @typedef {{phase: "off"|"connecting"|"live"|"waiting", until?: number, by?: "socket"|"poll"}} Link
  *
  * @typedef {object} State
  * @property {string} me

@@ -63,7 +63,7 @@ const Nothing = ({ some, show }) => html`
 
 /** Says that there is no connection, once that lasts. @param {{link: import("../types.js").Link, onRetry: () => void}} props */
 const LinkState = ({ link, onRetry }) => html`
-  <div class="link-state" role="status" data-phase=${link.phase}>
+  <div class="link-state" role="status" data-phase=${link.phase} data-by=${link.by}>
     ${link.phase !== "live" && html`
       <span class="link-text"><${Icon} name="clock" />${link.phase === "connecting" ? "Connecting…" : "No connection. What you write is kept and sent later."}</span>
       ${link.phase === "waiting" && html`<button type="button" class="text-button" onClick=${onRetry}>Try now</button>`}`}

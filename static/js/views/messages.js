@@ -34,8 +34,10 @@ export function MessageList({ state, group, actions, on, manages }) {
   const rows = lines.filter((l) => l.type === "message").map((l) => l.key);
   const current = rows.includes(active) ? active : rows.at(-1);
 
+  // The first unread message is there, or nothing older is to be had.
+  const ready = !log.more || (log.from <= log.to && (newAfter.current < 0 || log.from <= newAfter.current + 1));
   const { away, toEnd } = useScroll(scroller, {
-    ready: log.entries.size > 0, whole, onSeen: (key) => actions.read(group.id, ids.get(key) ?? 0),
+    ready: ready && log.entries.size > 0, whole, onSeen: (key) => actions.read(group.id, ids.get(key) ?? 0),
   });
   /** @param {"older"|"newer"} which @param {Promise<void>} loading */
   const load = (which, loading) => {
@@ -45,7 +47,7 @@ export function MessageList({ state, group, actions, on, manages }) {
   const older = () => load("older", actions.loadOlder(group.id));
   const newer = () => load("newer", actions.loadNewer(group.id));
   useNear(scroller, top, () => log.more && older(), [log.from, log.more, log.epoch, state.link.phase]);
-  useNear(scroller, bottom, newer, [log.to, whole, log.epoch, state.link.phase]);
+  useNear(scroller, bottom, () => ready && newer(), [log.to, whole, ready, log.epoch, state.link.phase]);
 
   function newest() {
     actions.toNewest(group.id);

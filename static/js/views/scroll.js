@@ -33,7 +33,7 @@ export function useScroll(scroller, { ready, whole, onSeen }) {
   }
   function seen() {
     const el = scroller.current;
-    const row = el && document.visibilityState === "visible" ? lastInView(el) : null;
+    const row = el && now.opened && document.visibilityState === "visible" ? lastInView(el) : null;
     if (row) now.onSeen(/** @type {string} */ (row.dataset.key));
   }
   function toEnd() {

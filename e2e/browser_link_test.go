@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chatd/chatd/client"
+)
+
+// middlebox is a proxy between a browser and a server that can keep websockets from passing.
+type middlebox struct {
+	*httptest.Server
+	mu    sync.Mutex
+	block func(w http.ResponseWriter, r *http.Request) // nil: websockets pass
+	live  []net.Conn                                   // of websockets
+}
+
+func newMiddlebox(t *testing.T, target string) *middlebox {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &middlebox{}
+	pass := &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	m.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.mu.Lock()
+		block := m.block
+		m.mu.Unlock()
+		if block != nil && r.Header.Get("Upgrade") != "" {
+			block(w, r)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	m.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateHijacked {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.live = append(m.live, c)
+		}
+	}
+	m.Start()
+	t.Cleanup(func() {
+		m.CloseClientConnections()
+		m.set(nil)
+		m.Close()
+	})
+	return m
+}
+
+// set decides what happens to websockets from now on, and cuts those there are.
+func (m *middlebox) set(block func(w http.ResponseWriter, r *http.Request)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.block = block
+	for _, c := range m.live {
+		_ = c.Close() // it may be closed already
+	}
+	m.live = nil
+}
+
+func forbid(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "no upgrades here", http.StatusForbidden)
+}
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// by waits until the page is live by a websocket ("socket") or by long polling ("poll").
+func (p *person) by(way string) {
+	p.t.Helper()
+	p.see(`document.querySelector(".link-state")?.dataset.phase === "live" && document.querySelector(".link-state").dataset.by === "` + way + `"`)
+}
+
+// TestBrowserWithoutWebsocket keeps websockets from passing, in two ways, and does everything by long polling.
+func TestBrowserWithoutWebsocket(t *testing.T) {
+	for name, block := range map[string]func(http.ResponseWriter, *http.Request){"refused": forbid, "unanswered": hang} {
+		t.Run(name, func(t *testing.T) {
+			node := devNode(t)
+			box := newMiddlebox(t, node.URL())
+			box.set(block)
+			ctx := bounded(t, browserTimeout)
+			bob := node.Client("bob")
+			must(bob.CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"alice"}}))(t)
+
+			alice := openAt(t, startBrowser(t), strings.Replace(node.SignInURL(), node.URL(), box.URL, 1), "alice")
+			alice.refused(true)
+			alice.fill("input[name=name]", "alice")
+			alice.enter()
+			alice.by("poll")
+
+			// What comes, also in a new group and in the inbox.
+			must(bob.Send(ctx, "team", client.Text("hello")))(t)
+			alice.see(unread("team") + ` === 1`)
+			must(bob.CreateGroup(ctx, client.GroupDraft{ID: "club", Name: "Club", Members: []string{"alice"}}))(t)
+			alice.see(shows(".group-link[data-group=club] .group-name", "Club"))
+			alice.see(`document.querySelector(".inbox-button .badge")?.textContent === "2"`)
+			alice.click(".inbox-button")
+			alice.click("dialog .buttons .button")
+			alice.see(`!document.querySelector(".item") && !document.querySelector(".inbox-button .badge")`)
+			alice.click(`dialog button[aria-label="Close"]`)
+
+			// Reading, and what is sent: texts, edits, reactions.
+			alice.open("team")
+			alice.stands("hello")
+			alice.see(unread("team") + ` === 0`)
+			alice.see(`fetch("/v1/unread", { headers: { Authorization: "Bearer " + JSON.parse(localStorage.getItem("chatd.signin") ?? sessionStorage.getItem("chatd.signin")).token } }).then((r) => r.json()).then((u) => u.total === 0)`)
+			alice.say("hi bob")
+			mine := alice.stands("hi bob")
+			alice.tool(mine, "React")
+			alice.click(mine + " .picker button:nth-child(2)")
+			alice.see(`document.querySelector(".reaction")?.textContent === "❤️1"`)
+			page := must(bob.Messages(ctx, "team", client.Range{After: client.At(0)}))(t)
+			if last := page.Messages[len(page.Messages)-1]; last.Kind != "reaction" || last.From != "alice" {
+				t.Errorf("the server has %+v as the last message", last)
+			}
+			must(bob.Read(ctx, "team", 4))(t)
+			must(bob.Send(ctx, "team", client.Text("how are you?")))(t)
+			alice.stands("how are you?")
+			alice.see(message("hi bob") + `.querySelector(".readers")?.dataset.readers === "bob"`)
+
+			// The server goes away and comes back.
+			node.Kill()
+			alice.see(`document.querySelector(".link-state").dataset.phase !== "live"`)
+			alice.say("while it was down")
+			alice.see(`document.querySelectorAll(".message.is-waiting").length === 1`)
+			node.Start()
+			alice.by("poll")
+			alice.stands("while it was down")
+
+			// A websocket passes again, and later no longer.
+			box.set(nil)
+			ask[bool](alice, `dispatchEvent(new Event("online"))`)
+			alice.by("socket")
+			must(bob.Send(ctx, "team", client.Text("by socket")))(t)
+			alice.stands("by socket")
+			box.set(block)
+			must(bob.Send(ctx, "team", client.Text("while it changed")))(t)
+			alice.by("poll")
+			alice.stands("while it changed")
+			alice.say("bye")
+			alice.stands("bye")
+			want := "hello|hi bob|how are you?|while it was down|by socket|while it changed|bye"
+			if got := ask[string](alice, `[...document.querySelectorAll(".message .body")].map((b) => b.textContent).join("|")`); got != want {
+				t.Errorf("the page shows %q, want %q", got, want)
+			}
+		})
+	}
+}

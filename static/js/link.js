@@ -1,0 +1,84 @@
+/**
+ * The page's link to the server: a websocket, or long polling while there is none. The websocket is tried again all the
+ * time, and taken as soon as it works.
+ *
+ * @typedef {import("./types.js").Link} Link
+ * @typedef {object} LinkListener
+ * @property {() => Promise<{token: string, after: Record<string, string|number>}>} hello what a websocket says first
+ * @property {() => Promise<boolean>} refused the token was refused; true: there is a new one, try again
+ * @property {() => Promise<any>} begin
+ * @property {() => object} request
+ * @property {(frame: any) => void} frame what the server says, by either way
+ * @property {() => void} round an answer to a poll came
+ * @property {(link: Link) => void} link
+ */
+import { Problem } from "./api.js";
+import { createConnection } from "./connection.js";
+import { createPoll } from "./poll.js";
+
+/** Without a websocket for this long, polling begins. */
+const PATIENCE_MS = 3000;
+
+/** @param {string} url of the websocket @param {ReturnType<typeof import("./api.js").routes>} api @param {LinkListener} listener */
+export function createLink(url, api, listener) {
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let patience;
+  let said = "";
+  /** @type {Link} */
+  let socketLink = { phase: "off" };
+
+  const poll = createPoll({
+    begin: listener.begin, request: listener.request, sync: api.sync, frame: listener.frame, round: listener.round, changed: say,
+  });
+  const socket = createConnection(url, {
+    hello: listener.hello, refused: listener.refused, frame: listener.frame, polling: poll.isLive,
+    link(next) {
+      socketLink = next;
+      if (next.phase === "live" || next.phase === "off") {
+        clearTimeout(patience);
+        patience = undefined;
+        poll.stop();
+      } else {
+        patience ??= setTimeout(poll.start, PATIENCE_MS);
+      }
+      say();
+    },
+  });
+
+  function say() {
+    /** @type {Link} */
+    const link = socket.isLive() ? { phase: "live", by: "socket" } : poll.isLive() ? { phase: "live", by: "poll" } : socketLink;
+    if (JSON.stringify(link) === said) return;
+    said = JSON.stringify(link);
+    listener.link(link);
+  }
+
+  /** The call that a frame is. @param {any} frame @returns {Promise<any>} */
+  function asCall({ op, group, id, ...fields }) {
+    switch (op) {
+      case "send": return api.send(group, fields);
+      case "read": return api.read(group, id);
+      default: return Promise.resolve({}); // auth: the next call has the new token anyway
+    }
+  }
+
+  return {
+    open: socket.open,
+    end: socket.end,
+    isLive: () => socket.isLive() || poll.isLive(),
+    hurry() {
+      socket.hurry();
+      poll.hurry();
+    },
+    /** Sends what needs no answer; dropped while there is no websocket. @param {any} frame */
+    tell: socket.tell,
+    /** Sends a frame and waits for its answer. @param {any} frame @returns {Promise<any>} */
+    ask(frame) {
+      if (socket.isLive()) return socket.ask(frame);
+      if (poll.isLive()) return asCall(frame);
+      return Promise.reject(new Problem("offline", "There is no connection."));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLink>} PageLink */
