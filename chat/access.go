@@ -94,7 +94,7 @@ func (s *Service) indexCreated(ctx context.Context, users []string, g NewGroup) 
 	if now, err := s.truth(ctx, users[0], g.ID); err == nil && now.Epoch == g.Epoch && now.Last == int64(len(g.Notices)) {
 		return
 	}
-	_ = each(ctx, users, func(ctx context.Context, user string) error {
+	_ = Each(ctx, users, func(ctx context.Context, user string) error {
 		s.index(ctx, user, g.ID)
 		return nil
 	})

@@ -19,7 +19,7 @@ func (s *Service) move(ctx context.Context, by Caller, group string, id int64, r
 	if id < 0 {
 		return Cursors{}, Invalid("id: negative")
 	}
-	c, err := s.stores.Ack(ctx, group, by.User, min(id, idMax), read)
+	c, err := s.stores.Ack(ctx, group, by.User, min(id, IDMax), read)
 	if err != nil {
 		return Cursors{}, s.Refused(ctx, by, group, err)
 	}
@@ -35,7 +35,7 @@ func (s *Service) Unread(ctx context.Context, by Caller, group string, id int64)
 	if id < 1 {
 		return Cursors{}, Invalid("id: must be at least 1")
 	}
-	c, err := s.stores.Unread(ctx, group, by.User, min(id, idMax))
+	c, err := s.stores.Unread(ctx, group, by.User, min(id, IDMax))
 	if err != nil {
 		return Cursors{}, s.Refused(ctx, by, group, err)
 	}

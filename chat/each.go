@@ -9,9 +9,9 @@ import (
 // too few for one request to take the store's connections from others.
 const eachAtOnce = 16
 
-// each does do for every item, several at once, and waits for all of them. The first error stops those that have not
+// Each does do for every item, several at once, and waits for all of them. The first error stops those that have not
 // begun.
-func each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+func Each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	if len(items) == 1 {
 		return do(ctx, items[0])
 	}

@@ -188,7 +188,7 @@ func (f *Follower) start(l *line, info Info, pos Position) {
 	l.pos = begin.Before(info, pos, "")
 	l.told = !begin.Complete
 	// Only the entry itself can tell whether a cursor of the client is of this log: it is compared with the first read.
-	l.judged = l.pos.Mark == "" || l.pos.Mark == noMark || l.pos.ID == info.Last && info.LastMark != ""
+	l.judged = !l.pos.HasMark() || l.pos.ID == info.Last && info.LastMark != ""
 	if l.told || l.pos.ID < l.last {
 		f.queue(l)
 	}

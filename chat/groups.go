@@ -158,7 +158,7 @@ func (d GroupDraft) hash(user string) string {
 // roomFor refuses to put users into more groups than a user may be in. Between this look and the write another group
 // may come in; the bound is for the size of the index and need not be exact.
 func (s *Service) roomFor(ctx context.Context, group string, users ...string) error {
-	return AsError(each(ctx, users, func(ctx context.Context, user string) error {
+	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
 		index, err := s.stores.UserGroups(ctx, user)
 		if err != nil {
 			return err

@@ -59,6 +59,9 @@ func (h *hints) take() map[string]map[string]int64 {
 	return taken
 }
 
+// NoteSeen notes that user has seen group up to id: where the index lags behind that, it is brought up to date soon.
+func (s *Service) NoteSeen(user, group string, id int64) { s.hints.add(user, group, id) }
+
 // runHints writes hints until ctx ends, and once more then. An idle node does nothing here.
 func (s *Service) runHints(ctx context.Context) {
 	for {

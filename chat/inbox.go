@@ -140,22 +140,22 @@ func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int)
 		if *after < 0 {
 			return InboxBatch{}, Invalid("after: negative")
 		}
-		at := min(*after, idMax)
+		at := min(*after, IDMax)
 		after = &at
 	}
 	b, err := s.stores.InboxPull(ctx, by.User, after, limit)
 	if err != nil {
 		return InboxBatch{}, AsError(err)
 	}
-	return s.fitInbox(b), nil
+	return b.Fit(s.opt.Limits.PageBytesMax), nil
 }
 
-// fitInbox cuts a batch of items after PageBytesMax bytes; one item always fits.
-func (s *Service) fitInbox(b InboxBatch) InboxBatch {
+// Fit cuts b after bytesMax bytes of items; one item always fits.
+func (b InboxBatch) Fit(bytesMax int) InboxBatch {
 	bytes := 0
 	for i, item := range b.Items {
 		bytes += len(item) + 1
-		if i > 0 && bytes > s.opt.Limits.PageBytesMax {
+		if i > 0 && bytes > bytesMax {
 			b.To -= int64(len(b.Items) - i)
 			b.Items, b.HasMore = b.Items[:i], true
 			break
@@ -173,5 +173,5 @@ func (s *Service) AckInbox(ctx context.Context, by Caller, seq int64) error {
 	if seq < 0 {
 		return Invalid("seq: negative")
 	}
-	return AsError(s.stores.InboxAck(ctx, by.User, min(seq, idMax)))
+	return AsError(s.stores.InboxAck(ctx, by.User, min(seq, IDMax)))
 }

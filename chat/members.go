@@ -36,7 +36,7 @@ func (s *Service) joinedPage(by Caller, group string, limit int, cursor string) 
 		return 0, most, nil
 	}
 	after, ok := ParseID(cursor)
-	if !ok || after > idMax {
+	if !ok || after > IDMax {
 		return 0, 0, Invalid("cursor: not one of this list")
 	}
 	return after, most, nil

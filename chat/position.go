@@ -18,6 +18,9 @@ func FormatPosition(epoch string, id int64, mark string) string {
 	return epoch + "." + strconv.FormatInt(id, 10) + "." + mark
 }
 
+// HasMark tells whether p names the mark of the message at it.
+func (p Position) HasMark() bool { return p.Mark != "" && p.Mark != noMark }
+
 // ParsePosition reads what a client names in `after`: an id, or a cursor string. Anything else is invalid_request.
 func ParsePosition(raw string) (Position, error) {
 	if id, ok := ParseID(raw); ok {

@@ -75,7 +75,7 @@ func (s *Service) pullBefore(ctx context.Context, by Caller, group string, befor
 	if before < 1 {
 		return Batch{}, Invalid("before: must be at least 1")
 	}
-	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, idMax), Limit: limit})
+	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, IDMax), Limit: limit})
 	if err != nil {
 		return Batch{}, err
 	}

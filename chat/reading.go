@@ -88,7 +88,7 @@ func NewReading(group string, pos Position, hint int64, limit int) Reading {
 	r := Reading{pos: pos, limit: limit, asked: Pull{Group: group, From: hint + 1, Limit: limit}}
 	if pos.Set {
 		// Ids above what a store can tell apart are above every log.
-		r.asked.From, r.asked.Limit = min(pos.ID, idMax), limit+1
+		r.asked.From, r.asked.Limit = min(pos.ID, IDMax), limit+1
 	}
 	return r
 }

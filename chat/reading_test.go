@@ -144,7 +144,7 @@ func TestReadingAsks(t *testing.T) {
 		{"trimmed", nil, at(2), 0, 10, 12, false, []int64{2}},
 		{"another epoch", nil, Position{Set: true, ID: 50, Epoch: "f", Mark: "m50"}, 0, 10, 12, false, []int64{50, 10}},
 		{"above last", nil, at(400), 0, 10, 12, false, []int64{400, 10}},
-		{"above what a store can tell apart", nil, at(1<<63 - 1), 0, 10, 12, false, []int64{idMax, 10}},
+		{"above what a store can tell apart", nil, at(1<<63 - 1), 0, 10, 12, false, []int64{IDMax, 10}},
 		{"another mark", nil, Position{Set: true, ID: 50, Epoch: "e", Mark: "x"}, 0, 10, 12, false, []int64{50, 10}},
 		{"before joining", func(l *fakeLog) { l.info.History, l.info.Joined = false, 60 }, at(20), 0, 60, 62, true, []int64{20, 60}},
 		{"before joining, near", func(l *fakeLog) { l.info.History, l.info.Joined = false, 60 }, at(58), 0, 60, 61, true, []int64{58}},

@@ -30,7 +30,7 @@ func (s *Service) Receipts(ctx context.Context, by Caller, group string, q Recei
 		return Receipts{}, "", Invalid("wait_s: negative")
 	}
 	look := func() (Receipts, error) {
-		r, err := s.stores.Receipts(ctx, group, by.User, min(q.ID, idMax), after, limit)
+		r, err := s.stores.Receipts(ctx, group, by.User, min(q.ID, IDMax), after, limit)
 		if err != nil {
 			return Receipts{}, s.Refused(ctx, by, group, err)
 		}

@@ -50,7 +50,7 @@ func (s *Service) firstAnswer(ctx context.Context, a Append, refusal error) (App
 // changes reads the target of e and makes what e turns it into. asAdmin tells that it is another's message, which takes
 // a managing role.
 func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Change, asAdmin bool, err error) {
-	page, err := s.page(ctx, by.User, Pull{Group: e.Group, From: min(e.Target, idMax), Limit: 1})
+	page, err := s.page(ctx, by.User, Pull{Group: e.Group, From: min(e.Target, IDMax), Limit: 1})
 	if err != nil {
 		return nil, false, err
 	}

@@ -56,7 +56,7 @@ func NewAppend(e Entry, nowMs int64) Append {
 	e.SentAt = TimeMs(nowMs)
 	return Append{
 		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs,
-		Key: e.ClientID, Content: contentHash(e), Mentions: e.Mentions, ReplyTo: e.ReplyTo, Target: min(e.Target, idMax),
+		Key: e.ClientID, Content: contentHash(e), Mentions: e.Mentions, ReplyTo: e.ReplyTo, Target: min(e.Target, IDMax),
 		Emoji: e.Emoji, Removed: e.Removed,
 	}
 }

@@ -74,31 +74,6 @@ type MessageView struct {
 	Reactions map[string]ReactionCount
 }
 
-// SyncRequest is one call for everything.
-type SyncRequest struct {
-	Ack        map[string]int64
-	InboxAck   *int64
-	After      map[string]string // raw: an id in decimal or a cursor
-	InboxAfter *int64
-	Limit      int
-	WaitS      int
-}
-
-// SyncAnswer holds what is new. NextPollS is how long a client should wait before it asks again.
-type SyncAnswer struct {
-	Groups    []Batch
-	Inbox     *InboxBatch // nil: nothing new
-	Left      []string
-	Errors    []GroupError
-	NextPollS int
-}
-
-// GroupError is an ack that could not be done.
-type GroupError struct {
-	Group string `json:"group"`
-	Code  Code   `json:"code"`
-}
-
 // UnreadCounts of a user over all groups; Groups holds those with unread messages.
 type UnreadCounts struct {
 	Total    int64            `json:"total"`
@@ -140,41 +115,3 @@ func New(stores Stores, opt Options) *Service {
 
 // Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.
 func (s *Service) Options() Options { return s.opt }
-
-// Event is the next thing a Follower has for its session. Exactly one field is set.
-type Event struct {
-	Messages *Batch
-	Inbox    *InboxBatch
-	Cursor   *CursorEvent
-	Typing   *TypingEvent
-	Joined   string // group
-	Left     string // group
-}
-
-// CursorEvent tells that a member's cursors moved.
-type CursorEvent struct {
-	Group string `json:"group"`
-	User  string `json:"user"`
-	Seen  int64  `json:"seen"`
-	Read  int64  `json:"read"`
-}
-
-// TypingEvent tells that a member is typing.
-type TypingEvent struct {
-	Group string `json:"group"`
-	User  string `json:"user"`
-}
-
-// Welcome is where a session starts, per group.
-type Welcome struct {
-	Groups map[string]WelcomeGroup
-}
-
-// WelcomeGroup is one group at the start of a session.
-type WelcomeGroup struct {
-	Epoch string `json:"epoch"`
-	First int64  `json:"first"`
-	Last  int64  `json:"last"`
-	Seen  int64  `json:"seen"`
-	Read  int64  `json:"read"`
-}

@@ -46,9 +46,3 @@ type SignalStore interface {
 	// InboxEnds returns the highest seq of each user's inbox, in order.
 	InboxEnds(ctx context.Context, users []string) ([]int64, error)
 }
-
-// LogEnd is where a group's log ends.
-type LogEnd struct {
-	Last  int64
-	Epoch string
-}

@@ -156,6 +156,12 @@ type Page struct {
 	Err      error
 }
 
+// LogEnd is where a group's log ends.
+type LogEnd struct {
+	Last  int64
+	Epoch string
+}
+
 // LogStore keeps the messages of groups.
 type LogStore interface {
 	// Append appends an entry, or gives the first answer again when the key is known. ErrNotFound, ErrForbidden

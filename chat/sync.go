@@ -13,6 +13,31 @@ import (
 // nextPollIdle is how long a client that does not wait should let pass before it asks again when nothing was new.
 const nextPollIdle = 5
 
+// SyncRequest is one call for everything.
+type SyncRequest struct {
+	Ack        map[string]int64
+	InboxAck   *int64
+	After      map[string]string // raw: an id in decimal or a cursor
+	InboxAfter *int64
+	Limit      int
+	WaitS      int
+}
+
+// SyncAnswer holds what is new. NextPollS is how long a client should wait before it asks again.
+type SyncAnswer struct {
+	Groups    []Batch
+	Inbox     *InboxBatch // nil: nothing new
+	Left      []string
+	Errors    []GroupError
+	NextPollS int
+}
+
+// GroupError is an ack that could not be done.
+type GroupError struct {
+	Group string `json:"group"`
+	Code  Code   `json:"code"`
+}
+
 // Sync acks, then answers with everything that is new to the caller. Where nothing is, it waits up to WaitS seconds for
 // the first new thing. Serving moves no cursor.
 func (s *Service) Sync(ctx context.Context, by Caller, req SyncRequest) (SyncAnswer, error) {
@@ -71,7 +96,7 @@ func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
 	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]Position, len(req.After)),
 		named: map[string]bool{}, acked: map[string]int64{}}
 	if req.InboxAfter != nil {
-		at := min(*req.InboxAfter, idMax)
+		at := min(*req.InboxAfter, IDMax)
 		c.inboxAfter = &at
 	}
 	for group, raw := range req.After {
@@ -93,7 +118,7 @@ func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
 func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	var mu sync.Mutex
 	groups := slices.Sorted(maps.Keys(req.Ack))
-	err := each(ctx, groups, func(ctx context.Context, group string) error {
+	err := Each(ctx, groups, func(ctx context.Context, group string) error {
 		cursors, err := c.s.Ack(ctx, c.by, group, req.Ack[group])
 		mu.Lock()
 		defer mu.Unlock()
@@ -213,7 +238,7 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	}
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	if len(inbox.Items) > 0 || !inbox.Complete {
-		inbox = c.s.fitInbox(inbox)
+		inbox = inbox.Fit(c.s.opt.Limits.PageBytesMax)
 		a.Inbox = &inbox
 	}
 	for _, l := range logs {

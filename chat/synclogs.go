@@ -50,7 +50,7 @@ func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string
 			continue
 		}
 		if hint, indexed := hints[groups[i]]; indexed && l.Info.Seen > hint {
-			c.s.hints.add(c.by.User, groups[i], l.Info.Seen)
+			c.s.NoteSeen(c.by.User, groups[i], l.Info.Seen)
 		}
 		if l.news() {
 			logs = append(logs, l)

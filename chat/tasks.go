@@ -62,7 +62,7 @@ func (s *Service) tellMentioned(ctx context.Context, t MentionTask) error {
 		return nil
 	}
 	item := Item{Kind: ItemMention, From: t.From, Group: t.Group, ID: t.ID, SentAt: e.SentAt}
-	return each(ctx, t.Users, func(ctx context.Context, user string) error {
+	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
 		if user == t.From {
 			return nil
 		}
@@ -92,7 +92,7 @@ func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
 	default:
 		return Invalid("a task tells of %q", t.What)
 	}
-	return each(ctx, t.Users, func(ctx context.Context, user string) error {
+	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
 		info, err := s.repairIndex(ctx, user, t.Group)
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (s *Service) cleanUpStep(ctx context.Context, group string) (more bool, err
 	if err != nil || len(users) == 0 {
 		return false, err
 	}
-	err = each(ctx, users, func(ctx context.Context, user string) error {
+	err = Each(ctx, users, func(ctx context.Context, user string) error {
 		_, err := s.repairIndex(ctx, user, group)
 		return err
 	})

@@ -17,8 +17,10 @@ const (
 	keepMax      = 100_000
 	backlogMin   = 1
 	backlogMax   = 1_000_000 // what one sleeper can hold back
-	idMax        = 1<<53 - 1 // scores are doubles: above this ids would no longer be exact
 )
+
+// IDMax is the highest id of an entry or an item: the store counts in doubles, which are exact up to there.
+const IDMax = 1<<53 - 1
 
 // PublicName is no id for a group: its path is that of the list of public groups.
 const PublicName = "public"
@@ -210,7 +212,7 @@ func checkID(field string, id, low int64) error {
 	if id < low {
 		return Invalid("%s: want an integer from %d", field, low)
 	}
-	if id > idMax {
+	if id > IDMax {
 		return Errorf(CodeOutOfRange, "%s: above the end of the log", field)
 	}
 	return nil

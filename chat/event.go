@@ -1,0 +1,39 @@
+package chat
+
+// Event is the next thing a Follower has for its session. Exactly one field is set.
+type Event struct {
+	Messages *Batch
+	Inbox    *InboxBatch
+	Cursor   *CursorEvent
+	Typing   *TypingEvent
+	Joined   string // group
+	Left     string // group
+}
+
+// CursorEvent tells that a member's cursors moved.
+type CursorEvent struct {
+	Group string `json:"group"`
+	User  string `json:"user"`
+	Seen  int64  `json:"seen"`
+	Read  int64  `json:"read"`
+}
+
+// TypingEvent tells that a member is typing.
+type TypingEvent struct {
+	Group string `json:"group"`
+	User  string `json:"user"`
+}
+
+// Welcome is where a session starts, per group.
+type Welcome struct {
+	Groups map[string]WelcomeGroup
+}
+
+// WelcomeGroup is one group at the start of a session.
+type WelcomeGroup struct {
+	Epoch string `json:"epoch"`
+	First int64  `json:"first"`
+	Last  int64  `json:"last"`
+	Seen  int64  `json:"seen"`
+	Read  int64  `json:"read"`
+}
