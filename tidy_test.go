@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"chat":                    {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
 	"chat/schedule":           {"chat", "chat/schedule/cron"},
+	"chat/live":               {"chat"},
 	"chat/schedule/cron":      {},
 	"store/queue":             {"store/script"},
 	"store/embedded":          {},

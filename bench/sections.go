@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
@@ -99,7 +100,7 @@ func reading(b *bench) error {
 		return err
 	}
 	b.table.rate("pulls of 50, 64 callers", rate, raw, "the bare page")
-	rate, err = parallel(scaled(4000), 64, func(int) error { _, err := b.service.Sync(b.ctx, user, chat.SyncRequest{Limit: 100}); return err })
+	rate, err = parallel(scaled(4000), 64, func(int) error { _, err := b.live.Sync(b.ctx, user, live.SyncRequest{Limit: 100}); return err })
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func counting(b *bench) error {
 		}},
 		{"an ack", func() error { _, err := b.service.Ack(b.ctx, user, "read-1", 10); return err }},
 		{"unread counts over 20 groups", func() error { _, err := b.service.UnreadCounts(b.ctx, user); return err }},
-		{"a sync over 20 groups", func() error { _, err := b.service.Sync(b.ctx, user, chat.SyncRequest{}); return err }},
+		{"a sync over 20 groups", func() error { _, err := b.live.Sync(b.ctx, user, live.SyncRequest{}); return err }},
 	}
 	for _, s := range steps {
 		commands, trips, err := b.traffic.during(s.do)
@@ -146,9 +147,9 @@ func (b *bench) delivering(readers int) error {
 	if err := b.group(id, readers); err != nil {
 		return err
 	}
-	followers := make([]*chat.Follower, readers)
+	followers := make([]*live.Follower, readers)
 	for i := range followers {
-		f, err := b.service.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, nil)
+		f, err := b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, nil)
 		if err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func (b *bench) delivering(readers int) error {
 }
 
 // takeUpTo has every follower take what it is owed until it holds message last of the group.
-func takeUpTo(b *bench, followers []*chat.Follower, group string, last int64) error {
+func takeUpTo(b *bench, followers []*live.Follower, group string, last int64) error {
 	for _, f := range followers {
 		for held := int64(0); held < last; {
 			event, err := f.Next(b.ctx)

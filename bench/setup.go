@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
@@ -24,6 +25,7 @@ type bench struct {
 	redis   *redistest.Server
 	store   *store.Store
 	service *chat.Service
+	live    *live.Service
 	traffic *traffic
 	table   table
 	steps   map[string][2]int64 // what counting found: commands and round trips of each step
@@ -76,15 +78,14 @@ func (b *bench) open(o store.Options) {
 	}
 	s.Client().AddHook(b.traffic)
 	b.store, b.service = s, chat.New(s, chat.Options{Limits: o.Limits})
+	b.live = live.New(b.service, s)
 	ctx, stop := context.WithCancel(b.ctx)
-	done := make(chan struct{})
-	go func() {
-		_ = b.service.Run(ctx) // ends with its context only
-		close(done)
-	}()
+	var running sync.WaitGroup // both end with their context only
+	running.Go(func() { _ = b.service.Run(ctx) })
+	running.Go(func() { _ = b.live.Run(ctx) })
 	b.tb.Cleanup(func() {
 		stop()
-		<-done
+		running.Wait()
 		_ = s.Close()
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
 
 // index is what a user's index says of group; -1 where it is not there.
@@ -35,8 +36,7 @@ func TestIndexOverTwoLives(t *testing.T) {
 		b.say("alice", "g", "old")
 	}
 	b.must(b.stores.HintSeen(b.ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 12}}))
-	b.live()
-	f, err := b.Follow(b.ctx, as("bob"), nil)
+	f, err := b.live().Follow(b.ctx, as("bob"), nil)
 	b.must(err)
 	defer f.Close()
 	b.must(b.DeleteGroup(b.ctx, as("alice"), "g"))
@@ -114,14 +114,13 @@ func TestOneBrokenLog(t *testing.T) {
 	if !strings.Contains(err.Error(), "group bad") || !strings.Contains(err.Error(), "2 broken") {
 		t.Errorf("the error names neither group nor message: %v", err)
 	}
-	answer, err := b.Sync(b.ctx, as("bob"), chat.SyncRequest{})
+	answer, err := live.New(b.Service, b.stores).Sync(b.ctx, as("bob"), live.SyncRequest{})
 	b.must(err)
 	if len(answer.Groups) != 1 || answer.Groups[0].Group != "good" || len(answer.Groups[0].Messages) != 2 ||
-		!slices.Equal(answer.Errors, []chat.GroupError{{Group: "bad", Code: chat.CodeInternal}}) {
+		!slices.Equal(answer.Errors, []live.GroupError{{Group: "bad", Code: chat.CodeInternal}}) {
 		t.Errorf("sync: got %+v", answer)
 	}
-	b.live()
-	f, err := b.Follow(b.ctx, as("bob"), nil)
+	f, err := b.live().Follow(b.ctx, as("bob"), nil)
 	b.must(err)
 	defer f.Close()
 	e, err := f.Next(b.ctx)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
 
 // notices reads what the service appended beyond the model's last, checks that each is a notice by user, and takes them
@@ -373,7 +374,7 @@ func (m *machine) deleteGroup(t *rapid.T, user, group string) {
 // sync asks for everything with the server's own cursors, and with acks of its own.
 func (m *machine) sync(t *rapid.T, user, _ string) {
 	limit := rapid.IntRange(1, 30).Draw(t, "limit")
-	got, err := m.service.Sync(m.ctx, caller(user), chat.SyncRequest{Limit: limit})
+	got, err := m.live.Sync(m.ctx, caller(user), live.SyncRequest{Limit: limit})
 	expect(t, "sync", err, "")
 	served := map[string]bool{}
 	total, owed := int64(0), int64(0)

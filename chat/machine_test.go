@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/store"
 )
 
 var (
@@ -29,23 +31,28 @@ type device struct {
 type machine struct {
 	ctx     context.Context
 	service *chat.Service
-	stores  chat.Stores
-	restart func() (*chat.Service, chat.Stores)
+	live    *live.Service
+	stores  *store.Store
+	restart func() (*chat.Service, *store.Store)
 	groups  map[string]*modelGroup // by id; absent: no such group
 	epochs  map[string]bool        // every epoch ever seen: none comes twice
 	devices []*device
 	serial  int
 }
 
-func newMachine(ctx context.Context, open func() (*chat.Service, chat.Stores)) *machine {
+func newMachine(ctx context.Context, open func() (*chat.Service, *store.Store)) *machine {
 	m := &machine{ctx: ctx, restart: open, groups: map[string]*modelGroup{}, epochs: map[string]bool{}}
-	m.service, m.stores = open()
+	m.use(open())
 	for _, u := range machineUsers {
 		for _, g := range machineGroups {
 			m.devices = append(m.devices, &device{user: u, group: g})
 		}
 	}
 	return m
+}
+
+func (m *machine) use(service *chat.Service, stores *store.Store) {
+	m.service, m.live, m.stores = service, live.New(service, stores), stores
 }
 
 func caller(user string) chat.Caller { return chat.Caller{User: user} }
@@ -387,7 +394,7 @@ func (m *machine) markUnread(t *rapid.T, user, group string) {
 }
 
 // restarted stops the node and starts it again on the same data.
-func (m *machine) restarted(t *rapid.T, _, _ string) { m.service, m.stores = m.restart() }
+func (m *machine) restarted(t *rapid.T, _, _ string) { m.use(m.restart()) }
 
 // check compares what every user can see of the group with the model.
 func (m *machine) check(t *rapid.T, group string) {

@@ -19,7 +19,7 @@ import (
 
 // told is a service whose deliveries arrive at a receiver. bob has a webhook called bob there.
 type told struct {
-	*live
+	*node
 	*testing.T
 	receiver *harness.Receiver
 	epoch    string
@@ -31,7 +31,7 @@ func newTold(t *testing.T) *told {
 	sender := deliver.New(deliver.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(sender.Close)
 	l.Service = chat.New(l.store, chat.Options{Pusher: sender, NotifyDelay: time.Hour})
-	r := &told{live: l, T: t, receiver: harness.StartReceiver(t, 1)}
+	r := &told{node: l, T: t, receiver: harness.StartReceiver(t, 1)}
 	l.group(t, "g", "alice", "bob")
 	g, err := l.Group(t.Context(), chat.Caller{User: "alice"}, "g")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Run runs the live part (the node's subscription, fills, safety check, hints) until ctx ends, and returns when all of it
-// has stopped. Follow and long polls need it.
+// Run keeps the index near the cursors and tells the store who is live here until ctx ends, and returns when all of it has
+// stopped.
 func (s *Service) Run(ctx context.Context) error {
 	// Where devices are, the delay that this node was given holds from now on.
 	if err := s.stores.WantNotify(ctx, s.opt.NotifyDelay, true); err != nil && ctx.Err() == nil {
@@ -19,6 +19,6 @@ func (s *Service) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.runHints(ctx) })
 	wg.Go(func() { s.runPresence(ctx) })
-	defer wg.Wait()
-	return s.feeds.run(ctx)
+	wg.Wait()
+	return nil
 }

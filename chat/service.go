@@ -85,7 +85,6 @@ type UnreadCounts struct {
 type Service struct {
 	stores Stores
 	opt    Options
-	feeds  *feeds
 	hints  *hints
 	known  known
 
@@ -94,7 +93,7 @@ type Service struct {
 	hooks    hookList
 }
 
-// New makes a Service over stores. Nothing runs yet: the live part (feeds, safety check, hints) runs in Run.
+// New makes a Service over stores. Its loops run in Run.
 func New(stores Stores, opt Options) *Service {
 	if opt.Limits == (Limits{}) {
 		opt.Limits = DefaultLimits()
@@ -108,9 +107,7 @@ func New(stores Stores, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	s := &Service{stores: stores, opt: opt, hints: newHints(), presence: newPresence()}
-	s.feeds = newFeeds(s)
-	return s
+	return &Service{stores: stores, opt: opt, hints: newHints(), presence: newPresence()}
 }
 
 // Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.

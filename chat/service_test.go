@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
@@ -19,29 +21,8 @@ type bench struct {
 	t      *testing.T
 	ctx    context.Context
 	stores *store.Store
-	steps  *stepped // what Service sees of stores
 	now    atomic.Int64
 }
-
-// stepped is a store that lets a test act right after a read, before the service sees what was read.
-type stepped struct {
-	*store.Store
-	pulled atomic.Pointer[func()]
-}
-
-// afterPull calls do once, when the next Pull has read and has yet to return.
-func (s *stepped) afterPull(do func()) { s.pulled.Store(&do) }
-
-func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
-	pages, err := s.Store.Pull(ctx, user, pulls)
-	if do := s.pulled.Swap(nil); do != nil {
-		(*do)()
-	}
-	return pages, err
-}
-
-// signalsOnly turns the safety check off: whatever wakes a reader is a signal.
-func signalsOnly(l *chat.Limits) { l.SafetyCheck = time.Hour }
 
 func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	t.Helper()
@@ -58,20 +39,19 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stores.Close() })
-	b.stores, b.steps = stores, &stepped{Store: stores}
-	b.Service = chat.New(b.steps, opt)
+	b.stores, b.Service = stores, chat.New(stores, opt)
 	return b
 }
 
-// live runs the service's loops until the test ends.
-func (b *bench) live() {
+// live runs the loops of the core and of a live part over it until the test ends.
+func (b *bench) live() *live.Service {
+	readers := live.New(b.Service, b.stores)
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = b.Run(ctx)
-	}()
-	b.t.Cleanup(func() { stop(); <-done })
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = b.Run(ctx) })
+	wg.Go(func() { _ = readers.Run(ctx) })
+	b.t.Cleanup(func() { stop(); wg.Wait() })
+	return readers
 }
 
 func as(user string) chat.Caller       { return chat.Caller{User: user} }

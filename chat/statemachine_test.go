@@ -30,7 +30,7 @@ type backend struct {
 	close func()
 }
 
-func (b *backend) reopen() (*chat.Service, chat.Stores) {
+func (b *backend) reopen() (*chat.Service, *store.Store) {
 	if b.close != nil {
 		b.close()
 	}

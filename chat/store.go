@@ -257,8 +257,6 @@ type InboxStore interface {
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
 	// InboxPull reads up to limit items after a seq (nil: after what was acked). Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after *int64, limit int) (InboxBatch, error)
-	// Arrivals is UserGroups and InboxPull in one round trip: what a sync begins with.
-	Arrivals(ctx context.Context, user string, after *int64, limit int) ([]UserGroup, InboxBatch, error)
 	// InboxAck removes all items up to and including seq; above the last: ErrOutOfRange.
 	InboxAck(ctx context.Context, user string, seq int64) error
 }
@@ -288,7 +286,6 @@ type Stores interface {
 	InboxStore
 	KeyStore
 	KnownStore
-	SignalStore
 	CleanupStore
 	TaskStore
 	WebhookStore

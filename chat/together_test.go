@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
@@ -60,7 +61,7 @@ func TestManyAtOnce(t *testing.T) {
 	defer func() { t.Logf("done: %v", counts(&done)) }()
 	for w := range 8 {
 		wg.Go(func() {
-			worker := &together{t: t, ctx: ctx, service: nodes[w%2], r: rand.New(rand.NewPCG(seed, uint64(w))), users: users, groups: groups, done: &done}
+			worker := &together{t: t, ctx: ctx, service: nodes[w%2], live: live.New(nodes[w%2], stores[w%2]), r: rand.New(rand.NewPCG(seed, uint64(w))), users: users, groups: groups, done: &done}
 			for range togetherSteps {
 				worker.step()
 			}
@@ -102,6 +103,7 @@ type together struct {
 	t             *testing.T
 	ctx           context.Context
 	service       *chat.Service
+	live          *live.Service
 	r             *rand.Rand
 	users, groups []string
 	done          *[togetherKinds]atomic.Int64
@@ -134,7 +136,7 @@ func (w *together) step() {
 	case 12:
 		_, err = w.service.Read(w.ctx, by, group, w.r.Int64N(40))
 	case 13:
-		_, err = w.service.Sync(w.ctx, by, chat.SyncRequest{Limit: 5})
+		_, err = w.live.Sync(w.ctx, by, live.SyncRequest{Limit: 5})
 	}
 	if code := chat.CodeOf(err); code == chat.CodeInternal || code == chat.CodeUnavailable {
 		w.t.Errorf("step %d by %s in %s: %v", what, user, group, err)

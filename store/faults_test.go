@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
@@ -18,16 +19,16 @@ func TestLostSubscription(t *testing.T) {
 	server := redistest.Start(t, "--appendfsync", "always")
 	s := open(t, store.Options{URL: server.URL()})
 	group(t, s, "g", 100, 1000)
-	signals := make(chan chat.Signal, 100)
+	signals := make(chan live.Signal, 100)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { _ = s.Listen(ctx, func(sig chat.Signal) { signals <- sig }) })
+	running.Go(func() { _ = s.Listen(ctx, func(sig live.Signal) { signals <- sig }) })
 	defer running.Wait()
 	defer stop()
 	if err := s.Follow(t.Context(), []string{"g"}, []string{"bob"}); err != nil {
 		t.Fatal(err)
 	}
-	expect := func(want chat.SignalKind) {
+	expect := func(want live.SignalKind) {
 		t.Helper()
 		select {
 		case sig := <-signals:
@@ -40,14 +41,14 @@ func TestLostSubscription(t *testing.T) {
 	}
 	for range 3 {
 		server.Do("CLIENT", "KILL", "TYPE", "pubsub")
-		expect(chat.SignalLost)
+		expect(live.SignalLost)
 		send(t, s, text("g", "alice"))
-		expect(chat.SignalMessage)
+		expect(live.SignalMessage)
 	}
 	server.Restart()
-	expect(chat.SignalLost)
+	expect(live.SignalLost)
 	send(t, s, text("g", "alice"))
-	expect(chat.SignalMessage)
+	expect(live.SignalMessage)
 	// What is followed while there is no connection is subscribed to with the next one.
 	server.Kill()
 	followed := make(chan error, 1)
@@ -56,7 +57,7 @@ func TestLostSubscription(t *testing.T) {
 	if err := <-followed; err != nil {
 		t.Fatal(err)
 	}
-	expect(chat.SignalLost)
+	expect(live.SignalLost)
 }
 
 // TestLostAnswers: a send whose answer was lost is repeated with a key only. Without one it may have been done, so it is

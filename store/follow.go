@@ -10,8 +10,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
+
+var _ live.Store = (*Store)(nil)
 
 // subscription is the one subscription of a node. Listen owns the connection and renews it; Follow and Unfollow change
 // what it holds. go-redis would connect again behind our back and so hide that something was missed: after any error
@@ -45,11 +47,11 @@ func newSubscription(s *Store) *subscription {
 }
 
 // Listen starts the node's subscription and delivers signals until ctx ends.
-func (s *Store) Listen(ctx context.Context, deliver func(chat.Signal)) error {
+func (s *Store) Listen(ctx context.Context, deliver func(live.Signal)) error {
 	return s.follows.listen(ctx, deliver)
 }
 
-func (f *subscription) listen(ctx context.Context, deliver func(chat.Signal)) error {
+func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) error {
 	delay := renewDelay
 	for ctx.Err() == nil {
 		ps, err := f.connect(ctx)
@@ -116,7 +118,7 @@ var errSilent = errors.New("the server did not answer a ping on the subscription
 
 // receive delivers what arrives on one connection until it fails. A ping every few seconds makes sure that something
 // arrives, so a silence is a dead connection.
-func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver func(chat.Signal)) error {
+func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver func(live.Signal)) error {
 	pings, stop := context.WithCancel(ctx)
 	var pinging sync.WaitGroup
 	pinging.Go(func() { f.ping(pings, ps) })
@@ -189,7 +191,7 @@ func (f *subscription) confirm(name string) {
 
 // deliverLost delivers SignalLost once everything that is followed is confirmed again: whoever compares then misses
 // nothing that comes after.
-func (f *subscription) deliverLost(deliver func(chat.Signal)) {
+func (f *subscription) deliverLost(deliver func(live.Signal)) {
 	f.mu.Lock()
 	due := f.lost
 	for _, c := range f.want {
@@ -203,7 +205,7 @@ func (f *subscription) deliverLost(deliver func(chat.Signal)) {
 	}
 	f.mu.Unlock()
 	if due {
-		deliver(chat.Signal{Kind: chat.SignalLost})
+		deliver(live.Signal{Kind: live.SignalLost})
 	}
 }
 

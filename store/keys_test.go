@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/schedule"
 )
 
@@ -122,10 +123,10 @@ func FuzzDecodeSignal(f *testing.F) {
 		if !ok {
 			return
 		}
-		if sig.Kind < chat.SignalMessage || sig.Kind > chat.SignalLeft {
+		if sig.Kind < live.SignalMessage || sig.Kind > live.SignalLeft {
 			t.Fatalf("got %+v of %q", sig, payload)
 		}
-		if sig.Kind == chat.SignalMessage && (sig.Epoch == "" || sig.Message.ID < 1) {
+		if sig.Kind == live.SignalMessage && (sig.Epoch == "" || sig.Message.ID < 1) {
 			t.Fatalf("got a message without epoch or id of %q", payload)
 		}
 	})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
 
 // Typing publishes that user types in group. It is lost where nobody listens, and that is all right.
@@ -18,10 +18,10 @@ func (s *Store) Typing(ctx context.Context, group, user string) error {
 //	user    i   j <group>   l <group>
 //
 // ok is false for anything else: a node of another version may publish more.
-func (k keyspace) decodeSignal(channel, payload string) (sig chat.Signal, ok bool) {
+func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok bool) {
 	group, user, ok := k.followed(channel)
 	if !ok {
-		return chat.Signal{}, false
+		return live.Signal{}, false
 	}
 	word, rest, _ := strings.Cut(payload, " ")
 	if user != "" {
@@ -30,38 +30,38 @@ func (k keyspace) decodeSignal(channel, payload string) (sig chat.Signal, ok boo
 	sig.Group = group
 	switch word {
 	case "m":
-		sig.Kind = chat.SignalMessage
+		sig.Kind = live.SignalMessage
 		return sig, decodeEntrySignal(rest, &sig)
 	case "c":
 		f := strings.Fields(rest)
 		if len(f) != 3 {
-			return chat.Signal{}, false
+			return live.Signal{}, false
 		}
-		sig.Kind, sig.User, sig.Seen, sig.Read = chat.SignalCursor, f[0], number(f[1]), number(f[2])
+		sig.Kind, sig.User, sig.Seen, sig.Read = live.SignalCursor, f[0], number(f[1]), number(f[2])
 	case "t":
-		sig.Kind, sig.User = chat.SignalTyping, rest
+		sig.Kind, sig.User = live.SignalTyping, rest
 	case "d":
-		sig.Kind, sig.Epoch = chat.SignalDeleted, rest
+		sig.Kind, sig.Epoch = live.SignalDeleted, rest
 	default:
-		return chat.Signal{}, false
+		return live.Signal{}, false
 	}
 	return sig, rest != ""
 }
 
-func decodeUserSignal(user, word, rest string) (chat.Signal, bool) {
+func decodeUserSignal(user, word, rest string) (live.Signal, bool) {
 	switch word {
 	case "i":
-		return chat.Signal{Kind: chat.SignalInbox, User: user}, true
+		return live.Signal{Kind: live.SignalInbox, User: user}, true
 	case "j":
-		return chat.Signal{Kind: chat.SignalJoined, User: user, Group: rest}, rest != ""
+		return live.Signal{Kind: live.SignalJoined, User: user, Group: rest}, rest != ""
 	case "l":
-		return chat.Signal{Kind: chat.SignalLeft, User: user, Group: rest}, rest != ""
+		return live.Signal{Kind: live.SignalLeft, User: user, Group: rest}, rest != ""
 	}
-	return chat.Signal{}, false
+	return live.Signal{}, false
 }
 
 // decodeEntrySignal reads the epoch, the entry and what it changed. JSON holds no line feed of its own.
-func decodeEntrySignal(text string, sig *chat.Signal) bool {
+func decodeEntrySignal(text string, sig *live.Signal) bool {
 	epoch, rest, ok := strings.Cut(text, "\n")
 	if !ok || epoch == "" {
 		return false

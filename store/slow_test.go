@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
 )
@@ -51,10 +52,10 @@ func (c *crawlingConn) Read(p []byte) (int, error) {
 func TestEmbeddedMayBeSlow(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background()) // no deadline: that of a caller holds
 	s := open(t, store.Options{Embedded: crawling{embeddedServer(t)}})
-	signals, listening := make(chan chat.Signal, 16), make(chan struct{})
+	signals, listening := make(chan live.Signal, 16), make(chan struct{})
 	go func() {
 		defer close(listening)
-		_ = s.Listen(ctx, func(sig chat.Signal) { signals <- sig })
+		_ = s.Listen(ctx, func(sig live.Signal) { signals <- sig })
 	}()
 	defer func() { stop(); <-listening }()
 	patience, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -68,7 +69,7 @@ func TestEmbeddedMayBeSlow(t *testing.T) {
 	for {
 		select {
 		case sig := <-signals:
-			if sig.Kind == chat.SignalInbox && sig.User == "bob" {
+			if sig.Kind == live.SignalInbox && sig.User == "bob" {
 				return
 			}
 		case <-patience.Done():

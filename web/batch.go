@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -134,7 +135,7 @@ func (a inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
 }
 
 type syncAnswer struct {
-	chat.SyncAnswer
+	live.SyncAnswer
 }
 
 func (a syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {

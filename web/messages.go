@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
@@ -95,10 +96,11 @@ func (s *Server) ListReceipts(ctx context.Context, r api.ListReceiptsRequestObje
 	}
 	return waiting(s, ctx, func(ctx context.Context, wait bool) (api.ListReceiptsResponseObject, error) {
 		q := chat.ReceiptsQuery{ID: r.Id, Limit: limitOf(r.Params.Limit), Cursor: deref(r.Params.Cursor)}
+		var most time.Duration
 		if wait {
-			q.Wait = s.waitOf(r.Params.WaitS)
+			most = s.waitOf(r.Params.WaitS)
 		}
-		receipts, after, err := s.service.Receipts(ctx, callerOf(ctx), r.Group, q)
+		receipts, after, err := s.live.Receipts(ctx, callerOf(ctx), r.Group, q, most)
 		if err != nil {
 			return nil, err
 		}

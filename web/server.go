@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
@@ -43,6 +44,7 @@ type Options struct {
 // Services are the parts of the domain that the routes serve.
 type Services struct {
 	Chat          *chat.Service
+	Live          *live.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service
 }
@@ -50,6 +52,7 @@ type Services struct {
 // Server is the HTTP layer. Make one with New.
 type Server struct {
 	service       *chat.Service
+	live          *live.Service
 	schedules     *schedule.Service
 	announcements *announce.Service
 
@@ -78,7 +81,7 @@ func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		service: services.Chat, schedules: services.Schedules, announcements: services.Announcements,
+		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
 		verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -21,11 +22,11 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 	if err != nil {
 		return nil, err
 	}
-	answer, err := waiting(s, ctx, func(ctx context.Context, wait bool) (chat.SyncAnswer, error) {
+	answer, err := waiting(s, ctx, func(ctx context.Context, wait bool) (live.SyncAnswer, error) {
 		if !wait {
 			req.WaitS = 0 // acks may be repeated
 		}
-		return s.service.Sync(ctx, callerOf(ctx), req)
+		return s.live.Sync(ctx, callerOf(ctx), req)
 	})
 	return syncAnswer{answer}, err
 }
@@ -46,8 +47,8 @@ func waiting[T any](s *Server, ctx context.Context, call func(ctx context.Contex
 	return answer, err
 }
 
-func (s *Server) syncRequest(b *api.SyncRequest) (chat.SyncRequest, error) {
-	req := chat.SyncRequest{
+func (s *Server) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {
+	req := live.SyncRequest{
 		Ack: deref(b.Ack), InboxAck: b.InboxAck, InboxAfter: b.InboxAfter, Limit: limitOf(b.Limit),
 	}
 	for group, id := range req.Ack {

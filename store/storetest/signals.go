@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
 
 // signalMax is how long a signal may take to arrive before a test fails.
 const signalMax = 10 * time.Second
 
 // listen starts a listener and returns its signals. It ends with the test.
-func (w *world) listen() <-chan chat.Signal {
+func (w *world) listen() <-chan live.Signal {
 	w.Helper()
 	ctx, stop := context.WithCancel(w.ctx)
-	signals := make(chan chat.Signal, 1000)
+	signals := make(chan live.Signal, 1000)
 	var running sync.WaitGroup
-	running.Go(func() { _ = w.Listen(ctx, func(s chat.Signal) { signals <- s }) })
+	running.Go(func() { _ = w.Listen(ctx, func(s live.Signal) { signals <- s }) })
 	w.T.Cleanup(func() {
 		stop()
 		running.Wait()
@@ -25,14 +26,14 @@ func (w *world) listen() <-chan chat.Signal {
 	return signals
 }
 
-func (w *world) next(signals <-chan chat.Signal) chat.Signal {
+func (w *world) next(signals <-chan live.Signal) live.Signal {
 	w.Helper()
 	select {
 	case s := <-signals:
 		return s
 	case <-time.After(signalMax):
 		w.Fatal("no signal came")
-		return chat.Signal{}
+		return live.Signal{}
 	}
 }
 
@@ -44,19 +45,19 @@ var signalTests = map[string]func(*world){
 		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
 		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
 		id := w.say("g", "alice", "line\nfeed")
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id)})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id)})
 		a, changes := revision(w, chat.Edit, "alice", id)
 		_, err := w.Revise(w.ctx, a, changes, false)
 		w.ok(err)
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id+1),
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id+1),
 			Changed: []chat.Message{w.entry("g", id)}})
 		w.markRead("g", "bob", id)
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalCursor, Group: "g", User: "bob", Seen: id, Read: id})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalCursor, Group: "g", User: "bob", Seen: id, Read: id})
 		w.markRead("g", "bob", id) // nothing moved, so nothing is told
 		w.ok(w.Typing(w.ctx, "g", "bob"))
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalTyping, Group: "g", User: "bob"})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalTyping, Group: "g", User: "bob"})
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalDeleted, Group: "g", Epoch: epoch})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalDeleted, Group: "g", Epoch: epoch})
 	},
 	"of a group's notices": func(w *world) {
 		w.group("g", []string{"bob"}, public)
@@ -66,7 +67,7 @@ var signalTests = map[string]func(*world){
 		told := func(ids ...int64) {
 			w.Helper()
 			for _, id := range ids {
-				w.equal(w.next(signals), chat.Signal{Kind: chat.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id)})
+				w.equal(w.next(signals), live.Signal{Kind: live.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id)})
 			}
 		}
 		w.join("g", "carl", "carl")
@@ -87,13 +88,13 @@ var signalTests = map[string]func(*world){
 		signals := w.listen()
 		w.ok(w.Follow(w.ctx, nil, []string{"bob"}))
 		w.put(item("bob", "alice", "x"))
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalInbox, User: "bob"})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalInbox, User: "bob"})
 		w.ok(w.AddUserGroups(w.ctx, []string{"bob", "carl"}, "g", 0))
 		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 0)) // what is there may be of an earlier membership
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalJoined, User: "bob", Group: "g"})
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalJoined, User: "bob", Group: "g"})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalJoined, User: "bob", Group: "g"})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalJoined, User: "bob", Group: "g"})
 		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))
-		w.equal(w.next(signals), chat.Signal{Kind: chat.SignalLeft, User: "bob", Group: "g"})
+		w.equal(w.next(signals), live.Signal{Kind: live.SignalLeft, User: "bob", Group: "g"})
 	},
 	"unfollow": func(w *world) {
 		w.group("g", nil)
@@ -118,6 +119,6 @@ var signalTests = map[string]func(*world){
 		signals := w.listen()
 		w.ok(w.Follow(w.ctx, []string{"g"}, []string{"bob"}))
 		w.say("g", "alice", "x")
-		w.equal(w.next(signals).Kind, chat.SignalMessage)
+		w.equal(w.next(signals).Kind, live.SignalMessage)
 	},
 }

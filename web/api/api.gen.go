@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
@@ -655,7 +656,7 @@ type ScheduleState = schedule.State
 
 // SyncAnswer defines model for SyncAnswer.
 type SyncAnswer struct {
-	Errors *[]chat.GroupError `json:"errors,omitempty"`
+	Errors *[]live.GroupError `json:"errors,omitempty"`
 	Groups []SyncGroup        `json:"groups"`
 	Inbox  *InboxPage         `json:"inbox,omitempty"`
 	Left   []Id               `json:"left"`

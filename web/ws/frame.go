@@ -6,11 +6,12 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/wire"
 )
 
 // writeEvent writes the frame of an event.
-func writeEvent(buf *bytes.Buffer, e chat.Event) {
+func writeEvent(buf *bytes.Buffer, e live.Event) {
 	switch {
 	case e.Messages != nil:
 		writeMessages(buf, e.Messages)
@@ -62,7 +63,7 @@ func writeItems(buf *bytes.Buffer, b *chat.InboxBatch) {
 	buf.WriteString(`]}`)
 }
 
-func writeWelcome(buf *bytes.Buffer, user, session string, w chat.Welcome, pingSeconds int64) {
+func writeWelcome(buf *bytes.Buffer, user, session string, w live.Welcome, pingSeconds int64) {
 	wire.Plain(buf, `{"op":"welcome","user":`, user)
 	wire.Plain(buf, `,"session":`, session)
 	wire.JSON(buf, `,"groups":`, w.Groups)

@@ -83,7 +83,7 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		}
 		return nil, s.all.service.AckInbox(ctx, by, *args.Seq)
 	case *typingArgs:
-		return nil, s.all.service.Typing(ctx, by, args.Group)
+		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
 }
@@ -124,7 +124,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		return nil
 	}
 	s.all.service.Know(ctx, who.User)
-	f, err := s.all.service.Follow(ctx, who.Caller(), after)
+	f, err := s.all.readers.Follow(ctx, who.Caller(), after)
 	if err != nil {
 		s.all.ungreet(who.User)
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 	"golang.org/x/time/rate"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/auth"
 )
 
@@ -32,7 +32,7 @@ type session struct {
 
 	answers  chan []byte         // from the reader
 	pongs    chan []byte         // capacity 1
-	started  chan *chat.Follower // capacity 1: after a hello that holds
+	started  chan *live.Follower // capacity 1: after a hello that holds
 	renewed  chan struct{}       // capacity 1: the token has another end
 	readDone chan struct{}
 	quit     chan struct{} // closed by end
@@ -47,7 +47,7 @@ type session struct {
 	hello bool           // counted among the user's sessions
 
 	// Of the reader alone.
-	follower *chat.Follower
+	follower *live.Follower
 	frames   *rate.Limiter
 	control  *rate.Limiter
 	waiting  bool // counted as pending
@@ -56,7 +56,7 @@ type session struct {
 func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, who *auth.Identity) *session {
 	s := &session{
 		all: all, conn: conn, raw: raw, id: rand.Text()[:16], begun: time.Now(), who: who,
-		answers: make(chan []byte, answersMax), pongs: make(chan []byte, 1), started: make(chan *chat.Follower, 1),
+		answers: make(chan []byte, answersMax), pongs: make(chan []byte, 1), started: make(chan *live.Follower, 1),
 		renewed: make(chan struct{}, 1), readDone: make(chan struct{}), quit: make(chan struct{}),
 		frames: all.opt.frameLimiter(), control: rate.NewLimiter(controlPerSecond, controlBurst),
 		waiting: who == nil,

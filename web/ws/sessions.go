@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/problem"
@@ -87,6 +88,7 @@ func (o *SessionOptions) setDefaults() {
 // Its lock guards counts and the set of sessions only; nothing is written to a socket under it, and nothing waits.
 type Sessions struct {
 	service   *chat.Service
+	readers   *live.Service
 	schedules *schedule.Service
 	verify    auth.Verify
 	opt       SessionOptions
@@ -105,6 +107,7 @@ type Sessions struct {
 // Services are the parts of the domain that sessions serve.
 type Services struct {
 	Chat      *chat.Service
+	Live      *live.Service
 	Schedules *schedule.Service
 }
 
@@ -112,7 +115,7 @@ type Services struct {
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: services.Chat, schedules: services.Schedules, verify: verify, opt: opt, origins: map[string]bool{},
+		service: services.Chat, readers: services.Live, schedules: services.Schedules, verify: verify, opt: opt, origins: map[string]bool{},
 		live: map[*session]struct{}{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,

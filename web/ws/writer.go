@@ -7,7 +7,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -23,7 +23,7 @@ const closeLinger = time.Second
 // writer is what the writing goroutine holds.
 type writer struct {
 	*session
-	follower *chat.Follower
+	follower *live.Follower
 	signals  <-chan struct{} // of the follower; nil before the hello
 	timer    *time.Timer
 	pingAt   time.Time
@@ -143,7 +143,7 @@ func (w *writer) event() (sent, ok bool) {
 }
 
 // welcome begins the events.
-func (w *writer) welcome(f *chat.Follower) bool {
+func (w *writer) welcome(f *live.Follower) bool {
 	w.follower, w.signals = f, f.C()
 	seconds := max(int64(w.all.opt.PingEvery/time.Second), 1)
 	return w.buffered(func(buf *bytes.Buffer) { writeWelcome(buf, w.userName(), w.id, f.Welcome(), seconds) })

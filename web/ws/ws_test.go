@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
@@ -69,8 +70,10 @@ func startWS(t testing.TB, opt ws.SessionOptions) *wsNode {
 	service := chat.New(st, chat.Options{Limits: limits})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
+	readers := live.New(service, st)
 	wg.Go(func() { _ = service.Run(ctx) })
-	sessions := ws.NewSessions(ws.Services{Chat: service, Schedules: schedule.New(service, st)}, verifyTest, opt)
+	wg.Go(func() { _ = readers.Run(ctx) })
+	sessions := ws.NewSessions(ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st)}, verifyTest, opt)
 	server := httptest.NewServer(sessions)
 	t.Cleanup(func() {
 		gone, stop := context.WithCancel(context.Background())
@@ -108,7 +111,7 @@ type wsFrame struct {
 	Code      chat.Code                    `json:"code"`
 	User      string                       `json:"user"`
 	Session   string                       `json:"session"`
-	Groups    map[string]chat.WelcomeGroup `json:"groups"`
+	Groups    map[string]live.WelcomeGroup `json:"groups"`
 	PingS     int                          `json:"ping_s"`
 	Group     string                       `json:"group"`
 	Epoch     string                       `json:"epoch"`

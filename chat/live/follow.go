@@ -1,8 +1,10 @@
-package chat
+package live
 
 import (
 	"context"
 	"slices"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // Follower is the pulling reader of one session: it gives what the session's cursors are owed, then what comes live. It
@@ -12,7 +14,7 @@ import (
 type Follower struct {
 	service *Service
 	feeds   *feeds
-	by      Caller
+	by      chat.Caller
 	tray    *tray
 	welcome Welcome
 
@@ -42,10 +44,10 @@ type mark struct {
 type line struct {
 	*interest
 	group  string
-	pos    Position // Set; Epoch and Mark as far as they are known
-	judged bool     // pos was compared with the log
-	told   bool     // the session is yet to be told that something before pos is missing
-	life   int      // of the feed when pos was last compared
+	pos    chat.Position // Set; Epoch and Mark as far as they are known
+	judged bool          // pos was compared with the log
+	told   bool          // the session is yet to be told that something before pos is missing
+	life   int           // of the feed when pos was last compared
 	member int64
 	last   int64 // of the log, when the store was last asked
 	first  int64 // the lowest id to be had by this member, then
@@ -56,16 +58,16 @@ type line struct {
 // Follow starts the reader of one session. after names positions by group, as clients write them; the member's own seen
 // holds for all other groups. It returns when the store has confirmed all subscriptions, so that nothing sent from then
 // on can be missed. Close it when done.
-func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string) (*Follower, error) {
-	if err := CheckCaller(by); err != nil {
+func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]string) (*Follower, error) {
+	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
 	}
-	positions := make(map[string]Position, len(after))
+	positions := make(map[string]chat.Position, len(after))
 	for g, raw := range after {
-		if !ValidID(g) {
-			return nil, Errorf(CodeInvalid, "after: not the id of a group")
+		if !chat.ValidID(g) {
+			return nil, chat.Errorf(chat.CodeInvalid, "after: not the id of a group")
 		}
-		pos, err := ParsePosition(raw)
+		pos, err := chat.ParsePosition(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -79,18 +81,18 @@ func (s *Service) Follow(ctx context.Context, by Caller, after map[string]string
 	}
 	if err := f.begin(ctx, positions); err != nil {
 		f.Close()
-		return nil, AsError(err)
+		return nil, chat.AsError(err)
 	}
 	return f, nil
 }
 
 // begin finds the groups: those of the index, and those the client names, because the index lags.
-func (f *Follower) begin(ctx context.Context, positions map[string]Position) error {
+func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
 	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
 	if _, err := f.feeds.subscribe(ctx, f.tray, nil); err != nil {
 		return err
 	}
-	index, err := f.service.stores.UserGroups(ctx, f.by.User)
+	index, err := f.service.store.UserGroups(ctx, f.by.User)
 	if err != nil {
 		return err
 	}
@@ -103,8 +105,8 @@ func (f *Follower) begin(ctx context.Context, positions map[string]Position) err
 	}
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
-	if len(groups) > 2*f.service.opt.Limits.UserGroupsMax {
-		return Errorf(CodeInvalid, "after: too many groups")
+	if len(groups) > 2*f.service.limits.UserGroupsMax {
+		return chat.Errorf(chat.CodeInvalid, "after: too many groups")
 	}
 	infos, err := f.look(ctx, groups)
 	if err != nil {
@@ -126,7 +128,7 @@ func (f *Follower) begin(ctx context.Context, positions map[string]Position) err
 }
 
 // look subscribes to groups, then reads how the user stands to each. Lines of groups the user is not in are dropped.
-func (f *Follower) look(ctx context.Context, groups []string) ([]Info, error) {
+func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, error) {
 	var missing []string
 	for _, g := range groups {
 		if f.lines[g] == nil {
@@ -175,7 +177,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]Info, error) {
 }
 
 // learn takes over what an answer of the store says of the group.
-func (f *Follower) learn(l *line, info Info) {
+func (f *Follower) learn(l *line, info chat.Info) {
 	l.member, l.last, l.first = info.Last, info.Last, info.Visible()
 	if l.feed.observe(info) {
 		f.feeds.repairs.add(l.feed)
@@ -183,8 +185,8 @@ func (f *Follower) learn(l *line, info Info) {
 }
 
 // start places l at pos.
-func (f *Follower) start(l *line, info Info, pos Position) {
-	begin := Resolve(info, pos, "")
+func (f *Follower) start(l *line, info chat.Info, pos chat.Position) {
+	begin := chat.Resolve(info, pos, "")
 	l.pos = begin.Before(info, pos, "")
 	l.told = !begin.Complete
 	// Only the entry itself can tell whether a cursor of the client is of this log: it is compared with the first read.
@@ -195,8 +197,8 @@ func (f *Follower) start(l *line, info Info, pos Position) {
 }
 
 // restart sets l to the oldest entry to be had, because its position is not of this log.
-func (f *Follower) restart(l *line, info Info) {
-	l.pos = Position{Set: true, ID: info.Visible() - 1, Epoch: info.Epoch}
+func (f *Follower) restart(l *line, info chat.Info) {
+	l.pos = chat.Position{Set: true, ID: info.Visible() - 1, Epoch: info.Epoch}
 	l.judged, l.told = true, true
 	f.queue(l)
 }
@@ -268,7 +270,7 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 			return Event{}, false, nil
 		}
 		if err := f.read(ctx); err != nil {
-			return Event{}, false, AsError(err)
+			return Event{}, false, chat.AsError(err)
 		}
 	}
 }
@@ -278,7 +280,7 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 func (f *Follower) Acting(group string) { f.tray.acting(group) }
 
 // Acted is the end of what Acting began.
-func (f *Follower) Acted(group string, c *Cursors) { f.tray.acted(group, c) }
+func (f *Follower) Acted(group string, c *chat.Cursors) { f.tray.acted(group, c) }
 
 // Close ends the follower. Nothing else of it may be in use any longer.
 func (f *Follower) Close() {
@@ -291,18 +293,18 @@ func (f *Follower) Close() {
 }
 
 // Typing tells the other members that the caller is typing. Nothing is stored.
-func (s *Service) Typing(ctx context.Context, by Caller, group string) error {
-	if err := CheckGroup(by, group); err != nil {
+func (s *Service) Typing(ctx context.Context, by chat.Caller, group string) error {
+	if err := chat.CheckGroup(by, group); err != nil {
 		return err
 	}
-	info, err := s.Info(ctx, by.User, group)
+	info, err := s.core.Info(ctx, by.User, group)
 	switch {
 	case err != nil:
 		return err
 	case info.Role == "" && !info.Sees(by):
-		return ErrNotFound
+		return chat.ErrNotFound
 	case info.Role == "":
-		return ErrForbidden
+		return chat.ErrForbidden
 	}
-	return AsError(s.stores.Typing(ctx, group, by.User))
+	return chat.AsError(s.store.Typing(ctx, group, by.User))
 }

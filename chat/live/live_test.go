@@ -1,16 +1,18 @@
-package chat_test
+package live_test
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
@@ -20,27 +22,51 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long a test waits for an event before it calls it lost. It is no pause: tests go on at once.
 const patience = 20 * time.Second
 
-// live is a service that runs over a real Redis.
-type live struct {
-	*chat.Service
+// domain keeps the methods of the core below those of the live part.
+type domain struct{ *chat.Service }
+
+// node is the core and the live part, which run over a real Redis.
+type node struct {
+	*live.Service
+	domain
 	store *stepped
 	redis *redistest.Server
 }
 
+// stepped is a store that lets a test act right after a read, before the reader sees what was read.
+type stepped struct {
+	*store.Store
+	pulled atomic.Pointer[func()]
+}
+
+// afterPull calls do once, when the next Pull has read and has yet to return.
+func (s *stepped) afterPull(do func()) { s.pulled.Store(&do) }
+
+func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages, err := s.Store.Pull(ctx, user, pulls)
+	if do := s.pulled.Swap(nil); do != nil {
+		(*do)()
+	}
+	return pages, err
+}
+
+// signalsOnly turns the safety check off: whatever wakes a reader is a signal.
+func signalsOnly(l *chat.Limits) { l.SafetyCheck = time.Hour }
+
 // startLive starts a service with its loops, on a Redis of its own.
-func startLive(t testing.TB, limits func(*chat.Limits)) *live {
+func startLive(t testing.TB, limits func(*chat.Limits)) *node {
 	t.Helper()
 	return joinLive(t, redistest.Start(t), limits)
 }
 
 // joinLive starts another service on the same Redis.
-func joinLive(t testing.TB, redis *redistest.Server, limits func(*chat.Limits)) *live {
+func joinLive(t testing.TB, redis *redistest.Server, limits func(*chat.Limits)) *node {
 	t.Helper()
 	return connectLive(t, redis, redis.URL(), limits)
 }
 
 // connectLive starts a service that reaches redis by url.
-func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(*chat.Limits)) *live {
+func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(*chat.Limits)) *node {
 	t.Helper()
 	l := chat.DefaultLimits()
 	if limits != nil {
@@ -51,10 +77,12 @@ func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(
 		t.Fatal(err)
 	}
 	st := &stepped{Store: opened}
-	s := chat.New(st, chat.Options{Limits: l})
+	core := chat.New(st, chat.Options{Limits: l})
+	readers := live.New(core, st)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = s.Run(ctx) })
+	wg.Go(func() { _ = core.Run(ctx) })
+	wg.Go(func() { _ = readers.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		wg.Wait()
@@ -62,17 +90,17 @@ func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(
 			t.Error(err)
 		}
 	})
-	return &live{Service: s, store: st, redis: redis}
+	return &node{Service: readers, domain: domain{core}, store: st, redis: redis}
 }
 
-func (l *live) group(t testing.TB, id, owner string, members ...string) {
+func (l *node) group(t testing.TB, id, owner string, members ...string) {
 	t.Helper()
 	if _, err := l.CreateGroup(t.Context(), chat.Caller{User: owner}, chat.GroupDraft{ID: id, Members: members}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (l *live) say(t testing.TB, group, from, body string) int64 {
+func (l *node) say(t testing.TB, group, from, body string) int64 {
 	t.Helper()
 	sent, err := l.Send(t.Context(), chat.Caller{User: from}, group, chat.Draft{Body: &body}, "")
 	if err != nil {
@@ -82,7 +110,7 @@ func (l *live) say(t testing.TB, group, from, body string) int64 {
 }
 
 // runTask does what a worker would.
-func (l *live) runTask(t testing.TB, kind string, payload any) {
+func (l *node) runTask(t testing.TB, kind string, payload any) {
 	t.Helper()
 	b, err := json.Marshal(payload)
 	if err != nil {
@@ -96,13 +124,13 @@ func (l *live) runTask(t testing.TB, kind string, payload any) {
 // listener is a follower with what it was given so far.
 type listener struct {
 	t testing.TB
-	*chat.Follower
+	*live.Follower
 	to     map[string]int64 // highest id by group
 	bodies map[string][]string
 	epochs map[string]string
 }
 
-func (l *live) listen(t testing.TB, user string, after map[string]string) *listener {
+func (l *node) listen(t testing.TB, user string, after map[string]string) *listener {
 	t.Helper()
 	f, err := l.Follow(t.Context(), chat.Caller{User: user}, after)
 	if err != nil {
@@ -113,7 +141,7 @@ func (l *live) listen(t testing.TB, user string, after map[string]string) *liste
 }
 
 // next waits for an event, and checks what holds for every batch.
-func (l *listener) next() chat.Event {
+func (l *listener) next() live.Event {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
 	defer cancel()
@@ -151,7 +179,7 @@ func (l *listener) take(b *chat.Batch) {
 }
 
 // until waits until want holds for an event.
-func (l *listener) until(what string, want func(chat.Event) bool) chat.Event {
+func (l *listener) until(what string, want func(live.Event) bool) live.Event {
 	l.t.Helper()
 	for range 100_000 {
 		if e := l.next(); want(e) {
@@ -159,7 +187,7 @@ func (l *listener) until(what string, want func(chat.Event) bool) chat.Event {
 		}
 	}
 	l.t.Fatalf("no %s", what)
-	return chat.Event{}
+	return live.Event{}
 }
 
 // reach waits until the group was given up to id.
@@ -206,7 +234,7 @@ func TestFollowResumesFromCursor(t *testing.T) {
 		l.say(t, "red", "ann", fmt.Sprint(i))
 	}
 	bob := l.listen(t, "bob", map[string]string{"red": "3"})
-	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	e := bob.until("batch", func(e live.Event) bool { return e.Messages != nil })
 	if e.Messages.From != 4 || !e.Messages.Complete {
 		t.Errorf("after 3: got from %d, complete %v; want 4, true", e.Messages.From, e.Messages.Complete)
 	}
@@ -215,7 +243,7 @@ func TestFollowResumesFromCursor(t *testing.T) {
 	bob.Close()
 	last := l.say(t, "red", "ann", "more")
 	again := l.listen(t, "bob", map[string]string{"red": cursor})
-	e = again.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	e = again.until("batch", func(e live.Event) bool { return e.Messages != nil })
 	if e.Messages.From != 8 || e.Messages.To != last || !e.Messages.Complete {
 		t.Errorf("after the cursor: got %d..%d, complete %v; want 8..%d, true", e.Messages.From, e.Messages.To, e.Messages.Complete, last)
 	}
@@ -223,7 +251,7 @@ func TestFollowResumesFromCursor(t *testing.T) {
 		"a position above last": "999", "a cursor of another epoch": "nosuchepoch.3.abcdef", "a cursor with another mark": w(cursor),
 	} {
 		lost := l.listen(t, "bob", map[string]string{"red": after})
-		e = lost.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+		e = lost.until("batch", func(e live.Event) bool { return e.Messages != nil })
 		if e.Messages.Complete || e.Messages.From != 1 {
 			t.Errorf("%s (%s): got from %d, complete %v; want 1, false", name, after, e.Messages.From, e.Messages.Complete)
 		}
@@ -250,7 +278,7 @@ func TestFollowMembership(t *testing.T) {
 	if _, _, err := l.PutMember(ctx, ann, "red", "bob", ""); err != nil {
 		t.Fatal(err)
 	}
-	bob.until("joined", func(e chat.Event) bool { return e.Joined == "red" })
+	bob.until("joined", func(e live.Event) bool { return e.Joined == "red" })
 	bob.reach("red", l.say(t, "red", "ann", "hello"))
 	if got := bob.bodies["red"]; len(got) != 2 || got[0] != "before" {
 		t.Errorf("after joining: got %q, want the history and hello", got)
@@ -262,13 +290,13 @@ func TestFollowMembership(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.say(t, "red", "ann", "secret")
-	bob.until("left", func(e chat.Event) bool { return e.Left == "red" })
+	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
 	if _, _, err := l.PutMember(ctx, ann, "red", "bob", ""); err != nil {
 		t.Fatal(err)
 	}
-	bob.until("joined", func(e chat.Event) bool { return e.Joined == "red" })
+	bob.until("joined", func(e live.Event) bool { return e.Joined == "red" })
 	before := bob.to["red"]
-	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	e := bob.until("batch", func(e live.Event) bool { return e.Messages != nil })
 	if e.Messages.From != before+1 || !e.Messages.Complete {
 		t.Errorf("back in the group: got from %d, complete %v; want %d, true", e.Messages.From, e.Messages.Complete, before+1)
 	}
@@ -281,17 +309,17 @@ func TestFollowMembership(t *testing.T) {
 	if err := l.DeleteGroup(ctx, ann, "red"); err != nil {
 		t.Fatal(err)
 	}
-	bob.until("left", func(e chat.Event) bool { return e.Left == "red" })
+	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
 	l.runTask(t, chat.TaskCleanup, chat.GroupTask{Group: "red", Epoch: g.Epoch})
 	if _, err := l.CreateGroup(ctx, ann, chat.GroupDraft{ID: "red", Members: []string{"bob"}}); err != nil {
 		t.Fatal(err)
 	}
-	bob.until("joined", func(e chat.Event) bool { return e.Joined == "red" })
+	bob.until("joined", func(e live.Event) bool { return e.Joined == "red" })
 	bob.reach("red", l.say(t, "red", "ann", "anew"))
 	if err := l.RemoveMember(ctx, bobCaller, "red", "bob"); err != nil {
 		t.Fatal(err)
 	}
-	bob.until("left", func(e chat.Event) bool { return e.Left == "red" })
+	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
 }
 
 func TestFollowHiddenHistory(t *testing.T) {
@@ -307,7 +335,7 @@ func TestFollowHiddenHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	bob := l.listen(t, "bob", map[string]string{"red": "0"})
-	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	e := bob.until("batch", func(e live.Event) bool { return e.Messages != nil })
 	if e.Messages.From != 7 || !e.Messages.Complete {
 		t.Errorf("got from %d, complete %v; want the notice of joining, 7, and true", e.Messages.From, e.Messages.Complete)
 	}
@@ -334,7 +362,7 @@ func TestFollowInbox(t *testing.T) {
 	take := func(upTo int64) {
 		t.Helper()
 		for to < upTo {
-			b := bob.until("inbox", func(e chat.Event) bool { return e.Inbox != nil }).Inbox
+			b := bob.until("inbox", func(e live.Event) bool { return e.Inbox != nil }).Inbox
 			if b.From != to+1 || !b.Complete || int64(len(b.Items)) != b.To-b.From+1 {
 				t.Fatalf("got %d..%d with %d items, complete %v; want from %d", b.From, b.To, len(b.Items), b.Complete, to+1)
 			}
@@ -370,16 +398,16 @@ func TestFollowCursorsAndTyping(t *testing.T) {
 		t.Fatal(err)
 	}
 	bob.Acted("red", &c)
-	want := chat.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last}
+	want := live.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last}
 	for name, f := range map[string]*listener{"another member": ann, "another session of the member": phone} {
-		if e := f.until("cursor", func(e chat.Event) bool { return e.Cursor != nil }); *e.Cursor != want {
+		if e := f.until("cursor", func(e live.Event) bool { return e.Cursor != nil }); *e.Cursor != want {
 			t.Errorf("%s: got %+v, want %+v", name, *e.Cursor, want)
 		}
 	}
 	if err := l.Typing(ctx, bobCaller, "red"); err != nil {
 		t.Fatal(err)
 	}
-	if e := ann.until("typing", func(e chat.Event) bool { return e.Typing != nil }); e.Typing.User != "bob" {
+	if e := ann.until("typing", func(e live.Event) bool { return e.Typing != nil }); e.Typing.User != "bob" {
 		t.Errorf("typing: got %+v, want bob", e.Typing)
 	}
 	if err := l.Typing(ctx, chat.Caller{User: "eve"}, "red"); chat.CodeOf(err) != chat.CodeNotFound {
@@ -423,7 +451,7 @@ func TestFollowTwoNodes(t *testing.T) {
 		bob.reach("red", one.say(t, "red", "ann", fmt.Sprint(i)))
 	}
 	one.store.afterPull(func() { two.say(t, "red", "ann", "wake up") })
-	late, err := one.Sync(t.Context(), chat.Caller{User: "bob"}, chat.SyncRequest{Ack: map[string]int64{"red": 52}, WaitS: 20})
+	late, err := one.Sync(t.Context(), chat.Caller{User: "bob"}, live.SyncRequest{Ack: map[string]int64{"red": 52}, WaitS: 20})
 	if got, want := outline(late), "red 53..53/53"; err != nil || got != want {
 		t.Errorf("a long poll on the other node: got %q, %v, want %q", got, err, want)
 	}

@@ -1,8 +1,10 @@
-package chat
+package live
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // Bounds of one round of reading. What does not fit is read in the next round, when the session has taken this one.
@@ -60,7 +62,7 @@ func (f *Follower) read(ctx context.Context) error {
 
 // readIndex looks for groups whose signal of joining or leaving was lost.
 func (f *Follower) readIndex(ctx context.Context) error {
-	index, err := f.service.stores.UserGroups(ctx, f.by.User)
+	index, err := f.service.store.UserGroups(ctx, f.by.User)
 	if err != nil {
 		return err
 	}
@@ -114,10 +116,10 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 }
 
 // join begins a group in the middle of a session: from the member's seen, but never again what this session was given.
-func (f *Follower) join(l *line, info Info) {
-	var pos Position
+func (f *Follower) join(l *line, info chat.Info) {
+	var pos chat.Position
 	if p, ok := f.past[l.group]; ok && p.epoch == info.Epoch && p.id > info.Seen {
-		pos = Position{Set: true, ID: p.id, Epoch: p.epoch}
+		pos = chat.Position{Set: true, ID: p.id, Epoch: p.epoch}
 	}
 	delete(f.past, l.group)
 	f.out = append(f.out, Event{Joined: l.group})
@@ -126,7 +128,7 @@ func (f *Follower) join(l *line, info Info) {
 
 // left ends a group.
 func (f *Follower) left(l *line) {
-	if len(f.past) < f.service.opt.Limits.UserGroupsMax {
+	if len(f.past) < f.service.limits.UserGroupsMax {
 		f.past[l.group] = mark{l.pos.Epoch, l.pos.ID}
 	}
 	f.drop(l)
@@ -135,13 +137,13 @@ func (f *Follower) left(l *line) {
 
 // readInbox gives the items after the session's position in the inbox.
 func (f *Follower) readInbox(ctx context.Context) error {
-	limit := f.service.opt.Limits.PageMessages
-	b, err := f.service.stores.InboxPull(ctx, f.by.User, f.inboxPos, limit)
+	limit := f.service.limits.PageMessages
+	b, err := f.service.store.InboxPull(ctx, f.by.User, f.inboxPos, limit)
 	if err != nil {
 		return err
 	}
 	if f.inboxEpoch != "" && f.inboxEpoch != b.Epoch { // another life of the inbox: what was given is of the old one
-		if b, err = f.service.stores.InboxPull(ctx, f.by.User, nil, limit); err != nil {
+		if b, err = f.service.store.InboxPull(ctx, f.by.User, nil, limit); err != nil {
 			return err
 		}
 		b.Complete = false
@@ -227,7 +229,7 @@ const (
 )
 
 // fromRing makes a batch of the entries after l's position, up to the notice that ends user's membership.
-func (l *line) fromRing(user string) (b *Batch, removed bool, state ringState) {
+func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringState) {
 	fd := l.feed
 	fd.mu.Lock()
 	defer fd.mu.Unlock()
@@ -247,7 +249,7 @@ func (l *line) fromRing(user string) (b *Batch, removed bool, state ringState) {
 	}
 	entries := fd.ring[l.pos.ID+1-fd.firstLocked():]
 	entries = entries[:min(len(entries), batchMessagesMax)]
-	messages := make([]Message, 0, len(entries))
+	messages := make([]chat.Message, 0, len(entries))
 	bytes := 0
 	for i := range entries {
 		e := &entries[i]
@@ -255,12 +257,12 @@ func (l *line) fromRing(user string) (b *Batch, removed bool, state ringState) {
 			break
 		}
 		messages = append(messages, e.Message)
-		if e.user == user && (e.notice == NoticeLeft || e.notice == NoticeRemoved) && e.ID > l.member {
+		if e.user == user && (e.notice == chat.NoticeLeft || e.notice == chat.NoticeRemoved) && e.ID > l.member {
 			removed = true
 			break
 		}
 	}
-	b = &Batch{Group: l.group, First: l.first, Last: fd.last, Complete: true}
+	b = &chat.Batch{Group: l.group, First: l.first, Last: fd.last, Complete: true}
 	if len(messages) == 1 {
 		b.Shared = entries[0].shared
 	}
@@ -269,22 +271,22 @@ func (l *line) fromRing(user string) (b *Batch, removed bool, state ringState) {
 }
 
 // advance makes messages the content of b and moves the line's position to their end.
-func (l *line) advance(b *Batch, messages []Message) {
+func (l *line) advance(b *chat.Batch, messages []chat.Message) {
 	b.Epoch, b.From, b.Messages = l.pos.Epoch, l.pos.ID+1, messages
 	if n := len(messages); n > 0 {
 		l.pos.ID, l.pos.Mark = messages[n-1].ID, messages[n-1].Mark
 	}
 	b.To = l.pos.ID
 	b.HasMore = b.To < b.Last
-	b.Cursor = FormatPosition(b.Epoch, b.To, l.pos.Mark)
+	b.Cursor = chat.FormatPosition(b.Epoch, b.To, l.pos.Mark)
 	l.told = false
 }
 
 // pull reads from the store for lines that are behind: what each is owed, a fair share of it.
 func (f *Follower) pull(ctx context.Context, behind []*line) error {
 	share := int64(max(roundShare, roundMessages/len(behind)))
-	readings := make([]Reading, 0, len(behind))
-	asking := make([]*Reading, 0, len(behind))
+	readings := make([]chat.Reading, 0, len(behind))
+	asking := make([]*chat.Reading, 0, len(behind))
 	lives := make([]int, 0, len(behind))
 	left := int64(roundMessages)
 	for i, l := range behind {
@@ -298,11 +300,11 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 			behind = behind[:i]
 			break
 		}
-		readings = append(readings, NewReading(l.group, l.pos, 0, int(limit)))
+		readings = append(readings, chat.NewReading(l.group, l.pos, 0, int(limit)))
 		asking = append(asking, &readings[i])
 		lives = append(lives, before.life)
 	}
-	if err := Read(ctx, f.service.stores, f.by.User, asking); err != nil {
+	if err := chat.Read(ctx, f.service.store, f.by.User, asking); err != nil {
 		return err
 	}
 	bytes := 0
@@ -318,11 +320,11 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 
 // take serves what was read for one line. At least one message is served of each line whose turn comes before the round is
 // full.
-func (f *Follower) take(l *line, r *Reading, life, room int) (bytes int, err error) {
+func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, err error) {
 	if r.Err != nil {
-		if code := CodeOf(r.Err); code != CodeNotFound && code != CodeForbidden {
+		if code := chat.CodeOf(r.Err); code != chat.CodeNotFound && code != chat.CodeForbidden {
 			// It holds up none of the others, and is looked at again when it grows.
-			f.service.opt.Log.Error("a group cannot be read", "group", l.group, "error", r.Err)
+			f.service.log.Error("a group cannot be read", "group", l.group, "error", r.Err)
 			return 0, nil
 		}
 		f.left(l)
@@ -344,8 +346,8 @@ func (f *Follower) take(l *line, r *Reading, life, room int) (bytes int, err err
 	if len(messages) == 0 && !l.told {
 		return 0, nil
 	}
-	b := &Batch{Group: l.group, First: l.first, Last: r.Info.Last, Complete: !l.told,
-		Cursors: Cursors{Seen: r.Info.Seen, Read: r.Info.Read, Unread: r.Info.Unread}}
+	b := &chat.Batch{Group: l.group, First: l.first, Last: r.Info.Last, Complete: !l.told,
+		Cursors: chat.Cursors{Seen: r.Info.Seen, Read: r.Info.Read, Unread: r.Info.Unread}}
 	l.advance(b, messages)
 	f.out = append(f.out, Event{Messages: b})
 	if b.HasMore {
@@ -355,7 +357,7 @@ func (f *Follower) take(l *line, r *Reading, life, room int) (bytes int, err err
 }
 
 // fitBytes cuts messages so that they take no more than room, but for the first.
-func fitBytes(messages []Message, room int) (fit []Message, bytes int) {
+func fitBytes(messages []chat.Message, room int) (fit []chat.Message, bytes int) {
 	for i, m := range messages {
 		if i > 0 && bytes+len(m.JSON) > room {
 			return messages[:i], bytes

@@ -1,8 +1,10 @@
-package chat
+package live
 
 import (
 	"context"
 	"sync"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // Bounds of what a tray keeps for a session that does not take it. Positions and typing of others are told while they
@@ -154,7 +156,7 @@ func (t *tray) acting(group string) {
 	t.mu.Unlock()
 }
 
-func (t *tray) acted(group string, c *Cursors) {
+func (t *tray) acted(group string, c *chat.Cursors) {
 	t.mu.Lock()
 	o := t.own[group]
 	o.calls = max(o.calls-1, 0) // the group may have been forgotten meanwhile

@@ -1,6 +1,10 @@
-package chat
+package live
 
-import "context"
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat"
+)
 
 // SignalKind says what a wake-up carries.
 type SignalKind int
@@ -23,8 +27,8 @@ type Signal struct {
 	Group   string
 	User    string
 	Epoch   string
-	Message Message   // the new entry
-	Changed []Message // originals that the entry changed, as they are served from now on
+	Message chat.Message   // the new entry
+	Changed []chat.Message // originals that the entry changed, as they are served from now on
 	Seen    int64
 	Read    int64
 }
@@ -42,7 +46,7 @@ type SignalStore interface {
 	// Typing publishes that user types in group. Nothing is stored.
 	Typing(ctx context.Context, group, user string) error
 	// Lasts returns last and epoch of each group in order, -1 and "" for one that does not exist: one command a partition.
-	Lasts(ctx context.Context, groups []string) ([]LogEnd, error)
+	Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error)
 	// InboxEnds returns the highest seq of each user's inbox, in order.
 	InboxEnds(ctx context.Context, users []string) ([]int64, error)
 }

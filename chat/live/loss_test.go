@@ -1,4 +1,4 @@
-package chat_test
+package live_test
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
 // startMuted starts a service and the proxy that it reaches Redis through, which can make signals vanish.
-func startMuted(t *testing.T, limits func(*chat.Limits)) (*live, *redistest.Proxy) {
+func startMuted(t *testing.T, limits func(*chat.Limits)) (*node, *redistest.Proxy) {
 	t.Helper()
 	redis := redistest.Start(t)
 	proxy := redistest.StartProxy(t, redis.Addr, 0)
@@ -19,7 +20,7 @@ func startMuted(t *testing.T, limits func(*chat.Limits)) (*live, *redistest.Prox
 }
 
 // killSubscriptions breaks every subscription: the nodes notice, and subscribe again.
-func (l *live) killSubscriptions() { l.redis.Do("CLIENT", "KILL", "TYPE", "pubsub") }
+func (l *node) killSubscriptions() { l.redis.Do("CLIENT", "KILL", "TYPE", "pubsub") }
 
 // Signals that vanish unnoticed cost no more than a safety check.
 func TestFollowLostSignals(t *testing.T) {
@@ -40,7 +41,7 @@ func TestFollowLostSignals(t *testing.T) {
 	if _, _, err := l.SendDirect(t.Context(), chat.Caller{User: "ann"}, "bob", chat.Direct{Body: &body}); err != nil {
 		t.Fatal(err)
 	}
-	bob.until("inbox", func(e chat.Event) bool { return e.Inbox != nil && e.Inbox.To == 1 })
+	bob.until("inbox", func(e live.Event) bool { return e.Inbox != nil && e.Inbox.To == 1 })
 	if proxy.Swallowed() == 0 {
 		t.Error("no signal was lost: nothing was shown")
 	}
@@ -79,7 +80,7 @@ func TestFollowRewrittenLog(t *testing.T) {
 		t.Fatalf("the new message is %d, the lost one was %d: nothing would be shown", last, bob.to["red"])
 	}
 	l.killSubscriptions()
-	e := bob.until("batch", func(e chat.Event) bool { return e.Messages != nil })
+	e := bob.until("batch", func(e live.Event) bool { return e.Messages != nil })
 	if b := e.Messages; b.Complete || b.From != 1 {
 		t.Errorf("got from %d, complete %v; want 1, false", b.From, b.Complete)
 	}
@@ -90,7 +91,7 @@ func TestFollowRewrittenLog(t *testing.T) {
 }
 
 // backup copies everything that the server holds, and returns what puts it back.
-func (l *live) backup() (rollBack func()) {
+func (l *node) backup() (rollBack func()) {
 	keys, _ := l.redis.Do("KEYS", "*").([]any)
 	values := map[string]string{}
 	for _, key := range keys {

@@ -1,4 +1,4 @@
-package chat_test
+package live_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
 
 // churned is what a session must be able to believe of what it is given while its user comes and goes.
@@ -19,7 +20,7 @@ type churned struct {
 }
 
 // take applies an event. It returns what is wrong with it.
-func (c *churned) take(e chat.Event) error {
+func (c *churned) take(e live.Event) error {
 	switch b := e.Messages; {
 	case e.Joined != "" && c.in[e.Joined], e.Left != "" && !c.in[e.Left]:
 		return fmt.Errorf("joined %q or left %q twice", e.Joined, e.Left)
@@ -68,7 +69,7 @@ func TestFollowChurn(t *testing.T) {
 	ends := make(chan map[string]int64, 4)
 	var sessions sync.WaitGroup
 	for i := range 4 {
-		node := []*live{l, other}[i%2]
+		node := []*node{l, other}[i%2]
 		f := node.listen(t, "eve", nil)
 		sessions.Go(func() { followChurn(t, f, ends) })
 	}

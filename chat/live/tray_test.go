@@ -1,15 +1,17 @@
-package chat
+package live
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // A cursor that another device moves away and back again is where this session had put it, and is told all the same.
 func TestTrayCursorComesBack(t *testing.T) {
 	b := newTray("bob", false)
 	b.acting("red")
-	b.acted("red", &Cursors{Seen: 5, Read: 5})
+	b.acted("red", &chat.Cursors{Seen: 5, Read: 5})
 	b.cursor(CursorEvent{Group: "red", User: "bob", Seen: 5, Read: 5})
 	if e := b.nextCursor(); e != nil {
 		t.Errorf("told of the own ack: %+v", *e)
@@ -42,7 +44,7 @@ func TestTrayKeepsNoRefusedAcks(t *testing.T) {
 
 // What is heard of a group before it is known that the user is not in it stays unheard; the own cursor is never secret.
 func TestFollowerTellsNothingOfOtherGroups(t *testing.T) {
-	f := &Follower{by: Caller{User: "eve"}, tray: newTray("eve", false), lines: map[string]*line{"red": {}}}
+	f := &Follower{by: chat.Caller{User: "eve"}, tray: newTray("eve", false), lines: map[string]*line{"red": {}}}
 	for _, g := range []string{"red", "secret"} {
 		for _, u := range []string{"ann", "eve"} {
 			f.tray.cursor(CursorEvent{Group: g, User: u, Seen: 1, Read: 1})
@@ -72,14 +74,14 @@ func TestFollowerTellsNothingOfOtherGroups(t *testing.T) {
 // is not go back to the store.
 func TestFeedDeletionUnheard(t *testing.T) {
 	f := newFeed("red", 2)
-	entry := func(id, target int64, kind Kind) Message {
-		return Message{ID: id, Mark: fmt.Sprint("m", id), JSON: fmt.Appendf(nil, `{"id":%d,"kind":%q,"target":%d}`, id, kind, target)}
+	entry := func(id, target int64, kind chat.Kind) chat.Message {
+		return chat.Message{ID: id, Mark: fmt.Sprint("m", id), JSON: fmt.Appendf(nil, `{"id":%d,"kind":%q,"target":%d}`, id, kind, target)}
 	}
 	for id := range int64(3) {
-		f.take("e", entry(id+1, 0, Text), nil)
+		f.take("e", entry(id+1, 0, chat.Text), nil)
 	}
-	f.take("e", entry(4, 1, Edit), nil) // the ring holds 3 and 4 now
-	f.fill(f.snapshot(), []Message{entry(4, 1, Edit), entry(5, 1, Delete)}, LogEnd{Last: 5, Epoch: "e"})
+	f.take("e", entry(4, 1, chat.Edit), nil) // the ring holds 3 and 4 now
+	f.fill(f.snapshot(), []chat.Message{entry(4, 1, chat.Edit), entry(5, 1, chat.Delete)}, chat.LogEnd{Last: 5, Epoch: "e"})
 	if e := f.atLocked(4); e != nil {
 		t.Errorf("the edit is served from memory as it was: %s", e.JSON)
 	}

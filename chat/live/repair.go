@@ -1,4 +1,4 @@
-package chat
+package live
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // Bounds of the upkeep of feeds.
@@ -128,8 +130,8 @@ func (f *feeds) repair(ctx context.Context, fd *feed) {
 	if err == nil && end.Last-from >= int64(f.limits.RingEntries) {
 		messages, end, err = f.stores.Range(ctx, fd.group, end.Last-int64(f.limits.RingEntries)+1, 2*f.limits.RingEntries)
 	}
-	if errors.Is(err, ErrNotFound) {
-		messages, end, err = nil, LogEnd{Last: -1}, nil
+	if errors.Is(err, chat.ErrNotFound) {
+		messages, end, err = nil, chat.LogEnd{Last: -1}, nil
 	}
 	fd.mu.Lock()
 	fd.repairing = false

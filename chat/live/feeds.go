@@ -1,17 +1,13 @@
-package chat
+package live
 
 import (
 	"context"
 	"log/slog"
 	"sync"
 	"time"
-)
 
-// feedStore is what the feeds ask of a store.
-type feedStore interface {
-	SignalStore
-	Range(ctx context.Context, group string, from int64, limit int) ([]Message, LogEnd, error)
-}
+	"github.com/chatd/chatd/chat"
+)
 
 // feeds follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
 // through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
@@ -19,8 +15,8 @@ type feedStore interface {
 // Locks are taken in the order feeds.mu, feed.mu, tray.mu, and none is held over a call of the store but
 // SignalStore.Unfollow, which does not wait.
 type feeds struct {
-	stores feedStore
-	limits Limits
+	stores Store
+	limits chat.Limits
 	log    *slog.Logger
 
 	mu     sync.RWMutex
@@ -40,9 +36,7 @@ type userFeed struct {
 	idleSince time.Time
 }
 
-func newFeeds(s *Service) *feeds { return openFeeds(s.stores, s.opt.Limits, s.opt.Log) }
-
-func openFeeds(stores feedStore, limits Limits, log *slog.Logger) *feeds {
+func newFeeds(stores Store, limits chat.Limits, log *slog.Logger) *feeds {
 	return &feeds{
 		stores: stores, limits: limits, log: log,
 		groups: map[string]*feed{}, users: map[string]*userFeed{},

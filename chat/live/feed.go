@@ -1,9 +1,11 @@
-package chat
+package live
 
 import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // Bounds of one feed beside Limits.RingEntries.
@@ -17,21 +19,21 @@ const unknownLast = -1
 
 // entry is a message in memory, with what must be known to obey it.
 type entry struct {
-	Message
-	kind   Kind
+	chat.Message
+	kind   chat.Kind
 	notice string
 	user   string // whom a notice concerns
 	target int64  // of an edit or a delete
-	shared *Shared
+	shared *chat.Shared
 }
 
-func newEntry(m Message) entry {
-	e := entry{Message: m, shared: &Shared{}}
+func newEntry(m chat.Message) entry {
+	e := entry{Message: m, shared: &chat.Shared{}}
 	var facts struct {
-		Kind   Kind   `json:"kind"`
-		Notice string `json:"notice"`
-		User   string `json:"user"`
-		Target int64  `json:"target"`
+		Kind   chat.Kind `json:"kind"`
+		Notice string    `json:"notice"`
+		User   string    `json:"user"`
+		Target int64     `json:"target"`
 	}
 	// What cannot be decoded is served as it is and obeyed by nobody; a pull from the store checks membership anyway.
 	if json.Unmarshal(m.JSON, &facts) == nil {
@@ -41,7 +43,7 @@ func newEntry(m Message) entry {
 }
 
 // revises tells whether the entry changed another one.
-func (e *entry) revises() bool { return e.kind == Edit || e.kind == Delete }
+func (e *entry) revises() bool { return e.kind == chat.Edit || e.kind == chat.Delete }
 
 // feed is the end of one group's log in memory.
 //
@@ -83,7 +85,7 @@ type change struct {
 }
 
 // take applies a wake-up: the new entry m and the originals it changed.
-func (f *feed) take(epoch string, m Message, changed []Message) change {
+func (f *feed) take(epoch string, m chat.Message, changed []chat.Message) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -121,7 +123,7 @@ func (f *feed) resetLocked(epoch string, last int64) {
 }
 
 // pushLocked appends m, whose id is last+1.
-func (f *feed) pushLocked(m Message) {
+func (f *feed) pushLocked(m chat.Message) {
 	e := newEntry(m)
 	f.ring = append(f.ring, e)
 	f.bytes += len(m.JSON)
@@ -134,11 +136,11 @@ func (f *feed) pushLocked(m Message) {
 	if i := len(f.ring) - 1 - sharedEntries; i >= 0 {
 		f.ring[i].shared = nil
 	}
-	if e.kind == Notice && m.ID > f.membersAt && f.members > 0 {
+	if e.kind == chat.Notice && m.ID > f.membersAt && f.members > 0 {
 		switch e.notice {
-		case NoticeJoined:
+		case chat.NoticeJoined:
 			f.members++
-		case NoticeLeft, NoticeRemoved:
+		case chat.NoticeLeft, chat.NoticeRemoved:
 			f.members--
 		}
 		f.membersAt = m.ID
@@ -157,14 +159,14 @@ func (f *feed) atLocked(id int64) *entry {
 func (f *feed) firstLocked() int64 { return f.last - int64(len(f.ring)) + 1 }
 
 // contradictsLocked tells whether m cannot be the entry that this feed knows by that id.
-func (f *feed) contradictsLocked(m Message) bool {
+func (f *feed) contradictsLocked(m chat.Message) bool {
 	if e := f.atLocked(m.ID); e != nil {
 		return e.Mark != m.Mark
 	}
 	return m.ID == f.last && f.mark != "" && f.mark != m.Mark
 }
 
-func (f *feed) replaceLocked(m Message) {
+func (f *feed) replaceLocked(m chat.Message) {
 	if e := f.atLocked(m.ID); e != nil && e.Mark == m.Mark {
 		f.bytes += len(m.JSON) - len(e.JSON)
 		// A new entry, not a changed one: readers may hold the old one's Shared.
@@ -187,7 +189,7 @@ func (f *feed) snapshot() snapshot {
 
 // fill applies entries read from the store at one instant after the snapshot was taken: ascending, dense, up to the end
 // of the log as it was then or to the bound of the read.
-func (f *feed) fill(before snapshot, messages []Message, end LogEnd) change {
+func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life != before.life || f.epoch != before.epoch {
@@ -222,7 +224,7 @@ func (f *feed) fill(before snapshot, messages []Message, end LogEnd) change {
 }
 
 // addLocked appends those of messages that the ring does not have.
-func (f *feed) addLocked(messages []Message) {
+func (f *feed) addLocked(messages []chat.Message) {
 	old := f.last
 	for _, m := range messages {
 		if m.ID <= f.last {
@@ -238,7 +240,7 @@ func (f *feed) addLocked(messages []Message) {
 	// An edit whose wake-up was lost may have changed an entry of the ring, and a deletion also the edits of an older
 	// one. The entries just read are as they are now; older ones are given up to the store.
 	for i := range f.ring {
-		if e := &f.ring[i]; e.ID > old && e.revises() && e.target <= old && (e.target >= f.firstLocked() || e.kind == Delete) {
+		if e := &f.ring[i]; e.ID > old && e.revises() && e.target <= old && (e.target >= f.firstLocked() || e.kind == chat.Delete) {
 			f.dropBelowLocked(old + 1)
 			return
 		}
@@ -256,7 +258,7 @@ func (f *feed) dropBelowLocked(id int64) {
 
 // observe tells the feed what a reader learned from the store. It reports whether that contradicts what the feed holds,
 // so that the feed must look itself.
-func (f *feed) observe(i Info) (suspect bool) {
+func (f *feed) observe(i chat.Info) (suspect bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.last == unknownLast {
@@ -273,7 +275,7 @@ func (f *feed) observe(i Info) (suspect bool) {
 }
 
 // compare tells whether the end of the log as the store names it asks for a fill. before was taken before the question.
-func (f *feed) compare(before snapshot, end LogEnd) change {
+func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life != before.life || f.epoch != before.epoch {

@@ -1,13 +1,15 @@
-package chat
+package live
 
 import (
 	"context"
 	"errors"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // syncLog is one group in a call of Sync.
 type syncLog struct {
-	Reading
+	chat.Reading
 	gone   bool  // nothing is served: the caller named the group and is not in it, or
 	broken error // the log cannot be read
 }
@@ -17,7 +19,7 @@ func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
 // logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups that are
 // only in the index and not to be had are left out: the index lags.
-func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string, logs []*syncLog, err error) {
+func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []string, logs []*syncLog, err error) {
 	hints := make(map[string]int64, len(index))
 	for _, g := range index {
 		hints[g.Group] = g.Seen
@@ -25,9 +27,9 @@ func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string
 	groups = c.groups(index)
 	n := share(c.limit, len(groups))
 	all := make([]syncLog, len(groups))
-	pulls := make([]Pull, len(groups))
+	pulls := make([]chat.Pull, len(groups))
 	for i, g := range groups {
-		all[i].Reading = NewReading(g, c.after[g], max(hints[g], c.acked[g]), n)
+		all[i].Reading = chat.NewReading(g, c.after[g], max(hints[g], c.acked[g]), n)
 		pulls[i], _ = all[i].Ask()
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
@@ -38,19 +40,19 @@ func (c *syncCall) logs(ctx context.Context, index []UserGroup) (groups []string
 		l := &all[i]
 		l.Take(&pages[i])
 		switch {
-		case errors.Is(l.Err, ErrNotFound), errors.Is(l.Err, ErrForbidden):
+		case errors.Is(l.Err, chat.ErrNotFound), errors.Is(l.Err, chat.ErrForbidden):
 			if l.gone = c.named[groups[i]]; l.gone {
 				logs = append(logs, l)
 			}
 			continue
 		case l.Err != nil:
-			c.s.opt.Log.ErrorContext(ctx, "a group cannot be read", "group", groups[i], "error", l.Err)
+			c.s.log.ErrorContext(ctx, "a group cannot be read", "group", groups[i], "error", l.Err)
 			l.gone, l.broken = true, l.Err
 			logs = append(logs, l)
 			continue
 		}
 		if hint, indexed := hints[groups[i]]; indexed && l.Info.Seen > hint {
-			c.s.NoteSeen(c.by.User, groups[i], l.Info.Seen)
+			c.s.core.NoteSeen(c.by.User, groups[i], l.Info.Seen)
 		}
 		if l.news() {
 			logs = append(logs, l)
@@ -69,7 +71,7 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 		}
 	}
 	var short []*syncLog
-	var pulls []Pull
+	var pulls []chat.Pull
 	for i, quota := range fill(owed, c.limit) {
 		l := logs[i]
 		have := len(l.Messages)
@@ -93,22 +95,22 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 
 // batches cuts to the bytes of one answer and makes the batches. A group whose turn did not come is there with an empty
 // batch that says has_more.
-func (c *syncCall) batches(logs []*syncLog) []Batch {
+func (c *syncCall) batches(logs []*syncLog) []chat.Batch {
 	sizes := make([][]int, len(logs))
 	for i, l := range logs {
 		for _, m := range l.Messages {
 			sizes[i] = append(sizes[i], len(m.JSON)+1)
 		}
 	}
-	var out []Batch
+	var out []chat.Batch
 	empty := 0
-	for i, n := range fit(sizes, c.s.opt.Limits.PageBytesMax) {
+	for i, n := range fit(sizes, c.s.limits.PageBytesMax) {
 		l := logs[i]
 		if l.gone {
 			continue
 		}
 		if n == 0 && l.Start.Complete {
-			if empty++; empty > c.s.opt.Limits.PageMessagesMax {
+			if empty++; empty > c.s.limits.PageMessagesMax {
 				continue // the answer is long enough; nothing of this group moves
 			}
 		}

@@ -1,4 +1,4 @@
-package chat
+package live
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // nextPollIdle is how long a client that does not wait should let pass before it asks again when nothing was new.
@@ -25,8 +27,8 @@ type SyncRequest struct {
 
 // SyncAnswer holds what is new. NextPollS is how long a client should wait before it asks again.
 type SyncAnswer struct {
-	Groups    []Batch
-	Inbox     *InboxBatch // nil: nothing new
+	Groups    []chat.Batch
+	Inbox     *chat.InboxBatch // nil: nothing new
 	Left      []string
 	Errors    []GroupError
 	NextPollS int
@@ -34,21 +36,21 @@ type SyncAnswer struct {
 
 // GroupError is an ack that could not be done.
 type GroupError struct {
-	Group string `json:"group"`
-	Code  Code   `json:"code"`
+	Group string    `json:"group"`
+	Code  chat.Code `json:"code"`
 }
 
 // Sync acks, then answers with everything that is new to the caller. Where nothing is, it waits up to WaitS seconds for
 // the first new thing. Serving moves no cursor.
-func (s *Service) Sync(ctx context.Context, by Caller, req SyncRequest) (SyncAnswer, error) {
+func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (SyncAnswer, error) {
 	c, err := s.newSync(by, req)
 	if err != nil {
 		return SyncAnswer{}, err
 	}
 	if err := c.ack(ctx, req); err != nil {
-		return SyncAnswer{}, AsError(err)
+		return SyncAnswer{}, chat.AsError(err)
 	}
-	wait := min(time.Duration(req.WaitS)*time.Second, s.opt.Limits.WaitMax)
+	wait := min(time.Duration(req.WaitS)*time.Second, s.limits.WaitMax)
 	if wait > 0 {
 		return c.wait(ctx, wait)
 	}
@@ -67,9 +69,9 @@ func (a SyncAnswer) any() bool {
 // syncCall is one call of Sync.
 type syncCall struct {
 	s          *Service
-	by         Caller
+	by         chat.Caller
 	limit      int
-	after      map[string]Position
+	after      map[string]chat.Position
 	inboxAfter *int64
 	named      map[string]bool  // groups of ack and after: those that the caller is not in are told as left
 	acked      map[string]int64 // seen after the acks
@@ -77,40 +79,40 @@ type syncCall struct {
 }
 
 // newSync checks a request as a whole before anything of it is done.
-func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
-	limit, err := s.opt.Limits.Page(req.Limit)
+func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
+	limit, err := s.limits.Page(req.Limit)
 	if err != nil {
 		return nil, err
 	}
-	most := s.opt.Limits.UserGroupsMax
+	most := s.limits.UserGroupsMax
 	switch {
 	case req.WaitS < 0:
-		return nil, Invalid("wait_s: negative")
+		return nil, chat.Invalid("wait_s: negative")
 	case len(req.Ack) > most:
-		return nil, Errorf(CodeOutOfRange, "ack: at most %d groups", most)
+		return nil, chat.Errorf(chat.CodeOutOfRange, "ack: at most %d groups", most)
 	case len(req.After) > most:
-		return nil, Errorf(CodeOutOfRange, "after: at most %d groups", most)
+		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
 	case req.InboxAfter != nil && *req.InboxAfter < 0:
-		return nil, Invalid("inbox_after: negative")
+		return nil, chat.Invalid("inbox_after: negative")
 	}
-	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]Position, len(req.After)),
+	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]chat.Position, len(req.After)),
 		named: map[string]bool{}, acked: map[string]int64{}}
 	if req.InboxAfter != nil {
-		at := min(*req.InboxAfter, IDMax)
+		at := min(*req.InboxAfter, chat.IDMax)
 		c.inboxAfter = &at
 	}
 	for group, raw := range req.After {
-		if !ValidID(group) {
-			return nil, Invalid("after: not a valid group id")
+		if !chat.ValidID(group) {
+			return nil, chat.Invalid("after: not a valid group id")
 		}
-		pos, err := ParsePosition(raw)
+		pos, err := chat.ParsePosition(raw)
 		if err != nil {
 			return nil, err
 		}
 		c.after[group] = pos
 		c.named[group] = true
 	}
-	return c, CheckCaller(by)
+	return c, chat.CheckCaller(by)
 }
 
 // ack moves the cursors that the request names. What cannot be done is noted and spoils nothing else; only a store that
@@ -118,17 +120,17 @@ func (s *Service) newSync(by Caller, req SyncRequest) (*syncCall, error) {
 func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	var mu sync.Mutex
 	groups := slices.Sorted(maps.Keys(req.Ack))
-	err := Each(ctx, groups, func(ctx context.Context, group string) error {
-		cursors, err := c.s.Ack(ctx, c.by, group, req.Ack[group])
+	err := chat.Each(ctx, groups, func(ctx context.Context, group string) error {
+		cursors, err := c.s.core.Ack(ctx, c.by, group, req.Ack[group])
 		mu.Lock()
 		defer mu.Unlock()
-		if ValidID(group) {
+		if chat.ValidID(group) {
 			c.named[group] = true
 		}
 		switch {
 		case err == nil:
 			c.acked[group] = cursors.Seen
-		case errors.Is(err, ErrNotFound), errors.Is(err, ErrForbidden):
+		case errors.Is(err, chat.ErrNotFound), errors.Is(err, chat.ErrForbidden):
 			// The pull finds the same and tells the group as left.
 		default:
 			return c.failed(group, err)
@@ -139,7 +141,7 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 		return err
 	}
 	if req.InboxAck != nil {
-		if err := c.s.AckInbox(ctx, c.by, *req.InboxAck); err != nil {
+		if err := c.s.core.AckInbox(ctx, c.by, *req.InboxAck); err != nil {
 			// No group: it is the inbox that the error is of.
 			if err := c.failed("", err); err != nil {
 				return err
@@ -152,8 +154,8 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 
 // failed notes an ack that cannot be done. It returns the errors that no other ack would escape either.
 func (c *syncCall) failed(group string, err error) error {
-	switch code := CodeOf(err); code {
-	case CodeUnavailable, CodeInternal:
+	switch code := chat.CodeOf(err); code {
+	case chat.CodeUnavailable, chat.CodeInternal:
 		return err
 	default:
 		c.errors = append(c.errors, GroupError{Group: group, Code: code})
@@ -166,9 +168,9 @@ func (c *syncCall) failed(group string, err error) error {
 func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	index, err := c.s.stores.UserGroups(ctx, c.by.User)
+	index, err := c.s.store.UserGroups(ctx, c.by.User)
 	if err != nil {
-		return SyncAnswer{}, AsError(err)
+		return SyncAnswer{}, chat.AsError(err)
 	}
 	groups := c.groups(index)
 	for {
@@ -185,7 +187,7 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
 	w, err := c.s.feeds.watch(ctx, c.by.User, groups)
 	if err != nil {
-		return SyncAnswer{}, nil, false, AsError(err)
+		return SyncAnswer{}, nil, false, chat.AsError(err)
 	}
 	defer w.Close()
 	for {
@@ -218,7 +220,7 @@ func subset(some, all []string) bool {
 
 // groups are those to be asked about, sorted: what the index names, and what the request names beside it, because the
 // index may lag.
-func (c *syncCall) groups(index []UserGroup) []string {
+func (c *syncCall) groups(index []chat.UserGroup) []string {
 	all := maps.Clone(c.named)
 	for _, g := range index {
 		all[g.Group] = true
@@ -228,23 +230,23 @@ func (c *syncCall) groups(index []UserGroup) []string {
 
 // collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
-	index, inbox, err := c.s.stores.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
+	index, inbox, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
 	if err != nil {
-		return SyncAnswer{}, nil, AsError(err)
+		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	groups, logs, err := c.logs(ctx, index)
 	if err != nil {
-		return SyncAnswer{}, nil, AsError(err)
+		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	if len(inbox.Items) > 0 || !inbox.Complete {
-		inbox = inbox.Fit(c.s.opt.Limits.PageBytesMax)
+		inbox = inbox.Fit(c.s.limits.PageBytesMax)
 		a.Inbox = &inbox
 	}
 	for _, l := range logs {
 		switch {
 		case l.broken != nil:
-			a.Errors = append(a.Errors, GroupError{Group: l.Group(), Code: CodeOf(l.broken)})
+			a.Errors = append(a.Errors, GroupError{Group: l.Group(), Code: chat.CodeOf(l.broken)})
 		case l.gone:
 			a.Left = append(a.Left, l.Group())
 		}

@@ -1,9 +1,11 @@
-package chat
+package live
+
+import "github.com/chatd/chatd/chat"
 
 // Event is the next thing a Follower has for its session. Exactly one field is set.
 type Event struct {
-	Messages *Batch
-	Inbox    *InboxBatch
+	Messages *chat.Batch
+	Inbox    *chat.InboxBatch
 	Cursor   *CursorEvent
 	Typing   *TypingEvent
 	Joined   string // group

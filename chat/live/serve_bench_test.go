@@ -1,4 +1,4 @@
-package chat_test
+package live_test
 
 import (
 	"context"
@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 )
 
-// serveBench is a service on a real redis-server, with bob in groups of 20 messages each, of which he has seen none.
-func serveBench(b *testing.B, groups int) (*chat.Service, context.Context) {
+// serveBench is the live part over a real redis-server, with bob in groups of 20 messages each, of which he has seen none.
+func serveBench(b *testing.B, groups int) *live.Service {
 	stores, err := store.Open(b.Context(), store.Options{URL: redistest.Start(b).URL(), Limits: chat.DefaultLimits()})
 	if err != nil {
 		b.Fatal(err)
@@ -22,10 +24,10 @@ func serveBench(b *testing.B, groups int) (*chat.Service, context.Context) {
 	s := chat.New(stores, chat.Options{})
 	body := strings.Repeat("x", 200)
 	for i := range groups {
-		g, err := s.CreateGroup(b.Context(), as("ann"), chat.GroupDraft{ID: fmt.Sprint("g", i), Members: []string{"bob"}})
+		g, err := s.CreateGroup(b.Context(), chattest.As("ann"), chat.GroupDraft{ID: fmt.Sprint("g", i), Members: []string{"bob"}})
 		for range 20 {
 			if err == nil {
-				_, err = s.Send(b.Context(), as("ann"), g.ID, chat.Draft{Body: &body}, "")
+				_, err = s.Send(b.Context(), chattest.As("ann"), g.ID, chat.Draft{Body: &body}, "")
 			}
 		}
 		if err != nil {
@@ -33,23 +35,13 @@ func serveBench(b *testing.B, groups int) (*chat.Service, context.Context) {
 		}
 	}
 	b.ReportAllocs()
-	return s, b.Context()
-}
-
-func BenchmarkPull(b *testing.B) {
-	s, ctx := serveBench(b, 1)
-	after := "2"
-	for b.Loop() {
-		if batch, _, err := s.Pull(ctx, as("bob"), "g0", chat.PullQuery{After: &after}); err != nil || batch.To != 22 {
-			b.Fatal(batch.To, err)
-		}
-	}
+	return live.New(s, stores)
 }
 
 func BenchmarkSync(b *testing.B) {
-	s, ctx := serveBench(b, 20)
+	s := serveBench(b, 20)
 	for b.Loop() {
-		if a, err := s.Sync(ctx, as("bob"), chat.SyncRequest{Limit: 1000}); err != nil || len(a.Groups) != 20 {
+		if a, err := s.Sync(b.Context(), chattest.As("bob"), live.SyncRequest{Limit: 1000}); err != nil || len(a.Groups) != 20 {
 			b.Fatal(len(a.Groups), err)
 		}
 	}
@@ -57,17 +49,17 @@ func BenchmarkSync(b *testing.B) {
 
 // BenchmarkFollow begins a session that is behind in 20 groups, and gives it all it is owed.
 func BenchmarkFollow(b *testing.B) {
-	s, ctx := serveBench(b, 20)
-	running, stop := context.WithCancel(ctx)
+	s := serveBench(b, 20)
+	running, stop := context.WithCancel(b.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Run(running) }()
 	defer func() { stop(); <-done }()
 	for b.Loop() {
-		f, err := s.Follow(ctx, as("bob"), nil)
+		f, err := s.Follow(b.Context(), chattest.As("bob"), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		within, cancel := context.WithTimeout(ctx, 10*time.Second)
+		within, cancel := context.WithTimeout(b.Context(), 10*time.Second)
 		for got := 0; got < 20*22; {
 			e, err := f.Next(within)
 			if err != nil {

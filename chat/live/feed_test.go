@@ -1,41 +1,43 @@
-package chat
+package live
 
 import (
 	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // modelLog is a log as a store keeps it, with the signals that its writes published.
 type modelLog struct {
 	epoch    string
-	messages []Message // id i+1 at index i
+	messages []chat.Message // id i+1 at index i
 	body     map[int64]string
 	texts    []int64 // what can be edited
 	signals  []Signal
 	marks    int
 }
 
-func (m *modelLog) json(id int64, kind Kind, target int64) []byte {
+func (m *modelLog) json(id int64, kind chat.Kind, target int64) []byte {
 	return fmt.Appendf(nil, `{"id":%d,"kind":%q,"target":%d,"body":%q}`, id, kind, target, m.body[id])
 }
 
-func (m *modelLog) append(kind Kind, target int64) {
+func (m *modelLog) append(kind chat.Kind, target int64) {
 	id := int64(len(m.messages)) + 1
 	m.marks++
 	m.body[id] = fmt.Sprint("as sent ", m.marks)
-	message := Message{ID: id, Mark: fmt.Sprintf("m%05d", m.marks), JSON: m.json(id, kind, target)}
+	message := chat.Message{ID: id, Mark: fmt.Sprintf("m%05d", m.marks), JSON: m.json(id, kind, target)}
 	m.messages = append(m.messages, message)
-	if kind == Text {
+	if kind == chat.Text {
 		m.texts = append(m.texts, id)
 	}
 	s := Signal{Kind: SignalMessage, Epoch: m.epoch, Message: message}
-	if kind == Edit {
+	if kind == chat.Edit {
 		m.body[target] = fmt.Sprint("edited by ", id)
 		changed := &m.messages[target-1]
-		changed.JSON = m.json(target, Text, 0)
-		s.Changed = []Message{*changed}
+		changed.JSON = m.json(target, chat.Text, 0)
+		s.Changed = []chat.Message{*changed}
 	}
 	m.signals = append(m.signals, s)
 }
@@ -43,16 +45,16 @@ func (m *modelLog) append(kind Kind, target int64) {
 // edit changes one of the newest texts.
 func (m *modelLog) edit(t *rapid.T) {
 	if len(m.texts) > 0 {
-		m.append(Edit, rapid.SampledFrom(m.texts[max(0, len(m.texts)-8):]).Draw(t, "target"))
+		m.append(chat.Edit, rapid.SampledFrom(m.texts[max(0, len(m.texts)-8):]).Draw(t, "target"))
 	}
 }
 
 // read is what a store's Range answers at this instant.
-func (m *modelLog) read(from int64, limit int) ([]Message, LogEnd) {
-	end := LogEnd{Last: int64(len(m.messages)), Epoch: m.epoch}
+func (m *modelLog) read(from int64, limit int) ([]chat.Message, chat.LogEnd) {
+	end := chat.LogEnd{Last: int64(len(m.messages)), Epoch: m.epoch}
 	lo := min(max(from-1, 0), end.Last)
 	hi := min(lo+int64(limit), end.Last)
-	return append([]Message(nil), m.messages[lo:hi]...), end
+	return append([]chat.Message(nil), m.messages[lo:hi]...), end
 }
 
 // ringReader follows a feed as a Follower's line does, with reads of the model where the ring does not reach.
@@ -65,7 +67,7 @@ type ringReader struct {
 
 func newRingReader(t *rapid.T, log *modelLog, fd *feed) *ringReader {
 	l := &line{interest: &interest{feed: fd}, judged: true, life: fd.life}
-	l.pos = Position{Set: true, ID: int64(len(log.messages)), Epoch: log.epoch}
+	l.pos = chat.Position{Set: true, ID: int64(len(log.messages)), Epoch: log.epoch}
 	return &ringReader{t: t, log: log, line: l, got: l.pos.ID}
 }
 
@@ -85,14 +87,14 @@ func (r *ringReader) poll() {
 			if len(messages) == 0 {
 				return
 			}
-			b := &Batch{Last: end.Last}
+			b := &chat.Batch{Last: end.Last}
 			r.line.advance(b, messages)
 			r.take(messages)
 		}
 	}
 }
 
-func (r *ringReader) take(messages []Message) {
+func (r *ringReader) take(messages []chat.Message) {
 	for _, m := range messages {
 		if m.ID != r.got+1 {
 			r.t.Fatalf("got %d after %d", m.ID, r.got)
@@ -111,7 +113,7 @@ func TestFeedDense(t *testing.T) {
 		log := &modelLog{epoch: "e", body: map[int64]string{}}
 		fd := newFeed("g", rapid.IntRange(1, 12).Draw(t, "entries"))
 		for range rapid.IntRange(0, 5).Draw(t, "before") {
-			log.append(Text, 0)
+			log.append(chat.Text, 0)
 		}
 		log.signals = nil
 		fd.resetLocked("e", int64(len(log.messages)))
@@ -127,7 +129,7 @@ func TestFeedDense(t *testing.T) {
 			reads = append(reads, func() { fd.fill(before, messages, end) })
 		}
 		actions := map[string]func(*rapid.T){
-			"append": func(t *rapid.T) { log.append(Text, 0) },
+			"append": func(t *rapid.T) { log.append(chat.Text, 0) },
 			"edit": func(t *rapid.T) {
 				log.edit(t)
 			},
@@ -213,7 +215,7 @@ func TestFeedContentAfterLosses(t *testing.T) {
 			if rapid.Bool().Draw(t, "edit") {
 				log.edit(t)
 			} else {
-				log.append(Text, 0)
+				log.append(chat.Text, 0)
 			}
 			if len(log.signals) == 0 {
 				continue
@@ -242,8 +244,8 @@ func TestFeedContentAfterLosses(t *testing.T) {
 	})
 }
 
-func text(id int64, mark string) Message {
-	return Message{ID: id, Mark: mark, JSON: fmt.Appendf(nil, `{"id":%d,"kind":"text","body":"x"}`, id)}
+func text(id int64, mark string) chat.Message {
+	return chat.Message{ID: id, Mark: mark, JSON: fmt.Appendf(nil, `{"id":%d,"kind":"text","body":"x"}`, id)}
 }
 
 // A store that lost the end of a log and wrote it anew is noticed by the mark, whatever way it shows.
@@ -259,14 +261,14 @@ func TestFeedRolledBack(t *testing.T) {
 		"a signal with a known id and another mark": func(fd *feed) { fd.take("e", text(4, "new"), nil) },
 		"another epoch": func(fd *feed) { fd.take("f", text(1, "new"), nil) },
 		"a fill that begins with another entry": func(fd *feed) {
-			fd.fill(fd.snapshot(), []Message{text(5, "new"), text(6, "new")}, LogEnd{Last: 6, Epoch: "e"})
+			fd.fill(fd.snapshot(), []chat.Message{text(5, "new"), text(6, "new")}, chat.LogEnd{Last: 6, Epoch: "e"})
 		},
 		"a log that ends earlier": func(fd *feed) {
-			fd.fill(fd.snapshot(), nil, LogEnd{Last: 3, Epoch: "e"})
+			fd.fill(fd.snapshot(), nil, chat.LogEnd{Last: 3, Epoch: "e"})
 		},
 		"a deleted group": func(fd *feed) { fd.deleted("e") },
 		"a group that is gone": func(fd *feed) {
-			fd.fill(fd.snapshot(), nil, LogEnd{Last: -1})
+			fd.fill(fd.snapshot(), nil, chat.LogEnd{Last: -1})
 		},
 	}
 	for name, happens := range ways {
@@ -290,13 +292,13 @@ func TestFeedRolledBack(t *testing.T) {
 // A notice that ends the reader's membership is the last entry that the ring gives to them.
 func TestRingObeysRemoval(t *testing.T) {
 	fd := newFeed("g", 8)
-	notice := Message{ID: 2, Mark: "b", JSON: []byte(`{"id":2,"kind":"notice","notice":"removed","user":"bob"}`)}
+	notice := chat.Message{ID: 2, Mark: "b", JSON: []byte(`{"id":2,"kind":"notice","notice":"removed","user":"bob"}`)}
 	fd.resetLocked("e", 0)
 	fd.take("e", text(1, "a"), nil)
 	fd.take("e", notice, nil)
 	fd.take("e", text(3, "c"), nil)
 	at := func(member int64) *line {
-		return &line{interest: &interest{feed: fd}, judged: true, member: member, pos: Position{Set: true, Epoch: "e"}}
+		return &line{interest: &interest{feed: fd}, judged: true, member: member, pos: chat.Position{Set: true, Epoch: "e"}}
 	}
 	b, removed, _ := at(0).fromRing("bob")
 	if !removed || b.To != 2 {
@@ -318,7 +320,7 @@ func TestRingBytes(t *testing.T) {
 		large[i] = 'x'
 	}
 	for id := int64(1); id <= 200; id++ {
-		fd.take("e", Message{ID: id, Mark: "m", JSON: fmt.Appendf(nil, `{"id":%d,"kind":"text","body":%q}`, id, large)}, nil)
+		fd.take("e", chat.Message{ID: id, Mark: "m", JSON: fmt.Appendf(nil, `{"id":%d,"kind":"text","body":%q}`, id, large)}, nil)
 	}
 	sum := 0
 	for _, e := range fd.ring {

@@ -1,0 +1,53 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// receiptsPause is the least time between two looks of one waiting call: in a large group the cursors move all the time.
+const receiptsPause = 100 * time.Millisecond
+
+// Receipts is that of the core, but with a wait it answers once nobody is pending, and else as things are when that time is
+// over, or ctx ends.
+func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q chat.ReceiptsQuery, wait time.Duration) (r chat.Receipts, next string, err error) {
+	if wait < 0 {
+		return chat.Receipts{}, "", chat.Invalid("wait_s: negative")
+	}
+	// Before anything is followed: a node follows no group for somebody who is not in it.
+	r, next, err = s.core.Receipts(ctx, by, group, q)
+	if err != nil || !pending(r) || wait == 0 {
+		return r, next, err
+	}
+	over := time.NewTimer(min(wait, s.limits.WaitMax))
+	defer over.Stop()
+	w, err := s.feeds.watchCursors(ctx, by.User, group)
+	if err != nil {
+		return chat.Receipts{}, "", chat.AsError(err)
+	}
+	defer w.Close()
+	for {
+		r, next, err = s.core.Receipts(ctx, by, group, q)
+		if err != nil || !pending(r) {
+			return r, next, err
+		}
+		looked, check := time.Now(), time.NewTimer(jitter(s.limits.SafetyCheck))
+		select {
+		case <-w.C():
+		case <-check.C:
+		case <-over.C:
+			check.Stop()
+			return s.core.Receipts(ctx, by, group, q)
+		case <-ctx.Done():
+			check.Stop()
+			return r, next, nil
+		}
+		check.Stop()
+		pause(ctx, receiptsPause-time.Since(looked))
+	}
+}
+
+// pending tells whether somebody has not seen the message.
+func pending(r chat.Receipts) bool { return r.Seen < r.Members }

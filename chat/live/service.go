@@ -1,0 +1,43 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Service serves readers that wait. Create one with New, run its loops with Run.
+type Service struct {
+	core   *chat.Service
+	store  Store
+	limits chat.Limits
+	log    *slog.Logger
+	feeds  *feeds
+}
+
+// New makes a Service on the core, with its limits and log. Nothing is followed before Run.
+func New(core *chat.Service, store Store) *Service {
+	opt := core.Options()
+	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, feeds: newFeeds(store, opt.Limits, opt.Log)}
+}
+
+// Run listens to the store, fills holes and compares what is followed until ctx ends, and returns when all of it has
+// stopped. Follow and waiting calls need it.
+func (s *Service) Run(ctx context.Context) error { return s.feeds.run(ctx) }
+
+// infos reads groups as user stands to them, in order.
+func (s *Service) infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	return s.store.Infos(ctx, user, groups)
+}
+
+// pulls reads a page of each group, in order.
+func (s *Service) pulls(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	if len(pulls) == 0 {
+		return nil, nil
+	}
+	return s.store.Pull(ctx, user, pulls)
+}

@@ -1,0 +1,23 @@
+package live
+
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Store is what the live part asks of a store. Errors are those of package chat.
+type Store interface {
+	SignalStore
+	chat.PullStore
+	// Infos reads each group as user stands to it, in order. A group that does not exist has an empty Epoch.
+	Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error)
+	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log.
+	Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
+	// UserGroups returns the whole index of a user, in no particular order.
+	UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error)
+	// InboxPull reads up to limit items after a seq (nil: after what was acked). Epoch "" never occurs.
+	InboxPull(ctx context.Context, user string, after *int64, limit int) (chat.InboxBatch, error)
+	// Arrivals is UserGroups and InboxPull in one round trip: what a sync begins with.
+	Arrivals(ctx context.Context, user string, after *int64, limit int) ([]chat.UserGroup, chat.InboxBatch, error)
+}
