@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/chatd/chatd/chat"
@@ -63,6 +65,7 @@ type server struct {
 
 // Open connects to a store, checks that it can be one, loads the scripts, and records or compares the layout.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	quietLibrary()
 	if o.Prefix == "" {
 		o.Prefix = "chat"
 	}
@@ -88,6 +91,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// quietLibrary keeps the Redis library from writing to stderr past the log, in a form of its own; what it says comes as
+// errors too.
+var quietLibrary = sync.OnceFunc(logging.Disable)
 
 func (s *Store) prepare(ctx context.Context, partitions int) error {
 	if err := s.client.Ping(ctx).Err(); err != nil {

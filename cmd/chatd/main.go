@@ -17,17 +17,13 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/redis/go-redis/v9/logging"
-
 	"github.com/chatd/chatd/internal/node"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	// The Redis library writes to stderr past the log, in a form of its own; what it says comes as errors too.
-	logging.Disable()
-	// So does net/http, which writes down what an address outside sends unasked: that may be what we have sent there.
+	// net/http writes down past the log what an address outside sends unasked: that may be what we have sent there.
 	log.SetOutput(io.Discard)
 	dropEmpty(os.Environ())
 	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {

@@ -39,9 +39,7 @@ var _ web.TaskAdmin = (*taskAdmin)(nil)
 func (n *Node) newTaskAdmin(kinds map[string]chat.TaskKind) (*taskAdmin, error) {
 	a := &taskAdmin{attemptsMax: make(map[string]int)}
 	for _, q := range taskQueues {
-		client, err := queue.NewClient(queue.Options{
-			Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Queue: q.Name,
-		})
+		client, err := n.store.TaskClient(queue.Options{Queue: q.Name})
 		if err != nil {
 			return nil, err
 		}

@@ -26,9 +26,9 @@ func (n *Node) openTasks() (err error) {
 		return err
 	}
 	n.figures = newTaskFigures(n.taskAdmin, kinds)
-	n.tasks, err = queue.New(queue.Options{
-		Client: n.store.Client(), Prefix: n.store.Prefix(), Partitions: n.store.Partitions(), Queues: taskQueues,
-		Lease: taskLease, AttemptsMax: taskAttemptsMax, Observe: n.figures.observe, Logger: n.log,
+	n.tasks, err = n.store.TaskServer(queue.Options{
+		Queues: taskQueues,
+		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.figures.observe, Logger: n.log,
 	})
 	if err != nil {
 		return err
