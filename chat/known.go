@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	knownMax   = 50_000          // users in each of two generations: some megabytes
-	knowWithin = time.Second     // how long a request waits for it at most
-	knowPause  = 2 * time.Second // after a failure: a store that hangs holds up one request, not each
+	knownMax    = 50_000          // users in each of two generations, and waiting to be written: some megabytes each
+	knownPause  = 2 * time.Second // after a failure
+	knownAtLast = 2 * time.Second // for the last write, when the node stops
 )
 
 // KnownStore keeps the users whom the server has ever known: whoever signed a request, was made a member, or got an inbox
@@ -19,37 +19,39 @@ type KnownStore interface {
 	Know(ctx context.Context, user string) error
 }
 
-// known remembers whom this node has put on the list, so that only the first request of a user writes. It forgets those
-// who were not seen for the longest: each generation that is full replaces the one before.
+// known remembers whom this node has put on the list, and collects those who are not on it yet, so that no request waits
+// for a write and only the first one of a user causes one. It forgets those who were not seen for the longest: each
+// generation that is full replaces the one before.
 type known struct {
 	mu         sync.Mutex
 	young, old map[string]struct{}
-	pause      time.Time // nobody is written before
+	waiting    map[string]struct{} // to be written; at most knownMax, whoever is over that is noted with the next request
+	wake       chan struct{}       // capacity 1: somebody is waiting
+
+	writing sync.Mutex // held while waiting users are written, so that flush can wait for a write that runs
 }
 
-// asks tells whether user has to be written.
-func (k *known) asks(user string, now time.Time) bool {
+func newKnown() *known { return &known{wake: make(chan struct{}, 1)} }
+
+// note remembers user, and queues a write where this node has not made one.
+func (k *known) note(user string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, ok := k.young[user]; ok {
-		return false
+		return
 	}
 	if _, ok := k.old[user]; ok {
 		k.keep(user)
-		return false
-	}
-	return !now.Before(k.pause)
-}
-
-// wrote takes note of how the write went.
-func (k *known) wrote(user string, err error, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err != nil {
-		k.pause = now.Add(knowPause)
 		return
 	}
-	k.keep(user)
+	if len(k.waiting) >= knownMax {
+		return
+	}
+	if k.waiting == nil {
+		k.waiting = map[string]struct{}{}
+	}
+	k.waiting[user] = struct{}{}
+	k.signal()
 }
 
 // keep puts user into the young generation. The lock is held.
@@ -63,17 +65,64 @@ func (k *known) keep(user string) {
 	k.young[user] = struct{}{}
 }
 
-// Know notes that a user signed a request or a hello, so that announcements to everyone reach them. Only the first one on
-// this node costs the store a step. A failure is no reason to refuse the request: the next one tries again.
-func (s *Service) Know(ctx context.Context, user string) {
-	if !s.known.asks(user, time.Now()) {
-		return
+// again wakes the writer after a pause.
+func (k *known) again(after time.Duration) {
+	time.AfterFunc(after, k.signal)
+}
+
+func (k *known) signal() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), knowWithin)
-	defer cancel()
-	err := s.stores.Know(ctx, user)
-	s.known.wrote(user, err, time.Now())
-	if err != nil {
-		s.opt.Log.WarnContext(ctx, "a user was not noted", "error", err)
+}
+
+// flush writes everyone who was noted before it was called. Users whose write fails go on waiting.
+func (k *known) flush(ctx context.Context, write func(ctx context.Context, user string) error) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.mu.Lock()
+	users := make([]string, 0, len(k.waiting))
+	for user := range k.waiting {
+		users = append(users, user)
+	}
+	k.mu.Unlock()
+	return each(ctx, users, func(ctx context.Context, user string) error {
+		if err := write(ctx, user); err != nil {
+			return err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.waiting, user)
+		k.keep(user)
+		return nil
+	})
+}
+
+// Know notes that a user signed a request or a hello, so that announcements to everyone reach them. It does not wait for
+// the store: Run writes it within moments, and goes on trying where the store does not answer.
+func (s *Service) Know(user string) { s.known.note(user) }
+
+// FlushKnown returns when everyone noted by Know on this node is on the list of the store.
+func (s *Service) FlushKnown(ctx context.Context) error {
+	return AsError(s.known.flush(ctx, s.stores.Know))
+}
+
+// runKnown writes those who were noted until ctx ends, and once more then. An idle node does nothing here.
+func (s *Service) runKnown(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), knownAtLast)
+			defer cancel()
+			if err := s.FlushKnown(last); err != nil {
+				s.opt.Log.WarnContext(last, "users who were seen for the first time were not noted", "error", err)
+			}
+			return
+		case <-s.known.wake:
+		}
+		if s.FlushKnown(ctx) != nil {
+			s.known.again(knownPause)
+		}
 	}
 }

@@ -1,20 +1,20 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 )
 
 func TestKnownUsersAreWrittenOnce(t *testing.T) {
-	var k known
-	now := time.Now()
+	k := newKnown()
 	writes := map[string]int{}
 	meet := func(user string) {
-		if k.asks(user, now) {
-			writes[user]++
-			k.wrote(user, nil, now)
+		t.Helper()
+		k.note(user)
+		if err := k.flush(t.Context(), func(_ context.Context, user string) error { writes[user]++; return nil }); err != nil {
+			t.Fatal(err)
 		}
 	}
 	// Others come and go; whoever is seen now and then stays known, and the memory has a bound.
@@ -35,16 +35,26 @@ func TestKnownUsersAreWrittenOnce(t *testing.T) {
 	}
 }
 
-func TestKnownWaitsAfterAFailure(t *testing.T) {
-	var k known
-	now := time.Now()
-	k.wrote("alice", errors.New("down"), now)
-	for user, at := range map[string]time.Time{"alice": now, "bob": now.Add(knowPause - 1)} {
-		if k.asks(user, at) {
-			t.Errorf("%s is written %v after a failure", user, at.Sub(now))
-		}
+// TestKnownUsersWaitForTheStore: noting waits for nothing, has a bound, and loses nobody while the store is away.
+func TestKnownUsersWaitForTheStore(t *testing.T) {
+	k := newKnown()
+	for i := range knownMax + 10 {
+		k.note(fmt.Sprint(i))
 	}
-	if !k.asks("alice", now.Add(knowPause)) {
-		t.Error("alice is not written again")
+	if len(k.waiting) != knownMax || len(k.wake) != 1 {
+		t.Fatalf("%d users wait, %d signals; want %d and one", len(k.waiting), len(k.wake), knownMax)
+	}
+	k = newKnown()
+	k.note("alice")
+	away := errors.New("away")
+	if err := k.flush(t.Context(), func(context.Context, string) error { return away }); !errors.Is(err, away) {
+		t.Fatalf("got %v", err)
+	}
+	var wrote []string
+	if err := k.flush(t.Context(), func(_ context.Context, user string) error { wrote = append(wrote, user); return nil }); err != nil || len(wrote) != 1 {
+		t.Errorf("got %v, %v; want alice written when the store is back", wrote, err)
+	}
+	if k.note("alice"); len(k.waiting) != 0 {
+		t.Error("alice waits again although she was written")
 	}
 }

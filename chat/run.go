@@ -18,6 +18,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { s.runHints(ctx) })
+	wg.Go(func() { s.runKnown(ctx) })
 	wg.Go(func() { s.runPresence(ctx) })
 	wg.Wait()
 	return nil

@@ -86,7 +86,7 @@ type Service struct {
 	stores Stores
 	opt    Options
 	hints  *hints
-	known  known
+	known  *known
 
 	presence *presence
 	pushKey  pushKey
@@ -107,7 +107,7 @@ func New(stores Stores, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	return &Service{stores: stores, opt: opt, hints: newHints(), presence: newPresence()}
+	return &Service{stores: stores, opt: opt, hints: newHints(), known: newKnown(), presence: newPresence()}
 }
 
 // Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.

@@ -121,7 +121,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			if err != nil {
 				return err
 			}
-			s.service.Know(req.Context(), who.User)
+			s.service.Know(who.User)
 			if r.admin && !who.Admin {
 				return chat.Errorf(chat.CodeForbidden, "this is for operators")
 			}

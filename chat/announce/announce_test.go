@@ -88,7 +88,7 @@ func TestAnnounceToEveryone(t *testing.T) {
 	}
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, users[0], users[1:400]...)
 	for _, user := range users[400:] {
-		b.Know(b.Ctx, user)
+		b.Know(user)
 	}
 	a := b.announce(everyone("hear"))
 	if got := countsOf(a); got != "pending 0 0 0" || a.From != "op" || a.Priority != chat.PriorityLow || a.NextAt == nil || !a.To.All {
@@ -223,7 +223,7 @@ func TestAnnounceAgainAndAgain(t *testing.T) {
 func TestCancelAnnouncement(t *testing.T) {
 	b := newBench(t)
 	for i := range 300 {
-		b.Know(b.Ctx, fmt.Sprintf("u%d", i))
+		b.Know(fmt.Sprintf("u%d", i))
 	}
 	a := b.announce(everyone("hear"))
 	b.run(announce.TaskRun, announce.RunTask{Announcement: a.ID, Run: 1})

@@ -21,13 +21,14 @@ const recordsRead = 20
 
 // Service makes announcements. Its methods may be called from many goroutines.
 type Service struct {
+	core  *chat.Service
 	store Store
 	opt   chat.Options
 }
 
 // New makes a Service that shares the limits, the log and the clock of core.
 func New(core *chat.Service, store Store) *Service {
-	return &Service{store: store, opt: core.Options()}
+	return &Service{core: core, store: store, opt: core.Options()}
 }
 
 // Handlers are the tasks of announcements, by kind.
@@ -49,6 +50,12 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Announce
 	a, err := s.newAnnounced(by, d)
 	if err != nil {
 		return Announcement{}, err
+	}
+	if a.To.All {
+		// Whoever called this node before the announcement was made is everyone, too.
+		if err := s.core.FlushKnown(ctx); err != nil {
+			return Announcement{}, err
+		}
 	}
 	nowMs, err := s.store.Clock(ctx)
 	if err != nil {

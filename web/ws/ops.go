@@ -123,7 +123,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		s.end(ending{closeTooMany, "too many sessions of this user"})
 		return nil
 	}
-	s.all.service.Know(ctx, who.User)
+	s.all.service.Know(who.User)
 	f, err := s.all.readers.Follow(ctx, who.Caller(), after)
 	if err != nil {
 		s.all.ungreet(who.User)
