@@ -87,7 +87,7 @@ func (k *known) flush(ctx context.Context, write func(ctx context.Context, user 
 		users = append(users, user)
 	}
 	k.mu.Unlock()
-	return each(ctx, users, func(ctx context.Context, user string) error {
+	return Each(ctx, users, func(ctx context.Context, user string) error {
 		if err := write(ctx, user); err != nil {
 			return err
 		}

@@ -75,12 +75,12 @@ func priorityOf(p chat.Priority) queue.Priority {
 
 // TaskServer makes a server that runs the tasks of this store. Client, Prefix and Partitions of o are those of the store.
 func (s *Store) TaskServer(o queue.Options) (*queue.Server, error) {
-	o.Client, o.Prefix, o.Partitions = s.client, s.keys.prefix, s.keys.partitions
+	o.Client, o.Prefix, o.Partitions = s.client, s.Prefix(), s.Partitions()
 	return queue.New(o)
 }
 
 // TaskClient makes a client of one queue of this store. Client, Prefix and Partitions of o are those of the store.
 func (s *Store) TaskClient(o queue.Options) (*queue.Client, error) {
-	o.Client, o.Prefix, o.Partitions = s.client, s.keys.prefix, s.keys.partitions
+	o.Client, o.Prefix, o.Partitions = s.client, s.Prefix(), s.Partitions()
 	return queue.NewClient(o)
 }
