@@ -7,3 +7,5 @@ import (
 )
 
 func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, scripts) }
+
+func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", scripts) }

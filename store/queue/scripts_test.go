@@ -10,6 +10,8 @@ import (
 
 func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, allScripts) }
 
+func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", allScripts) }
+
 // TestKeyNamesAreThoseOfTheKeys: a script that names a key of Keys.Work works on that key.
 func TestKeyNamesAreThoseOfTheKeys(t *testing.T) {
 	k, names := NewKeys("p", 0, "q"), KeyNames()

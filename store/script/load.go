@@ -29,6 +29,25 @@ type Script struct {
 	ReadOnly bool // the server runs it as EVALSHA_RO: it may stand in a transaction, and is not written to a journal
 
 	keys, args section
+	known      map[string]bool // names of keys that its key set fills in
+}
+
+// Given are the names that the program gives a value for in every call, or rests that it may give.
+func (s *Script) Given() []string {
+	var names []string
+	for _, section := range []section{s.keys, s.args} {
+		for _, one := range section.slots {
+			if !s.known[one.name] {
+				names = append(names, one.name)
+			}
+		}
+		for _, r := range section.rests {
+			if !s.known[r.name] {
+				names = append(names, r.name)
+			}
+		}
+	}
+	return names
 }
 
 // Load reads a script. It panics where the script is missing, or does not fit what it declares: scripts are part of the
@@ -61,7 +80,7 @@ func (l *Library) load(name string) (*Script, error) {
 
 func newScript(name, text string, h header) *Script {
 	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
-	return &Script{Name: name, Text: text, SHA: hex.EncodeToString(sum[:]), keys: h.keys, args: h.args}
+	return &Script{Name: name, Text: text, SHA: hex.EncodeToString(sum[:]), keys: h.keys, args: h.args, known: map[string]bool{}}
 }
 
 // Render returns what other scripts may include of a library: lua/lib/name.lua with everything that it includes.

@@ -32,6 +32,7 @@ func Bind[K any](s *Script, names Names[K]) *Step[K] {
 	step := &Step[K]{Script: s, known: make([]func(K) string, len(s.keys.slots))}
 	for i, one := range s.keys.slots {
 		step.known[i] = names.Keys[one.name]
+		s.known[one.name] = step.known[i] != nil || strings.Contains(one.name, ".")
 		if step.known[i] == nil && i >= s.keys.must && !strings.Contains(one.name, ".") {
 			panic(fmt.Sprintf("script %s: %s may be left out, and is not of its key set", s.Name, one.name)) //nolint:forbidigo // as Load
 		}
@@ -46,6 +47,7 @@ func Bind[K any](s *Script, names Names[K]) *Step[K] {
 	switch {
 	case len(s.keys.slots) == 0 && len(s.keys.rests) == 1:
 		step.whole = names.Groups[s.keys.rests[0].name+":"+s.keys.rests[0].of]
+		s.known[s.keys.rests[0].name] = step.whole != nil
 	case len(step.groups) == 1 && step.groups[0].n == len(s.keys.slots) && len(s.keys.rests) == 0:
 		step.whole = step.groups[0].keys
 	}

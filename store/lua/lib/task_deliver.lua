@@ -1,7 +1,12 @@
 -- include: base
 -- include: task_enqueue
 -- needs: core
--- enqueue_deliveries makes the notifications of members of a group: users are JSON, each with counts and the message to show.
+-- delivery_to is what one user is notified of, as JSON: counts, and the id of the message to show, 0 for none.
+local function delivery_to(user, count, mentions, show)
+  return '{"user":"' .. user .. '","count":' .. int(count) .. ',"mentions":' .. int(mentions) .. ',"show":' .. show .. '}'
+end
+
+-- enqueue_deliveries makes the notifications of members of a group: users are made by delivery_to.
 local function enqueue_deliveries(id, group, epoch, last, priority, users, now_ms)
   task_enqueue(core, id, 'tell', '{"group":"' .. group .. '","epoch":"' .. epoch .. '","last":' .. int(last) .. ',"at_ms":' ..
     int(now_ms) .. ',"priority":"' .. priority .. '","users":[' .. table.concat(users, ',') .. ']}', priority, 0, now_ms, '')

@@ -35,7 +35,7 @@ local function shown(since, by)
   return '0'
 end
 
--- What the ith user is notified of, as JSON, and whether something new mentions them; nil: nothing. place is that of the
+-- What the ith user is notified of, and whether something new mentions them; nil: nothing. place is that of the
 -- user's keys.
 local function notification(i, user, place)
   local level, until_ms = string.match(level_of[i] or '', '^(%S+) (%d+)$')
@@ -48,8 +48,7 @@ local function notification(i, user, place)
   if level == 'mentions' and not mentioned then return nil end
   if unread(last, since, by) <= 0 then return nil end
   local show = level == 'mentions' and redis.call('ZREVRANGE', at, 0, 0)[1] or shown(since, by)
-  return '{"user":"' .. user .. '","count":' .. int(unread(last, floor, by)) .. ',"mentions":' ..
-    int(redis.call('ZCOUNT', at, '(' .. int(floor), '+inf')) .. ',"show":' .. show .. '}', mentioned
+  return delivery_to(user, unread(last, floor, by), redis.call('ZCOUNT', at, '(' .. int(floor), '+inf'), show), mentioned
 end
 
 local high, normal, positions, place = {}, {}, {}, counted
