@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/internal/backoff"
 )
 
 var _ live.Store = (*Store)(nil)
@@ -52,11 +52,11 @@ func (s *Store) Listen(ctx context.Context, deliver func(live.Signal)) error {
 }
 
 func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) error {
-	delay := renewDelay
+	again := backoff.Backoff{Min: renewDelay, Max: renewDelays}
 	for ctx.Err() == nil {
 		ps, err := f.connect(ctx)
 		if err == nil {
-			delay = renewDelay
+			again.Reset()
 			err = f.receive(ctx, ps, deliver)
 		}
 		f.drop()
@@ -64,11 +64,9 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 			break
 		}
 		f.store.log.Warn("the subscription was lost", "error", err)
-		wait := delay/2 + rand.N(delay/2)
-		delay = min(2*delay, renewDelays)
 		select {
 		case <-ctx.Done():
-		case <-time.After(wait):
+		case <-time.After(again.Next()):
 		}
 	}
 	return ctx.Err()

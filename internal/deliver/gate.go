@@ -2,12 +2,13 @@ package deliver
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/internal/backoff"
 )
 
 // Bounds of what is under way.
@@ -183,11 +184,7 @@ func (g *gate) leave(p *place, how health, after time.Duration) {
 
 // breakerPause doubles, with jitter: endpoints that were away together do not come back in step.
 func breakerPause(pauses int) time.Duration {
-	d := breakerMax
-	if pauses < 10 {
-		d = min(breakerMin<<pauses, breakerMax)
-	}
-	return d + rand.N(d/10)
+	return backoff.Spread(backoff.Doubled(breakerMin, breakerMax, pauses))
 }
 
 // suspect endpoints share a part of the workers.

@@ -2,9 +2,10 @@ package queue
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/chatd/chatd/internal/backoff"
 )
 
 // shard is what the claim loop knows about one partition.
@@ -21,12 +22,12 @@ type shard struct {
 type claimer struct {
 	*Server
 	shards []shard
-	first  int           // the partition that is served first: everyone in turn
-	pause  time.Duration // after a failed call; 0 = the last one worked
+	first  int             // the partition that is served first: everyone in turn
+	again  backoff.Backoff // after failed calls
 }
 
 func newClaimer(s *Server) *claimer {
-	c := &claimer{Server: s, shards: make([]shard, s.team.partitions)}
+	c := &claimer{Server: s, again: backoff.Backoff{Min: errorPause, Max: pollMax}, shards: make([]shard, s.team.partitions)}
 	for i := range c.shards {
 		c.shards[i].ready, c.shards[i].turn = make([]bool, len(s.hands)), make([]int, len(s.hands))
 	}
@@ -46,7 +47,7 @@ func (s *Server) claimLoop(feed context.Context) {
 		}
 		timer.Reset(sleep)
 		wake, freed := s.wakes.ch, s.freed
-		if c.pause > 0 {
+		if c.again.Failing() {
 			wake, freed = nil, nil
 		} else if !c.waiting() {
 			freed = nil
@@ -106,12 +107,12 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 		}
 	}
 	if err == nil {
-		c.pause = 0
+		c.again.Reset()
 		return 0
 	}
-	c.pause = min(max(2*c.pause, errorPause), pollMax)
-	c.o.Logger.Warn("tasks cannot be claimed, trying again", "error", err, "pause", c.pause)
-	return c.pause/2 + rand.N(c.pause/2)
+	pause := c.again.Next()
+	c.o.Logger.Warn("tasks cannot be claimed, trying again", "error", err, "pause", pause)
+	return pause
 }
 
 // idle returns how long nothing needs to be done.

@@ -75,7 +75,7 @@ func TestBackoffStaysInItsBounds(t *testing.T) {
 		least := time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "least"))
 		most := least + time.Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "more"))
 		n := rapid.IntRange(0, 1000).Draw(t, "failures")
-		got := backoff(least, most, n)
+		got := pauseAfter(least, most, n)
 		if got < time.Millisecond || got > most+time.Millisecond {
 			t.Errorf("got %v, want 1 ms to %v", got, most)
 		}

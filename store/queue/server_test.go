@@ -428,8 +428,8 @@ func TestClaimLoopSleepsASecond(t *testing.T) {
 		for sleep == 0 { // it has looked
 			sleep = c.exec(t.Context())
 		}
-		if sleep > time.Second || c.pause > 0 {
-			t.Errorf("it sleeps for %v (a pause of %v after an error), want a second at most", sleep, c.pause)
+		if sleep > time.Second || c.again.Failing() {
+			t.Errorf("it sleeps for %v (failing: %v), want a second at most", sleep, c.again.Failing())
 		}
 	})
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/chatd/chatd/internal/backoff"
 )
 
 // settleLoop stores the outcomes of runs until the last one is there. Alone an outcome goes
@@ -48,7 +49,7 @@ func (s *Server) collect(batch []*running) []*running {
 // it has: their leases are renewed meanwhile.
 func (s *Server) store(stopping context.Context, batch []*running) error {
 	var giveUp time.Time
-	pause := errorPause
+	again := backoff.Backoff{Min: errorPause, Max: pollMax}
 	for {
 		got, err := s.team.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
 		s.held.drop(got.answered)
@@ -67,9 +68,7 @@ func (s *Server) store(stopping context.Context, batch []*running) error {
 			}
 		}
 		s.o.Logger.Warn("results of tasks cannot be stored, trying again", "error", err, "tasks", len(batch))
-		timer := time.NewTimer(pause/2 + rand.N(pause/2))
-		<-timer.C
-		pause = min(2*pause, pollMax)
+		<-time.After(again.Next())
 	}
 }
 

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/internal/backoff"
 )
 
 // A verdict is how a run ended. The names are those of settle.lua.
@@ -94,7 +95,7 @@ func (s *Server) judge(r *running, p Policy, err error) outcome {
 	}
 	delay := told.after
 	if !paced {
-		delay = backoff(p.BackoffMin, p.BackoffMax, r.Attempts)
+		delay = pauseAfter(p.BackoffMin, p.BackoffMax, r.Attempts)
 	}
 	if !r.deadline.IsZero() && time.Until(r.deadline) <= delay {
 		return outcome{verdict: bury, reason: errDeadline.Error() + "; before: " + reason(err)}
@@ -111,12 +112,8 @@ func reason(err error) string {
 	return text
 }
 
-// backoff is the pause after the nth failure, counted from 0: a random part ("full
+// pauseAfter is the pause after the nth failure, counted from 0: a random part ("full
 // jitter") of a bound that doubles, so that tasks which failed together come back apart.
-func backoff(least, most time.Duration, n int) time.Duration {
-	bound := least << min(n, 30)
-	if bound <= 0 || bound > most || bound>>min(n, 30) != least {
-		bound = most
-	}
-	return rand.N(bound) + time.Millisecond
+func pauseAfter(least, most time.Duration, n int) time.Duration {
+	return max(backoff.Full(backoff.Doubled(least, most, n)), time.Millisecond)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/internal/backoff"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -27,13 +28,13 @@ type writer struct {
 	signals  <-chan struct{} // of the follower; nil before the hello
 	timer    *time.Timer
 	pingAt   time.Time
-	retryAt  time.Time // the store could not be reached: when to try again; zero otherwise
-	pause    time.Duration
+	retryAt  time.Time       // the store could not be reached: when to try again; zero otherwise
+	again    backoff.Backoff // after reads that failed
 }
 
 // write writes until the session ends, then closes the connection.
 func (s *session) write() {
-	w := &writer{session: s, timer: time.NewTimer(0)}
+	w := &writer{session: s, again: backoff.Backoff{Min: retryFirst, Max: retryMax}, timer: time.NewTimer(0)}
 	w.pingAt = w.nextPing()
 	defer s.cut()
 	defer w.timer.Stop()
@@ -125,12 +126,11 @@ func (w *writer) event() (sent, ok bool) {
 		return false, false
 	case err != nil:
 		// The session waits: what it is owed is still there when the store is back.
-		w.pause = min(max(2*w.pause, retryFirst), retryMax)
-		w.retryAt = time.Now().Add(w.pause/2 + rand.N(w.pause/2+1))
+		w.retryAt = time.Now().Add(w.again.Next())
 		w.all.opt.Log.Debug("a session could not read", "err", err)
 		return false, true
 	}
-	w.pause = 0
+	w.again.Reset()
 	if !some {
 		return false, true
 	}
