@@ -57,6 +57,11 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// OutOfRange is the error of a number that is not in low to high.
+func OutOfRange(field string, low, high int64) *Error {
+	return Errorf(CodeOutOfRange, "%s: %d to %d", field, low, high)
+}
+
 // CodeOf returns the code of err: that of the Error it wraps, CodeInternal for any other error, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {

@@ -27,7 +27,7 @@ func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error
 	if !info.Sees(by) {
 		return Group{}, ErrNotFound
 	}
-	return info.Group, nil
+	return info.view(), nil
 }
 
 // CreateGroup makes a group owned by the caller, who adds the members it names. ErrExists when the id is taken.
@@ -249,7 +249,7 @@ func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]Gr
 	}
 	views := make([]GroupView, len(infos))
 	for i, info := range infos {
-		views[i] = GroupView{Group: info.Group, Seen: info.Seen, Read: info.Read, Unread: info.Unread,
+		views[i] = GroupView{Group: info.view(), Seen: info.Seen, Read: info.Read, Unread: info.Unread,
 			MentionsUnread: info.MentionsUnread, LastMessage: json.RawMessage("null")}
 		if m := pages[i].Messages; pages[i].Err == nil && len(m) > 0 && m[0].ID == info.NewestID {
 			views[i].LastMessage = m[0].JSON
@@ -279,7 +279,7 @@ func (s *Service) PublicGroups(ctx context.Context, by Caller, limit int, cursor
 	for _, i := range infos {
 		// The list of names is derived; the group says what it is.
 		if i.Epoch != "" && i.Visibility == Public {
-			out.Items = append(out.Items, i.Group)
+			out.Items = append(out.Items, i.view())
 		}
 	}
 	return out, nil

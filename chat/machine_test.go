@@ -315,7 +315,7 @@ func (m *machine) checkBatch(t *rapid.T, b chat.Batch, user, group string, limit
 		if msg.ID != id {
 			t.Fatalf("batch from %d: place %d holds id %d", b.From, i, msg.ID)
 		}
-		if err := g.messages[id].check(id, group, msg.JSON); err != nil {
+		if err := g.shownTo(user, id).check(id, group, msg.JSON); err != nil {
 			t.Fatal(err)
 		}
 	}

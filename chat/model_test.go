@@ -148,6 +148,17 @@ func (g *modelGroup) heir() string {
 	return users[0]
 }
 
+// shownTo is the message as user may be served it: an edit of what is hidden says no more than which message it was of.
+func (g *modelGroup) shownTo(user string, id int64) *modelMessage {
+	m := g.messages[id]
+	if g.history || m == nil || m.kind != chat.Edit || m.target >= g.members[user].joined {
+		return m
+	}
+	hidden := *m
+	hidden.body = ""
+	return &hidden
+}
+
 // check compares an entry as it was served with what it must be.
 func (m *modelMessage) check(id int64, group string, raw []byte) error {
 	var e chat.Entry

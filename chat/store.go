@@ -28,14 +28,6 @@ type Info struct {
 	LastMark       string // mark of the entry at Last, also where that entry is trimmed
 }
 
-// Visible is the lowest id the member may be served: First, or the notice of joining where history is hidden.
-func (i Info) Visible() int64 {
-	if !i.History && i.Joined > i.First {
-		return i.Joined
-	}
-	return i.First
-}
-
 // NoticeEntry is an entry that the server writes: its JSON from after `{"id":N,` to the closing brace, and its mark.
 type NoticeEntry struct {
 	Mark string
@@ -152,7 +144,7 @@ type Pull struct {
 // as far as it is known. Anything else is of a log that cannot be read, which spoils none of the other pages.
 type Page struct {
 	Info     Info
-	Messages []Message // ascending, dense; none below Info.Visible()
+	Messages []Message // ascending, dense; none below Info.Visible(), and redacted by Info.Redact
 	Err      error
 }
 

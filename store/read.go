@@ -160,6 +160,7 @@ func fillPage(page *chat.Page, p chat.Pull, read *redis.StringSliceCmd) {
 	for len(messages) > 0 && messages[0].ID < page.Info.Visible() {
 		messages = messages[1:]
 	}
+	page.Info.Redact(messages)
 	page.Messages = messages
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// reply is what a script answers: an array whose first element is `OK` or the name of a refusal.
+// reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
+// field, the lowest and the highest number that is allowed.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
@@ -24,11 +25,10 @@ var refusals = map[string]*chat.Error{
 	"EXISTS":        chat.ErrExists,
 	"KEYREUSED":     chat.ErrKeyReused,
 	"CONFLICT":      chat.ErrConflict,
-	"OUTOFRANGE":    chat.ErrOutOfRange,
 	"TOOMANY":       {Code: chat.CodeOutOfRange, Message: "the group has as many members as it may have"},
 	"EMOJIS":        {Code: chat.CodeConflict, Message: "the message has as many different emoji as it may have"},
 	"OWNER":         {Code: chat.CodeConflict, Message: "make another member the owner first"},
-	"EDITS":         {Code: chat.CodeOutOfRange, Message: "the message was edited as often as it may be"},
+	"EDITS":         {Code: chat.CodeConflict, Message: "the message was edited as often as it may be"},
 	"FULL":          chat.ErrInboxFull,
 	"DEVICES":       {Code: chat.CodeOutOfRange, Message: "the user has as many devices as one may have"},
 	"GONE":          chat.ErrGone,
@@ -51,6 +51,9 @@ func asReply(name string, value any) (reply, error) {
 	status := r.text(0)
 	if status == "OK" {
 		return r, nil
+	}
+	if status == "OUTOFRANGE" {
+		return r, chat.OutOfRange(r.text(1), r.number(2), r.number(3))
 	}
 	if refusal, ok := refusals[status]; ok {
 		return r, refusal

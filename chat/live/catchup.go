@@ -252,7 +252,7 @@ func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringSta
 	messages := make([]chat.Message, 0, len(entries))
 	bytes := 0
 	for i := range entries {
-		e := &entries[i]
+		e := entries[i].shownTo(l.hidden)
 		if bytes += len(e.JSON); i > 0 && bytes > roundBytesMax/2 {
 			break
 		}
@@ -264,7 +264,7 @@ func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringSta
 	}
 	b = &chat.Batch{Group: l.group, First: l.first, Last: fd.last, Complete: true}
 	if len(messages) == 1 {
-		b.Shared = entries[0].shared
+		b.Shared = entries[0].shownTo(l.hidden).shared
 	}
 	l.advance(b, messages)
 	return b, removed, ringServed

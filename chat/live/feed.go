@@ -24,7 +24,9 @@ type entry struct {
 	notice string
 	user   string // whom a notice concerns
 	target int64  // of an edit or a delete
+	hides  bool   // from here on members may see more, or less, of what was before they joined
 	shared *chat.Shared
+	blank  *entry // an edit without its content, once somebody needs it
 }
 
 func newEntry(m chat.Message) entry {
@@ -34,12 +36,28 @@ func newEntry(m chat.Message) entry {
 		Notice string    `json:"notice"`
 		User   string    `json:"user"`
 		Target int64     `json:"target"`
+
+		Settings struct {
+			History *bool `json:"history"`
+		} `json:"settings"`
 	}
 	// What cannot be decoded is served as it is and obeyed by nobody; a pull from the store checks membership anyway.
 	if json.Unmarshal(m.JSON, &facts) == nil {
 		e.kind, e.notice, e.user, e.target = facts.Kind, facts.Notice, facts.User, facts.Target
+		e.hides = e.kind == chat.Notice && facts.Settings.History != nil
 	}
 	return e
+}
+
+// shownTo is the entry as it is served to a member from whom everything below hidden is hidden.
+func (e *entry) shownTo(hidden int64) *entry {
+	if e.kind != chat.Edit || e.target >= hidden {
+		return e
+	}
+	if e.blank == nil {
+		e.blank = &entry{Message: chat.Redacted(e.Message, hidden), shared: &chat.Shared{}}
+	}
+	return e.blank
 }
 
 // revises tells whether the entry changed another one.
@@ -58,7 +76,7 @@ type feed struct {
 	last  int64  // the highest id of the ring, or where the log ended when the feed began; unknownLast
 	mark  string // of the message at last; "" where it is not known
 	want  int64  // the highest id known to exist; above last there is a hole until a fill
-	life  int    // grows when what was served may not be this log: readers then verify their position
+	life  int    // grows when what was served may not be this log, or not be for everyone: readers then ask the store
 	ring  []entry
 	bytes int
 
@@ -135,6 +153,9 @@ func (f *feed) pushLocked(m chat.Message) {
 	}
 	if i := len(f.ring) - 1 - sharedEntries; i >= 0 {
 		f.ring[i].shared = nil
+	}
+	if e.hides {
+		f.life++ // readers ask the store what they may see
 	}
 	if e.kind == chat.Notice && m.ID > f.membersAt && f.members > 0 {
 		switch e.notice {

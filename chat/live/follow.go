@@ -51,6 +51,7 @@ type line struct {
 	member int64
 	last   int64 // of the log, when the store was last asked
 	first  int64 // the lowest id to be had by this member, then
+	hidden int64 // below it everything is hidden from this member, then
 	queued bool  // in todo
 	gone   bool  // no longer followed
 }
@@ -178,7 +179,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 
 // learn takes over what an answer of the store says of the group.
 func (f *Follower) learn(l *line, info chat.Info) {
-	l.member, l.last, l.first = info.Last, info.Last, info.Visible()
+	l.member, l.last, l.first, l.hidden = info.Last, info.Last, info.Visible(), info.Hidden()
 	if l.feed.observe(info) {
 		f.feeds.repairs.add(l.feed)
 	}

@@ -54,8 +54,8 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	if err != nil {
 		return Plan{}, err
 	}
-	if d.ReplyTo > info.Last {
-		return Plan{}, chat.ErrOutOfRange
+	if low := max(info.Hidden(), 1); d.ReplyTo != 0 && (d.ReplyTo < low || d.ReplyTo > info.Last) {
+		return Plan{}, chat.OutOfRange("reply_to", low, info.Last)
 	}
 	p.Epoch = info.Epoch
 	return p, nil

@@ -164,6 +164,52 @@ var hiddenTests = map[string]func(*world){
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
 		w.equal(w.info("g", "bob").Unread, int64(5))
 	},
+	"edits of what is hidden are served without content": func(w *world) {
+		w.group("g", nil, noHistory)
+		w.say("g", "alice", "secret") // 2
+		w.join("g", "bob", "alice")   // 3
+		w.say("g", "alice", "open")   // 4
+		for _, target := range []int64{2, 4} {
+			a, changes := revision(w, chat.Edit, "alice", target) // 5, 6
+			_, err := w.Revise(w.ctx, a, changes, false)
+			w.ok(err)
+		}
+		for user, served := range map[string][]bool{"bob": {false, true}, "alice": {true, true}} {
+			after := w.pull(user, chat.Pull{Group: "g", From: 5, Limit: 10}).Messages
+			before := w.pull(user, chat.Pull{Group: "g", Before: 7, Limit: 2}).Messages
+			for _, page := range [][]chat.Message{after, before} {
+				w.equal(ids(page), span(5, 6))
+				for i, m := range page {
+					e, stored := decode(w, m), w.entry("g", m.ID)
+					w.equal([]any{e.Body != nil, e.Target, m.Mark}, []any{served[i], int64(2 + 2*i), stored.Mark})
+				}
+			}
+		}
+	},
+	"no reply to what is hidden": func(w *world) {
+		w.group("g", []string{"carl"}, noHistory)
+		w.says("g", "alice", 2)     // 3, 4
+		w.join("g", "bob", "alice") // 5
+		for _, c := range []struct {
+			from string
+			to   int64
+			want error
+		}{{"bob", 4, chat.ErrOutOfRange}, {"bob", 5, nil}, {"alice", 1, nil}, {"carl", 2, nil}, {"carl", 1, chat.ErrOutOfRange}, {"alice", 99, chat.ErrOutOfRange}} {
+			a := text("g", c.from, "x")
+			a.ReplyTo = c.to
+			_, err := w.Append(w.ctx, a)
+			if c.want == nil {
+				w.ok(err)
+			} else {
+				w.fails(err, c.want)
+			}
+		}
+		show := true
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &show}, nil, 1))
+		a := text("g", "bob", "x")
+		a.ReplyTo = 3
+		w.send(a)
+	},
 }
 
 var trimTests = map[string]func(*world){

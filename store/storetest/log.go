@@ -284,7 +284,7 @@ var reviseTests = map[string]func(*world){
 		w.with(func(l *chat.Limits) { l.EditsMax = 2 })
 		w.group("g", nil)
 		w.say("g", "alice", "x")
-		for _, want := range []chat.Code{"", "", chat.CodeOutOfRange} {
+		for _, want := range []chat.Code{"", "", chat.CodeConflict} {
 			a, changes := revision(w, chat.Edit, "alice", 2)
 			_, err := w.Revise(w.ctx, a, changes, false)
 			w.equal(chat.CodeOf(err), want)

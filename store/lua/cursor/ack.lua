@@ -13,7 +13,7 @@ local epoch, visibility, keep, backlog_max, pruned, history =
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
-if tonumber(id) > last then return {'OUTOFRANGE'} end
+if tonumber(id) > last then return {'OUTOFRANGE', 'id', 0, int(last)} end
 
 -- XX: a late ack brings nobody back who has left. GT: of two devices the one ahead counts.
 local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)

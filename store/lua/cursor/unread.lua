@@ -11,7 +11,7 @@ local epoch, visibility, backlog_max, pruned, history =
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
-if id > last then return {'OUTOFRANGE'} end
+if id > last then return {'OUTOFRANGE', 'id', 1, int(last)} end
 local stored = redis.call('ZCARD', msgs)
 local visible = last - stored + 1
 local joined_id = history == '0' and redis.call('ZSCORE', joined, user)

@@ -7,7 +7,7 @@
 -- include: base
 local m = redis.call('HMGET', inbox_base, 'base', 'acked')
 local base, acked = tonumber(m[1] or 0), tonumber(m[2] or 0)
-if seq > base + redis.call('LLEN', inbox) then return {'OUTOFRANGE'} end
+if seq > base + redis.call('LLEN', inbox) then return {'OUTOFRANGE', 'seq', 0, int(base + redis.call('LLEN', inbox))} end
 
 if seq > base then
   redis.call('LTRIM', inbox, int(seq - base), -1)

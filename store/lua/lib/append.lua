@@ -26,7 +26,11 @@ if first_time then
   return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
 end
 if post == 'admins' and not anyone and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN'} end
-if tonumber(reply_to) > tonumber(redis.call('GET', last_id)) then return {'OUTOFRANGE'} end
+if reply_to ~= '0' then
+  local n, low, high = tonumber(reply_to), 1, tonumber(redis.call('GET', last_id))
+  if history == '0' and role then low = tonumber(redis.call('ZSCORE', joined, from)) end
+  if n < low or n > high then return {'OUTOFRANGE', 'reply_to', int(low), int(high)} end
+end
 
 -- A reaction: whether it is there already, and how many have it.
 local one, one_gone, count_old, count_new
