@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"store/script/scripttest": {"store/script"},
 	"chat":                    {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
+	"chat/notify":             {"chat"},
 	"chat/schedule":           {"chat", "chat/schedule/cron"},
 	"chat/live":               {"chat"},
 	"chat/schedule/cron":      {},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/harness":        {"client", "internal/redistest"},
 	"internal/chattest":       {"chat", "internal/redistest", "store", "store/queue"},
 	"internal/backoff":        {},
-	"internal/deliver":        {"internal/backoff", "chat", "internal/egress"},
+	"internal/deliver":        {"internal/backoff", "chat", "chat/notify", "internal/egress"},
 	"store/storetest":         {"chat", "chat/...", "store", "store/queue", "internal/redistest"},
 }
 

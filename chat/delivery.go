@@ -38,7 +38,12 @@ type HookCall struct {
 // HookSender calls addresses outside. It never waits longer than a single request may take.
 type HookSender interface {
 	Webhook(ctx context.Context, call HookCall) Outcome
+	// CheckURL refuses an address that may not be called. The error is for whoever wrote it.
+	CheckURL(url string) error
 }
+
+// AddressBytesMax is the longest address of an endpoint.
+const AddressBytesMax = 2048
 
 // secretPrefix and secretBytes are of Standard Webhooks: 24 to 64 random bytes in base64.
 const (
@@ -46,8 +51,8 @@ const (
 	secretBytes  = 32
 )
 
-// newSecret makes what an endpoint's requests are signed with.
-func newSecret() string {
+// NewSecret makes what an endpoint's requests are signed with.
+func NewSecret() string {
 	b := make([]byte, secretBytes)
 	rand.Read(b) // never fails
 	return secretPrefix + base64.StdEncoding.EncodeToString(b)

@@ -258,7 +258,7 @@ func (s *Service) callHook(ctx context.Context, t HookTask, run TaskRun) error {
 	if !ValidID(t.Webhook) || t.ID == "" {
 		return Invalid("a task names no valid webhook")
 	}
-	if s.opt.Pusher == nil {
+	if s.opt.Sender == nil {
 		return Errorf(CodeUnavailable, "this node delivers nothing")
 	}
 	w, err := s.stores.Webhook(ctx, t.Webhook)
@@ -268,7 +268,7 @@ func (s *Service) callHook(ctx context.Context, t HookTask, run TaskRun) error {
 	if err != nil {
 		return err
 	}
-	out := s.opt.Pusher.Webhook(ctx, HookCall{URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
+	out := s.opt.Sender.Webhook(ctx, HookCall{URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
 	switch {
 	case out.Verdict == Delivered:
 		return nil

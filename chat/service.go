@@ -15,8 +15,7 @@ type Options struct {
 	Log    *slog.Logger
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
 
-	NotifyDelay time.Duration // from a new message to the look at who is to be told of it
-	Pusher      Pusher        // reaches devices; nil: nothing is delivered
+	Sender HookSender // calls webhooks; nil: nothing is delivered
 }
 
 // DirectPolicy says whose inbox one may write to.
@@ -88,9 +87,7 @@ type Service struct {
 	hints  *hints
 	known  *known
 
-	presence *presence
-	pushKey  pushKey
-	hooks    hookList
+	hooks hookList
 }
 
 // New makes a Service over stores. Its loops run in Run.
@@ -107,7 +104,7 @@ func New(stores Stores, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	return &Service{stores: stores, opt: opt, hints: newHints(), known: newKnown(), presence: newPresence()}
+	return &Service{stores: stores, opt: opt, hints: newHints(), known: newKnown()}
 }
 
 // Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.

@@ -281,11 +281,6 @@ type Stores interface {
 	CleanupStore
 	TaskStore
 	WebhookStore
-	DeviceStore
-	LevelStore
-	NotifyStore
-	PresenceStore
-	PushKeyStore
 	// Sync returns when all that was acknowledged before is on the disk of the store, as far as it can tell.
 	Sync(ctx context.Context) error
 	// Ping tells whether the store answers.

@@ -123,15 +123,15 @@ func (s *Service) newWebhook(by Caller, d WebhookDraft) (Webhook, error) {
 	if d.URL == "" {
 		return Webhook{}, Invalid("url: missing")
 	}
-	if len(d.URL) > addressBytesMax {
-		return Webhook{}, Invalid("url: at most %d bytes", addressBytesMax)
+	if len(d.URL) > AddressBytesMax {
+		return Webhook{}, Invalid("url: at most %d bytes", AddressBytesMax)
 	}
-	if s.opt.Pusher != nil {
-		if err := s.opt.Pusher.CheckAddress(DeviceWebhook, d.URL); err != nil {
+	if s.opt.Sender != nil {
+		if err := s.opt.Sender.CheckURL(d.URL); err != nil {
 			return Webhook{}, Invalid("url: %s", err.Error())
 		}
 	}
-	w := Webhook{ID: NewID(""), URL: d.URL, Secrets: []WebhookSecret{{Secret: newSecret()}}, CreatedAt: TimeMs(s.opt.Now())}
+	w := Webhook{ID: NewID(""), URL: d.URL, Secrets: []WebhookSecret{{Secret: NewSecret()}}, CreatedAt: TimeMs(s.opt.Now())}
 	if d.Key != "" {
 		if err := CheckKey("Idempotency-Key", d.Key); err != nil {
 			return Webhook{}, err
@@ -227,7 +227,7 @@ func (s *Service) RotateWebhook(ctx context.Context, by Caller, id string) (Webh
 		until := TimeMs(now + secretOverlap.Milliseconds())
 		w.Secrets[0].Until = &until
 		w.Secrets = slices.DeleteFunc(w.Secrets, func(secret WebhookSecret) bool { return secret.Until.UnixMilli() <= now })
-		w.Secrets = append([]WebhookSecret{{Secret: newSecret()}}, w.Secrets[:min(len(w.Secrets), webhookSecretsMax-1)]...)
+		w.Secrets = append([]WebhookSecret{{Secret: NewSecret()}}, w.Secrets[:min(len(w.Secrets), webhookSecretsMax-1)]...)
 	})
 	if err != nil {
 		return WebhookView{}, err

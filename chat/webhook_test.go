@@ -32,7 +32,7 @@ func newHookBench(t *testing.T) *hookBench {
 	sender := deliver.New(deliver.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(sender.Close)
 	b := &hookBench{newBench(t, func(o *chat.Options) {
-		o.Pusher = sender
+		o.Sender = sender
 		o.Now = func() int64 { return time.Now().UnixMilli() }
 	})}
 	b.work()

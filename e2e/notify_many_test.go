@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
@@ -122,7 +123,7 @@ func equip(ctx context.Context, t *testing.T, direct *store.Store, node *harness
 		if i >= manyBrowsers {
 			secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(user, 4)))
 			receiver.Trust(user, secret)
-			_, _, err := direct.PutDevice(ctx, user, chat.Device{ID: "d", Kind: chat.DeviceWebhook, Address: receiver.Hook(user), Secret: secret})
+			_, _, err := direct.PutDevice(ctx, user, notify.Device{ID: "d", Kind: notify.DeviceWebhook, Address: receiver.Hook(user), Secret: secret})
 			return err
 		}
 		browser, err := harness.NewBrowser()

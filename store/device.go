@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 )
 
 var (
@@ -20,23 +21,23 @@ var (
 )
 
 // PutDevice registers a device, or changes where it leads.
-func (s *Store) PutDevice(ctx context.Context, user string, d chat.Device) (chat.Device, bool, error) {
+func (s *Store) PutDevice(ctx context.Context, user string, d notify.Device) (notify.Device, bool, error) {
 	rest, err := json.Marshal(d)
 	if err != nil {
-		return chat.Device{}, false, broke("device_put", err)
+		return notify.Device{}, false, broke("device_put", err)
 	}
 	r, err := s.runSafe(ctx, devicePutScript.On(s.keys.user(user)).Arg("user", user).Arg("id", d.ID).
 		Arg("created_ms", d.CreatedAt.UnixMilli()).Arg("kind", string(d.Kind)).Arg("secret", orDash(d.Secret)).Arg("rest", rest).
 		Arg("devices_max", s.limits.UserDevicesMax))
 	if err != nil {
-		return chat.Device{}, false, err
+		return notify.Device{}, false, err
 	}
 	kept, err := decodeDevice(d.ID, r.text(2))
 	return kept, r.number(1) == 1, err
 }
 
 // encodeDevice is a device as device/put.lua keeps it.
-func encodeDevice(d chat.Device) (string, error) {
+func encodeDevice(d notify.Device) (string, error) {
 	rest, err := json.Marshal(d)
 	if err != nil {
 		return "", broke("device", err)
@@ -44,18 +45,18 @@ func encodeDevice(d chat.Device) (string, error) {
 	return fmt.Sprintf("%d %s %s %s", d.CreatedAt.UnixMilli(), d.Kind, orDash(d.Secret), rest), nil
 }
 
-func decodeDevice(id, stored string) (chat.Device, error) {
+func decodeDevice(id, stored string) (notify.Device, error) {
 	fields := strings.SplitN(stored, " ", 4)
 	if len(fields) != 4 {
-		return chat.Device{}, broke("device", fmt.Errorf("device %s cannot be read", id))
+		return notify.Device{}, broke("device", fmt.Errorf("device %s cannot be read", id))
 	}
-	d := chat.Device{}
+	d := notify.Device{}
 	if err := json.Unmarshal([]byte(fields[3]), &d); err != nil {
-		return chat.Device{}, broke("device", fmt.Errorf("device %s cannot be read: %w", id, err))
+		return notify.Device{}, broke("device", fmt.Errorf("device %s cannot be read: %w", id, err))
 	}
 	ms, err := strconv.ParseInt(fields[0], 10, 64)
 	if err != nil {
-		return chat.Device{}, broke("device", fmt.Errorf("device %s has no time: %w", id, err))
+		return notify.Device{}, broke("device", fmt.Errorf("device %s has no time: %w", id, err))
 	}
 	d.ID, d.CreatedAt = id, chat.TimeMs(ms)
 	if fields[2] != "-" {
@@ -72,7 +73,7 @@ func orDash(text string) string {
 }
 
 // DropDevice removes a device; where is is given, only while it is still the same.
-func (s *Store) DropDevice(ctx context.Context, user, id string, is *chat.Device) error {
+func (s *Store) DropDevice(ctx context.Context, user, id string, is *notify.Device) error {
 	text := ""
 	if is != nil {
 		var err error
@@ -85,8 +86,8 @@ func (s *Store) DropDevice(ctx context.Context, user, id string, is *chat.Device
 }
 
 // Devices reads the devices of each user.
-func (s *Store) Devices(ctx context.Context, users []string) ([][]chat.Device, error) {
-	all := make([][]chat.Device, 0, len(users))
+func (s *Store) Devices(ctx context.Context, users []string) ([][]notify.Device, error) {
+	all := make([][]notify.Device, 0, len(users))
 	for chunk := range slices.Chunk(users, pipelineMax) {
 		var found []*redis.MapStringStringCmd
 		err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -99,7 +100,7 @@ func (s *Store) Devices(ctx context.Context, users []string) ([][]chat.Device, e
 			return nil, err
 		}
 		for _, cmd := range found {
-			devices := make([]chat.Device, 0, len(cmd.Val()))
+			devices := make([]notify.Device, 0, len(cmd.Val()))
 			for id, stored := range cmd.Val() {
 				d, err := decodeDevice(id, stored)
 				if err != nil {
@@ -114,7 +115,7 @@ func (s *Store) Devices(ctx context.Context, users []string) ([][]chat.Device, e
 }
 
 // Reach reads one device and whether its user is away, in one round trip.
-func (s *Store) Reach(ctx context.Context, user, id string) (d chat.Device, away bool, err error) {
+func (s *Store) Reach(ctx context.Context, user, id string) (d notify.Device, away bool, err error) {
 	var stored *redis.StringCmd
 	var state *redis.Cmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -122,14 +123,14 @@ func (s *Store) Reach(ctx context.Context, user, id string) (d chat.Device, away
 		state = queueCall(ctx, pipe, awayCall(s.keys.home(user), []string{user}))
 	})
 	if err != nil {
-		return chat.Device{}, false, err
+		return notify.Device{}, false, err
 	}
 	r, err := asReply(awayScript.Name, state.Val())
 	if err != nil {
-		return chat.Device{}, false, err
+		return notify.Device{}, false, err
 	}
 	if stored.Val() == "" {
-		return chat.Device{}, r.number(2) == 0, nil
+		return notify.Device{}, r.number(2) == 0, nil
 	}
 	d, err = decodeDevice(id, stored.Val())
 	return d, r.number(2) == 0, err

@@ -9,7 +9,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 )
+
+var _ notify.Store = (*Store)(nil)
 
 var (
 	wantNotifyScript  = newScript("notify/want", partNames)
@@ -41,7 +44,7 @@ func (s *Store) PushKey(ctx context.Context, candidate string) (string, error) {
 }
 
 // SetLevel sets what a member is told of.
-func (s *Store) SetLevel(ctx context.Context, group, user string, set chat.NotifySetting) error {
+func (s *Store) SetLevel(ctx context.Context, group, user string, set notify.Setting) error {
 	k := s.keys.group(group)
 	until := int64(0)
 	if set.Until != nil {
@@ -52,13 +55,13 @@ func (s *Store) SetLevel(ctx context.Context, group, user string, set chat.Notif
 }
 
 // Level reads what a member is told of, as it was set.
-func (s *Store) Level(ctx context.Context, group, user string) (chat.NotifySetting, error) {
+func (s *Store) Level(ctx context.Context, group, user string) (notify.Setting, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, levelOfScript.On(k).Arg("user", user))
 	if err != nil {
-		return chat.NotifySetting{}, err
+		return notify.Setting{}, err
 	}
-	set := chat.NotifySetting{Level: chat.NotifyLevel(r.text(1))}
+	set := notify.Setting{Level: notify.Level(r.text(1))}
 	if ms := r.number(2); ms > 0 {
 		until := chat.TimeMs(ms)
 		set.Until = &until
@@ -103,7 +106,7 @@ func (s *Store) InboxTold(ctx context.Context, user string) (int64, error) {
 }
 
 // TellInbox notes that user is told of the inbox up to t.Last and enqueues t in the same step.
-func (s *Store) TellInbox(ctx context.Context, user string, t chat.TellTask) error {
+func (s *Store) TellInbox(ctx context.Context, user string, t notify.DispatchTask) error {
 	payload, err := json.Marshal(t)
 	if err != nil {
 		return broke(notifyInboxScript.Name, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/script"
@@ -35,13 +36,13 @@ var luaTasks = map[string]struct {
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},
 	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}`, chat.TaskEnded, chat.PriorityNormal,
 		&chat.EndedTask{}, nil},
-	"enqueue_notify": {"log", `id, 'e', 5, 1`, chat.TaskNotify, chat.PriorityNormal, &chat.NotifyTask{}, []string{"Again"}},
+	"enqueue_notify": {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
 	"enqueue_events": {"log", `id, 'e', 1`, chat.TaskEvents, chat.PriorityNormal, &chat.GroupTask{}, nil},
-	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, chat.TaskNotifyInbox, chat.PriorityLow, &chat.InboxTask{},
+	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},
 	"enqueue_deliveries": {"deliver", `id, 'g', 'e', 7, 'high', {delivery_to('bob', 3, 2, '6'), delivery_to('eve', 1, 1, '6')}, 1`,
-		chat.TaskTell, chat.PriorityHigh, &chat.TellTask{}, nil},
-	"enqueue_inbox_deliveries": {"deliver", `id, 'low', '{}', 1`, chat.TaskTell, chat.PriorityLow, nil, nil},
+		notify.TaskDispatch, chat.PriorityHigh, &notify.DispatchTask{}, nil},
+	"enqueue_inbox_deliveries": {"deliver", `id, 'low', '{}', 1`, notify.TaskDispatch, chat.PriorityLow, nil, nil},
 	"enqueue_delivery":         {"webhook", `core, id, '{}', 1`, chat.TaskHook, chat.PriorityNormal, nil, nil},
 	"enqueue_webhooks":         {"webhook", `core, id, 7, 1`, chat.TaskWebhooks, chat.PriorityHigh, &chat.WebhooksTask{}, nil},
 	"enqueue_occurrence":       {"schedule", `'3', 5, 1`, schedule.TaskFire, chat.PriorityHigh, &schedule.FireTask{}, nil},

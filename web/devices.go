@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
 
 // ListDevices serves GET /v1/devices.
 func (s *Server) ListDevices(ctx context.Context, _ api.ListDevicesRequestObject) (api.ListDevicesResponseObject, error) {
-	devices, err := s.service.Devices(ctx, callerOf(ctx))
+	devices, err := s.notifications.Devices(ctx, callerOf(ctx))
 	return api.ListDevices200JSONResponse{Devices: orEmpty(devices)}, err
 }
 
@@ -20,11 +21,11 @@ func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (a
 	if b == nil {
 		return nil, errNoBody
 	}
-	draft := chat.DeviceDraft{Kind: b.Kind, Endpoint: deref(b.Endpoint), URL: deref(b.Url)}
+	draft := notify.DeviceDraft{Kind: b.Kind, Endpoint: deref(b.Endpoint), URL: deref(b.Url)}
 	if b.Keys != nil {
 		draft.P256dh, draft.Auth = b.Keys.P256dh, b.Keys.Auth
 	}
-	device, created, err := s.service.PutDevice(ctx, callerOf(ctx), r.Device, draft)
+	device, created, err := s.notifications.PutDevice(ctx, callerOf(ctx), r.Device, draft)
 	if created {
 		return api.PutDevice201JSONResponse(device), err
 	}
@@ -33,13 +34,13 @@ func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (a
 
 // GetDevice serves GET /v1/devices/{device}.
 func (s *Server) GetDevice(ctx context.Context, r api.GetDeviceRequestObject) (api.GetDeviceResponseObject, error) {
-	device, err := s.service.Device(ctx, callerOf(ctx), r.Device)
+	device, err := s.notifications.Device(ctx, callerOf(ctx), r.Device)
 	return api.GetDevice200JSONResponse(device), err
 }
 
 // DeleteDevice serves DELETE /v1/devices/{device}.
 func (s *Server) DeleteDevice(ctx context.Context, r api.DeleteDeviceRequestObject) (api.DeleteDeviceResponseObject, error) {
-	return api.DeleteDevice204Response{}, s.service.DropDevice(ctx, callerOf(ctx), r.Device)
+	return api.DeleteDevice204Response{}, s.notifications.DropDevice(ctx, callerOf(ctx), r.Device)
 }
 
 // PutNotify serves PUT /v1/groups/{group}/notify.
@@ -47,7 +48,7 @@ func (s *Server) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (a
 	if r.Body == nil {
 		return nil, errNoBody
 	}
-	set := chat.NotifySetting{Level: r.Body.Level}
+	set := notify.Setting{Level: r.Body.Level}
 	until, err := wire.Instant("until", r.Body.Until)
 	if err != nil {
 		return nil, err
@@ -56,18 +57,18 @@ func (s *Server) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (a
 		at := chat.TimeMs(until.UnixMilli())
 		set.Until = &at
 	}
-	set, err = s.service.SetNotify(ctx, callerOf(ctx), r.Group, set)
+	set, err = s.notifications.SetLevel(ctx, callerOf(ctx), r.Group, set)
 	return api.PutNotify200JSONResponse(set), err
 }
 
 // GetNotify serves GET /v1/groups/{group}/notify.
 func (s *Server) GetNotify(ctx context.Context, r api.GetNotifyRequestObject) (api.GetNotifyResponseObject, error) {
-	set, err := s.service.Notify(ctx, callerOf(ctx), r.Group)
+	set, err := s.notifications.Level(ctx, callerOf(ctx), r.Group)
 	return api.GetNotify200JSONResponse(set), err
 }
 
 // GetPushKey serves GET /v1/push/key.
 func (s *Server) GetPushKey(ctx context.Context, _ api.GetPushKeyRequestObject) (api.GetPushKeyResponseObject, error) {
-	key, err := s.service.PushKey(ctx)
+	key, err := s.notifications.PushKey(ctx)
 	return api.GetPushKey200JSONResponse{Key: key}, err
 }

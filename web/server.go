@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
@@ -47,6 +48,7 @@ type Services struct {
 	Live          *live.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service
+	Notifications *notify.Service
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -55,6 +57,7 @@ type Server struct {
 	live          *live.Service
 	schedules     *schedule.Service
 	announcements *announce.Service
+	notifications *notify.Service
 
 	verify  auth.Verify
 	opt     Options
@@ -82,7 +85,8 @@ func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
+		notifications: services.Notifications,
+		verify:        verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {
 		s.origins[o] = true

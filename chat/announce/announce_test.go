@@ -9,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/internal/chattest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // bench is a service for announcements on a core.
 type bench struct {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/chattest"
@@ -16,6 +18,8 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/queue"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // bench is a service for schedules on a core.
 type bench struct {

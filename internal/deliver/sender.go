@@ -45,6 +45,12 @@ func New(opt Options) *Sender {
 // Close gives the connections free that are kept for later requests.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
+// CheckURL refuses an address that may not be called.
+func (s *Sender) CheckURL(url string) error {
+	_, err := egress.CheckURL(url, s.allow)
+	return err
+}
+
 // Webhook calls an address as Standard Webhooks says.
 func (s *Sender) Webhook(ctx context.Context, c chat.HookCall) chat.Outcome {
 	now := time.Now()

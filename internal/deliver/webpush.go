@@ -10,6 +10,7 @@ import (
 	webpush "github.com/SherClockHolmes/webpush-go"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/internal/egress"
 )
 
@@ -25,7 +26,7 @@ const webPushBytesMax = 4096 - 86 - 16 - 1
 var errNoService = errors.New("not an address of a push service")
 
 // WebPush sends a message to a browser's push service, encrypted so that only the browser can read it.
-func (s *Sender) WebPush(ctx context.Context, p chat.WebPush) chat.Outcome {
+func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) chat.Outcome {
 	if len(p.Body) > webPushBytesMax {
 		return chat.Outcome{Verdict: chat.Failed, Cause: "the message is too long for web push"}
 	}
@@ -64,11 +65,11 @@ func urgencyOf(p chat.Priority) webpush.Urgency {
 	return webpush.UrgencyNormal
 }
 
-// CheckAddress refuses an address that no device of this kind can have. Web push goes to the known services of browsers, and
-// to allowed networks: by plain http nothing else can be reached, whatever the name.
-func (s *Sender) CheckAddress(kind chat.DeviceKind, address string) error {
+// CheckEndpoint refuses what is no address of a push service. Web push goes to the known services of browsers, and to
+// allowed networks: by plain http nothing else can be reached, whatever the name.
+func (s *Sender) CheckEndpoint(address string) error {
 	u, err := egress.CheckURL(address, s.allow)
-	if err != nil || kind != chat.DeviceWebPush {
+	if err != nil {
 		return err
 	}
 	if u.Scheme == "http" || IsPushService(u.Hostname()) {

@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/internal/harness"
 )
 
-func pushKey(t *testing.T) chat.PushKey {
+func pushKey(t *testing.T) notify.PushKey {
 	t.Helper()
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.PushKey{Private: base64.RawURLEncoding.EncodeToString(key.Bytes()),
+	return notify.PushKey{Private: base64.RawURLEncoding.EncodeToString(key.Bytes()),
 		Public: base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())}
 }
 
@@ -53,8 +54,8 @@ func TestWebPushIsReadByTheBrowserAlone(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer receiver.Close()
-	p := chat.WebPush{Key: key, Topic: "topic", Urgency: chat.PriorityHigh, TTL: time.Hour,
-		Device: chat.Device{Kind: chat.DeviceWebPush, Address: receiver.URL + "/push", P256dh: browser.P256dh(), Auth: browser.Auth()}}
+	p := notify.WebPush{Key: key, Topic: "topic", Urgency: chat.PriorityHigh, TTL: time.Hour,
+		Device: notify.Device{Kind: notify.DeviceWebPush, Address: receiver.URL + "/push", P256dh: browser.P256dh(), Auth: browser.Auth()}}
 	s := localSender(t)
 	for _, length := range []int{0, 1, 2000, webPushBytesMax} {
 		p.Body = bytes.Repeat([]byte("x"), length)
@@ -87,13 +88,13 @@ func TestWebPushThatCannotBe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := chat.WebPush{Key: pushKey(t), Body: []byte("x"), Device: chat.Device{Address: receiver.URL, P256dh: browser.P256dh(), Auth: browser.Auth()}}
-	for name, change := range map[string]func(*chat.WebPush){
-		"too long":    func(p *chat.WebPush) { p.Body = make([]byte, webPushBytesMax+1) },
-		"no point":    func(p *chat.WebPush) { p.Device.P256dh = strings.Repeat("A", 87) },
-		"no base64":   func(p *chat.WebPush) { p.Device.Auth = "!" },
-		"no URL":      func(p *chat.WebPush) { p.Device.Address = "http://[" },
-		"private now": func(p *chat.WebPush) { p.Device.Address = "http://10.0.0.1/" },
+	good := notify.WebPush{Key: pushKey(t), Body: []byte("x"), Device: notify.Device{Address: receiver.URL, P256dh: browser.P256dh(), Auth: browser.Auth()}}
+	for name, change := range map[string]func(*notify.WebPush){
+		"too long":    func(p *notify.WebPush) { p.Body = make([]byte, webPushBytesMax+1) },
+		"no point":    func(p *notify.WebPush) { p.Device.P256dh = strings.Repeat("A", 87) },
+		"no base64":   func(p *notify.WebPush) { p.Device.Auth = "!" },
+		"no URL":      func(p *notify.WebPush) { p.Device.Address = "http://[" },
+		"private now": func(p *notify.WebPush) { p.Device.Address = "http://10.0.0.1/" },
 	} {
 		p := good
 		change(&p)
@@ -109,36 +110,36 @@ func TestAddressesOfDevices(t *testing.T) {
 	t.Cleanup(private.Close)
 	t.Cleanup(public.Close)
 	for _, c := range []struct {
-		kind            chat.DeviceKind
+		check           func(*Sender, string) error
 		address         string
 		public, private bool
 	}{
-		{chat.DeviceWebPush, "https://fcm.googleapis.com/fcm/send/x", true, true},
-		{chat.DeviceWebPush, "https://updates.push.services.mozilla.com/wpush/v2/x", true, true},
-		{chat.DeviceWebPush, "https://wns2-par02p.notify.windows.com/w/?token=x", true, true},
-		{chat.DeviceWebPush, "https://web.push.apple.com/x", true, true},
-		{chat.DeviceWebPush, "https://example.com/x", false, false},
-		{chat.DeviceWebPush, "https://fcm.googleapis.com.example.com/x", false, false},
-		{chat.DeviceWebPush, "https://evilpush.apple.com.example.com/x", false, false},
-		{chat.DeviceWebPush, "https://fcm.googleapis.com@127.0.0.1/x", false, false},
-		{chat.DeviceWebPush, "http://fcm.googleapis.com/x", false, true}, // plain http reaches allowed networks alone
-		{chat.DeviceWebPush, "http://127.0.0.1:8080/x", false, true},
-		{chat.DeviceWebPush, "https://127.0.0.1:8080/x", false, true},
-		{chat.DeviceWebPush, "http://localhost:8080/x", false, true},
-		{chat.DeviceWebPush, "http://10.0.0.1/x", false, false},
-		{chat.DeviceWebhook, "https://example.com/x", true, true},
-		{chat.DeviceWebhook, "http://example.com/x", false, true},
-		{chat.DeviceWebhook, "http://127.0.0.1/x", false, true},
-		{chat.DeviceWebhook, "https://127.0.0.1/x", false, true},
-		{chat.DeviceWebhook, "https://169.254.169.254/latest", false, false},
-		{chat.DeviceWebhook, "ftp://example.com/x", false, false},
-		{chat.DeviceWebhook, "x", false, false},
+		{(*Sender).CheckEndpoint, "https://fcm.googleapis.com/fcm/send/x", true, true},
+		{(*Sender).CheckEndpoint, "https://updates.push.services.mozilla.com/wpush/v2/x", true, true},
+		{(*Sender).CheckEndpoint, "https://wns2-par02p.notify.windows.com/w/?token=x", true, true},
+		{(*Sender).CheckEndpoint, "https://web.push.apple.com/x", true, true},
+		{(*Sender).CheckEndpoint, "https://example.com/x", false, false},
+		{(*Sender).CheckEndpoint, "https://fcm.googleapis.com.example.com/x", false, false},
+		{(*Sender).CheckEndpoint, "https://evilpush.apple.com.example.com/x", false, false},
+		{(*Sender).CheckEndpoint, "https://fcm.googleapis.com@127.0.0.1/x", false, false},
+		{(*Sender).CheckEndpoint, "http://fcm.googleapis.com/x", false, true}, // plain http reaches allowed networks alone
+		{(*Sender).CheckEndpoint, "http://127.0.0.1:8080/x", false, true},
+		{(*Sender).CheckEndpoint, "https://127.0.0.1:8080/x", false, true},
+		{(*Sender).CheckEndpoint, "http://localhost:8080/x", false, true},
+		{(*Sender).CheckEndpoint, "http://10.0.0.1/x", false, false},
+		{(*Sender).CheckURL, "https://example.com/x", true, true},
+		{(*Sender).CheckURL, "http://example.com/x", false, true},
+		{(*Sender).CheckURL, "http://127.0.0.1/x", false, true},
+		{(*Sender).CheckURL, "https://127.0.0.1/x", false, true},
+		{(*Sender).CheckURL, "https://169.254.169.254/latest", false, false},
+		{(*Sender).CheckURL, "ftp://example.com/x", false, false},
+		{(*Sender).CheckURL, "x", false, false},
 	} {
-		if err := public.CheckAddress(c.kind, c.address); (err == nil) != c.public {
-			t.Errorf("%s %s: got %v, want allowed %v", c.kind, c.address, err, c.public)
+		if err := c.check(public, c.address); (err == nil) != c.public {
+			t.Errorf("%s: got %v, want allowed %v", c.address, err, c.public)
 		}
-		if err := private.CheckAddress(c.kind, c.address); (err == nil) != c.private {
-			t.Errorf("%s %s with an allowed network: got %v, want allowed %v", c.kind, c.address, err, c.private)
+		if err := c.check(private, c.address); (err == nil) != c.private {
+			t.Errorf("%s with an allowed network: got %v, want allowed %v", c.address, err, c.private)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/static"
@@ -122,16 +123,21 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 // openServices makes the parts of the domain, each over the core.
 func (n *Node) openServices() {
 	core := chat.New(n.store, chat.Options{
-		Limits: n.set.limits, Direct: n.set.direct, Log: n.log, NotifyDelay: n.set.notifyDelay, Pusher: n.sender,
+		Limits: n.set.limits, Direct: n.set.direct, Log: n.log, Sender: n.sender,
 	})
 	n.services = web.Services{
-		Chat: core, Live: live.New(core, n.store),
-		Schedules: schedule.New(core, n.store), Announcements: announce.New(core, n.store),
+		Chat:          core,
+		Live:          live.New(core, n.store),
+		Schedules:     schedule.New(core, n.store),
+		Announcements: announce.New(core, n.store),
+		Notifications: notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender}),
 	}
 }
 
 func (n *Node) openWeb() (err error) {
-	services := ws.Services{Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules}
+	services := ws.Services{
+		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
+	}
 	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
@@ -173,10 +179,11 @@ func (n *Node) Run(ctx context.Context) error {
 	defer stopLoops()
 	work, stopWork := context.WithCancel(loops)
 	defer stopWork()
-	failed := make(chan error, 5)
+	failed := make(chan error, 8) // more than there are to fail
 	var background, working, serving sync.WaitGroup
 	background.Go(func() { report(loops, failed, "the core", n.services.Chat.Run(loops)) })
 	background.Go(func() { report(loops, failed, "the live part", n.services.Live.Run(loops)) })
+	background.Go(func() { report(loops, failed, "presence", n.services.Notifications.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })

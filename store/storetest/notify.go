@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/store/queue"
 )
 
-func hookDevice(id, url string) chat.Device {
-	return chat.Device{ID: id, Kind: chat.DeviceWebhook, Address: url, Secret: "whsec_" + id, CreatedAt: chat.TimeMs(1000)}
+func hookDevice(id, url string) notify.Device {
+	return notify.Device{ID: id, Kind: notify.DeviceWebhook, Address: url, Secret: "whsec_" + id, CreatedAt: chat.TimeMs(1000)}
 }
 
 func (w *world) device(user, id string) {
@@ -51,11 +52,11 @@ func (w *world) takeTasks(kind string) []queue.Info {
 	return taken
 }
 
-func (w *world) tells() []chat.TellTask {
+func (w *world) tells() []notify.DispatchTask {
 	w.Helper()
-	var tells []chat.TellTask
-	for _, t := range w.takeTasks(chat.TaskTell) {
-		var tell chat.TellTask
+	var tells []notify.DispatchTask
+	for _, t := range w.takeTasks(notify.TaskDispatch) {
+		var tell notify.DispatchTask
 		w.ok(json.Unmarshal(t.Payload, &tell))
 		w.equal(t.Priority.String(), string(tell.Priority))
 		if tell.AtMs == 0 {
@@ -64,7 +65,7 @@ func (w *world) tells() []chat.TellTask {
 		tell.AtMs = 0
 		tells = append(tells, tell)
 	}
-	slices.SortFunc(tells, func(a, b chat.TellTask) int { return cmp.Compare(a.Priority, b.Priority) })
+	slices.SortFunc(tells, func(a, b notify.DispatchTask) int { return cmp.Compare(a.Priority, b.Priority) })
 	return tells
 }
 
@@ -83,22 +84,22 @@ var deviceTests = map[string]func(*world){
 		moved.Secret, moved.CreatedAt = d.Secret, d.CreatedAt
 		w.equal([]any{kept, created}, []any{moved, false})
 
-		push := chat.Device{ID: "phone", Kind: chat.DeviceWebPush, Address: "https://push", P256dh: "p", Auth: "a", CreatedAt: chat.TimeMs(7)}
+		push := notify.Device{ID: "phone", Kind: notify.DeviceWebPush, Address: "https://push", P256dh: "p", Auth: "a", CreatedAt: chat.TimeMs(7)}
 		kept, created, err = w.PutDevice(w.ctx, "bob", push)
 		w.ok(err)
 		w.equal([]any{kept, created}, []any{push, true})
 		w.device("bob", "tablet")
 		all, err := w.Devices(w.ctx, []string{"alice", "bob"})
 		w.ok(err)
-		slices.SortFunc(all[1], func(a, b chat.Device) int { return cmp.Compare(a.ID, b.ID) })
-		w.equal(all, [][]chat.Device{{}, {push, hookDevice("tablet", "https://example.com/tablet")}})
+		slices.SortFunc(all[1], func(a, b notify.Device) int { return cmp.Compare(a.ID, b.ID) })
+		w.equal(all, [][]notify.Device{{}, {push, hookDevice("tablet", "https://example.com/tablet")}})
 
 		got, away, err := w.Reach(w.ctx, "bob", "phone")
 		w.ok(err)
 		w.equal([]any{got, away}, []any{push, true})
 		got, _, err = w.Reach(w.ctx, "bob", "none")
 		w.ok(err)
-		w.equal(got, chat.Device{})
+		w.equal(got, notify.Device{})
 
 		w.ok(w.DropDevice(w.ctx, "bob", "phone", &moved)) // it is another one by now
 		got, _, err = w.Reach(w.ctx, "bob", "phone")
@@ -185,16 +186,16 @@ var notifyTests = map[string]func(*world){
 	"a new message makes the fan-out": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.say("g", "alice", "nobody wants to know")
-		w.equal(len(w.takeTasks(chat.TaskNotify)), 0)
+		w.equal(len(w.takeTasks(notify.TaskFanOut)), 0)
 		w.ok(w.WantNotify(w.ctx, time.Hour, true)) // there is nothing to change
 		w.say("g", "alice", "nobody wants to know")
-		w.equal(len(w.takeTasks(chat.TaskNotify)), 0)
+		w.equal(len(w.takeTasks(notify.TaskFanOut)), 0)
 
 		w.ok(w.WantNotify(w.ctx, 5*time.Millisecond, false))
 		w.ok(w.WantNotify(w.ctx, 0, true))
 		w.say("g", "alice", "one")
 		w.say("g", "alice", "two")
-		got := w.takeTasks(chat.TaskNotify)
+		got := w.takeTasks(notify.TaskFanOut)
 		w.equal([]any{len(got), got[0].Priority, string(got[0].Payload)},
 			[]any{1, queue.Normal, fmt.Sprintf(`{"group":"g","epoch":"%s"}`, w.info("g", "bob").Epoch)})
 		w.say("g", "alice", "three")
@@ -203,11 +204,11 @@ var notifyTests = map[string]func(*world){
 		w.ok(err)
 		w.group("g", []string{"bob"}) // the task of its last life still waits, and is of no use to this one
 		w.say("g", "alice", "four")
-		w.equal(len(w.takeTasks(chat.TaskNotify)), 2)
+		w.equal(len(w.takeTasks(notify.TaskFanOut)), 2)
 		a := text("g", "alice", "")
 		a.Kind, a.Target, a.Emoji = chat.Reaction, 3, "+"
 		w.send(a)
-		w.equal(len(w.takeTasks(chat.TaskNotify)), 0) // nothing is unread that was not
+		w.equal(len(w.takeTasks(notify.TaskFanOut)), 0) // nothing is unread that was not
 	},
 	"who is behind": func(w *world) {
 		w.group("g", []string{"bob", "carl", "dora"})
@@ -249,7 +250,7 @@ var notifyTests = map[string]func(*world){
 	"who is told": func(w *world) {
 		w.group("g", []string{"bob", "carl", "dora", "erin"})
 		epoch := w.info("g", "alice").Epoch
-		tell := func(users ...string) []chat.TellTask {
+		tell := func(users ...string) []notify.DispatchTask {
 			w.Helper()
 			w.ok(w.TellUsers(w.ctx, "g", epoch, users))
 			return w.tells()
@@ -259,11 +260,11 @@ var notifyTests = map[string]func(*world){
 		first := w.say("g", "alice", "one")
 		w.say("g", "bob", "two")
 		last := w.send(mentioning("g", "alice", "carl")).ID
-		w.ok(w.SetLevel(w.ctx, "g", "dora", chat.NotifySetting{Level: chat.NotifyNone}))
-		w.ok(w.SetLevel(w.ctx, "g", "erin", chat.NotifySetting{Level: chat.NotifyMentions}))
-		w.equal(tell("alice", "bob", "carl", "dora", "erin", "nobody"), []chat.TellTask{
-			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityHigh, Users: []chat.Told{{User: "carl", Count: 3, Mentions: 1, Show: last}}},
-			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityNormal, Users: []chat.Told{
+		w.ok(w.SetLevel(w.ctx, "g", "dora", notify.Setting{Level: notify.None}))
+		w.ok(w.SetLevel(w.ctx, "g", "erin", notify.Setting{Level: notify.Mentions}))
+		w.equal(tell("alice", "bob", "carl", "dora", "erin", "nobody"), []notify.DispatchTask{
+			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "carl", Count: 3, Mentions: 1, Show: last}}},
+			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityNormal, Users: []notify.Recipient{
 				{User: "alice", Count: 1, Show: last - 1}, {User: "bob", Count: 2, Show: last}}},
 		})
 		w.equal(len(tell("alice", "bob", "carl", "dora", "erin")), 0) // everyone was told
@@ -272,11 +273,11 @@ var notifyTests = map[string]func(*world){
 		w.markRead("g", "bob", first)
 		next := w.send(mentioning("g", "carl", "erin")).ID
 		past, future := chat.TimeMs(1), chat.TimeMs(time.Now().Add(time.Hour).UnixMilli())
-		w.ok(w.SetLevel(w.ctx, "g", "dora", chat.NotifySetting{Level: chat.NotifyNone, Until: &past}))
-		w.ok(w.SetLevel(w.ctx, "g", "bob", chat.NotifySetting{Level: chat.NotifyNone, Until: &future}))
-		w.equal(tell("alice", "bob", "carl", "dora", "erin"), []chat.TellTask{
-			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityHigh, Users: []chat.Told{{User: "erin", Count: 4, Mentions: 1, Show: next}}},
-			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityNormal, Users: []chat.Told{
+		w.ok(w.SetLevel(w.ctx, "g", "dora", notify.Setting{Level: notify.None, Until: &past}))
+		w.ok(w.SetLevel(w.ctx, "g", "bob", notify.Setting{Level: notify.None, Until: &future}))
+		w.equal(tell("alice", "bob", "carl", "dora", "erin"), []notify.DispatchTask{
+			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "erin", Count: 4, Mentions: 1, Show: next}}},
+			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityNormal, Users: []notify.Recipient{
 				{User: "alice", Count: 1, Show: next}, {User: "dora", Count: 4, Show: next}}},
 		})
 
@@ -307,7 +308,7 @@ var notifyTests = map[string]func(*world){
 		w.equal(len(w.tells()), 0)
 		id := w.say("g", "alice", "seen by bob")
 		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
-		w.equal(w.tells()[0].Users, []chat.Told{{User: "bob", Count: 1, Show: id}})
+		w.equal(w.tells()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: id}})
 	},
 	"nobody is told of what is trimmed": func(w *world) {
 		w.group("g", []string{"bob"}, keep(1))
@@ -317,25 +318,25 @@ var notifyTests = map[string]func(*world){
 		w.ack("g", "alice", 5)
 		epoch := w.info("g", "bob").Epoch
 		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
-		w.equal(w.tells()[0].Users, []chat.Told{{User: "bob", Count: 1, Show: 5}})
+		w.equal(w.tells()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: 5}})
 	},
 	"levels": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.group("open", nil, public)
-		level := func(group, user string) chat.NotifySetting {
+		level := func(group, user string) notify.Setting {
 			w.Helper()
 			set, err := w.Level(w.ctx, group, user)
 			w.ok(err)
 			return set
 		}
-		w.equal(level("g", "bob"), chat.NotifySetting{Level: chat.NotifyAll})
+		w.equal(level("g", "bob"), notify.Setting{Level: notify.All})
 		until := chat.TimeMs(5000)
-		set := chat.NotifySetting{Level: chat.NotifyMentions, Until: &until}
+		set := notify.Setting{Level: notify.Mentions, Until: &until}
 		w.ok(w.SetLevel(w.ctx, "g", "bob", set))
 		w.equal(level("g", "bob"), set)
-		w.equal(level("g", "alice"), chat.NotifySetting{Level: chat.NotifyAll})
-		w.ok(w.SetLevel(w.ctx, "g", "bob", chat.NotifySetting{Level: chat.NotifyAll}))
-		w.equal(level("g", "bob"), chat.NotifySetting{Level: chat.NotifyAll})
+		w.equal(level("g", "alice"), notify.Setting{Level: notify.All})
+		w.ok(w.SetLevel(w.ctx, "g", "bob", notify.Setting{Level: notify.All}))
+		w.equal(level("g", "bob"), notify.Setting{Level: notify.All})
 		for group, want := range map[string]error{"g": chat.ErrNotFound, "none": chat.ErrNotFound, "open": chat.ErrForbidden} {
 			w.fails(w.SetLevel(w.ctx, group, "carl", set), want)
 			_, err := w.Level(w.ctx, group, "carl")
@@ -344,7 +345,7 @@ var notifyTests = map[string]func(*world){
 		w.ok(w.SetLevel(w.ctx, "g", "bob", set))
 		w.leave("g", "bob")
 		w.join("g", "bob", "alice")
-		w.equal(level("g", "bob"), chat.NotifySetting{Level: chat.NotifyAll})
+		w.equal(level("g", "bob"), notify.Setting{Level: notify.All})
 	},
 	"a new item makes the fan-out": func(w *world) {
 		direct := item("bob", "alice", "hi")
@@ -356,19 +357,19 @@ var notifyTests = map[string]func(*world){
 		w.put(direct) // nobody wants to know
 		w.ok(w.WantNotify(w.ctx, time.Millisecond, false))
 		w.put(item("bob", "alice", "of no interest"))
-		w.equal(len(w.takeTasks(chat.TaskNotifyInbox)), 0)
+		w.equal(len(w.takeTasks(notify.TaskInbox)), 0)
 		for range 3 {
 			w.put(direct)
 			w.put(told)
 		}
-		got := w.takeTasks(chat.TaskNotifyInbox)
+		got := w.takeTasks(notify.TaskInbox)
 		slices.SortFunc(got, func(a, b queue.Info) int { return cmp.Compare(a.Priority, b.Priority) })
 		w.equal(len(got), 2)
 		w.equal([]any{got[0].Priority, got[1].Priority, string(got[1].Payload)}, []any{queue.High, queue.Low, `{"user":"bob"}`})
 		other := direct
 		other.To = "carl"
 		w.put(other) // has no device
-		w.equal(len(w.takeTasks(chat.TaskNotifyInbox)), 0)
+		w.equal(len(w.takeTasks(notify.TaskInbox)), 0)
 	},
 	"the inbox": func(w *world) {
 		told := func() int64 {
@@ -379,8 +380,8 @@ var notifyTests = map[string]func(*world){
 		}
 		w.put(item("bob", "alice", "one"))
 		w.put(item("bob", "alice", "two"))
-		tell := chat.TellTask{Epoch: w.inbox("bob", nil, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
-			Users: []chat.Told{{User: "bob", Count: 2, Show: 2}}}
+		tell := notify.DispatchTask{Epoch: w.inbox("bob", nil, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
+			Users: []notify.Recipient{{User: "bob", Count: 2, Show: 2}}}
 		other := tell
 		other.Epoch = "other"
 		w.ok(w.TellInbox(w.ctx, "bob", other))
@@ -390,7 +391,7 @@ var notifyTests = map[string]func(*world){
 		w.equal(told(), int64(2))
 		got := w.tells()
 		tell.AtMs = 0
-		w.equal(got, []chat.TellTask{tell})
+		w.equal(got, []notify.DispatchTask{tell})
 		w.put(item("bob", "alice", "three"))
 		w.ok(w.InboxAck(w.ctx, "bob", 3))
 		tell.Last = 3

@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
@@ -240,7 +241,7 @@ type DevToken struct {
 }
 
 // Device defines model for Device.
-type Device = chat.DeviceView
+type Device = notify.DeviceView
 
 // DeviceDraft defines model for DeviceDraft.
 type DeviceDraft struct {
@@ -259,7 +260,7 @@ type DeviceDraft struct {
 }
 
 // DeviceKind defines model for DeviceKind.
-type DeviceKind = chat.DeviceKind
+type DeviceKind = notify.DeviceKind
 
 // DeviceList defines model for DeviceList.
 type DeviceList struct {
@@ -466,7 +467,7 @@ type Misfire = schedule.Misfire
 type Next = string
 
 // Notify defines model for Notify.
-type Notify = chat.NotifySetting
+type Notify = notify.Setting
 
 // NotifyDraft defines model for NotifyDraft.
 type NotifyDraft struct {
@@ -475,7 +476,7 @@ type NotifyDraft struct {
 }
 
 // NotifyLevel defines model for NotifyLevel.
-type NotifyLevel = chat.NotifyLevel
+type NotifyLevel = notify.Level
 
 // OptionalTime A time, or null.
 type OptionalTime = *chat.Time

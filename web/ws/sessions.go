@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/problem"
@@ -87,13 +88,14 @@ func (o *SessionOptions) setDefaults() {
 //
 // Its lock guards counts and the set of sessions only; nothing is written to a socket under it, and nothing waits.
 type Sessions struct {
-	service   *chat.Service
-	readers   *live.Service
-	schedules *schedule.Service
-	verify    auth.Verify
-	opt       SessionOptions
-	origins   map[string]bool
-	upgrader  websocket.Upgrader
+	service       *chat.Service
+	readers       *live.Service
+	schedules     *schedule.Service
+	notifications *notify.Service
+	verify        auth.Verify
+	opt           SessionOptions
+	origins       map[string]bool
+	upgrader      websocket.Upgrader
 
 	wg       sync.WaitGroup
 	mu       sync.Mutex
@@ -106,16 +108,18 @@ type Sessions struct {
 
 // Services are the parts of the domain that sessions serve.
 type Services struct {
-	Chat      *chat.Service
-	Live      *live.Service
-	Schedules *schedule.Service
+	Chat          *chat.Service
+	Live          *live.Service
+	Schedules     *schedule.Service
+	Notifications *notify.Service
 }
 
 // NewSessions makes the handler of the websocket route. Stop it with Drain.
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: services.Chat, readers: services.Live, schedules: services.Schedules, verify: verify, opt: opt, origins: map[string]bool{},
+		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
+		verify: verify, opt: opt, origins: map[string]bool{},
 		live: map[*session]struct{}{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
@@ -299,7 +303,7 @@ func (s *Sessions) greet(user string) bool {
 		return false
 	}
 	if s.users[user]++; s.users[user] == 1 {
-		s.service.SessionsBegan(user)
+		s.notifications.SessionsBegan(user)
 	}
 	return true
 }
@@ -309,7 +313,7 @@ func (s *Sessions) ungreet(user string) {
 	defer s.mu.Unlock()
 	if s.users[user]--; s.users[user] <= 0 {
 		delete(s.users, user)
-		s.service.SessionsEnded(user)
+		s.notifications.SessionsEnded(user)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
@@ -71,9 +72,12 @@ func startWS(t testing.TB, opt ws.SessionOptions) *wsNode {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	readers := live.New(service, st)
+	notifications := notify.New(service, st, notify.Options{})
 	wg.Go(func() { _ = service.Run(ctx) })
 	wg.Go(func() { _ = readers.Run(ctx) })
-	sessions := ws.NewSessions(ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st)}, verifyTest, opt)
+	wg.Go(func() { _ = notifications.Run(ctx) })
+	services := ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st), Notifications: notifications}
+	sessions := ws.NewSessions(services, verifyTest, opt)
 	server := httptest.NewServer(sessions)
 	t.Cleanup(func() {
 		gone, stop := context.WithCancel(context.Background())

@@ -1,7 +1,8 @@
-package chat
+package notify
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"slices"
 	"sync"
@@ -12,20 +13,9 @@ import (
 // says so every heartbeat, which costs one step a partition however many sessions there are.
 const (
 	heartbeat    = 5 * time.Second
-	vouchFor     = 15 * time.Second // two heartbeats may be lost
+	presenceKept = 15 * time.Second // two heartbeats may be lost
 	farewellTime = 2 * time.Second  // to say that all sessions are over, when the node stops
 )
-
-// PresenceStore keeps who has a live session on which node.
-type PresenceStore interface {
-	// Arrive notes that users have live sessions on node, which vouches for them for a time. Repeating it is harmless.
-	Arrive(ctx context.Context, node string, users []string, vouch time.Duration) error
-	// Depart notes that users have no session on node any longer. Repeating it is harmless.
-	Depart(ctx context.Context, node string, users []string) error
-	// Vouch says that node lives and has sessions of exactly these users. What the store knows otherwise is put right,
-	// and some of what dead nodes left is cleared away.
-	Vouch(ctx context.Context, node string, users []string, vouch time.Duration) error
-}
 
 // presence is who has a live session on this node. One loop tells the store, so that it hears of what happened to a user
 // in the order in which it happened.
@@ -39,7 +29,7 @@ type presence struct {
 }
 
 func newPresence() *presence {
-	return &presence{node: newEpoch(), wake: make(chan struct{}, 1), live: map[string]bool{}, changed: map[string]bool{}}
+	return &presence{node: rand.Text(), wake: make(chan struct{}, 1), live: map[string]bool{}, changed: map[string]bool{}}
 }
 
 // SessionsBegan says that a user has the first live session on this node. It never waits.
@@ -108,7 +98,7 @@ func (s *Service) runPresence(ctx context.Context) {
 		case <-ticks.C:
 			s.tellPresence(ctx)
 			if users := s.presence.users(); len(users) > 0 {
-				if err := s.stores.Vouch(ctx, s.presence.node, users, vouchFor); err != nil {
+				if err := s.store.Vouch(ctx, s.presence.node, users, presenceKept); err != nil {
 					s.opt.Log.WarnContext(ctx, "the store was not told that this node lives; it will be", "error", err)
 				}
 			}
@@ -139,14 +129,14 @@ func (s *Service) arrive(ctx context.Context, users []string) error {
 	if len(users) == 0 {
 		return nil
 	}
-	return s.stores.Arrive(ctx, s.presence.node, users, vouchFor)
+	return s.store.Arrive(ctx, s.presence.node, users, presenceKept)
 }
 
 func (s *Service) depart(ctx context.Context, users []string) error {
 	if len(users) == 0 {
 		return nil
 	}
-	return s.stores.Depart(ctx, s.presence.node, users)
+	return s.store.Depart(ctx, s.presence.node, users)
 }
 
 // farewell takes back what the node vouched for. If it fails, that ends by itself after vouchFor.

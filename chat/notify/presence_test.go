@@ -1,4 +1,4 @@
-package chat
+package notify
 
 import (
 	"context"
@@ -9,11 +9,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // diary is a store that notes what presence tells it, and fails while it is told to.
 type diary struct {
-	Stores
+	Store
 	mu    sync.Mutex
 	pages []string
 	down  bool
@@ -64,7 +66,7 @@ func (d *diary) fail(down bool) {
 func TestPresence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &diary{}
-		s := New(d, Options{})
+		s := New(chat.New(nil, chat.Options{}), d, Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { s.runPresence(ctx); close(ended) }()

@@ -1,4 +1,4 @@
-package chat
+package notify
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	mathrand "math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // A notification that could not be delivered is tried again after these pauses; then it is a dead letter. What is still
@@ -24,25 +26,25 @@ const (
 
 // PushTask is one delivery: what one device is told.
 type PushTask struct {
-	User     string   `json:"user"`
-	Device   string   `json:"device"`
-	Group    string   `json:"group"` // empty: the inbox
-	Epoch    string   `json:"epoch"`
-	Last     int64    `json:"last"`
-	AtMs     int64    `json:"at_ms"`
-	Count    int64    `json:"count"`
-	Mentions int64    `json:"mentions"`
-	Show     int64    `json:"show"`
-	Priority Priority `json:"priority"`
+	User     string        `json:"user"`
+	Device   string        `json:"device"`
+	Group    string        `json:"group"` // empty: the inbox
+	Epoch    string        `json:"epoch"`
+	Last     int64         `json:"last"`
+	AtMs     int64         `json:"at_ms"`
+	Count    int64         `json:"count"`
+	Mentions int64         `json:"mentions"`
+	Show     int64         `json:"show"`
+	Priority chat.Priority `json:"priority"`
 }
 
 // Pusher reaches the devices of users.
 type Pusher interface {
-	HookSender
-	// CheckAddress refuses an address that no device of this kind can have. The error is for whoever wrote it.
-	CheckAddress(kind DeviceKind, address string) error
+	chat.HookSender
+	// CheckEndpoint refuses what is no address of a push service. The error is for whoever wrote it.
+	CheckEndpoint(address string) error
 	// WebPush sends one message to a browser's push service.
-	WebPush(ctx context.Context, p WebPush) Outcome
+	WebPush(ctx context.Context, p WebPush) chat.Outcome
 }
 
 // WebPush is one attempt of a message to a browser (RFC 8030), encrypted for it (RFC 8291).
@@ -51,7 +53,7 @@ type WebPush struct {
 	Key     PushKey
 	Body    []byte
 	Topic   string // a newer message of the same topic replaces one that waits
-	Urgency Priority
+	Urgency chat.Priority
 	TTL     time.Duration
 }
 
@@ -60,12 +62,6 @@ type WebPush struct {
 type PushKey struct {
 	Private string // 32 bytes
 	Public  string // the uncompressed point
-}
-
-// PushKeyStore keeps the server's key.
-type PushKeyStore interface {
-	// PushKey returns the private key that is kept, which is candidate where none was.
-	PushKey(ctx context.Context, candidate string) (string, error)
 }
 
 // pushKey is the server's key, once it is known.
@@ -77,20 +73,20 @@ type pushKey struct {
 // PushKey is the public half of the server's key, for the applicationServerKey of browsers.
 func (s *Service) PushKey(ctx context.Context) (string, error) {
 	key, err := s.ownPushKey(ctx)
-	return key.Public, AsError(err)
+	return key.Public, chat.AsError(err)
 }
 
 func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
-	s.pushKey.mu.Lock()
-	defer s.pushKey.mu.Unlock()
-	if s.pushKey.key.Private != "" {
-		return s.pushKey.key, nil
+	s.key.mu.Lock()
+	defer s.key.mu.Unlock()
+	if s.key.key.Private != "" {
+		return s.key.key, nil
 	}
 	made, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return PushKey{}, err
 	}
-	kept, err := s.stores.PushKey(ctx, base64.RawURLEncoding.EncodeToString(made.Bytes()))
+	kept, err := s.store.PushKey(ctx, base64.RawURLEncoding.EncodeToString(made.Bytes()))
 	if err != nil {
 		return PushKey{}, err
 	}
@@ -102,30 +98,30 @@ func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
 	if err != nil {
 		return PushKey{}, fmt.Errorf("the push key in the store is no key of P-256")
 	}
-	s.pushKey.key = PushKey{Private: kept, Public: base64.RawURLEncoding.EncodeToString(private.PublicKey().Bytes())}
-	return s.pushKey.key, nil
+	s.key.key = PushKey{Private: kept, Public: base64.RawURLEncoding.EncodeToString(private.PublicKey().Bytes())}
+	return s.key.key, nil
 }
 
 // pushKind delivers outside, so it has a queue, a bound and attempts of its own.
-func (s *Service) pushKind() TaskKind {
-	kind := HandleRun(s.push)
-	kind.Queue, kind.Timeout, kind.AttemptsMax = QueueEgress, pushTimeout, len(pushPauses)+1
+func (s *Service) pushKind() chat.TaskKind {
+	kind := chat.HandleRun(s.push)
+	kind.Queue, kind.Timeout, kind.AttemptsMax = chat.QueueEgress, pushTimeout, len(pushPauses)+1
 	return kind
 }
 
 // push tells one device, if that is still to be done: the device is there, no session is live, and what is told of is
 // still unread.
-func (s *Service) push(ctx context.Context, t PushTask, run TaskRun) error {
-	if !ValidID(t.User) || !ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !ValidID(t.Group) {
-		return Invalid("a task names no valid device")
+func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error {
+	if !chat.ValidID(t.User) || !chat.ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !chat.ValidID(t.Group) {
+		return chat.Invalid("a task names no valid device")
 	}
-	if s.opt.Pusher == nil {
-		return Errorf(CodeUnavailable, "this node delivers nothing")
+	if s.pusher == nil {
+		return chat.Errorf(chat.CodeUnavailable, "this node delivers nothing")
 	}
 	if time.Since(run.Enqueued) > pushTTL {
 		return nil // its endpoint was away for so long that nobody wants to be told any longer
 	}
-	d, away, err := s.stores.Reach(ctx, t.User, t.Device)
+	d, away, err := s.store.Reach(ctx, t.User, t.Device)
 	if err != nil || !away || d.Kind == "" {
 		return err
 	}
@@ -154,7 +150,7 @@ func (s *Service) push(ctx context.Context, t PushTask, run TaskRun) error {
 // notification is the body of what a device gets.
 type notification struct {
 	Type      string       `json:"type"`
-	Timestamp Time         `json:"timestamp"`
+	Timestamp chat.Time    `json:"timestamp"`
 	Data      notifiedData `json:"data"`
 }
 
@@ -169,13 +165,13 @@ type notifiedData struct {
 }
 
 func (t PushTask) notification() notification {
-	return notification{Type: "notification", Timestamp: TimeMs(t.AtMs),
+	return notification{Type: "notification", Timestamp: chat.TimeMs(t.AtMs),
 		Data: notifiedData{User: t.User, Group: t.Group, Count: t.Count, Mentions: t.Mentions, LastID: t.Last}}
 }
 
 // show adds who wrote and how it begins. What the server itself put into an inbox is from nobody.
 func (n *notification) show(from string, body *string) {
-	if ValidID(from) {
+	if chat.ValidID(from) {
 		n.Data.From = from
 	}
 	if body == nil {
@@ -189,11 +185,11 @@ func (n *notification) show(from string, body *string) {
 
 // shownMessage reads what is to be shown as the user may see it now: an edit shows, a deletion takes it away.
 func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
-	pull := Pull{Group: t.Group}
+	pull := chat.Pull{Group: t.Group}
 	if t.Show > 0 {
 		pull.From, pull.Limit = t.Show, 1
 	}
-	pages, err := s.stores.Pull(ctx, t.User, []Pull{pull})
+	pages, err := s.store.Pull(ctx, t.User, []chat.Pull{pull})
 	if err != nil {
 		return n, false, err
 	}
@@ -203,7 +199,7 @@ func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification,
 	}
 	n = t.notification()
 	if t.Show > 0 && len(page.Messages) > 0 && page.Messages[0].ID == t.Show {
-		var e Entry
+		var e chat.Entry
 		if err := json.Unmarshal(page.Messages[0].JSON, &e); err != nil {
 			return n, false, fmt.Errorf("message %d of a notification: %w", t.Show, err)
 		}
@@ -215,7 +211,7 @@ func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification,
 // shownItem reads the item of the inbox; once it is acked it is gone.
 func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
 	after := t.Show - 1
-	batch, err := s.stores.InboxPull(ctx, t.User, &after, 1)
+	batch, err := s.store.InboxPull(ctx, t.User, &after, 1)
 	if err != nil || batch.Epoch != t.Epoch || batch.From != t.Show || len(batch.Items) == 0 {
 		return n, false, err
 	}
@@ -229,38 +225,38 @@ func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, un
 }
 
 // deliver makes one attempt.
-func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run TaskRun) (Outcome, error) {
-	body := Encode(n)
+func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run chat.TaskRun) (chat.Outcome, error) {
+	body := chat.Encode(n)
 	if d.Kind == DeviceWebhook {
-		return s.opt.Pusher.Webhook(ctx, HookCall{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
+		return s.pusher.Webhook(ctx, chat.HookCall{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
 	}
 	key, err := s.ownPushKey(ctx)
 	if err != nil {
-		return Outcome{}, err
+		return chat.Outcome{}, err
 	}
-	return s.opt.Pusher.WebPush(ctx, WebPush{Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
+	return s.pusher.WebPush(ctx, WebPush{Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
 }
 
 // pushTopic names what a newer notification replaces: that of the same group, or of the inbox. At most 32 characters of
 // base64url (RFC 8030, 5.4); a hash, for the push service needs not know the group.
-func pushTopic(t PushTask) string { return Hash([]byte(t.User), []byte(t.Group)) }
+func pushTopic(t PushTask) string { return chat.Hash([]byte(t.User), []byte(t.Group)) }
 
 // pushed says what becomes of the task. A device that is gone goes, if it is still the one that was tried.
-func (s *Service) pushed(ctx context.Context, out Outcome, d Device, t PushTask, run TaskRun) error {
+func (s *Service) pushed(ctx context.Context, out chat.Outcome, d Device, t PushTask, run chat.TaskRun) error {
 	switch out.Verdict {
-	case Delivered:
+	case chat.Delivered:
 		return nil
-	case Gone:
+	case chat.Gone:
 		s.opt.Log.InfoContext(ctx, "a device is gone", "user", t.User, "device", t.Device, "status", out.Status)
-		return s.stores.DropDevice(ctx, t.User, t.Device, &d)
-	case Busy:
-		return Postpone(out.After, nil)
-	case Failed:
+		return s.store.DropDevice(ctx, t.User, t.Device, &d)
+	case chat.Busy:
+		return chat.Postpone(out.After, nil)
+	case chat.Failed:
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint
 	}
-	return Postpone(max(out.After, pushPause(run.Failed)), Errorf(CodeUnavailable, "%s", out.Cause))
+	return chat.Postpone(max(out.After, pushPause(run.Failed)), chat.Errorf(chat.CodeUnavailable, "%s", out.Cause))
 }
 
 // pushPause is how long to wait after a number of failures before this one, up to a tenth longer so that what failed

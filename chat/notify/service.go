@@ -1,0 +1,50 @@
+package notify
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Options are what a Service needs besides the core and a store.
+type Options struct {
+	Delay  time.Duration // from a new message to the look at who is to be told of it
+	Pusher Pusher        // reaches devices; nil: nothing is delivered
+}
+
+// Service notifies members who are away. Its methods may be called from many goroutines.
+type Service struct {
+	core     *chat.Service
+	store    Store
+	opt      chat.Options
+	delay    time.Duration
+	pusher   Pusher
+	presence *presence
+	key      pushKey
+}
+
+// New makes a Service that shares the limits, the log and the clock of core. Presence is reported in Run.
+func New(core *chat.Service, store Store, opt Options) *Service {
+	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, presence: newPresence()}
+}
+
+// Handlers are the tasks of notifications, by kind.
+func (s *Service) Handlers() map[string]chat.TaskKind {
+	return map[string]chat.TaskKind{
+		TaskFanOut:   chat.Handle(s.fanOut),
+		TaskInbox:    chat.Handle(s.fanOutInbox),
+		TaskDispatch: chat.Handle(s.dispatch),
+		TaskPush:     s.pushKind(),
+	}
+}
+
+// Run reports who has a session on this node until ctx ends, and returns when the store knows that all of them are over.
+func (s *Service) Run(ctx context.Context) error {
+	// Where devices are, the delay that this node was given holds from now on.
+	if err := s.store.WantNotify(ctx, s.delay, true); err != nil && ctx.Err() == nil {
+		s.opt.Log.WarnContext(ctx, "the delay of notifications stays as it was", "error", err)
+	}
+	s.runPresence(ctx)
+	return nil
+}

@@ -1,0 +1,80 @@
+package notify
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Store is what notifications need of a store. Every method is one atomic step unless it says otherwise, and may be repeated.
+type Store interface {
+	Devices
+	Levels
+	FanOuts
+	Presence
+	PushKeys
+	chat.TaskStore
+	// Pull and InboxPull read what is to be shown, as the user may see it now: see chat.LogStore and chat.InboxStore.
+	Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error)
+	InboxPull(ctx context.Context, user string, after *int64, limit int) (chat.InboxBatch, error)
+}
+
+// FanOuts decides who gets notified of what.
+type FanOuts interface {
+	// WantNotify makes the store enqueue a group's fan-out delay after a new message; only where it does so already, if
+	// only is true. Repeating it is harmless.
+	WantNotify(ctx context.Context, delay time.Duration, only bool) error
+	// Behind gives members who have not read up to the newest text or data, paged by the order of joining; next 0: no
+	// more. ErrNotFound: the group has another epoch, or is gone.
+	Behind(ctx context.Context, group, epoch string, after int64, limit int) (users []string, next int64, err error)
+	// TellUsers decides for each of users, who are away, whether to tell them, notes how far they were told, and
+	// enqueues the task that makes the deliveries, all in one step. Whoever was told of all there is is not told again.
+	TellUsers(ctx context.Context, group, epoch string, users []string) error
+	// InboxTold is up to which seq user was told of the inbox.
+	InboxTold(ctx context.Context, user string) (int64, error)
+	// TellInbox notes that user is told of the inbox up to t.Last and enqueues t in the same step, unless that much was
+	// told or acked before.
+	TellInbox(ctx context.Context, user string, t DispatchTask) error
+}
+
+// Devices keeps the devices of users.
+type Devices interface {
+	// PutDevice registers a device, or changes its address. One of the same id and kind keeps its time and its secret;
+	// one of another kind is a new one. ErrOutOfRange: the user has too many.
+	PutDevice(ctx context.Context, user string, d Device) (kept Device, created bool, err error)
+	// Devices reads the devices of each user, in order; one round trip.
+	Devices(ctx context.Context, users []string) ([][]Device, error)
+	// DropDevice removes a device; where is is given, only while it is still the same. A repeat does no harm.
+	DropDevice(ctx context.Context, user, id string, is *Device) error
+	// Reach reads one device, and whether its user is away: without a live session on any node. An absent device has no
+	// Kind.
+	Reach(ctx context.Context, user, id string) (d Device, away bool, err error)
+	// Away picks those of users who have a device: away are those without a live session on any node, live the others.
+	Away(ctx context.Context, users []string) (away, live []string, err error)
+}
+
+// Levels keeps what members want to be told of.
+type Levels interface {
+	// SetLevel sets what a member is told of. ErrNotFound, ErrForbidden: not a member.
+	SetLevel(ctx context.Context, group, user string, set Setting) error
+	// Level reads it as it was set; what is over by the clock is for the caller to see.
+	Level(ctx context.Context, group, user string) (Setting, error)
+}
+
+// Presence keeps who has a live session on which node.
+type Presence interface {
+	// Arrive notes that users have live sessions on node, which vouches for them for a time. Repeating it is harmless.
+	Arrive(ctx context.Context, node string, users []string, vouch time.Duration) error
+	// Depart notes that users have no session on node any longer. Repeating it is harmless.
+	Depart(ctx context.Context, node string, users []string) error
+	// Vouch says that node lives and has sessions of exactly these users. What the store knows otherwise is put right,
+	// and some of what dead nodes left is cleared away.
+	Vouch(ctx context.Context, node string, users []string, vouch time.Duration) error
+}
+
+// PushKeys keeps the server's key.
+type PushKeys interface {
+	// PushKey returns the private key that is kept, which is candidate where none was.
+	PushKey(ctx context.Context, candidate string) (string, error)
+}
