@@ -195,7 +195,7 @@ func memory(b *bench) error {
 	if err := b.group("mem-json", 1); err != nil {
 		return err
 	}
-	sent, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, "mem-json", chat.Draft{Body: body}, "")
+	sent, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, "mem-json", chat.Content{Body: body}, "")
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ var body = func() *string {
 }()
 
 func (b *bench) send(group string) error {
-	_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, group, chat.Draft{Body: body}, "")
+	_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, group, chat.Content{Body: body}, "")
 	return err
 }
 

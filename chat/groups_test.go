@@ -118,9 +118,9 @@ func TestWhoMayWhat(t *testing.T) {
 		what := c.by.User + " in " + c.group
 		_, _, err := b.Pull(b.ctx, c.by, c.group, chat.PullQuery{})
 		b.refused("pull: "+what, err, c.want)
-		_, err = b.Send(b.ctx, c.by, c.group, chat.Draft{Body: ptr("x")}, "")
+		_, err = b.Send(b.ctx, c.by, c.group, chat.Content{Body: ptr("x")}, "")
 		b.refused("send: "+what, err, c.want)
-		_, err = b.Send(b.ctx, c.by, c.group, chat.Draft{Kind: chat.Delete, Target: 1}, "")
+		_, err = b.Send(b.ctx, c.by, c.group, chat.Content{Kind: chat.Delete, Target: 1}, "")
 		b.refused("delete: "+what, err, c.want)
 		_, err = b.Ack(b.ctx, c.by, c.group, 1)
 		b.refused("ack: "+what, err, c.want)
@@ -272,7 +272,7 @@ func TestUpdateGroup(t *testing.T) {
 	}
 	_, err = b.UpdateGroup(b.ctx, operator("root"), "g", chat.GroupChange{Post: ptr(chat.PostAdmins)})
 	b.must(err)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Body: ptr("x")}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Body: ptr("x")}, "")
 	b.refused("a member where admins post", err, chat.CodeForbidden)
 	b.must(b.DeleteGroup(b.ctx, operator("root"), "g"))
 	_, err = b.Group(b.ctx, as("alice"), "g")

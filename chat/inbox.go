@@ -40,6 +40,16 @@ type Direct struct {
 	ClientID string          `json:"client_id,omitempty"`
 }
 
+// Content is what d says, as a text.
+func (d Direct) Content() Content {
+	return Content{Kind: Text, Body: d.Body, Data: d.Data, ClientID: d.ClientID}
+}
+
+// ItemOf is an item of an inbox, still without seq, with what of c an inbox takes.
+func ItemOf(kind, from string, c Content, sentAtMs int64) Item {
+	return Item{Kind: kind, From: from, Body: c.Body, Data: c.Data, ClientID: c.ClientID, SentAt: TimeMs(sentAtMs)}
+}
+
 // InboxBatch is what a pull of an inbox gives. Items are the stored JSON objects.
 type InboxBatch struct {
 	Epoch    string
@@ -52,22 +62,17 @@ type InboxBatch struct {
 
 // SendDirect puts an item into someone's inbox. A key that is known gives the first answer again. ErrInboxFull.
 func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
-	if err := cmp.Or(CheckCaller(by), CheckUser("user", to), CheckBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
+	if err := cmp.Or(CheckCaller(by), CheckID("user", to)); err != nil {
 		return Item{}, false, err
 	}
-	if err := CheckKey("client_id", d.ClientID); err != nil {
+	c, err := d.Content().Checked(s.opt.Limits)
+	if err != nil {
 		return Item{}, false, err
-	}
-	it = Item{Kind: ItemDirect, From: by.User, Body: d.Body, ClientID: d.ClientID}
-	if d.Data != nil && string(d.Data) != "null" {
-		if it.Data, err = CompactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
-			return Item{}, false, err
-		}
 	}
 	if err := s.MayWrite(ctx, by, to); err != nil {
 		return Item{}, false, err
 	}
-	it.SentAt = TimeMs(s.opt.Now())
+	it = ItemOf(ItemDirect, by.User, c, s.opt.Now())
 	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewDirect(to, it))
 	if err != nil {
 		return Item{}, false, AsError(err)
@@ -79,7 +84,7 @@ func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct
 // NewDirect is what a store needs to put a direct message into the inbox of to.
 func NewDirect(to string, it Item) NewItem {
 	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID,
-		Content: contentHash(Entry{Body: it.Body, Data: it.Data})}
+		Content: contentHash(Entry{Content: Content{Body: it.Body, Data: it.Data}})}
 }
 
 // PutItem puts an item of the server into the inbox of to, once for its key, which no client can take. A full inbox drops

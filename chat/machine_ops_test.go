@@ -213,7 +213,7 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	user = author(t, user, e)
 	m.serial++
 	body := fmt.Sprintf("edited %d", m.serial)
-	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Draft{Kind: chat.Edit, Target: id, Body: &body}, "")
+	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Edit, Target: id, Body: &body}, "")
 	if m.outOfReach(t, "edit", user, group, id, e, err) {
 		return
 	}
@@ -233,7 +233,7 @@ func (m *machine) delete(t *rapid.T, user, group string) {
 	g := m.groups[group]
 	id, e := m.target(t, group)
 	user = author(t, user, e)
-	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Draft{Kind: chat.Delete, Target: id}, "")
+	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Delete, Target: id}, "")
 	if m.outOfReach(t, "delete", user, group, id, e, err) {
 		return
 	}
@@ -257,7 +257,7 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	id, e := m.target(t, group)
 	emoji := oneOf(t, "emoji", "👍", "❤")
 	removed := rapid.IntRange(0, 2).Draw(t, "removed") == 0
-	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Draft{Kind: chat.Reaction, Target: id, Emoji: emoji, Removed: removed}, "")
+	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Reaction, Target: id, Emoji: emoji, Removed: removed}, "")
 	key := fmt.Sprintf("%d %s %s", id, user, emoji)
 	on, isOn := g.reacted[key]
 	off, isOff := g.reacted["-"+key]

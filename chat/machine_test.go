@@ -183,10 +183,10 @@ func newModelMember(g *modelGroup, role chat.Role, joined int64) *modelMember {
 	return &modelMember{role: role, joined: joined, seen: start, read: start, since: joined}
 }
 
-func (m *machine) draft(t *rapid.T, user, group string) chat.Draft {
+func (m *machine) draft(t *rapid.T, user, group string) chat.Content {
 	m.serial++
 	body := fmt.Sprintf("m%d \"<&>\\\n\u2028", m.serial)
-	d := chat.Draft{Body: &body}
+	d := chat.Content{Body: &body}
 	if oneOf(t, "keyed", true, false) {
 		d.ClientID = fmt.Sprintf("k%d", m.serial)
 	}
@@ -237,7 +237,7 @@ func (m *machine) retry(t *rapid.T, user, group string) {
 	first := g.sent[key]
 	body, mention, _ := strings.Cut(first.content, "\u2028")
 	body += "\u2028"
-	d := chat.Draft{Body: &body, ClientID: strings.TrimPrefix(key, user+"/")}
+	d := chat.Content{Body: &body, ClientID: strings.TrimPrefix(key, user+"/")}
 	if mention != "" {
 		d.Mentions = []string{mention}
 	}

@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"encoding/json"
-	"sync"
-)
+import "sync"
 
 // Kind says what an entry of a log is.
 type Kind string
@@ -41,39 +38,18 @@ type Message struct {
 
 // Entry is the decoded JSON of a Message. Fields that a kind does not have are absent.
 type Entry struct {
-	ID        int64           `json:"id"`
-	Group     string          `json:"group"`
-	From      string          `json:"from"`
-	Kind      Kind            `json:"kind"`
-	Body      *string         `json:"body,omitempty"`
-	Data      json.RawMessage `json:"data,omitempty"`
-	ClientID  string          `json:"client_id,omitempty"`
-	SentAt    Time            `json:"sent_at"`
-	ReplyTo   int64           `json:"reply_to,omitempty"`
-	Mentions  []string        `json:"mentions,omitempty"`
-	Target    int64           `json:"target,omitempty"`
-	Emoji     string          `json:"emoji,omitempty"`
-	Removed   bool            `json:"removed,omitempty"`
-	Notice    string          `json:"notice,omitempty"`
-	User      string          `json:"user,omitempty"`     // whom a notice concerns
-	Role      Role            `json:"role,omitempty"`     // the new role, in a notice of role
-	Name      *string         `json:"name,omitempty"`     // the new name, in a notice of renamed
-	Settings  *GroupChange    `json:"settings,omitempty"` // the new values of what changed, in a notice of settings
-	EditedAt  *Time           `json:"edited_at,omitempty"`
-	DeletedAt *Time           `json:"deleted_at,omitempty"`
-}
-
-// Draft is what a client asks to be appended to a log. Which fields a kind takes is checked by Service.Send.
-type Draft struct {
-	Kind     Kind            `json:"kind,omitempty"` // empty means text, or data where only Data is set
-	Body     *string         `json:"body,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty"`
-	ClientID string          `json:"client_id,omitempty"`
-	ReplyTo  int64           `json:"reply_to,omitempty"`
-	Mentions []string        `json:"mentions,omitempty"`
-	Target   int64           `json:"target,omitempty"`
-	Emoji    string          `json:"emoji,omitempty"`
-	Removed  bool            `json:"removed,omitempty"`
+	ID    int64  `json:"id"`
+	Group string `json:"group"`
+	From  string `json:"from"`
+	Content
+	SentAt    Time         `json:"sent_at"`
+	Notice    string       `json:"notice,omitempty"`
+	User      string       `json:"user,omitempty"`     // whom a notice concerns
+	Role      Role         `json:"role,omitempty"`     // the new role, in a notice of role
+	Name      *string      `json:"name,omitempty"`     // the new name, in a notice of renamed
+	Settings  *GroupChange `json:"settings,omitempty"` // the new values of what changed, in a notice of settings
+	EditedAt  *Time        `json:"edited_at,omitempty"`
+	DeletedAt *Time        `json:"deleted_at,omitempty"`
 }
 
 // Durability is how much a send waits for, and what it reached.

@@ -21,7 +21,7 @@ func BenchmarkPull(b *testing.B) {
 	_, err = s.CreateGroup(b.Context(), as("ann"), chat.GroupDraft{ID: "g", Members: []string{"bob"}})
 	for range 20 {
 		if err == nil {
-			_, err = s.Send(b.Context(), as("ann"), "g", chat.Draft{Body: &body}, "")
+			_, err = s.Send(b.Context(), as("ann"), "g", chat.Content{Body: &body}, "")
 		}
 	}
 	if err != nil {

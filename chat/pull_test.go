@@ -118,9 +118,9 @@ func TestHiddenHistory(t *testing.T) {
 			t.Errorf("before %d: got %s, want %s", before, got, want)
 		}
 	}
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Kind: chat.Reaction, Target: 2, Emoji: "x"}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Reaction, Target: 2, Emoji: "x"}, "")
 	b.refused("a reaction to what is hidden", err, chat.CodeNotFound)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Kind: chat.Edit, Target: 2, Body: ptr("x")}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: 2, Body: ptr("x")}, "")
 	b.refused("an edit of what is hidden", err, chat.CodeNotFound)
 }
 

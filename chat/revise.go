@@ -94,21 +94,16 @@ func (s *Service) edited(target Message, was, e Entry) (Change, error) {
 		return Change{}, Invalid("body: the edit of data takes data only")
 	}
 	now := was
-	if e.Body != nil {
-		now.Body = e.Body
-	}
-	if e.Data != nil {
-		now.Data = e.Data
-	}
+	now.Content = was.Revised(e.Content)
 	at := TimeMs(s.opt.Now())
 	now.EditedAt = &at
 	return Change{Old: target, New: rewritten(target, now)}, nil
 }
 
-// deleted is the target and its edits without their content. Mentions are content too: they say what was written.
+// deleted is the target and its edits without their content.
 func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Change, error) {
 	at := TimeMs(s.opt.Now())
-	was.Body, was.Data, was.Mentions, was.DeletedAt = nil, nil, nil, &at
+	was.Content, was.DeletedAt = was.erased(), &at
 	list := []Change{{Old: target, New: rewritten(target, was)}}
 	if len(target.Edits) == 0 {
 		return list, nil
@@ -122,7 +117,7 @@ func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Cha
 		if err := json.Unmarshal(m.JSON, &e); err != nil {
 			return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 		}
-		e.Body, e.Data, e.DeletedAt = nil, nil, &at
+		e.Content, e.DeletedAt = e.erased(), &at
 		list = append(list, Change{Old: m, New: rewritten(m, e)})
 	}
 	return list, nil

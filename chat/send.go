@@ -3,15 +3,14 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"slices"
 )
 
-// Send appends what draft asks for to the log of a group. A key that is known gives the first answer again.
-func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft, durability Durability) (Sent, error) {
+// Send appends a message to the log of a group. A key that is known gives the first answer again.
+func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, durability Durability) (Sent, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return Sent{}, err
 	}
-	e, err := s.DraftEntry(by, group, draft)
+	c, err := c.Checked(s.opt.Limits)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -20,6 +19,7 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, draft Draft
 	default:
 		return Sent{}, Invalid("durability: want %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
 	}
+	e := Entry{Group: group, From: by.User, Content: c}
 	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability = by.Admin, durability
 	var done Appended
@@ -72,101 +72,4 @@ func newSent(e Entry, a Append, done Appended) Sent {
 		Message: Message{ID: done.ID, Mark: done.Mark, JSON: entryJSON(done.ID, rest)},
 		SentAt:  TimeMs(done.SentAtMs), Duplicate: done.Duplicate, Durability: done.Durability,
 	}
-}
-
-// DraftEntry checks a draft against what its kind takes and makes the entry of it, still without id and time.
-func (s *Service) DraftEntry(by Caller, group string, d Draft) (Entry, error) {
-	d.Kind = d.ImpliedKind()
-	if d.Kind != Data && string(d.Data) == "null" {
-		d.Data = nil // JSON null in a field that may be absent
-	}
-	if err := d.checkFields(); err != nil {
-		return Entry{}, err
-	}
-	e := Entry{Group: group, From: by.User, Kind: d.Kind, ClientID: d.ClientID, ReplyTo: d.ReplyTo, Target: d.Target,
-		Emoji: d.Emoji, Removed: d.Removed}
-	if err := CheckKey("client_id", d.ClientID); err != nil {
-		return Entry{}, err
-	}
-	if d.ReplyTo != 0 {
-		if err := checkID("reply_to", d.ReplyTo, 1); err != nil {
-			return Entry{}, err
-		}
-	}
-	var err error
-	if e.Mentions, err = UniqueIDs("mentions", d.Mentions, s.opt.Limits.MentionsMax); err != nil {
-		return Entry{}, err
-	}
-	e.Body, e.Data, err = s.draftContent(d)
-	return e, err
-}
-
-// ImpliedKind is the kind that a draft names, or what its content says where it names none.
-func (d Draft) ImpliedKind() Kind {
-	switch {
-	case d.Kind != "":
-		return d.Kind
-	case d.Data != nil && d.Body == nil:
-		return Data
-	}
-	return Text
-}
-
-// checkFields refuses the fields that the kind does not take, so that none is silently ignored.
-func (d Draft) checkFields() error {
-	var takes []string
-	switch d.Kind {
-	case Text:
-		takes = []string{"body", "data", "reply_to", "mentions"}
-	case Data:
-		takes = []string{"data", "reply_to", "mentions"}
-	case Edit:
-		takes = []string{"target", "body", "data"}
-	case Delete:
-		takes = []string{"target"}
-	case Reaction:
-		takes = []string{"target", "emoji", "removed"}
-	default:
-		return Invalid("kind: want %s, %s, %s, %s or %s", Text, Data, Edit, Delete, Reaction)
-	}
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"body", d.Body != nil}, {"data", d.Data != nil}, {"reply_to", d.ReplyTo != 0}, {"mentions", len(d.Mentions) > 0},
-		{"target", d.Target != 0}, {"emoji", d.Emoji != ""}, {"removed", d.Removed},
-	} {
-		if f.given && !slices.Contains(takes, f.name) {
-			return Invalid("%s: a message of kind %s takes none", f.name, d.Kind)
-		}
-	}
-	return nil
-}
-
-// draftContent checks what the kind needs and returns body and data as they are stored.
-func (s *Service) draftContent(d Draft) (*string, json.RawMessage, error) {
-	most := s.opt.Limits.BodyBytesMax
-	if d.Kind == Edit || d.Kind == Delete || d.Kind == Reaction {
-		if d.Target < 1 {
-			return nil, nil, Invalid("target: want the id of a message, an integer from 1")
-		}
-	}
-	switch {
-	case d.Kind == Reaction:
-		return nil, nil, checkEmoji(d.Emoji, s.opt.Limits.EmojiBytesMax)
-	case d.Kind == Data && d.Data == nil:
-		return nil, nil, Invalid("data: missing")
-	case d.Kind == Edit && d.Body == nil && d.Data == nil:
-		return nil, nil, Invalid("body: an edit needs a new body or new data")
-	}
-	if d.Kind == Text || d.Kind == Edit && d.Body != nil {
-		if err := CheckBody(d.Body, most); err != nil {
-			return nil, nil, err
-		}
-	}
-	if d.Data == nil {
-		return d.Body, nil, nil
-	}
-	data, err := CompactData(d.Data, most)
-	return d.Body, data, err
 }

@@ -11,7 +11,7 @@ import (
 func TestSendTwice(t *testing.T) {
 	b := newBench(t)
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	d := chat.Draft{Body: ptr("hi <&> \u2028 \"\n"), ClientID: "c-1", ReplyTo: 1, Mentions: []string{"bob", "zoe", "bob"},
+	d := chat.Content{Body: ptr("hi <&> \u2028 \"\n"), ClientID: "c-1", ReplyTo: 1, Mentions: []string{"bob", "zoe", "bob"},
 		Data: []byte(`{ "n": 1.50 }`)}
 	first, err := b.Send(b.ctx, as("alice"), "g", d, "")
 	b.must(err)
@@ -25,18 +25,18 @@ func TestSendTwice(t *testing.T) {
 		t.Errorf("served %s, answered %s", batch.Messages[0].JSON, first.JSON)
 	}
 	want := `{"id":3,"group":"g","from":"alice","kind":"text","body":"hi <&> \u2028 \"\n","data":{"n":1.50},"client_id":"c-1",` +
-		`"sent_at":"` + first.SentAt.String() + `","reply_to":1,"mentions":["bob","zoe"]}`
+		`"reply_to":1,"mentions":["bob","zoe"],"sent_at":"` + first.SentAt.String() + `"}`
 	if string(first.JSON) != want {
 		t.Errorf("got  %s\nwant %s", first.JSON, want)
 	}
 	d.Body = ptr("other")
 	_, err = b.Send(b.ctx, as("alice"), "g", d, "")
 	b.refused("another content", err, chat.CodeKeyReused)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Body: ptr("x"), ClientID: "c-1"}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Body: ptr("x"), ClientID: "c-1"}, "")
 	b.must(err)
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Body: ptr("x"), ReplyTo: 99}, "")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Body: ptr("x"), ReplyTo: 99}, "")
 	b.refused("a reply to what is not there", err, chat.CodeOutOfRange)
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Body: ptr("x")}, "tape")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Body: ptr("x")}, "tape")
 	b.refused("an unknown durability", err, chat.CodeInvalid)
 }
 
@@ -44,7 +44,7 @@ func TestEditAndDelete(t *testing.T) {
 	b := newBench(t)
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob", "cid")
 	m := b.say("bob", "g", "frist")
-	edit := chat.Draft{Kind: chat.Edit, Target: m.ID, Body: ptr("first"), ClientID: "e"}
+	edit := chat.Content{Kind: chat.Edit, Target: m.ID, Body: ptr("first"), ClientID: "e"}
 	sent, err := b.Send(b.ctx, as("bob"), "g", edit, "")
 	b.must(err)
 	again, err := b.Send(b.ctx, as("bob"), "g", edit, "")
@@ -55,18 +55,18 @@ func TestEditAndDelete(t *testing.T) {
 	if e := b.at("cid", "g", m.ID); *e.Body != "first" || e.EditedAt == nil || !e.SentAt.Equal(m.SentAt.Time) {
 		t.Errorf("edited: got %+v", e)
 	}
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Edit, Target: m.ID, Body: ptr("mine")}, "")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Body: ptr("mine")}, "")
 	b.refused("the owner edits another's", err, chat.CodeForbidden)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Kind: chat.Edit, Target: m.ID, Data: []byte("1")}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Data: []byte("1")}, "")
 	b.refused("data for a text", err, chat.CodeInvalid)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Kind: chat.Edit, Target: 1, Body: ptr("x")}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: 1, Body: ptr("x")}, "")
 	b.refused("a notice", err, chat.CodeInvalid)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Kind: chat.Edit, Target: 1 << 60, Body: ptr("x")}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: 1 << 60, Body: ptr("x")}, "")
 	b.refused("beyond the end", err, chat.CodeNotFound)
-	_, err = b.Send(b.ctx, as("cid"), "g", chat.Draft{Kind: chat.Delete, Target: m.ID}, "")
+	_, err = b.Send(b.ctx, as("cid"), "g", chat.Content{Kind: chat.Delete, Target: m.ID}, "")
 	b.refused("a member deletes another's", err, chat.CodeForbidden)
 
-	gone := chat.Draft{Kind: chat.Delete, Target: m.ID, ClientID: "d"}
+	gone := chat.Content{Kind: chat.Delete, Target: m.ID, ClientID: "d"}
 	first, err := b.Send(b.ctx, as("alice"), "g", gone, "")
 	b.must(err)
 	again, err = b.Send(b.ctx, as("alice"), "g", gone, "")
@@ -77,7 +77,7 @@ func TestEditAndDelete(t *testing.T) {
 	gone.ClientID = "d2"
 	_, err = b.Send(b.ctx, as("alice"), "g", gone, "")
 	b.refused("deleted twice", err, chat.CodeNotFound)
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Delete, Target: 1, ClientID: "d"}, "")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Delete, Target: 1, ClientID: "d"}, "")
 	b.refused("the key of another deletion", err, chat.CodeKeyReused)
 	for _, id := range []int64{m.ID, sent.ID} {
 		if e := b.at("cid", "g", id); e.Body != nil || e.DeletedAt == nil {
@@ -96,7 +96,7 @@ func TestEditsAreBounded(t *testing.T) {
 	b.group(chat.GroupDraft{ID: "g"}, "alice")
 	m := b.say("alice", "g", "0")
 	edit := func(body string) error {
-		_, err := b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Edit, Target: m.ID, Body: &body}, "")
+		_, err := b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Body: &body}, "")
 		return err
 	}
 	for i := range 3 {
@@ -108,16 +108,16 @@ func TestEditsAreBounded(t *testing.T) {
 func TestDataEditAndOperatorDelete(t *testing.T) {
 	b := newBench(t)
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "root")
-	m, err := b.Send(b.ctx, as("alice"), "g", chat.Draft{Data: []byte(`{"a":1}`)}, "")
+	m, err := b.Send(b.ctx, as("alice"), "g", chat.Content{Data: []byte(`{"a":1}`)}, "")
 	b.must(err)
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Edit, Target: m.ID, Data: []byte(`[2]`)}, "")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Data: []byte(`[2]`)}, "")
 	b.must(err)
 	if e := b.at("root", "g", m.ID); string(e.Data) != "[2]" || e.Kind != chat.Data {
 		t.Errorf("got %+v", e)
 	}
-	_, err = b.Send(b.ctx, as("root"), "g", chat.Draft{Kind: chat.Delete, Target: m.ID}, "")
+	_, err = b.Send(b.ctx, as("root"), "g", chat.Content{Kind: chat.Delete, Target: m.ID}, "")
 	b.refused("a member", err, chat.CodeForbidden)
-	_, err = b.Send(b.ctx, operator("root"), "g", chat.Draft{Kind: chat.Delete, Target: m.ID}, "")
+	_, err = b.Send(b.ctx, operator("root"), "g", chat.Content{Kind: chat.Delete, Target: m.ID}, "")
 	b.must(err)
 }
 
@@ -126,7 +126,7 @@ func TestReactions(t *testing.T) {
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	m := b.say("alice", "g", "hi")
 	react := func(user, key string, removed bool) (chat.Sent, error) {
-		return b.Send(b.ctx, as(user), "g", chat.Draft{Kind: chat.Reaction, Target: m.ID, Emoji: "👍", Removed: removed, ClientID: key}, "")
+		return b.Send(b.ctx, as(user), "g", chat.Content{Kind: chat.Reaction, Target: m.ID, Emoji: "👍", Removed: removed, ClientID: key}, "")
 	}
 	first, err := react("bob", "r1", false)
 	b.must(err)
@@ -144,7 +144,7 @@ func TestReactions(t *testing.T) {
 	b.refused("a reaction that never was", err, chat.CodeNotFound)
 	_, err = react("bob", "", true)
 	b.must(err)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Draft{Kind: chat.Reaction, Target: 1 << 60, Emoji: "👍"}, "")
+	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Reaction, Target: 1 << 60, Emoji: "👍"}, "")
 	b.refused("beyond the end", err, chat.CodeNotFound)
 }
 

@@ -83,7 +83,7 @@ func (b *bench) group(d chat.GroupDraft, owner string, members ...string) chat.G
 
 func (b *bench) say(user, group, body string) chat.Sent {
 	b.t.Helper()
-	sent, err := b.Send(b.ctx, as(user), group, chat.Draft{Body: &body}, "")
+	sent, err := b.Send(b.ctx, as(user), group, chat.Content{Body: &body}, "")
 	b.must(err)
 	return sent
 }

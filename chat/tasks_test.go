@@ -55,7 +55,7 @@ func TestMentionTask(t *testing.T) {
 	other := task
 	other.Epoch, other.Users = "another", []string{"dee"}
 	b.task(chat.TaskMention, other)
-	_, err := b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Delete, Target: m.ID}, "")
+	_, err := b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Delete, Target: m.ID}, "")
 	b.must(err)
 	task.Users = []string{"dee"}
 	b.task(chat.TaskMention, task)

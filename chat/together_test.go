@@ -126,13 +126,13 @@ func (w *together) step() {
 	case 5:
 		err = w.service.RemoveMember(w.ctx, by, group, user)
 	case 6, 7, 8:
-		_, err = w.service.Send(w.ctx, by, group, chat.Draft{Body: &body, Mentions: []string{other}, ClientID: fmt.Sprint(w.r.IntN(50))}, "")
+		_, err = w.service.Send(w.ctx, by, group, chat.Content{Body: &body, Mentions: []string{other}, ClientID: fmt.Sprint(w.r.IntN(50))}, "")
 	case 9:
-		_, err = w.service.Send(w.ctx, by, group, chat.Draft{Kind: chat.Edit, Target: 1 + w.r.Int64N(40), Body: &body}, "")
+		_, err = w.service.Send(w.ctx, by, group, chat.Content{Kind: chat.Edit, Target: 1 + w.r.Int64N(40), Body: &body}, "")
 	case 10:
-		_, err = w.service.Send(w.ctx, by, group, chat.Draft{Kind: chat.Delete, Target: 1 + w.r.Int64N(40)}, "")
+		_, err = w.service.Send(w.ctx, by, group, chat.Content{Kind: chat.Delete, Target: 1 + w.r.Int64N(40)}, "")
 	case 11:
-		_, err = w.service.Send(w.ctx, by, group, chat.Draft{Kind: chat.Reaction, Target: 1 + w.r.Int64N(40), Emoji: "x", Removed: w.r.IntN(2) == 0}, "")
+		_, err = w.service.Send(w.ctx, by, group, chat.Content{Kind: chat.Reaction, Target: 1 + w.r.Int64N(40), Emoji: "x", Removed: w.r.IntN(2) == 0}, "")
 	case 12:
 		_, err = w.service.Read(w.ctx, by, group, w.r.Int64N(40))
 	case 13:

@@ -1,10 +1,7 @@
 package chat
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -95,9 +92,6 @@ func CheckID(field, id string) error {
 	return nil
 }
 
-// CheckUser is CheckID for a user.
-func CheckUser(field, user string) error { return CheckID(field, user) }
-
 // CheckGroup checks the caller and the id of a group, before either reaches a key.
 func CheckGroup(by Caller, group string) error {
 	if err := CheckID("group", group); err != nil {
@@ -124,51 +118,6 @@ func checkName(name string) error {
 }
 
 func turnsDirection(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
-
-// CheckBody checks the text of a message: not empty, valid UTF-8, no control characters except tab and line breaks.
-func CheckBody(body *string, bytesMax int) error {
-	switch {
-	case body == nil || *body == "":
-		return Invalid("body: missing or empty")
-	case len(*body) > bytesMax:
-		return Errorf(CodeTooLarge, "body: at most %d bytes", bytesMax)
-	case !utf8.ValidString(*body):
-		return Invalid("body: not valid UTF-8")
-	}
-	if i := strings.IndexFunc(*body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }); i >= 0 {
-		return Invalid("body: control character at byte %d", i)
-	}
-	return nil
-}
-
-// CompactData checks data and returns it as it is stored: one JSON value without white space between its tokens, so that it
-// never holds a raw line break.
-func CompactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
-	if !utf8.Valid(data) {
-		return nil, Invalid("data: not valid UTF-8")
-	}
-	var b bytes.Buffer
-	b.Grow(len(data))
-	if err := json.Compact(&b, data); err != nil {
-		return nil, Invalid("data: not valid JSON")
-	}
-	if b.Len() > bytesMax {
-		return nil, Errorf(CodeTooLarge, "data: at most %d bytes", bytesMax)
-	}
-	return b.Bytes(), nil
-}
-
-func checkEmoji(emoji string, bytesMax int) error {
-	if emoji == "" || len(emoji) > bytesMax || !utf8.ValidString(emoji) {
-		return Invalid("emoji: want 1 to %d bytes of UTF-8", bytesMax)
-	}
-	for _, r := range emoji {
-		if unicode.IsControl(r) || unicode.IsSpace(r) || turnsDirection(r) {
-			return Invalid("emoji: neither control characters nor spaces")
-		}
-	}
-	return nil
-}
 
 // UniqueIDs checks a list of at most most ids and returns each once, in order, without those in but.
 func UniqueIDs(field string, ids []string, most int, but ...string) ([]string, error) {

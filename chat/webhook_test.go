@@ -177,16 +177,16 @@ func TestWebhookEvents(t *testing.T) {
 
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	m := b.say("alice", "g", `hello <b>"you"</b> & all`)
-	_, err := b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Reaction, Target: m.ID, Emoji: "x"}, "")
+	_, err := b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Reaction, Target: m.ID, Emoji: "x"}, "")
 	b.must(err)
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Edit, Target: m.ID, Body: ptr("bye")}, "")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Body: ptr("bye")}, "")
 	b.must(err)
 	_, _, err = b.PutMember(b.ctx, as("alice"), "g", "cid", "")
 	b.must(err)
 	b.must(b.RemoveMember(b.ctx, as("cid"), "g", "cid"))
 	b.must(b.RemoveMember(b.ctx, as("alice"), "g", "bob"))
 	n := b.say("alice", "g", "two")
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Draft{Kind: chat.Delete, Target: n.ID}, "")
+	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Delete, Target: n.ID}, "")
 	b.must(err)
 	b.must(b.DeleteGroup(b.ctx, as("alice"), "g"))
 
@@ -464,7 +464,7 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := chat.Draft{Body: ptr(strings.Repeat("x", 16<<10)), Data: []byte(`"` + strings.Repeat("x", 16<<10-2) + `"`)}
+	long := chat.Content{Body: ptr(strings.Repeat("x", 16<<10)), Data: []byte(`"` + strings.Repeat("x", 16<<10-2) + `"`)}
 	for range messages {
 		if _, err := l.Send(t.Context(), as("alice"), "g", long, ""); err != nil {
 			t.Fatal(err)

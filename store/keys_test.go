@@ -136,7 +136,7 @@ func FuzzDecodeSignal(f *testing.F) {
 func TestEntriesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.String().Filter(utf8.ValidString).Draw(t, "body")
-		text, err := json.Marshal(chat.Entry{ID: 7, Group: "g", From: "bob", Kind: chat.Text, Body: &body})
+		text, err := json.Marshal(chat.Entry{ID: 7, Group: "g", From: "bob", Content: chat.Content{Kind: chat.Text, Body: &body}})
 		if err != nil {
 			t.Fatal(err)
 		}

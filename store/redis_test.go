@@ -300,7 +300,7 @@ func TestFullScheduleIndexIsCheap(t *testing.T) {
 	s := open(t, store.Options{URL: server.URL(), Limits: limits})
 	body := strings.Repeat("x", 16<<10)
 	create := func() error {
-		_, _, err := s.CreateSchedule(t.Context(), schedule.NewSchedule{NextMs: 9e15, Plan: schedule.Plan{Owner: "alice", User: "bob", Kind: chat.Text, Body: &body}})
+		_, _, err := s.CreateSchedule(t.Context(), schedule.NewSchedule{NextMs: 9e15, Plan: schedule.Plan{Owner: "alice", User: "bob", Content: chat.Content{Kind: chat.Text, Body: &body}}})
 		return err
 	}
 	for range limits.UserSchedulesMax {

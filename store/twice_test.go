@@ -72,8 +72,7 @@ func TestStepsDoneTwice(t *testing.T) {
 	name, keep := "H", int64(1)
 	item := chat.NewItem{To: "bob", From: "alice", Rest: []byte(`"kind":"direct"}`), SentAtMs: 1, Key: "k", Content: "c"}
 	body := "x"
-	plan := schedule.NewSchedule{Key: "k", Content: "c", NextMs: 1, Plan: schedule.Plan{Owner: "alice", Group: "g", Epoch: "e", Kind: chat.Text,
-		Body: &body, Cron: "* * * * *"}}
+	plan := schedule.NewSchedule{Key: "k", Content: "c", NextMs: 1, Plan: schedule.Plan{Owner: "alice", Group: "g", Epoch: "e", Content: chat.Content{Kind: chat.Text, Body: &body}, Cron: "* * * * *"}}
 	var scheduled string
 	made := func(version int64) schedule.Record {
 		return schedule.Record{ID: scheduled, Plan: plan.Plan, State: schedule.Pending, Version: version, NextMs: 1}

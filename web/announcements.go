@@ -29,8 +29,8 @@ func (a rawAnswer) VisitCreateAnnouncementResponse(w http.ResponseWriter) error 
 
 func announcementDraft(b *api.AnnouncementDraft) (announce.Draft, error) {
 	d := announce.Draft{
-		To:   announce.Target{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
-		Body: b.Body, Data: b.Data, Cron: deref(b.Cron), Timezone: deref(b.Timezone), Priority: deref(b.Priority),
+		To:      announce.Target{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
+		Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: deref(b.Cron), Timezone: deref(b.Timezone), Priority: deref(b.Priority),
 	}
 	if err := checkIDs("groups", d.To.Groups); err != nil {
 		return d, err

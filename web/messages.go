@@ -20,14 +20,14 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 		if err != nil {
 			return nil, err
 		}
-		schedule, duplicate, err := s.schedules.SendLater(ctx, callerOf(ctx), r.Group, b.Draft, *at)
+		schedule, duplicate, err := s.schedules.SendLater(ctx, callerOf(ctx), r.Group, b.Content, *at)
 		return laterAnswer{schedule, duplicate}, err
 	}
 	durability := s.opt.Durability
 	if r.Params.Durability != nil {
 		durability = *r.Params.Durability
 	}
-	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, b.Draft, durability)
+	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, b.Content, durability)
 	if err != nil {
 		return nil, err
 	}

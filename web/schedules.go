@@ -30,7 +30,7 @@ func (a rawAnswer) VisitCreateScheduleResponse(w http.ResponseWriter) error { re
 
 func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 	d := schedule.Draft{
-		Group: deref(b.Group), User: deref(b.User), Body: b.Body, Data: b.Data, Cron: deref(b.Cron), Timezone: deref(b.Timezone),
+		Group: deref(b.Group), User: deref(b.User), Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: deref(b.Cron), Timezone: deref(b.Timezone),
 		Misfire: deref(b.Misfire), Count: b.Count,
 	}
 	switch {
@@ -89,7 +89,7 @@ func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequest
 	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
 		return nil, err
 	}
-	change := schedule.Change{Body: b.Body, Data: b.Data, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
+	change := schedule.Change{Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
 		Paused: b.Paused}
 	var err error
 	if change.At, err = wire.Instant("at", b.At); err != nil {

@@ -77,11 +77,11 @@ func countsOf(a announce.Announcement) string {
 }
 
 func everyone(body string) announce.Draft {
-	return announce.Draft{To: announce.Target{All: true}, Body: &body}
+	return announce.Draft{To: announce.Target{All: true}, Content: chat.Content{Body: &body}}
 }
 
 func named(body string, groups, users []string) announce.Draft {
-	return announce.Draft{To: announce.Target{Groups: groups, Users: users}, Body: &body}
+	return announce.Draft{To: announce.Target{Groups: groups, Users: users}, Content: chat.Content{Body: &body}}
 }
 
 func TestAnnounceToEveryone(t *testing.T) {
@@ -112,7 +112,7 @@ func TestAnnounceToGroupsAndUsers(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "g", Post: chat.PostAdmins, Visibility: chat.Private}, "alice", "bob")
 	d := named("hear", []string{"g", "none", "g"}, []string{"cid", "bob", "cid"})
-	d.Data = json.RawMessage(` {"a": 1}`)
+	d.Content.Data = json.RawMessage(` {"a": 1}`)
 	a := b.announce(d)
 	if got := countsOf(a); got != "pending 4 0 0" {
 		t.Errorf("got %s, want each target once", got)
@@ -128,11 +128,11 @@ func TestAnnounceToGroupsAndUsers(t *testing.T) {
 	if e := b.At("bob", "g", 3); e.From != "op" || e.Kind != chat.Text || *e.Body != "hear" || string(e.Data) != `{"a":1}` {
 		t.Errorf("got %+v", e)
 	}
-	if _, err := b.Send(b.Ctx, chattest.Operator("op"), "g", chat.Draft{Body: new("x")}, ""); chat.CodeOf(err) != chat.CodeNotFound && chat.CodeOf(err) != chat.CodeForbidden {
+	if _, err := b.Send(b.Ctx, chattest.Operator("op"), "g", chat.Content{Body: new("x")}, ""); chat.CodeOf(err) != chat.CodeNotFound && chat.CodeOf(err) != chat.CodeForbidden {
 		t.Errorf("the operator became a member: %v", err)
 	}
 	d = named("", []string{"g"}, nil)
-	d.Body, d.Data = nil, json.RawMessage("7")
+	d.Content.Body, d.Content.Data = nil, json.RawMessage("7")
 	b.announced(b.announce(d).ID, 1)
 	if e := b.At("bob", "g", 4); e.Kind != chat.Data || string(e.Data) != "7" {
 		t.Errorf("got %+v", e)
@@ -346,10 +346,10 @@ func TestAnnounceRefuses(t *testing.T) {
 		"no id of a group": {func(d *announce.Draft) { d.To = announce.Target{Groups: []string{"g:h"}} }, chat.CodeInvalid},
 		"many users":       {func(d *announce.Draft) { d.To = announce.Target{Users: many} }, chat.CodeOutOfRange},
 		"many groups":      {func(d *announce.Draft) { d.To = announce.Target{Groups: many[1:]} }, chat.CodeOutOfRange},
-		"no content":       {func(d *announce.Draft) { d.Body = nil }, chat.CodeInvalid},
-		"an empty body":    {func(d *announce.Draft) { d.Body, d.Data = new(""), json.RawMessage("1") }, chat.CodeInvalid},
-		"a large body":     {func(d *announce.Draft) { d.Body = new(strings.Repeat("x", 16<<10+1)) }, chat.CodeTooLarge},
-		"no data":          {func(d *announce.Draft) { d.Data = json.RawMessage("{") }, chat.CodeInvalid},
+		"no content":       {func(d *announce.Draft) { d.Content.Body = nil }, chat.CodeInvalid},
+		"an empty body":    {func(d *announce.Draft) { d.Content.Body, d.Content.Data = new(""), json.RawMessage("1") }, chat.CodeInvalid},
+		"a large body":     {func(d *announce.Draft) { d.Content.Body = new(strings.Repeat("x", 16<<10+1)) }, chat.CodeTooLarge},
+		"no data":          {func(d *announce.Draft) { d.Content.Data = json.RawMessage("{") }, chat.CodeInvalid},
 		"a priority":       {func(d *announce.Draft) { d.Priority = "critical" }, chat.CodeInvalid},
 		"at and cron":      {func(d *announce.Draft) { d.At, d.Cron = &now, "@daily" }, chat.CodeInvalid},
 		"a zone alone":     {func(d *announce.Draft) { d.Timezone = "UTC" }, chat.CodeInvalid},

@@ -1,7 +1,6 @@
 package announce
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -27,14 +26,13 @@ type Target struct {
 
 // Plan is what does not change of an announcement, as it is stored.
 type Plan struct {
-	From     string          `json:"from"`
-	To       Target          `json:"to"`
-	Body     *string         `json:"body,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty"`
-	At       *chat.Time      `json:"at,omitempty"`
-	Cron     string          `json:"cron,omitempty"`
-	Timezone string          `json:"timezone,omitempty"`
-	Priority chat.Priority   `json:"priority"`
+	From string `json:"from"`
+	To   Target `json:"to"`
+	chat.Content
+	At       *chat.Time    `json:"at,omitempty"`
+	Cron     string        `json:"cron,omitempty"`
+	Timezone string        `json:"timezone,omitempty"`
+	Priority chat.Priority `json:"priority"`
 }
 
 // Announcement is what operators see of an announcement. The counts are of its newest run.
@@ -55,8 +53,7 @@ type Draft struct {
 	// once.
 	Key      string
 	To       Target
-	Body     *string
-	Data     json.RawMessage
+	Content  chat.Content  // text or data
 	At       *time.Time    // nil: now, or what Cron says
 	Cron     string        // recurring
 	Timezone string        // of Cron; empty: UTC

@@ -22,7 +22,7 @@ func (a Plan) page() int {
 }
 
 func (a Plan) item(nowMs int64) chat.Item {
-	return chat.Item{Kind: chat.ItemAnnouncement, From: a.From, Body: a.Body, Data: a.Data, SentAt: chat.TimeMs(nowMs)}
+	return chat.ItemOf(chat.ItemAnnouncement, a.From, a.Content, nowMs)
 }
 
 // run begins a run of an announcement and starts its parts. A run that was begun before, by a worker that died, goes
@@ -86,10 +86,8 @@ func (s *Service) runPart(ctx context.Context, part Part) error {
 	}
 	nowMs := s.opt.Now()
 	if page.Group != "" {
-		e := chat.Entry{Group: page.Group, From: a.From, Kind: chat.Text, Body: a.Body, Data: a.Data}
-		if a.Body == nil {
-			e.Kind = chat.Data
-		}
+		e := chat.Entry{Group: page.Group, From: a.From, Content: a.Content}
+		e.Kind = a.ImpliedKind()
 		err = s.store.AnnounceToGroup(ctx, page, chat.NewAppend(e, nowMs))
 	} else {
 		err = s.store.AnnounceToUsers(ctx, page, chat.NewItem{From: a.From, Rest: a.item(nowMs).Rest(), SentAtMs: nowMs, System: true})

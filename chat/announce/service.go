@@ -83,7 +83,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Announce
 
 // newAnnounced checks a draft.
 func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
-	a := Plan{From: by.User, To: Target{All: d.To.All}, Body: d.Body, Cron: d.Cron, Timezone: d.Timezone, Priority: d.Priority}
+	a := Plan{From: by.User, To: Target{All: d.To.All}, Cron: d.Cron, Timezone: d.Timezone, Priority: d.Priority}
 	if err := chat.CheckKey("Idempotency-Key", d.Key); err != nil {
 		return a, err
 	}
@@ -98,16 +98,13 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 	if a.To.Users, err = chat.UniqueIDs("users", d.To.Users, s.opt.Limits.AnnouncementUsersMax); err != nil {
 		return a, err
 	}
-	if d.Data != nil && string(d.Data) != "null" {
-		if a.Data, err = chat.CompactData(d.Data, s.opt.Limits.BodyBytesMax); err != nil {
-			return a, err
-		}
+	if string(d.Content.Data) == "null" {
+		d.Content.Data = nil
 	}
-	if a.Body != nil || a.Data == nil {
-		if err := chat.CheckBody(a.Body, s.opt.Limits.BodyBytesMax); err != nil {
-			return a, err
-		}
+	if a.Content, err = d.Content.Checked(s.opt.Limits); err != nil {
+		return a, err
 	}
+	a.Kind = "" // implied by what it says, and of no use in an inbox
 	switch a.Priority {
 	case "":
 		a.Priority = chat.PriorityLow

@@ -10,7 +10,7 @@ import (
 // edit changes a message of ann's.
 func (l *node) edit(t testing.TB, target int64, body string) int64 {
 	t.Helper()
-	sent, err := l.Send(t.Context(), chat.Caller{User: "ann"}, "g", chat.Draft{Kind: chat.Edit, Target: target, Body: &body}, "")
+	sent, err := l.Send(t.Context(), chat.Caller{User: "ann"}, "g", chat.Content{Kind: chat.Edit, Target: target, Body: &body}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (l *node) group(t testing.TB, id, owner string, members ...string) {
 
 func (l *node) say(t testing.TB, group, from, body string) int64 {
 	t.Helper()
-	sent, err := l.Send(t.Context(), chat.Caller{User: from}, group, chat.Draft{Body: &body}, "")
+	sent, err := l.Send(t.Context(), chat.Caller{User: from}, group, chat.Content{Body: &body}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +429,7 @@ func TestFollowEdited(t *testing.T) {
 	holder := l.listen(t, "ann", nil) // keeps the ring
 	id := l.say(t, "red", "ann", "first")
 	body := "second"
-	sent, err := l.Send(t.Context(), chat.Caller{User: "ann"}, "red", chat.Draft{Kind: chat.Edit, Target: id, Body: &body}, "")
+	sent, err := l.Send(t.Context(), chat.Caller{User: "ann"}, "red", chat.Content{Kind: chat.Edit, Target: id, Body: &body}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func serveBench(b *testing.B, groups int) *live.Service {
 		g, err := s.CreateGroup(b.Context(), chattest.As("ann"), chat.GroupDraft{ID: fmt.Sprint("g", i), Members: []string{"bob"}})
 		for range 20 {
 			if err == nil {
-				_, err = s.Send(b.Context(), chattest.As("ann"), g.ID, chat.Draft{Body: &body}, "")
+				_, err = s.Send(b.Context(), chattest.As("ann"), g.ID, chat.Content{Body: &body}, "")
 			}
 		}
 		if err != nil {

@@ -156,14 +156,14 @@ func TestADeliveryLooksAgain(t *testing.T) {
 	// What is shown is the message as it is now.
 	before := len(r.receiver.Got("bob"))
 	body := "changed " + strings.Repeat("x", 300)
-	if _, err := r.Send(ctx, alice, "g", chat.Draft{Kind: chat.Edit, Target: id, Body: &body}, ""); err != nil {
+	if _, err := r.Send(ctx, alice, "g", chat.Content{Kind: chat.Edit, Target: id, Body: &body}, ""); err != nil {
 		t.Fatal(err)
 	}
 	r.arrives(before+1, r.push(id, nil))
 	if got := r.receiver.Got("bob")[before].Data.Preview; got != body[:200] {
 		t.Errorf("the preview is %q, want the first 200 characters of the edit", got)
 	}
-	if _, err := r.Send(ctx, alice, "g", chat.Draft{Kind: chat.Delete, Target: id}, ""); err != nil {
+	if _, err := r.Send(ctx, alice, "g", chat.Content{Kind: chat.Delete, Target: id}, ""); err != nil {
 		t.Fatal(err)
 	}
 	later := r.Say("alice", "g", "later").ID

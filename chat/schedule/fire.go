@@ -54,7 +54,7 @@ func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing,
 		f.Append = &a
 		return f, nil
 	}
-	it := chat.NewDirect(p.User, chat.Item{Kind: chat.ItemDirect, From: p.Owner, Body: p.Body, Data: p.Data, ClientID: p.ClientID, SentAt: chat.TimeMs(nowMs)})
+	it := chat.NewDirect(p.User, chat.ItemOf(chat.ItemDirect, p.Owner, p.Content, nowMs))
 	f.Item = &it
 	return f, s.core.MayWrite(ctx, p.owner(), p.User)
 }

@@ -3,7 +3,6 @@ package schedule
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -26,27 +25,26 @@ func InstantMs(t time.Time) int64 {
 }
 
 // newPlan checks what a schedule is to send, and whether its owner may send it now.
-func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user string, d chat.Draft) (Plan, error) {
+func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user string, c chat.Content) (Plan, error) {
 	if (group == "") == (user == "") {
 		return Plan{}, chat.Invalid("group, user: one of the two")
 	}
-	p := Plan{Owner: by.User, Operator: by.Admin, Group: group, User: user, Kind: d.ImpliedKind(), ClientID: d.ClientID,
-		ReplyTo: d.ReplyTo, Misfire: MisfireSend}
-	if p.Kind != chat.Text && p.Kind != chat.Data {
-		return Plan{}, chat.Invalid("kind: only %s and %s can be sent later", chat.Text, chat.Data)
-	}
 	if user != "" {
-		if err := cmp.Or(chat.CheckCaller(by), chat.CheckUser("user", user), chat.CheckBody(d.Body, s.opt.Limits.BodyBytesMax)); err != nil {
+		if err := cmp.Or(chat.CheckCaller(by), chat.CheckID("user", user)); err != nil {
 			return Plan{}, err
 		}
+		c.Kind = chat.Text // what an inbox takes has a body
 	} else if err := chat.CheckGroup(by, group); err != nil {
 		return Plan{}, err
 	}
-	e, err := s.core.DraftEntry(by, group, d)
+	if kind := c.ImpliedKind(); kind != chat.Text && kind != chat.Data {
+		return Plan{}, chat.Invalid("kind: only %s and %s can be sent later", chat.Text, chat.Data)
+	}
+	c, err := c.Checked(s.opt.Limits)
 	if err != nil {
 		return Plan{}, err
 	}
-	p.Body, p.Data, p.Mentions = e.Body, e.Data, e.Mentions
+	p := Plan{Owner: by.User, Operator: by.Admin, Group: group, User: user, Content: c, Misfire: MisfireSend}
 	if user != "" {
 		return p, s.core.MayWrite(ctx, by, user)
 	}
@@ -54,7 +52,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	if err != nil {
 		return Plan{}, err
 	}
-	if low := max(info.Hidden(), 1); d.ReplyTo != 0 && (d.ReplyTo < low || d.ReplyTo > info.Last) {
+	if low := max(info.Hidden(), 1); c.ReplyTo != 0 && (c.ReplyTo < low || c.ReplyTo > info.Last) {
 		return Plan{}, chat.OutOfRange("reply_to", low, info.Last)
 	}
 	p.Epoch = info.Epoch
@@ -139,21 +137,15 @@ func (p *Plan) setMisfire(m Misfire) error {
 	return nil
 }
 
-// content tells whether a repeated key asks for the same: by what the client chose.
-func (p Plan) content() string {
+// hash tells whether a repeated key asks for the same: by what the client chose.
+func (p Plan) hash() string {
 	p.Epoch, p.Operator = "", false
 	return chat.Hash(chat.Encode(p))
 }
 
-// draft is what the plan sends, as it was asked for.
-func (p Plan) draft() chat.Draft {
-	return chat.Draft{Kind: p.Kind, Body: p.Body, Data: p.Data, ClientID: p.ClientID, ReplyTo: p.ReplyTo, Mentions: p.Mentions}
-}
-
 // entry is what the plan sends to its group.
 func (p Plan) entry() chat.Entry {
-	return chat.Entry{Group: p.Group, From: p.Owner, Kind: p.Kind, Body: p.Body, Data: p.Data, ClientID: p.ClientID,
-		ReplyTo: p.ReplyTo, Mentions: slices.Clone(p.Mentions)}
+	return chat.Entry{Group: p.Group, From: p.Owner, Content: p.Content}
 }
 
 func (p Plan) owner() chat.Caller { return chat.Caller{User: p.Owner, Admin: p.Operator} }

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"encoding/json"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -34,30 +33,25 @@ func (s State) Ended() bool { return s != Pending && s != Paused }
 
 // Schedule is a message to be sent later, once or again and again, as its owner sees it.
 type Schedule struct {
-	ID        string          `json:"id"`
-	State     State           `json:"state"`
-	Owner     string          `json:"owner"`
-	Group     string          `json:"group,omitempty"`
-	User      string          `json:"user,omitempty"`
-	Kind      chat.Kind       `json:"kind,omitempty"`
-	Body      *string         `json:"body,omitempty"`
-	Data      json.RawMessage `json:"data,omitempty"`
-	ClientID  string          `json:"client_id,omitempty"`
-	ReplyTo   int64           `json:"reply_to,omitempty"`
-	Mentions  []string        `json:"mentions,omitempty"`
-	At        *chat.Time      `json:"at,omitempty"`
-	Cron      string          `json:"cron,omitempty"`
-	Timezone  string          `json:"timezone,omitempty"`
-	Misfire   Misfire         `json:"misfire,omitempty"`
-	Until     *chat.Time      `json:"until,omitempty"`
-	Count     int64           `json:"count,omitempty"`
-	NextAt    *chat.Time      `json:"next_at"`
-	Sent      int64           `json:"sent"`
-	Missed    int64           `json:"missed"`
-	LastID    *int64          `json:"last_id"`
-	LastAt    *chat.Time      `json:"last_at"`
-	LastError *string         `json:"last_error"`
-	CreatedAt chat.Time       `json:"created_at"`
+	ID    string `json:"id"`
+	State State  `json:"state"`
+	Owner string `json:"owner"`
+	Group string `json:"group,omitempty"`
+	User  string `json:"user,omitempty"`
+	chat.Content
+	At        *chat.Time `json:"at,omitempty"`
+	Cron      string     `json:"cron,omitempty"`
+	Timezone  string     `json:"timezone,omitempty"`
+	Misfire   Misfire    `json:"misfire,omitempty"`
+	Until     *chat.Time `json:"until,omitempty"`
+	Count     int64      `json:"count,omitempty"`
+	NextAt    *chat.Time `json:"next_at"`
+	Sent      int64      `json:"sent"`
+	Missed    int64      `json:"missed"`
+	LastID    *int64     `json:"last_id"`
+	LastAt    *chat.Time `json:"last_at"`
+	LastError *string    `json:"last_error"`
+	CreatedAt chat.Time  `json:"created_at"`
 }
 
 // Draft is what a client asks for when it makes a schedule: to a group or to a user, at a time or by cron.
@@ -66,8 +60,7 @@ type Draft struct {
 	Key      string
 	Group    string
 	User     string
-	Body     *string
-	Data     json.RawMessage
+	Content  chat.Content // text or data
 	At       *time.Time
 	Cron     string
 	Timezone string
@@ -78,8 +71,7 @@ type Draft struct {
 
 // Change is a change of what is pending; nil fields stay.
 type Change struct {
-	Body     *string
-	Data     json.RawMessage
+	Content  chat.Content // a new body, new data or both
 	At       *time.Time
 	Cron     *string
 	Timezone *string
@@ -91,23 +83,18 @@ type Change struct {
 
 // Plan is what was planned, by whom and for whom. Stores keep it as JSON.
 type Plan struct {
-	Owner    string          `json:"owner"`
-	Operator bool            `json:"operator,omitempty"` // the owner was one when the schedule was made
-	Group    string          `json:"group,omitempty"`
-	Epoch    string          `json:"epoch,omitempty"` // of the group: a later one of the same id is another
-	User     string          `json:"user,omitempty"`
-	Kind     chat.Kind       `json:"kind"`
-	Body     *string         `json:"body,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty"`
-	ClientID string          `json:"client_id,omitempty"`
-	ReplyTo  int64           `json:"reply_to,omitempty"`
-	Mentions []string        `json:"mentions,omitempty"`
-	AtMs     int64           `json:"at_ms,omitempty"` // of one that fires once
-	Cron     string          `json:"cron,omitempty"`  // of one that recurs
-	Timezone string          `json:"timezone,omitempty"`
-	Misfire  Misfire         `json:"misfire"`
-	UntilMs  int64           `json:"until_ms,omitempty"`
-	Count    int64           `json:"count,omitempty"`
+	Owner    string `json:"owner"`
+	Operator bool   `json:"operator,omitempty"` // the owner was one when the schedule was made
+	Group    string `json:"group,omitempty"`
+	Epoch    string `json:"epoch,omitempty"` // of the group: a later one of the same id is another
+	User     string `json:"user,omitempty"`
+	chat.Content
+	AtMs     int64   `json:"at_ms,omitempty"` // of one that fires once
+	Cron     string  `json:"cron,omitempty"`  // of one that recurs
+	Timezone string  `json:"timezone,omitempty"`
+	Misfire  Misfire `json:"misfire"`
+	UntilMs  int64   `json:"until_ms,omitempty"`
+	Count    int64   `json:"count,omitempty"`
 }
 
 func (p Plan) recurs() bool { return p.Cron != "" }
@@ -133,8 +120,8 @@ type Record struct {
 func (r Record) view() Schedule {
 	p := r.Plan
 	v := Schedule{
-		ID: r.ID, State: r.State, Owner: p.Owner, Group: p.Group, User: p.User, Kind: p.Kind, Body: p.Body, Data: p.Data,
-		ClientID: p.ClientID, ReplyTo: p.ReplyTo, Mentions: p.Mentions, Cron: p.Cron, Misfire: p.Misfire, Count: p.Count,
+		ID: r.ID, State: r.State, Owner: p.Owner, Group: p.Group, User: p.User, Content: p.Content,
+		Cron: p.Cron, Misfire: p.Misfire, Count: p.Count,
 		Sent: r.Sent, Missed: r.Missed, CreatedAt: chat.TimeMs(r.CreatedMs),
 	}
 	if p.recurs() {

@@ -47,7 +47,7 @@ func (b *bench) task(kind string, payload any) {
 	}
 }
 
-func (b *bench) later(user, group string, d chat.Draft, in time.Duration) schedule.Schedule {
+func (b *bench) later(user, group string, d chat.Content, in time.Duration) schedule.Schedule {
 	b.T.Helper()
 	v, _, err := b.SendLater(b.Ctx, chattest.As(user), group, d, b.clock().Add(in))
 	b.Must(err)
@@ -103,7 +103,7 @@ func TestScheduledMessage(t *testing.T) {
 	b.work()
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	m := b.Say("alice", "g", "x")
-	draft := chat.Draft{Body: new("later"), ClientID: "c", ReplyTo: m.ID, Mentions: []string{"bob"}, Data: json.RawMessage(`{"a": 1}`)}
+	draft := chat.Content{Body: new("later"), ClientID: "c", ReplyTo: m.ID, Mentions: []string{"bob"}, Data: json.RawMessage(`{"a": 1}`)}
 	at := b.clock().Add(300*time.Millisecond + 100) // not a whole millisecond: it is rounded up
 	v, duplicate, err := b.SendLater(b.Ctx, chattest.As("alice"), "g", draft, at)
 	b.Must(err)
@@ -158,46 +158,46 @@ func TestScheduleDraftsAreChecked(t *testing.T) {
 		draft      schedule.Draft
 		want       chat.Code
 	}{
-		{"once", "bob", schedule.Draft{Group: "g", Body: body, At: soon}, ""},
-		{"again and again", "bob", schedule.Draft{User: "alice", Body: body, Cron: "0 9 * * *", Timezone: "Europe/Berlin", Misfire: schedule.MisfireSkip, Count: new(int64(3))}, ""},
-		{"data alone", "bob", schedule.Draft{Group: "g", Data: json.RawMessage(`{}`), At: soon}, ""},
-		{"nobody", "bob", schedule.Draft{Body: body, At: soon}, chat.CodeInvalid},
-		{"both", "bob", schedule.Draft{Group: "g", User: "alice", Body: body, At: soon}, chat.CodeInvalid},
-		{"never", "bob", schedule.Draft{Group: "g", Body: body}, chat.CodeInvalid},
-		{"at and cron", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Cron: "@daily"}, chat.CodeInvalid},
+		{"once", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon}, ""},
+		{"again and again", "bob", schedule.Draft{User: "alice", Content: chat.Content{Body: body}, Cron: "0 9 * * *", Timezone: "Europe/Berlin", Misfire: schedule.MisfireSkip, Count: new(int64(3))}, ""},
+		{"data alone", "bob", schedule.Draft{Group: "g", Content: chat.Content{Data: json.RawMessage(`{}`)}, At: soon}, ""},
+		{"nobody", "bob", schedule.Draft{Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
+		{"both", "bob", schedule.Draft{Group: "g", User: "alice", Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
+		{"never", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}}, chat.CodeInvalid},
+		{"at and cron", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Cron: "@daily"}, chat.CodeInvalid},
 		{"nothing", "bob", schedule.Draft{Group: "g", At: soon}, chat.CodeInvalid},
-		{"data to a user", "bob", schedule.Draft{User: "alice", Data: json.RawMessage(`{}`), At: soon}, chat.CodeInvalid},
-		{"a long body", "bob", schedule.Draft{Group: "g", Body: new(strings.Repeat("x", 16<<10+1)), At: soon}, chat.CodeTooLarge},
-		{"a bad group", "bob", schedule.Draft{Group: "a:b", Body: body, At: soon}, chat.CodeInvalid},
-		{"a bad user", "bob", schedule.Draft{User: "{}", Body: body, At: soon}, chat.CodeInvalid},
-		{"no such group", "bob", schedule.Draft{Group: "h", Body: body, At: soon}, chat.CodeNotFound},
-		{"a private group of others", "cid", schedule.Draft{Group: "g", Body: body, At: soon}, chat.CodeNotFound},
-		{"a public group of others", "cid", schedule.Draft{Group: "news", Body: body, At: soon}, chat.CodeForbidden},
-		{"only admins post", "bob", schedule.Draft{Group: "news", Body: body, At: soon}, chat.CodeForbidden},
-		{"a stranger", "cid", schedule.Draft{User: "alice", Body: body, At: soon}, chat.CodeForbidden},
-		{"366 days ahead", "bob", schedule.Draft{Group: "g", Body: body, At: new(now.Add(366 * 24 * time.Hour))}, ""},
-		{"more", "bob", schedule.Draft{Group: "g", Body: body, At: new(now.Add(366*24*time.Hour + time.Minute))}, chat.CodeOutOfRange},
-		{"the end of time", "bob", schedule.Draft{Group: "g", Body: body, At: new(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))}, chat.CodeOutOfRange},
-		{"the beginning", "bob", schedule.Draft{Group: "g", Body: body, At: new(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))}, ""},
-		{"no cron", "bob", schedule.Draft{Group: "g", Body: body, Cron: "every day"}, chat.CodeInvalid},
-		{"no such day", "bob", schedule.Draft{Group: "g", Body: body, Cron: "0 0 30 2 *"}, chat.CodeInvalid},
-		{"no such zone", "bob", schedule.Draft{Group: "g", Body: body, Cron: "@daily", Timezone: "Mars"}, chat.CodeInvalid},
-		{"a zone for once", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Timezone: "UTC"}, chat.CodeInvalid},
-		{"a count for once", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Count: new(int64(1))}, chat.CodeInvalid},
-		{"until for once", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Until: soon}, chat.CodeInvalid},
-		{"a bad misfire", "bob", schedule.Draft{Group: "g", Body: body, At: soon, Misfire: "maybe"}, chat.CodeInvalid},
-		{"no count", "bob", schedule.Draft{Group: "g", Body: body, Cron: "@daily", Count: new(int64(0))}, chat.CodeOutOfRange},
-		{"until before the first", "bob", schedule.Draft{Group: "g", Body: body, Cron: "@yearly", Until: new(now.Add(time.Minute))}, chat.CodeOutOfRange},
+		{"data to a user", "bob", schedule.Draft{User: "alice", Content: chat.Content{Data: json.RawMessage(`{}`)}, At: soon}, chat.CodeInvalid},
+		{"a long body", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: new(strings.Repeat("x", 16<<10+1))}, At: soon}, chat.CodeTooLarge},
+		{"a bad group", "bob", schedule.Draft{Group: "a:b", Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
+		{"a bad user", "bob", schedule.Draft{User: "{}", Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
+		{"no such group", "bob", schedule.Draft{Group: "h", Content: chat.Content{Body: body}, At: soon}, chat.CodeNotFound},
+		{"a private group of others", "cid", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon}, chat.CodeNotFound},
+		{"a public group of others", "cid", schedule.Draft{Group: "news", Content: chat.Content{Body: body}, At: soon}, chat.CodeForbidden},
+		{"only admins post", "bob", schedule.Draft{Group: "news", Content: chat.Content{Body: body}, At: soon}, chat.CodeForbidden},
+		{"a stranger", "cid", schedule.Draft{User: "alice", Content: chat.Content{Body: body}, At: soon}, chat.CodeForbidden},
+		{"366 days ahead", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: new(now.Add(366 * 24 * time.Hour))}, ""},
+		{"more", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: new(now.Add(366*24*time.Hour + time.Minute))}, chat.CodeOutOfRange},
+		{"the end of time", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: new(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))}, chat.CodeOutOfRange},
+		{"the beginning", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: new(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))}, ""},
+		{"no cron", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "every day"}, chat.CodeInvalid},
+		{"no such day", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "0 0 30 2 *"}, chat.CodeInvalid},
+		{"no such zone", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "@daily", Timezone: "Mars"}, chat.CodeInvalid},
+		{"a zone for once", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Timezone: "UTC"}, chat.CodeInvalid},
+		{"a count for once", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Count: new(int64(1))}, chat.CodeInvalid},
+		{"until for once", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Until: soon}, chat.CodeInvalid},
+		{"a bad misfire", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Misfire: "maybe"}, chat.CodeInvalid},
+		{"no count", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "@daily", Count: new(int64(0))}, chat.CodeOutOfRange},
+		{"until before the first", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "@yearly", Until: new(now.Add(time.Minute))}, chat.CodeOutOfRange},
 	}
 	for _, test := range tests {
 		_, err := b.Create(b.Ctx, chattest.As(test.user), test.draft)
 		b.Refused(test.name, err, test.want)
 	}
 	for _, kind := range []chat.Kind{chat.Edit, chat.Delete, chat.Reaction, chat.Notice} {
-		_, _, err := b.SendLater(b.Ctx, chattest.As("bob"), "g", chat.Draft{Kind: kind, Target: 1, Body: body, Emoji: "x"}, *soon)
+		_, _, err := b.SendLater(b.Ctx, chattest.As("bob"), "g", chat.Content{Kind: kind, Target: 1, Body: body, Emoji: "x"}, *soon)
 		b.Refused(string(kind), err, chat.CodeInvalid)
 	}
-	_, _, err := b.SendLater(b.Ctx, chattest.As("bob"), "g", chat.Draft{Body: body, ReplyTo: 99}, *soon)
+	_, _, err := b.SendLater(b.Ctx, chattest.As("bob"), "g", chat.Content{Body: body, ReplyTo: 99}, *soon)
 	b.Refused("a reply to nothing", err, chat.CodeOutOfRange)
 }
 
@@ -205,7 +205,7 @@ func TestScheduleRecurs(t *testing.T) {
 	b := newBench(t)
 	b.work()
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
-	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{Group: "g", Body: new("tick"), Cron: "* * * * * *", Count: new(int64(3))})
+	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{Group: "g", Content: chat.Content{Body: new("tick")}, Cron: "* * * * * *", Count: new(int64(3))})
 	b.Must(err)
 	first := *v.NextAt
 	v = b.until("alice", v.ID, schedule.Done)
@@ -225,7 +225,7 @@ func TestScheduleMissed(t *testing.T) {
 	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(1000))}, "alice")
 	make := func(d schedule.Draft) string {
 		t.Helper()
-		d.Group, d.Body = "g", new("x")
+		d.Group, d.Content.Body = "g", new("x")
 		if d.Cron == "" {
 			d.At = new(b.clock().Add(time.Hour))
 		}
@@ -288,9 +288,9 @@ func TestScheduleChanges(t *testing.T) {
 		b.Must(err)
 		return v
 	}
-	once := b.later("alice", "g", chat.Draft{Body: new("x"), Mentions: []string{"bob"}}, time.Hour).ID
+	once := b.later("alice", "g", chat.Content{Body: new("x"), Mentions: []string{"bob"}}, time.Hour).ID
 	at := b.clock().Add(2 * time.Hour).Truncate(time.Millisecond)
-	v := change(once, schedule.Change{At: &at, Body: new("y")})
+	v := change(once, schedule.Change{At: &at, Content: chat.Content{Body: new("y")}})
 	if *v.Body != "y" || !v.NextAt.Equal(at) || !v.At.Equal(at) || len(v.Mentions) != 1 {
 		t.Errorf("moved: got %+v", v)
 	}
@@ -300,7 +300,7 @@ func TestScheduleChanges(t *testing.T) {
 	if v = change(once, schedule.Change{Paused: new(false)}); v.State != schedule.Pending || !v.NextAt.Equal(at) {
 		t.Errorf("goes on: got %+v", v)
 	}
-	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Body: new("x"), Cron: "0 0 9 * * *", Timezone: "Asia/Tokyo"})
+	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Content: chat.Content{Body: new("x")}, Cron: "0 0 9 * * *", Timezone: "Asia/Tokyo"})
 	b.Must(err)
 	if !v.NextAt.Equal(nextAt(b.clock(), 0)) {
 		t.Errorf("nine in Tokyo: got %v", v.NextAt)
@@ -309,10 +309,10 @@ func TestScheduleChanges(t *testing.T) {
 	if v = change(again, schedule.Change{Timezone: new("UTC")}); !v.NextAt.Equal(nextAt(b.clock(), 9)) {
 		t.Errorf("nine in UTC: got %v", v.NextAt)
 	}
-	if v = change(again, schedule.Change{Data: json.RawMessage(`[1]`), Misfire: new(schedule.MisfireSkip)}); !v.NextAt.Equal(nextAt(b.clock(), 9)) || string(v.Data) != `[1]` {
+	if v = change(again, schedule.Change{Content: chat.Content{Data: json.RawMessage(`[1]`)}, Misfire: new(schedule.MisfireSkip)}); !v.NextAt.Equal(nextAt(b.clock(), 9)) || string(v.Data) != `[1]` {
 		t.Errorf("with data: got %+v", v)
 	}
-	if v = change(again, schedule.Change{Data: json.RawMessage(`null`)}); v.Data != nil {
+	if v = change(again, schedule.Change{Content: chat.Content{Data: json.RawMessage(`null`)}}); v.Data != nil {
 		t.Errorf("without data: got %+v", v)
 	}
 	for _, test := range []struct {
@@ -324,7 +324,7 @@ func TestScheduleChanges(t *testing.T) {
 		{"cron of what fires once", once, schedule.Change{Cron: new("@daily")}, chat.CodeInvalid},
 		{"zone of what fires once", once, schedule.Change{Timezone: new("UTC")}, chat.CodeInvalid},
 		{"a year and more ahead", once, schedule.Change{At: new(at.AddDate(1, 0, 2))}, chat.CodeOutOfRange},
-		{"no body", once, schedule.Change{Body: new("")}, chat.CodeInvalid},
+		{"no body", once, schedule.Change{Content: chat.Content{Body: new("")}}, chat.CodeInvalid},
 		{"no zone", again, schedule.Change{Timezone: new("Mars")}, chat.CodeInvalid},
 		{"until before the next", again, schedule.Change{Until: new(b.clock())}, chat.CodeOutOfRange},
 		{"another's", once, schedule.Change{}, chat.CodeNotFound},
@@ -376,12 +376,12 @@ func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
 	b := newBench(t)
 	// Whatever the time of day, nothing else is due before the until of an hour.
 	inHalfAYear := fmt.Sprintf("0 9 1 %d *", (b.clock().Month()+5)%12+1)
-	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Body: new("x"), Cron: inHalfAYear, Timezone: "Asia/Tokyo"})
+	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Content: chat.Content{Body: new("x")}, Cron: inHalfAYear, Timezone: "Asia/Tokyo"})
 	b.Must(err)
 	due := b.overdue(v.ID, 2*time.Second).NextMs
 	for _, c := range []schedule.Change{
 		{Until: new(b.clock().Add(time.Hour))},
-		{Cron: &inHalfAYear, Timezone: new("Asia/Tokyo"), Misfire: new(schedule.MisfireSkip), Count: new(int64(2)), Body: new("y")},
+		{Cron: &inHalfAYear, Timezone: new("Asia/Tokyo"), Misfire: new(schedule.MisfireSkip), Count: new(int64(2)), Content: chat.Content{Body: new("y")}},
 	} {
 		v, err = b.Change(b.Ctx, chattest.As("alice"), v.ID, c)
 		if b.Must(err); v.NextAt.UnixMilli() != due {
@@ -396,7 +396,7 @@ func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
 	if v = b.schedule("alice", v.ID); v.Sent != 1 || v.State != schedule.Done {
 		t.Errorf("got %+v, want it sent, and nothing more before until", v)
 	}
-	v, err = b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Body: new("x"), Cron: "@yearly"})
+	v, err = b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Content: chat.Content{Body: new("x")}, Cron: "@yearly"})
 	b.Must(err)
 	_, err = b.Change(b.Ctx, chattest.As("alice"), v.ID, schedule.Change{Paused: new(true)})
 	b.Must(err)
@@ -419,7 +419,7 @@ func nextAt(after time.Time, hour int) time.Time {
 func TestScheduleOfWhoIsOut(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	id := b.later("bob", "g", chat.Draft{Body: new("still here")}, time.Hour).ID
+	id := b.later("bob", "g", chat.Content{Body: new("still here")}, time.Hour).ID
 	b.Must(b.RemoveMember(b.Ctx, chattest.As("alice"), "g", "bob"))
 	last := b.PullFrom("alice", "g", "0", 1).Last
 	_, err := b.SendNow(b.Ctx, chattest.As("bob"), id, "")
@@ -522,7 +522,7 @@ func TestSchedulesRace(t *testing.T) {
 				at := b.clock().Add(time.Duration(i%5*4) * time.Millisecond) // about when it is cancelled or moved
 				var v schedule.Schedule
 				if err := retried(func() (err error) {
-					v, _, err = service.SendLater(b.Ctx, chattest.As("alice"), "g", chat.Draft{Body: &key, ClientID: key}, at)
+					v, _, err = service.SendLater(b.Ctx, chattest.As("alice"), "g", chat.Content{Body: &key, ClientID: key}, at)
 					return err
 				}); err != nil {
 					t.Errorf("%s: %v", key, err)

@@ -44,7 +44,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule
 	if d.Cron == "" && d.Timezone != "" {
 		return Schedule{}, chat.Invalid("timezone: only with cron")
 	}
-	p, err := s.newPlan(ctx, by, d.Group, d.User, chat.Draft{Body: d.Body, Data: d.Data})
+	p, err := s.newPlan(ctx, by, d.Group, d.User, d.Content)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -67,8 +67,8 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule
 
 // SendLater plans a send: the message, with the same client_id, is sent at a time. A key that is known gives the schedule
 // again.
-func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, d chat.Draft, at time.Time) (v Schedule, duplicate bool, err error) {
-	p, err := s.newPlan(ctx, by, group, "", d)
+func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, c chat.Content, at time.Time) (v Schedule, duplicate bool, err error) {
+	p, err := s.newPlan(ctx, by, group, "", c)
 	if err != nil {
 		return Schedule{}, false, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, d
 
 // SendDirectLater plans an item in someone's inbox, as SendLater does.
 func (s *Service) SendDirectLater(ctx context.Context, by chat.Caller, to string, d chat.Direct, at time.Time) (v Schedule, duplicate bool, err error) {
-	p, err := s.newPlan(ctx, by, "", to, chat.Draft{Kind: chat.Text, Body: d.Body, Data: d.Data, ClientID: d.ClientID})
+	p, err := s.newPlan(ctx, by, "", to, d.Content())
 	if err != nil {
 		return Schedule{}, false, err
 	}
@@ -107,7 +107,7 @@ func (s *Service) plan(ctx context.Context, p Plan, at *time.Time, key string) (
 	if err != nil {
 		return Schedule{}, false, err
 	}
-	r, duplicate, err := s.store.CreateSchedule(ctx, NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.content()})
+	r, duplicate, err := s.store.CreateSchedule(ctx, NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.hash()})
 	if err != nil {
 		return Schedule{}, false, chat.AsError(err)
 	}
@@ -193,10 +193,12 @@ func (s *Service) notThere(err error) error {
 // change applies a change to a record that has not ended.
 func (s *Service) change(r *Record, c Change, nowMs int64) error {
 	p := &r.Plan
-	if c.Body != nil || c.Data != nil {
-		if err := s.changeContent(p, c); err != nil {
+	if c.Content.Given() {
+		content, err := p.Revised(c.Content).Checked(s.opt.Limits)
+		if err != nil {
 			return err
 		}
+		p.Content = content
 	}
 	if c.Misfire != nil {
 		if err := p.setMisfire(*c.Misfire); err != nil {
@@ -232,22 +234,6 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 		err = errUntil // else the next occurrence stays: it may be due already
 	}
 	return err
-}
-
-// changeContent checks a new body or new data as that of a send.
-func (s *Service) changeContent(p *Plan, c Change) error {
-	if c.Body != nil {
-		p.Body = c.Body
-	}
-	if c.Data != nil {
-		p.Data = c.Data
-	}
-	e, err := s.core.DraftEntry(p.owner(), p.Group, p.draft())
-	if err != nil {
-		return err
-	}
-	p.Body, p.Data = e.Body, e.Data
-	return nil
 }
 
 // Cancel ends a schedule: once it has returned, nothing fires. Repeating it is harmless; ErrConflict for one that

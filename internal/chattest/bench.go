@@ -87,7 +87,7 @@ func (b *Bench) MakeGroup(d chat.GroupDraft, owner string, members ...string) ch
 // Say sends a text.
 func (b *Bench) Say(user, group, body string) chat.Sent {
 	b.T.Helper()
-	sent, err := b.Send(b.Ctx, As(user), group, chat.Draft{Body: &body}, "")
+	sent, err := b.Send(b.Ctx, As(user), group, chat.Content{Body: &body}, "")
 	b.Must(err)
 	return sent
 }

@@ -209,7 +209,7 @@ func revision(w *world, kind chat.Kind, from string, target int64) (chat.Append,
 		}
 	}
 	return chat.Append{Group: "g", From: from, Kind: kind, Mark: mark(), SentAtMs: 5000, Target: target,
-		Rest: rest(chat.Entry{Group: "g", From: from, Kind: kind, Target: target, Body: &body, SentAt: when})}, changes
+		Rest: rest(chat.Entry{Group: "g", From: from, Content: chat.Content{Kind: kind, Target: target, Body: &body}, SentAt: when})}, changes
 }
 
 func withoutID(e chat.Entry) chat.Entry {
@@ -294,8 +294,7 @@ var reviseTests = map[string]func(*world){
 
 func reaction(from string, target int64, emoji string, removed bool) chat.Append {
 	return chat.Append{Group: "g", From: from, Kind: chat.Reaction, Mark: mark(), SentAtMs: 6000, Target: target, Emoji: emoji,
-		Removed: removed, Rest: rest(chat.Entry{Group: "g", From: from, Kind: chat.Reaction, Target: target, Emoji: emoji,
-			Removed: removed, SentAt: chat.TimeMs(6000)})}
+		Removed: removed, Rest: rest(chat.Entry{Group: "g", From: from, Content: chat.Content{Kind: chat.Reaction, Target: target, Emoji: emoji, Removed: removed}, SentAt: chat.TimeMs(6000)})}
 }
 
 var reactionTests = map[string]func(*world){

@@ -186,7 +186,7 @@ func (m *model) revise(r *rapid.T) {
 	change := chat.Change{Old: found[0], New: chat.Message{ID: id, Mark: found[0].Mark,
 		JSON: fmt.Appendf(nil, `{"id":%d,%s`, id, rest(entry))}}
 	a := chat.Append{Group: "g", From: e.from, Kind: kind, Mark: mark(), Target: id,
-		Rest: rest(chat.Entry{Group: "g", From: e.from, Kind: kind, Target: id})}
+		Rest: rest(chat.Entry{Group: "g", From: e.from, Content: chat.Content{Kind: kind, Target: id}})}
 	_, err = m.store.Revise(r.Context(), a, []chat.Change{change}, false)
 	m.ok(err)
 	if kind == chat.Delete {

@@ -95,7 +95,7 @@ func (m *scheduleModel) due(r *rapid.T) int64 {
 func (m *scheduleModel) create(r *rapid.T) {
 	key, content := rapid.SampledFrom([]string{"", "a", "b"}).Draw(r, "key"), rapid.SampledFrom([]string{"x", "x", "y"}).Draw(r, "content")
 	body := content
-	p := schedule.Plan{Owner: "bob", Group: "g", Epoch: m.epoch, Kind: chat.Text, Body: &body, Misfire: schedule.MisfireSend}
+	p := schedule.Plan{Owner: "bob", Group: "g", Epoch: m.epoch, Content: chat.Content{Kind: chat.Text, Body: &body}, Misfire: schedule.MisfireSend}
 	if rapid.Bool().Draw(r, "recurs") {
 		p.Cron = "* * * * *"
 	}

@@ -67,13 +67,12 @@ func (w *world) now() int64 {
 // toGroup is the plan of a text of alice's to a group; toUser one to bob.
 func (w *world) toGroup(group string) schedule.Plan {
 	body := "later"
-	return schedule.Plan{Owner: "alice", Group: group, Epoch: w.info(group, "alice").Epoch, Kind: chat.Text, Body: &body,
-		AtMs: 1, Misfire: schedule.MisfireSend}
+	return schedule.Plan{Owner: "alice", Group: group, Epoch: w.info(group, "alice").Epoch, Content: chat.Content{Kind: chat.Text, Body: &body}, AtMs: 1, Misfire: schedule.MisfireSend}
 }
 
 func toUser() schedule.Plan {
 	body := "later"
-	return schedule.Plan{Owner: "alice", User: "bob", Kind: chat.Text, Body: &body, AtMs: 1, Misfire: schedule.MisfireSend}
+	return schedule.Plan{Owner: "alice", User: "bob", Content: chat.Content{Kind: chat.Text, Body: &body}, AtMs: 1, Misfire: schedule.MisfireSend}
 }
 
 func (w *world) schedule(p schedule.Plan, nextMs int64) schedule.Record {

@@ -94,8 +94,7 @@ func rest(e chat.Entry) []byte {
 }
 
 func noticeEntry(group, by, what, user string) chat.NoticeEntry {
-	return chat.NoticeEntry{Mark: mark(), Rest: rest(chat.Entry{Group: group, From: by, Kind: chat.Notice, Notice: what,
-		User: user, SentAt: chat.TimeMs(2000)})}
+	return chat.NoticeEntry{Mark: mark(), Rest: rest(chat.Entry{Group: group, From: by, Content: chat.Content{Kind: chat.Notice}, Notice: what, User: user, SentAt: chat.TimeMs(2000)})}
 }
 
 // group makes a group of alice's with members, changed by options.
@@ -129,15 +128,14 @@ func backlog(n int64) func(*chat.NewGroup) {
 
 func text(group, from, body string) chat.Append {
 	return chat.Append{Group: group, From: from, Kind: chat.Text, Mark: mark(), SentAtMs: 3000,
-		Rest: rest(chat.Entry{Group: group, From: from, Kind: chat.Text, Body: &body, SentAt: chat.TimeMs(3000)})}
+		Rest: rest(chat.Entry{Group: group, From: from, Content: chat.Content{Kind: chat.Text, Body: &body}, SentAt: chat.TimeMs(3000)})}
 }
 
 func mentioning(group, from string, users ...string) chat.Append {
 	body := "you"
 	a := text(group, from, body)
 	a.Mentions = users
-	a.Rest = rest(chat.Entry{Group: group, From: from, Kind: chat.Text, Body: &body, Mentions: users,
-		SentAt: chat.TimeMs(3000)})
+	a.Rest = rest(chat.Entry{Group: group, From: from, Content: chat.Content{Kind: chat.Text, Body: &body, Mentions: users}, SentAt: chat.TimeMs(3000)})
 	return a
 }
 

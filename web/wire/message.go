@@ -4,7 +4,7 @@ import "github.com/chatd/chatd/chat"
 
 // MessageDraft is a message to be sent, now or at a time, as HTTP and the websocket take it. The domain checks what it says.
 type MessageDraft struct {
-	chat.Draft
+	chat.Content
 	DeliverAt *string `json:"deliver_at,omitempty"`
 }
 

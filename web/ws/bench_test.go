@@ -52,7 +52,7 @@ func BenchmarkWSFanOut(b *testing.B) {
 			for range 8 {
 				senders.Go(func() {
 					for i := range next {
-						draft := chat.Draft{Body: &body, ClientID: fmt.Sprint(i)}
+						draft := chat.Content{Body: &body, ClientID: fmt.Sprint(i)}
 						_, err := n.Send(b.Context(), chat.Caller{User: "ann"}, "red", draft, "")
 						for chat.CodeOf(err) == chat.CodeUnavailable { // a machine too busy to lend a connection in time
 							_, err = n.Send(b.Context(), chat.Caller{User: "ann"}, "red", draft, "")

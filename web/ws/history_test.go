@@ -23,7 +23,7 @@ func TestWSHidesEditsOfWhatIsHidden(t *testing.T) {
 	bob, _ := n.hello(t, "bob", map[string]any{"g": 4})
 	edited := "secret two"
 	for range 3 {
-		if _, err := n.Send(t.Context(), chat.Caller{User: "alice"}, "g", chat.Draft{Kind: chat.Edit, Target: secret, Body: &edited}, ""); err != nil {
+		if _, err := n.Send(t.Context(), chat.Caller{User: "alice"}, "g", chat.Content{Kind: chat.Edit, Target: secret, Body: &edited}, ""); err != nil {
 			t.Fatal(err)
 		}
 		for c, want := range map[*wsClient]*string{alice: &edited, bob: nil} {

@@ -101,7 +101,7 @@ func (n *wsNode) group(t testing.TB, id, owner string, members ...string) {
 
 func (n *wsNode) say(t testing.TB, group, from, body string) int64 {
 	t.Helper()
-	sent, err := n.Send(t.Context(), chat.Caller{User: from}, group, chat.Draft{Body: &body}, "")
+	sent, err := n.Send(t.Context(), chat.Caller{User: from}, group, chat.Content{Body: &body}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

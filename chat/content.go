@@ -1,0 +1,187 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Content is what a client says in a message. What a send takes and a log keeps, what a schedule plans and what an
+// announcement spreads is this one struct; its rules are those of Checked.
+type Content struct {
+	Kind     Kind            `json:"kind,omitempty"` // where it is empty, ImpliedKind says which
+	Body     *string         `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"`
+	ReplyTo  int64           `json:"reply_to,omitempty"`
+	Mentions []string        `json:"mentions,omitempty"`
+	Target   int64           `json:"target,omitempty"` // the message that is edited, deleted or reacted to
+	Emoji    string          `json:"emoji,omitempty"`
+	Removed  bool            `json:"removed,omitempty"` // takes the reaction back
+}
+
+// contentFields are the fields that some kinds take and others do not.
+var contentFields = []struct {
+	name  string
+	kinds []Kind
+	given func(c *Content) bool
+}{
+	{"body", []Kind{Text, Edit}, func(c *Content) bool { return c.Body != nil }},
+	{"data", []Kind{Text, Data, Edit}, func(c *Content) bool { return c.Data != nil }},
+	{"reply_to", []Kind{Text, Data}, func(c *Content) bool { return c.ReplyTo != 0 }},
+	{"mentions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Mentions) > 0 }},
+	{"target", []Kind{Edit, Delete, Reaction}, func(c *Content) bool { return c.Target != 0 }},
+	{"emoji", []Kind{Reaction}, func(c *Content) bool { return c.Emoji != "" }},
+	{"removed", []Kind{Reaction}, func(c *Content) bool { return c.Removed }},
+}
+
+// Checked is c as it is stored: with its kind, with each mention once, and with data that has no
+// white space between its tokens. Its error names the field: CodeInvalid, CodeTooLarge or CodeOutOfRange.
+func (c Content) Checked(limits Limits) (Content, error) {
+	c.Kind = c.ImpliedKind()
+	if c.Kind != Data && string(c.Data) == "null" {
+		c.Data = nil // JSON null in a field that may be absent
+	}
+	if err := c.checkFields(); err != nil {
+		return Content{}, err
+	}
+	if err := CheckKey("client_id", c.ClientID); err != nil {
+		return Content{}, err
+	}
+	if c.ReplyTo != 0 {
+		if err := checkID("reply_to", c.ReplyTo, 1); err != nil {
+			return Content{}, err
+		}
+	}
+	if err := c.checkNeeds(limits); err != nil {
+		return Content{}, err
+	}
+	var err error
+	if c.Mentions, err = UniqueIDs("mentions", c.Mentions, limits.MentionsMax); err != nil {
+		return Content{}, err
+	}
+	if c.Data != nil {
+		c.Data, err = compactData(c.Data, limits.BodyBytesMax)
+	}
+	return c, err
+}
+
+// Given tells whether c says anything at all besides its kind.
+func (c Content) Given() bool {
+	for _, f := range contentFields {
+		if f.given(&c) {
+			return true
+		}
+	}
+	return false
+}
+
+// ImpliedKind is the kind that the content names, or the one it has where it names none: data where only Data is set, else
+// text.
+func (c Content) ImpliedKind() Kind {
+	switch {
+	case c.Kind != "":
+		return c.Kind
+	case c.Data != nil && c.Body == nil:
+		return Data
+	}
+	return Text
+}
+
+// checkFields refuses the fields that the kind does not take, so that none is silently ignored.
+func (c Content) checkFields() error {
+	switch c.Kind {
+	case Text, Data, Edit, Delete, Reaction:
+	default:
+		return Invalid("kind: want %s, %s, %s, %s or %s", Text, Data, Edit, Delete, Reaction)
+	}
+	for _, f := range contentFields {
+		if f.given(&c) && !slices.Contains(f.kinds, c.Kind) {
+			return Invalid("%s: a message of kind %s takes none", f.name, c.Kind)
+		}
+	}
+	return nil
+}
+
+// checkNeeds checks what the kind needs.
+func (c Content) checkNeeds(limits Limits) error {
+	if (c.Kind == Edit || c.Kind == Delete || c.Kind == Reaction) && c.Target < 1 {
+		return Invalid("target: want the id of a message, an integer from 1")
+	}
+	switch {
+	case c.Kind == Reaction:
+		return checkEmoji(c.Emoji, limits.EmojiBytesMax)
+	case c.Kind == Data && c.Data == nil:
+		return Invalid("data: missing")
+	case c.Kind == Edit && c.Body == nil && c.Data == nil:
+		return Invalid("body: an edit needs a new body or new data")
+	case c.Kind == Text, c.Body != nil:
+		return checkBody(c.Body, limits.BodyBytesMax)
+	}
+	return nil
+}
+
+// Revised is c with the new body, the new data or both of an edit.
+func (c Content) Revised(by Content) Content {
+	if by.Body != nil {
+		c.Body = by.Body
+	}
+	if by.Data != nil {
+		c.Data = by.Data
+	}
+	return c
+}
+
+// erased is what a deletion leaves: how the message hangs together with others, and nothing of what it said. Mentions
+// say something too.
+func (c Content) erased() Content {
+	return Content{Kind: c.Kind, ClientID: c.ClientID, ReplyTo: c.ReplyTo, Target: c.Target}
+}
+
+// checkBody checks the text of a message: not empty, valid UTF-8, no control characters except tab and line breaks.
+func checkBody(body *string, bytesMax int) error {
+	switch {
+	case body == nil || *body == "":
+		return Invalid("body: missing or empty")
+	case len(*body) > bytesMax:
+		return Errorf(CodeTooLarge, "body: at most %d bytes", bytesMax)
+	case !utf8.ValidString(*body):
+		return Invalid("body: not valid UTF-8")
+	}
+	if i := strings.IndexFunc(*body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }); i >= 0 {
+		return Invalid("body: control character at byte %d", i)
+	}
+	return nil
+}
+
+// compactData checks data and returns it as it is stored: one JSON value without white space between its tokens, so that it
+// never holds a raw line break.
+func compactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
+	if !utf8.Valid(data) {
+		return nil, Invalid("data: not valid UTF-8")
+	}
+	var b bytes.Buffer
+	b.Grow(len(data))
+	if err := json.Compact(&b, data); err != nil {
+		return nil, Invalid("data: not valid JSON")
+	}
+	if b.Len() > bytesMax {
+		return nil, Errorf(CodeTooLarge, "data: at most %d bytes", bytesMax)
+	}
+	return b.Bytes(), nil
+}
+
+func checkEmoji(emoji string, bytesMax int) error {
+	if emoji == "" || len(emoji) > bytesMax || !utf8.ValidString(emoji) {
+		return Invalid("emoji: want 1 to %d bytes of UTF-8", bytesMax)
+	}
+	for _, r := range emoji {
+		if unicode.IsControl(r) || unicode.IsSpace(r) || turnsDirection(r) {
+			return Invalid("emoji: neither control characters nor spaces")
+		}
+	}
+	return nil
+}
