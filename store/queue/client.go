@@ -28,6 +28,9 @@ func NewClient(o Options) (*Client, error) {
 	if o.Client == nil {
 		return nil, errors.New("queue: no Redis client")
 	}
+	if repeats(o.Client) {
+		return nil, errors.New("queue: the Redis client repeats calls by itself: set its MaxRetries to -1")
+	}
 	if o.Partitions < 1 || o.Partitions > 1024 {
 		return nil, fmt.Errorf("queue: %d partitions", o.Partitions)
 	}
@@ -168,4 +171,18 @@ func (c *Client) enqueueCall(p int, tasks []Task, places []int) *call {
 			"attempts_max", min(t.AttemptsMax, math.MaxInt32), "deadline_ms", msOf(t.Deadline))
 	}
 	return &call{Call: one}
+}
+
+// repeats tells whether a client makes a call again whose answer it did not get. go-redis reads MaxRetries 0 as 3, and -1 as none,
+// which its options then show as 0, or as -1 for a cluster.
+func repeats(c redis.UniversalClient) bool {
+	switch c := c.(type) {
+	case *redis.Client:
+		return c.Options().MaxRetries > 0
+	case *redis.ClusterClient:
+		return c.Options().MaxRetries > 0
+	case *redis.Ring:
+		return c.Options().MaxRetries > 0
+	}
+	return false
 }

@@ -45,6 +45,8 @@ const (
 	nameBytesMax = 256
 	// pauseMax is the longest snooze and the longest pause that a handler may ask for.
 	pauseMax = 30 * 24 * time.Hour
+	// reportEvery is how often an unknown kind is logged; reportedMax bounds the kinds that are remembered for it.
+	reportEvery, reportedMax = time.Minute, 1000
 	// listDefault and listMax bound a page of tasks.
 	listDefault, listMax = 100, 1000
 	// msMax is the highest time that a script counts exactly (Lua's numbers are doubles), less

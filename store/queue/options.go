@@ -18,7 +18,7 @@ type Served struct {
 // Options say which queues, and how a Server works on them. Client must be given; every other
 // zero value stands for its default.
 type Options struct {
-	// Client talks to Redis 7.0 or later. Its MaxRetries should be -1: a script that the
+	// Client talks to Redis 7.0 or later. Its MaxRetries must be -1: a script that the
 	// client repeats after a timeout would claim twice, and the first claim would be lost
 	// until its lease ends.
 	Client redis.UniversalClient

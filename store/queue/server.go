@@ -43,6 +43,7 @@ type Server struct {
 	workers sync.WaitGroup
 	held    held
 	wakes   wakes
+	unknown seldom        // kinds without a handler
 	ended   chan *running // runs with their outcomes, on their way to Redis
 }
 

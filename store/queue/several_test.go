@@ -146,7 +146,7 @@ func TestServerOfSeveralQueues(t *testing.T) {
 }
 
 func TestServerRefusesWhatItCannotServe(t *testing.T) {
-	rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	defer func() { _ = rdb.Close() }()
 	for _, o := range []Options{
 		{}, {Client: rdb, Partitions: -1}, {Client: rdb, Prefix: "a:b"}, {Client: rdb, Queue: "{x}"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -49,6 +50,9 @@ func (s *Server) perform(h *hands, r *running) {
 	}()
 	if !known {
 		o = s.judge(r, k.policy, Bury(fmt.Errorf("unknown kind %q", r.Kind)))
+		if s.unknown.first(r.Kind, began) {
+			s.o.Logger.Error("no handler for this kind of task: it becomes a dead letter", "kind", r.Kind, "task", r.ID, "queue", r.Queue)
+		}
 		return
 	}
 	r.ctx.deadline = sooner(r.deadline, limit(began, k.policy.Timeout))
@@ -89,4 +93,24 @@ func (r *running) said(counts bool, o outcome) string {
 		return "lost"
 	}
 	return string(giveBack) // the server has, without waiting any longer
+}
+
+// seldom remembers when something was last reported, by name.
+type seldom struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// first tells whether name was not reported within reportEvery.
+func (s *seldom) first(name string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, known := s.at[name]; known && now.Sub(last) < reportEvery {
+		return false
+	}
+	if s.at == nil || len(s.at) >= reportedMax {
+		s.at = map[string]time.Time{}
+	}
+	s.at[name] = now
+	return true
 }
