@@ -59,7 +59,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 
 // OutOfRange is the error of a number that is not in low to high.
 func OutOfRange(field string, low, high int64) *Error {
-	return Errorf(CodeOutOfRange, "%s: %d to %d", field, low, high)
+	return Errorf(CodeOutOfRange, "%s: must be %d to %d", field, low, high)
 }
 
 // CodeOf returns the code of err: that of the Error it wraps, CodeInternal for any other error, "" for nil.

@@ -166,7 +166,7 @@ func (s *Service) roomFor(ctx context.Context, group string, users ...string) er
 		if len(index) < s.opt.Limits.UserGroupsMax || slices.ContainsFunc(index, func(g UserGroup) bool { return g.Group == group }) {
 			return nil
 		}
-		return Errorf(CodeOutOfRange, "%s is in %d groups already, which is the most", user, len(index))
+		return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", user, len(index))
 	}))
 }
 

@@ -259,7 +259,7 @@ func (s *Service) callHook(ctx context.Context, t HookTask, run TaskRun) error {
 		return Invalid("a task names no valid webhook")
 	}
 	if s.opt.Sender == nil {
-		return Errorf(CodeUnavailable, "this node delivers nothing")
+		return Errorf(CodeUnavailable, "this node does not make deliveries")
 	}
 	w, err := s.stores.Webhook(ctx, t.Webhook)
 	if errors.Is(err, ErrNotFound) || err == nil && w.DisabledAt != nil {

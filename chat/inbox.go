@@ -129,7 +129,7 @@ func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 			return nil
 		}
 	}
-	return Errorf(CodeForbidden, "you share no group with the recipient")
+	return Errorf(CodeForbidden, "you may write only to users with whom you share a group")
 }
 
 // Inbox reads the caller's inbox after a seq; nil: after what was acked. It moves nothing.

@@ -116,7 +116,7 @@ func (s *Service) ownerStays(ctx context.Context, by Caller, group string) error
 		return err
 	}
 	if info.Role == Owner || by.Admin {
-		return Errorf(CodeConflict, "a group has one owner: make another member the owner instead")
+		return Errorf(CodeConflict, "a group needs an owner: make another member the owner instead")
 	}
 	return ErrForbidden
 }

@@ -87,7 +87,7 @@ func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Chang
 func (s *Service) edited(target Message, was, e Entry) (Change, error) {
 	switch {
 	case len(target.Edits) >= s.opt.Limits.EditsMax:
-		return Change{}, Errorf(CodeConflict, "a message can be edited %d times", s.opt.Limits.EditsMax)
+		return Change{}, Errorf(CodeConflict, "a message can be edited at most %d times", s.opt.Limits.EditsMax)
 	case was.Kind == Text && e.Body == nil:
 		return Change{}, Invalid("body: the edit of a text needs a body")
 	case was.Kind == Data && e.Body != nil:

@@ -152,7 +152,7 @@ func (s *Service) trimAll(ctx context.Context, t GroupTask) error {
 			return err
 		}
 	}
-	return Errorf(CodeConflict, "there is more to trim than one task may")
+	return Errorf(CodeConflict, "more entries left to trim than one task handles")
 }
 
 // cleanUp removes what a deleted group left behind. A group of the same name may exist again: the index of each former
@@ -166,7 +166,7 @@ func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
 			return err
 		}
 	}
-	return Errorf(CodeConflict, "there is more to clean up than one task may")
+	return Errorf(CodeConflict, "more left to clean up than one task handles")
 }
 
 // cleanUpStep cleans up after some users of a deleted group. Their index comes first: once they are off the list, nobody

@@ -79,7 +79,7 @@ func CheckOperator(by Caller) error {
 		return err
 	}
 	if !by.Admin {
-		return Errorf(CodeForbidden, "for operators")
+		return Errorf(CodeForbidden, "only operators (role admin) may do this")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func CheckRange(field string, n *int64, low, high int64) error {
 	case *n < 0:
 		return Invalid("%s: negative", field)
 	case *n < low || *n > high:
-		return Errorf(CodeOutOfRange, "%s: %d to %d", field, low, high)
+		return Errorf(CodeOutOfRange, "%s: must be %d to %d", field, low, high)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func checkID(field string, id, low int64) error {
 		return Invalid("%s: want an integer from %d", field, low)
 	}
 	if id > IDMax {
-		return Errorf(CodeOutOfRange, "%s: above the end of the log", field)
+		return Errorf(CodeOutOfRange, "%s: must not be above the last id of the log", field)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // errLost says that the session ended before the reply came.
-var errLost = errors.New("the connection was lost before the answer came")
+var errLost = errors.New("the connection was lost before the response arrived")
 
 // Send appends a message over the socket; see [Client.Send]. Where the session is lost before the answer, it is sent
 // again in the next one with the same client id. The Durability of the draft is not used.

@@ -162,7 +162,7 @@ func (k *socket) read() (any, error) {
 		return nil, k.cause(err)
 	}
 	if kind != websocket.TextMessage {
-		return nil, errors.New("the server sent a frame that is no text")
+		return nil, errors.New("the server sent a frame that is not text")
 	}
 	return decodeFrame(data)
 }

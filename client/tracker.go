@@ -144,7 +144,7 @@ func dense(b batch) error {
 	}
 	for i, m := range b.Messages {
 		if m.ID != b.From+int64(i) {
-			return fmt.Errorf("group %s: message %d at the place of %d", b.Group, m.ID, b.From+int64(i))
+			return fmt.Errorf("group %s: found message %d at the position of %d", b.Group, m.ID, b.From+int64(i))
 		}
 	}
 	return nil

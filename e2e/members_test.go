@@ -68,7 +68,7 @@ func TestMembershipBoundsWhatIsServed(t *testing.T) {
 		}
 		for i, m := range got {
 			if m.ID != got[0].ID+int64(i) {
-				t.Fatalf("round %d: message %d at the place of %d", round, m.ID, got[0].ID+int64(i))
+				t.Fatalf("round %d: found message %d at the position of %d", round, m.ID, got[0].ID+int64(i))
 			}
 		}
 		if last := got[len(got)-1].ID; got[0].ID != joined || last > removed {

@@ -54,7 +54,7 @@ func TestNodeWithRestrictedRights(t *testing.T) {
 	if log, ok := redis.Do("ACL", "LOG").([]any); !ok || len(log) > 0 {
 		t.Errorf("rights are missing: %v", log)
 	}
-	for _, what := range []string{"cannot be read", "NOPERM"} {
+	for _, what := range []string{"cannot read the eviction policy", "NOPERM"} {
 		if strings.Contains(string(node.Log()), what) {
 			t.Errorf("the log speaks of %q: %s", what, node.Log())
 		}

@@ -165,7 +165,7 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 	if page.To != last-1 || !page.Complete || int64(len(page.Messages)) != last-1 {
 		t.Errorf("got messages to %d, want all but the torn one, to %d", page.To, last-1)
 	}
-	cuts := func() int { return strings.Count(string(node.Log()), "it was cut") }
+	cuts := func() int { return strings.Count(string(node.Log()), "the record was removed") }
 	if cuts() != 1 {
 		t.Errorf("the start does not say that something was cut:\n%s", node.Log())
 	}

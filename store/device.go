@@ -56,7 +56,7 @@ func decodeDevice(id, stored string) (notify.Device, error) {
 	}
 	ms, err := strconv.ParseInt(fields[0], 10, 64)
 	if err != nil {
-		return notify.Device{}, broke("device", fmt.Errorf("device %s has no time: %w", id, err))
+		return notify.Device{}, broke("device", fmt.Errorf("device %s has no valid time: %w", id, err))
 	}
 	d.ID, d.CreatedAt = id, chat.TimeMs(ms)
 	if fields[2] != "-" {

@@ -24,7 +24,7 @@ func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (r
 			return r, "", err
 		}
 		if err := s.embedded.Sync(ctx); err != nil {
-			s.log.Warn("the journal was not synced", "error", err)
+			s.log.Warn("cannot sync the journal", "error", err)
 			return r, chat.DurabilityMemory, nil
 		}
 		return r, chat.DurabilityDisk, nil // there is no replica to wait for

@@ -63,7 +63,7 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 		if ctx.Err() != nil {
 			break
 		}
-		f.store.log.Warn("the subscription was lost", "error", err)
+		f.store.log.Warn("subscription to Redis lost", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(again.Next()):
@@ -138,7 +138,7 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 			if sig, ok := f.store.keys.decodeSignal(v.Channel, v.Payload); ok {
 				deliver(sig)
 			} else {
-				f.store.log.Debug("an unknown signal was left out", "channel", v.Channel)
+				f.store.log.Debug("ignored an unknown signal", "channel", v.Channel)
 			}
 		case *redis.Subscription:
 			if v.Kind == "subscribe" {

@@ -55,7 +55,7 @@ func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 	k := s.keys.user(user)
 	forget := inboxForgetScript.On(k).Key("inbox_sent", k.inboxSent(sender)).Arg("sender", sender)
 	if _, err := s.run(ctx, forget); err != nil {
-		s.log.Debug("an idle sender was not forgotten", "error", err)
+		s.log.Debug("cannot forget an idle sender", "error", err)
 	}
 }
 

@@ -73,7 +73,7 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, group string,
 			return errs[i]
 		}
 		if r.number(1) < 0 {
-			s.log.Warn("the index of a user is full", "user", users[i], "group", group)
+			s.log.Warn("group index of a user is full", "user", users[i], "group", group)
 		}
 	}
 	return nil

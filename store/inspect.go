@@ -17,7 +17,7 @@ func (s *Store) inspect(ctx context.Context) error {
 	fields := infoFields(info)
 	major, minor := version(fields["redis_version"])
 	if major < 7 {
-		return fmt.Errorf("store: the server is version %q; it must be Redis 7.0 or Valkey 7.2 at least", fields["redis_version"])
+		return fmt.Errorf("store: the server has version %q; chatd needs Redis 7.0 or Valkey 7.2 or later", fields["redis_version"])
 	}
 	if problem := replicaProblem(fields); problem != "" {
 		return fmt.Errorf("store: %s", problem)
@@ -41,7 +41,7 @@ func (s *Store) checkEviction(ctx context.Context) error {
 		if !refusedByServer(err) {
 			return fmt.Errorf("store: CONFIG GET: %w", err)
 		}
-		s.log.Warn("the eviction policy of the store cannot be read; it must be noeviction, or messages will be lost",
+		s.log.Warn("cannot read the eviction policy of the store; it must be noeviction, or messages will be lost",
 			"error", err)
 		return nil
 	}

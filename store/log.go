@@ -79,7 +79,7 @@ func (s *Store) afterAppend(ctx context.Context, group string, r reply) {
 		// A send has no keys of the queue with it, so the rest becomes a task by another step. The 64th send from here
 		// on finds it too, if this fails.
 		if _, err := s.trim(ctx, group, s.keys.group(group).taskID()); err != nil {
-			s.log.Debug("a group was not trimmed to the end", "group", group, "error", err)
+			s.log.Debug("group was not trimmed completely", "group", group, "error", err)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (s *Store) afterAppend(ctx context.Context, group string, r reply) {
 func (s *Store) forget(ctx context.Context, group, user string) {
 	_, err := s.run(ctx, forgetScript.On(s.keys.group(group).of(user)).Arg("user", user))
 	if err != nil {
-		s.log.Debug("an idle sender was not forgotten", "group", group, "error", err)
+		s.log.Debug("cannot forget an idle sender", "group", group, "error", err)
 	}
 }
 

@@ -155,7 +155,7 @@ func parseRedis(scheme, rest string) (address, error) {
 		return address{}, err
 	}
 	if len(t.hosts) != 1 {
-		return address{}, fmt.Errorf("one host only; several are for redis-sentinel://. Want %s", formRedis)
+		return address{}, fmt.Errorf("only redis-sentinel:// takes several hosts; want %s", formRedis)
 	}
 	opt := &redis.Options{Addr: t.hosts[0], Username: t.username, Password: t.password}
 	if opt.DB, err = t.database(t.path); err != nil {
@@ -182,7 +182,7 @@ func parseSentinel(rest string) (address, error) {
 		}
 	}
 	if name == "" {
-		return address{}, fmt.Errorf("master_name is missing: the name by which the sentinels know the primary. Want %s", formSentinel)
+		return address{}, fmt.Errorf("master_name is missing (the sentinels' name for the primary); want %s", formSentinel)
 	}
 	opt := &redis.FailoverOptions{MasterName: name, SentinelAddrs: t.hosts, Username: t.username, Password: t.password,
 		SentinelUsername: t.params["sentinel_username"], SentinelPassword: t.params["sentinel_password"]}
@@ -215,7 +215,7 @@ func (t urlParts) database(path []string) (int, error) {
 	}
 	db, err := strconv.Atoi(text)
 	if err != nil || db < 0 || db > databaseMax {
-		return 0, errors.New("the database is not a number from 0 up")
+		return 0, errors.New("the database must be a number, 0 or higher")
 	}
 	return db, nil
 }

@@ -28,7 +28,7 @@ func TestCheckURL(t *testing.T) {
 		"redis://local host":                                 "host is missing",
 		"redis://localhost:66000":                            "host is missing",
 		"redis://localhost:x":                                "host is missing",
-		"redis://a,b":                                        "one host",
+		"redis://a,b":                                        "several hosts",
 		"redis://localhost/x":                                "database",
 		"redis://localhost/-1":                               "database",
 		"redis://localhost/1/2":                              "more than one database",

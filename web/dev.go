@@ -24,7 +24,7 @@ type DevSignIn struct {
 func (s *Server) devToken(c echo.Context) error {
 	r := c.Request()
 	if !sameHost(r) || !sameOrigin(r) {
-		return chat.Errorf(chat.CodeForbidden, "the development sign-in works on this host only, and from its own page")
+		return chat.Errorf(chat.CodeForbidden, "the development sign-in works only on this host, from its own page")
 	}
 	var draft api.DevDraft
 	if err := c.Bind(&draft); err != nil {
@@ -38,7 +38,7 @@ func (s *Server) devToken(c echo.Context) error {
 		code = *draft.Code
 	}
 	if subtle.ConstantTimeCompare([]byte(code), []byte(s.opt.Dev.Code)) != 1 {
-		return chat.Errorf(chat.CodeForbidden, "wrong or old sign-in code: open the link that chatd printed when it started")
+		return chat.Errorf(chat.CodeForbidden, "wrong or expired sign-in code: open the link that chatd printed when it started")
 	}
 	token, expires, err := s.opt.Dev.Issue(draft.User)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	e, status := translate(err)
 	s.metrics.errors.WithLabelValues(string(e.Code)).Inc()
 	if c.Response().Committed {
-		s.log.LogAttrs(c.Request().Context(), slog.LevelError, "a request failed in the middle of its answer", slog.Any("error", err))
+		s.log.LogAttrs(c.Request().Context(), slog.LevelError, "request failed after the response had started", slog.Any("error", err))
 		return
 	}
 	id := ""
@@ -44,9 +44,9 @@ func translate(err error) (e *chat.Error, status int) {
 		case http.StatusNotFound:
 			return errNoRoute, h.Code
 		case http.StatusMethodNotAllowed:
-			return chat.Errorf(chat.CodeInvalid, "this route does not take this method"), h.Code
+			return chat.Errorf(chat.CodeInvalid, "this route does not allow this method"), h.Code
 		case http.StatusBadRequest:
-			return chat.Errorf(chat.CodeInvalid, "a parameter has a value that its type does not take"), h.Code
+			return chat.Errorf(chat.CodeInvalid, "a parameter has a value of the wrong type"), h.Code
 		}
 	case errors.Is(err, io.EOF): // of the binder, where a body has to be
 		return errNoBody, http.StatusBadRequest

@@ -133,7 +133,7 @@ func (s *Server) RemoveMember(ctx context.Context, r api.RemoveMemberRequestObje
 }
 
 var (
-	errNoBody  = chat.Errorf(chat.CodeInvalid, "a JSON object is needed as the body")
+	errNoBody  = chat.Errorf(chat.CodeInvalid, "the request body must be a JSON object")
 	errNoRoute = chat.Errorf(chat.CodeNotFound, "no such route")
 )
 

@@ -98,7 +98,7 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		if !allowed {
-			return chat.Errorf(chat.CodeForbidden, "this origin may not call")
+			return chat.Errorf(chat.CodeForbidden, "requests from this origin are not allowed; see CHATD_ORIGINS")
 		}
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key")
@@ -123,12 +123,12 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			s.service.Know(who.User)
 			if r.admin && !who.Admin {
-				return chat.Errorf(chat.CodeForbidden, "this is for operators")
+				return chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")
 			}
 			c.SetRequest(req.WithContext(context.WithValue(req.Context(), identityKey{}, who)))
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-			return chat.Errorf(chat.CodeInvalid, "content encoding: requests are taken as they are, not compressed")
+			return chat.Errorf(chat.CodeInvalid, "Content-Encoding: compressed requests are not supported")
 		}
 		if err := checkPath(c, r); err != nil {
 			return err
@@ -180,7 +180,7 @@ func checkPath(c echo.Context, r *route) error {
 			}
 		case "task":
 			if !validTaskID(value) {
-				return chat.Errorf(chat.CodeInvalid, "task: want 1 to %d printable ASCII characters, no blank and no slash", taskIDBytesMax)
+				return chat.Errorf(chat.CodeInvalid, "task: want 1 to %d printable ASCII characters without spaces or slashes", taskIDBytesMax)
 			}
 		default:
 			if err := chat.CheckID(name, value); err != nil {
@@ -197,7 +197,7 @@ func checkQuery(raw string, r *route) error {
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return chat.Errorf(chat.CodeInvalid, "the query string is not well formed")
+		return chat.Errorf(chat.CodeInvalid, "the query string is malformed")
 	}
 	for name, given := range values {
 		p, ok := r.query[name]
@@ -205,7 +205,7 @@ func checkQuery(raw string, r *route) error {
 			return chat.Errorf(chat.CodeInvalid, "unknown query parameter %s", wire.QuoteName(name))
 		}
 		if len(given) > 1 {
-			return chat.Errorf(chat.CodeInvalid, "query parameter %s is given twice", name)
+			return chat.Errorf(chat.CodeInvalid, "query parameter %s appears twice", name)
 		}
 		if wrong := p.check(given[0]); wrong != "" {
 			return chat.Errorf(chat.CodeInvalid, "%s: %s", name, wrong)

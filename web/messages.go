@@ -41,7 +41,7 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 // ListMessages serves GET /v1/groups/{group}/messages.
 func (s *Server) ListMessages(ctx context.Context, r api.ListMessagesRequestObject) (api.ListMessagesResponseObject, error) {
 	if r.Params.After != nil && r.Params.Before != nil {
-		return nil, chat.Errorf(chat.CodeInvalid, "after and before do not go together")
+		return nil, chat.Errorf(chat.CodeInvalid, "after and before are mutually exclusive")
 	}
 	batch, views, err := s.service.Pull(ctx, callerOf(ctx), r.Group, chat.PullQuery{
 		After: r.Params.After, Before: r.Params.Before, Limit: limitOf(r.Params.Limit),

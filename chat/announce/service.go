@@ -130,13 +130,13 @@ func (a Plan) start(nowMs int64) (int64, error) {
 	case a.Cron != "":
 		next, err := a.next(nowMs)
 		if err == nil && next == 0 {
-			err = chat.Errorf(chat.CodeOutOfRange, "cron: it never comes")
+			err = chat.Errorf(chat.CodeOutOfRange, "cron: it never fires")
 		}
 		return next, err
 	case a.At == nil || a.At.UnixMilli() <= nowMs:
 		return 0, nil
 	case a.At.UnixMilli()-nowMs > schedule.AheadMax.Milliseconds():
-		return 0, chat.Errorf(chat.CodeOutOfRange, "at most %d days ahead", int(schedule.AheadMax.Hours()/24))
+		return 0, chat.Errorf(chat.CodeOutOfRange, "at: at most %d days ahead", int(schedule.AheadMax.Hours()/24))
 	}
 	return a.At.UnixMilli(), nil
 }

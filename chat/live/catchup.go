@@ -324,7 +324,7 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 	if r.Err != nil {
 		if code := chat.CodeOf(r.Err); code != chat.CodeNotFound && code != chat.CodeForbidden {
 			// It holds up none of the others, and is looked at again when it grows.
-			f.service.log.Error("a group cannot be read", "group", l.group, "error", r.Err)
+			f.service.log.Error("cannot read a group", "group", l.group, "error", r.Err)
 			return 0, nil
 		}
 		f.left(l)

@@ -82,7 +82,7 @@ func (f *feeds) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		f.log.Error("the subscription to the store ended; beginning again", "err", err)
+		f.log.Error("subscription to the store ended; restarting it", "err", err)
 		f.deliver(Signal{Kind: SignalLost})
 		if !pause(ctx, listenPause) {
 			return
@@ -138,7 +138,7 @@ func (f *feeds) repair(ctx context.Context, fd *feed) {
 	fd.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			f.log.Warn("a hole could not be filled yet", "err", err)
+			f.log.Warn("cannot fill a gap in a log yet", "err", err)
 		}
 		return
 	}

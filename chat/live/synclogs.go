@@ -46,7 +46,7 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []s
 			}
 			continue
 		case l.Err != nil:
-			c.s.log.ErrorContext(ctx, "a group cannot be read", "group", groups[i], "error", l.Err)
+			c.s.log.ErrorContext(ctx, "cannot read a group", "group", groups[i], "error", l.Err)
 			l.gone, l.broken = true, l.Err
 			logs = append(logs, l)
 			continue

@@ -92,11 +92,11 @@ func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
 	}
 	secret, err := base64.RawURLEncoding.DecodeString(kept)
 	if err != nil {
-		return PushKey{}, fmt.Errorf("the push key in the store is no base64url")
+		return PushKey{}, fmt.Errorf("the push key in the store is not base64url")
 	}
 	private, err := ecdh.P256().NewPrivateKey(secret)
 	if err != nil {
-		return PushKey{}, fmt.Errorf("the push key in the store is no key of P-256")
+		return PushKey{}, fmt.Errorf("the push key in the store is not a P-256 key")
 	}
 	s.key.key = PushKey{Private: kept, Public: base64.RawURLEncoding.EncodeToString(private.PublicKey().Bytes())}
 	return s.key.key, nil
@@ -116,7 +116,7 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 		return chat.Invalid("a task names no valid device")
 	}
 	if s.pusher == nil {
-		return chat.Errorf(chat.CodeUnavailable, "this node delivers nothing")
+		return chat.Errorf(chat.CodeUnavailable, "this node does not make deliveries")
 	}
 	if time.Since(run.Enqueued) > pushTTL {
 		return nil // its endpoint was away for so long that nobody wants to be told any longer

@@ -62,7 +62,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 // once plans for an instant. One that is over is sent at once.
 func (p *Plan) once(at time.Time, nowMs int64) (nextMs int64, err error) {
 	if at.After(time.UnixMilli(nowMs).Add(AheadMax)) {
-		return 0, chat.Errorf(chat.CodeOutOfRange, "at most %d days ahead", int(AheadMax.Hours()/24))
+		return 0, chat.Errorf(chat.CodeOutOfRange, "at: at most %d days ahead", int(AheadMax.Hours()/24))
 	}
 	p.AtMs = InstantMs(at)
 	return max(p.AtMs, nowMs), nil

@@ -216,7 +216,7 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 		return err
 	}
 	if p.Count > 0 && r.Fired >= p.Count {
-		return chat.Errorf(chat.CodeOutOfRange, "count: it has fired %d times", r.Fired)
+		return chat.Errorf(chat.CodeOutOfRange, "count: must be above %d, the times it has fired", r.Fired)
 	}
 	was := r.State
 	if c.Paused != nil {
@@ -244,7 +244,7 @@ func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
 	}
 	err := s.store.CancelSchedule(ctx, id)
 	if errors.Is(err, chat.ErrConflict) {
-		return chat.Errorf(chat.CodeConflict, "the schedule has fired to its end")
+		return chat.Errorf(chat.CodeConflict, "the schedule has already ended")
 	}
 	return s.notThere(err)
 }

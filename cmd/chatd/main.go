@@ -48,11 +48,11 @@ type commandLine struct {
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Serve       serveCommand       `cmd:"" default:"1" help:"Serve (the default)."`
-	Token       tokenCommand       `cmd:"" help:"Make a token with the configured secret or the generated one, or check one."`
-	Tasks       tasksCommand       `cmd:"" help:"See and steer the background work of a running server."`
+	Serve       serveCommand       `cmd:"" default:"1" help:"Run the server (the default)."`
+	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check a token."`
+	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
-	Help        helpCommand        `cmd:"" help:"Print this help, or that of a command."`
+	Help        helpCommand        `cmd:"" help:"Print this help, or the help of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`
 }
 

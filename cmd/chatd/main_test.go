@@ -43,7 +43,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%v: got error %v, want one that ends in %q", args, err, want)
 		}
 	}
-	for want, args := range map[string][]string{"CHATD_ADDR": {"help"}, "Let a queue claim nothing": {"help", "tasks"}, "How long the token": {"help", "token", "new"}} {
+	for want, args := range map[string][]string{"CHATD_ADDR": {"help"}, "Stop claiming tasks": {"help", "tasks"}, "How long the token": {"help", "token", "new"}} {
 		if out, _, err := call(t, args...); err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
@@ -159,7 +159,7 @@ func TestTokenCheck(t *testing.T) {
 		"iss":                          {of, "-jwt-secret", older, "-jwt-issuer", "https://id.example"},
 		"malformed":                    {"x.y", "-jwt-secret", older},
 		"CHATD_JWT_SECRET":             {of, "-jwt-secret", "short," + older},
-		"there is no secret in " + "/": {of, "-data", t.TempDir()},
+		"no token secret in " + "/":    {of, "-data", t.TempDir()},
 		"see chatd token check --help": {},
 	} {
 		if _, _, err := call(t, append([]string{"token", "check"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {

@@ -21,16 +21,16 @@ const (
 
 // tasksCommand asks a running server over HTTP, so that it works wherever the store is.
 type tasksCommand struct {
-	URL   string `name:"url" env:"CHATD_URL" help:"Where the server is, such as https://chat.example.com. Default: the configured address on this host."`
-	Token string `env:"CHATD_TOKEN" help:"Token of an operator. Default: one made with the configured secret or the generated one."`
-	JSON  bool   `name:"json" help:"Print one JSON object a line, for programs."`
+	URL   string `name:"url" env:"CHATD_URL" help:"URL of the server, such as https://chat.example.com. Default: the configured address on this host."`
+	Token string `env:"CHATD_TOKEN" help:"Token of an operator. Default: created with the configured or generated secret."`
+	JSON  bool   `name:"json" help:"Print one JSON object per line, for programs."`
 
 	List   tasksListCommand   `cmd:"" name:"ls" help:"List tasks."`
-	Show   tasksShowCommand   `cmd:"" help:"Show all that is known of a task."`
-	Retry  tasksRetryCommand  `cmd:"" help:"Let dead or delayed tasks run now."`
-	Delete tasksDeleteCommand `cmd:"" help:"Take tasks away, in whatever state they are."`
-	Pause  tasksPauseCommand  `cmd:"" help:"Let a queue claim nothing further; what runs goes on."`
-	Resume tasksResumeCommand `cmd:"" help:"Let a paused queue go on."`
+	Show   tasksShowCommand   `cmd:"" help:"Show everything known about a task."`
+	Retry  tasksRetryCommand  `cmd:"" help:"Run dead or delayed tasks now."`
+	Delete tasksDeleteCommand `cmd:"" help:"Delete tasks, whatever their state."`
+	Pause  tasksPauseCommand  `cmd:"" help:"Stop claiming tasks of a queue; running tasks continue."`
+	Resume tasksResumeCommand `cmd:"" help:"Resume a paused queue."`
 	Stats  tasksStatsCommand  `cmd:"" help:"Count the tasks of each queue."`
 }
 
@@ -47,7 +47,7 @@ func (t *tasksCommand) operate(c node.Config, do func(*client.Client) error) err
 	if token == "" {
 		var err error
 		if token, err = c.Token(operator, "admin", operatorTokenTTL); err != nil {
-			return fmt.Errorf("%w; or give the token of an operator with -token or CHATD_TOKEN", err)
+			return fmt.Errorf("%w; or pass an operator's token with -token or CHATD_TOKEN", err)
 		}
 	}
 	// A person waits: one more try is enough.
@@ -70,22 +70,22 @@ func explain(url string, err error) error {
 	case errors.As(err, &refusals), errors.Is(err, errOutput):
 		return err
 	case errors.As(err, &unreachable):
-		return fmt.Errorf("no server answers at %s: start it, or say where it is with -url or CHATD_URL (%w)", url, err)
+		return fmt.Errorf("no server answers at %s: start it, or set its address with -url or CHATD_URL (%w)", url, err)
 	case !errors.As(err, &refused):
-		return fmt.Errorf("what answers at %s does not answer as chatd: %w", url, err)
+		return fmt.Errorf("the server at %s does not seem to be chatd: %w", url, err)
 	case refused.Code == client.CodeUnauthenticated:
-		return fmt.Errorf("the server at %s does not take the token: the secret here must be the server's (CHATD_JWT_SECRET, or CHATD_DATA "+
+		return fmt.Errorf("the server at %s refuses the token: the secret here must be the server's (CHATD_JWT_SECRET, or CHATD_DATA "+
 			"where it was generated), or give a token with -token or CHATD_TOKEN", url)
 	case refused.Code == client.CodeForbidden:
-		return errors.New("the token is not of an operator: it needs the role admin")
+		return errors.New("the token does not belong to an operator: it needs the role admin")
 	case refused.Code == "":
-		return fmt.Errorf("what answers at %s is not chatd: %d %s", url, refused.Status, plain(refused.Detail))
+		return fmt.Errorf("the server at %s is not chatd: %d %s", url, refused.Status, plain(refused.Detail))
 	}
 	return errors.New(plain(cmp.Or(refused.Detail, refused.Code)))
 }
 
 // errOutput marks errors of writing what was asked for.
-var errOutput = errors.New("the output cannot be written")
+var errOutput = errors.New("cannot write the output")
 
 // print writes text, or v as one line of JSON where that is asked for.
 func (t *tasksCommand) print(w *world, v any, text string) error {
@@ -103,10 +103,10 @@ func (t *tasksCommand) print(w *world, v any, text string) error {
 }
 
 type tasksListCommand struct {
-	State string `enum:",ready,delayed,leased,dead" default:"" help:"Only those that are ready, delayed, leased or dead."`
-	Queue string `help:"Only those of one queue."`
-	Limit int    `default:"100" help:"How many at most; 0: all."`
-	IDs   bool   `name:"ids" help:"Print the ids alone, one a line."`
+	State string `enum:",ready,delayed,leased,dead" default:"" help:"Only tasks in this state: ready, delayed, leased or dead."`
+	Queue string `help:"Only tasks of this queue."`
+	Limit int    `default:"100" help:"Maximum number of tasks; 0: all."`
+	IDs   bool   `name:"ids" help:"Print only ids, one per line."`
 }
 
 // Run prints page by page, so that a long list begins at once and costs no memory.

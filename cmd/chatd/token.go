@@ -13,8 +13,8 @@ const checkTimeout = 10 * time.Second
 
 // tokenCommand makes a token, unless it is told to check one.
 type tokenCommand struct {
-	New   tokenNewCommand   `cmd:"" default:"withargs" help:"Make a token (the default)."`
-	Check tokenCheckCommand `cmd:"" help:"Say whether the configured keys take a token, and if not, why."`
+	New   tokenNewCommand   `cmd:"" default:"withargs" help:"Create a token (the default)."`
+	Check tokenCheckCommand `cmd:"" help:"Check whether the configured keys accept a token, and if not, say why."`
 }
 
 type tokenNewCommand struct {

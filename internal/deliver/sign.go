@@ -19,7 +19,7 @@ const (
 
 const secretPrefix = "whsec_"
 
-var errSecret = errors.New("a signing secret is not whsec_ and base64")
+var errSecret = errors.New("a signing secret must be whsec_ followed by base64")
 
 // signatures returns the value of webhook-signature: one signature for each of secrets, the newest first. What is signed
 // is "id.timestamp.body", the timestamp in seconds.

@@ -23,7 +23,7 @@ const subscriber = "https://github.com/chatd/chatd"
 // so that the length tells nothing.
 const webPushBytesMax = 4096 - 86 - 16 - 1
 
-var errNoService = errors.New("not an address of a push service")
+var errNoService = errors.New("not the address of a known push service")
 
 // WebPush sends a message to a browser's push service, encrypted so that only the browser can read it.
 func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) chat.Outcome {

@@ -33,12 +33,12 @@ const (
 
 var (
 	// ErrPlain tells that plain http was asked for outside the allowed networks.
-	ErrPlain = errors.New("plain http is for allowed networks only")
+	ErrPlain = errors.New("plain http is allowed only for networks in CHATD_EGRESS_ALLOW")
 	// ErrAnswerTooLarge tells that the body of an answer is longer than the client was made for.
-	ErrAnswerTooLarge = errors.New("the answer is too long")
+	ErrAnswerTooLarge = errors.New("the response is too long")
 
-	errScheme = errors.New("only https, and http to allowed networks")
-	errSwitch = errors.New("the answer changes to another protocol, which nobody asked for")
+	errScheme = errors.New("want https, or http to a network in CHATD_EGRESS_ALLOW")
+	errSwitch = errors.New("the server switched protocols without being asked")
 )
 
 // Client returns a client that also reaches the networks of allow, at any port and by plain http. Reading more than

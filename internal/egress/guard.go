@@ -19,7 +19,7 @@ const urlBytesMax = 2048
 
 var (
 	// ErrOwn tells that an address is one of this host.
-	ErrOwn = errors.New("the address is of this host")
+	ErrOwn = errors.New("the address belongs to this host")
 
 	errZone = errors.New("the address has a zone")
 )
@@ -94,7 +94,7 @@ func (g *guard) public(a netip.Addr) error {
 	}
 	own, err := g.own()
 	if err != nil {
-		return fmt.Errorf("the addresses of this host cannot be had: %w", err)
+		return fmt.Errorf("cannot list the addresses of this host: %w", err)
 	}
 	for _, o := range own {
 		if n, ok := o.(*net.IPNet); ok {
@@ -111,7 +111,7 @@ func (g *guard) public(a netip.Addr) error {
 // looked up: what it leads to is checked with every connection. The errors are for who wrote it.
 func CheckURL(raw string, allow []netip.Prefix) (*url.URL, error) {
 	if len(raw) > urlBytesMax {
-		return nil, fmt.Errorf("a URL has at most %d bytes", urlBytesMax)
+		return nil, fmt.Errorf("the URL must have at most %d bytes", urlBytesMax)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -122,11 +122,11 @@ func CheckURL(raw string, allow []netip.Prefix) (*url.URL, error) {
 	case u.Scheme != "https" && (u.Scheme != "http" || len(allow) == 0):
 		return nil, errors.New("the URL must begin with https://")
 	case u.User != nil:
-		return nil, errors.New("a URL with a user name or password is not taken")
+		return nil, errors.New("the URL must not contain a user name or password")
 	case u.Fragment != "" || strings.HasSuffix(raw, "#"):
-		return nil, errors.New("a URL with a fragment is not taken")
+		return nil, errors.New("the URL must not contain a fragment")
 	case u.Opaque != "" || host == "":
-		return nil, errors.New("the URL names no host")
+		return nil, errors.New("the URL has no host")
 	}
 	a, err := netip.ParseAddr(host)
 	if err != nil {
@@ -157,16 +157,16 @@ func checkName(host string) error {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 {
-			return errors.New("the URL names no valid host")
+			return errors.New("the URL has no valid host")
 		}
 		for _, c := range []byte(label) {
 			if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-				return errors.New("the host must be written in ASCII (an international name as xn--...)")
+				return errors.New("the host must be ASCII (write an international name as xn--...)")
 			}
 		}
 	}
 	if last := labels[len(labels)-1]; len(host) > 253 || last[0] >= '0' && last[0] <= '9' {
-		return errors.New("the URL names no valid host")
+		return errors.New("the URL has no valid host")
 	}
 	return nil
 }

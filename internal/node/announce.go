@@ -70,7 +70,7 @@ func (n *Node) SignInLink() string {
 // invite says how to sign in for development: in plain lines for a person, in a record where logs are for programs.
 func (n *Node) invite(link string) {
 	if n.set.LogFormat == "json" {
-		n.log.Warn("development sign-in is on: whoever has this link may use any name", "page", link)
+		n.log.Warn("development sign-in is on: anyone with this link can sign in under any name", "page", link)
 		return
 	}
 	_, _ = fmt.Fprintf(n.output, invitation, link)

@@ -24,34 +24,34 @@ import (
 // parts need, and names each value that cannot be.
 type Config struct {
 	Addr           string   `env:"CHATD_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
-	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Address of its own for /metrics and the health checks; without it, /metrics is on the main address for this host only."`
-	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store; empty: the embedded store."`
+	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
+	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store. Default: the embedded store."`
 	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that holds the URL."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
-	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret of HS256 tokens, at least 32 bytes. Several by commas: the first signs, all verify."`
+	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
 	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that holds the secret."`
-	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the key set of RS256, ES256 and EdDSA tokens."`
-	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"What iss of a token must be."`
-	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"What aud of a token must hold."`
-	Origins        []string `env:"CHATD_ORIGINS" help:"Origins of other sites that may call, comma-separated."`
-	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses whose X-Forwarded-For counts, comma-separated."`
-	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated; without it only public addresses, by https."`
+	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the JWKS for RS256, ES256 and EdDSA tokens."`
+	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"Required iss claim of tokens."`
+	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"Required value in the aud claim of tokens."`
+	Origins        []string `env:"CHATD_ORIGINS" help:"Other origins that may call the API, comma-separated."`
+	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses whose X-Forwarded-For is trusted, comma-separated."`
+	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
-	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Whom one may write to directly: all, or shared (who shares a group)."`
+	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
-	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to serve on after /readyz says no. Default: 0s on a loopback address, else 5s."`
-	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before those who are away are told."`
-	Log            string   `env:"CHATD_LOG" default:"info" help:"debug, info, warn or error."`
-	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"text or json."`
+	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
+	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before offline members get notified."`
+	Log            string   `env:"CHATD_LOG" default:"info" help:"Log level: debug, info, warn or error."`
+	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"Log format: text or json."`
 
-	MaxBody     string `env:"CHATD_MAX_BODY" help:"Bytes of a message's body, and of its data."`
-	MaxRequest  string `env:"CHATD_MAX_REQUEST" help:"Bytes of a request."`
-	MaxPage     string `env:"CHATD_MAX_PAGE" help:"Messages of a page."`
-	MaxMembers  string `env:"CHATD_MAX_MEMBERS" help:"Members of a group."`
-	MaxGroups   string `env:"CHATD_MAX_GROUPS" help:"Groups of a user."`
-	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Items of an inbox."`
-	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Live websockets of a user."`
+	MaxBody     string `env:"CHATD_MAX_BODY" help:"Maximum bytes of a message's body, and of its data."`
+	MaxRequest  string `env:"CHATD_MAX_REQUEST" help:"Maximum bytes of a request."`
+	MaxPage     string `env:"CHATD_MAX_PAGE" help:"Maximum messages in a page."`
+	MaxMembers  string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
+	MaxGroups   string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
+	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox."`
+	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user."`
 
 	// Settings of what this version does not have; see checkAbsent.
 	Archive  string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
@@ -133,7 +133,7 @@ func (s *settings) checkStore(p *problems) {
 		}
 	}
 	if s.Prefix == "" || len(s.Prefix) > 32 || !chat.ValidID(s.Prefix) {
-		p.add("CHATD_PREFIX", "want 1 to 32 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
+		p.add("CHATD_PREFIX", "want 1 to 32 characters of A-Z a-z 0-9 . _ - @ +, not starting with a dot")
 	}
 	if s.Data == "" {
 		p.add("CHATD_DATA", "want a folder")
@@ -161,7 +161,7 @@ func (s *settings) checkTokens(p *problems) {
 // readSetting reads a setting from the file that its _FILE variant names.
 func readSetting(p *problems, key, value, fileKey, file string) string {
 	if value != "" {
-		p.add(fileKey, "set either this or %s", key)
+		p.add(fileKey, "set either this or %s, not both", key)
 		return value
 	}
 	b, err := os.ReadFile(file)
@@ -238,7 +238,7 @@ var rate = regexp.MustCompile(`^[1-9][0-9]{0,8}/[smh]$`)
 func (s *settings) checkAbsent(p *problems) {
 	for _, a := range []struct{ key, value string }{{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts}} {
 		if a.value != "off" && a.value != "" {
-			p.add(a.key, "this version has none; leave it out, or set it to off")
+			p.add(a.key, "not supported by this version; remove it, or set it to off")
 		}
 	}
 	for _, a := range []struct{ key, value string }{
@@ -261,7 +261,7 @@ func (s *settings) checkDev(p *problems) {
 	case "on", "1", "true":
 		s.dev = true
 		if s.Redis != "" || !s.loopback {
-			p.add("CHATD_DEV", "the development sign-in lets anyone in under any name: only with the embedded store and a loopback address")
+			p.add("CHATD_DEV", "the development sign-in lets anyone use any name, so it requires the embedded store and a loopback address")
 		}
 	case "off", "0", "false":
 	default:

@@ -24,7 +24,7 @@ func CheckEnvironment(environ []string) error {
 		return nil
 	}
 	slices.Sort(unknown)
-	return fmt.Errorf("%s: no such setting; those there are: %s", strings.Join(unknown, ", "), strings.Join(known, " "))
+	return fmt.Errorf("%s: unknown setting; known settings: %s", strings.Join(unknown, ", "), strings.Join(known, " "))
 }
 
 func foreign(name string) bool {

@@ -249,7 +249,7 @@ func report(ctx context.Context, failed chan<- error, what string, err error) {
 		return
 	}
 	if err == nil {
-		err = errors.New("it ended by itself")
+		err = errors.New("it ended unexpectedly")
 	}
 	failed <- fmt.Errorf("%s: %w", what, err)
 }

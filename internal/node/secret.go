@@ -28,7 +28,7 @@ func readSecret(data string) ([]byte, error) {
 	}
 	secret := strings.TrimSpace(string(b))
 	if len(secret) < secretBytesMin {
-		return nil, fmt.Errorf("%s holds less than %d bytes; remove it, and the next start makes a new one", filepath.Join(data, secretFile), secretBytesMin)
+		return nil, fmt.Errorf("%s has less than %d bytes; remove it, and chatd creates a new one at the next start", filepath.Join(data, secretFile), secretBytesMin)
 	}
 	return []byte(secret), nil
 }
@@ -57,7 +57,7 @@ func keepSecret(data string) (secret []byte, made bool, err error) {
 		err = os.Link(temp.Name(), filepath.Join(data, secretFile))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, false, fmt.Errorf("the secret for tokens cannot be kept: %w", err)
+		return nil, false, fmt.Errorf("cannot store the token secret: %w", err)
 	}
 	secret, readErr := readSecret(data)
 	return secret, err == nil, readErr
@@ -69,7 +69,7 @@ func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 	s, p := c.tokenSettings()
 	switch {
 	case !chat.ValidID(user):
-		p.add("-user", "want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
+		p.add("-user", "want 1 to 64 characters of A-Z a-z 0-9 . _ - @ +, not starting with a dot")
 	case role != "" && role != "admin":
 		p.add("-role", "want admin, or leave it out")
 	case ttl < time.Second || ttl > 10*366*24*time.Hour:
@@ -120,7 +120,7 @@ func (s *settings) findSecret() error {
 	}
 	secret, err := readSecret(s.Data)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no secret in %s yet: start chatd once, or set CHATD_JWT_SECRET", absolute(s.Data))
+		return fmt.Errorf("no token secret in %s yet: start chatd once, or set CHATD_JWT_SECRET", absolute(s.Data))
 	}
 	s.secrets = [][]byte{secret}
 	return err

@@ -65,7 +65,7 @@ func (w *storeWatch) exec(ctx context.Context) {
 	for kind := range w.known {
 		if _, holds := now[kind]; !holds {
 			w.gauge.WithLabelValues(string(kind)).Set(0)
-			w.log.Info("the store is fine again", "store", kind)
+			w.log.Info("store condition cleared", "store", kind)
 		}
 	}
 	w.known = now

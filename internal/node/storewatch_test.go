@@ -54,6 +54,6 @@ func TestStoreWatch(t *testing.T) {
 	failed, now = errors.New("away"), nil
 	look("", 1)
 	failed = nil
-	look("fine again", 0)
+	look("condition cleared", 0)
 	look("", 0)
 }

@@ -113,7 +113,7 @@ func (a *taskAdmin) Tasks(ctx context.Context, q web.TaskQuery) (tasks []web.Tas
 		}
 	}
 	if len(stretches) == 0 {
-		return nil, "", chat.Errorf(chat.CodeInvalid, "queue: there is none of this name")
+		return nil, "", chat.Errorf(chat.CodeInvalid, "queue: no such queue")
 	}
 	from := ""
 	if q.Cursor != "" {
@@ -237,7 +237,7 @@ func timeOrNull(t time.Time) *chat.Time {
 	return &chat.Time{Time: t}
 }
 
-var errTaskCursor = chat.Errorf(chat.CodeInvalid, "cursor: this is none of such a list")
+var errTaskCursor = chat.Errorf(chat.CodeInvalid, "cursor: not a cursor of this list")
 
 // taskError translates the errors of the engine.
 func taskError(err error) error {
@@ -245,9 +245,9 @@ func taskError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, queue.ErrNotFound):
-		return chat.Errorf(chat.CodeNotFound, "no such task: there never was one, or it is done or deleted")
+		return chat.Errorf(chat.CodeNotFound, "no such task: it never existed, is done, or was deleted")
 	case errors.Is(err, queue.ErrConflict):
-		return chat.Errorf(chat.CodeConflict, "the task is ready already, or runs")
+		return chat.Errorf(chat.CodeConflict, "the task is already ready or running")
 	case errors.Is(err, queue.ErrInvalid):
 		return errTaskCursor
 	}

@@ -85,7 +85,7 @@ func (s *Store) compact() (err error) {
 	if f, err := readFolder(dir); err == nil {
 		s.removeBefore(f, next)
 	}
-	s.log.Info("embedded store: the journal was compacted", "calls", written.calls, "journal_bytes", written.bytes,
+	s.log.Info("embedded store: compacted the journal", "calls", written.calls, "journal_bytes", written.bytes,
 		"snapshot_bytes", bytes, "held_up", held.String(), "took", time.Since(began).String())
 	return nil
 }
@@ -119,7 +119,7 @@ func (s *Store) rotate(next uint64) error {
 	defer s.syncing.Unlock()
 	if err := s.j.f.Sync(); err != nil {
 		// The end may be on the disk or not: nothing more may be written to either journal.
-		s.j.err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk is well: %w", err)
+		s.j.err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk works: %w", err)
 		_ = f.Close()
 		s.group.finish(0, s.j.err)
 		return s.j.err

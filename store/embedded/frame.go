@@ -158,7 +158,7 @@ func decodeHeader(file, magic string, gen uint64, b []byte) (h fileHeader, err e
 		return h, &DamageError{file, 0, "the header does not match its checksum"}
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != formatVersion {
-		return h, fmt.Errorf("embedded: %s is of format %d, this chatd reads format %d", file, v, formatVersion)
+		return h, fmt.Errorf("embedded: %s has format %d, but this chatd reads format %d", file, v, formatVersion)
 	}
 	h = fileHeader{
 		gen:    binary.LittleEndian.Uint64(b[12:]),

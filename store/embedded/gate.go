@@ -116,7 +116,7 @@ func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 	case scripts:
 		return s.script(c, p, cmd, args, false)
 	case writes:
-		return refuse(c, p, "ERR the embedded store takes changes from scripts only: "+cmd)
+		return refuse(c, p, "ERR the embedded store accepts writes from scripts only: "+cmd)
 	}
 	if s.srv.IsRegisteredCommand(cmd) {
 		return refuse(c, p, "ERR not supported by the embedded store: "+cmd)
@@ -149,11 +149,11 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 		}
 	case "SUBSCRIBE", "PSUBSCRIBE":
 		if p.multi {
-			return refuse(c, p, "ERR the embedded store subscribes outside MULTI only")
+			return refuse(c, p, "ERR the embedded store allows SUBSCRIBE outside MULTI only")
 		}
 	case "SELECT":
 		if len(args) == 1 && args[0] != "0" {
-			return refuse(c, p, "ERR the embedded store has one database: SELECT "+args[0])
+			return refuse(c, p, "ERR the embedded store has only one database: SELECT "+args[0])
 		}
 	case "SCRIPT":
 		switch {
@@ -249,7 +249,7 @@ func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
 // script runs EVAL or EVALSHA.
 func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readOnly bool) bool {
 	if p.multi {
-		return refuse(c, p, "ERR the embedded store takes changes from scripts outside MULTI only: "+cmd)
+		return refuse(c, p, "ERR the embedded store accepts writing scripts outside MULTI only: "+cmd)
 	}
 	if len(args) < 2 {
 		return refuse(c, p, "ERR wrong number of arguments for '"+strings.ToLower(cmd)+"' command")
@@ -339,7 +339,7 @@ func (s *Store) nested(c *server.Peer, cmd string, args []string) bool {
 		if r.readOnly {
 			return false
 		}
-		c.WriteError("ERR the embedded store has no random commands in scripts that may write: " + cmd)
+		c.WriteError("ERR the embedded store allows no random commands in scripts that may write: " + cmd)
 		return true
 	case writes, publishes:
 		if r.readOnly {
@@ -373,7 +373,7 @@ func (s *Store) journalCall(r *call) error {
 	}
 	before := s.j.size
 	if r.err = s.j.appendCall(r.script, r.us, r.keys, r.args); r.err != nil {
-		s.log.Error("embedded store: a call was turned away because the journal cannot be written", "error", r.err)
+		s.log.Error("embedded store: refused a call because the journal cannot be written", "error", r.err)
 		return r.err
 	}
 	r.journaled = true

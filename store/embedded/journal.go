@@ -89,7 +89,7 @@ func (j *journal) appendCall(sc *script, us int64, keys int, args []string) erro
 		sinceUs: uint64(us - j.lastUs), digest: j.digest, source: uint64(number), keys: uint64(keys), args: args,
 	})
 	if n := len(j.buf) - start - frameHeadBytes; n > recordBytesMax {
-		return fmt.Errorf("a call of %d bytes is more than a record may have", n)
+		return fmt.Errorf("a call of %d bytes exceeds the maximum size of a record", n)
 	}
 	j.buf = endFrame(j.buf, start, j.salt, seq)
 	if err := j.write(); err != nil {
@@ -139,7 +139,7 @@ func (j *journal) write() error {
 		return nil
 	}
 	if cut := j.f.Truncate(j.size); cut != nil {
-		j.err = fmt.Errorf("%s could neither be written (%w) nor cut back (%w); restart chatd once it can", j.name, err, cut)
+		j.err = fmt.Errorf("%s could neither be written (%w) nor truncated (%w); restart chatd once the disk works", j.name, err, cut)
 		return j.err
 	}
 	return err

@@ -132,7 +132,7 @@ func (s *Store) loadJournals(ctx context.Context, r *replay, f folder) error {
 func (s *Store) tidy(f folder, cut int64) error {
 	if cut > 0 {
 		s.info.CutBytes = cut
-		s.log.Warn("embedded store: the journal ended within a record that was never answered; it was cut",
+		s.log.Warn("embedded store: the journal ended in the middle of a record that was never acknowledged; the record was removed",
 			"file", s.j.name, "at", s.j.size, "bytes", cut)
 		if err := s.j.f.Truncate(s.j.size); err != nil {
 			return errors.Join(fmt.Errorf("embedded: cut the torn tail: %w", err), s.j.f.Close())

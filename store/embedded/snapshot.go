@@ -141,7 +141,7 @@ func (sw *snapshotWriter) item(kind byte, key string, parts ...string) error {
 
 func (sw *snapshotWriter) frame() error {
 	if n := len(sw.buf) - frameHeadBytes; n > recordBytesMax {
-		return fmt.Errorf("an item of %d bytes is more than a record may have", n)
+		return fmt.Errorf("an item of %d bytes exceeds the maximum size of a record", n)
 	}
 	sw.seq++
 	sw.buf = endFrame(sw.buf, 0, sw.salt, sw.seq)
@@ -208,7 +208,7 @@ func nextFrame(r io.Reader, salt, number uint64) ([]byte, error) {
 	}
 	h, ok := parseHead(head[:], salt)
 	if !ok || h.seq != number {
-		return nil, errors.New("its head does not match its checksum")
+		return nil, errors.New("its header does not match its checksum")
 	}
 	payload := make([]byte, h.bytes)
 	if _, err := io.ReadFull(r, payload); err != nil {
@@ -231,7 +231,7 @@ func (sr *snapshotReader) record(payload []byte) error {
 	case kindTotal:
 		keys, items := d.uvarint(), d.uvarint()
 		if d.end() != nil || keys != sr.keys || items != sr.items {
-			return fmt.Errorf("%d keys and %d items were written, %d and %d are here", keys, items, sr.keys, sr.items)
+			return fmt.Errorf("%d keys and %d items were written, but %d and %d were read", keys, items, sr.keys, sr.items)
 		}
 		sr.total = true
 		return nil

@@ -152,7 +152,7 @@ func (s *Store) startLua() error {
 	s.srv.Dispatch(p, []string{"EVAL", "return redis.call('ECHO', 'ready')", "0"})
 	p.Flush()
 	if s.nestedCtx == nil || reply.String() != "$5\r\nready\r\n" {
-		return fmt.Errorf("embedded: this miniredis runs scripts in another way: %q", reply.String())
+		return fmt.Errorf("embedded: this version of miniredis runs scripts differently: %q", reply.String())
 	}
 	s.lua = newInterpreter(s.srv, s.nestedCtx)
 	return nil
@@ -206,7 +206,7 @@ func (s *Store) openFolder(ctx context.Context) error {
 	s.info.Keys = len(s.m.DB(0).Keys())
 	s.info.Took = time.Since(began)
 	if behind := time.Duration(s.lastUs-s.opts.Now().UnixMicro()) * time.Microsecond; behind > time.Second {
-		s.log.Warn("embedded store: the host's clock is behind the journal; time stands still for scripts until it has caught up",
+		s.log.Warn("embedded store: the host's clock is behind the journal; scripts see a stopped clock until it catches up",
 			"behind", behind.String())
 	}
 	if s.grown.bytes >= s.opts.CompactStartBytes && s.grown.bytes >= s.grown.snapshotBytes/2 {

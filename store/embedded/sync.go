@@ -85,12 +85,12 @@ func (s *Store) flush() error {
 
 	s.order.Lock()
 	if err != nil {
-		err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk is well: %w", err)
+		err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk works: %w", err)
 		s.j.err = err
-		s.log.Error("embedded store: no further writes are taken", "error", err)
+		s.log.Error("embedded store: no more writes are accepted", "error", err)
 	} else if s.j.err == nil {
 		if mark := s.j.appendMark(wanted); mark != nil {
-			s.log.Warn("embedded store: the journal could not be marked as synced", "error", mark)
+			s.log.Warn("embedded store: cannot mark the journal as synced", "error", mark)
 		}
 	}
 	s.order.Unlock()

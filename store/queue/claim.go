@@ -111,7 +111,7 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 		return 0
 	}
 	pause := c.again.Next()
-	c.o.Logger.Warn("tasks cannot be claimed, trying again", "error", err, "pause", pause)
+	c.o.Logger.Warn("cannot claim tasks, retrying", "error", err, "pause", pause)
 	return pause
 }
 
@@ -203,7 +203,7 @@ func (c *claimer) absorb(feed context.Context, w stepWish, one *stepCall, sent t
 		s.ready[q] = part.left > 0
 		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
 		if part.reaped > 0 {
-			c.o.Logger.Warn("leases ended before their tasks", "queue", c.hands[q].queue.name, "partition", w.partition,
+			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.hands[q].queue.name, "partition", w.partition,
 				"tasks", part.reaped, "buried", part.buried)
 		}
 		arrange(part.runs, w.claims[q].order)

@@ -36,7 +36,7 @@ func NewClient(o Options) (*Client, error) {
 	}
 	for _, name := range []string{o.Prefix, o.Queue} {
 		if name == "" || strings.ContainsAny(name, "{}:") || strings.ContainsFunc(name, notPrintable) {
-			return nil, fmt.Errorf("queue: %q cannot stand in a key", name)
+			return nil, fmt.Errorf("queue: %q is not allowed in a key", name)
 		}
 	}
 	c := &Client{rdb: o.Client, name: o.Queue, partitions: o.Partitions}

@@ -54,7 +54,7 @@ func (s *Server) store(stopping context.Context, batch []*running) error {
 		got, err := s.team.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
 		s.held.drop(got.answered)
 		for _, r := range got.stale {
-			s.o.Logger.Warn("a run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
+			s.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
 		}
 		if err == nil {
 			return nil
@@ -67,7 +67,7 @@ func (s *Server) store(stopping context.Context, batch []*running) error {
 				return err
 			}
 		}
-		s.o.Logger.Warn("results of tasks cannot be stored, trying again", "error", err, "tasks", len(batch))
+		s.o.Logger.Warn("cannot store results of tasks, retrying", "error", err, "tasks", len(batch))
 		<-time.After(again.Next())
 	}
 }
@@ -91,7 +91,7 @@ func (s *Server) renewAll(ctx context.Context) {
 	sent := time.Now()
 	got, err := s.team.renew(ctx, leases, s.o.Lease)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.o.Logger.Warn("leases cannot be renewed, trying again", "error", err, "tasks", len(got.failed))
+		s.o.Logger.Warn("cannot renew leases, retrying", "error", err, "tasks", len(got.failed))
 	}
 	// A task that is gone although its lease cannot have ended was cancelled, and the message
 	// that said so got lost. Those whose outcomes are being stored are gone as well; what is
@@ -121,7 +121,7 @@ func (s *Server) watchLoop(ctx context.Context) {
 func (s *Server) lose(stale []*running, cause error) {
 	for _, r := range s.held.lose(stale) {
 		if cause == ErrLeaseLost { //nolint:errorlint // one of two, given by us
-			s.o.Logger.Warn("lease lost, its handler is cancelled", "queue", r.Queue, "kind", r.Kind, "task", r.ID)
+			s.o.Logger.Warn("lease lost, cancelling its handler", "queue", r.Queue, "kind", r.Kind, "task", r.ID)
 		}
 		r.ctx.end(cause)
 	}

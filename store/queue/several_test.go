@@ -204,7 +204,7 @@ func TestHangingRedis(t *testing.T) {
 	o.Lease = time.Second
 	noticed := make(chan struct{}, 1)
 	o.Logger = slog.New(slog.NewTextHandler(writer(func(line []byte) {
-		if strings.Contains(string(line), "trying again") {
+		if strings.Contains(string(line), "retrying") {
 			select {
 			case noticed <- struct{}{}:
 			default:

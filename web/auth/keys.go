@@ -78,7 +78,7 @@ func openKeySet(ctx context.Context, opt TokenOptions, changed func()) (*keySet,
 		return k, nil
 	}
 	if isURL && errors.Is(err, errSource) {
-		k.log.Warn("the key set for tokens cannot be had; it is tried again", "error", err)
+		k.log.Warn("cannot load the key set for tokens; retrying", "error", err)
 		return k, nil
 	}
 	return nil, err
@@ -138,7 +138,7 @@ func (k *keySet) refresh(ctx context.Context) {
 	}
 	k.last = k.now()
 	if err := k.load(ctx); err != nil {
-		k.log.Warn("the key set for tokens was not refreshed; the keys at hand stay in use", "error", err)
+		k.log.Warn("cannot refresh the key set for tokens; the current keys stay in use", "error", err)
 	}
 }
 
@@ -233,7 +233,7 @@ func checkKey(raw json.RawMessage) (id string, ok bool, err error) {
 		return "", false, errors.New("no JSON object")
 	}
 	if head.Kty == "oct" {
-		return "", false, errors.New("a symmetric key belongs into the secret, not into a key set")
+		return "", false, errors.New("a symmetric key belongs in CHATD_JWT_SECRET, not in a key set")
 	}
 	if head.Use != "" && head.Use != "sig" {
 		return "", false, nil

@@ -120,7 +120,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	case !ok && claims["sub"] == nil:
 		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token has no sub")
 	case !chat.ValidID(user):
-		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token sub is not a user id: want 1 to 64 of A-Z a-z 0-9 . _ - @ +, not beginning with a dot")
+		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token sub is not a user id: want 1 to 64 characters of A-Z a-z 0-9 . _ - @ +, not starting with a dot")
 	}
 	expires, err := claims.GetExpirationTime()
 	if err != nil || expires == nil {

@@ -179,7 +179,7 @@ func TestTokens(t *testing.T) {
 		"PS256":                    {sign(t, jwt.SigningMethodPS256, k.rsa, object{"kid": "r"}, good), "token alg is not accepted: want HS256, RS256, ES256, EdDSA"},
 		"other RSA key":            {sign(t, jwt.SigningMethodRS256, k.rsaOther, object{"kid": "r"}, good), "token signature is invalid"},
 		"key of another kind":      {sign(t, jwt.SigningMethodES256, k.ec, object{"kid": "r"}, good), "token alg does not fit the key that its kid names"},
-		"unknown kid":              {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "nope"}, good), "token kid names no key of the key set"},
+		"unknown kid":              {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "nope"}, good), "token kid is not in the key set"},
 		"kid a path":               {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "../../etc/passwd"}, good), "token kid must be 1 to 64"},
 		"kid with NUL":             {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": "r\x00"}, good), "token kid must be 1 to 64"},
 		"kid long":                 {sign(t, jwt.SigningMethodRS256, k.rsa, object{"kid": strings.Repeat("r", 65)}, good), "token kid must be 1 to 64"},

@@ -53,7 +53,7 @@ func Public(err error) *chat.Error {
 	}
 	switch Status(e.Code) {
 	case http.StatusInternalServerError:
-		return chat.Errorf(chat.CodeInternal, "internal error: the log of the server says more")
+		return chat.Errorf(chat.CodeInternal, "internal error: see the server's log")
 	case http.StatusServiceUnavailable:
 		return &chat.Error{Code: e.Code, Message: "not available at the moment; nothing was done, or the retry key makes a retry safe", RetryAfter: e.RetryAfter}
 	}

@@ -31,7 +31,7 @@ func Decode(body []byte, into any) error {
 		return chat.Errorf(chat.CodeInvalid, "the body is not one JSON value")
 	}
 	if loneSurrogate(body) {
-		return chat.Errorf(chat.CodeInvalid, "an escape stands for half a character")
+		return chat.Errorf(chat.CodeInvalid, "an escape sequence stands for half a character")
 	}
 	if err := checkFields(body, shapeOf(reflect.TypeOf(into).Elem())); err != nil {
 		return err
@@ -226,7 +226,7 @@ func scanObject(b []byte) ([]field, error) {
 		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			end := numberEnd(b, i)
 			if beyondDouble(b[i:end]) {
-				return nil, chat.Errorf(chat.CodeInvalid, "a number is larger than a double holds")
+				return nil, chat.Errorf(chat.CodeInvalid, "a number exceeds the range of a double")
 			}
 			i = end - 1
 		case '"':
@@ -238,7 +238,7 @@ func scanObject(b []byte) ([]field, error) {
 				}
 				open := stack[len(stack)-1]
 				if _, twice := open[name]; twice {
-					return nil, chat.Errorf(chat.CodeInvalid, "%s is given twice", QuoteName(name))
+					return nil, chat.Errorf(chat.CodeInvalid, "%s appears twice", QuoteName(name))
 				}
 				open[name] = struct{}{}
 				if len(stack) == 1 {

@@ -22,7 +22,7 @@ func (s *session) frame(frame []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.all.opt.CallWithin)
 	defer cancel()
 	if s.follower == nil && c.op != "hello" && s.identity() == nil {
-		s.end(ending{closeUnauthenticated, "hello first"})
+		s.end(ending{closeUnauthenticated, "the first command must be hello"})
 		return
 	}
 	var more func(*bytes.Buffer)
@@ -48,9 +48,9 @@ func (s *session) fail(ref string, err error) {
 	e := problem.Public(err)
 	switch e.Code {
 	case chat.CodeInternal:
-		s.all.opt.Log.Error("a command failed", "error", err)
+		s.all.opt.Log.Error("command failed", "error", err)
 	case chat.CodeUnavailable:
-		s.all.opt.Log.Warn("a command failed", "error", err)
+		s.all.opt.Log.Warn("command failed", "error", err)
 	}
 	s.answer(errorFrame(ref, e.Code, e.Message))
 }
@@ -64,7 +64,7 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, s.renew(ctx, args)
 	}
 	if s.follower == nil {
-		return nil, chat.Errorf(chat.CodeInvalid, "hello first")
+		return nil, chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
 	by := s.identity().Caller()
 	if s.all.opt.Allow != nil {
@@ -92,7 +92,7 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 // client may say hello again; a token that is refused ends the session.
 func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if s.follower != nil {
-		return chat.Errorf(chat.CodeInvalid, "hello was said already")
+		return chat.Errorf(chat.CodeInvalid, "hello was already sent")
 	}
 	who := s.identity()
 	if args.Token != nil {
@@ -145,7 +145,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 // renew takes a new token of the same user.
 func (s *session) renew(ctx context.Context, args *authArgs) error {
 	if s.follower == nil {
-		return chat.Errorf(chat.CodeInvalid, "hello first")
+		return chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
 	if args.Token == nil {
 		return chat.Errorf(chat.CodeInvalid, "token: missing")
@@ -155,7 +155,7 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 		return err
 	}
 	if id.User != s.identity().User {
-		return chat.Errorf(chat.CodeForbidden, "the token is another user's")
+		return chat.Errorf(chat.CodeForbidden, "the token belongs to another user")
 	}
 	s.mu.Lock()
 	s.who = &id

@@ -140,7 +140,7 @@ func (s *session) armRead() bool {
 // guard turns a panic into the end of one session.
 func (s *session) guard() {
 	if v := recover(); v != nil {
-		s.all.opt.Log.Error("panic in a session", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+		s.all.opt.Log.Error("session panicked", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
 		s.end(ending{websocket.CloseInternalServerErr, ""})
 	}
 }

@@ -132,7 +132,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	}
 	s.upgrader.Error = func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 		if status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusUpgradeRequired {
-			reason = chat.Errorf(chat.CodeInvalid, "this route takes websocket handshakes, version 13")
+			reason = chat.Errorf(chat.CodeInvalid, "this route accepts only websocket handshakes, version 13")
 		}
 		s.refuse(w, reason)
 	}
@@ -223,13 +223,13 @@ func (s *Sessions) refuse(w http.ResponseWriter, err error) {
 // admit checks a handshake before it costs anything. who is nil where the token is to come with the hello.
 func (s *Sessions) admit(r *http.Request) (who *auth.Identity, err error) {
 	if !s.originAllowed(r) {
-		return nil, chat.Errorf(chat.CodeForbidden, "this origin may not connect")
+		return nil, chat.Errorf(chat.CodeForbidden, "connections from this origin are not allowed; see CHATD_ORIGINS")
 	}
 	if r.URL.RawQuery != "" {
-		return nil, chat.Errorf(chat.CodeInvalid, "no query parameters here; a token goes into the hello or the Authorization header")
+		return nil, chat.Errorf(chat.CodeInvalid, "query parameters are not allowed; send the token in the hello or the Authorization header")
 	}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 && !slices.Contains(offered, Subprotocol) {
-		return nil, chat.Errorf(chat.CodeInvalid, "the subprotocol is "+Subprotocol)
+		return nil, chat.Errorf(chat.CodeInvalid, "the subprotocol must be "+Subprotocol)
 	}
 	token, err := auth.Bearer(r.Header)
 	if err != nil || token == "" {

@@ -87,7 +87,7 @@ func Parse(expression, zone string) (Plan, error) {
 	}
 	plan := Plan{clock: clock, zone: location, rhythm: strings.ContainsAny(hour, "*?-")}
 	if clock.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return Plan{}, fmt.Errorf("%w: names a day that never comes", ErrExpression)
+		return Plan{}, fmt.Errorf("%w: names a day that never occurs", ErrExpression)
 	}
 	return plan, nil
 }
@@ -101,7 +101,7 @@ func split(expression string) ([]string, error) {
 	if strings.HasPrefix(expression, "@") {
 		full, ok := named[expression]
 		if !ok {
-			return nil, fmt.Errorf("%w: %q is none of the short forms", ErrExpression, expression)
+			return nil, fmt.Errorf("%w: %q is not a known short form such as @daily", ErrExpression, expression)
 		}
 		expression = full
 	}

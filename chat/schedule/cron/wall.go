@@ -32,7 +32,7 @@ func Zone(name string) (*time.Location, error) {
 		return time.UTC, nil
 	}
 	if name == "Local" || len(name) > zoneBytesMax || !zoneName.MatchString(name) {
-		return nil, fmt.Errorf("%w: %.64q is no name of the tz database", ErrZone, name)
+		return nil, fmt.Errorf("%w: %.64q is not a name of the tz database", ErrZone, name)
 	}
 	location, err := time.LoadLocation(name)
 	if err != nil {
