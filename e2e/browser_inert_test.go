@@ -126,6 +126,7 @@ func TestBrowserShowsTextAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	bob.see(`document.querySelector(".line.new")`)
+	bob.scrollUntil(`document.querySelector(".message pre.data")`, 4000)
 	ask[int](bob, `document.querySelector(".scroller").scrollTop = 0`)
 	bob.see(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll(".message p.body")].map((b) => b.textContent)) === JSON.stringify(%s)`, want))
 	bob.see(`document.querySelector(".message pre.data") && document.querySelector(".reaction")`)

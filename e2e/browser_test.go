@@ -107,7 +107,7 @@ func reactions(t *testing.T, alice, bob *person) {
 	alice.click(of + " .reaction")
 	bob.see(chip + `?.textContent === "❤️1"`)
 	alice.tool(of, "React")
-	alice.fill(of+" .picker input", "✓")
+	alice.fill(of+" .picker input", "✅")
 	alice.enter()
 	bob.see(fmt.Sprintf(`document.querySelectorAll(%q).length === 2`, of+" .reaction"))
 }

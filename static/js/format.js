@@ -48,6 +48,9 @@ export function initials(name) {
   return letters.toUpperCase();
 }
 
+/** Whether a text is one emoji and nothing else; also one that is typed without its variation selector. @param {string} text */
+export const isEmoji = (text) => /^\p{RGI_Emoji}$/v.test(text) || /^\p{RGI_Emoji}$/v.test(`${text}\uFE0F`);
+
 /** One of eight tints, always the same for a name. @param {string} name */
 export function tint(name) {
   let n = 0;

@@ -22,8 +22,7 @@ export function Browse({ state, actions, onClose }) {
       <ul class="people">
         ${shown.map((/** @type {import("../types.js").Group} */ g) => html`
           <li key=${g.id} data-public=${g.id}>
-            <${Avatar} name=${titleOf(g)} square />
-            <span class="person">${titleOf(g)}<small>${counted(g.members, "member")}</small></span>
+            <span class="who"><${Avatar} name=${titleOf(g)} square /><span class="person">${titleOf(g)}<small>${counted(g.members, "member")}</small></span></span>
             ${state.groups.has(g.id)
               ? html`<a class="button" href="#${encodeURIComponent(g.id)}" onClick=${onClose}>Open</a>`
               : html`<button type="button" class="button primary" onClick=${() => join(g.id)}>Join</button>`}

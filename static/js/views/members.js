@@ -25,12 +25,11 @@ export function Members({ state, actions, group: id, onClose }) {
       <ul class="people">
         ${members.map((m) => html`
           <li key=${m.user} data-user=${m.user}>
-            <${Avatar} name=${m.user} />
-            <span class="person">${m.user}${m.user === state.me && html` <small>you</small>`}</span>
+            <span class="who"><${Avatar} name=${m.user} /><span class="person">${m.user}${m.user === state.me && html` <small>you</small>`}</span></span>
             ${manages && m.role !== "owner" && m.user !== state.me
-              ? html`<select aria-label="Role of ${m.user}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
+              ? html`<span class="controls"><select aria-label="Role of ${m.user}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
                   <option value="member">member</option><option value="admin">admin</option></select>
-                  <${IconButton} icon="close" label="Remove ${m.user}" onClick=${() => attempt(actions.removeMember(id, m.user))} />`
+                  <${IconButton} icon="close" label="Remove ${m.user}" onClick=${() => attempt(actions.removeMember(id, m.user))} /></span>`
               : html`<span class="role">${m.role}</span>`}
           </li>`)}
       </ul>

@@ -1,7 +1,7 @@
 /** One message, with what can be done with it. */
-import { fullTime, namesOf, pieces, timeOf } from "../format.js";
-import { html, memo, useState } from "../html.js";
-import { Avatar, Icon, IconButton } from "./parts.js";
+import { fullTime, isEmoji, namesOf, pieces, timeOf } from "../format.js";
+import { html, memo, useRef, useState } from "../html.js";
+import { Avatar, Icon, IconButton, Popover, Problem } from "./parts.js";
 
 const EMOJI = ["👍", "❤️", "😂", "🎉", "👀", "🙏"];
 /** Readers shown as avatars; the rest is a number. */
@@ -12,13 +12,13 @@ const READERS_MAX = 5;
  *   current: boolean, jump: (id: number) => void, quoteFrom?: string, quoteText?: string}} props
  */
 function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump, quoteFrom, quoteText }) {
-  const [picking, setPicking] = useState(false);
-  const [asking, setAsking] = useState(false);
+  /** What is open beside the tools. */
+  const [shown, setShown] = useState(/** @type {""|"picker"|"ask"} */ (""));
   const mine = e.from === me;
   const forMe = !mine && e.mentions?.includes(me);
   const classes = ["message", mine && "mine", head && "head", tail && "tail", forMe && "for-me", e.pending && `is-${e.pending}`, e.deleted_at && "deleted"];
   const react = (/** @type {string} */ emoji) => {
-    setPicking(false);
+    setShown("");
     on.react(e.id, emoji, e.reactions.get(emoji)?.mine ?? false);
   };
   return html`
@@ -40,16 +40,8 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
             </span>
           </div>
           ${e.id > 0 && !e.deleted_at && !e.pending && html`
-            <div class="tools" role="group" aria-label="Message by ${e.from}">
-              <${IconButton} icon="smile" label="React" aria-expanded=${picking} onClick=${() => setPicking(!picking)} />
-              <${IconButton} icon="reply" label="Reply" onClick=${() => on.reply(e)} />
-              ${mine && e.kind === "text" && html`<${IconButton} icon="pencil" label="Edit" onClick=${() => on.edit(e)} />`}
-              ${(mine || manages) && html`<${IconButton} icon="bin" label="Delete" onClick=${() => setAsking(true)} />`}
-              <${IconButton} icon="eye" label="Who has read" onClick=${() => on.receipts(e.id)} />
-            </div>`}
+            <${Tools} entry=${e} mine=${mine} manages=${manages} on=${on} shown=${shown} show=${setShown} react=${react} />`}
         </div>
-        ${asking && !e.deleted_at && html`<${AskDelete} onYes=${() => { setAsking(false); on.remove(e.id); }} onNo=${() => setAsking(false)} />`}
-        ${picking && !e.deleted_at && html`<${Picker} react=${react} onClose=${() => setPicking(false)} />`}
         ${e.reactions.size > 0 && !e.deleted_at && html`
           <ul class="reactions" aria-label="Reactions">
             ${[...e.reactions].map(([emoji, r]) => html`
@@ -77,25 +69,55 @@ function Body({ entry: e, me }) {
   })}</p>`;
 }
 
-/** A small set, and a field for any other. @param {{react: (emoji: string) => void, onClose: () => void}} props */
-function Picker({ react, onClose }) {
-  const submit = (/** @type {any} */ e) => {
-    e.preventDefault();
-    const emoji = e.target.elements.emoji.value.trim();
-    if (emoji) react(emoji);
-  };
+/**
+ * The buttons of a message. They stay in view as long as some of the message does, however long it is.
+ * @param {{entry: import("../types.js").Entry, mine: boolean, manages: boolean, on: any, shown: string, show: (what: ""|"picker"|"ask") => void,
+ *   react: (emoji: string) => void}} props
+ */
+function Tools({ entry: e, mine, manages, on, shown, show, react }) {
+  const tools = useRef(/** @type {HTMLElement|null} */ (null));
+  const close = () => show("");
+  // A press closes what is open before its click arrives: that click must not open it again.
+  const pressed = useRef("");
+  const toggle = (/** @type {"picker"|"ask"} */ what) => ({
+    "aria-expanded": shown === what,
+    onPointerDown: () => { pressed.current = shown; },
+    onClick: () => { show(pressed.current === what ? "" : what); pressed.current = ""; },
+  });
   return html`
-    <div class="picker" role="group" aria-label="Choose a reaction" onKeyDown=${(/** @type {KeyboardEvent} */ e) => e.key === "Escape" && onClose()}>
-      ${EMOJI.map((emoji) => html`<button type="button" key=${emoji} class="emoji" aria-label="React with ${emoji}" onClick=${() => react(emoji)}>${emoji}</button>`)}
-      <form onSubmit=${submit}><input name="emoji" maxlength="16" aria-label="Another emoji" placeholder="Other" autocomplete="off" /></form>
+    <div class="rail">
+      <div class="tools" ref=${tools} role="group" aria-label="Message by ${e.from}">
+        <${IconButton} icon="smile" label="React" ...${toggle("picker")} />
+        <${IconButton} icon="reply" label="Reply" onClick=${() => on.reply(e)} />
+        ${mine && e.kind === "text" && html`<${IconButton} icon="pencil" label="Edit" onClick=${() => on.edit(e)} />`}
+        ${(mine || manages) && html`<${IconButton} icon="bin" label="Delete" ...${toggle("ask")} />`}
+        <${IconButton} icon="eye" label="Who has read" onClick=${() => on.receipts(e.id)} />
+      </div>
+      ${shown === "picker" && html`<${Popover} anchor=${tools} name="picker" label="Choose a reaction" onClose=${close}><${Picker} react=${react} /></${Popover}>`}
+      ${shown === "ask" && html`
+        <${Popover} anchor=${tools} name="ask" label="Delete this message?" onClose=${close}>
+          <p>Delete this message for everyone?</p>
+          <button type="button" class="text-button danger" onClick=${() => { close(); on.remove(e.id); }}>Delete</button>
+          <button type="button" class="text-button" data-focus onClick=${close}>Keep</button>
+        </${Popover}>`}
     </div>`;
 }
 
-/** @param {{onYes: () => void, onNo: () => void}} props */
-const AskDelete = ({ onYes, onNo }) => html`
-  <p class="ask" role="alert">Delete this message for everyone?
-    <button type="button" class="text-button danger" onClick=${onYes}>Delete</button>
-    <button type="button" class="text-button" onClick=${onNo}>Keep</button></p>`;
+/** A small set, and a field for any other. @param {{react: (emoji: string) => void}} props */
+function Picker({ react }) {
+  const [problem, setProblem] = useState("");
+  const submit = (/** @type {any} */ e) => {
+    e.preventDefault();
+    const text = e.target.elements.emoji.value.trim();
+    if (isEmoji(text)) react(text);
+    else setProblem("Enter one emoji.");
+  };
+  return html`
+    ${EMOJI.map((emoji, i) => html`
+      <button type="button" key=${emoji} class="emoji" aria-label="React with ${emoji}" data-focus=${i === 0 ? "" : undefined} onClick=${() => react(emoji)}>${emoji}</button>`)}
+    <form onSubmit=${submit}><input name="emoji" maxlength="16" aria-label="Another emoji" placeholder="Other" autocomplete="off" onInput=${() => setProblem("")} /></form>
+    <${Problem} text=${problem} />`;
+}
 
 /** @param {{users: string[]}} props */
 const Readers = ({ users }) => html`

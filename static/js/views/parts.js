@@ -65,5 +65,41 @@ export function Sheet({ title, onClose, side, children }) {
     </dialog>`;
 }
 
+/** Between what opens and the edge of the window, px. */
+const MARGIN_PX = 8;
+
+/**
+ * What opens beside an element and above everything else. Escape, a click elsewhere and the next one that opens close it:
+ * the browser does that, and gives the focus back, which goes to what has data-focus.
+ * @param {{anchor: {current: HTMLElement|null}, name: string, label: string, onClose: () => void, children?: any}} props
+ */
+export function Popover({ anchor, name, label, onClose, children }) {
+  const ref = useRef(/** @type {HTMLElement|null} */ (null));
+  useLayoutEffect(() => {
+    const box = /** @type {HTMLElement} */ (ref.current);
+    function place() {
+      if (!anchor.current) return;
+      const at = anchor.current.getBoundingClientRect();
+      const { width, height } = box.getBoundingClientRect();
+      const top = at.bottom + height + MARGIN_PX < innerHeight ? at.bottom : at.top - height;
+      box.style.left = `${Math.max(MARGIN_PX, Math.min(at.left, innerWidth - width - MARGIN_PX))}px`;
+      box.style.top = `${Math.max(MARGIN_PX, top)}px`;
+    }
+    const toggled = (/** @type {any} */ e) => e.newState === "closed" && onClose();
+    box.showPopover();
+    place();
+    /** @type {HTMLElement|null} */ (box.querySelector("[data-focus]"))?.focus();
+    box.addEventListener("toggle", toggled);
+    addEventListener("resize", place);
+    addEventListener("scroll", place, true);
+    return () => {
+      box.removeEventListener("toggle", toggled);
+      removeEventListener("resize", place);
+      removeEventListener("scroll", place, true);
+    };
+  }, []);
+  return html`<div ref=${ref} popover="auto" class="popover ${name}" role="group" aria-label=${label}>${children}</div>`;
+}
+
 /** What went wrong, beside the form that it concerns. @param {{text: string}} props */
 export const Problem = ({ text }) => (text ? html`<p class="problem" role="alert">${text}</p>` : null);

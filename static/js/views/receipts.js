@@ -32,5 +32,5 @@ export function Receipts({ state, actions, group, id, onClose }) {
 const People = ({ title, users, name }) => users.length > 0 && html`
   <section data-receipts=${name}>
     <h3>${title}</h3>
-    <ul class="people">${users.map((u) => html`<li key=${u} data-user=${u}><${Avatar} name=${u} /><span class="person">${u}</span></li>`)}</ul>
+    <ul class="people">${users.map((u) => html`<li key=${u} data-user=${u}><span class="who"><${Avatar} name=${u} /><span class="person">${u}</span></span></li>`)}</ul>
   </section>`;
