@@ -14,7 +14,7 @@ import (
 var errLost = errors.New("the connection was lost before the response arrived")
 
 // Send appends a message over the socket; see [Client.Send]. Where the session is lost before the answer, it is sent
-// again in the next one with the same client id. The Durability of the draft is not used.
+// again in the next one with the same client id.
 func (s *Stream) Send(ctx context.Context, group string, draft Draft) (Sent, error) {
 	if draft.ClientID == "" {
 		draft.ClientID = NewKey()
@@ -24,9 +24,7 @@ func (s *Stream) Send(ctx context.Context, group string, draft Draft) (Sent, err
 		return Sent{}, err
 	}
 	return Sent{Duplicate: r.Duplicate, Message: Message{
-		Group: group, ID: r.ID, SentAt: r.SentAt, Kind: draft.Kind, Body: draft.Body, Data: draft.Data,
-		ClientID: draft.ClientID, ReplyTo: draft.ReplyTo, Mentions: draft.Mentions, Target: draft.Target,
-		Emoji: draft.Emoji, Removed: draft.Removed,
+		Group: group, ID: r.ID, SentAt: r.SentAt, Content: draft,
 	}}, nil
 }
 

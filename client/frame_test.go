@@ -13,7 +13,7 @@ func TestDecodeFrame(t *testing.T) {
 		`{"op":"welcome","user":"alice","session":"s","groups":{"g":{"epoch":"e","first":1,"last":44,"seen":42,"read":40}},"ping_s":25}`: welcome{User: "alice", Session: "s", PingS: 25, Groups: map[string]GroupPosition{"g": {Epoch: "e", First: 1, Last: 44, Seen: 42, Read: 40}}},
 		`{"op":"messages","group":"g","epoch":"e","from":1,"to":1,"cursor":"e.1.k","complete":true,"messages":[{"group":"g","id":1,"from":"a","kind":"text","body":"hi","sent_at":"2026-11-20T10:00:00.000Z"}]}`: batch{
 			Group: "g", Epoch: "e", From: 1, To: 1, Cursor: "e.1.k", Complete: true,
-			Messages: []Message{{Group: "g", ID: 1, From: "a", Kind: "text", Body: "hi", SentAt: at}},
+			Messages: []Message{{Group: "g", ID: 1, From: "a", Content: Content{Kind: "text", Body: "hi"}, SentAt: at}},
 		},
 		`{"op":"ok","ref":"1","id":5,"sent_at":"2026-11-20T10:00:00.000Z","duplicate":true}`: reply{Op: "ok", Ref: "1", ID: 5, SentAt: at, Duplicate: true},
 		`{"op":"error","ref":"1","code":"forbidden","detail":"d"}`:                           reply{Op: "error", Ref: "1", Code: "forbidden", Detail: "d"},
@@ -40,7 +40,7 @@ func TestDecodeFrame(t *testing.T) {
 func TestRequestsHoldOnlyWhatTheyNeed(t *testing.T) {
 	tests := map[string]any{
 		`{"op":"ack","ref":"1","group":"g","id":4}`:                                request{Op: "ack", Ref: "1", Group: "g", ID: 4},
-		`{"op":"send","ref":"2","group":"g","body":"hi","client_id":"c"}`:          request{Op: "send", Ref: "2", Group: "g", Draft: &Draft{Body: "hi", ClientID: "c", Durability: "disk"}},
+		`{"op":"send","ref":"2","group":"g","body":"hi","client_id":"c"}`:          request{Op: "send", Ref: "2", Group: "g", Draft: &Draft{Body: "hi", ClientID: "c"}},
 		`{"op":"hello","token":"t","after":{"g":4,"h":"e.5.k"}}`:                   hello{Op: "hello", Token: "t", After: map[string]Position{"g": "4", "h": "e.5.k"}},
 		`{"ack":{"g":4},"inbox_ack":7,"after":{"g":"e.4.k"},"limit":5,"wait_s":6}`: SyncRequest{Ack: map[string]int64{"g": 4}, InboxAck: 7, After: map[string]Position{"g": "e.4.k"}, Limit: 5, WaitS: 6},
 		`{}`: SyncRequest{},

@@ -12,12 +12,17 @@ import (
 // own; with Kind edit, delete or reaction, Target names the message it is about. A send whose outcome is unknown is
 // repeated with the same client id, so the log gets it once.
 func (c *Client) Send(ctx context.Context, group string, draft Draft) (Sent, error) {
+	return c.SendDurable(ctx, group, draft, "")
+}
+
+// SendDurable is Send that waits for so much durability: memory, disk or replica. What was reached stands in the answer.
+func (c *Client) SendDurable(ctx context.Context, group string, draft Draft, durability string) (Sent, error) {
 	if draft.ClientID == "" {
 		draft.ClientID = NewKey()
 	}
 	q := url.Values{}
-	if draft.Durability != "" {
-		q.Set("durability", draft.Durability)
+	if durability != "" {
+		q.Set("durability", durability)
 	}
 	var sent Sent
 	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, query: q, body: draft, again: true}, &sent)

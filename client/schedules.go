@@ -18,30 +18,25 @@ const (
 
 // Schedule is a message to be sent later, once or again and again.
 type Schedule struct {
-	ID        string          `json:"id"`
-	State     string          `json:"state"`
-	Owner     string          `json:"owner"`
-	Group     string          `json:"group,omitempty"`
-	User      string          `json:"user,omitempty"`
-	Kind      string          `json:"kind,omitempty"`
-	Body      string          `json:"body,omitempty"`
-	Data      json.RawMessage `json:"data,omitempty"`
-	ClientID  string          `json:"client_id,omitempty"`
-	ReplyTo   int64           `json:"reply_to,omitempty"`
-	Mentions  []string        `json:"mentions,omitempty"`
-	At        *time.Time      `json:"at,omitempty"`
-	Cron      string          `json:"cron,omitempty"`
-	Timezone  string          `json:"timezone,omitempty"`
-	Misfire   string          `json:"misfire,omitempty"`
-	Until     *time.Time      `json:"until,omitempty"`
-	Count     int64           `json:"count,omitempty"`
-	NextAt    *time.Time      `json:"next_at"`
-	Sent      int64           `json:"sent"`       // messages
-	Missed    int64           `json:"missed"`     // occurrences that were not sent because nothing ran
-	LastID    *int64          `json:"last_id"`    // of the newest message; its seq, to a user
-	LastAt    *time.Time      `json:"last_at"`    //
-	LastError *string         `json:"last_error"` // the code of why the last firing sent nothing
-	CreatedAt time.Time       `json:"created_at"`
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Owner string `json:"owner"`
+	Group string `json:"group,omitempty"`
+	User  string `json:"user,omitempty"`
+	Content
+	At        *time.Time `json:"at,omitempty"`
+	Cron      string     `json:"cron,omitempty"`
+	Timezone  string     `json:"timezone,omitempty"`
+	Misfire   string     `json:"misfire,omitempty"`
+	Until     *time.Time `json:"until,omitempty"`
+	Count     int64      `json:"count,omitempty"`
+	NextAt    *time.Time `json:"next_at"`
+	Sent      int64      `json:"sent"`       // messages
+	Missed    int64      `json:"missed"`     // occurrences that were not sent because nothing ran
+	LastID    *int64     `json:"last_id"`    // of the newest message; its seq, to a user
+	LastAt    *time.Time `json:"last_at"`    //
+	LastError *string    `json:"last_error"` // the code of why the last firing sent nothing
+	CreatedAt time.Time  `json:"created_at"`
 
 	Duplicate bool `json:"duplicate,omitempty"` // of a send with a time: its key was known
 }

@@ -15,21 +15,29 @@ const (
 	KindNotice   = "notice"
 )
 
-// Message is an entry of a group's log. Which fields are set depends on Kind.
+// Content is what a message says. Which fields are set depends on Kind.
+type Content struct {
+	Kind     string          `json:"kind,omitempty"` // empty in a send: text, or data where only Data is set
+	Body     string          `json:"body,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ClientID string          `json:"client_id,omitempty"` // makes a repeated send the same message; made up if empty
+	ReplyTo  int64           `json:"reply_to,omitempty"`
+	Mentions []string        `json:"mentions,omitempty"`
+	Target   int64           `json:"target,omitempty"`  // of an edit, a delete or a reaction
+	Emoji    string          `json:"emoji,omitempty"`   // of a reaction
+	Removed  bool            `json:"removed,omitempty"` // the reaction was taken back
+}
+
+// Draft is the content of a message to be sent. Text makes the usual one; see [Client.Send] for the others.
+type Draft = Content
+
+// Message is an entry of a group's log.
 type Message struct {
-	Group     string              `json:"group"`
-	ID        int64               `json:"id"`
-	From      string              `json:"from"`
-	Kind      string              `json:"kind"`
-	Body      string              `json:"body,omitempty"`
-	Data      json.RawMessage     `json:"data,omitempty"`
-	ClientID  string              `json:"client_id,omitempty"`
+	Group string `json:"group"`
+	ID    int64  `json:"id"`
+	From  string `json:"from"`
+	Content
 	SentAt    time.Time           `json:"sent_at"`
-	ReplyTo   int64               `json:"reply_to,omitempty"`
-	Mentions  []string            `json:"mentions,omitempty"`
-	Target    int64               `json:"target,omitempty"`   // of an edit, a delete or a reaction
-	Emoji     string              `json:"emoji,omitempty"`    // of a reaction
-	Removed   bool                `json:"removed,omitempty"`  // the reaction was taken back
 	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
 	User      string              `json:"user,omitempty"`     // whom a notice concerns
 	Role      string              `json:"role,omitempty"`     // the new role, in a notice of role
@@ -46,22 +54,6 @@ type Reaction struct {
 	Mine  bool  `json:"mine"`
 }
 
-// Draft is a message to be sent. Text is the usual one; see [Client.Send] for the others.
-type Draft struct {
-	Kind     string          `json:"kind,omitempty"` // empty: text, or data where only Data is set
-	Body     string          `json:"body,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty"`
-	ClientID string          `json:"client_id,omitempty"` // makes a repeated send the same message; made up if empty
-	ReplyTo  int64           `json:"reply_to,omitempty"`
-	Mentions []string        `json:"mentions,omitempty"`
-	Target   int64           `json:"target,omitempty"`
-	Emoji    string          `json:"emoji,omitempty"`
-	Removed  bool            `json:"removed,omitempty"`
-
-	// Durability is how much the send waits for: memory, disk or replica. Over HTTP only.
-	Durability string `json:"-"`
-}
-
 // Text is a Draft of a plain message.
 func Text(body string) Draft { return Draft{Body: body} }
 
@@ -69,7 +61,7 @@ func Text(body string) Draft { return Draft{Body: body} }
 type Sent struct {
 	Message
 	Duplicate  bool   `json:"duplicate"`            // it was there already, from an earlier attempt
-	Durability string `json:"durability,omitempty"` // what was reached, where Draft asked for it
+	Durability string `json:"durability,omitempty"` // what was reached, where SendDurable asked for it
 }
 
 // Group is a log with members.
