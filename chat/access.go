@@ -50,7 +50,7 @@ func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, e
 	case !info.Sees(by):
 		return Info{}, ErrNotFound
 	case !by.Admin && !info.Role.Manages():
-		return Info{}, ErrForbidden
+		return Info{}, Errorf(CodeForbidden, "only the owner and admins of the group may do this")
 	}
 	return info, nil
 }
@@ -78,7 +78,7 @@ func (s *Service) Refused(ctx context.Context, by Caller, group string, err erro
 	}
 	info, infoErr := s.Info(ctx, by.User, group)
 	if infoErr == nil && info.Role == "" {
-		return ErrForbidden
+		return Errorf(CodeForbidden, "only members of the group may do this, operators too")
 	}
 	return err
 }

@@ -104,7 +104,7 @@ func (s *Service) mayGrant(ctx context.Context, by Caller, group string, role Ro
 		return err
 	}
 	if role == Owner && info.Role != Owner && !by.Admin {
-		return ErrForbidden
+		return Errorf(CodeForbidden, "only the owner may make another member the owner")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (s *Service) ownerStays(ctx context.Context, by Caller, group string) error
 	if info.Role == Owner || by.Admin {
 		return Errorf(CodeConflict, "a group needs an owner: make another member the owner instead")
 	}
-	return ErrForbidden
+	return Errorf(CodeForbidden, "only the owner may change the owner's role, by making another member the owner")
 }
 
 // RemoveMember removes user from a group; everyone may leave. Nobody but an operator removes the owner. The last one

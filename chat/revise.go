@@ -71,13 +71,13 @@ func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Chang
 	mine := was.From == by.User
 	if e.Kind == Edit {
 		if !mine {
-			return nil, false, ErrForbidden
+			return nil, false, Errorf(CodeForbidden, "only the author may edit a message")
 		}
 		change, err := s.edited(target, was, e)
 		return []Change{change}, false, err
 	}
 	if !mine && !by.Admin && !page.Info.Role.Manages() {
-		return nil, false, ErrForbidden
+		return nil, false, Errorf(CodeForbidden, "only the author, the owner and admins may delete a message")
 	}
 	list, err = s.deleted(ctx, target, was)
 	return list, !mine, err
