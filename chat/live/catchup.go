@@ -16,7 +16,7 @@ const (
 	batchMessagesMax = 128       // messages of one batch from memory
 )
 
-// collect takes what the feeds left in the tray.
+// collect takes what the hub left in the tray.
 func (f *Follower) collect() {
 	t := f.tray
 	t.mu.Lock()
@@ -152,7 +152,7 @@ func (f *Follower) readInbox(ctx context.Context) error {
 	f.inboxDue = b.HasMore
 	pos := b.To
 	f.inboxPos = &pos
-	f.feeds.inboxSeen(f.by.User, b.Last)
+	f.hub.inboxSeen(f.by.User, b.Last)
 	if len(b.Items) > 0 || !b.Complete {
 		f.out = append(f.out, Event{Inbox: &b})
 	}

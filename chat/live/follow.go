@@ -13,7 +13,7 @@ import (
 // One goroutine calls Next or TryNext. Acting, Acted and C may be used from others.
 type Follower struct {
 	service *Service
-	feeds   *feeds
+	hub     *hub
 	by      chat.Caller
 	tray    *tray
 	welcome Welcome
@@ -75,7 +75,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 		positions[g] = pos
 	}
 	f := &Follower{
-		service: s, feeds: s.feeds, by: by, tray: newTray(by.User, false),
+		service: s, hub: s.hub, by: by, tray: newTray(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
 		lines:   map[string]*line{}, past: map[string]mark{}, check: map[string]struct{}{},
 		inboxDue: true,
@@ -90,7 +90,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 // begin finds the groups: those of the index, and those the client names, because the index lags.
 func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
 	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
-	if _, err := f.feeds.subscribe(ctx, f.tray, nil); err != nil {
+	if _, err := f.hub.subscribe(ctx, f.tray, nil); err != nil {
 		return err
 	}
 	index, err := f.service.store.UserGroups(ctx, f.by.User)
@@ -136,7 +136,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 			missing = append(missing, g)
 		}
 	}
-	interests, err := f.feeds.subscribe(ctx, f.tray, missing)
+	interests, err := f.hub.subscribe(ctx, f.tray, missing)
 	for _, in := range interests {
 		in.line = &line{interest: in, group: in.feed.group}
 	}
@@ -144,7 +144,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 		for _, in := range interests {
 			in.line.gone = true // a signal may have come in between: nothing is to be read for it
 		}
-		f.feeds.unsubscribe(f.tray, interests...)
+		f.hub.unsubscribe(f.tray, interests...)
 		return nil, err
 	}
 	for _, in := range interests {
@@ -181,7 +181,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 func (f *Follower) learn(l *line, info chat.Info) {
 	l.member, l.last, l.first, l.hidden = info.Last, info.Last, info.Visible(), info.Hidden()
 	if l.feed.observe(info) {
-		f.feeds.repairs.add(l.feed)
+		f.hub.repairs.add(l.feed)
 	}
 }
 
@@ -215,7 +215,7 @@ func (f *Follower) queue(l *line) {
 func (f *Follower) drop(l *line) {
 	l.gone = true
 	delete(f.lines, l.group)
-	f.feeds.unsubscribe(f.tray, l.interest)
+	f.hub.unsubscribe(f.tray, l.interest)
 }
 
 // Welcome is where the session starts.
@@ -287,10 +287,10 @@ func (f *Follower) Acted(group string, c *chat.Cursors) { f.tray.acted(group, c)
 func (f *Follower) Close() {
 	for _, l := range f.lines {
 		l.gone = true
-		f.feeds.unsubscribe(f.tray, l.interest)
+		f.hub.unsubscribe(f.tray, l.interest)
 	}
 	clear(f.lines)
-	f.feeds.leave(f.tray)
+	f.hub.leave(f.tray)
 }
 
 // Typing tells the other members that the caller is typing. Nothing is stored.

@@ -26,19 +26,19 @@ type pacing struct {
 }
 
 // cursor tells a member's sessions at once, the other members of a small group once a second.
-func (f *feeds) cursor(e CursorEvent) {
-	f.eachTray(e.User, func(t *tray) { t.cursor(e) })
-	fd := f.group(e.Group)
+func (h *hub) cursor(e CursorEvent) {
+	h.eachTray(e.User, func(t *tray) { t.cursor(e) })
+	fd := h.group(e.Group)
 	if fd == nil {
 		return
 	}
 	fd.wakeWaiters()
 	if fd.paceCursor(e, time.Now()) {
-		f.pacing.mu.Lock()
-		f.pacing.feeds = append(f.pacing.feeds, fd)
-		f.pacing.mu.Unlock()
+		h.pacing.mu.Lock()
+		h.pacing.feeds = append(h.pacing.feeds, fd)
+		h.pacing.mu.Unlock()
 		select {
-		case f.pacing.more <- struct{}{}:
+		case h.pacing.more <- struct{}{}:
 		default:
 		}
 	}
@@ -107,22 +107,22 @@ func (f *feed) flushCursors(now time.Time) (more bool) {
 }
 
 // pace flushes waiting cursor events four times a second while there are any.
-func (f *feeds) pace(ctx context.Context) {
+func (h *hub) pace(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.pacing.more:
+		case <-h.pacing.more:
 		}
 		if !pause(ctx, cursorEvery/4) {
 			return
 		}
-		f.flushCursors(time.Now())
+		h.flushCursors(time.Now())
 	}
 }
 
-func (f *feeds) flushCursors(now time.Time) {
-	p := &f.pacing
+func (h *hub) flushCursors(now time.Time) {
+	p := &h.pacing
 	p.mu.Lock()
 	waiting := p.feeds
 	p.feeds = nil

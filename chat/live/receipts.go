@@ -23,7 +23,7 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 	}
 	over := time.NewTimer(min(wait, s.limits.WaitMax))
 	defer over.Stop()
-	w, err := s.feeds.watchCursors(ctx, by.User, group)
+	w, err := s.hub.watchCursors(ctx, by.User, group)
 	if err != nil {
 		return chat.Receipts{}, "", chat.AsError(err)
 	}

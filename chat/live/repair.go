@@ -64,26 +64,26 @@ func (q *repairQueue) next() *feed {
 }
 
 // run listens and keeps the feeds whole until ctx ends.
-func (f *feeds) run(ctx context.Context) error {
+func (h *hub) run(ctx context.Context) error {
 	var wg sync.WaitGroup
-	wg.Go(func() { f.listen(ctx) })
-	wg.Go(func() { f.checks(ctx) })
-	wg.Go(func() { f.pace(ctx) })
+	wg.Go(func() { h.listen(ctx) })
+	wg.Go(func() { h.checks(ctx) })
+	wg.Go(func() { h.pace(ctx) })
 	for range repairWorkers {
-		wg.Go(func() { f.repairLoop(ctx) })
+		wg.Go(func() { h.repairLoop(ctx) })
 	}
 	wg.Wait()
 	return nil
 }
 
-func (f *feeds) listen(ctx context.Context) {
+func (h *hub) listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := f.stores.Listen(ctx, f.deliver)
+		err := h.store.Listen(ctx, h.deliver)
 		if ctx.Err() != nil {
 			return
 		}
-		f.log.Error("subscription to the store ended; restarting it", "err", err)
-		f.deliver(Signal{Kind: SignalLost})
+		h.log.Error("subscription to the store ended; restarting it", "err", err)
+		h.deliver(Signal{Kind: SignalLost})
 		if !pause(ctx, listenPause) {
 			return
 		}
@@ -108,27 +108,27 @@ func jitter(d time.Duration) time.Duration {
 	return d - d/20 - rand.N(d/10+1)
 }
 
-func (f *feeds) repairLoop(ctx context.Context) {
+func (h *hub) repairLoop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.repairs.more:
+		case <-h.repairs.more:
 		}
-		for fd := f.repairs.next(); fd != nil && ctx.Err() == nil; fd = f.repairs.next() {
-			f.repair(ctx, fd)
+		for fd := h.repairs.next(); fd != nil && ctx.Err() == nil; fd = h.repairs.next() {
+			h.repair(ctx, fd)
 		}
 	}
 }
 
 // repair reads what fd misses, once for all its readers. It reads from the entry the feed ends with: if that is another
 // one now, the log was rolled back. A failed read is left to the next safety check.
-func (f *feeds) repair(ctx context.Context, fd *feed) {
+func (h *hub) repair(ctx context.Context, fd *feed) {
 	before := fd.snapshot()
 	from := max(before.last, 1)
-	messages, end, err := f.stores.Range(ctx, fd.group, from, f.limits.RingEntries)
-	if err == nil && end.Last-from >= int64(f.limits.RingEntries) {
-		messages, end, err = f.stores.Range(ctx, fd.group, end.Last-int64(f.limits.RingEntries)+1, 2*f.limits.RingEntries)
+	messages, end, err := h.store.Range(ctx, fd.group, from, h.limits.RingEntries)
+	if err == nil && end.Last-from >= int64(h.limits.RingEntries) {
+		messages, end, err = h.store.Range(ctx, fd.group, end.Last-int64(h.limits.RingEntries)+1, 2*h.limits.RingEntries)
 	}
 	if errors.Is(err, chat.ErrNotFound) {
 		messages, end, err = nil, chat.LogEnd{Last: -1}, nil
@@ -138,32 +138,32 @@ func (f *feeds) repair(ctx context.Context, fd *feed) {
 	fd.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			f.log.Warn("cannot fill a gap in a log yet", "err", err)
+			h.log.Warn("cannot fill a gap in a log yet", "err", err)
 		}
 		return
 	}
-	f.after(fd, fd.fill(before, messages, end))
+	h.after(fd, fd.fill(before, messages, end))
 }
 
 // checks compares what is followed with the store from time to time, and at once when signals were lost.
-func (f *feeds) checks(ctx context.Context) {
+func (h *hub) checks(ctx context.Context) {
 	for {
-		timer := time.NewTimer(jitter(f.limits.SafetyCheck))
+		timer := time.NewTimer(jitter(h.limits.SafetyCheck))
 		lost := false
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-f.lost:
+		case <-h.lost:
 			timer.Stop()
 			lost = true
 		case <-timer.C:
 		}
-		f.sweep(time.Now())
-		if err := f.check(ctx, lost); err != nil && ctx.Err() == nil {
-			f.log.Warn("the safety check failed", "err", err)
+		h.sweep(time.Now())
+		if err := h.check(ctx, lost); err != nil && ctx.Err() == nil {
+			h.log.Warn("the safety check failed", "err", err)
 			if lost { // try again soon: nothing else would look as closely
-				f.deliver(Signal{Kind: SignalLost})
+				h.deliver(Signal{Kind: SignalLost})
 				pause(ctx, listenPause)
 			}
 		}
@@ -172,8 +172,8 @@ func (f *feeds) checks(ctx context.Context) {
 
 // check is one comparison. After a loss of signals the logs are read as well, because one that was rolled back and
 // written anew may end at the same id, and readers look for groups they may have joined unheard.
-func (f *feeds) check(ctx context.Context, lost bool) error {
-	groups, users, trays := f.followed()
+func (h *hub) check(ctx context.Context, lost bool) error {
+	groups, users, trays := h.followed()
 	if lost {
 		for _, t := range trays {
 			t.signalsLost()
@@ -187,36 +187,36 @@ func (f *feeds) check(ctx context.Context, lost bool) error {
 		for i, fd := range chunk {
 			ids[i], before[i] = fd.group, fd.snapshot()
 		}
-		ends, err := f.stores.Lasts(ctx, ids)
+		ends, err := h.store.Lasts(ctx, ids)
 		if err != nil {
 			return err
 		}
 		for i, fd := range chunk {
 			c := fd.compare(before[i], ends[i])
 			c.hole = c.hole || lost && before[i].last != unknownLast
-			f.after(fd, c)
+			h.after(fd, c)
 		}
 	}
 	for len(users) > 0 {
 		chunk := users[:min(len(users), checkChunk)]
 		users = users[len(chunk):]
-		ends, err := f.stores.InboxEnds(ctx, chunk)
+		ends, err := h.store.InboxEnds(ctx, chunk)
 		if err != nil {
 			return err
 		}
-		f.compareInboxes(chunk, ends)
+		h.compareInboxes(chunk, ends)
 	}
 	return nil
 }
 
 // followed lists what has a live reader, and whatever else is in memory.
-func (f *feeds) followed() (groups []*feed, users []string, trays []*tray) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, fd := range f.groups {
+func (h *hub) followed() (groups []*feed, users []string, trays []*tray) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, fd := range h.groups {
 		groups = append(groups, fd)
 	}
-	for id, u := range f.users {
+	for id, u := range h.users {
 		if len(u.trays) == 0 {
 			continue
 		}
@@ -228,11 +228,11 @@ func (f *feeds) followed() (groups []*feed, users []string, trays []*tray) {
 	return groups, users, trays
 }
 
-func (f *feeds) compareInboxes(users []string, ends []int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (h *hub) compareInboxes(users []string, ends []int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for i, id := range users {
-		u := f.users[id]
+		u := h.users[id]
 		if u == nil || u.inboxEnd == ends[i] {
 			continue
 		}

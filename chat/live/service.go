@@ -13,18 +13,18 @@ type Service struct {
 	store  Store
 	limits chat.Limits
 	log    *slog.Logger
-	feeds  *feeds
+	hub    *hub
 }
 
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.
 func New(core *chat.Service, store Store) *Service {
 	opt := core.Options()
-	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, feeds: newFeeds(store, opt.Limits, opt.Log)}
+	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, hub: newHub(store, opt.Limits, opt.Log)}
 }
 
 // Run listens to the store, fills holes and compares what is followed until ctx ends, and returns when all of it has
 // stopped. Follow and waiting calls need it.
-func (s *Service) Run(ctx context.Context) error { return s.feeds.run(ctx) }
+func (s *Service) Run(ctx context.Context) error { return s.hub.run(ctx) }
 
 // infos reads groups as user stands to them, in order.
 func (s *Service) infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {

@@ -185,7 +185,7 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 // watchOnce watches groups until there is something to answer or the time is over. again: the caller is in other groups
 // by now, so these must be watched.
 func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
-	w, err := c.s.feeds.watch(ctx, c.by.User, groups)
+	w, err := c.s.hub.watch(ctx, c.by.User, groups)
 	if err != nil {
 		return SyncAnswer{}, nil, false, chat.AsError(err)
 	}

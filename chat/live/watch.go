@@ -15,7 +15,7 @@ const (
 	trayCheckMax   = 1024 // groups whose membership is to be looked at; beyond, the whole index is read again
 )
 
-// tray is what the feeds leave for one reader: hints of what to look at, never payload without a bound. Nobody ever
+// tray is what the hub leaves for one reader: hints of what to look at, never payload without a bound. Nobody ever
 // waits for a reader.
 type tray struct {
 	user  string
@@ -217,7 +217,7 @@ func (t *tray) forget(group string) {
 
 // watch waits for anything new for one user: a long poll between its pulls.
 type watch struct {
-	feeds     *feeds
+	hub       *hub
 	tray      *tray
 	interests []*interest
 	once      sync.Once
@@ -225,23 +225,23 @@ type watch struct {
 
 // watch subscribes to user and groups and returns when the store has confirmed it: what is appended after that wakes the
 // watch. The caller pulls once after it, then waits on C and pulls again. Close it when done.
-func (f *feeds) watch(ctx context.Context, user string, groups []string) (*watch, error) {
-	return f.watchWith(ctx, newTray(user, true), groups)
+func (h *hub) watch(ctx context.Context, user string, groups []string) (*watch, error) {
+	return h.watchWith(ctx, newTray(user, true), groups)
 }
 
 // watchCursors is watch for one group, woken by every move of a member's cursor too.
-func (f *feeds) watchCursors(ctx context.Context, user, group string) (*watch, error) {
+func (h *hub) watchCursors(ctx context.Context, user, group string) (*watch, error) {
 	t := newTray(user, true)
 	t.every = true
-	return f.watchWith(ctx, t, []string{group})
+	return h.watchWith(ctx, t, []string{group})
 }
 
-func (f *feeds) watchWith(ctx context.Context, t *tray, groups []string) (*watch, error) {
-	w := &watch{feeds: f, tray: t}
-	interests, err := f.subscribe(ctx, w.tray, groups)
+func (h *hub) watchWith(ctx context.Context, t *tray, groups []string) (*watch, error) {
+	w := &watch{hub: h, tray: t}
+	interests, err := h.subscribe(ctx, w.tray, groups)
 	if err != nil {
-		f.unsubscribe(w.tray, interests...)
-		f.leave(w.tray)
+		h.unsubscribe(w.tray, interests...)
+		h.leave(w.tray)
 		return nil, err
 	}
 	w.interests = interests
@@ -255,7 +255,7 @@ func (w *watch) C() <-chan struct{} { return w.tray.c }
 // Close ends the watch. It may be called more than once.
 func (w *watch) Close() {
 	w.once.Do(func() {
-		w.feeds.unsubscribe(w.tray, w.interests...)
-		w.feeds.leave(w.tray)
+		w.hub.unsubscribe(w.tray, w.interests...)
+		w.hub.leave(w.tray)
 	})
 }

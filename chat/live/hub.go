@@ -9,13 +9,13 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// feeds follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
+// hub follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
 // through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
 //
-// Locks are taken in the order feeds.mu, feed.mu, tray.mu, and none is held over a call of the store but
+// Locks are taken in the order hub.mu, feed.mu, tray.mu, and none is held over a call of the store but
 // SignalStore.Unfollow, which does not wait.
-type feeds struct {
-	stores Store
+type hub struct {
+	store  Store
 	limits chat.Limits
 	log    *slog.Logger
 
@@ -36,9 +36,9 @@ type userFeed struct {
 	idleSince time.Time
 }
 
-func newFeeds(stores Store, limits chat.Limits, log *slog.Logger) *feeds {
-	return &feeds{
-		stores: stores, limits: limits, log: log,
+func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {
+	return &hub{
+		store: store, limits: limits, log: log,
 		groups: map[string]*feed{}, users: map[string]*userFeed{},
 		repairs: repairQueue{more: make(chan struct{}, 1)},
 		lost:    make(chan struct{}, 1),
@@ -46,48 +46,48 @@ func newFeeds(stores Store, limits chat.Limits, log *slog.Logger) *feeds {
 	}
 }
 
-func (f *feeds) group(id string) *feed {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.groups[id]
+func (h *hub) group(id string) *feed {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.groups[id]
 }
 
 // deliver applies one signal of the store. It never waits.
-func (f *feeds) deliver(s Signal) {
+func (h *hub) deliver(s Signal) {
 	switch s.Kind {
 	case SignalMessage:
-		if fd := f.group(s.Group); fd != nil {
-			f.after(fd, fd.take(s.Epoch, s.Message, s.Changed))
+		if fd := h.group(s.Group); fd != nil {
+			h.after(fd, fd.take(s.Epoch, s.Message, s.Changed))
 		}
 	case SignalCursor:
-		f.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read})
+		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read})
 	case SignalTyping:
-		if fd := f.group(s.Group); fd != nil {
+		if fd := h.group(s.Group); fd != nil {
 			fd.each(func(in *interest) { in.tray.typed(TypingEvent{Group: s.Group, User: s.User}) })
 		}
 	case SignalDeleted:
-		if fd := f.group(s.Group); fd != nil {
-			f.after(fd, fd.deleted(s.Epoch))
+		if fd := h.group(s.Group); fd != nil {
+			h.after(fd, fd.deleted(s.Epoch))
 		}
 	case SignalInbox:
-		f.eachTray(s.User, (*tray).inboxGrew)
+		h.eachTray(s.User, (*tray).inboxGrew)
 	case SignalJoined, SignalLeft:
-		f.eachTray(s.User, func(t *tray) { t.member(s.Group) })
+		h.eachTray(s.User, func(t *tray) { t.member(s.Group) })
 	case SignalLost:
 		select {
-		case f.lost <- struct{}{}:
+		case h.lost <- struct{}{}:
 		default:
 		}
 	}
 }
 
 // after does what a change of a feed asks for.
-func (f *feeds) after(fd *feed, c change) {
+func (h *hub) after(fd *feed, c change) {
 	if c.grew {
 		fd.each(func(in *interest) { in.tray.grew(in) })
 	}
 	if c.hole {
-		f.repairs.add(fd)
+		h.repairs.add(fd)
 	}
 }
 
@@ -113,10 +113,10 @@ func (f *feed) each(do func(*interest)) {
 	}
 }
 
-func (f *feeds) eachTray(user string, do func(*tray)) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if u := f.users[user]; u != nil {
+func (h *hub) eachTray(user string, do func(*tray)) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if u := h.users[user]; u != nil {
 		for t := range u.trays {
 			do(t)
 		}
@@ -125,24 +125,24 @@ func (f *feeds) eachTray(user string, do func(*tray)) {
 
 // subscribe gives t an interest in each of groups and in its user, and returns when the store has confirmed all of
 // them. The interests come in the order of groups; they are to be given back to unsubscribe also after an error.
-func (f *feeds) subscribe(ctx context.Context, t *tray, groups []string) ([]*interest, error) {
+func (h *hub) subscribe(ctx context.Context, t *tray, groups []string) ([]*interest, error) {
 	interests := make([]*interest, 0, len(groups))
 	var newGroups, newUsers []string
-	f.mu.Lock()
-	u := f.users[t.user]
+	h.mu.Lock()
+	u := h.users[t.user]
 	if u == nil {
 		u = &userFeed{trays: map[*tray]struct{}{}, inboxEnd: unknownLast}
-		f.users[t.user] = u
+		h.users[t.user] = u
 	}
 	u.trays[t] = struct{}{}
 	if !u.confirmed {
 		newUsers = []string{t.user}
 	}
 	for _, g := range groups {
-		fd := f.groups[g]
+		fd := h.groups[g]
 		if fd == nil {
-			fd = newFeed(g, f.limits.RingEntries)
-			f.groups[g] = fd
+			fd = newFeed(g, h.limits.RingEntries)
+			h.groups[g] = fd
 		}
 		in := &interest{feed: fd, tray: t}
 		if !fd.add(in) {
@@ -150,19 +150,19 @@ func (f *feeds) subscribe(ctx context.Context, t *tray, groups []string) ([]*int
 		}
 		interests = append(interests, in)
 	}
-	f.mu.Unlock()
+	h.mu.Unlock()
 	if len(newGroups)+len(newUsers) == 0 {
 		return interests, nil
 	}
-	if err := f.stores.Follow(ctx, newGroups, newUsers); err != nil {
+	if err := h.store.Follow(ctx, newGroups, newUsers); err != nil {
 		return interests, err
 	}
 	for _, in := range interests {
 		in.feed.confirm()
 	}
-	f.mu.Lock()
+	h.mu.Lock()
 	u.confirmed = true
-	f.mu.Unlock()
+	h.mu.Unlock()
 	return interests, nil
 }
 
@@ -188,7 +188,7 @@ func (f *feed) confirm() {
 }
 
 // unsubscribe gives interests back. Their feeds linger for the next reader.
-func (f *feeds) unsubscribe(t *tray, interests ...*interest) {
+func (h *hub) unsubscribe(t *tray, interests ...*interest) {
 	for _, in := range interests {
 		in.feed.remove(in)
 		t.forget(in.feed.group)
@@ -213,45 +213,45 @@ func (f *feed) remove(in *interest) {
 }
 
 // leave ends t's interest in its user.
-func (f *feeds) leave(t *tray) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if u := f.users[t.user]; u != nil {
+func (h *hub) leave(t *tray) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if u := h.users[t.user]; u != nil {
 		delete(u.trays, t)
 		u.idleSince = time.Now()
 	}
 }
 
 // inboxSeen tells the safety check how far a reader of the inbox has come by itself.
-func (f *feeds) inboxSeen(user string, last int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if u := f.users[user]; u != nil {
+func (h *hub) inboxSeen(user string, last int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if u := h.users[user]; u != nil {
 		u.inboxEnd = max(u.inboxEnd, last)
 	}
 }
 
 // sweep unfollows what nobody has read for a while. Unfollow is called under the lock, so that it cannot overtake the
 // Follow of a reader that comes at this moment.
-func (f *feeds) sweep(now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	crowded := len(f.groups)+len(f.users) > followedMax
+func (h *hub) sweep(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	crowded := len(h.groups)+len(h.users) > followedMax
 	var groups, users []string
-	for id, fd := range f.groups {
-		if fd.idle(now, f.limits.FeedLinger, crowded) {
+	for id, fd := range h.groups {
+		if fd.idle(now, h.limits.FeedLinger, crowded) {
 			groups = append(groups, id)
-			delete(f.groups, id)
+			delete(h.groups, id)
 		}
 	}
-	for id, u := range f.users {
-		if len(u.trays) == 0 && (crowded || now.Sub(u.idleSince) > f.limits.FeedLinger) {
+	for id, u := range h.users {
+		if len(u.trays) == 0 && (crowded || now.Sub(u.idleSince) > h.limits.FeedLinger) {
 			users = append(users, id)
-			delete(f.users, id)
+			delete(h.users, id)
 		}
 	}
 	if len(groups)+len(users) > 0 {
-		f.stores.Unfollow(groups, users)
+		h.store.Unfollow(groups, users)
 	}
 }
 
