@@ -16,9 +16,9 @@ const (
 	batchMessagesMax = 128       // messages of one batch from memory
 )
 
-// collect takes what the hub left in the tray.
+// collect takes what the hub left for the follower.
 func (f *Follower) collect() {
-	t := f.tray
+	t := f.pending
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, in := range t.dirty {

@@ -89,7 +89,7 @@ type feed struct {
 	membersAt int64
 	paced     map[string]*pacedCursor
 
-	waiters map[*tray]struct{} // those of the interests that every cursor wakes
+	waiters map[*pending]struct{} // those of the interests that every cursor wakes
 }
 
 func newFeed(group string, entries int) *feed {

@@ -15,7 +15,7 @@ type Follower struct {
 	service *Service
 	hub     *hub
 	by      chat.Caller
-	tray    *tray
+	pending *pending
 	welcome Welcome
 
 	lines map[string]*line // the groups followed
@@ -75,7 +75,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 		positions[g] = pos
 	}
 	f := &Follower{
-		service: s, hub: s.hub, by: by, tray: newTray(by.User, false),
+		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
 		lines:   map[string]*line{}, past: map[string]mark{}, check: map[string]struct{}{},
 		inboxDue: true,
@@ -90,7 +90,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 // begin finds the groups: those of the index, and those the client names, because the index lags.
 func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
 	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
-	if _, err := f.hub.subscribe(ctx, f.tray, nil); err != nil {
+	if _, err := f.hub.subscribe(ctx, f.pending, nil); err != nil {
 		return err
 	}
 	index, err := f.service.store.UserGroups(ctx, f.by.User)
@@ -136,7 +136,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 			missing = append(missing, g)
 		}
 	}
-	interests, err := f.hub.subscribe(ctx, f.tray, missing)
+	interests, err := f.hub.subscribe(ctx, f.pending, missing)
 	for _, in := range interests {
 		in.line = &line{interest: in, group: in.feed.group}
 	}
@@ -144,7 +144,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 		for _, in := range interests {
 			in.line.gone = true // a signal may have come in between: nothing is to be read for it
 		}
-		f.hub.unsubscribe(f.tray, interests...)
+		f.hub.unsubscribe(f.pending, interests...)
 		return nil, err
 	}
 	for _, in := range interests {
@@ -215,14 +215,14 @@ func (f *Follower) queue(l *line) {
 func (f *Follower) drop(l *line) {
 	l.gone = true
 	delete(f.lines, l.group)
-	f.hub.unsubscribe(f.tray, l.interest)
+	f.hub.unsubscribe(f.pending, l.interest)
 }
 
 // Welcome is where the session starts.
 func (f *Follower) Welcome() Welcome { return f.welcome }
 
 // C receives when TryNext may have something.
-func (f *Follower) C() <-chan struct{} { return f.tray.c }
+func (f *Follower) C() <-chan struct{} { return f.pending.c }
 
 // Next blocks until there is something for the session. After an error (the store cannot be reached) it may be called
 // again: nothing is lost.
@@ -233,7 +233,7 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 			return e, err
 		}
 		select {
-		case <-f.tray.c:
+		case <-f.pending.c:
 		case <-ctx.Done():
 			return Event{}, ctx.Err()
 		}
@@ -254,13 +254,13 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 		}
 		// A group is listened to before it is known whether the user is in it: what was heard of others until then, or
 		// after leaving, is not for this session.
-		if c := f.tray.nextCursor(); c != nil {
+		if c := f.pending.nextCursor(); c != nil {
 			if c.User != f.by.User && f.lines[c.Group] == nil {
 				continue
 			}
 			return Event{Cursor: c}, true, nil
 		}
-		if t := f.tray.nextTyping(); t != nil {
+		if t := f.pending.nextTyping(); t != nil {
 			if f.lines[t.Group] == nil {
 				continue
 			}
@@ -278,19 +278,19 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 
 // Acting is called before, Acted after an ack of this very session (c is nil where it failed): the session is not told
 // of what it did itself.
-func (f *Follower) Acting(group string) { f.tray.acting(group) }
+func (f *Follower) Acting(group string) { f.pending.acting(group) }
 
 // Acted is the end of what Acting began.
-func (f *Follower) Acted(group string, c *chat.Cursors) { f.tray.acted(group, c) }
+func (f *Follower) Acted(group string, c *chat.Cursors) { f.pending.acted(group, c) }
 
 // Close ends the follower. Nothing else of it may be in use any longer.
 func (f *Follower) Close() {
 	for _, l := range f.lines {
 		l.gone = true
-		f.hub.unsubscribe(f.tray, l.interest)
+		f.hub.unsubscribe(f.pending, l.interest)
 	}
 	clear(f.lines)
-	f.hub.leave(f.tray)
+	f.hub.leave(f.pending)
 }
 
 // Typing tells the other members that the caller is typing. Nothing is stored.

@@ -12,7 +12,7 @@ import (
 // hub follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
 // through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
 //
-// Locks are taken in the order hub.mu, feed.mu, tray.mu, and none is held over a call of the store but
+// Locks are taken in the order hub.mu, feed.mu, pending.mu, and none is held over a call of the store but
 // SignalStore.Unfollow, which does not wait.
 type hub struct {
 	store  Store
@@ -30,7 +30,7 @@ type hub struct {
 
 // userFeed is what a node follows about one user.
 type userFeed struct {
-	trays     map[*tray]struct{}
+	readers   map[*pending]struct{}
 	confirmed bool
 	inboxEnd  int64 // highest seq that readers were woken for; unknownLast
 	idleSince time.Time
@@ -63,16 +63,16 @@ func (h *hub) deliver(s Signal) {
 		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read})
 	case SignalTyping:
 		if fd := h.group(s.Group); fd != nil {
-			fd.each(func(in *interest) { in.tray.typed(TypingEvent{Group: s.Group, User: s.User}) })
+			fd.each(func(in *interest) { in.pending.typed(TypingEvent{Group: s.Group, User: s.User}) })
 		}
 	case SignalDeleted:
 		if fd := h.group(s.Group); fd != nil {
 			h.after(fd, fd.deleted(s.Epoch))
 		}
 	case SignalInbox:
-		h.eachTray(s.User, (*tray).inboxGrew)
+		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
-		h.eachTray(s.User, func(t *tray) { t.member(s.Group) })
+		h.eachReader(s.User, func(p *pending) { p.member(s.Group) })
 	case SignalLost:
 		select {
 		case h.lost <- struct{}{}:
@@ -84,7 +84,7 @@ func (h *hub) deliver(s Signal) {
 // after does what a change of a feed asks for.
 func (h *hub) after(fd *feed, c change) {
 	if c.grew {
-		fd.each(func(in *interest) { in.tray.grew(in) })
+		fd.each(func(in *interest) { in.pending.grew(in) })
 	}
 	if c.hole {
 		h.repairs.add(fd)
@@ -113,30 +113,30 @@ func (f *feed) each(do func(*interest)) {
 	}
 }
 
-func (h *hub) eachTray(user string, do func(*tray)) {
+func (h *hub) eachReader(user string, do func(*pending)) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if u := h.users[user]; u != nil {
-		for t := range u.trays {
-			do(t)
+		for p := range u.readers {
+			do(p)
 		}
 	}
 }
 
-// subscribe gives t an interest in each of groups and in its user, and returns when the store has confirmed all of
+// subscribe gives p an interest in each of groups and in its user, and returns when the store has confirmed all of
 // them. The interests come in the order of groups; they are to be given back to unsubscribe also after an error.
-func (h *hub) subscribe(ctx context.Context, t *tray, groups []string) ([]*interest, error) {
+func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*interest, error) {
 	interests := make([]*interest, 0, len(groups))
 	var newGroups, newUsers []string
 	h.mu.Lock()
-	u := h.users[t.user]
+	u := h.users[p.user]
 	if u == nil {
-		u = &userFeed{trays: map[*tray]struct{}{}, inboxEnd: unknownLast}
-		h.users[t.user] = u
+		u = &userFeed{readers: map[*pending]struct{}{}, inboxEnd: unknownLast}
+		h.users[p.user] = u
 	}
-	u.trays[t] = struct{}{}
+	u.readers[p] = struct{}{}
 	if !u.confirmed {
-		newUsers = []string{t.user}
+		newUsers = []string{p.user}
 	}
 	for _, g := range groups {
 		fd := h.groups[g]
@@ -144,7 +144,7 @@ func (h *hub) subscribe(ctx context.Context, t *tray, groups []string) ([]*inter
 			fd = newFeed(g, h.limits.RingEntries)
 			h.groups[g] = fd
 		}
-		in := &interest{feed: fd, tray: t}
+		in := &interest{feed: fd, pending: p}
 		if !fd.add(in) {
 			newGroups = append(newGroups, g)
 		}
@@ -172,11 +172,11 @@ func (f *feed) add(in *interest) (confirmed bool) {
 	defer f.mu.Unlock()
 	in.at = len(f.interests)
 	f.interests = append(f.interests, in)
-	if in.tray.every {
+	if in.pending.every {
 		if f.waiters == nil {
-			f.waiters = map[*tray]struct{}{}
+			f.waiters = map[*pending]struct{}{}
 		}
-		f.waiters[in.tray] = struct{}{}
+		f.waiters[in.pending] = struct{}{}
 	}
 	return f.confirmed
 }
@@ -188,10 +188,10 @@ func (f *feed) confirm() {
 }
 
 // unsubscribe gives interests back. Their feeds linger for the next reader.
-func (h *hub) unsubscribe(t *tray, interests ...*interest) {
+func (h *hub) unsubscribe(p *pending, interests ...*interest) {
 	for _, in := range interests {
 		in.feed.remove(in)
-		t.forget(in.feed.group)
+		p.forget(in.feed.group)
 	}
 }
 
@@ -201,7 +201,7 @@ func (f *feed) remove(in *interest) {
 	if in.at >= len(f.interests) || f.interests[in.at] != in {
 		return
 	}
-	delete(f.waiters, in.tray)
+	delete(f.waiters, in.pending)
 	end := len(f.interests) - 1
 	moved := f.interests[end]
 	f.interests[in.at], moved.at = moved, in.at
@@ -212,12 +212,12 @@ func (f *feed) remove(in *interest) {
 	}
 }
 
-// leave ends t's interest in its user.
-func (h *hub) leave(t *tray) {
+// leave ends p's interest in its user.
+func (h *hub) leave(p *pending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if u := h.users[t.user]; u != nil {
-		delete(u.trays, t)
+	if u := h.users[p.user]; u != nil {
+		delete(u.readers, p)
 		u.idleSince = time.Now()
 	}
 }
@@ -245,7 +245,7 @@ func (h *hub) sweep(now time.Time) {
 		}
 	}
 	for id, u := range h.users {
-		if len(u.trays) == 0 && (crowded || now.Sub(u.idleSince) > h.limits.FeedLinger) {
+		if len(u.readers) == 0 && (crowded || now.Sub(u.idleSince) > h.limits.FeedLinger) {
 			users = append(users, id)
 			delete(h.users, id)
 		}

@@ -27,7 +27,7 @@ type pacing struct {
 
 // cursor tells a member's sessions at once, the other members of a small group once a second.
 func (h *hub) cursor(e CursorEvent) {
-	h.eachTray(e.User, func(t *tray) { t.cursor(e) })
+	h.eachReader(e.User, func(p *pending) { p.cursor(e) })
 	fd := h.group(e.Group)
 	if fd == nil {
 		return
@@ -48,8 +48,8 @@ func (h *hub) cursor(e CursorEvent) {
 func (f *feed) wakeWaiters() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for t := range f.waiters {
-		t.wake()
+	for p := range f.waiters {
+		p.wake()
 	}
 }
 
@@ -83,8 +83,8 @@ func (f *feed) paceCursor(e CursorEvent, now time.Time) (first bool) {
 
 func (f *feed) tellCursorLocked(e CursorEvent) {
 	for _, in := range f.interests {
-		if in.tray.user != e.User {
-			in.tray.cursor(e)
+		if in.pending.user != e.User {
+			in.pending.cursor(e)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 	}
 	// Before anything is followed: a node follows no group for somebody who is not in it.
 	r, next, err = s.core.Receipts(ctx, by, group, q)
-	if err != nil || !pending(r) || wait == 0 {
+	if err != nil || r.Seen == r.Members || wait == 0 {
 		return r, next, err
 	}
 	over := time.NewTimer(min(wait, s.limits.WaitMax))
@@ -30,7 +30,7 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 	defer w.Close()
 	for {
 		r, next, err = s.core.Receipts(ctx, by, group, q)
-		if err != nil || !pending(r) {
+		if err != nil || r.Seen == r.Members {
 			return r, next, err
 		}
 		looked, check := time.Now(), time.NewTimer(jitter(s.limits.SafetyCheck))
@@ -48,6 +48,3 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 		pause(ctx, receiptsPause-time.Since(looked))
 	}
 }
-
-// pending tells whether somebody has not seen the message.
-func pending(r chat.Receipts) bool { return r.Seen < r.Members }

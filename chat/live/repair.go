@@ -173,10 +173,10 @@ func (h *hub) checks(ctx context.Context) {
 // check is one comparison. After a loss of signals the logs are read as well, because one that was rolled back and
 // written anew may end at the same id, and readers look for groups they may have joined unheard.
 func (h *hub) check(ctx context.Context, lost bool) error {
-	groups, users, trays := h.followed()
+	groups, users, readers := h.followed()
 	if lost {
-		for _, t := range trays {
-			t.signalsLost()
+		for _, p := range readers {
+			p.signalsLost()
 		}
 	}
 	for len(groups) > 0 {
@@ -210,22 +210,22 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 }
 
 // followed lists what has a live reader, and whatever else is in memory.
-func (h *hub) followed() (groups []*feed, users []string, trays []*tray) {
+func (h *hub) followed() (groups []*feed, users []string, readers []*pending) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for _, fd := range h.groups {
 		groups = append(groups, fd)
 	}
 	for id, u := range h.users {
-		if len(u.trays) == 0 {
+		if len(u.readers) == 0 {
 			continue
 		}
 		users = append(users, id)
-		for t := range u.trays {
-			trays = append(trays, t)
+		for p := range u.readers {
+			readers = append(readers, p)
 		}
 	}
-	return groups, users, trays
+	return groups, users, readers
 }
 
 func (h *hub) compareInboxes(users []string, ends []int64) {
@@ -237,8 +237,8 @@ func (h *hub) compareInboxes(users []string, ends []int64) {
 			continue
 		}
 		u.inboxEnd = ends[i]
-		for t := range u.trays {
-			t.inboxGrew()
+		for p := range u.readers {
+			p.inboxGrew()
 		}
 	}
 }

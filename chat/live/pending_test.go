@@ -8,8 +8,8 @@ import (
 )
 
 // A cursor that another device moves away and back again is where this session had put it, and is told all the same.
-func TestTrayCursorComesBack(t *testing.T) {
-	b := newTray("bob", false)
+func TestPendingCursorComesBack(t *testing.T) {
+	b := newPending("bob", false)
 	b.acting("red")
 	b.acted("red", &chat.Cursors{Seen: 5, Read: 5})
 	b.cursor(CursorEvent{Group: "red", User: "bob", Seen: 5, Read: 5})
@@ -27,8 +27,8 @@ func TestTrayCursorComesBack(t *testing.T) {
 
 // A client may name any group in an ack. Those that it is not in leave nothing behind, nor does one it was removed from
 // in the middle.
-func TestTrayKeepsNoRefusedAcks(t *testing.T) {
-	b := newTray("bob", false)
+func TestPendingKeepsNoRefusedAcks(t *testing.T) {
+	b := newPending("bob", false)
 	for i := range 100 {
 		g := fmt.Sprint("g", i)
 		b.acting(g)
@@ -44,12 +44,12 @@ func TestTrayKeepsNoRefusedAcks(t *testing.T) {
 
 // What is heard of a group before it is known that the user is not in it stays unheard; the own cursor is never secret.
 func TestFollowerTellsNothingOfOtherGroups(t *testing.T) {
-	f := &Follower{by: chat.Caller{User: "eve"}, tray: newTray("eve", false), lines: map[string]*line{"red": {}}}
+	f := &Follower{by: chat.Caller{User: "eve"}, pending: newPending("eve", false), lines: map[string]*line{"red": {}}}
 	for _, g := range []string{"red", "secret"} {
 		for _, u := range []string{"ann", "eve"} {
-			f.tray.cursor(CursorEvent{Group: g, User: u, Seen: 1, Read: 1})
+			f.pending.cursor(CursorEvent{Group: g, User: u, Seen: 1, Read: 1})
 		}
-		f.tray.typed(TypingEvent{Group: g, User: "ann"})
+		f.pending.typed(TypingEvent{Group: g, User: "ann"})
 	}
 	told := 0
 	for {
