@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"sync"
 
 	"github.com/chatd/chatd/chat"
@@ -213,49 +212,4 @@ func (p *pending) forget(group string) {
 	p.mu.Lock()
 	delete(p.own, group)
 	p.mu.Unlock()
-}
-
-// watch waits for anything new for one user: a long poll between its pulls.
-type watch struct {
-	hub       *hub
-	pending   *pending
-	interests []*interest
-	once      sync.Once
-}
-
-// watch subscribes to user and groups and returns when the store has confirmed it: what is appended after that wakes the
-// watch. The caller pulls once after it, then waits on C and pulls again. Close it when done.
-func (h *hub) watch(ctx context.Context, user string, groups []string) (*watch, error) {
-	return h.watchWith(ctx, newPending(user, true), groups)
-}
-
-// watchCursors is watch for one group, woken by every move of a member's cursor too.
-func (h *hub) watchCursors(ctx context.Context, user, group string) (*watch, error) {
-	p := newPending(user, true)
-	p.every = true
-	return h.watchWith(ctx, p, []string{group})
-}
-
-func (h *hub) watchWith(ctx context.Context, p *pending, groups []string) (*watch, error) {
-	w := &watch{hub: h, pending: p}
-	interests, err := h.subscribe(ctx, w.pending, groups)
-	if err != nil {
-		h.unsubscribe(w.pending, interests...)
-		h.leave(w.pending)
-		return nil, err
-	}
-	w.interests = interests
-	return w, nil
-}
-
-// C receives when there may be something new: a message in one of the groups, an inbox item, a group joined or left. It
-// may receive for nothing.
-func (w *watch) C() <-chan struct{} { return w.pending.c }
-
-// Close ends the watch. It may be called more than once.
-func (w *watch) Close() {
-	w.once.Do(func() {
-		w.hub.unsubscribe(w.pending, w.interests...)
-		w.hub.leave(w.pending)
-	})
 }
