@@ -87,7 +87,7 @@ type feed struct {
 
 	members   int64 // as of the entry membersAt; 0: not known
 	membersAt int64
-	paced     map[string]*pacedCursor
+	throttles map[string]*throttle
 
 	waiters map[*pending]struct{} // those of the interests that every cursor wakes
 }

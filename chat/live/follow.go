@@ -181,7 +181,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 func (f *Follower) learn(l *line, info chat.Info) {
 	l.member, l.last, l.first, l.hidden = info.Last, info.Last, info.Visible(), info.Hidden()
 	if l.feed.observe(info) {
-		f.hub.repairs.add(l.feed)
+		f.hub.needRepair(l.feed)
 	}
 }
 

@@ -23,9 +23,9 @@ type hub struct {
 	groups map[string]*feed
 	users  map[string]*userFeed
 
-	repairs repairQueue
-	lost    chan struct{} // capacity 1: signals may have been missed
-	pacing  pacing
+	repairs   *feedQueue    // feeds with a hole
+	lost      chan struct{} // capacity 1: signals may have been missed
+	throttled *feedQueue    // feeds with cursor events that wait
 }
 
 // userFeed is what a node follows about one user.
@@ -40,9 +40,9 @@ func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {
 	return &hub{
 		store: store, limits: limits, log: log,
 		groups: map[string]*feed{}, users: map[string]*userFeed{},
-		repairs: repairQueue{more: make(chan struct{}, 1)},
-		lost:    make(chan struct{}, 1),
-		pacing:  pacing{more: make(chan struct{}, 1)},
+		repairs:   newFeedQueue(),
+		lost:      make(chan struct{}, 1),
+		throttled: newFeedQueue(),
 	}
 }
 
@@ -87,7 +87,7 @@ func (h *hub) after(fd *feed, c change) {
 		fd.each(func(in *interest) { in.pending.grew(in) })
 	}
 	if c.hole {
-		h.repairs.add(fd)
+		h.needRepair(fd)
 	}
 }
 

@@ -18,49 +18,15 @@ const (
 	listenPause   = 500 * time.Millisecond
 )
 
-// repairQueue holds the feeds with a hole, each once.
-type repairQueue struct {
-	mu    sync.Mutex
-	feeds []*feed
-	more  chan struct{} // capacity 1
-}
-
-// add queues fd for a fill, unless one is queued or under way: then that one looks again when it is done.
-func (q *repairQueue) add(fd *feed) {
+// needRepair queues fd for a fill, unless one is queued or under way: then that one looks again when it is done.
+func (h *hub) needRepair(fd *feed) {
 	fd.mu.Lock()
 	queued := fd.repairing
 	fd.repairing = true
 	fd.mu.Unlock()
-	if queued {
-		return
+	if !queued {
+		h.repairs.add(fd)
 	}
-	q.mu.Lock()
-	q.feeds = append(q.feeds, fd)
-	q.mu.Unlock()
-	q.wake()
-}
-
-func (q *repairQueue) wake() {
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-}
-
-// next takes a feed and wakes another worker where more wait.
-func (q *repairQueue) next() *feed {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.feeds) == 0 {
-		return nil
-	}
-	fd := q.feeds[0]
-	q.feeds[0] = nil
-	q.feeds = q.feeds[1:]
-	if len(q.feeds) > 0 {
-		q.wake()
-	}
-	return fd
 }
 
 // run listens and keeps the feeds whole until ctx ends.
@@ -68,7 +34,7 @@ func (h *hub) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { h.listen(ctx) })
 	wg.Go(func() { h.checks(ctx) })
-	wg.Go(func() { h.pace(ctx) })
+	wg.Go(func() { h.flushLoop(ctx) })
 	for range repairWorkers {
 		wg.Go(func() { h.repairLoop(ctx) })
 	}

@@ -1,0 +1,113 @@
+package live
+
+import (
+	"context"
+	"time"
+)
+
+// Who hears of a member's cursors, and how often.
+const (
+	cursorMembersMax = 100         // members of a group beyond which only the member's own sessions hear of them
+	cursorEvery      = time.Second // the least time between two events about one member to others
+)
+
+// throttle holds back the cursor events about one member of one group.
+type throttle struct {
+	sent    time.Time    // when others last got an event about the member
+	waiting *CursorEvent // newer than that one; nil: none
+}
+
+// cursor sends an event to the member's own sessions at once, to the other members of a small group once a second.
+func (h *hub) cursor(e CursorEvent) {
+	h.eachReader(e.User, func(p *pending) { p.cursor(e) })
+	fd := h.group(e.Group)
+	if fd == nil {
+		return
+	}
+	fd.wakeWaiters()
+	if fd.throttleCursor(e, time.Now()) {
+		h.throttled.add(fd)
+	}
+}
+
+// wakeWaiters wakes those who wait for the cursors of the group.
+func (f *feed) wakeWaiters() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for p := range f.waiters {
+		p.wake()
+	}
+}
+
+// throttleCursor sends e to the others now or keeps it for later. first: the feed has to be flushed from now on.
+func (f *feed) throttleCursor(e CursorEvent, now time.Time) (first bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.members == 0 || f.members > cursorMembersMax || len(f.interests) == 0 {
+		return false
+	}
+	t := f.throttles[e.User]
+	if t == nil {
+		if len(f.throttles) >= 2*cursorMembersMax {
+			return false // members come and go faster than events are sent
+		}
+		if f.throttles == nil {
+			f.throttles = map[string]*throttle{}
+		}
+		t = &throttle{}
+		f.throttles[e.User] = t
+		first = len(f.throttles) == 1
+	}
+	if now.Sub(t.sent) < cursorEvery {
+		t.waiting = &e
+		return first
+	}
+	t.sent = now
+	f.sendCursorLocked(e)
+	return first
+}
+
+func (f *feed) sendCursorLocked(e CursorEvent) {
+	for _, in := range f.interests {
+		if in.pending.user != e.User {
+			in.pending.cursor(e)
+		}
+	}
+}
+
+// flushCursors sends what has waited for a second and forgets members who were quiet for one. more: something is left.
+func (f *feed) flushCursors(now time.Time) (more bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for user, t := range f.throttles {
+		switch {
+		case now.Sub(t.sent) < cursorEvery:
+		case t.waiting == nil:
+			delete(f.throttles, user)
+		default:
+			f.sendCursorLocked(*t.waiting)
+			t.waiting, t.sent = nil, now
+		}
+	}
+	return len(f.throttles) > 0
+}
+
+// flushLoop sends waiting cursor events four times a second while there are any.
+func (h *hub) flushLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.throttled.more:
+		}
+		if !pause(ctx, cursorEvery/4) {
+			return
+		}
+		now := time.Now()
+		for _, fd := range h.throttled.takeAll() {
+			if fd.flushCursors(now) {
+				h.throttled.add(fd)
+			}
+		}
+	}
+}
