@@ -118,8 +118,8 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 // join begins a group in the middle of a session: from the member's seen, but never again what this session was given.
 func (f *Follower) join(l *line, info chat.Info) {
 	var pos chat.Position
-	if p, ok := f.past[l.group]; ok && p.epoch == info.Epoch && p.id > info.Seen {
-		pos = chat.Position{Set: true, ID: p.id, Epoch: p.epoch}
+	if p, ok := f.past[l.group]; ok && p.Epoch == info.Epoch && p.ID > info.Seen {
+		pos = p
 	}
 	delete(f.past, l.group)
 	f.out = append(f.out, Event{Joined: l.group})
@@ -129,7 +129,7 @@ func (f *Follower) join(l *line, info chat.Info) {
 // left ends a group.
 func (f *Follower) left(l *line) {
 	if len(f.past) < f.service.limits.UserGroupsMax {
-		f.past[l.group] = mark{l.pos.Epoch, l.pos.ID}
+		f.past[l.group] = chat.Position{Set: true, ID: l.pos.ID, Epoch: l.pos.Epoch}
 	}
 	f.drop(l)
 	f.out = append(f.out, Event{Left: l.group})
@@ -234,18 +234,18 @@ func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringSta
 	fd.mu.Lock()
 	defer fd.mu.Unlock()
 	switch {
-	case l.life != fd.life || l.told || fd.last != unknownLast && l.pos.Epoch != fd.epoch:
+	case l.life != fd.life || l.gapPending || fd.last != unknownLast && l.pos.Epoch != fd.epoch:
 		return nil, false, ringPull
 	case fd.last == unknownLast || l.pos.ID >= fd.last:
 		return nil, false, ringNothing
 	case l.pos.ID+1 < fd.firstLocked():
 		return nil, false, ringPull
 	}
-	if !l.judged {
+	if !l.verified {
 		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark {
 			return nil, false, ringPull
 		}
-		l.judged = true
+		l.verified = true
 	}
 	entries := fd.ring[l.pos.ID+1-fd.firstLocked():]
 	entries = entries[:min(len(entries), batchMessagesMax)]
@@ -279,7 +279,7 @@ func (l *line) advance(b *chat.Batch, messages []chat.Message) {
 	b.To = l.pos.ID
 	b.HasMore = b.To < b.Last
 	b.Cursor = chat.FormatPosition(b.Epoch, b.To, l.pos.Mark)
-	l.told = false
+	l.gapPending = false
 }
 
 // pull reads from the store for lines that are behind: what each is owed, a fair share of it.
@@ -335,18 +335,18 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 		return 0, nil
 	}
 	f.learn(l, r.Info)
-	l.life, l.judged = life, true
+	l.life, l.verified = life, true
 	l.pos = r.Position()
-	l.told = l.told || !r.Start.Complete
+	l.gapPending = l.gapPending || !r.Start.Complete
 	if len(r.Messages) == 0 && r.Owed() > 0 {
 		f.queue(l)
 		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, r.Info.Last, l.pos.ID)
 	}
 	messages, bytes := fitBytes(r.Messages, room)
-	if len(messages) == 0 && !l.told {
+	if len(messages) == 0 && !l.gapPending {
 		return 0, nil
 	}
-	b := &chat.Batch{Group: l.group, First: l.first, Last: r.Info.Last, Complete: !l.told,
+	b := &chat.Batch{Group: l.group, First: l.first, Last: r.Info.Last, Complete: !l.gapPending,
 		Cursors: chat.Cursors{Seen: r.Info.Seen, Read: r.Info.Read, Unread: r.Info.Unread}}
 	l.advance(b, messages)
 	f.out = append(f.out, Event{Messages: b})

@@ -18,7 +18,7 @@ const (
 const unknownLast = -1
 
 // entry is a message in memory, with what must be known to obey it.
-type entry struct {
+type ringEntry struct {
 	chat.Message
 	kind   chat.Kind
 	notice string
@@ -26,11 +26,11 @@ type entry struct {
 	target int64  // of an edit or a delete
 	hides  bool   // from here on members may see more, or less, of what was before they joined
 	shared *chat.Shared
-	blank  *entry // an edit without its content, once somebody needs it
+	blank  *ringEntry // an edit without its content, once somebody needs it
 }
 
-func newEntry(m chat.Message) entry {
-	e := entry{Message: m, shared: &chat.Shared{}}
+func newRingEntry(m chat.Message) ringEntry {
+	e := ringEntry{Message: m, shared: &chat.Shared{}}
 	var facts struct {
 		Kind   chat.Kind `json:"kind"`
 		Notice string    `json:"notice"`
@@ -50,18 +50,18 @@ func newEntry(m chat.Message) entry {
 }
 
 // shownTo is the entry as it is served to a member from whom everything below hidden is hidden.
-func (e *entry) shownTo(hidden int64) *entry {
+func (e *ringEntry) shownTo(hidden int64) *ringEntry {
 	if e.kind != chat.Edit || e.target >= hidden {
 		return e
 	}
 	if e.blank == nil {
-		e.blank = &entry{Message: chat.Redacted(e.Message, hidden), shared: &chat.Shared{}}
+		e.blank = &ringEntry{Message: chat.Redacted(e.Message, hidden), shared: &chat.Shared{}}
 	}
 	return e.blank
 }
 
-// revises tells whether the entry changed another one.
-func (e *entry) revises() bool { return e.kind == chat.Edit || e.kind == chat.Delete }
+// revises reports whether the entry changed another one.
+func (e *ringEntry) revises() bool { return e.kind == chat.Edit || e.kind == chat.Delete }
 
 // feed is the end of one group's log in memory.
 //
@@ -77,7 +77,7 @@ type feed struct {
 	mark  string // of the message at last; "" where it is not known
 	want  int64  // the highest id known to exist; above last there is a hole until a fill
 	life  int    // grows when what was served may not be this log, or not be for everyone: readers then ask the store
-	ring  []entry
+	ring  []ringEntry
 	bytes int
 
 	interests []*interest
@@ -142,13 +142,13 @@ func (f *feed) resetLocked(epoch string, last int64) {
 
 // pushLocked appends m, whose id is last+1.
 func (f *feed) pushLocked(m chat.Message) {
-	e := newEntry(m)
+	e := newRingEntry(m)
 	f.ring = append(f.ring, e)
 	f.bytes += len(m.JSON)
 	f.last, f.mark, f.want = m.ID, m.Mark, max(f.want, m.ID)
 	for len(f.ring) > f.entries || f.bytes > ringBytesMax && len(f.ring) > 1 {
 		f.bytes -= len(f.ring[0].JSON)
-		f.ring[0] = entry{}
+		f.ring[0] = ringEntry{}
 		f.ring = f.ring[1:]
 	}
 	if i := len(f.ring) - 1 - sharedEntries; i >= 0 {
@@ -169,7 +169,7 @@ func (f *feed) pushLocked(m chat.Message) {
 }
 
 // atLocked is the entry id, nil where it is not in the ring.
-func (f *feed) atLocked(id int64) *entry {
+func (f *feed) atLocked(id int64) *ringEntry {
 	if i := id - f.firstLocked(); i >= 0 && i < int64(len(f.ring)) {
 		return &f.ring[i]
 	}
@@ -179,7 +179,7 @@ func (f *feed) atLocked(id int64) *entry {
 // firstLocked is the lowest id in the ring; last+1 where it is empty.
 func (f *feed) firstLocked() int64 { return f.last - int64(len(f.ring)) + 1 }
 
-// contradictsLocked tells whether m cannot be the entry that this feed knows by that id.
+// contradictsLocked reports whether m cannot be the entry that this feed knows by that id.
 func (f *feed) contradictsLocked(m chat.Message) bool {
 	if e := f.atLocked(m.ID); e != nil {
 		return e.Mark != m.Mark
@@ -191,7 +191,7 @@ func (f *feed) replaceLocked(m chat.Message) {
 	if e := f.atLocked(m.ID); e != nil && e.Mark == m.Mark {
 		f.bytes += len(m.JSON) - len(e.JSON)
 		// A new entry, not a changed one: readers may hold the old one's Shared.
-		*e = newEntry(m)
+		*e = newRingEntry(m)
 	}
 }
 
@@ -272,12 +272,12 @@ func (f *feed) addLocked(messages []chat.Message) {
 func (f *feed) dropBelowLocked(id int64) {
 	for len(f.ring) > 0 && f.firstLocked() < id {
 		f.bytes -= len(f.ring[0].JSON)
-		f.ring[0] = entry{}
+		f.ring[0] = ringEntry{}
 		f.ring = f.ring[1:]
 	}
 }
 
-// observe tells the feed what a reader learned from the store. It reports whether that contradicts what the feed holds,
+// observe gives the feed what a reader learned from the store. It reports whether that contradicts what the feed holds,
 // so that the feed must look itself.
 func (f *feed) observe(i chat.Info) (suspect bool) {
 	f.mu.Lock()
@@ -295,7 +295,7 @@ func (f *feed) observe(i chat.Info) (suspect bool) {
 	return false
 }
 
-// compare tells whether the end of the log as the store names it asks for a fill. before was taken before the question.
+// compare reports whether the end of the log as the store names it asks for a fill. before was taken before the question.
 func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -66,7 +66,7 @@ type ringReader struct {
 }
 
 func newRingReader(t *rapid.T, log *modelLog, fd *feed) *ringReader {
-	l := &line{interest: &interest{feed: fd}, judged: true, life: fd.life}
+	l := &line{interest: &interest{feed: fd}, verified: true, life: fd.life}
 	l.pos = chat.Position{Set: true, ID: int64(len(log.messages)), Epoch: log.epoch}
 	return &ringReader{t: t, log: log, line: l, got: l.pos.ID}
 }
@@ -298,7 +298,7 @@ func TestRingObeysRemoval(t *testing.T) {
 	fd.take("e", notice, nil)
 	fd.take("e", text(3, "c"), nil)
 	at := func(member int64) *line {
-		return &line{interest: &interest{feed: fd}, judged: true, member: member, pos: chat.Position{Set: true, Epoch: "e"}}
+		return &line{interest: &interest{feed: fd}, verified: true, member: member, pos: chat.Position{Set: true, Epoch: "e"}}
 	}
 	b, removed, _ := at(0).fromRing("bob")
 	if !removed || b.To != 2 {

@@ -18,9 +18,9 @@ type Follower struct {
 	pending *pending
 	welcome Welcome
 
-	lines map[string]*line // the groups followed
-	past  map[string]mark  // where groups that were left ended for this session
-	todo  []*line          // lines to be looked at, each once
+	lines map[string]*line         // the groups followed
+	past  map[string]chat.Position // where groups that were left ended for this session
+	todo  []*line                  // lines to be looked at, each once
 	check map[string]struct{}
 	index bool // the user's index is to be read again
 	out   []Event
@@ -31,29 +31,23 @@ type Follower struct {
 	inboxPos   *int64 // nil: after what is acked
 }
 
-// mark is a place that a session has reached in a log.
-type mark struct {
-	epoch string
-	id    int64
-}
-
 // line is one group of a Follower.
 //
 // Invariant: everything up to pos was given to the session, or it was told that it is not to be had. The user was a
 // member when the log ended at member.
 type line struct {
 	*interest
-	group  string
-	pos    chat.Position // Set; Epoch and Mark as far as they are known
-	judged bool          // pos was compared with the log
-	told   bool          // the session is yet to be told that something before pos is missing
-	life   int           // of the feed when pos was last compared
-	member int64
-	last   int64 // of the log, when the store was last asked
-	first  int64 // the lowest id to be had by this member, then
-	hidden int64 // below it everything is hidden from this member, then
-	queued bool  // in todo
-	gone   bool  // no longer followed
+	group      string
+	pos        chat.Position // Set; Epoch and Mark as far as they are known
+	verified   bool          // pos was compared with the log
+	gapPending bool          // the session is to be told with the next batch that something before it is missing
+	life       int           // of the feed when pos was last compared
+	member     int64
+	last       int64 // of the log, when the store was last asked
+	first      int64 // the lowest id to be had by this member, then
+	hidden     int64 // below it everything is hidden from this member, then
+	queued     bool  // in todo
+	gone       bool  // no longer followed
 }
 
 // Follow starts the reader of one session. after names positions by group, as clients write them; the member's own seen
@@ -77,7 +71,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	f := &Follower{
 		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
-		lines:   map[string]*line{}, past: map[string]mark{}, check: map[string]struct{}{},
+		lines:   map[string]*line{}, past: map[string]chat.Position{}, check: map[string]struct{}{},
 		inboxDue: true,
 	}
 	if err := f.begin(ctx, positions); err != nil {
@@ -189,10 +183,10 @@ func (f *Follower) learn(l *line, info chat.Info) {
 func (f *Follower) start(l *line, info chat.Info, pos chat.Position) {
 	begin := chat.Resolve(info, pos, "")
 	l.pos = begin.Before(info, pos, "")
-	l.told = !begin.Complete
+	l.gapPending = !begin.Complete
 	// Only the entry itself can tell whether a cursor of the client is of this log: it is compared with the first read.
-	l.judged = !l.pos.HasMark() || l.pos.ID == info.Last && info.LastMark != ""
-	if l.told || l.pos.ID < l.last {
+	l.verified = !l.pos.HasMark() || l.pos.ID == info.Last && info.LastMark != ""
+	if l.gapPending || l.pos.ID < l.last {
 		f.queue(l)
 	}
 }
@@ -200,7 +194,7 @@ func (f *Follower) start(l *line, info chat.Info, pos chat.Position) {
 // restart sets l to the oldest entry to be had, because its position is not of this log.
 func (f *Follower) restart(l *line, info chat.Info) {
 	l.pos = chat.Position{Set: true, ID: info.Visible() - 1, Epoch: info.Epoch}
-	l.judged, l.told = true, true
+	l.verified, l.gapPending = true, true
 	f.queue(l)
 }
 

@@ -72,7 +72,7 @@ func (h *hub) deliver(s Signal) {
 	case SignalInbox:
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
-		h.eachReader(s.User, func(p *pending) { p.member(s.Group) })
+		h.eachReader(s.User, func(p *pending) { p.joinedOrLeft(s.Group) })
 	case SignalLost:
 		select {
 		case h.lost <- struct{}{}:
@@ -166,7 +166,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*in
 	return interests, nil
 }
 
-// add takes in and tells whether the store has confirmed the subscription before.
+// add takes in and reports whether the store has confirmed the subscription before.
 func (f *feed) add(in *interest) (confirmed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -231,9 +231,9 @@ func (h *hub) inboxSeen(user string, last int64) {
 	}
 }
 
-// sweep unfollows what nobody has read for a while. Unfollow is called under the lock, so that it cannot overtake the
+// evictIdle unfollows what nobody has read for a while. Unfollow is called under the lock, so that it cannot overtake the
 // Follow of a reader that comes at this moment.
-func (h *hub) sweep(now time.Time) {
+func (h *hub) evictIdle(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	crowded := len(h.groups)+len(h.users) > followedMax

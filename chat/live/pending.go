@@ -6,7 +6,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Bounds of what is kept for a session that does not take it. Positions and typing of others are told while they
+// Bounds of what is kept for a session that does not take it. Positions and typing of others are sent while they
 // are fresh or not at all; what is owed to the reader (groups, membership, inbox) is kept as flags and bounded by groups.
 const (
 	pendingCursorsMax = 1024 // cursor events waiting
@@ -60,7 +60,7 @@ func (p *pending) wake() {
 	}
 }
 
-// grew marks a group as worth looking at.
+// grew notes that a group has something to be looked at.
 func (p *pending) grew(in *interest) {
 	if !p.plain {
 		p.mu.Lock()
@@ -73,8 +73,8 @@ func (p *pending) grew(in *interest) {
 	p.wake()
 }
 
-// member marks a group whose membership may have changed.
-func (p *pending) member(group string) {
+// joinedOrLeft notes a group whose membership may have changed.
+func (p *pending) joinedOrLeft(group string) {
 	if p.plain {
 		p.wake()
 		return

@@ -56,7 +56,7 @@ func (h *hub) listen(ctx context.Context) {
 	}
 }
 
-// pause waits for d and tells whether ctx still runs.
+// pause waits for d and reports whether ctx still runs.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -125,9 +125,9 @@ func (h *hub) checks(ctx context.Context) {
 			lost = true
 		case <-timer.C:
 		}
-		h.sweep(time.Now())
+		h.evictIdle(time.Now())
 		if err := h.check(ctx, lost); err != nil && ctx.Err() == nil {
-			h.log.Warn("the safety check failed", "err", err)
+			h.log.Warn("the safety check failed", "error", err)
 			if lost { // try again soon: nothing else would look as closely
 				h.deliver(Signal{Kind: SignalLost})
 				pause(ctx, listenPause)

@@ -61,7 +61,7 @@ func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (Sy
 	return answer, err
 }
 
-// any tells whether there is something that a waiting client should hear of now.
+// any reports whether there is something that a waiting client should hear of now.
 func (a SyncAnswer) any() bool {
 	return len(a.Groups) > 0 || a.Inbox != nil || len(a.Left) > 0 || len(a.Errors) > 0
 }
@@ -73,7 +73,7 @@ type syncCall struct {
 	limit      int
 	after      map[string]chat.Position
 	inboxAfter *int64
-	named      map[string]bool  // groups of ack and after: those that the caller is not in are told as left
+	named      map[string]bool  // groups of ack and after: those that the caller is not in are reported as left
 	acked      map[string]int64 // seen after the acks
 	errors     []GroupError
 }
@@ -131,7 +131,7 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 		case err == nil:
 			c.acked[group] = cursors.Seen
 		case errors.Is(err, chat.ErrNotFound), errors.Is(err, chat.ErrForbidden):
-			// The pull finds the same and tells the group as left.
+			// The pull finds the same and reports the group as left.
 		default:
 			return c.failed(group, err)
 		}
@@ -208,7 +208,7 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan t
 	}
 }
 
-// subset tells whether every one of some is in all; both are sorted.
+// subset reports whether every one of some is in all; both are sorted.
 func subset(some, all []string) bool {
 	for _, g := range some {
 		if _, in := slices.BinarySearch(all, g); !in {

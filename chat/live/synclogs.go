@@ -14,7 +14,7 @@ type syncLog struct {
 	broken error // the log cannot be read
 }
 
-// news tells whether the group belongs into the answer.
+// news reports whether the group belongs into the answer.
 func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
 // logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups that are
