@@ -32,8 +32,9 @@ var mayImport = map[string][]string{
 	"store/script/scripttest": {"store/script"},
 	"chat":                    {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
-	"chat/notify":             {"chat"},
-	"chat/schedule":           {"chat", "chat/schedule/cron"},
+	"chat/notify":             {"chat", "chat/webhook"},
+	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},
+	"chat/webhook":            {"chat"},
 	"chat/live":               {"chat"},
 	"chat/schedule/cron":      {},
 	"store/queue":             {"internal/backoff", "store/script"},
@@ -44,7 +45,7 @@ var mayImport = map[string][]string{
 	"internal/harness":        {"client", "internal/redistest"},
 	"internal/chattest":       {"chat", "internal/redistest", "store", "store/queue"},
 	"internal/backoff":        {},
-	"internal/deliver":        {"internal/backoff", "chat", "chat/notify", "internal/egress"},
+	"internal/deliver":        {"internal/backoff", "chat", "chat/notify", "chat/webhook", "internal/egress"},
 	"store/storetest":         {"chat", "chat/...", "store", "store/queue", "internal/redistest"},
 }
 

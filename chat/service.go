@@ -14,8 +14,6 @@ type Options struct {
 	Direct DirectPolicy // whom one may write to directly
 	Log    *slog.Logger
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
-
-	Sender HookSender // calls webhooks; nil: nothing is delivered
 }
 
 // DirectPolicy says whose inbox one may write to.
@@ -86,8 +84,6 @@ type Service struct {
 	opt    Options
 	hints  *hints
 	known  *known
-
-	hooks hookList
 }
 
 // New makes a Service over stores. Its loops run in Run.

@@ -280,7 +280,6 @@ type Stores interface {
 	KnownStore
 	CleanupStore
 	TaskStore
-	WebhookStore
 	// Sync returns when all that was acknowledged before is on the disk of the store, as far as it can tell.
 	Sync(ctx context.Context) error
 	// Ping tells whether the store answers.

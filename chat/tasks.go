@@ -19,14 +19,10 @@ const (
 // Handlers are the domain's tasks, by kind.
 func (s *Service) Handlers() map[string]TaskKind {
 	return map[string]TaskKind{
-		TaskMention:  Handle(s.tellMentioned),
-		TaskMember:   Handle(s.tellMembers),
-		TaskTrim:     Handle(s.trimAll),
-		TaskCleanup:  Handle(s.cleanUp),
-		TaskEvents:   Handle(s.tellEvents),
-		TaskEnded:    Handle(s.tellEnded),
-		TaskWebhooks: Handle(s.spreadWebhooks),
-		TaskHook:     s.hookKind(),
+		TaskMention: Handle(s.tellMentioned),
+		TaskMember:  Handle(s.tellMembers),
+		TaskTrim:    Handle(s.trimAll),
+		TaskCleanup: Handle(s.cleanUp),
 	}
 }
 

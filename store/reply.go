@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
@@ -36,7 +37,7 @@ var refusals = map[string]*chat.Error{
 	"SCHEDULES":     {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
 	"WANTS":         errWants,
 	"WEBHOOKS":      {Code: chat.CodeOutOfRange, Message: "there are as many webhooks as there may be"},
-	"HOOKSFULL":     chat.ErrHooksFull,
+	"HOOKSFULL":     webhook.ErrFull,
 }
 
 // errWants is the refusal of a send that came without the keys of the queue.

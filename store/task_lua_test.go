@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/script"
 )
@@ -34,17 +35,17 @@ var luaTasks = map[string]struct {
 	"enqueue_member": {"member", `id, 'e', '7', 'ann', 'joined', {'bob', 'eve'}, '9', 1`, chat.TaskMember, chat.PriorityHigh,
 		&chat.MemberTask{}, nil},
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},
-	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}`, chat.TaskEnded, chat.PriorityNormal,
-		&chat.EndedTask{}, nil},
+	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}`, webhook.TaskEnded, chat.PriorityNormal,
+		&webhook.EndedTask{}, nil},
 	"enqueue_notify": {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
-	"enqueue_events": {"log", `id, 'e', 1`, chat.TaskEvents, chat.PriorityNormal, &chat.GroupTask{}, nil},
+	"enqueue_events": {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &chat.GroupTask{}, nil},
 	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},
 	"enqueue_deliveries": {"deliver", `id, 'g', 'e', 7, 'high', {delivery_to('bob', 3, 2, '6'), delivery_to('eve', 1, 1, '6')}, 1`,
 		notify.TaskDispatch, chat.PriorityHigh, &notify.DispatchTask{}, nil},
 	"enqueue_inbox_deliveries": {"deliver", `id, 'low', '{}', 1`, notify.TaskDispatch, chat.PriorityLow, nil, nil},
-	"enqueue_delivery":         {"webhook", `core, id, '{}', 1`, chat.TaskHook, chat.PriorityNormal, nil, nil},
-	"enqueue_webhooks":         {"webhook", `core, id, 7, 1`, chat.TaskWebhooks, chat.PriorityHigh, &chat.WebhooksTask{}, nil},
+	"enqueue_delivery":         {"webhook", `core, id, '{}', 1`, webhook.TaskDeliver, chat.PriorityNormal, nil, nil},
+	"enqueue_webhooks":         {"webhook", `core, id, 7, 1`, webhook.TaskSpread, chat.PriorityHigh, &webhook.SpreadTask{}, nil},
 	"enqueue_occurrence":       {"schedule", `'3', 5, 1`, schedule.TaskFire, chat.PriorityHigh, &schedule.FireTask{}, nil},
 	"enqueue_end":              {"schedule", `5, 1`, schedule.TaskForget, chat.PriorityLow, &schedule.FireTask{}, []string{"Version"}},
 	"enqueue_failed": {"schedule", `'3', '{"schedule":"s","version":3,"owner":"ann","at_ms":1', 'missed', 1`, schedule.TaskFailed,

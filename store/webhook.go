@@ -10,7 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
+
+var _ webhook.Store = (*Store)(nil)
 
 var (
 	webhookSwapScript   = newScript("webhook/swap", partNames)
@@ -20,7 +23,7 @@ var (
 )
 
 // Webhooks reads all webhooks and the version of the list at one instant.
-func (s *Store) Webhooks(ctx context.Context) ([]chat.Webhook, int64, error) {
+func (s *Store) Webhooks(ctx context.Context) ([]webhook.Webhook, int64, error) {
 	var all *redis.MapStringStringCmd
 	var version *redis.StringCmd
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
@@ -30,7 +33,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]chat.Webhook, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	list := make([]chat.Webhook, 0, len(all.Val()))
+	list := make([]webhook.Webhook, 0, len(all.Val()))
 	for id, value := range all.Val() {
 		w, err := decodeWebhook(id, value)
 		if err != nil {
@@ -42,31 +45,31 @@ func (s *Store) Webhooks(ctx context.Context) ([]chat.Webhook, int64, error) {
 }
 
 // Webhook reads one webhook.
-func (s *Store) Webhook(ctx context.Context, id string) (chat.Webhook, error) {
+func (s *Store) Webhook(ctx context.Context, id string) (webhook.Webhook, error) {
 	var value *redis.StringCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) { value = pipe.HGet(ctx, s.keys.part(0).webhooks(), id) })
 	if err != nil {
-		return chat.Webhook{}, err
+		return webhook.Webhook{}, err
 	}
 	if value.Val() == "" {
-		return chat.Webhook{}, chat.ErrNotFound
+		return webhook.Webhook{}, chat.ErrNotFound
 	}
 	return decodeWebhook(id, value.Val())
 }
 
 // decodeWebhook reads what webhook/swap.lua wrote. Its error holds nothing of the value, which is a secret.
-func decodeWebhook(id, value string) (chat.Webhook, error) {
+func decodeWebhook(id, value string) (webhook.Webhook, error) {
 	parts := strings.SplitN(value, " ", 3)
-	w := chat.Webhook{ID: id}
+	w := webhook.Webhook{ID: id}
 	if len(parts) < 3 || json.Unmarshal([]byte(parts[2]), &w) != nil || len(w.Secrets) == 0 {
-		return chat.Webhook{}, broke("webhook", fmt.Errorf("%s cannot be read", id))
+		return webhook.Webhook{}, broke("webhook", fmt.Errorf("%s cannot be read", id))
 	}
 	w.Revision = number(parts[1])
 	return w, nil
 }
 
 // SwapWebhook stores a webhook in the place of the revision that was read, or removes it.
-func (s *Store) SwapWebhook(ctx context.Context, w chat.Webhook, remove bool) error {
+func (s *Store) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool) error {
 	text := ""
 	if !remove {
 		b, err := json.Marshal(w)
@@ -108,14 +111,14 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 }
 
 // Untold reads entries of a group that webhooks were not told of.
-func (s *Store) Untold(ctx context.Context, group string, limit int) (chat.Untold, error) {
+func (s *Store) Untold(ctx context.Context, group string, limit int) (webhook.Untold, error) {
 	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("limit", limit).
 		Arg("bytes_max", untoldBytesMax)})
 	if err != nil {
-		return chat.Untold{}, err
+		return webhook.Untold{}, err
 	}
 	r := replies[0]
-	page := chat.Untold{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Told: r.number(4)}
+	page := webhook.Untold{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Told: r.number(4)}
 	members := make([]string, 0, len(r)-5)
 	for i := 5; i < len(r); i++ {
 		members = append(members, r.text(i))
@@ -125,7 +128,7 @@ func (s *Store) Untold(ctx context.Context, group string, limit int) (chat.Untol
 }
 
 // TellEvents makes the deliveries of entries up to to, and notes that they were made.
-func (s *Store) TellEvents(ctx context.Context, group string, page chat.Untold, to int64, deliveries []chat.HookTask) error {
+func (s *Store) TellEvents(ctx context.Context, group string, page webhook.Untold, to int64, deliveries []webhook.DeliveryTask) error {
 	k := s.keys.group(group)
 	c := eventsScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
 		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Told).Arg("after", to).
@@ -135,7 +138,7 @@ func (s *Store) TellEvents(ctx context.Context, group string, page chat.Untold, 
 		if err != nil {
 			return broke("events", err)
 		}
-		c = c.MoreArgs("deliveries", "id", keyedTaskID(k.number, chat.TaskHook, d.ID), "payload", payload)
+		c = c.MoreArgs("deliveries", "id", keyedTaskID(k.number, webhook.TaskDeliver, d.ID), "payload", payload)
 	}
 	_, err := s.run(ctx, c)
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 )
@@ -49,6 +50,7 @@ type Services struct {
 	Schedules     *schedule.Service
 	Announcements *announce.Service
 	Notifications *notify.Service
+	Webhooks      *webhook.Service
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -58,6 +60,7 @@ type Server struct {
 	schedules     *schedule.Service
 	announcements *announce.Service
 	notifications *notify.Service
+	webhooks      *webhook.Service
 
 	verify  auth.Verify
 	opt     Options
@@ -85,8 +88,8 @@ func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		notifications: services.Notifications,
-		verify:        verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
+		notifications: services.Notifications, webhooks: services.Webhooks,
+		verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {
 		s.origins[o] = true

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/web/api"
 )
 
@@ -13,16 +13,16 @@ func (s *Server) CreateWebhook(ctx context.Context, r api.CreateWebhookRequestOb
 	if r.Body == nil {
 		return nil, errNoBody
 	}
-	draft := chat.WebhookDraft{URL: r.Body.Url, Events: deref(r.Body.Events)}
+	draft := webhook.Draft{URL: r.Body.Url, Events: deref(r.Body.Events)}
 	return s.keyed(ctx, "createWebhook", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
 		draft.Key = key
-		return s.service.CreateWebhook(ctx, callerOf(ctx), draft)
+		return s.webhooks.Create(ctx, callerOf(ctx), draft)
 	})
 }
 
 // ListWebhooks serves GET /v1/webhooks.
 func (s *Server) ListWebhooks(ctx context.Context, r api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
-	list, err := s.service.Webhooks(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	list, err := s.webhooks.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
 	if err != nil {
 		return nil, err
 	}
@@ -31,17 +31,17 @@ func (s *Server) ListWebhooks(ctx context.Context, r api.ListWebhooksRequestObje
 
 // GetWebhook serves GET /v1/webhooks/{webhook}.
 func (s *Server) GetWebhook(ctx context.Context, r api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
-	webhook, err := s.service.Webhook(ctx, callerOf(ctx), r.Webhook)
-	return api.GetWebhook200JSONResponse(webhook), err
+	w, err := s.webhooks.Get(ctx, callerOf(ctx), r.Webhook)
+	return api.GetWebhook200JSONResponse(w), err
 }
 
 // DeleteWebhook serves DELETE /v1/webhooks/{webhook}.
 func (s *Server) DeleteWebhook(ctx context.Context, r api.DeleteWebhookRequestObject) (api.DeleteWebhookResponseObject, error) {
-	return api.DeleteWebhook204Response{}, s.service.DropWebhook(ctx, callerOf(ctx), r.Webhook)
+	return api.DeleteWebhook204Response{}, s.webhooks.Drop(ctx, callerOf(ctx), r.Webhook)
 }
 
 // RotateWebhook serves POST /v1/webhooks/{webhook}/rotate.
 func (s *Server) RotateWebhook(ctx context.Context, r api.RotateWebhookRequestObject) (api.RotateWebhookResponseObject, error) {
-	webhook, err := s.service.RotateWebhook(ctx, callerOf(ctx), r.Webhook)
-	return api.RotateWebhook200JSONResponse(webhook), err
+	w, err := s.webhooks.Rotate(ctx, callerOf(ctx), r.Webhook)
+	return api.RotateWebhook200JSONResponse(w), err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 // DeviceKind is how a device is told.
@@ -97,7 +98,7 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 		if draft.Endpoint != "" || draft.P256dh != "" || draft.Auth != "" {
 			return Device{}, chat.Invalid("endpoint, keys: not with webhook")
 		}
-		d.Address, d.Secret = draft.URL, chat.NewSecret()
+		d.Address, d.Secret = draft.URL, webhook.NewSecret()
 	default:
 		return Device{}, chat.Invalid("kind: %s or %s", DeviceWebPush, DeviceWebhook)
 	}
@@ -105,8 +106,8 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 	if d.Kind == DeviceWebhook {
 		field = "url"
 	}
-	if d.Address == "" || len(d.Address) > chat.AddressBytesMax {
-		return Device{}, chat.Invalid("%s: 1 to %d bytes", field, chat.AddressBytesMax)
+	if d.Address == "" || len(d.Address) > webhook.AddressBytesMax {
+		return Device{}, chat.Invalid("%s: 1 to %d bytes", field, webhook.AddressBytesMax)
 	}
 	if err := s.checkAddress(d); err != nil {
 		return Device{}, chat.Invalid("%s: %s", field, err.Error())

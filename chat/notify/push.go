@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 // A notification that could not be delivered is tried again after these pauses; then it is a dead letter. What is still
@@ -40,11 +41,11 @@ type PushTask struct {
 
 // Pusher reaches the devices of users.
 type Pusher interface {
-	chat.HookSender
+	webhook.Sender
 	// CheckEndpoint refuses what is no address of a push service. The error is for whoever wrote it.
 	CheckEndpoint(address string) error
 	// WebPush sends one message to a browser's push service.
-	WebPush(ctx context.Context, p WebPush) chat.Outcome
+	WebPush(ctx context.Context, p WebPush) webhook.Outcome
 }
 
 // WebPush is one attempt of a message to a browser (RFC 8030), encrypted for it (RFC 8291).
@@ -225,14 +226,14 @@ func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, un
 }
 
 // deliver makes one attempt.
-func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run chat.TaskRun) (chat.Outcome, error) {
+func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run chat.TaskRun) (webhook.Outcome, error) {
 	body := chat.Encode(n)
 	if d.Kind == DeviceWebhook {
-		return s.pusher.Webhook(ctx, chat.HookCall{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
+		return s.pusher.Webhook(ctx, webhook.Call{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
 	}
 	key, err := s.ownPushKey(ctx)
 	if err != nil {
-		return chat.Outcome{}, err
+		return webhook.Outcome{}, err
 	}
 	return s.pusher.WebPush(ctx, WebPush{Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
 }
@@ -242,16 +243,16 @@ func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushT
 func pushTopic(t PushTask) string { return chat.Hash([]byte(t.User), []byte(t.Group)) }
 
 // pushed says what becomes of the task. A device that is gone goes, if it is still the one that was tried.
-func (s *Service) pushed(ctx context.Context, out chat.Outcome, d Device, t PushTask, run chat.TaskRun) error {
+func (s *Service) pushed(ctx context.Context, out webhook.Outcome, d Device, t PushTask, run chat.TaskRun) error {
 	switch out.Verdict {
-	case chat.Delivered:
+	case webhook.Delivered:
 		return nil
-	case chat.Gone:
+	case webhook.Gone:
 		s.opt.Log.InfoContext(ctx, "a device is gone", "user", t.User, "device", t.Device, "status", out.Status)
 		return s.store.DropDevice(ctx, t.User, t.Device, &d)
-	case chat.Busy:
+	case webhook.Busy:
 		return chat.Postpone(out.After, nil)
-	case chat.Failed:
+	case webhook.Failed:
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint

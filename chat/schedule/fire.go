@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule/cron"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 // fire sends an occurrence that is due. Whatever happens to the worker, the schedule's version makes it happen once:
@@ -136,7 +137,7 @@ func (s *Service) reportFailed(ctx context.Context, t FailedTask) error {
 	if err := s.core.PutItem(ctx, t.Owner, item, fmt.Sprintf("%s %s %d", chat.ItemScheduleFailed, t.Schedule, t.Version)); err != nil {
 		return err
 	}
-	return s.core.TellHooks(ctx, t.Owner, chat.HookEvent{Type: chat.EventScheduleFailed, Key: fmt.Sprintf("%s %d", t.Schedule, t.Version),
+	return s.webhooks.Publish(ctx, t.Owner, webhook.Event{Type: webhook.EventScheduleFailed, Key: fmt.Sprintf("%s %d", t.Schedule, t.Version),
 		At: chat.TimeMs(now), Data: failedData(t, t.Owner)})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
@@ -30,7 +31,7 @@ type bench struct {
 func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	t.Helper()
 	b := chattest.New(t, change...)
-	return &bench{b, schedule.New(b.Service, b.Store)}
+	return &bench{b, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil))}
 }
 
 // work runs all tasks until the test ends.
@@ -499,7 +500,7 @@ func TestSchedulesRace(t *testing.T) {
 		b := chattest.Open(t, url, func(o *chat.Options) {
 			o.Now = func() int64 { return time.Now().Add(ahead).UnixMilli() }
 		})
-		return &bench{b, schedule.New(b.Service, b.Store)}
+		return &bench{b, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil))}
 	}
 	b := node(redis.URL(), 0) // what is looked at is looked at without the proxy
 	var nodes []*schedule.Service

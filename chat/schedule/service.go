@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 // changeTries bounds how often a change is begun anew because the schedule fired or changed meanwhile.
@@ -14,14 +15,15 @@ const changeTries = 8
 
 // Service plans messages and sends them when they are due. Its methods may be called from many goroutines.
 type Service struct {
-	core  *chat.Service
-	store Store
-	opt   chat.Options
+	core     *chat.Service
+	store    Store
+	webhooks *webhook.Service
+	opt      chat.Options
 }
 
-// New makes a Service that sends with the rights and limits of core.
-func New(core *chat.Service, store Store) *Service {
-	return &Service{core: core, store: store, opt: core.Options()}
+// New makes a Service that sends with the rights and limits of core, and publishes what was not sent to webhooks.
+func New(core *chat.Service, store Store, webhooks *webhook.Service) *Service {
+	return &Service{core: core, store: store, webhooks: webhooks, opt: core.Options()}
 }
 
 // Handlers are the tasks of schedules, by kind.

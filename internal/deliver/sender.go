@@ -15,7 +15,7 @@ import (
 
 	"code.dny.dev/ssrf"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/egress"
 )
 
@@ -52,15 +52,15 @@ func (s *Sender) CheckURL(url string) error {
 }
 
 // Webhook calls an address as Standard Webhooks says.
-func (s *Sender) Webhook(ctx context.Context, c chat.HookCall) chat.Outcome {
+func (s *Sender) Webhook(ctx context.Context, c webhook.Call) webhook.Outcome {
 	now := time.Now()
 	signed, err := signatures(c.Secrets, c.ID, now, c.Body)
 	if err != nil {
-		return chat.Outcome{Verdict: chat.Failed, Cause: err.Error()}
+		return webhook.Outcome{Verdict: webhook.Failed, Cause: err.Error()}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
-		return chat.Outcome{Verdict: chat.Failed, Cause: "not a URL"}
+		return webhook.Outcome{Verdict: webhook.Failed, Cause: "not a URL"}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(headerID, c.ID)
@@ -70,27 +70,27 @@ func (s *Sender) Webhook(ctx context.Context, c chat.HookCall) chat.Outcome {
 }
 
 // Do makes a request, unless its endpoint has no time for it. It takes at most 15 s, and ends with the context of r.
-func (s *Sender) Do(r *http.Request) chat.Outcome {
+func (s *Sender) Do(r *http.Request) webhook.Outcome {
 	most := endpointCap
 	if IsPushService(r.URL.Hostname()) {
 		most = serviceCap
 	}
 	p, after := s.gate.enter(r.Context(), endpointOf(r.URL), most)
 	if p == nil {
-		return chat.Outcome{Verdict: chat.Busy, After: after, Cause: "the host is busy, or failed too often"}
+		return webhook.Outcome{Verdict: webhook.Busy, After: after, Cause: "the host is busy, or failed too often"}
 	}
-	how, outcome := unknown, chat.Outcome{}
+	how, outcome := unknown, webhook.Outcome{}
 	defer func() { s.gate.leave(p, how, outcome.After) }() // also where the request panics
 	outcome, how = s.send(r)
 	return outcome
 }
 
 // send makes the request and tells what it says of the endpoint.
-func (s *Sender) send(r *http.Request) (chat.Outcome, health) {
+func (s *Sender) send(r *http.Request) (webhook.Outcome, health) {
 	r.Header.Set("User-Agent", userAgent)
 	answer, err := s.client.Do(r)
 	if err != nil {
-		outcome := chat.Outcome{Verdict: chat.Failed, Cause: cause(err)}
+		outcome := webhook.Outcome{Verdict: webhook.Failed, Cause: cause(err)}
 		if r.Context().Err() != nil {
 			return outcome, unknown // ended by the caller: nothing is known of the endpoint
 		}
@@ -99,12 +99,12 @@ func (s *Sender) send(r *http.Request) (chat.Outcome, health) {
 	// Read to the end, within the bounds of the client, so that the connection can be used again. Nobody looks at it.
 	_, _ = io.Copy(io.Discard, answer.Body)
 	_ = answer.Body.Close()
-	outcome := chat.Outcome{Verdict: chat.Failed, Status: answer.StatusCode, Cause: "answered " + strconv.Itoa(answer.StatusCode)}
+	outcome := webhook.Outcome{Verdict: webhook.Failed, Status: answer.StatusCode, Cause: "answered " + strconv.Itoa(answer.StatusCode)}
 	switch status := answer.StatusCode; {
 	case status/100 == 2:
-		return chat.Outcome{Verdict: chat.Delivered, Status: status}, healthy
+		return webhook.Outcome{Verdict: webhook.Delivered, Status: status}, healthy
 	case status == http.StatusNotFound || status == http.StatusGone:
-		outcome.Verdict = chat.Gone
+		outcome.Verdict = webhook.Gone
 		return outcome, healthy
 	case status == http.StatusTooManyRequests || status/100 == 5:
 		outcome.After = retryAfter(answer.Header.Get("Retry-After"))

@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 var here = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-func call(url, id string) chat.HookCall {
-	return chat.HookCall{URL: url, ID: id, Body: []byte(`{"type":"message.created"}`), Secrets: []string{secret}}
+func call(url, id string) webhook.Call {
+	return webhook.Call{URL: url, ID: id, Body: []byte(`{"type":"message.created"}`), Secrets: []string{secret}}
 }
 
 func newSender(t *testing.T) *Sender {
@@ -34,19 +34,19 @@ func TestVerdicts(t *testing.T) {
 	for _, v := range []struct {
 		status int
 		header string
-		want   chat.Outcome
+		want   webhook.Outcome
 	}{
-		{200, "", chat.Outcome{Verdict: chat.Delivered, Status: 200}},
-		{204, "", chat.Outcome{Verdict: chat.Delivered, Status: 204}},
-		{302, "", chat.Outcome{Verdict: chat.Failed, Status: 302, Cause: "answered 302"}},
-		{400, "", chat.Outcome{Verdict: chat.Failed, Status: 400, Cause: "answered 400"}},
-		{404, "", chat.Outcome{Verdict: chat.Gone, Status: 404, Cause: "answered 404"}},
-		{410, "", chat.Outcome{Verdict: chat.Gone, Status: 410, Cause: "answered 410"}},
-		{429, "7", chat.Outcome{Verdict: chat.Failed, Status: 429, After: 7 * time.Second, Cause: "answered 429"}},
-		{429, "-1", chat.Outcome{Verdict: chat.Failed, Status: 429, Cause: "answered 429"}},
-		{500, "soon", chat.Outcome{Verdict: chat.Failed, Status: 500, Cause: "answered 500"}},
-		{502, "", chat.Outcome{Verdict: chat.Failed, Status: 502, Cause: "answered 502"}},
-		{503, "99999999999", chat.Outcome{Verdict: chat.Failed, Status: 503, After: retryAfterMax, Cause: "answered 503"}},
+		{200, "", webhook.Outcome{Verdict: webhook.Delivered, Status: 200}},
+		{204, "", webhook.Outcome{Verdict: webhook.Delivered, Status: 204}},
+		{302, "", webhook.Outcome{Verdict: webhook.Failed, Status: 302, Cause: "answered 302"}},
+		{400, "", webhook.Outcome{Verdict: webhook.Failed, Status: 400, Cause: "answered 400"}},
+		{404, "", webhook.Outcome{Verdict: webhook.Gone, Status: 404, Cause: "answered 404"}},
+		{410, "", webhook.Outcome{Verdict: webhook.Gone, Status: 410, Cause: "answered 410"}},
+		{429, "7", webhook.Outcome{Verdict: webhook.Failed, Status: 429, After: 7 * time.Second, Cause: "answered 429"}},
+		{429, "-1", webhook.Outcome{Verdict: webhook.Failed, Status: 429, Cause: "answered 429"}},
+		{500, "soon", webhook.Outcome{Verdict: webhook.Failed, Status: 500, Cause: "answered 500"}},
+		{502, "", webhook.Outcome{Verdict: webhook.Failed, Status: 502, Cause: "answered 502"}},
+		{503, "99999999999", webhook.Outcome{Verdict: webhook.Failed, Status: 503, After: retryAfterMax, Cause: "answered 503"}},
 	} {
 		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
@@ -93,13 +93,13 @@ func TestCausesNameNoAddress(t *testing.T) {
 		"https://[CANARY.example": "not a URL",
 	} {
 		got := newSender(t).Webhook(t.Context(), call(url+"/CANARY?token=CANARY", "id"))
-		if got.Verdict != chat.Failed || got.Cause != want && !strings.HasPrefix(url, "https://no.") || strings.Contains(got.Cause, "CANARY") {
+		if got.Verdict != webhook.Failed || got.Cause != want && !strings.HasPrefix(url, "https://no.") || strings.Contains(got.Cause, "CANARY") {
 			t.Errorf("%s: got %+v, want %s", url, got, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := newSender(t).Webhook(ctx, call(plain.URL, "id")); got.Verdict != chat.Failed || got.Cause != "ended before an answer came" {
+	if got := newSender(t).Webhook(ctx, call(plain.URL, "id")); got.Verdict != webhook.Failed || got.Cause != "ended before an answer came" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -156,7 +156,7 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 					return
 				case j := <-jobs:
 					switch got := s.Webhook(ctx, call(j.url, j.id)); {
-					case got.Verdict == chat.Busy:
+					case got.Verdict == webhook.Busy:
 						later.Go(func() { // as the task engine does with a task that snoozes
 							select {
 							case <-time.After(got.After):
@@ -166,7 +166,7 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 						})
 					case j.url == hangs.URL && ctx.Err() == nil:
 						t.Errorf("the one that hangs: got %+v", got)
-					case j.url != hangs.URL && got.Verdict == chat.Delivered:
+					case j.url != hangs.URL && got.Verdict == webhook.Delivered:
 						open.Done()
 					case j.url != hangs.URL:
 						t.Errorf("got %+v", got)

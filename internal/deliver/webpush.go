@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/egress"
 )
 
@@ -26,11 +27,11 @@ const webPushBytesMax = 4096 - 86 - 16 - 1
 var errNoService = errors.New("not the address of a known push service")
 
 // WebPush sends a message to a browser's push service, encrypted so that only the browser can read it.
-func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) chat.Outcome {
+func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) webhook.Outcome {
 	if len(p.Body) > webPushBytesMax {
-		return chat.Outcome{Verdict: chat.Failed, Cause: "the message is too long for web push"}
+		return webhook.Outcome{Verdict: webhook.Failed, Cause: "the message is too long for web push"}
 	}
-	var outcome chat.Outcome
+	var outcome webhook.Outcome
 	tried := false
 	_, err := webpush.SendNotificationWithContext(ctx, //nolint:bodyclose // there is none: the Sender has read it to its end
 		slices.Clip(p.Body), // the library appends to it
@@ -44,7 +45,7 @@ func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) chat.Outcome {
 			TTL: int(p.TTL.Seconds()), Topic: p.Topic, Urgency: urgencyOf(p.Urgency),
 		})
 	if err != nil || !tried {
-		return chat.Outcome{Verdict: chat.Failed, Cause: "the message could not be encrypted"}
+		return webhook.Outcome{Verdict: webhook.Failed, Cause: "the message could not be encrypted"}
 	}
 	return outcome
 }

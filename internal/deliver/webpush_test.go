@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/harness"
 )
 
@@ -59,7 +60,7 @@ func TestWebPushIsReadByTheBrowserAlone(t *testing.T) {
 	s := localSender(t)
 	for _, length := range []int{0, 1, 2000, webPushBytesMax} {
 		p.Body = bytes.Repeat([]byte("x"), length)
-		if out := s.WebPush(t.Context(), p); out.Verdict != chat.Delivered || out.Status != status {
+		if out := s.WebPush(t.Context(), p); out.Verdict != webhook.Delivered || out.Status != status {
 			t.Fatalf("%d bytes: got %+v, want delivered", length, out)
 		}
 		if body := <-got; !bytes.Equal(body, p.Body) {
@@ -74,7 +75,7 @@ func TestWebPushIsReadByTheBrowserAlone(t *testing.T) {
 		t.Errorf("what stands behind the body was written: %q", whole)
 	}
 	status = http.StatusGone
-	if out := s.WebPush(t.Context(), p); out.Verdict != chat.Gone {
+	if out := s.WebPush(t.Context(), p); out.Verdict != webhook.Gone {
 		t.Errorf("got %+v, want gone", out)
 	}
 	<-got
@@ -98,7 +99,7 @@ func TestWebPushThatCannotBe(t *testing.T) {
 	} {
 		p := good
 		change(&p)
-		if out := localSender(t).WebPush(t.Context(), p); out.Verdict != chat.Failed || out.Cause == "" || asked {
+		if out := localSender(t).WebPush(t.Context(), p); out.Verdict != webhook.Failed || out.Cause == "" || asked {
 			t.Errorf("%s: got %+v, asked %v, want failed before it was sent", name, out, asked)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
@@ -123,14 +124,16 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 // openServices makes the parts of the domain, each over the core.
 func (n *Node) openServices() {
 	core := chat.New(n.store, chat.Options{
-		Limits: n.set.limits, Direct: n.set.direct, Log: n.log, Sender: n.sender,
+		Limits: n.set.limits, Direct: n.set.direct, Log: n.log,
 	})
+	webhooks := webhook.New(core, n.store, n.sender)
 	n.services = web.Services{
 		Chat:          core,
 		Live:          live.New(core, n.store),
-		Schedules:     schedule.New(core, n.store),
+		Schedules:     schedule.New(core, n.store, webhooks),
 		Announcements: announce.New(core, n.store),
 		Notifications: notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender}),
+		Webhooks:      webhooks,
 	}
 }
 
@@ -183,6 +186,7 @@ func (n *Node) Run(ctx context.Context) error {
 	var background, working, serving sync.WaitGroup
 	background.Go(func() { report(loops, failed, "the core", n.services.Chat.Run(loops)) })
 	background.Go(func() { report(loops, failed, "the live part", n.services.Live.Run(loops)) })
+	background.Go(func() { report(loops, failed, "webhooks", n.services.Webhooks.Run(loops)) })
 	background.Go(func() { report(loops, failed, "presence", n.services.Notifications.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })

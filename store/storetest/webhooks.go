@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -22,13 +23,13 @@ var webhookTests = map[string]func(*world){
 	"Ended":          testEnded,
 }
 
-func newWebhook(id string) chat.Webhook {
-	return chat.Webhook{ID: id, URL: "https://hooks.example/" + id, Events: []chat.EventType{chat.EventMessageCreated},
-		Secrets: []chat.WebhookSecret{{Secret: "whsec_" + id}}, CreatedAt: chat.TimeMs(1000)}
+func newWebhook(id string) webhook.Webhook {
+	return webhook.Webhook{ID: id, URL: "https://hooks.example/" + id, Events: []webhook.EventType{webhook.EventMessageCreated},
+		Secrets: []webhook.Secret{{Secret: "whsec_" + id}}, CreatedAt: chat.TimeMs(1000)}
 }
 
 // hook registers a webhook and tells the partitions.
-func (w *world) hook(id string) chat.Webhook {
+func (w *world) hook(id string) webhook.Webhook {
 	w.Helper()
 	w.ok(w.SwapWebhook(w.ctx, newWebhook(id), false))
 	w.ok(w.SpreadWebhooks(w.ctx))
@@ -38,7 +39,7 @@ func (w *world) hook(id string) chat.Webhook {
 }
 
 // unhook removes it.
-func (w *world) unhook(hook chat.Webhook) {
+func (w *world) unhook(hook webhook.Webhook) {
 	w.Helper()
 	w.ok(w.SwapWebhook(w.ctx, hook, true))
 	w.ok(w.SpreadWebhooks(w.ctx))
@@ -53,7 +54,7 @@ func (w *world) hookTasks() []string {
 	w.ok(err)
 	var found []string
 	for _, i := range infos {
-		var t chat.HookTask
+		var t webhook.DeliveryTask
 		w.ok(json.Unmarshal(i.Payload, &t))
 		found = append(found, i.Kind+" "+t.Webhook+" "+t.ID)
 	}
@@ -61,21 +62,21 @@ func (w *world) hookTasks() []string {
 	return found
 }
 
-func (w *world) untold(group string) chat.Untold {
+func (w *world) untold(group string) webhook.Untold {
 	w.Helper()
 	page, err := w.Untold(w.ctx, group, 100)
 	w.ok(err)
 	return page
 }
 
-func delivery(n int64) chat.HookTask {
-	return chat.HookTask{Webhook: "w", ID: fmt.Sprint("evt_", n), Body: json.RawMessage(`{"type":"message.created"}`)}
+func delivery(n int64) webhook.DeliveryTask {
+	return webhook.DeliveryTask{Webhook: "w", ID: fmt.Sprint("evt_", n), Body: json.RawMessage(`{"type":"message.created"}`)}
 }
 
 // tellOf tells of what a page holds, a delivery for each entry.
-func (w *world) tellOf(group string, page chat.Untold) error {
+func (w *world) tellOf(group string, page webhook.Untold) error {
 	w.Helper()
-	var deliveries []chat.HookTask
+	var deliveries []webhook.DeliveryTask
 	for _, m := range page.Messages {
 		deliveries = append(deliveries, delivery(m.ID))
 	}
@@ -93,7 +94,7 @@ func testSwapWebhook(w *world) {
 
 	w.ok(w.SwapWebhook(w.ctx, newWebhook("a"), false))
 	w.fails(w.SwapWebhook(w.ctx, newWebhook("a"), false), chat.ErrConflict)
-	w.equal(len(w.takeTasks(chat.TaskWebhooks)), 1)
+	w.equal(len(w.takeTasks(webhook.TaskSpread)), 1)
 	got, err := w.Webhook(w.ctx, "a")
 	w.ok(err)
 	want := newWebhook("a")
@@ -101,7 +102,7 @@ func testSwapWebhook(w *world) {
 	w.equal(got, want)
 
 	changed := got
-	changed.DisabledAt, changed.Secrets = &got.CreatedAt, append([]chat.WebhookSecret{{Secret: "whsec_new"}}, got.Secrets...)
+	changed.DisabledAt, changed.Secrets = &got.CreatedAt, append([]webhook.Secret{{Secret: "whsec_new"}}, got.Secrets...)
 	w.ok(w.SwapWebhook(w.ctx, changed, false))
 	w.fails(w.SwapWebhook(w.ctx, changed, false), chat.ErrConflict)
 	w.fails(w.SwapWebhook(w.ctx, got, true), chat.ErrConflict)
@@ -109,10 +110,10 @@ func testSwapWebhook(w *world) {
 	w.ok(w.SwapWebhook(w.ctx, newWebhook("b"), false))
 	list, version, err = w.Webhooks(w.ctx)
 	w.ok(err)
-	slices.SortFunc(list, func(a, b chat.Webhook) int { return int(a.ID[0]) - int(b.ID[0]) })
+	slices.SortFunc(list, func(a, b webhook.Webhook) int { return int(a.ID[0]) - int(b.ID[0]) })
 	want = newWebhook("b")
 	want.Revision = 1
-	w.equal(list, []chat.Webhook{changed, want})
+	w.equal(list, []webhook.Webhook{changed, want})
 	w.equal(version, int64(3))
 
 	w.ok(w.SwapWebhook(w.ctx, changed, true))
@@ -128,15 +129,15 @@ func testSwapWebhook(w *world) {
 func testSpreadWebhooks(w *world) {
 	w.group("g", nil)
 	w.says("g", "alice", 3)
-	w.equal(len(w.takeTasks(chat.TaskEvents)), 0)
+	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
 	w.equal(w.untold("g").Generation, int64(0))
 
 	a := w.hook("a")
-	w.equal(w.untold("g"), chat.Untold{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Told: -1, Messages: []chat.Message{}})
+	w.equal(w.untold("g"), webhook.Untold{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Told: -1, Messages: []chat.Message{}})
 	fifth := w.say("g", "alice", "told")
 	page := w.untold("g")
 	w.equal(ids(page.Messages), []int64{fifth})
-	w.equal(len(w.takeTasks(chat.TaskEvents)), 1)
+	w.equal(len(w.takeTasks(webhook.TaskEvents)), 1)
 
 	b := w.hook("b")
 	w.unhook(a)
@@ -146,7 +147,7 @@ func testSpreadWebhooks(w *world) {
 	w.ok(w.SpreadWebhooks(w.ctx))
 	w.equal(w.untold("g").Generation, int64(0))
 	w.says("g", "alice", 2)
-	w.equal(len(w.takeTasks(chat.TaskEvents)), 0)
+	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
 
 	w.hook("c")
 	page = w.untold("g")
@@ -167,7 +168,7 @@ func testSpreadOlder(w *world) {
 	w.equal(times.Load(), int64(1))
 	w.equal(w.untold("g").Generation, int64(0))
 	w.say("g", "alice", "of no webhook")
-	w.equal(len(w.takeTasks(chat.TaskEvents)), 0)
+	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
 
 	b := newWebhook("b")
 	w.ok(w.SwapWebhook(w.ctx, b, false))
@@ -212,10 +213,10 @@ func testTellEvents(w *world) {
 
 	w.says("g", "alice", 3)
 	page = w.untold("g")
-	w.ok(w.TellEvents(w.ctx, "g", page, 3, []chat.HookTask{delivery(2)})) // not all of a page, not of each entry
+	w.ok(w.TellEvents(w.ctx, "g", page, 3, []webhook.DeliveryTask{delivery(2)})) // not all of a page, not of each entry
 	w.equal(ids(w.untold("g").Messages), []int64{4})
 	w.equal(w.hookTasks(), []string{"hook w evt_1", "hook w evt_2"})
-	w.equal(len(w.takeTasks(chat.TaskEvents)), 1) // one waits, however many entries
+	w.equal(len(w.takeTasks(webhook.TaskEvents)), 1) // one waits, however many entries
 
 	page = w.untold("g")
 	other := page
@@ -248,7 +249,7 @@ func testTellEventsFull(w *world) {
 
 	w.says("g", "alice", 2)
 	page := w.untold("g")
-	w.fails(w.tellOf("g", page), chat.ErrHooksFull)
+	w.fails(w.tellOf("g", page), webhook.ErrFull)
 	w.equal(w.untold("g"), page)
 	w.equal(w.hookTasks(), []string{"hook w evt_1"})
 
@@ -276,7 +277,7 @@ func testTellEventsHold(w *world) {
 func testEnded(w *world) {
 	w.group("before", nil)
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "before"))
-	w.equal(len(w.takeTasks(chat.TaskEnded)), 0)
+	w.equal(len(w.takeTasks(webhook.TaskEnded)), 0)
 
 	w.hook("w")
 	w.group("g", nil)
@@ -284,9 +285,9 @@ func testEnded(w *world) {
 	w.says("g", "alice", 2)
 	epoch := w.info("g", "alice").Epoch
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
-	tasks := w.takeTasks(chat.TaskEnded)
+	tasks := w.takeTasks(webhook.TaskEnded)
 	w.equal(len(tasks), 1)
-	var t chat.EndedTask
+	var t webhook.EndedTask
 	w.ok(json.Unmarshal(tasks[0].Payload, &t))
 	w.equal([]string{t.Group, t.Epoch, t.By}, []string{"g", epoch, "root"})
 	w.equal(len(t.Untold), 2)
@@ -296,5 +297,5 @@ func testEnded(w *world) {
 
 	w.group("last", nil)
 	w.leave("last", "alice") // the last one out
-	w.equal(len(w.takeTasks(chat.TaskEnded)), 1)
+	w.equal(len(w.takeTasks(webhook.TaskEnded)), 1)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
@@ -274,7 +275,7 @@ type DirectDraft = wire.DirectDraft
 type Durability = chat.Durability
 
 // EventType defines model for EventType.
-type EventType = chat.EventType
+type EventType = webhook.EventType
 
 // Group defines model for Group.
 type Group = chat.Group
@@ -769,7 +770,7 @@ type Unread = chat.UnreadCounts
 type Visibility = chat.Visibility
 
 // Webhook defines model for Webhook.
-type Webhook = chat.WebhookView
+type Webhook = webhook.View
 
 // WebhookDraft defines model for WebhookDraft.
 type WebhookDraft struct {

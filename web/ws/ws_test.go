@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/web/auth"
@@ -76,7 +77,7 @@ func startWS(t testing.TB, opt ws.SessionOptions) *wsNode {
 	wg.Go(func() { _ = service.Run(ctx) })
 	wg.Go(func() { _ = readers.Run(ctx) })
 	wg.Go(func() { _ = notifications.Run(ctx) })
-	services := ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st), Notifications: notifications}
+	services := ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st, webhook.New(service, st, nil)), Notifications: notifications}
 	sessions := ws.NewSessions(services, verifyTest, opt)
 	server := httptest.NewServer(sessions)
 	t.Cleanup(func() {

@@ -1,4 +1,4 @@
-package chat
+package webhook
 
 import (
 	"context"
@@ -26,18 +26,18 @@ type Outcome struct {
 	Cause   string        // for operators; holds nothing of what was sent or answered, nor the address
 }
 
-// HookCall is one attempt to call an address as Standard Webhooks says. ID is the same for every attempt; the time
+// Call is one attempt to call an address as Standard Webhooks says. ID is the same for every attempt; the time
 // that is signed is the time of the attempt.
-type HookCall struct {
+type Call struct {
 	URL     string
 	ID      string
 	Body    []byte
 	Secrets []string // each signs: two while an old one is being replaced
 }
 
-// HookSender calls addresses outside. It never waits longer than a single request may take.
-type HookSender interface {
-	Webhook(ctx context.Context, call HookCall) Outcome
+// Sender calls addresses outside. It never waits longer than a single request may take.
+type Sender interface {
+	Webhook(ctx context.Context, call Call) Outcome
 	// CheckURL refuses an address that may not be called. The error is for whoever wrote it.
 	CheckURL(url string) error
 }

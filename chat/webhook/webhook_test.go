@@ -1,4 +1,4 @@
-package chat_test
+package webhook_test
 
 import (
 	"context"
@@ -19,53 +19,27 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/deliver"
+	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/queue"
 )
 
-// hookBench is a service with its tasks and a sender that may reach this host.
-type hookBench struct {
-	*bench
+// bench is a service with its tasks and a sender that may reach this host.
+type bench struct {
+	*chattest.Bench
+	*webhook.Service
 }
 
-func newHookBench(t *testing.T) *hookBench {
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := chattest.New(t, func(o *chat.Options) { o.Now = func() int64 { return time.Now().UnixMilli() } })
 	sender := deliver.New(deliver.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(sender.Close)
-	b := &hookBench{newBench(t, func(o *chat.Options) {
-		o.Sender = sender
-		o.Now = func() int64 { return time.Now().UnixMilli() }
-	})}
-	b.work()
-	return b
-}
-
-// work runs the domain's tasks until the test ends.
-func (b *hookBench) work() {
-	tasks, err := queue.New(queue.Options{Client: b.stores.Client(), Prefix: b.stores.Prefix(), Partitions: b.stores.Partitions(),
-		Queues: []queue.Served{{Name: chat.QueueCore, Workers: 4}, {Name: chat.QueueEgress, Workers: 8}}})
-	b.must(err)
-	for name, kind := range b.Handlers() {
-		tasks.HandlePolicy(name, queue.Policy{AttemptsMax: kind.AttemptsMax, Timeout: kind.Timeout}, func(ctx context.Context, t queue.Task) error {
-			err := kind.Run(ctx, chat.TaskRun{ID: t.ID, Attempt: t.Attempt, Failed: t.Attempts, Payload: t.Payload, Enqueued: t.Enqueued})
-			var later *chat.Postponed
-			switch {
-			case errors.As(err, &later) && later.Cause == nil:
-				return queue.Snooze(later.After)
-			case errors.As(err, &later):
-				return queue.RetryAfter(later.After, later.Cause)
-			case chat.CodeOf(err) == chat.CodeInvalid:
-				return queue.Bury(err)
-			}
-			return err
-		})
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = tasks.Run(ctx)
-	}()
-	b.t.Cleanup(func() { stop(); <-done })
+	webhooks := webhook.New(b.Service, b.Store, sender)
+	chattest.Work(t, b.Store, b.Service, webhooks)
+	return &bench{b, webhooks}
 }
 
 // heard is what a receiver got.
@@ -161,38 +135,38 @@ func types(got []heard) []string {
 	return all
 }
 
-func (b *hookBench) hook(url string, events ...chat.EventType) chat.WebhookView {
-	b.t.Helper()
-	w, err := b.CreateWebhook(b.ctx, operator("root"), chat.WebhookDraft{URL: url, Events: events})
-	b.must(err)
+func (b *bench) hook(url string, events ...webhook.EventType) webhook.View {
+	b.T.Helper()
+	w, err := b.Create(b.Ctx, chattest.Operator("root"), webhook.Draft{URL: url, Events: events})
+	b.Must(err)
 	return w
 }
 
 func TestWebhookEvents(t *testing.T) {
-	b := newHookBench(t)
-	b.group(chat.GroupDraft{ID: "before"}, "alice")
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "before"}, "alice")
 	all, some := newReceiver(t, nil), newReceiver(t, nil)
 	hook := b.hook(all.URL+"/all?key=1", nil...)
-	b.hook(some.URL, chat.EventMessageCreated, chat.EventGroupDeleted)
+	b.hook(some.URL, webhook.EventMessageCreated, webhook.EventGroupDeleted)
 
-	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	m := b.say("alice", "g", `hello <b>"you"</b> & all`)
-	_, err := b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Reaction, Target: m.ID, Emoji: "x"}, "")
-	b.must(err)
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Body: ptr("bye")}, "")
-	b.must(err)
-	_, _, err = b.PutMember(b.ctx, as("alice"), "g", "cid", "")
-	b.must(err)
-	b.must(b.RemoveMember(b.ctx, as("cid"), "g", "cid"))
-	b.must(b.RemoveMember(b.ctx, as("alice"), "g", "bob"))
-	n := b.say("alice", "g", "two")
-	_, err = b.Send(b.ctx, as("alice"), "g", chat.Content{Kind: chat.Delete, Target: n.ID}, "")
-	b.must(err)
-	b.must(b.DeleteGroup(b.ctx, as("alice"), "g"))
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	m := b.Say("alice", "g", `hello <b>"you"</b> & all`)
+	_, err := b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Kind: chat.Reaction, Target: m.ID, Emoji: "x"}, "")
+	b.Must(err)
+	_, err = b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Body: new("bye")}, "")
+	b.Must(err)
+	_, _, err = b.PutMember(b.Ctx, chattest.As("alice"), "g", "cid", "")
+	b.Must(err)
+	b.Must(b.RemoveMember(b.Ctx, chattest.As("cid"), "g", "cid"))
+	b.Must(b.RemoveMember(b.Ctx, chattest.As("alice"), "g", "bob"))
+	n := b.Say("alice", "g", "two")
+	_, err = b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Kind: chat.Delete, Target: n.ID}, "")
+	b.Must(err)
+	b.Must(b.DeleteGroup(b.Ctx, chattest.As("alice"), "g"))
 
 	want := []string{"group.created", "group.deleted", "member.joined", "member.joined", "member.left", "member.left", "message.created",
 		"message.created", "message.deleted", "message.edited"}
-	got := all.waitFor(b.ctx, len(want))
+	got := all.waitFor(b.Ctx, len(want))
 	if !slices.Equal(types(got), want) {
 		t.Errorf("got %q, want %q", types(got), want)
 	}
@@ -209,7 +183,7 @@ func TestWebhookEvents(t *testing.T) {
 			t.Errorf("%s at %s: got %v", h.Type, h.At, h.Data)
 		}
 	}
-	two := some.waitFor(b.ctx, 3)
+	two := some.waitFor(b.Ctx, 3)
 	if got := types(two); !slices.Equal(got, []string{"group.deleted", "message.created", "message.created"}) {
 		t.Errorf("got %q", got)
 	}
@@ -221,36 +195,36 @@ func TestWebhookEvents(t *testing.T) {
 }
 
 func TestWebhookRegistry(t *testing.T) {
-	b := newHookBench(t)
-	ctx, root := b.ctx, operator("root")
-	for name, draft := range map[string]chat.WebhookDraft{
+	b := newBench(t)
+	ctx, root := b.Ctx, chattest.Operator("root")
+	for name, draft := range map[string]webhook.Draft{
 		"no url": {}, "private": {URL: "https://10.0.0.1/"}, "scheme": {URL: "ftp://hooks.example/"}, "user": {URL: "https://a:b@hooks.example/"},
-		"long": {URL: "https://hooks.example/" + strings.Repeat("a", 2048)}, "event": {URL: "https://hooks.example/", Events: []chat.EventType{"nope"}},
+		"long": {URL: "https://hooks.example/" + strings.Repeat("a", 2048)}, "event": {URL: "https://hooks.example/", Events: []webhook.EventType{"nope"}},
 		"key": {URL: "https://hooks.example/", Key: "a\nb"},
 	} {
-		_, err := b.CreateWebhook(ctx, root, draft)
-		b.refused(name, err, chat.CodeInvalid)
+		_, err := b.Create(ctx, root, draft)
+		b.Refused(name, err, chat.CodeInvalid)
 	}
-	draft := chat.WebhookDraft{URL: "https://hooks.example/", Key: "k", Events: []chat.EventType{"schedule.failed", "schedule.failed"}}
-	made, err := b.CreateWebhook(ctx, root, draft)
-	b.must(err)
-	again, err := b.CreateWebhook(ctx, root, draft)
-	b.must(err)
+	draft := webhook.Draft{URL: "https://hooks.example/", Key: "k", Events: []webhook.EventType{"schedule.failed", "schedule.failed"}}
+	made, err := b.Create(ctx, root, draft)
+	b.Must(err)
+	again, err := b.Create(ctx, root, draft)
+	b.Must(err)
 	if made.ID != again.ID || made.Secret != again.Secret || len(made.Events) != 1 || !strings.HasPrefix(made.Secret, "whsec_") {
 		t.Errorf("got %+v, again %+v", made, again)
 	}
 	for range 4 {
-		_, err := b.CreateWebhook(ctx, root, chat.WebhookDraft{URL: "https://hooks.example/"})
-		b.must(err)
+		_, err := b.Create(ctx, root, webhook.Draft{URL: "https://hooks.example/"})
+		b.Must(err)
 	}
 	var seen []string
 	for after := ""; ; {
-		page, err := b.Webhooks(ctx, root, 2, after)
-		b.must(err)
+		page, err := b.List(ctx, root, 2, after)
+		b.Must(err)
 		for _, w := range page.Items {
 			seen = append(seen, w.ID)
-			one, err := b.Webhook(ctx, root, w.ID)
-			b.must(err)
+			one, err := b.Get(ctx, root, w.ID)
+			b.Must(err)
 			if w.Secret != "" || one.Secret != "" {
 				t.Error("a secret is shown")
 			}
@@ -262,38 +236,38 @@ func TestWebhookRegistry(t *testing.T) {
 	if len(seen) != 5 || len(slices.Compact(slices.Sorted(slices.Values(seen)))) != 5 {
 		t.Errorf("listed %q", seen)
 	}
-	_, err = b.Webhooks(ctx, root, 2, "nonsense")
-	b.refused("cursor", err, chat.CodeInvalid)
+	_, err = b.List(ctx, root, 2, "nonsense")
+	b.Refused("cursor", err, chat.CodeInvalid)
 
-	b.must(b.DropWebhook(ctx, root, made.ID))
-	b.refused("again", b.DropWebhook(ctx, root, made.ID), chat.CodeNotFound)
-	for _, by := range []chat.Caller{as("alice")} {
-		_, err := b.CreateWebhook(ctx, by, draft)
-		b.refused("create", err, chat.CodeForbidden)
-		_, err = b.Webhooks(ctx, by, 0, "")
-		b.refused("list", err, chat.CodeForbidden)
-		_, err = b.Webhook(ctx, by, seen[1])
-		b.refused("get", err, chat.CodeForbidden)
-		_, err = b.RotateWebhook(ctx, by, seen[1])
-		b.refused("rotate", err, chat.CodeForbidden)
-		b.refused("drop", b.DropWebhook(ctx, by, seen[1]), chat.CodeForbidden)
+	b.Must(b.Drop(ctx, root, made.ID))
+	b.Refused("again", b.Drop(ctx, root, made.ID), chat.CodeNotFound)
+	for _, by := range []chat.Caller{chattest.As("alice")} {
+		_, err := b.Create(ctx, by, draft)
+		b.Refused("create", err, chat.CodeForbidden)
+		_, err = b.List(ctx, by, 0, "")
+		b.Refused("list", err, chat.CodeForbidden)
+		_, err = b.Get(ctx, by, seen[1])
+		b.Refused("get", err, chat.CodeForbidden)
+		_, err = b.Rotate(ctx, by, seen[1])
+		b.Refused("rotate", err, chat.CodeForbidden)
+		b.Refused("drop", b.Drop(ctx, by, seen[1]), chat.CodeForbidden)
 	}
 }
 
 func TestWebhookRotation(t *testing.T) {
-	b := newHookBench(t)
+	b := newBench(t)
 	r := newReceiver(t, nil)
 	hook := b.hook(r.URL)
-	b.group(chat.GroupDraft{ID: "g"}, "alice")
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	secrets := []string{hook.Secret}
 	for range 2 {
-		w, err := b.RotateWebhook(b.ctx, operator("root"), hook.ID)
-		b.must(err)
+		w, err := b.Rotate(b.Ctx, chattest.Operator("root"), hook.ID)
+		b.Must(err)
 		secrets = append(secrets, w.Secret)
 	}
-	r.waitFor(b.ctx, 1)
-	b.say("alice", "g", "hi")
-	last := r.waitFor(b.ctx, 2)[1]
+	r.waitFor(b.Ctx, 1)
+	b.Say("alice", "g", "hi")
+	last := r.waitFor(b.Ctx, 2)[1]
 	for i, secret := range secrets {
 		if err := last.verifies(secret); err != nil {
 			t.Errorf("secret %d: %v", i, err)
@@ -306,7 +280,7 @@ func TestWebhookRotation(t *testing.T) {
 
 // TestWebhookGone: 410 disables a webhook, and what waits for it is not delivered any longer; 404 does not.
 func TestWebhookGone(t *testing.T) {
-	b := newHookBench(t)
+	b := newBench(t)
 	var calls atomic.Int64
 	gone := newReceiver(t, func(heard) int {
 		if calls.Add(1) == 1 {
@@ -315,50 +289,50 @@ func TestWebhookGone(t *testing.T) {
 		return http.StatusGone
 	})
 	hook := b.hook(gone.URL)
-	b.group(chat.GroupDraft{ID: "g"}, "alice")
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	waiting := b.delayedDelivery()
 	lost := newReceiver(t, func(heard) int { return http.StatusNotFound })
 	other := b.hook(lost.URL)
-	b.say("alice", "g", "hi")
-	lost.waitFor(b.ctx, 1)
+	b.Say("alice", "g", "hi")
+	lost.waitFor(b.Ctx, 1)
 	b.eventually("the webhook is disabled", func() bool {
-		w, err := b.Webhook(b.ctx, operator("root"), hook.ID)
-		b.must(err)
+		w, err := b.Get(b.Ctx, chattest.Operator("root"), hook.ID)
+		b.Must(err)
 		return w.DisabledAt != nil
 	})
-	b.say("alice", "g", "after the end")
-	lost.waitFor(b.ctx, 2)
+	b.Say("alice", "g", "after the end")
+	lost.waitFor(b.Ctx, 2)
 	tasks := b.deliveries()
-	b.must(tasks.Retry(b.ctx, waiting.ID))
+	b.Must(tasks.Retry(b.Ctx, waiting.ID))
 	b.eventually("what waited is done with", func() bool {
-		_, err := tasks.Get(b.ctx, waiting.ID)
+		_, err := tasks.Get(b.Ctx, waiting.ID)
 		return errors.Is(err, queue.ErrNotFound)
 	})
-	if got, want := types(gone.waitFor(b.ctx, 2)), []string{"group.created", "message.created"}; !slices.Equal(got, want) {
+	if got, want := types(gone.waitFor(b.Ctx, 2)), []string{"group.created", "message.created"}; !slices.Equal(got, want) {
 		t.Errorf("the disabled webhook got %q, want %q alone: one attempt that failed, and the one that it ended", got, want)
 	}
-	w, err := b.Webhook(b.ctx, operator("root"), other.ID)
-	b.must(err)
+	w, err := b.Get(b.Ctx, chattest.Operator("root"), other.ID)
+	b.Must(err)
 	if w.DisabledAt != nil {
 		t.Error("404 disabled a webhook")
 	}
 }
 
 // deliveries is the queue that deliveries wait in.
-func (b *hookBench) deliveries() *queue.Client {
-	b.t.Helper()
-	tasks, err := queue.NewClient(queue.Options{Client: b.stores.Client(), Queue: chat.QueueEgress})
-	b.must(err)
+func (b *bench) deliveries() *queue.Client {
+	b.T.Helper()
+	tasks, err := queue.NewClient(queue.Options{Client: b.Store.Client(), Queue: chat.QueueEgress})
+	b.Must(err)
 	return tasks
 }
 
 // delayedDelivery waits until exactly one delivery waits for its next attempt.
-func (b *hookBench) delayedDelivery() (waiting queue.Info) {
-	b.t.Helper()
+func (b *bench) delayedDelivery() (waiting queue.Info) {
+	b.T.Helper()
 	tasks := b.deliveries()
 	b.eventually("the delivery waits", func() bool {
-		infos, _, err := tasks.List(b.ctx, queue.ListQuery{State: queue.Delayed})
-		b.must(err)
+		infos, _, err := tasks.List(b.Ctx, queue.ListQuery{State: queue.Delayed})
+		b.Must(err)
 		if len(infos) == 1 {
 			waiting = infos[0]
 		}
@@ -368,22 +342,22 @@ func (b *hookBench) delayedDelivery() (waiting queue.Info) {
 }
 
 // eventually looks until a thing is so.
-func (b *hookBench) eventually(what string, so func() bool) {
-	b.t.Helper()
+func (b *bench) eventually(what string, so func() bool) {
+	b.T.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !so() {
 		select {
 		case <-tick.C:
-		case <-b.ctx.Done():
-			b.t.Fatalf("waited for: %s", what)
+		case <-b.Ctx.Done():
+			b.T.Fatalf("waited for: %s", what)
 		}
 	}
 }
 
 // TestWebhookRetry: an attempt that failed comes again with the same id and body, and the time of the attempt.
 func TestWebhookRetry(t *testing.T) {
-	b := newHookBench(t)
+	b := newBench(t)
 	var calls atomic.Int64
 	r := newReceiver(t, func(heard) int {
 		if calls.Add(1) == 1 {
@@ -392,15 +366,15 @@ func TestWebhookRetry(t *testing.T) {
 		return http.StatusOK
 	})
 	hook := b.hook(r.URL)
-	b.group(chat.GroupDraft{ID: "g"}, "alice")
-	first := r.waitFor(b.ctx, 1)[0]
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
+	first := r.waitFor(b.Ctx, 1)[0]
 	tasks, waiting := b.deliveries(), b.delayedDelivery()
 	if pause := time.Until(waiting.Due); pause < 3*time.Second || pause > 6*time.Second || waiting.Attempts != 1 {
 		t.Errorf("comes again in %s after %d attempts, want about 5 s after 1", pause, waiting.Attempts)
 	}
 	b.eventually("another second", func() bool { return fmt.Sprint(time.Now().Unix()) != first.Timestamp })
-	b.must(tasks.Retry(b.ctx, waiting.ID))
-	second := r.waitFor(b.ctx, 2)[1]
+	b.Must(tasks.Retry(b.Ctx, waiting.ID))
+	second := r.waitFor(b.Ctx, 2)[1]
 	if second.ID != first.ID || string(second.body) != string(first.body) || second.Timestamp == first.Timestamp {
 		t.Errorf("got %s at %s, then %s at %s", first.ID, first.Timestamp, second.ID, second.Timestamp)
 	}
@@ -411,7 +385,7 @@ func TestWebhookRetry(t *testing.T) {
 
 // TestOneWebhookThatHangs: the others get everything while it hangs.
 func TestOneWebhookThatHangs(t *testing.T) {
-	b := newHookBench(t)
+	b := newBench(t)
 	release := make(chan struct{})
 	var under, most atomic.Int64
 	hangs := newReceiver(t, func(heard) int {
@@ -425,15 +399,15 @@ func TestOneWebhookThatHangs(t *testing.T) {
 	for _, r := range others {
 		b.hook(r.URL)
 	}
-	b.group(chat.GroupDraft{ID: "g"}, "alice")
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	const messages = 100
 	began := time.Now()
 	for i := range messages {
-		b.say("alice", "g", fmt.Sprint(i))
+		b.Say("alice", "g", fmt.Sprint(i))
 	}
 	for _, r := range others {
 		ids, names := map[string]bool{}, map[any]bool{}
-		for _, h := range r.waitFor(b.ctx, messages+1) {
+		for _, h := range r.waitFor(b.Ctx, messages+1) {
 			if h.Type == "message.created" {
 				ids[h.ID], names[h.Data["id"]] = true, true
 			}
@@ -453,24 +427,22 @@ func TestOneWebhookThatHangs(t *testing.T) {
 // as much as the store takes in a few ms: each is a step of its own, however few deliveries that is.
 func TestEventsComeInBoundedSteps(t *testing.T) {
 	const hooks, messages = 40, 10
-	l := startLive(t, nil)
+	redis := redistest.Start(t)
+	b := chattest.Open(t, redis.URL())
+	webhooks := webhook.New(b.Service, b.Store, nil)
 	for i := range hooks {
-		if _, err := l.CreateWebhook(t.Context(), operator("root"), chat.WebhookDraft{URL: fmt.Sprint("https://hooks.example/", i)}); err != nil {
+		if _, err := webhooks.Create(t.Context(), chattest.Operator("root"), webhook.Draft{URL: fmt.Sprint("https://hooks.example/", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.group(t, "g", "alice")
-	g, err := l.Group(t.Context(), as("alice"), "g")
-	if err != nil {
-		t.Fatal(err)
-	}
-	long := chat.Content{Body: ptr(strings.Repeat("x", 16<<10)), Data: []byte(`"` + strings.Repeat("x", 16<<10-2) + `"`)}
+	g := b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
+	long := chat.Content{Body: new(strings.Repeat("x", 16<<10)), Data: []byte(`"` + strings.Repeat("x", 16<<10-2) + `"`)}
 	for range messages {
-		if _, err := l.Send(t.Context(), as("alice"), "g", long, ""); err != nil {
+		if _, err := b.Send(t.Context(), chattest.As("alice"), "g", long, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	egress, err := queue.NewClient(queue.Options{Client: l.store.Client(), Queue: chat.QueueEgress})
+	egress, err := queue.NewClient(queue.Options{Client: b.Store.Client(), Queue: chat.QueueEgress})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -482,13 +454,19 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 		}
 		return stats.Ready[queue.Normal]
 	}
-	calls := l.redis.Calls()["evalsha"]
+	calls := redis.Calls()["evalsha"]
 	steps := func() int64 {
 		before := calls
-		calls = l.redis.Calls()["evalsha"]
+		calls = redis.Calls()["evalsha"]
 		return calls - before
 	}
-	l.runTask(t, chat.TaskEvents, chat.GroupTask{Group: "g", Epoch: g.Epoch})
+	runTask := func(kind string, payload any) {
+		t.Helper()
+		raw, err := json.Marshal(payload)
+		b.Must(err)
+		b.Must(webhooks.Handlers()[kind].Run(t.Context(), chat.TaskRun{Payload: raw}))
+	}
+	runTask(webhook.TaskEvents, chat.GroupTask{Group: "g", Epoch: g.Epoch})
 	if n := waiting(); n != (messages+1)*hooks {
 		t.Errorf("%d deliveries wait, want one of each of %d entries for each of %d webhooks", n, messages+1, hooks)
 	}
@@ -497,14 +475,14 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 	}
 	// What was not told of when the group ends is told of then, in as small steps.
 	for range messages {
-		if _, err := l.Send(t.Context(), as("alice"), "g", long, ""); err != nil {
+		if _, err := b.Send(t.Context(), chattest.As("alice"), "g", long, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.DeleteGroup(t.Context(), as("alice"), "g"); err != nil {
+	if err := b.DeleteGroup(t.Context(), chattest.As("alice"), "g"); err != nil {
 		t.Fatal(err)
 	}
-	core, err := queue.NewClient(queue.Options{Client: l.store.Client(), Queue: chat.QueueCore})
+	core, err := queue.NewClient(queue.Options{Client: b.Store.Client(), Queue: chat.QueueCore})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -513,7 +491,7 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps()
-	if err := l.Handlers()[chat.TaskEnded].Run(t.Context(), chat.TaskRun{Payload: ended.Payload}); err != nil {
+	if err := webhooks.Handlers()[webhook.TaskEnded].Run(t.Context(), chat.TaskRun{Payload: ended.Payload}); err != nil {
 		t.Fatal(err)
 	}
 	if n := waiting(); n != (2*messages+2)*hooks {
@@ -522,4 +500,8 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 	if n := steps(); n < messages {
 		t.Errorf("they were made in %d steps, want %d at least", n, messages)
 	}
+}
+
+func TestTasksRefuseGarbage(t *testing.T) {
+	chattest.RefuseGarbage(t, newBench(t).Handlers())
 }

@@ -1,0 +1,307 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Kinds of the tasks of webhooks.
+const (
+	TaskEvents  = "events" // GroupTask: a group has entries that webhooks were not told of
+	TaskEnded   = "ended"  // EndedTask: a group was deleted
+	TaskDeliver = "hook"   // DeliveryTask: one delivery
+)
+
+// A delivery that failed is tried again after these pauses; then it is a dead letter (Standard Webhooks, "Deliverability
+// and reliability").
+var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+	14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+
+// Bounds of telling.
+const (
+	callTimeout   = 30 * time.Second
+	ageMax        = 4 * 24 * time.Hour // longer than all pauses: what was never tried because its endpoint is away ends too
+	untoldPage    = 100                // entries of one step
+	deliveriesMax = 500                // deliveries of one step, and their size: unless a single entry makes more
+	deliveryBytes = 1 << 20            // the store takes about 4 ms for so much
+	toldSteps     = 20                 // steps of one run: then other groups have their turn
+	fullPause     = time.Second        // while too many deliveries wait
+	listKept      = 10 * time.Second   // how long a node goes on with the list of webhooks that it read, if it did not change
+)
+
+// ErrFull tells that as many deliveries wait as may.
+var ErrFull = &chat.Error{Code: chat.CodeUnavailable, Message: "as many deliveries wait as may"}
+
+// Untold are the oldest entries of a group that webhooks were not told of.
+type Untold struct {
+	Epoch      string
+	Generation int64 // which time in the life of the store that there are webhooks; 0: there are none
+	Version    int64 // of the list of webhooks
+	Told       int64 // up to which entry they were told
+	Messages   []chat.Message
+}
+
+// DeliveryTask is the delivery of one event to one webhook.
+type DeliveryTask struct {
+	Webhook string          `json:"webhook"`
+	ID      string          `json:"id"` // of what is delivered: the same for every attempt
+	Body    json.RawMessage `json:"body"`
+}
+
+// EndedTask tells that a group was deleted, and of the entries that nobody was told of before.
+type EndedTask struct {
+	Group  string            `json:"group"`
+	Epoch  string            `json:"epoch"`
+	By     string            `json:"by"`
+	AtMs   int64             `json:"at_ms"`
+	Untold []json.RawMessage `json:"untold"`
+}
+
+// Event is something that webhooks are told of. Key tells it from all others.
+type Event struct {
+	Type EventType
+	Key  string
+	At   chat.Time
+	Data any
+}
+
+// knownList is what a node last read of the webhooks.
+type knownList struct {
+	mu      sync.Mutex
+	version int64
+	at      time.Time
+	hooks   []Webhook
+}
+
+// deliveryKind is the kind of deliveries: outside, so it has a queue, a bound and attempts of its own.
+func (s *Service) deliveryKind() chat.TaskKind {
+	kind := chat.HandleRun(s.deliver)
+	kind.Queue, kind.Timeout, kind.AttemptsMax = chat.QueueEgress, callTimeout, len(pauses)+1
+	return kind
+}
+
+// publishEntries makes the deliveries of the entries of a group that webhooks were not told of yet.
+func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
+	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
+		return err
+	}
+	for range toldSteps {
+		page, err := s.store.Untold(ctx, t.Group, untoldPage)
+		if errors.Is(err, chat.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if page.Epoch != t.Epoch || page.Generation == 0 || len(page.Messages) == 0 {
+			return nil
+		}
+		if first := page.Messages[0].ID; first > page.Told+1 {
+			s.opt.Log.ErrorContext(ctx, "messages were trimmed before webhooks were told of them", "group", t.Group,
+				"from", page.Told+1, "to", first-1)
+		}
+		hooks, err := s.listAt(ctx, page.Version)
+		if err != nil {
+			return err
+		}
+		deliveries, to, err := deliveriesOf(page, hooks)
+		if err != nil {
+			return fmt.Errorf("group %s: %w", t.Group, err)
+		}
+		err = s.store.TellEvents(ctx, t.Group, page, to, deliveries)
+		switch {
+		case errors.Is(err, chat.ErrNotFound):
+			return nil
+		case err == error(ErrFull): //nolint:errorlint // errors.Is would take every unavailable for it
+			return chat.Postpone(fullPause, nil)
+		case err != nil && !errors.Is(err, chat.ErrConflict): // a conflict: another run was faster, and there may be more
+			return err
+		}
+	}
+	return chat.Postpone(0, nil)
+}
+
+// listAt is the list of webhooks at a version, or a later one.
+func (s *Service) listAt(ctx context.Context, version int64) ([]Webhook, error) {
+	l := &s.known
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.version == version && time.Since(l.at) < listKept {
+		return l.hooks, nil
+	}
+	hooks, now, err := s.store.Webhooks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.hooks, l.version, l.at = hooks, now, time.Now()
+	return hooks, nil
+}
+
+// deliveriesOf makes the deliveries of the first entries of a page, up to the entry that is returned.
+func deliveriesOf(page Untold, hooks []Webhook) (deliveries []DeliveryTask, to int64, err error) {
+	bytes := 0
+	for _, m := range page.Messages {
+		var e chat.Entry
+		if err := json.Unmarshal(m.JSON, &e); err != nil {
+			return nil, 0, fmt.Errorf("message %d of an event: %w", m.ID, err)
+		}
+		var more []DeliveryTask
+		if what := eventOf(e); what != "" {
+			event := Event{Type: what, Key: fmt.Sprintf("%s %d", page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON)}
+			more = event.deliveries(hooks)
+		}
+		if len(more) > 0 {
+			bytes += len(more) * len(more[0].Body) // all have the same
+		}
+		if len(deliveries) > 0 && (len(deliveries)+len(more) > deliveriesMax || bytes > deliveryBytes) {
+			break
+		}
+		deliveries, to = append(deliveries, more...), m.ID
+	}
+	return deliveries, to, nil
+}
+
+// eventOf names the event of an entry; empty: none.
+func eventOf(e chat.Entry) EventType {
+	switch e.Kind {
+	case chat.Text, chat.Data:
+		return EventMessageCreated
+	case chat.Edit:
+		return EventMessageEdited
+	case chat.Delete:
+		return EventMessageDeleted
+	case chat.Reaction:
+	case chat.Notice:
+		switch e.Notice {
+		case chat.NoticeCreated:
+			return EventGroupCreated
+		case chat.NoticeJoined:
+			return EventMemberJoined
+		case chat.NoticeLeft, chat.NoticeRemoved:
+			return EventMemberLeft
+		}
+	}
+	return ""
+}
+
+// deliveries makes one for each webhook that wants to know.
+func (e Event) deliveries(hooks []Webhook) []DeliveryTask {
+	var tasks []DeliveryTask
+	var body []byte
+	for _, w := range hooks {
+		if !w.wants(e.Type) {
+			continue
+		}
+		if body == nil {
+			body = chat.Encode(struct {
+				Type      EventType `json:"type"`
+				Timestamp chat.Time `json:"timestamp"`
+				Data      any       `json:"data"`
+			}{e.Type, e.At, e.Data})
+		}
+		id := "evt_" + chat.Hash([]byte(w.ID), []byte(e.Type), []byte(e.Key))
+		tasks = append(tasks, DeliveryTask{Webhook: w.ID, ID: id, Body: body})
+	}
+	return tasks
+}
+
+// Publish makes the deliveries of events that are in no log; subject is the group or user they are about. Repeating it
+// while the deliveries wait does no harm, and later their ids are still the same.
+func (s *Service) Publish(ctx context.Context, subject string, events ...Event) error {
+	hooks, _, err := s.store.Webhooks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		var tasks []chat.NewTask
+		for _, t := range e.deliveries(hooks) {
+			tasks = append(tasks, chat.NewTask{Queue: chat.QueueEgress, Kind: TaskDeliver, Subject: subject, Key: t.ID, Payload: t, Priority: chat.PriorityNormal})
+		}
+		if err := s.store.Enqueue(ctx, tasks...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishEnded tells of the last entries of a deleted group, and of its end.
+func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
+	if err := chat.CheckTask(t.Group, t.Epoch, t.By); err != nil {
+		return err
+	}
+	var events []Event
+	for _, raw := range t.Untold {
+		var e chat.Entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("a message of the deleted group %s: %w", t.Group, err)
+		}
+		if what := eventOf(e); what != "" {
+			events = append(events, Event{Type: what, Key: fmt.Sprintf("%s %d", t.Epoch, e.ID), At: e.SentAt, Data: raw})
+		}
+	}
+	at := chat.TimeMs(t.AtMs)
+	events = append(events, Event{Type: EventGroupDeleted, Key: t.Epoch, At: at, Data: struct {
+		Group     string    `json:"group"`
+		From      string    `json:"from"`
+		DeletedAt chat.Time `json:"deleted_at"`
+	}{t.Group, t.By, at}})
+	return s.Publish(ctx, t.Group, events...)
+}
+
+// deliver makes one attempt of a delivery. What was removed or disabled meanwhile gets nothing.
+func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun) error {
+	if !chat.ValidID(t.Webhook) || t.ID == "" {
+		return chat.Invalid("a task names no valid webhook")
+	}
+	if s.sender == nil {
+		return chat.Errorf(chat.CodeUnavailable, "this node does not make deliveries")
+	}
+	w, err := s.store.Webhook(ctx, t.Webhook)
+	if errors.Is(err, chat.ErrNotFound) || err == nil && w.DisabledAt != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	out := s.sender.Webhook(ctx, Call{URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
+	switch {
+	case out.Verdict == Delivered:
+		return nil
+	case out.Verdict == Gone && out.Status == 410:
+		return s.disable(ctx, w, out)
+	case out.Verdict == Busy && time.Since(run.Enqueued) > ageMax:
+		return chat.Invalid("its endpoint was away for %s", ageMax)
+	case out.Verdict == Busy:
+		return chat.Postpone(out.After, nil)
+	case ctx.Err() != nil:
+		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint
+	}
+	s.opt.Log.DebugContext(ctx, "a webhook was not delivered", "webhook", w.ID, "id", t.ID, "cause", out.Cause)
+	return chat.Postpone(max(out.After, pauseAfter(run.Failed)), chat.Errorf(chat.CodeUnavailable, "%s", out.Cause))
+}
+
+// disable ends a webhook whose endpoint says that it is gone.
+func (s *Service) disable(ctx context.Context, w Webhook, out Outcome) error {
+	now := chat.TimeMs(s.opt.Now())
+	w.DisabledAt = &now
+	err := s.store.SwapWebhook(ctx, w, false)
+	if err != nil {
+		return err // changed meanwhile: the next attempt looks again
+	}
+	s.opt.Log.WarnContext(ctx, "a webhook was disabled: its endpoint says that it is gone", "webhook", w.ID, "status", out.Status)
+	return s.store.SpreadWebhooks(ctx)
+}
+
+// pauseAfter is how long to wait after a number of failures before this one, up to a tenth longer so that what failed
+// together does not come back together.
+func pauseAfter(failed int) time.Duration {
+	pause := pauses[min(failed, len(pauses)-1)]
+	return pause + rand.N(pause/10)
+}

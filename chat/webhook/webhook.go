@@ -1,0 +1,272 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// EventType names what an application is told of.
+type EventType string
+
+// The events.
+const (
+	EventMessageCreated EventType = "message.created"
+	EventMessageEdited  EventType = "message.edited"
+	EventMessageDeleted EventType = "message.deleted"
+	EventMemberJoined   EventType = "member.joined"
+	EventMemberLeft     EventType = "member.left"
+	EventGroupCreated   EventType = "group.created"
+	EventGroupDeleted   EventType = "group.deleted"
+	EventScheduleFailed EventType = "schedule.failed"
+)
+
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMemberJoined, EventMemberLeft,
+	EventGroupCreated, EventGroupDeleted, EventScheduleFailed}
+
+// Bounds of webhooks.
+const (
+	secretsMax    = 4              // that sign: the newest, and those it replaced within a day
+	secretOverlap = 24 * time.Hour // how long a secret signs on that was replaced
+	swapTries     = 4              // of a change that meets another one
+)
+
+// TaskSpread tells the partitions that the list of webhooks changed, where the change could not do it by itself.
+const TaskSpread = "webhooks" // SpreadTask
+
+// SpreadTask names the version of the list, or an older one.
+type SpreadTask struct {
+	Version int64 `json:"version"`
+}
+
+// Webhook is an address of a backend that is told of events. It is a secret as a whole.
+type Webhook struct {
+	ID         string      `json:"-"`
+	Revision   int64       `json:"-"` // changes with every change; 0: not stored yet
+	URL        string      `json:"url"`
+	Events     []EventType `json:"events,omitempty"` // empty: all
+	Secrets    []Secret    `json:"secrets"`          // the newest first
+	CreatedAt  chat.Time   `json:"created_at"`
+	DisabledAt *chat.Time  `json:"disabled_at,omitempty"`
+}
+
+// Secret signs what a webhook gets, until another has replaced it long enough.
+type Secret struct {
+	Secret string     `json:"secret"`
+	Until  *chat.Time `json:"until,omitempty"`
+}
+
+// View is a webhook as operators see it.
+type View struct {
+	ID         string      `json:"id"`
+	URL        string      `json:"url"`
+	Events     []EventType `json:"events"`
+	Secret     string      `json:"secret,omitempty"` // in the answers that made it, and no other
+	CreatedAt  chat.Time   `json:"created_at"`
+	DisabledAt *chat.Time  `json:"disabled_at"`
+}
+
+// Draft is what an operator registers. No events: all of them. A Key makes the same webhook again.
+type Draft struct {
+	Key    string
+	URL    string
+	Events []EventType
+}
+
+// Create registers a webhook. Its secret is in no other answer than this one.
+func (s *Service) Create(ctx context.Context, by chat.Caller, draft Draft) (View, error) {
+	if err := chat.CheckOperator(by); err != nil {
+		return View{}, err
+	}
+	w, err := s.newWebhook(by, draft)
+	if err != nil {
+		return View{}, err
+	}
+	err = s.store.SwapWebhook(ctx, w, false)
+	if errors.Is(err, chat.ErrConflict) && draft.Key != "" {
+		w, err = s.store.Webhook(ctx, w.ID) // made by the first time, whose answer was lost
+	}
+	if err == nil {
+		err = s.store.SpreadWebhooks(ctx)
+	}
+	if err != nil {
+		return View{}, chat.AsError(err)
+	}
+	v := w.view()
+	v.Secret = w.Secrets[0].Secret
+	return v, nil
+}
+
+func (s *Service) newWebhook(by chat.Caller, d Draft) (Webhook, error) {
+	if d.URL == "" {
+		return Webhook{}, chat.Invalid("url: missing")
+	}
+	if len(d.URL) > AddressBytesMax {
+		return Webhook{}, chat.Invalid("url: at most %d bytes", AddressBytesMax)
+	}
+	if s.sender != nil {
+		if err := s.sender.CheckURL(d.URL); err != nil {
+			return Webhook{}, chat.Invalid("url: %s", err.Error())
+		}
+	}
+	w := Webhook{ID: chat.NewID(""), URL: d.URL, Secrets: []Secret{{Secret: NewSecret()}}, CreatedAt: chat.TimeMs(s.opt.Now())}
+	if d.Key != "" {
+		if err := chat.CheckKey("Idempotency-Key", d.Key); err != nil {
+			return Webhook{}, err
+		}
+		w.ID = chat.NewID(chat.Hash([]byte("webhook"), []byte(by.User), []byte(d.Key), []byte(d.URL)))
+	}
+	for _, e := range d.Events {
+		if !slices.Contains(eventTypes, e) {
+			return Webhook{}, chat.Invalid("events: no event is called %q", string(e))
+		}
+		if !slices.Contains(w.Events, e) {
+			w.Events = append(w.Events, e)
+		}
+	}
+	return w, nil
+}
+
+// List lists the webhooks, the oldest first. after is "" or what Next was.
+func (s *Service) List(ctx context.Context, by chat.Caller, limit int, after string) (chat.List[View], error) {
+	if err := chat.CheckOperator(by); err != nil {
+		return chat.List[View]{}, err
+	}
+	limit, err := s.opt.Limits.Page(limit)
+	if err != nil {
+		return chat.List[View]{}, err
+	}
+	var past Webhook
+	if after != "" {
+		ms, id, ok := strings.Cut(after, "-")
+		at, err := strconv.ParseInt(ms, 10, 64)
+		if !ok || err != nil {
+			return chat.List[View]{}, chat.Invalid("cursor: not one of this list")
+		}
+		past.ID, past.CreatedAt = id, chat.TimeMs(at)
+	}
+	all, _, err := s.store.Webhooks(ctx)
+	if err != nil {
+		return chat.List[View]{}, chat.AsError(err)
+	}
+	slices.SortFunc(all, compareWebhooks)
+	list := chat.List[View]{Items: []View{}}
+	for _, w := range all {
+		if after != "" && compareWebhooks(w, past) <= 0 {
+			continue
+		}
+		if len(list.Items) == limit {
+			last := list.Items[limit-1]
+			list.Next = strconv.FormatInt(last.CreatedAt.UnixMilli(), 10) + "-" + last.ID
+			break
+		}
+		list.Items = append(list.Items, w.view())
+	}
+	return list, nil
+}
+
+func compareWebhooks(a, b Webhook) int {
+	return cmp.Or(cmp.Compare(a.CreatedAt.UnixMilli(), b.CreatedAt.UnixMilli()), cmp.Compare(a.ID, b.ID))
+}
+
+// Get gives one webhook.
+func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (View, error) {
+	w, err := s.get(ctx, by, id)
+	return w.view(), err
+}
+
+func (s *Service) get(ctx context.Context, by chat.Caller, id string) (Webhook, error) {
+	if !chat.ValidID(id) {
+		return Webhook{}, chat.Invalid("webhook: not a valid id")
+	}
+	if err := chat.CheckOperator(by); err != nil {
+		return Webhook{}, err
+	}
+	w, err := s.store.Webhook(ctx, id)
+	if errors.Is(err, chat.ErrNotFound) {
+		return w, chat.Errorf(chat.CodeNotFound, "no such webhook")
+	}
+	return w, chat.AsError(err)
+}
+
+// Drop removes a webhook: what waits for it is not delivered any longer.
+func (s *Service) Drop(ctx context.Context, by chat.Caller, id string) error {
+	_, err := s.change(ctx, by, id, nil)
+	if err != nil {
+		return err
+	}
+	return chat.AsError(s.store.SpreadWebhooks(ctx))
+}
+
+// Rotate gives a webhook a new secret. The one before signs as well for a day.
+func (s *Service) Rotate(ctx context.Context, by chat.Caller, id string) (View, error) {
+	w, err := s.change(ctx, by, id, func(w *Webhook) {
+		now := s.opt.Now()
+		until := chat.TimeMs(now + secretOverlap.Milliseconds())
+		w.Secrets[0].Until = &until
+		w.Secrets = slices.DeleteFunc(w.Secrets, func(secret Secret) bool { return secret.Until.UnixMilli() <= now })
+		w.Secrets = append([]Secret{{Secret: NewSecret()}}, w.Secrets[:min(len(w.Secrets), secretsMax-1)]...)
+	})
+	if err != nil {
+		return View{}, err
+	}
+	v := w.view()
+	v.Secret = w.Secrets[0].Secret
+	return v, nil
+}
+
+// change reads, changes and stores a webhook, again where another change came between. A nil change removes it.
+func (s *Service) change(ctx context.Context, by chat.Caller, id string, change func(*Webhook)) (Webhook, error) {
+	for range swapTries {
+		w, err := s.get(ctx, by, id)
+		if err != nil {
+			return Webhook{}, err
+		}
+		if change != nil {
+			change(&w)
+		}
+		err = s.store.SwapWebhook(ctx, w, change == nil)
+		if !errors.Is(err, chat.ErrConflict) {
+			return w, chat.AsError(err)
+		}
+	}
+	return Webhook{}, chat.ErrConflict
+}
+
+// spread is a task, see TaskSpread.
+func (s *Service) spread(ctx context.Context, t SpreadTask) error {
+	if t.Version < 1 {
+		return chat.Invalid("a task names no version of the webhooks")
+	}
+	return s.store.SpreadWebhooks(ctx)
+}
+
+func (w Webhook) view() View {
+	v := View{ID: w.ID, URL: w.URL, Events: w.Events, CreatedAt: w.CreatedAt, DisabledAt: w.DisabledAt}
+	if v.Events == nil {
+		v.Events = []EventType{}
+	}
+	return v
+}
+
+// wants tells whether the webhook is to be told of an event.
+func (w Webhook) wants(e EventType) bool {
+	return w.DisabledAt == nil && (len(w.Events) == 0 || slices.Contains(w.Events, e))
+}
+
+// signing are the secrets that sign now.
+func (w Webhook) signing(nowMs int64) []string {
+	var secrets []string
+	for _, secret := range w.Secrets {
+		if secret.Until == nil || secret.Until.UnixMilli() > nowMs {
+			secrets = append(secrets, secret.Secret)
+		}
+	}
+	return secrets
+}
