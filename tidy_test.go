@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const module = "github.com/chatd/chatd/"
@@ -263,6 +264,40 @@ func TestDocumentsLinkToWhatIsThere(t *testing.T) {
 			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s, which is not there", path, found[1])
 			}
+		}
+	}
+}
+
+const proseColumnsMax = 120
+
+// TestProseWraps leaves out what cannot wrap: tables, code, and a line that is little more than a link.
+func TestProseWraps(t *testing.T) {
+	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".md") }) {
+		code := false
+		for i, line := range strings.Split(read(t, path), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				code = !code
+			}
+			if code || strings.HasPrefix(strings.TrimSpace(line), "|") || strings.Contains(line, "](") {
+				continue
+			}
+			if columns := utf8.RuneCountInString(line); columns > proseColumnsMax {
+				t.Errorf("%s:%d has %d columns, more than %d", path, i+1, columns, proseColumnsMax)
+			}
+		}
+	}
+}
+
+var stilted = regexp.MustCompile(`(?i)\b(who is away|is told|are told|was told|were told|to be had|of its own|vouch\w*|tray|pacing)\b`)
+
+// stiltedStill are the documents that are not rewritten yet, and the one that quotes what to avoid.
+var stiltedStill = []string{"docs/redis.md", "docs/tasks.md", "CONTRIBUTING.md"}
+
+func TestProseIsPlain(t *testing.T) {
+	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".md") && !slices.Contains(stiltedStill, p) }) {
+		text := read(t, path)
+		for _, at := range stilted.FindAllStringIndex(text, -1) {
+			t.Errorf("%s:%d: %q: say it as a colleague would", path, 1+strings.Count(text[:at[0]], "\n"), text[at[0]:at[1]])
 		}
 	}
 }
