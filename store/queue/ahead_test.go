@@ -14,7 +14,7 @@ import (
 
 func TestHandsClaimAheadOnlyWhileTheyAreQuick(t *testing.T) {
 	now := time.Now()
-	h := newHands(nil, 10, make(chan struct{}, 1))
+	h := newPool(nil, 10, make(chan struct{}, 1))
 	if got := h.room(); got != 10 {
 		t.Errorf("at first: room for %d, want 10", got)
 	}
@@ -44,13 +44,13 @@ func TestHandsClaimAheadOnlyWhileTheyAreQuick(t *testing.T) {
 	}
 	h.taken.Store(12)
 	if got := h.room(); got != 0 {
-		t.Errorf("with more than its hands hold: room for %d", got)
+		t.Errorf("with more than its workers take: room for %d", got)
 	}
 }
 
 func TestHandsGiveBackWhatWaits(t *testing.T) {
 	now := time.Now()
-	h := newHands(nil, 1, make(chan struct{}, 1))
+	h := newPool(nil, 1, make(chan struct{}, 1))
 	hand := func(n int) {
 		for range n {
 			h.handed++
@@ -85,7 +85,7 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Workers = 2
 		s := newServer(t, o)
-		for _, h := range s.hands {
+		for _, h := range s.pools {
 			h.rate, h.rateAt = 1e6, time.Now().Add(time.Hour) // as if they were quick, and stay so
 		}
 		release := make(chan struct{})
@@ -147,24 +147,24 @@ func TestCancelledWhileItWaitsForAWorker(t *testing.T) {
 		if got := receive(t, "the first", ran); got != first {
 			t.Fatalf("ran %s", got)
 		}
-		// A second one is put into the worker's hands as the claim loop would.
+		// A second one is given to the worker as the claim loop would.
 		enqueue(t, s.Client, Task{Kind: "k", ID: NewID(0)})
 		var r *running
 		until(t, "a claim", func() bool {
-			got := stepAll(t, s.team, stepWish{claims: []claimWish{{1, "1"}}}, s.terms).queues[0].runs
+			got := stepAll(t, s.set, stepDemand{claims: []claimDemand{{1, "1"}}}, s.terms).queues[0].runs
 			if len(got) == 1 {
 				r = got[0]
 			}
 			return r != nil
 		})
 		r.ctx.parent, r.ctx.run = context.Background(), r
-		s.hands[0].taken.Add(1)
+		s.pools[0].taken.Add(1)
 		s.held.add([]*running{r})
 		if state, err := s.Cancel(context.Background(), r.ID); state != Leased || err != nil {
 			t.Fatalf("Cancel = %q, %v", state, err)
 		}
 		until(t, "the cancellation to be heard", r.ended.Load)
-		s.hands[0].jobs <- r
+		s.pools[0].jobs <- r
 		third := enqueue(t, s.Client, Task{Kind: "k", ID: NewID(0)})
 		close(release)
 		if got := receive(t, "the third", ran); got != third {

@@ -27,9 +27,9 @@ type claimer struct {
 }
 
 func newClaimer(s *Server) *claimer {
-	c := &claimer{Server: s, again: backoff.Backoff{Min: errorPause, Max: pollMax}, shards: make([]shard, s.team.partitions)}
+	c := &claimer{Server: s, again: backoff.Backoff{Min: errorPause, Max: pollMax}, shards: make([]shard, s.set.partitions)}
 	for i := range c.shards {
-		c.shards[i].ready, c.shards[i].turn = make([]bool, len(s.hands)), make([]int, len(s.hands))
+		c.shards[i].ready, c.shards[i].turn = make([]bool, len(s.pools)), make([]int, len(s.pools))
 	}
 	return c
 }
@@ -75,19 +75,19 @@ func (c *claimer) waiting() bool {
 // returns how long nothing needs to be done: 0 if it should be called again at once.
 func (c *claimer) exec(feed context.Context) time.Duration {
 	now := time.Now()
-	for _, h := range c.hands {
+	for _, h := range c.pools {
 		h.measure(now)
 		for _, r := range h.overdue(now) {
 			c.giveBack(h, r)
 		}
 	}
-	wishes := c.plan(now)
-	if len(wishes) == 0 {
+	demands := c.plan(now)
+	if len(demands) == 0 {
 		return c.idle(now)
 	}
-	steps, calls := make([]*stepCall, len(wishes)), make([]*call, len(wishes))
-	for i, w := range wishes {
-		steps[i] = c.team.stepCall(w, c.terms)
+	steps, calls := make([]*stepCall, len(demands)), make([]*call, len(demands))
+	for i, w := range demands {
+		steps[i] = c.set.stepCall(w, c.terms)
 		calls[i] = &steps[i].call
 	}
 	// Not under feed: a call that is cut off half-way may have claimed.
@@ -95,14 +95,14 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	for i, one := range steps {
 		if one.cmd == nil || one.cmd.Err() != nil {
 			// What brought this step, a wake-up perhaps, must not be forgotten with it.
-			s := &c.shards[wishes[i].partition]
+			s := &c.shards[demands[i].partition]
 			s.sweepAt, s.unsure = now, true
 			for q := range s.ready {
 				s.ready[q] = true
 			}
 			continue
 		}
-		if readErr := c.absorb(feed, wishes[i], one, now); readErr != nil {
+		if readErr := c.absorb(feed, demands[i], one, now); readErr != nil {
 			err = readErr
 		}
 	}
@@ -123,7 +123,7 @@ func (c *claimer) idle(now time.Time) time.Duration {
 			next = at
 		}
 	}
-	for _, h := range c.hands {
+	for _, h := range c.pools {
 		if wait := h.waits(); wait > 0 {
 			next = sooner(next, now.Add(wait))
 		}
@@ -133,20 +133,20 @@ func (c *claimer) idle(now time.Time) time.Duration {
 
 // plan says which partitions need a step, and shares the free workers of each queue among
 // them.
-func (c *claimer) plan(now time.Time) []stepWish {
-	rooms := make([]int, len(c.hands))
-	for q, h := range c.hands {
+func (c *claimer) plan(now time.Time) []stepDemand {
+	rooms := make([]int, len(c.pools))
+	for q, h := range c.pools {
 		rooms[q] = h.room()
 	}
-	var wishes []stepWish
-	asking := make([]int, len(c.hands)) // partitions that may give tasks of a queue
+	var demands []stepDemand
+	asking := make([]int, len(c.pools)) // partitions that may give tasks of a queue
 	for i := range c.shards {
 		p := (c.first + i) % len(c.shards)
 		s := &c.shards[p]
 		if due := c.wakes.take(p, s.ready); !due.IsZero() && due.Before(s.sweepAt) {
 			s.sweepAt = due
 		}
-		w := stepWish{partition: p}
+		w := stepDemand{partition: p}
 		if !now.Before(s.sweepAt) {
 			w.sweep = sweepMax
 		}
@@ -159,8 +159,8 @@ func (c *claimer) plan(now time.Time) []stepWish {
 		if w.sweep == 0 && !claims {
 			continue
 		}
-		w.claims = make([]claimWish, len(c.hands))
-		wishes = append(wishes, w)
+		w.claims = make([]claimDemand, len(c.pools))
+		demands = append(demands, w)
 		for q, ready := range s.ready {
 			if (ready || w.sweep > 0) && !s.unsure {
 				asking[q]++
@@ -168,25 +168,25 @@ func (c *claimer) plan(now time.Time) []stepWish {
 		}
 	}
 	c.first = (c.first + 1) % len(c.shards)
-	for q := range c.hands {
+	for q := range c.pools {
 		fair := (rooms[q] + asking[q] - 1) / max(asking[q], 1)
-		for i := range wishes {
-			w := &wishes[i]
+		for i := range demands {
+			w := &demands[i]
 			s := &c.shards[w.partition]
 			if s.unsure || (!s.ready[q] && w.sweep == 0) {
 				continue
 			}
 			n := min(fair, rooms[q], claimMax)
 			rooms[q] -= n
-			w.claims[q] = claimWish{n: n, order: turns(s.turn[q], n)}
+			w.claims[q] = claimDemand{n: n, order: turns(s.turn[q], n)}
 		}
 	}
-	return slices.DeleteFunc(wishes, func(w stepWish) bool { return w.sweep == 0 && w.wanted() == 0 })
+	return slices.DeleteFunc(demands, func(w stepDemand) bool { return w.sweep == 0 && w.wanted() == 0 })
 }
 
-// absorb takes over what a step brought: notes when to come back and hands out the tasks.
-func (c *claimer) absorb(feed context.Context, w stepWish, one *stepCall, sent time.Time) error {
-	got, err := c.team.readStep(w.partition, one, sent, c.terms)
+// absorb takes over what a step brought: notes when to come back and gives out the tasks.
+func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent time.Time) error {
+	got, err := c.set.readStep(w.partition, one, sent, c.terms)
 	if err != nil {
 		return err
 	}
@@ -203,18 +203,18 @@ func (c *claimer) absorb(feed context.Context, w stepWish, one *stepCall, sent t
 		s.ready[q] = part.left > 0
 		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
 		if part.reaped > 0 {
-			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.hands[q].queue.name, "partition", w.partition,
+			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.pools[q].queue.name, "partition", w.partition,
 				"tasks", part.reaped, "buried", part.buried)
 		}
 		arrange(part.runs, w.claims[q].order)
-		c.hand(feed, c.hands[q], part.runs)
+		c.give(feed, c.pools[q], part.runs)
 	}
 	return nil
 }
 
-// hand gives claimed tasks to the workers of their queue. Those that must not run are ended,
+// give gives claimed tasks to the workers of their queue. Those that must not run are ended,
 // and once feed has ended all are given back.
-func (c *claimer) hand(feed context.Context, h *hands, runs []*running) {
+func (c *claimer) give(feed context.Context, h *pool, runs []*running) {
 	if len(runs) == 0 {
 		return
 	}
@@ -240,7 +240,7 @@ func (c *claimer) hand(feed context.Context, h *hands, runs []*running) {
 }
 
 // giveBack ends a run that has not begun.
-func (s *Server) giveBack(h *hands, r *running) {
+func (s *Server) giveBack(h *pool, r *running) {
 	if s.held.finish(r) {
 		r.outcome = outcome{verdict: giveBack}
 		s.ended <- r

@@ -12,7 +12,7 @@ import (
 // who comes meanwhile waits, and the next call takes along all that wait. It has no goroutine
 // of its own: the first of those who wait leads the others.
 //
-// Invariant: while somebody waits, a call is under way, whose end hands on the lead.
+// Invariant: while somebody waits, a call is under way, whose end passes on the lead.
 type committer struct {
 	mu      sync.Mutex
 	inside  int // callers
@@ -81,7 +81,7 @@ func (c *Client) lead(ctx context.Context, batch []*waiter) {
 	}
 }
 
-// land notes that a call has ended, and hands the lead to the first who waits.
+// land notes that a call has ended, and passes the lead to the first who waits.
 func (m *committer) land() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

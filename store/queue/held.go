@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// running is a claimed task in the hands of this server, from its claim until Redis has
+// running is a claimed task that this server holds, from its claim until Redis has
 // its outcome.
 type running struct {
 	Task

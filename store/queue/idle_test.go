@@ -93,7 +93,7 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "no")
 	rdb := connect(t, server.Addr)
 	c := newClient(t, options(rdb, 1))
-	team := newTeam(c)
+	set := newQueueSet(c)
 	answered := func() (bytes int) {
 		info, err := rdb.Info(context.Background(), "stats").Result()
 		if err != nil {
@@ -133,7 +133,7 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 		for i, r := range got.runs {
 			ended[i] = end(r, complete, 0, "")
 		}
-		if got, err := team.settle(context.Background(), ended, 1); len(got.stale) != 0 || err != nil {
+		if got, err := set.settle(context.Background(), ended, 1); len(got.stale) != 0 || err != nil {
 			t.Fatal(got.stale, err)
 		}
 		return calls, bytes

@@ -110,7 +110,7 @@ func TestCancelInEachState(t *testing.T) {
 			if got := step(t, c, 0, 8, sweepMax, testTerms); len(got.runs) != 0 {
 				t.Errorf("%s: claimed %v", state, ids(got.runs))
 			}
-			settle(t, c, end(&running{Task: Task{ID: id}, queue: newTeam(c).queues[0], token: leaseToken(t, c, id)}, complete, 0, ""))
+			settle(t, c, end(&running{Task: Task{ID: id}, queue: newQueueSet(c).queues[0], token: leaseToken(t, c, id)}, complete, 0, ""))
 			if got := get(t, c, other); got.State != Delayed {
 				t.Errorf("%s: the other is %s", state, got.State)
 			}

@@ -17,7 +17,7 @@ import (
 type world struct {
 	t      *rapid.T
 	c      *Client
-	team   team
+	set    queueSet
 	there  map[string]bool       // enqueued, and neither done nor cancelled nor dropped
 	gone   map[string]bool       // done or cancelled: they must never be seen again
 	leases []*running            // every lease ever given out
@@ -38,7 +38,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			mine.Queue = fmt.Sprint(o.Queue, "-", round)
 			c := newClient(t, mine)
 			w := &world{
-				t: rt, c: c, team: newTeam(c), there: map[string]bool{}, gone: map[string]bool{},
+				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, gone: map[string]bool{},
 				newest: map[string]*running{}, void: map[*running]struct{}{},
 			}
 			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
@@ -84,7 +84,7 @@ func (w *world) act() {
 			for _, m := range members {
 				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
 			}
-			stepAll(w.t, w.team, stepWish{partition: p, sweep: sweepMax, claims: []claimWish{{}}}, testTerms)
+			stepAll(w.t, w.set, stepDemand{partition: p, sweep: sweepMax, claims: []claimDemand{{}}}, testTerms)
 		}
 		if after := w.stats(); after.Crashed != before.Crashed+before.Leased || after.Leased != 0 {
 			w.t.Errorf("reaped: before %+v, after %+v", before, after)
@@ -98,7 +98,7 @@ func (w *world) act() {
 		if len(w.leases) == 0 {
 			return
 		}
-		got, err := w.team.renew(ctx, w.leases, time.Hour)
+		got, err := w.set.renew(ctx, w.leases, time.Hour)
 		fatal(err)
 		for _, r := range w.leases {
 			if _, void := w.void[r]; void != slices.Contains(got.stale, r) {
@@ -171,7 +171,7 @@ func (w *world) over(id string) {
 
 func (w *world) step(claim int, with terms) {
 	for p := range w.c.partitions {
-		got := stepAll(w.t, w.team, stepWish{partition: p, sweep: sweepMax, claims: []claimWish{{claim, turns(0, claim)}}}, with)
+		got := stepAll(w.t, w.set, stepDemand{partition: p, sweep: sweepMax, claims: []claimDemand{{claim, turns(0, claim)}}}, with)
 		runs := got.queues[0].runs
 		if w.paused && len(runs) > 0 {
 			w.t.Errorf("claimed %v while paused", ids(runs))
@@ -212,7 +212,7 @@ func (w *world) settle() {
 			w.over(r.ID)
 		}
 	}
-	answer, err := w.team.settle(context.Background(), some, testTerms.deadMax)
+	answer, err := w.set.settle(context.Background(), some, testTerms.deadMax)
 	if err != nil {
 		w.t.Fatal(err)
 	}

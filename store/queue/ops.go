@@ -15,21 +15,21 @@ import (
 // served is a queue of a server.
 type served struct {
 	*Client
-	index int // its place in team.queues
+	index int // its place in set.queues
 }
 
-// team is the queues that one server serves. One step script serves all of them in a
+// queueSet is the queues that one server serves. One step script serves all of them in a
 // partition.
-type team struct {
+type queueSet struct {
 	rdb        redis.UniversalClient
 	partitions int
 	queues     []*served
 	keys       [][]string // of each partition: Keys.Work of every queue, one after the other
 }
 
-func newTeam(clients ...*Client) team {
+func newQueueSet(clients ...*Client) queueSet {
 	first := clients[0]
-	t := team{rdb: first.rdb, partitions: first.partitions, keys: make([][]string, first.partitions)}
+	t := queueSet{rdb: first.rdb, partitions: first.partitions, keys: make([][]string, first.partitions)}
 	for i, c := range clients {
 		t.queues = append(t.queues, &served{Client: c, index: i})
 		for p := range t.keys {
@@ -39,21 +39,21 @@ func newTeam(clients ...*Client) team {
 	return t
 }
 
-// claimWish is what a worker wants to claim from one queue.
-type claimWish struct {
+// claimDemand is what a worker wants to claim from one queue.
+type claimDemand struct {
 	n     int    // tasks at most
 	order string // whose turn each claim is, see step.lua
 }
 
-// stepWish is what a worker wants of one step in one partition.
-type stepWish struct {
+// stepDemand is what a worker wants of one step in one partition.
+type stepDemand struct {
 	partition int
-	sweep     int         // promotions and reaps at most in each queue; 0 = look at neither
-	claims    []claimWish // of each queue
+	sweep     int           // promotions and reaps at most in each queue; 0 = look at neither
+	claims    []claimDemand // of each queue
 }
 
 // claims is how many tasks it wants.
-func (w *stepWish) wanted() (n int) {
+func (w *stepDemand) wanted() (n int) {
 	for _, c := range w.claims {
 		n += c.n
 	}
@@ -88,7 +88,7 @@ type stepCall struct {
 	token string
 }
 
-func (t *team) stepCall(w stepWish, with terms) *stepCall {
+func (t *queueSet) stepCall(w stepDemand, with terms) *stepCall {
 	token := newToken()
 	one := stepScript.Sized(t.keys[w.partition], 2*len(w.claims)).
 		Arg("lease_ms", ceilMs(with.lease)).Arg("sweep", w.sweep).Arg("crashes_max", with.crashesMax).
@@ -103,7 +103,7 @@ func (t *team) stepCall(w stepWish, with terms) *stepCall {
 // readStep reads the answer to a stepCall that was sent at a time. A task whose specification
 // cannot be read (written by another version) is returned all the same, with its verdict in
 // it, as is one whose deadline has passed: they are leased now and somebody has to bury them.
-func (t *team) readStep(partition int, one *stepCall, sent time.Time, with terms) (s stepped, err error) {
+func (t *queueSet) readStep(partition int, one *stepCall, sent time.Time, with terms) (s stepped, err error) {
 	values, err := one.cmd.Slice()
 	if err != nil {
 		return s, err
@@ -222,7 +222,7 @@ type answer struct {
 
 // settle stores the outcomes of runs, in one round trip. What is sent twice has its effect once,
 // so after an error of the network it can be repeated.
-func (t *team) settle(ctx context.Context, ended []*running, deadMax int) (answer, error) {
+func (t *queueSet) settle(ctx context.Context, ended []*running, deadMax int) (answer, error) {
 	return t.each(ctx, "settle", ended, func(keys []string, some []*running) ([]*running, script.Call) {
 		return settleCall(keys, some, deadMax)
 	})
@@ -264,7 +264,7 @@ func settleCall(keys []string, runs []*running, deadMax int) (ordered []*running
 }
 
 // renew extends leases, in one round trip.
-func (t *team) renew(ctx context.Context, held []*running, lease time.Duration) (answer, error) {
+func (t *queueSet) renew(ctx context.Context, held []*running, lease time.Duration) (answer, error) {
 	return t.each(ctx, "renew", held, func(keys []string, some []*running) ([]*running, script.Call) {
 		one := renewScript.Sized(keys, 2*len(some)).Arg("lease_ms", ceilMs(lease))
 		for _, r := range some {
@@ -277,7 +277,7 @@ func (t *team) renew(ctx context.Context, held []*running, lease time.Duration) 
 // each runs a script on runs: in one round trip, with one call for each settleMax of a
 // partition of a queue. callOf makes a call and says in which order it names the runs; the script answers with the places of the stale ones among them, negative
 // where they are gone. A call that fails takes nothing from what the others said.
-func (t *team) each(ctx context.Context, what string, runs []*running,
+func (t *queueSet) each(ctx context.Context, what string, runs []*running,
 	callOf func(keys []string, some []*running) ([]*running, script.Call)) (a answer, err error) {
 	if len(runs) == 0 {
 		return a, nil
@@ -316,7 +316,7 @@ func (t *team) each(ctx context.Context, what string, runs []*running,
 }
 
 // group sorts runs by queue and partition.
-func (t *team) group(runs []*running) [][]*running {
+func (t *queueSet) group(runs []*running) [][]*running {
 	if len(t.queues) == 1 && t.partitions == 1 {
 		return [][]*running{runs}
 	}

@@ -30,7 +30,7 @@ type Options struct {
 	// Queue is the queue that a Client puts tasks into, and that a Server serves if Queues
 	// is empty ("core").
 	Queue string
-	// Queues are those that a Server serves. Each has hands of its own, so none holds up
+	// Queues are those that a Server serves. Each has workers of its own, so none holds up
 	// another; all are served by the same calls to Redis, so a further one costs next to
 	// nothing. The first is the one that the Server, as a Client, puts tasks into.
 	Queues []Served

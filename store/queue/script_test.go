@@ -28,18 +28,18 @@ type stepOne struct {
 // step runs step.lua in one partition of one queue.
 func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) stepOne {
 	t.Helper()
-	w := stepWish{partition: partition, sweep: sweep, claims: []claimWish{{claim, turns(0, claim)}}}
-	got := stepAll(t, newTeam(c), w, with)
+	w := stepDemand{partition: partition, sweep: sweep, claims: []claimDemand{{claim, turns(0, claim)}}}
+	got := stepAll(t, newQueueSet(c), w, with)
 	return stepOne{got.queues[0], got.wait}
 }
 
-func stepAll(t failer, team team, w stepWish, with terms) stepped {
+func stepAll(t failer, set queueSet, w stepDemand, with terms) stepped {
 	t.Helper()
-	one, sent := team.stepCall(w, with), time.Now()
-	if err := run(context.Background(), team.rdb, []*call{&one.call}); err != nil {
+	one, sent := set.stepCall(w, with), time.Now()
+	if err := run(context.Background(), set.rdb, []*call{&one.call}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := team.readStep(w.partition, one, sent, with)
+	got, err := set.readStep(w.partition, one, sent, with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func claimOne(t testing.TB, c *Client, partition int, with terms) *running {
 
 func settle(t testing.TB, c *Client, results ...*running) (stale []*running) {
 	t.Helper()
-	team := newTeam(c)
-	got, err := team.settle(context.Background(), results, testTerms.deadMax)
+	set := newQueueSet(c)
+	got, err := set.settle(context.Background(), results, testTerms.deadMax)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func settle(t testing.TB, c *Client, results ...*running) (stale []*running) {
 
 func renew(t testing.TB, c *Client, lease time.Duration, results ...*running) (lost, gone []*running) {
 	t.Helper()
-	team := newTeam(c)
-	got, err := team.renew(context.Background(), results, lease)
+	set := newQueueSet(c)
+	got, err := set.renew(context.Background(), results, lease)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -554,8 +554,8 @@ func TestDeadLettersAreBounded(t *testing.T) {
 		c := newClient(t, o)
 		for range 8 {
 			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-			team := newTeam(c)
-			if _, err := team.settle(context.Background(), []*running{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, 3); err != nil {
+			set := newQueueSet(c)
+			if _, err := set.settle(context.Background(), []*running{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, 3); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -36,7 +36,7 @@ var CancelLua = library.Render("cancel")
 // allScripts holds every script: a server that has lost its cache gets all of them.
 var allScripts []*script.Script
 
-// keyNames are what the scripts call the keys that Keys.Enqueue, Keys.Work, and a team list.
+// keyNames are what the scripts call the keys that Keys.Enqueue, Keys.Work, and a queueSet list.
 var keyNames = script.Names[[]string]{Groups: map[string]func([]string) []string{
 	"queue:enqueue": asListed, "queue:work": asListed, "queues:work": asListed,
 }}

@@ -33,12 +33,12 @@ type Server struct {
 	*Client
 	o     Options
 	terms terms
-	team  team
+	set   queueSet
 	kinds map[string]kind
 
 	ran     atomic.Bool
 	parent  context.Context // of the handlers' contexts
-	hands   []*hands        // of each queue
+	pools   []*pool         // of each queue
 	freed   chan struct{}   // has an entry when a worker has become free since it was last read
 	workers sync.WaitGroup
 	held    held
@@ -69,9 +69,9 @@ func New(o Options) (*Server, error) {
 		names[q.Name] = true
 		workers += q.Workers
 	}
-	s.Client, s.team = clients[0], newTeam(clients...)
-	for i, q := range s.team.queues {
-		s.hands = append(s.hands, newHands(q, o.Queues[i].Workers, s.freed))
+	s.Client, s.set = clients[0], newQueueSet(clients...)
+	for i, q := range s.set.queues {
+		s.pools = append(s.pools, newPool(q, o.Queues[i].Workers, s.freed))
 	}
 	s.ended = make(chan *running, max(workers, settleMax))
 	s.wakes.init(o.Partitions, len(o.Queues))
@@ -120,7 +120,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopFeed()
 	feeders.Go(func() { s.listen(feed) })
 	feeders.Go(func() { s.claimLoop(feed) })
-	for _, h := range s.hands {
+	for _, h := range s.pools {
 		for range h.workers {
 			s.workers.Go(func() { s.workLoop(h) })
 		}
@@ -134,7 +134,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	<-ctx.Done()
 	feeders.Wait()
-	for _, h := range s.hands {
+	for _, h := range s.pools {
 		for _, r := range h.takeBack() {
 			s.giveBack(h, r)
 		}

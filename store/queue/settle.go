@@ -51,7 +51,7 @@ func (s *Server) store(stopping context.Context, batch []*running) error {
 	var giveUp time.Time
 	again := backoff.Backoff{Min: errorPause, Max: pollMax}
 	for {
-		got, err := s.team.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
+		got, err := s.set.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
 		s.held.drop(got.answered)
 		for _, r := range got.stale {
 			s.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
@@ -89,7 +89,7 @@ func (s *Server) renewLoop(ctx context.Context) {
 func (s *Server) renewAll(ctx context.Context) {
 	leases := s.held.leases()
 	sent := time.Now()
-	got, err := s.team.renew(ctx, leases, s.o.Lease)
+	got, err := s.set.renew(ctx, leases, s.o.Lease)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.o.Logger.Warn("cannot renew leases, retrying", "error", err, "tasks", len(got.failed))
 	}

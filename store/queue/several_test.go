@@ -40,23 +40,23 @@ func clientsOf(t testing.TB, o Options) (clients []*Client) {
 func TestOneStepServesSeveralQueues(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		clients := clientsOf(t, severalOf(o, 3))
-		team := newTeam(clients...)
+		set := newQueueSet(clients...)
 		for i, c := range clients {
 			for range 2 * (i + 1) {
 				enqueue(t, c, Task{Kind: "k", ID: NewID(0), Priority: priorities[i]})
 			}
 		}
 		enqueue(t, clients[1], Task{Kind: "k", ID: NewID(0), Delay: time.Hour})
-		wish := func(n ...int) stepWish {
-			w := stepWish{sweep: sweepMax}
+		demand := func(n ...int) stepDemand {
+			w := stepDemand{sweep: sweepMax}
 			for _, n := range n {
-				w.claims = append(w.claims, claimWish{n, turns(0, n)})
+				w.claims = append(w.claims, claimDemand{n, turns(0, n)})
 			}
 			return w
 		}
 		brief := testTerms
 		brief.lease = time.Millisecond
-		got := stepAll(t, team, wish(1, 0, 4), brief)
+		got := stepAll(t, set, demand(1, 0, 4), brief)
 		for i, want := range []struct {
 			claimed int
 			left    int64
@@ -72,7 +72,7 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 		}
 		reaped := make([]int64, 3)
 		until(t, "the leases to be taken back", func() bool {
-			for i, q := range stepAll(t, team, wish(0, 0, 0), testTerms).queues {
+			for i, q := range stepAll(t, set, demand(0, 0, 0), testTerms).queues {
 				reaped[i] += q.reaped
 			}
 			return reaped[0]+reaped[2] == 5
@@ -80,18 +80,18 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 		if !slices.Equal(reaped, []int64{1, 0, 4}) {
 			t.Errorf("reaped %v", reaped)
 		}
-		if wait := stepAll(t, team, wish(0, 0, 0), testTerms).wait; wait < 50*time.Minute {
+		if wait := stepAll(t, set, demand(0, 0, 0), testTerms).wait; wait < 50*time.Minute {
 			t.Errorf("wait %v, want that of the only delayed one", wait)
 		}
 		// Outcomes of several queues are stored in one round trip.
-		all := stepAll(t, team, wish(9, 9, 9), testTerms)
+		all := stepAll(t, set, demand(9, 9, 9), testTerms)
 		var ended []*running
 		for _, q := range all.queues {
 			for _, r := range q.runs {
 				ended = append(ended, end(r, complete, 0, ""))
 			}
 		}
-		if got, err := team.settle(context.Background(), ended, 10); err != nil || len(got.stale) != 0 {
+		if got, err := set.settle(context.Background(), ended, 10); err != nil || len(got.stale) != 0 {
 			t.Errorf("stale %v, %v", ids(got.stale), err)
 		}
 		for i, c := range clients {
@@ -294,7 +294,7 @@ func TestOnePartitionFails(t *testing.T) {
 			ctx := context.Background()
 			o := options(connectWith(t, b.start(t)), 4)
 			c := newClient(t, o)
-			team := newTeam(c)
+			set := newQueueSet(c)
 			var held []*running
 			for p := range o.Partitions {
 				enqueue(t, c, Task{Kind: "k", ID: NewID(p)})
@@ -305,11 +305,11 @@ func TestOnePartitionFails(t *testing.T) {
 			poke(t, o.Client, c.keys[1].Tasks(), "DEL")
 			poke(t, o.Client, c.keys[1].Tasks(), "SET", "x")
 
-			renewed, err := team.renew(ctx, held, time.Hour)
+			renewed, err := set.renew(ctx, held, time.Hour)
 			if err == nil || len(renewed.answered) != 3 || !slices.Equal(ids(renewed.failed), ids(held[1:2])) || len(renewed.stale) != 0 {
 				t.Errorf("renew: %+v, %v", renewed, err)
 			}
-			settled, err := team.settle(ctx, held, 10)
+			settled, err := set.settle(ctx, held, 10)
 			if err == nil || len(settled.answered) != 3 || !slices.Equal(ids(settled.failed), ids(held[1:2])) || len(settled.stale) != 0 {
 				t.Errorf("settle: %+v, %v", settled, err)
 			}

@@ -69,8 +69,8 @@ func (e snoozeError) Error() string { return "queue: snoozed for " + e.after.Str
 // deaths. Nothing but a deadline ends a task that is snoozed again and again.
 func Snooze(d time.Duration) error { return snoozeError{min(max(d, 0), pauseMax)} }
 
-// judge says what becomes of a task whose handler has ended with err.
-func (s *Server) judge(r *running, p Policy, err error) outcome {
+// decide says what becomes of a task whose handler has ended with err.
+func (s *Server) decide(r *running, p Policy, err error) outcome {
 	if err == nil {
 		return outcome{verdict: complete}
 	}

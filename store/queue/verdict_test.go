@@ -68,7 +68,7 @@ func TestCancelEndsTheHandler(t *testing.T) {
 // subscribed says whether somebody listens on every channel of a server.
 func subscribed(t testing.TB, s *Server) bool {
 	t.Helper()
-	for _, q := range s.team.queues {
+	for _, q := range s.set.queues {
 		for _, k := range q.keys {
 			n, err := s.rdb.PubSubNumSub(context.Background(), k.Wake()).Result()
 			if err != nil || n[k.Wake()] != 1 {

@@ -80,8 +80,8 @@ func (s *Server) listen(ctx context.Context) {
 		queue     *served
 	}
 	shards := make(map[string]shard)
-	channels := make([]string, 0, s.team.partitions*len(s.team.queues))
-	for _, q := range s.team.queues {
+	channels := make([]string, 0, s.set.partitions*len(s.set.queues))
+	for _, q := range s.set.queues {
 		for p, k := range q.keys {
 			shards[k.Wake()] = shard{p, q}
 			channels = append(channels, k.Wake())

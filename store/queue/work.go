@@ -14,7 +14,7 @@ var errGoexit = errors.New("handler called runtime.Goexit")
 
 // workLoop runs the handlers of one queue's tasks, one after the other, until jobs is closed.
 // A handler that ends its goroutine ends only this one: another takes its place.
-func (s *Server) workLoop(h *hands) {
+func (s *Server) workLoop(h *pool) {
 	whole := false
 	defer func() {
 		if !whole {
@@ -28,7 +28,7 @@ func (s *Server) workLoop(h *hands) {
 }
 
 // perform runs the handler of one task and sends its outcome, whatever the handler does.
-func (s *Server) perform(h *hands, r *running) {
+func (s *Server) perform(h *pool, r *running) {
 	if r.ended.Load() { // cancelled, or lost, while it waited for a worker
 		h.put()
 		return
@@ -40,16 +40,16 @@ func (s *Server) perform(h *hands, r *running) {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v", p)
 			s.o.Logger.Error("handler panicked", "queue", r.Queue, "kind", r.Kind, "task", r.ID, "error", err, "stack", string(debug.Stack()))
-			o = s.judge(r, k.policy, err)
+			o = s.decide(r, k.policy, err)
 		} else if o.verdict == "" {
-			o = s.judge(r, k.policy, errGoexit)
+			o = s.decide(r, k.policy, errGoexit)
 		}
 		s.conclude(r, o, began)
 		h.done.Add(1)
 		h.put()
 	}()
 	if !known {
-		o = s.judge(r, k.policy, Bury(fmt.Errorf("unknown kind %q", r.Kind)))
+		o = s.decide(r, k.policy, Bury(fmt.Errorf("unknown kind %q", r.Kind)))
 		if s.unknown.first(r.Kind, began) {
 			s.o.Logger.Error("no handler for this kind of task: it becomes a dead letter", "kind", r.Kind, "task", r.ID, "queue", r.Queue)
 		}
@@ -57,7 +57,7 @@ func (s *Server) perform(h *hands, r *running) {
 	}
 	r.ctx.deadline = sooner(r.deadline, limit(began, k.policy.Timeout))
 	// An error can panic too when it is asked what it is: a nil pointer in it is enough.
-	o = s.judge(r, k.policy, k.handler(&r.ctx, r.Task))
+	o = s.decide(r, k.policy, k.handler(&r.ctx, r.Task))
 }
 
 func limit(from time.Time, d time.Duration) time.Time {

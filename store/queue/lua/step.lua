@@ -1,5 +1,5 @@
 -- One step of a worker in one partition, for all queues that it serves: promotes what is
--- due, takes back the leases that have ended, claims as many ready tasks as there are hands
+-- due, takes back the leases that have ended, claims as many ready tasks as there are workers
 -- free, and says when to come back. One script, so that waiting costs one command.
 --
 -- KEYS  queues:work...

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// hands are the workers of one queue, and the tasks that are ready for them.
+// pool is the workers of one queue, and the tasks that are ready for them.
 //
 // While handlers are quick, tasks are claimed a little ahead: as many as the workers have
 // lately done in aheadTime, at most aheadMax. So claims go in batches and nobody waits for
 // their round trip. What was claimed ahead stands behind what came later but is of higher
 // priority for about that time; what has not begun after aheadPatience (the handlers have
 // become slow) is given back, to the head of its list, for others to claim.
-type hands struct {
+type pool struct {
 	queue   *served
 	workers int
 	jobs    chan *running // claimed; holds all that may be, so that filling it never blocks
@@ -30,40 +30,40 @@ type hands struct {
 	markAt   time.Time
 }
 
-func newHands(q *served, workers int, freed chan struct{}) *hands {
-	return &hands{queue: q, workers: workers, jobs: make(chan *running, workers+aheadMax), freed: freed}
+func newPool(q *served, workers int, freed chan struct{}) *pool {
+	return &pool{queue: q, workers: workers, jobs: make(chan *running, workers+aheadMax), freed: freed}
 }
 
 // room is how many tasks may be claimed.
-func (h *hands) room() int {
-	ahead := min(int(h.rate*aheadTime.Seconds()), aheadMax)
-	return max(h.workers+ahead-int(h.taken.Load()), 0)
+func (p *pool) room() int {
+	ahead := min(int(p.rate*aheadTime.Seconds()), aheadMax)
+	return max(p.workers+ahead-int(p.taken.Load()), 0)
 }
 
 // put says that a task is done with.
-func (h *hands) put() {
-	h.taken.Add(-1)
+func (p *pool) put() {
+	p.taken.Add(-1)
 	select {
-	case h.freed <- struct{}{}:
+	case p.freed <- struct{}{}:
 	default:
 	}
 }
 
 // measure notes how quick the handlers are: half by what was known, half by what has happened
 // since, if that is long enough to say something.
-func (h *hands) measure(now time.Time) {
-	since := now.Sub(h.rateAt)
+func (p *pool) measure(now time.Time) {
+	since := now.Sub(p.rateAt)
 	if since < rateEvery {
 		return
 	}
-	done := h.done.Load()
-	h.rate = h.rate/2 + float64(done-h.rateDone)/since.Seconds()/2
-	h.rateAt, h.rateDone = now, done
+	done := p.done.Load()
+	p.rate = p.rate/2 + float64(done-p.rateDone)/since.Seconds()/2
+	p.rateAt, p.rateDone = now, done
 }
 
 // waits says how long at most until overdue has to be asked; 0 = nothing waits.
-func (h *hands) waits() time.Duration {
-	if len(h.jobs) == 0 {
+func (p *pool) waits() time.Duration {
+	if len(p.jobs) == 0 {
 		return 0
 	}
 	return aheadPatience
@@ -71,24 +71,24 @@ func (h *hands) waits() time.Duration {
 
 // overdue takes back what waits for a worker if some of it has for aheadPatience. It has for
 // less than twice that if it is asked as often as waits says.
-func (h *hands) overdue(now time.Time) (back []*running) {
-	if now.Sub(h.markAt) < aheadPatience {
+func (p *pool) overdue(now time.Time) (back []*running) {
+	if now.Sub(p.markAt) < aheadPatience {
 		return nil
 	}
-	if begun := h.handed - int64(len(h.jobs)); begun < h.mark {
-		back = h.takeBack()
-		h.rate = 0 // what was known of the handlers no longer holds
+	if begun := p.handed - int64(len(p.jobs)); begun < p.mark {
+		back = p.takeBack()
+		p.rate = 0 // what was known of the handlers no longer holds
 	}
-	h.mark, h.markAt = h.handed, now
+	p.mark, p.markAt = p.handed, now
 	return back
 }
 
 // takeBack empties jobs. What was claimed last comes first: each goes back in front of what
 // went before it, in however many batches.
-func (h *hands) takeBack() (back []*running) {
+func (p *pool) takeBack() (back []*running) {
 	for {
 		select {
-		case r := <-h.jobs:
+		case r := <-p.jobs:
 			back = append(back, r)
 		default:
 			slices.Reverse(back)
