@@ -32,22 +32,22 @@ type Follower struct {
 }
 
 // line is one group of a Follower.
-//
-// Invariant: everything up to pos was given to the session, or it was told that it is not to be had. The user was a
-// member when the log ended at member.
 type line struct {
 	*interest
-	group      string
+	group string
+	// Invariant: everything up to pos was given to the session, or the session knows, or learns with the next batch
+	// (gapPending), that it is not to be had.
 	pos        chat.Position // Set; Epoch and Mark as far as they are known
 	verified   bool          // pos was compared with the log
 	gapPending bool          // the session is to be told with the next batch that something before it is missing
 	life       int           // of the feed when pos was last compared
-	member     int64
-	last       int64 // of the log, when the store was last asked
-	first      int64 // the lowest id to be had by this member, then
-	hidden     int64 // below it everything is hidden from this member, then
-	queued     bool  // in todo
-	gone       bool  // no longer followed
+	// Invariant: the user was a member when the log ended at member: older notices of leaving are of former times.
+	member int64
+	last   int64 // of the log, when the store was last asked
+	first  int64 // the lowest id to be had by this member, then
+	hidden int64 // below it everything is hidden from this member, then
+	queued bool  // in todo
+	gone   bool  // no longer followed
 }
 
 // Follow starts the reader of one session. after names positions by group, as clients write them; the member's own seen

@@ -11,9 +11,6 @@ import (
 
 // hub follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
 // through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
-//
-// Locks are taken in the order hub.mu, feed.mu, pending.mu, and none is held over a call of the store but
-// SignalStore.Unfollow, which does not wait.
 type hub struct {
 	store  Store
 	limits chat.Limits
