@@ -118,6 +118,7 @@ type SyncAnswer struct {
 	Left   []string `json:"left"` // groups of Ack and After that the caller is no longer in
 	Errors []struct {
 		Group string `json:"group"`
+		Inbox bool   `json:"inbox"` // it is the ack of the inbox; Group is empty then
 		Code  string `json:"code"`
 	} `json:"errors"` // acks that could not be done
 	NextPollS float64 `json:"next_poll_s"` // how long the server asks to wait before the next sync

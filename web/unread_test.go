@@ -2,8 +2,19 @@ package web_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
+
+// TestSyncNamesTheInbox acks more of the inbox than there is.
+func TestSyncNamesTheInbox(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
+	a := s.must("alice", "POST", "/v1/sync", `{"inbox_ack":9,"ack":{"g":9}}`)
+	if want := `"errors":[{"group":"","inbox":true,"code":"out_of_range"},{"group":"g","code":"out_of_range"}]`; !strings.Contains(a.body, want) {
+		t.Errorf("got %s, want %s in it", a.body, want)
+	}
+}
 
 // TestUnreadIsWhatCanBeHad lets messages be trimmed that one member has acked and not read: every call that shows unread
 // counts what is left.

@@ -37,6 +37,7 @@ type SyncAnswer struct {
 // GroupError is an ack that could not be done.
 type GroupError struct {
 	Group string    `json:"group"`
+	Inbox bool      `json:"inbox,omitempty"` // it is the ack of the inbox; Group is empty then
 	Code  chat.Code `json:"code"`
 }
 
@@ -158,7 +159,7 @@ func (c *syncCall) failed(group string, err error) error {
 	case chat.CodeUnavailable, chat.CodeInternal:
 		return err
 	default:
-		c.errors = append(c.errors, GroupError{Group: group, Code: code})
+		c.errors = append(c.errors, GroupError{Group: group, Inbox: group == "", Code: code})
 		return nil
 	}
 }
