@@ -81,3 +81,20 @@ func TestRepeatsAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedReactionsAreWritten: the same for a reaction that is there already, which needs no key to be a duplicate.
+func TestRepeatedReactionsAreWritten(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, store.Options{URL: server.URL()})
+	group(t, s, "g", 100, 1000)
+	target := send(t, s, text("g", "bob"))
+	a := chat.Append{Group: "g", From: "bob", Kind: chat.Reaction, Mark: "r00001", Target: target.ID, Emoji: "+",
+		Rest: []byte(`"group":"g","from":"bob","kind":"reaction","emoji":"+","sent_at":"2026-11-20T10:00:00.000Z"}`), SentAtMs: 1}
+	first := send(t, s, a)
+	a.Durability = chat.DurabilityDisk
+	before := field(t, server, "persistence", "rdb_changes_since_last_save")
+	again := send(t, s, a)
+	if writes := field(t, server, "persistence", "rdb_changes_since_last_save") - before; !again.Duplicate || again.ID != first.ID || writes == 0 {
+		t.Errorf("got %+v and %d writes, want a duplicate of %d that writes", again, writes, first.ID)
+	}
+}

@@ -50,7 +50,8 @@ if kind == 'reaction' then
       remember(key, int(tonumber(same)), sent_ms, entry_mark, content, keys_max)
       redis.call('ZADD', senders, int(clock_ms()), from)
     end
-    if durable then redis.call('ZADD', reacted, same, removed and one_gone or one) end
+    -- Nothing changes, but WAIT and WAITAOF need a write on this connection; a ZADD of the same score is none.
+    if durable then redis.call('HSET', meta, 'epoch', epoch) end
     return {'OK', int(tonumber(same)), epoch, entry_mark, sent_ms, 1, entry, '', 0}
   end
   if removed and not here then return {'NOTFOUND'} end
