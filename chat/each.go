@@ -2,7 +2,8 @@ package chat
 
 import (
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // eachAtOnce is how many steps of one request are on their way to the store at a time: enough to share round trips,
@@ -12,32 +13,15 @@ const eachAtOnce = 16
 // Each does do for every item, several at once, and waits for all of them. The first error stops those that have not
 // begun.
 func Each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
-	if len(items) == 1 {
-		return do(ctx, items[0])
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var wg sync.WaitGroup
-	next := make(chan T)
-	for range min(len(items), eachAtOnce) {
-		wg.Go(func() {
-			for item := range next {
-				if err := do(ctx, item); err != nil {
-					stop(err)
-				}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(eachAtOnce)
+	for _, item := range items {
+		g.Go(func() error {
+			if err := context.Cause(ctx); err != nil {
+				return err
 			}
+			return do(ctx, item)
 		})
 	}
-	for _, item := range items {
-		if ctx.Err() != nil {
-			break
-		}
-		select {
-		case next <- item:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
+	return g.Wait()
 }

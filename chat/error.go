@@ -85,8 +85,8 @@ var (
 	ErrTooLarge    = &Error{Code: CodeTooLarge, Message: "too large"}
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
-	// ErrGone has a code that others have too: it is compared by identity.
-	ErrGone = &Error{Code: CodeUnavailable, Message: "the group was deleted a moment ago; try again", RetryAfter: time.Second}
+	// ErrGone is for the service alone, so it carries no code: an earlier group of the id is not cleaned up yet.
+	ErrGone = errors.New("the group was deleted a moment ago")
 )
 
 // AsError gives err the form that answers take: an Error of this package. The text of any other error becomes the cause of an

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Defaults of a new group.
@@ -62,11 +64,14 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 // createGroup lets the store make a group. Where an earlier group of this id is not cleaned up yet, it does that first.
 func (s *Service) createGroup(ctx context.Context, g NewGroup) error {
 	err := s.stores.CreateGroup(ctx, g)
-	for step := 0; err == error(ErrGone) && step < cleanupInline; step++ { //nolint:errorlint // errors.Is would take every unavailable for it
+	for step := 0; errors.Is(err, ErrGone) && step < cleanupInline; step++ {
 		if _, err := s.cleanUpStep(ctx, g.ID); err != nil {
 			return err
 		}
 		err = s.stores.CreateGroup(ctx, g)
+	}
+	if errors.Is(err, ErrGone) {
+		return &Error{Code: CodeUnavailable, Message: ErrGone.Error() + "; try again", RetryAfter: time.Second, Cause: err}
 	}
 	return err
 }

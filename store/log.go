@@ -27,7 +27,7 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 	if !s.wanted.Load() && len(a.Mentions) == 0 {
 		// Eight keys cost Redis a tenth of a send: without devices and webhooks they are of no use.
 		done, err := s.append(ctx, c.Brief(), a)
-		if err != error(errWants) { //nolint:errorlint // the code is shared with other errors, the value is not
+		if !errors.Is(err, errWants) {
 			return done, err
 		}
 		s.wanted.Store(true)

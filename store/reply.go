@@ -20,28 +20,28 @@ import (
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
-var refusals = map[string]*chat.Error{
+var refusals = map[string]error{
 	"NOTFOUND":      chat.ErrNotFound,
 	"FORBIDDEN":     chat.ErrForbidden,
 	"EXISTS":        chat.ErrExists,
 	"KEYREUSED":     chat.ErrKeyReused,
 	"CONFLICT":      chat.ErrConflict,
-	"TOOMANY":       {Code: chat.CodeOutOfRange, Message: "the group has as many members as it may have"},
-	"EMOJIS":        {Code: chat.CodeConflict, Message: "the message has as many different emoji as it may have"},
-	"OWNER":         {Code: chat.CodeConflict, Message: "make another member the owner first"},
-	"EDITS":         {Code: chat.CodeConflict, Message: "the message was edited as often as it may be"},
+	"TOOMANY":       &chat.Error{Code: chat.CodeOutOfRange, Message: "the group has as many members as it may have"},
+	"EMOJIS":        &chat.Error{Code: chat.CodeConflict, Message: "the message has as many different emoji as it may have"},
+	"OWNER":         &chat.Error{Code: chat.CodeConflict, Message: "make another member the owner first"},
+	"EDITS":         &chat.Error{Code: chat.CodeConflict, Message: "the message was edited as often as it may be"},
 	"FULL":          chat.ErrInboxFull,
-	"DEVICES":       {Code: chat.CodeOutOfRange, Message: "the user has as many devices as one may have"},
+	"DEVICES":       &chat.Error{Code: chat.CodeOutOfRange, Message: "the user has as many devices as one may have"},
 	"GONE":          chat.ErrGone,
-	"ANNOUNCEMENTS": {Code: chat.CodeOutOfRange, Message: "as many announcements are under way as there may be"},
-	"SCHEDULES":     {Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
+	"ANNOUNCEMENTS": &chat.Error{Code: chat.CodeOutOfRange, Message: "as many announcements are under way as there may be"},
+	"SCHEDULES":     &chat.Error{Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
 	"WANTS":         errWants,
-	"WEBHOOKS":      {Code: chat.CodeOutOfRange, Message: "there are as many webhooks as there may be"},
+	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are as many webhooks as there may be"},
 	"HOOKSFULL":     webhook.ErrFull,
 }
 
 // errWants is the refusal of a send that came without the keys of the queue.
-var errWants = &chat.Error{Code: chat.CodeInternal, Message: "internal error"}
+var errWants = errors.New("store: the send came without the keys of the queue")
 
 func asReply(name string, value any) (reply, error) {
 	array, ok := value.([]any)

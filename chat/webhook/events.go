@@ -36,8 +36,8 @@ const (
 	listKept      = 10 * time.Second   // how long a node goes on with the list of webhooks that it read, if it did not change
 )
 
-// ErrFull tells that as many deliveries wait as may.
-var ErrFull = &chat.Error{Code: chat.CodeUnavailable, Message: "as many deliveries wait as may"}
+// ErrFull is for the service alone: as many deliveries wait as may, and none was added.
+var ErrFull = errors.New("too many deliveries are waiting")
 
 // Untold are the oldest entries of a group that webhooks were not told of.
 type Untold struct {
@@ -119,7 +119,7 @@ func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
 		switch {
 		case errors.Is(err, chat.ErrNotFound):
 			return nil
-		case err == error(ErrFull): //nolint:errorlint // errors.Is would take every unavailable for it
+		case errors.Is(err, ErrFull):
 			return chat.Postpone(fullPause, nil)
 		case err != nil && !errors.Is(err, chat.ErrConflict): // a conflict: another run was faster, and there may be more
 			return err
