@@ -307,3 +307,57 @@ func TestModuleHasNoReplace(t *testing.T) {
 		t.Error("go.mod replaces a module: what others build would differ from what we test")
 	}
 }
+
+// methodsMax is how wide an interface may be, and packageLinesMax how long a package: store/ has the methods of all parts.
+const (
+	methodsMax      = 45
+	packageLinesMax = 4500
+)
+
+// TestInterfacesAndPackagesAreSmall counts the methods of an interface with those that it embeds from the same package; what
+// is embedded from elsewhere counts there.
+func TestInterfacesAndPackagesAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	interfaces := map[string]*ast.InterfaceType{} // by folder and name
+	for _, path := range sources(t, func(p string) bool { return isGo(p) && !isTest(p) && !strings.HasPrefix(p, "bench/") }) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		lines[folder] += set.File(file.Pos()).LineCount()
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if face, ok := spec.Type.(*ast.InterfaceType); ok {
+					interfaces[folder+"."+spec.Name.Name] = face
+				}
+			}
+			return true
+		})
+	}
+	for folder, n := range lines {
+		if n > packageLinesMax && folder != "store" {
+			t.Errorf("%s has %d lines without tests, more than %d: what could be a package of its own?", folder, n, packageLinesMax)
+		}
+	}
+	for name := range interfaces {
+		folder := name[:strings.LastIndex(name, ".")]
+		if n := methodsOf(folder, interfaces[name], interfaces); n > methodsMax {
+			t.Errorf("%s has %d methods, more than %d: what does each of its users need?", name, n, methodsMax)
+		}
+	}
+}
+
+func methodsOf(folder string, face *ast.InterfaceType, all map[string]*ast.InterfaceType) (n int) {
+	for _, field := range face.Methods.List {
+		if len(field.Names) > 0 {
+			n += len(field.Names)
+			continue
+		}
+		if embedded, ok := field.Type.(*ast.Ident); ok && all[folder+"."+embedded.Name] != nil {
+			n += methodsOf(folder, all[folder+"."+embedded.Name], all)
+		}
+	}
+	return n
+}

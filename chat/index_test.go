@@ -65,7 +65,7 @@ func TestIndexOverTwoLives(t *testing.T) {
 
 // failing is a store whose cleanup fails, as on a node that dies before it.
 type failing struct {
-	chat.Stores
+	chat.Store
 	err error
 }
 
@@ -78,7 +78,7 @@ func TestCleanupThatIsCutOff(t *testing.T) {
 	payload, err := json.Marshal(chat.GroupTask{Group: "g", Epoch: g.Epoch})
 	b.must(err)
 	died := errors.New("the node dies")
-	dying := chat.New(&failing{Stores: b.stores, err: died}, chat.Options{})
+	dying := chat.New(&failing{Store: b.stores, err: died}, chat.Options{})
 	if err := dying.Handlers()[chat.TaskCleanup].Run(b.ctx, chat.TaskRun{Payload: payload}); !errors.Is(err, died) {
 		t.Fatalf("got %v", err)
 	}
@@ -132,24 +132,24 @@ func TestOneBrokenLog(t *testing.T) {
 
 // overtaken is a store on which the user is back in the group before the node that took them out has written the index.
 type overtaken struct {
-	chat.Stores
+	chat.Store
 	between func()
 }
 
 func (o *overtaken) Leave(ctx context.Context, m chat.Membership) (bool, error) {
-	deleted, err := o.Stores.Leave(ctx, m)
+	deleted, err := o.Store.Leave(ctx, m)
 	o.between()
 	return deleted, err
 }
 
 func (o *overtaken) CreateGroup(ctx context.Context, g chat.NewGroup) error {
-	err := o.Stores.CreateGroup(ctx, g)
+	err := o.Store.CreateGroup(ctx, g)
 	o.between()
 	return err
 }
 
 func (o *overtaken) Join(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
-	member, added, err := o.Stores.Join(ctx, m)
+	member, added, err := o.Store.Join(ctx, m)
 	o.between()
 	return member, added, err
 }
@@ -157,7 +157,7 @@ func (o *overtaken) Join(ctx context.Context, m chat.Membership) (chat.Member, b
 func TestIndexOfASlowNode(t *testing.T) {
 	b := newBench(t)
 	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	slow := &overtaken{Stores: b.stores, between: func() {
+	slow := &overtaken{Store: b.stores, between: func() {
 		_, _, err := b.PutMember(b.ctx, as("alice"), "g", "bob", "")
 		b.must(err)
 	}}

@@ -80,14 +80,14 @@ type UnreadCounts struct {
 
 // Service is the domain. Create one with New, run its loops with Run.
 type Service struct {
-	stores Stores
+	stores Store
 	opt    Options
 	hints  *hints
 	known  *known
 }
 
 // New makes a Service over stores. Its loops run in Run.
-func New(stores Stores, opt Options) *Service {
+func New(stores Store, opt Options) *Service {
 	if opt.Limits == (Limits{}) {
 		opt.Limits = DefaultLimits()
 	}

@@ -269,8 +269,8 @@ type KeyStore interface {
 	Finish(ctx context.Context, user, key string, answer Answer) error
 }
 
-// Stores is everything that the service asks of a store; one implementation usually serves all of it.
-type Stores interface {
+// Store is everything that the core asks of a store. Features ask for more, each with a Store of its own.
+type Store interface {
 	GroupStore
 	LogStore
 	CursorStore
@@ -279,11 +279,6 @@ type Stores interface {
 	KeyStore
 	KnownStore
 	CleanupStore
-	TaskStore
-	// Sync returns when all that was acknowledged before is on the disk of the store, as far as it can tell.
-	Sync(ctx context.Context) error
-	// Ping tells whether the store answers.
-	Ping(ctx context.Context) error
 }
 
 // Kinds of the tasks that a store's steps enqueue and Service.Handlers runs, with the JSON of their payload.

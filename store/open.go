@@ -38,7 +38,7 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// Store implements chat.Stores and chat.CleanupStore.
+// Store is the store of the domain: of the core and of every feature, whose Go file says so.
 type Store struct {
 	client   redis.UniversalClient
 	address  string // of the server, as errors show it
@@ -52,10 +52,7 @@ type Store struct {
 	wanted   atomic.Bool              // somebody wants to know of new entries, so sends carry the keys of the queue
 }
 
-var (
-	_ chat.Stores       = (*Store)(nil)
-	_ chat.CleanupStore = (*Store)(nil)
-)
+var _ chat.Store = (*Store)(nil)
 
 // server is what was found out about the server when it was opened.
 type server struct {
