@@ -210,7 +210,7 @@ func testTasksSteering(t *testing.T, c commands, ids []string) {
 	if !failed || strings.Count(out, "\n") != 2 || !strings.Contains(out, ids[0]+" is ready") || !strings.Contains(log, "p00-absent: no such task") {
 		t.Errorf("retry: %q, %q", out, log)
 	}
-	c.refused([]string{"ready already"}, "retry", ids[0])
+	c.refused([]string{"already ready"}, "retry", ids[0])
 	if out := c.must("delete", ids[0], ids[2]); strings.Count(out, "is deleted") != 2 {
 		t.Errorf("delete: %q", out)
 	}

@@ -134,6 +134,9 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 			node.Kill()
 			kills++
 			node.Launch()
+			for killing.Err() == nil && node.Ready() != nil {
+				harness.Pause(killing, 20*time.Millisecond)
+			}
 		}
 	}()
 	for r.ledger.Count() < 2000 && !t.Failed() {

@@ -45,9 +45,9 @@ func TestHiddenHistory(t *testing.T) {
 		t.Errorf("alice: %s, want the content", a.body)
 	}
 	for _, c := range []struct{ body, want string }{
-		{`{"body":"x","reply_to":4}`, "400 out_of_range reply_to: 5 to 11"},
-		{`{"body":"x","reply_to":12}`, "400 out_of_range reply_to: 5 to 11"},
-		{`{"body":"x","reply_to":4,"deliver_at":"2026-01-01T00:00:00Z"}`, "400 out_of_range reply_to: 5 to 11"},
+		{`{"body":"x","reply_to":4}`, "400 out_of_range reply_to: must be 5 to 11"},
+		{`{"body":"x","reply_to":12}`, "400 out_of_range reply_to: must be 5 to 11"},
+		{`{"body":"x","reply_to":4,"deliver_at":"2026-01-01T00:00:00Z"}`, "400 out_of_range reply_to: must be 5 to 11"},
 		{`{"kind":"reaction","target":4,"emoji":"x"}`, "404 not_found no such group or message"},
 		{`{"kind":"delete","target":4}`, "404 not_found no such group or message"},
 		{`{"body":"x","reply_to":5}`, "201"},

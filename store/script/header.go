@@ -159,7 +159,7 @@ func (l *Library) declare(s *section, name, colon, row string, more bool) error 
 	case more && colon == "":
 		s.rests = append(s.rests, rest{name: name, row: strings.Fields(strings.Trim(row, "()"))})
 	case more || row != "":
-		return fmt.Errorf("%s: %s is no rest: name..., name(a b)... or name:group...", s.table, name)
+		return fmt.Errorf("%s: %s is no rest: want name..., name(a b)... or name:group and three dots", s.table, name)
 	case s.table == "KEYS" && grouped:
 		s.groups = append(s.groups, group{name, colon, len(s.slots), len(names)})
 		for _, one := range names {

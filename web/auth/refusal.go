@@ -27,7 +27,7 @@ var (
 // holds, so that nobody learns from them what the right ones would be.
 func (v *Verifier) refusal(t *jwt.Token, claims jwt.MapClaims, err error) *chat.Error {
 	var ours *chat.Error
-	text := ""
+	var text string
 	switch {
 	case errors.As(err, &ours):
 		return ours
