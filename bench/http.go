@@ -16,7 +16,7 @@ import (
 	"github.com/chatd/chatd/web/auth"
 )
 
-const secret = "a secret of the bench, 32 bytes or more"
+const secret = "a secret of the bench with 32 bytes or more"
 
 // serve runs a whole node on the run's redis-server and returns its URL.
 func (b *bench) serve() (string, error) {
