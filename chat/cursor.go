@@ -19,7 +19,10 @@ func (s *Service) move(ctx context.Context, by Caller, group string, id int64, r
 	if id < 0 {
 		return Cursors{}, Invalid("id: negative")
 	}
-	c, err := s.stores.Ack(ctx, group, by.User, min(id, IDMax), read)
+	if by.Session != "" && !isToken(by.Session) {
+		return Cursors{}, Invalid("the caller's session has no valid name") // it would end the signal too early
+	}
+	c, err := s.stores.Ack(ctx, group, by.User, min(id, IDMax), read, by.Session)
 	if err != nil {
 		return Cursors{}, s.Refused(ctx, by, group, err)
 	}

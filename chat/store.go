@@ -13,6 +13,9 @@ import (
 type Caller struct {
 	User  string
 	Admin bool
+	// Session names the websocket session that the caller acts in, empty outside of one: it gets no events about its own
+	// acks. 1 to 32 of `A-Za-z0-9_-`.
+	Session string
 }
 
 // Info is a group as one user stands to it, read in one instant.
@@ -203,7 +206,8 @@ type Receipts struct {
 type CursorStore interface {
 	// Ack moves seen to id, and read too where read is true; never backward. It trims what that frees, within a bound;
 	// the rest is a task. ErrOutOfRange: id above last. ErrNotFound, ErrForbidden: not a member.
-	Ack(ctx context.Context, group, user string, id int64, read bool) (Cursors, error)
+	// The signal of the move carries origin, an opaque word, or empty.
+	Ack(ctx context.Context, group, user string, id int64, read bool, origin string) (Cursors, error)
 	// Unread moves read back to id-1 (never forward, and not below what the member may see). seen stays.
 	Unread(ctx context.Context, group, user string, id int64) (Cursors, error)
 	// Receipts of message id, paged by the order of joining. For members. A trimmed message is answered from the cursors

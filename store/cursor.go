@@ -14,10 +14,10 @@ var (
 )
 
 // Ack moves seen to id, and read too where read is true; never backward.
-func (s *Store) Ack(ctx context.Context, group, user string, id int64, read bool) (chat.Cursors, error) {
+func (s *Store) Ack(ctx context.Context, group, user string, id int64, read bool, origin string) (chat.Cursors, error) {
 	k := s.keys.group(group)
 	return asCursors(s.runSafe(ctx, ackScript.On(k.of(user)).Arg("user", user).Arg("id", max(id, 0)).Arg("with_read", read).
-		Arg("channel", k.channel()).Arg("group", group).Arg("task_id", k.taskID())))
+		Arg("channel", k.channel()).Arg("group", group).Arg("task_id", k.taskID()).Arg("origin", origin)))
 }
 
 // Unread moves read back to id-1.

@@ -14,7 +14,7 @@ func (s *Store) Typing(ctx context.Context, group, user string) error {
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
-//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read>   t <user>   d <epoch>
+//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   d <epoch>
 //	user    i   j <group>   l <group>
 //
 // ok is false for anything else: a node of another version may publish more.
@@ -34,8 +34,11 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		return sig, decodeEntrySignal(rest, &sig)
 	case "c":
 		f := strings.Fields(rest)
-		if len(f) != 3 {
+		if len(f) != 3 && len(f) != 4 {
 			return live.Signal{}, false
+		}
+		if len(f) == 4 {
+			sig.Origin = f[3]
 		}
 		sig.Kind, sig.User, sig.Seen, sig.Read = live.SignalCursor, f[0], number(f[1]), number(f[2])
 	case "t":

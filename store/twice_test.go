@@ -124,8 +124,8 @@ func TestStepsDoneTwice(t *testing.T) {
 			return s.UpdateGroup(ctx, chat.Caller{User: "bob"}, "g", chat.GroupChange{Name: &name, Keep: &keep},
 				[]chat.NoticeEntry{notice("renamed"), notice("settings")}, 3)
 		}, nil},
-		{"ack", func() error { _, err := s.Ack(ctx, "g", "bob", 5, false); return err }, nil},
-		{"read", func() error { _, err := s.Ack(ctx, "g", "carl", 6, true); return err }, nil},
+		{"ack", func() error { _, err := s.Ack(ctx, "g", "bob", 5, false, ""); return err }, nil},
+		{"read", func() error { _, err := s.Ack(ctx, "g", "carl", 6, true, ""); return err }, nil},
 		{"unread", func() error { _, err := s.Unread(ctx, "g", "carl", 4); return err }, nil},
 		{"trim", func() error { _, err := s.Trim(ctx, "g"); return err }, nil},
 		{"leave", func() error { _, err := s.Leave(ctx, change("bob", "bob", "")); return err }, chat.ErrNotFound},

@@ -18,6 +18,8 @@ type CursorEvent struct {
 	User  string `json:"user"`
 	Seen  int64  `json:"seen"`
 	Read  int64  `json:"read"`
+
+	Origin string `json:"-"` // the session that moved it
 }
 
 // TypingEvent tells that a member is typing.

@@ -10,7 +10,7 @@ import (
 // Follower is the pulling reader of one session: it gives what the session's cursors are owed, then what comes live. It
 // holds no more messages than one round of reading (roundBytesMax); behind that it remembers positions only.
 //
-// One goroutine calls Next or TryNext. Acting, Acted and C may be used from others.
+// One goroutine calls Next or TryNext. C may be used from others.
 type Follower struct {
 	service *Service
 	hub     *hub
@@ -74,6 +74,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 		lines:   map[string]*line{}, past: map[string]chat.Position{}, check: map[string]struct{}{},
 		inboxDue: true,
 	}
+	f.pending.session = by.Session
 	if err := f.begin(ctx, positions); err != nil {
 		f.Close()
 		return nil, chat.AsError(err)
@@ -269,13 +270,6 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 		}
 	}
 }
-
-// Acting is called before, Acted after an ack of this very session (c is nil where it failed): the session is not told
-// of what it did itself.
-func (f *Follower) Acting(group string) { f.pending.acting(group) }
-
-// Acted is the end of what Acting began.
-func (f *Follower) Acted(group string, c *chat.Cursors) { f.pending.acted(group, c) }
 
 // Close ends the follower. Nothing else of it may be in use any longer.
 func (f *Follower) Close() {

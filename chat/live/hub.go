@@ -57,7 +57,7 @@ func (h *hub) deliver(s Signal) {
 			h.after(fd, fd.take(s.Epoch, s.Message, s.Changed))
 		}
 	case SignalCursor:
-		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read})
+		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read, Origin: s.Origin})
 	case SignalTyping:
 		if fd := h.group(s.Group); fd != nil {
 			fd.each(func(in *interest) { in.pending.typed(TypingEvent{Group: s.Group, User: s.User}) })
@@ -188,7 +188,6 @@ func (f *feed) confirm() {
 func (h *hub) unsubscribe(p *pending, interests ...*interest) {
 	for _, in := range interests {
 		in.feed.remove(in)
-		p.forget(in.feed.group)
 	}
 }
 

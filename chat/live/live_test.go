@@ -132,7 +132,12 @@ type listener struct {
 
 func (l *node) listen(t testing.TB, user string, after map[string]string) *listener {
 	t.Helper()
-	f, err := l.Follow(t.Context(), chat.Caller{User: user}, after)
+	return l.listenAs(t, chat.Caller{User: user}, after)
+}
+
+func (l *node) listenAs(t testing.TB, by chat.Caller, after map[string]string) *listener {
+	t.Helper()
+	f, err := l.Follow(t.Context(), by, after)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,41 +388,60 @@ func TestFollowInbox(t *testing.T) {
 	take(252)
 }
 
-func TestFollowCursorsAndTyping(t *testing.T) {
-	l := startLive(t, nil)
-	ctx := t.Context()
+func TestFollowCursors(t *testing.T) {
+	l := startLive(t, signalsOnly)
+	other := joinLive(t, l.redis, signalsOnly)
 	l.group(t, "red", "ann", "bob")
 	last := l.say(t, "red", "ann", "hi")
-	bobCaller := chat.Caller{User: "bob"}
-	ann, bob, phone := l.listen(t, "ann", nil), l.listen(t, "bob", nil), l.listen(t, "bob", nil)
-	bob.reach("red", last)
-	phone.reach("red", last)
-	bob.Acting("red")
-	c, err := l.Read(ctx, bobCaller, "red", last)
-	if err != nil {
-		t.Fatal(err)
+	laptop := chat.Caller{User: "bob", Session: "laptop"}
+	bob := l.listenAs(t, laptop, nil)
+	others := map[string]*listener{
+		"another member":                 l.listen(t, "ann", nil),
+		"another session":                l.listenAs(t, chat.Caller{User: "bob", Session: "phone"}, nil),
+		"a session without a name":       l.listen(t, "bob", nil),
+		"another member on another node": other.listen(t, "ann", nil),
+		"a session on another node":      other.listenAs(t, chat.Caller{User: "bob", Session: "tablet"}, nil),
 	}
-	bob.Acted("red", &c)
-	want := live.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last}
-	for name, f := range map[string]*listener{"another member": ann, "another session of the member": phone} {
-		if e := f.until("cursor", func(e live.Event) bool { return e.Cursor != nil }); *e.Cursor != want {
-			t.Errorf("%s: got %+v, want %+v", name, *e.Cursor, want)
+	moved := func(f *listener) live.CursorEvent {
+		return *f.until("cursor", func(e live.Event) bool { return e.Cursor != nil }).Cursor
+	}
+	for _, by := range []chat.Caller{laptop, {User: "bob"}} { // over its websocket, then over HTTP
+		if by.Session == "" {
+			last = l.say(t, "red", "ann", "so?")
+		}
+		if _, err := l.Read(t.Context(), by, "red", last); err != nil {
+			t.Fatal(err)
+		}
+		want := live.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last, Origin: by.Session}
+		for name, f := range others {
+			if got := moved(f); got != want {
+				t.Errorf("%s: got %+v, want %+v", name, got, want)
+			}
 		}
 	}
-	if err := l.Typing(ctx, bobCaller, "red"); err != nil {
+	// The first event that the session itself gets is about the move it did not make.
+	if got, want := moved(bob), (live.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last}); got != want {
+		t.Errorf("the session that acked: got %+v, want %+v", got, want)
+	}
+}
+
+func TestFollowTyping(t *testing.T) {
+	l := startLive(t, nil)
+	l.group(t, "red", "ann", "bob")
+	ann, bob := l.listen(t, "ann", nil), l.listen(t, "bob", nil)
+	if err := l.Typing(t.Context(), chat.Caller{User: "bob"}, "red"); err != nil {
 		t.Fatal(err)
 	}
 	if e := ann.until("typing", func(e live.Event) bool { return e.Typing != nil }); e.Typing.User != "bob" {
 		t.Errorf("typing: got %+v, want bob", e.Typing)
 	}
-	if err := l.Typing(ctx, chat.Caller{User: "eve"}, "red"); chat.CodeOf(err) != chat.CodeNotFound {
+	if err := l.Typing(t.Context(), chat.Caller{User: "eve"}, "red"); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("typing from outside: got %v, want %s", err, chat.CodeNotFound)
 	}
-	// The session that read is told of neither: the next thing it hears is the next message.
 	next := l.say(t, "red", "ann", "so?")
 	for bob.to["red"] < next {
-		if e := bob.next(); e.Cursor != nil && e.Cursor.User == "bob" || e.Typing != nil {
-			t.Errorf("the session that acted was told %+v", e)
+		if e := bob.next(); e.Typing != nil {
+			t.Errorf("who types got %+v", e)
 		}
 	}
 }

@@ -1,10 +1,6 @@
 package live
 
-import (
-	"sync"
-
-	"github.com/chatd/chatd/chat"
-)
+import "sync"
 
 // Bounds of what is kept for a session that does not take it. Positions and typing of others are sent while they
 // are fresh or not at all; what is owed to the reader (groups, membership, inbox) is kept as flags and bounded by groups.
@@ -17,10 +13,11 @@ const (
 // pending is what the hub leaves for one reader: hints of what to look at, never payload without a bound. Nobody ever
 // waits for a reader.
 type pending struct {
-	user  string
-	plain bool          // a long poll: it only wants to be woken
-	every bool          // it is woken by every cursor of its groups too
-	c     chan struct{} // capacity 1: there is something
+	user    string
+	session string        // the reader's own name: it gets no events about its own acks; empty for a long poll
+	plain   bool          // a long poll: it only wants to be woken
+	every   bool          // it is woken by every cursor of its groups too
+	c       chan struct{} // capacity 1: there is something
 
 	mu      sync.Mutex
 	dirty   []*interest         // groups that grew, each once
@@ -29,16 +26,9 @@ type pending struct {
 	lost    bool // anything may have been missed
 	cursors map[memberKey]CursorEvent
 	typing  map[memberKey]struct{}
-	own     map[string]ownCursor
 }
 
 type memberKey struct{ group, user string }
-
-// ownCursor is what this very session did to its cursor, which is no news to it.
-type ownCursor struct {
-	calls      int // acks under way: what is told of the cursor meanwhile may be theirs
-	seen, read int64
-}
 
 // interest is one reader's interest in one feed.
 type interest struct {
@@ -106,7 +96,7 @@ func (p *pending) signalsLost() {
 	p.wake()
 }
 
-// cursor leaves the newest position of a member.
+// cursor notes a member's newest cursors, unless this very session moved them.
 func (p *pending) cursor(e CursorEvent) {
 	if p.plain {
 		return
@@ -114,11 +104,11 @@ func (p *pending) cursor(e CursorEvent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := memberKey{e.Group, e.User}
-	if o := p.own[e.Group]; e.User == p.user && o.seen == e.Seen && o.read == e.Read {
-		delete(p.cursors, key)
-		return
+	_, waiting := p.cursors[key]
+	if e.Origin != "" && e.Origin == p.session && !waiting {
+		return // a waiting move of another session is brought up to date instead: it is news all the same
 	}
-	if _, waiting := p.cursors[key]; !waiting && len(p.cursors) >= pendingCursorsMax && e.User != p.user {
+	if !waiting && len(p.cursors) >= pendingCursorsMax && e.User != p.user {
 		return
 	}
 	if p.cursors == nil {
@@ -143,54 +133,12 @@ func (p *pending) typed(e TypingEvent) {
 	p.wake()
 }
 
-// acting and acted stand around an ack by this session: what the store tells of it is no news here.
-func (p *pending) acting(group string) {
-	p.mu.Lock()
-	if p.own == nil {
-		p.own = map[string]ownCursor{}
-	}
-	o := p.own[group]
-	o.calls++
-	p.own[group] = o
-	p.mu.Unlock()
-}
-
-func (p *pending) acted(group string, c *chat.Cursors) {
-	p.mu.Lock()
-	o := p.own[group]
-	o.calls = max(o.calls-1, 0) // the group may have been forgotten meanwhile
-	if c != nil {
-		o.seen, o.read = c.Seen, c.Read
-	}
-	if o == (ownCursor{}) { // nothing was done: a client may name any group, and none of them may stay
-		delete(p.own, group)
-	} else {
-		p.own[group] = o
-	}
-	key := memberKey{group, p.user}
-	e, waiting := p.cursors[key]
-	if waiting && e.Seen == o.seen && e.Read == o.read {
-		delete(p.cursors, key)
-		waiting = false
-	}
-	p.mu.Unlock()
-	if waiting {
-		p.wake()
-	}
-}
-
 // nextCursor takes one cursor event, nextTyping one typing event.
 func (p *pending) nextCursor() *CursorEvent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, e := range p.cursors {
-		if e.User == p.user && p.own[e.Group].calls > 0 {
-			continue
-		}
 		delete(p.cursors, key)
-		if e.User == p.user { // from here on it would be news if the cursor came back to where this session had put it
-			delete(p.own, e.Group)
-		}
 		return &e
 	}
 	return nil
@@ -205,11 +153,4 @@ func (p *pending) nextTyping() *TypingEvent {
 		return &e
 	}
 	return nil
-}
-
-// forget drops what is kept about a group that is no longer followed.
-func (p *pending) forget(group string) {
-	p.mu.Lock()
-	delete(p.own, group)
-	p.mu.Unlock()
 }

@@ -7,38 +7,39 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// A cursor that another device moves away and back again is where this session had put it, and is told all the same.
-func TestPendingCursorComesBack(t *testing.T) {
+// A session gets an event for every move of its user's cursors but its own, also for one back to where it had put them.
+func TestPendingSkipsOwnMoves(t *testing.T) {
 	b := newPending("bob", false)
-	b.acting("red")
-	b.acted("red", &chat.Cursors{Seen: 5, Read: 5})
-	b.cursor(CursorEvent{Group: "red", User: "bob", Seen: 5, Read: 5})
+	b.session = "laptop"
+	moved := func(origin string, read int64) CursorEvent {
+		e := CursorEvent{Group: "red", User: "bob", Seen: 5, Read: read, Origin: origin}
+		b.cursor(e)
+		return e
+	}
+	moved("laptop", 3)
 	if e := b.nextCursor(); e != nil {
-		t.Errorf("told of the own ack: %+v", *e)
+		t.Errorf("after an own move: got %+v, want nothing", *e)
 	}
-	for _, read := range []int64{2, 5} {
-		want := CursorEvent{Group: "red", User: "bob", Seen: 5, Read: read}
-		b.cursor(want)
-		if e := b.nextCursor(); e == nil || *e != want {
-			t.Errorf("another device: got %v, want %+v", e, want)
+	moved("phone", 4)
+	want := moved("laptop", 5)
+	if e := b.nextCursor(); e == nil || *e != want {
+		t.Errorf("after a move of another session and an own one: got %v, want %+v", e, want)
+	}
+	if e := b.nextCursor(); e != nil {
+		t.Errorf("after the last move: got %+v, want nothing", *e)
+	}
+	for _, origin := range []string{"phone", ""} {
+		for _, read := range []int64{2, 5} {
+			want := moved(origin, read)
+			if e := b.nextCursor(); e == nil || *e != want {
+				t.Errorf("moved by %q: got %v, want %+v", origin, e, want)
+			}
 		}
 	}
-}
-
-// A client may name any group in an ack. Those that it is not in leave nothing behind, nor does one it was removed from
-// in the middle.
-func TestPendingKeepsNoRefusedAcks(t *testing.T) {
-	b := newPending("bob", false)
-	for i := range 100 {
-		g := fmt.Sprint("g", i)
-		b.acting(g)
-		if i%2 == 0 {
-			b.forget(g)
-		}
-		b.acted(g, nil)
-	}
-	if len(b.own) != 0 {
-		t.Errorf("after 100 refused acks: %d are kept, want none", len(b.own))
+	nameless := newPending("bob", false)
+	nameless.cursor(CursorEvent{Group: "red", User: "bob", Seen: 5})
+	if nameless.nextCursor() == nil {
+		t.Error("a session without a name got no event about a move without an origin")
 	}
 }
 

@@ -12,7 +12,7 @@ type SignalKind int
 // The kinds of wake-ups. A lost one costs latency, never a message: readers find holes by the density of ids.
 const (
 	SignalMessage SignalKind = iota + 1 // Group, Epoch, Message, Changed
-	SignalCursor                        // Group, User, Cursors (Seen and Read)
+	SignalCursor                        // Group, User, Seen, Read, Origin
 	SignalTyping                        // Group, User
 	SignalDeleted                       // Group, Epoch: the group is gone
 	SignalInbox                         // User: the inbox grew
@@ -31,6 +31,7 @@ type Signal struct {
 	Changed []chat.Message // originals that the entry changed, as they are served from now on
 	Seen    int64
 	Read    int64
+	Origin  string // the session that moved the cursor, empty where it was none
 }
 
 // SignalStore follows groups and users on behalf of one node, over one subscription.

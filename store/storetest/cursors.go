@@ -16,7 +16,7 @@ var cursorTests = map[string]func(*world){
 		w.equal(w.markRead("g", "bob", 6), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
 		w.equal(w.ack("g", "bob", -5), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
 		for _, id := range []int64{11, 1 << 60} {
-			_, err := w.Ack(w.ctx, "g", "bob", id, true)
+			_, err := w.Ack(w.ctx, "g", "bob", id, true, "")
 			w.fails(err, chat.ErrOutOfRange)
 		}
 		w.equal(w.info("g", "bob").Seen, int64(7))
@@ -25,7 +25,7 @@ var cursorTests = map[string]func(*world){
 		w.group("g", nil)
 		w.group("p", nil, public)
 		for group, want := range map[string]error{"g": chat.ErrNotFound, "none": chat.ErrNotFound, "p": chat.ErrForbidden} {
-			_, err := w.Ack(w.ctx, group, "dora", 1, true)
+			_, err := w.Ack(w.ctx, group, "dora", 1, true, "")
 			w.fails(err, want)
 			_, err = w.Unread(w.ctx, group, "dora", 1)
 			w.fails(err, want)

@@ -53,11 +53,25 @@ var signalTests = map[string]func(*world){
 			Changed: []chat.Message{w.entry("g", id)}})
 		w.markRead("g", "bob", id)
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalCursor, Group: "g", User: "bob", Seen: id, Read: id})
-		w.markRead("g", "bob", id) // nothing moved, so nothing is told
+		w.markRead("g", "bob", id) // nothing moved: no signal
 		w.ok(w.Typing(w.ctx, "g", "bob"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalTyping, Group: "g", User: "bob"})
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalDeleted, Group: "g", Epoch: epoch})
+	},
+	"of a cursor, with the session that moved it": func(w *world) {
+		w.group("g", []string{"bob"})
+		id := w.says("g", "alice", 5)
+		signals := w.listen()
+		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
+		want := live.Signal{Kind: live.SignalCursor, Group: "g", User: "bob"}
+		for i, origin := range []string{"laptop_A-1", "", "phone"} {
+			to := id - 2 + int64(i)
+			_, err := w.Ack(w.ctx, "g", "bob", to, true, origin)
+			w.ok(err)
+			want.Seen, want.Read, want.Origin = to, to, origin
+			w.equal(w.next(signals), want)
+		}
 	},
 	"of a group's notices": func(w *world) {
 		w.group("g", []string{"bob"}, public)

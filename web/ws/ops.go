@@ -66,7 +66,7 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	if s.follower == nil {
 		return nil, chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
-	by := s.identity().Caller()
+	by := s.callerOf(s.identity())
 	if s.all.opt.Allow != nil {
 		if err := s.all.opt.Allow(ctx, by.User, c.op); err != nil {
 			return nil, err
@@ -86,6 +86,13 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
+}
+
+// callerOf is who as the domain takes it: what the session does itself is no news to it.
+func (s *session) callerOf(who *auth.Identity) chat.Caller {
+	by := who.Caller()
+	by.Session = s.id
+	return by
 }
 
 // sayHello starts the session. Wrong positions, and a store that cannot be reached, are answered with an error, and the
@@ -124,7 +131,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		return nil
 	}
 	s.all.service.Know(who.User)
-	f, err := s.all.readers.Follow(ctx, who.Caller(), after)
+	f, err := s.all.readers.Follow(ctx, s.callerOf(who), after)
 	if err != nil {
 		s.all.ungreet(who.User)
 		return err
@@ -209,13 +216,10 @@ func (s *session) mark(ctx context.Context, by chat.Caller, op string, args *mar
 	if op == "read" {
 		move = s.all.service.Read
 	}
-	s.follower.Acting(args.Group)
 	cursors, err := move(ctx, by, args.Group, *args.ID)
 	if err != nil {
-		s.follower.Acted(args.Group, nil)
 		return nil, err
 	}
-	s.follower.Acted(args.Group, &cursors)
 	return func(buf *bytes.Buffer) {
 		wire.Int(buf, `,"seen":`, cursors.Seen)
 		wire.Int(buf, `,"read":`, cursors.Read)

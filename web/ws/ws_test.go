@@ -293,6 +293,12 @@ func TestWSCommands(t *testing.T) {
 	if f := bob.answer("r"); f.Op != "ok" || f.Read != 3 {
 		t.Errorf("read: got %+v", f)
 	}
+	if _, err := n.Unread(t.Context(), chat.Caller{User: "bob"}, "red", 3); err != nil {
+		t.Fatal(err)
+	}
+	if f := bob.op("cursor"); f.Read != 2 || f.Seen != 3 {
+		t.Errorf("the first cursor event of the session that acked: got %+v, want that of the move over HTTP", f)
+	}
 	body := "psst"
 	if _, _, err := n.SendDirect(t.Context(), chat.Caller{User: "ann"}, "bob", chat.Direct{Body: &body}); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,10 @@
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
 -- KEYS  last_id meta members msgs seen read skip by reactions reacted joined core:enqueue wants
--- ARGV  user id with_read:flag channel group task_id
+-- ARGV  user id with_read:flag channel group task_id origin
 --   with_read  moves read too
 --   task_id    of a task that goes on where there is more to trim
+--   origin     the session that acts, or empty: the signal names it
 -- Returns {OK, seen, read, unread}
 -- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
 -- include: not_member
@@ -19,7 +20,11 @@ if tonumber(id) > last then return {'OUTOFRANGE', 'id', 0, int(last)} end
 local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
 if with_read then changed = changed + redis.call('ZADD', read, 'XX', 'GT', 'CH', id, user) end
 local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZSCORE', read, user))
-if changed > 0 then redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)) end
+if changed > 0 then
+  local signal = 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)
+  if origin ~= '' then signal = signal .. ' ' .. origin end
+  redis.call('PUBLISH', channel, signal)
+end
 
 -- Also where nothing moved: the member's own sends may have brought the cursor here, and they do not trim each time.
 local stored = redis.call('ZCARD', msgs)
