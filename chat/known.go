@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/internal/cache"
 )
 
 const (
@@ -20,49 +22,33 @@ type KnownStore interface {
 }
 
 // known remembers whom this node has put on the list, and collects those who are not on it yet, so that no request waits
-// for a write and only the first one of a user causes one. It forgets those who were not seen for the longest: each
-// generation that is full replaces the one before.
+// for a write and only the first one of a user causes one. It forgets those who were not seen for the longest.
 type known struct {
-	mu         sync.Mutex
-	young, old map[string]struct{}
-	waiting    map[string]struct{} // to be written; at most knownMax, whoever is over that is noted with the next request
-	wake       chan struct{}       // capacity 1: somebody is waiting
+	written *cache.Cache[string, struct{}]
+	wake    chan struct{} // capacity 1: somebody is waiting
+
+	mu      sync.Mutex
+	waiting map[string]struct{} // to be written; at most knownMax, whoever is over that is noted with the next request
 
 	writing sync.Mutex // held while waiting users are written, so that flush can wait for a write that runs
 }
 
-func newKnown() *known { return &known{wake: make(chan struct{}, 1)} }
+func newKnown() *known {
+	return &known{written: cache.New[string, struct{}](knownMax), wake: make(chan struct{}, 1), waiting: map[string]struct{}{}}
+}
 
 // note remembers user, and queues a write where this node has not made one.
 func (k *known) note(user string) {
+	if _, ok := k.written.Get(user); ok {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, ok := k.young[user]; ok {
-		return
-	}
-	if _, ok := k.old[user]; ok {
-		k.keep(user)
-		return
-	}
 	if len(k.waiting) >= knownMax {
 		return
 	}
-	if k.waiting == nil {
-		k.waiting = map[string]struct{}{}
-	}
 	k.waiting[user] = struct{}{}
 	k.signal()
-}
-
-// keep puts user into the young generation. The lock is held.
-func (k *known) keep(user string) {
-	if len(k.young) >= knownMax {
-		k.old, k.young = k.young, nil
-	}
-	if k.young == nil {
-		k.young = map[string]struct{}{}
-	}
-	k.young[user] = struct{}{}
 }
 
 // again wakes the writer after a pause.
@@ -91,10 +77,10 @@ func (k *known) flush(ctx context.Context, write func(ctx context.Context, user 
 		if err := write(ctx, user); err != nil {
 			return err
 		}
+		k.written.Put(user, struct{}{})
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		delete(k.waiting, user)
-		k.keep(user)
 		return nil
 	})
 }

@@ -23,7 +23,7 @@ func TestKnownUsersAreWrittenOnce(t *testing.T) {
 		if i%(knownMax/2) == 0 {
 			meet("alice")
 		}
-		if got := len(k.young) + len(k.old); got > 2*knownMax {
+		if got := k.written.Len(); got > 2*knownMax {
 			t.Fatalf("%d users are remembered, more than %d", got, 2*knownMax)
 		}
 	}

@@ -23,7 +23,7 @@ func New(core *chat.Service, store Store) *Service {
 }
 
 // Run listens to the store, fills holes and compares what is followed until ctx ends, and returns when all of it has
-// stopped. Follow and waiting calls need it.
+// stopped. Follow and waiting calls need it: they wait until it listens. It may start and stop before or after the core's.
 func (s *Service) Run(ctx context.Context) error { return s.hub.run(ctx) }
 
 // infos reads groups as user stands to them, in order.

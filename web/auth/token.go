@@ -101,8 +101,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if strings.Count(token, ".") != 2 {
 		return Identity{}, errMalformed
 	}
-	key, generation := v.known.key(token)
-	if who, ok := v.known.get(key); ok && v.opt.Now().Before(who.Expires.Add(leeway)) {
+	known, key := v.known.entries(), keyOf(token)
+	if who, ok := known.Get(key); ok && v.opt.Now().Before(who.Expires.Add(leeway)) {
 		return who, nil
 	}
 	claims := jwt.MapClaims{} // a struct would take SUB for sub
@@ -127,7 +127,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, errNoExp
 	}
 	who := Identity{User: user, Admin: claims["role"] == "admin", Expires: expires.Time}
-	v.known.put(key, who, generation)
+	known.Put(key, who)
 	return who, nil
 }
 
