@@ -19,7 +19,7 @@ type engine interface {
 	enqueue(ctx context.Context, payload []byte) error
 	enqueueAt(ctx context.Context, due time.Time, payload []byte) error
 	fill(ctx context.Context, n int) error // n tasks that are ready
-	run(hands int, handle func(payload []byte)) (stop func(), err error)
+	run(workers int, handle func(payload []byte)) (stop func(), err error)
 	done(ctx context.Context) (int64, error) // tasks completed, by what the engine itself stored
 	close() error
 }
@@ -80,9 +80,9 @@ func (e *ours) putAll(ctx context.Context, n int, t queue.Task) error {
 	return nil
 }
 
-func (e *ours) run(hands int, handle func(payload []byte)) (func(), error) {
+func (e *ours) run(workers int, handle func(payload []byte)) (func(), error) {
 	o := e.options
-	o.Workers = hands
+	o.Workers = workers
 	s, err := queue.New(o)
 	if err != nil {
 		return nil, err
@@ -138,9 +138,9 @@ func (e *peer) fill(ctx context.Context, n int) error {
 	return err
 }
 
-func (e *peer) run(hands int, handle func(payload []byte)) (func(), error) {
+func (e *peer) run(workers int, handle func(payload []byte)) (func(), error) {
 	s := asynq.NewServer(e.redis, asynq.Config{
-		Concurrency: hands, Queues: map[string]int{e.name: 1}, LogLevel: asynq.FatalLevel,
+		Concurrency: workers, Queues: map[string]int{e.name: 1}, LogLevel: asynq.FatalLevel,
 	})
 	return s.Shutdown, s.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error {
 		handle(t.Payload())

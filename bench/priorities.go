@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	loadHands = 16
-	loadTakes = 4 * time.Millisecond // of each handler
-	loadShare = 0.8                  // of the capacity, offered as high tasks
+	loadWorkers = 16
+	loadTakes   = 4 * time.Millisecond // of each handler
+	loadShare   = 0.8                  // of the capacity, offered as high tasks
 )
 
 // priorities queues many low tasks under a steady load of high ones: the low ones get what is left over and at least
 // their weight, and the high ones hardly wait.
 func priorities(b *bench) error {
 	low := scaled(10_000)
-	b.table.section(fmt.Sprintf("%d low tasks under high ones at %.0f %% of capacity (%d workers, %v each)", low, 100*loadShare, loadHands, loadTakes))
+	b.table.section(fmt.Sprintf("%d low tasks under high ones at %.0f %% of capacity (%d workers, %v each)", low, 100*loadShare, loadWorkers, loadTakes))
 	server := redistest.Start(b.tb)
 	defer server.Kill()
-	capacity, err := b.capacity(server.Addr, max(low, 2*loadHands))
+	capacity, err := b.capacity(server.Addr, max(low, 2*loadWorkers))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func priorities(b *bench) error {
 	var mu sync.Mutex
 	var waits []time.Duration
 	allLow := make(chan struct{})
-	stop, err := e.run(loadHands, func(payload []byte) {
+	stop, err := e.run(loadWorkers, func(payload []byte) {
 		if len(payload) == 0 {
 			_ = pause(b.ctx, loadTakes)
 			if lows.Add(1) == int64(low) {
@@ -89,7 +89,7 @@ func (b *bench) capacity(addr string, n int) (float64, error) {
 	var done atomic.Int64
 	all := make(chan struct{})
 	began := time.Now()
-	stop, err := e.run(loadHands, func([]byte) {
+	stop, err := e.run(loadWorkers, func([]byte) {
 		_ = pause(b.ctx, loadTakes)
 		if done.Add(1) == int64(n) {
 			close(all)

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-const taskHands = 50 // handlers at once, of either engine
+const taskWorkers = 50 // handlers at once, of either engine
 
 // tasks measures the task engine beside asynq with its defaults: the same server, payload, number of hands and of
 // connections, handlers that do nothing, in turns.
@@ -69,7 +69,7 @@ func (b *bench) emptied(e engine, n int) (float64, error) {
 	var handled atomic.Int64
 	all := make(chan struct{})
 	began := time.Now()
-	stop, err := e.run(taskHands, func([]byte) {
+	stop, err := e.run(taskWorkers, func([]byte) {
 		if handled.Add(1) == int64(n) {
 			close(all)
 		}
@@ -145,7 +145,7 @@ func waitingAlone(b *bench, addr string) error {
 		pause time.Duration // the longest between two tasks
 	}{{p, "asynq", scaled(30), time.Second}, {a, "chatd", scaled(1000), 20 * time.Millisecond}} {
 		begun := make(chan struct{})
-		stop, err := one.run(taskHands, func([]byte) { begun <- struct{}{} })
+		stop, err := one.run(taskWorkers, func([]byte) { begun <- struct{}{} })
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func lateness(b *bench, addr string) error {
 		var mu sync.Mutex
 		late := make([]time.Duration, 0, n)
 		all := make(chan struct{})
-		stop, err := one.run(taskHands, func(payload []byte) {
+		stop, err := one.run(taskWorkers, func(payload []byte) {
 			by := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
 			mu.Lock()
 			defer mu.Unlock()

@@ -205,13 +205,13 @@ func (m *machine) send(t *rapid.T, user, group string) {
 	}
 	expect(t, "send", err, "")
 	g := m.groups[group]
-	var told []string
+	var mentioned []string
 	for _, u := range d.Mentions {
 		if g.members[u] != nil {
-			told = append(told, u)
+			mentioned = append(mentioned, u)
 		}
 	}
-	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: *d.Body, mentions: told})
+	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: *d.Body, mentions: mentioned})
 	if sent.ID != id || sent.Duplicate {
 		t.Fatalf("send: got id %d duplicate %v, want id %d", sent.ID, sent.Duplicate, id)
 	}

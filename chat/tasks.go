@@ -19,8 +19,8 @@ const (
 // Handlers are the domain's tasks, by kind.
 func (s *Service) Handlers() map[string]TaskKind {
 	return map[string]TaskKind{
-		TaskMention: Handle(s.tellMentioned),
-		TaskMember:  Handle(s.tellMembers),
+		TaskMention: Handle(s.deliverMentions),
+		TaskMember:  Handle(s.deliverMemberships),
 		TaskTrim:    Handle(s.trimAll),
 		TaskCleanup: Handle(s.cleanUp),
 	}
@@ -34,8 +34,8 @@ func CheckTask(group, epoch string, users ...string) error {
 	return nil
 }
 
-// tellMentioned puts an item into the inbox of everyone a message names who is still a member and may see it.
-func (s *Service) tellMentioned(ctx context.Context, t MentionTask) error {
+// deliverMentions puts an item into the inbox of every mentioned user who is still a member and may see the message.
+func (s *Service) deliverMentions(ctx context.Context, t MentionTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.From)...); err != nil {
 		return err
 	}
@@ -69,8 +69,9 @@ func (s *Service) tellMentioned(ctx context.Context, t MentionTask) error {
 	})
 }
 
-// tellMembers brings the index of users in line with a group and tells those whom another added or removed.
-func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
+// deliverMemberships brings the index of users in line with a group, and puts an item into the inbox of those whom somebody
+// else added or removed.
+func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
 		item.Kind = ItemRemoved
 	case NoticeLeft:
 	default:
-		return Invalid("a task tells of %q", t.What)
+		return Invalid("a task has the unknown change %q", t.What)
 	}
 	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
 		info, err := s.repairIndex(ctx, user, t.Group)
@@ -93,7 +94,7 @@ func (s *Service) tellMembers(ctx context.Context, t MemberTask) error {
 			return nil
 		}
 		if item.Kind == ItemAdded && (info.Epoch != t.Epoch || info.Role == "") {
-			return nil // out again before there was time to tell
+			return nil // removed again in the meantime
 		}
 		return s.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
 	})

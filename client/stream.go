@@ -204,7 +204,7 @@ func (s *Stream) current(ctx context.Context) (*socket, error) {
 // run holds one session after another until ctx ends or the server refuses for good.
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
-	failures, refused, told := 0, 0, false
+	failures, refused, reported := 0, 0, false
 	var err error
 	for {
 		started := time.Now()
@@ -215,7 +215,7 @@ func (s *Stream) run(ctx context.Context) {
 			break
 		}
 		if welcomed {
-			refused, told = 0, false
+			refused, reported = 0, false
 			if time.Since(started) > s.opts.Backoff.Max {
 				failures = 0 // only a session that lasted: a server that welcomes and drops must not be hammered
 			}
@@ -227,9 +227,9 @@ func (s *Stream) run(ctx context.Context) {
 		if again == never || refused > 1 {
 			break
 		}
-		if !told {
+		if !reported {
 			s.push(Disconnected{Err: err})
-			told = true
+			reported = true
 		}
 		if sleep(ctx, s.opts.Backoff.delay(failures, wait)) != nil {
 			err = ErrClosed

@@ -41,13 +41,13 @@ type batch struct {
 // tracker holds how far the caller's copy of each group reaches, and turns batches into events. Ids are dense, so it
 // sees every hole and every repeat. It belongs to one goroutine.
 type tracker struct {
-	groups map[string]place
-	inbox  inboxPlace
+	groups map[string]groupEnd
+	inbox  inboxEnd
 	count  *counters
 }
 
-// place is the end of the copy of one group.
-type place struct {
+// groupEnd is where the copy of one group ends.
+type groupEnd struct {
 	at    Position
 	id    int64  // known where counted is set
 	epoch string // empty until a batch or a welcome told it
@@ -55,15 +55,15 @@ type place struct {
 	counted bool
 }
 
-type inboxPlace struct {
+type inboxEnd struct {
 	epoch string
 	seq   int64
 }
 
 func newTracker(at map[string]Position, count *counters) *tracker {
-	t := &tracker{groups: make(map[string]place, len(at)), count: count}
+	t := &tracker{groups: make(map[string]groupEnd, len(at)), count: count}
 	for group, position := range at {
-		p := place{at: position}
+		p := groupEnd{at: position}
 		if position.isID() {
 			_, err := fmt.Sscan(string(position), &p.id)
 			p.counted = err == nil
@@ -88,7 +88,7 @@ func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 	pinned := map[string]Position{}
 	for group, g := range groups {
 		if _, known := t.groups[group]; !known {
-			p := place{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
+			p := groupEnd{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
 			t.groups[group] = p
 			pinned[group] = p.at
 		}
@@ -129,7 +129,7 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	if at == "" {
 		at = At(b.To)
 	}
-	t.groups[b.Group] = place{at: at, id: b.To, counted: true, epoch: b.Epoch}
+	t.groups[b.Group] = groupEnd{at: at, id: b.To, counted: true, epoch: b.Epoch}
 	if len(b.Messages) > 0 {
 		t.count.messages.Add(int64(len(b.Messages)))
 		events = append(events, Messages{Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: at, Messages: b.Messages})
@@ -154,7 +154,7 @@ func dense(b batch) error {
 // are acked.
 func (t *tracker) items(in Inbox) (Items, bool) {
 	if in.Epoch != t.inbox.epoch {
-		t.inbox = inboxPlace{epoch: in.Epoch}
+		t.inbox = inboxEnd{epoch: in.Epoch}
 	}
 	fresh := in.Items
 	for len(fresh) > 0 && fresh[0].Seq <= t.inbox.seq {

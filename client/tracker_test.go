@@ -36,7 +36,7 @@ func spans(events []Event) []span {
 	return all
 }
 
-func TestTrackerHandsOutEachMessageOnce(t *testing.T) {
+func TestTrackerDeliversEachMessageOnce(t *testing.T) {
 	tests := []struct {
 		name    string
 		at      map[string]Position
@@ -107,7 +107,7 @@ func TestTrackerRefusesBatchesThatAreNotDense(t *testing.T) {
 	}
 }
 
-func TestTrackerPinsOnlyWhatHasNoPlace(t *testing.T) {
+func TestTrackerPinsOnlyWhatHasNoPosition(t *testing.T) {
 	tracker := newTracker(map[string]Position{"g": "a.7.k"}, &counters{})
 	got := tracker.pin(map[string]GroupPosition{"g": {Epoch: "a", Seen: 3}, "h": {Epoch: "b", Seen: 4}})
 	if want := (map[string]Position{"h": "4"}); !reflect.DeepEqual(got, want) {

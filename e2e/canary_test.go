@@ -72,12 +72,12 @@ func TestNothingSecretIsShown(t *testing.T) {
 	var all []<-chan struct{}
 	for name, answer := range rude {
 		url, done := startRude(t, answer)
-		hook := must(root.CreateWebhook(ctx, client.WebhookDraft{URL: url + "/canary-hook?key=canary-hook", Events: []string{client.EventMessageCreated}}))(t)
+		webhook := must(root.CreateWebhook(ctx, client.WebhookDraft{URL: url + "/canary-hook?key=canary-hook", Events: []string{client.EventMessageCreated}}))(t)
 		all = append(all, done)
 		url, done = startRude(t, answer)
 		device := must(node.Client("bob").PutDevice(ctx, name, client.DeviceDraft{Kind: client.DeviceWebhook, URL: url + "/canary-device?key=canary-device"}))(t)
 		all = append(all, done)
-		secrets = append(secrets, hook.Secret, device.Secret)
+		secrets = append(secrets, webhook.Secret, device.Secret)
 	}
 	must(node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "g", Members: []string{"bob"}}))(t)
 	must(node.Client("alice").Send(ctx, "g", client.Text("canary-body")))(t)
@@ -106,20 +106,20 @@ func TestNothingSecretIsShown(t *testing.T) {
 		shown["tasks"], err = json.Marshal(waiting)
 		return err
 	})
-	hooks, _, err := root.Webhooks(ctx, client.Page{})
+	webhooks, _, err := root.Webhooks(ctx, client.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hook := must(root.Webhook(ctx, hooks[0].ID))(t)
-	for i := range hooks {
-		hooks[i].URL = "" // operators see where it leads
+	webhook := must(root.Webhook(ctx, webhooks[0].ID))(t)
+	for i := range webhooks {
+		webhooks[i].URL = "" // operators see where it leads
 	}
-	hook.URL = ""
+	webhook.URL = ""
 	devices := must(node.Client("bob").Devices(ctx))(t)
 	for i := range devices {
 		devices[i].URL = ""
 	}
-	for what, v := range map[string]any{"webhooks": hooks, "webhook": hook, "devices": devices} {
+	for what, v := range map[string]any{"webhooks": webhooks, "webhook": webhook, "devices": devices} {
 		shown[what] = must(json.Marshal(v))(t)
 	}
 	shown["figures"] = must(getBody(ctx, node.URL()+"/metrics"))(t)

@@ -133,8 +133,8 @@ func TestSendFromWithinTheLoop(t *testing.T) {
 	}
 }
 
-// TestGapsAreTold deletes a group and makes it anew, and trims what a reader had not seen: both ways of reading say so.
-func TestGapsAreTold(t *testing.T) {
+// TestGapsAreReported deletes a group and makes it anew, and trims what a reader had not seen: both ways of reading say so.
+func TestGapsAreReported(t *testing.T) {
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")

@@ -107,25 +107,25 @@ func TestMessageToManyCostsNoMoreThanToOne(t *testing.T) {
 	defer listening.Wait()
 	defer stop()
 	ready := make(chan error, crowd+1)
-	places := make(chan struct{}, 50) // how many connect at once
+	positions := make(chan struct{}, 50) // how many connect at once
 	listen := func(name string, last int64) {
-		places <- struct{}{}
+		positions <- struct{}{}
 		stream, err := node.Client(name, patient()).Stream(reading, client.StreamOptions{})
 		if err != nil {
 			ready <- err
 			return
 		}
 		defer stream.Close()
-		told := false
+		reached := false
 		for {
 			event, err := stream.Next(reading)
 			if err != nil {
 				return
 			}
 			if e, ok := event.(client.Messages); ok {
-				if !told && e.To >= last {
-					told = true
-					<-places
+				if !reached && e.To >= last {
+					reached = true
+					<-positions
 					ready <- nil
 				}
 				for _, m := range e.Messages {

@@ -33,7 +33,7 @@ func TestWorkerGoesOnAfterACut(t *testing.T) {
 	t.Cleanup(func() { _ = o.Client.Close() })
 	c, r := must(queue.NewClient(o))(t), newReceiver(t)
 	w := startWorker(t, workerSpec{
-		Name: "w", Redis: server.Addr, Receiver: r.url, Partitions: 1, Hands: 2, Lease: tasksLease,
+		Name: "w", Redis: server.Addr, Receiver: r.url, Partitions: 1, Workers: 2, Lease: tasksLease,
 	})
 	task := queue.Task{Kind: effectKind, Payload: must(json.Marshal(effect{}))(t)}
 	if err := r.had(ctx, put(ctx, t, c, task)); err != nil {

@@ -27,9 +27,9 @@ const (
 	manyDelay    = 4 * time.Second // so that also a slow machine has sent all before anyone is told
 )
 
-// TestManyAreToldOnce sends a hundred messages within two seconds to a group of ten thousand who are all away and have a
+// TestManyAreNotifiedOnce sends a hundred messages within two seconds to a group of ten thousand who are all away and have a
 // device: each is told once, with the count. A send is one call to Redis, with devices as without.
-func TestManyAreToldOnce(t *testing.T) {
+func TestManyAreNotifiedOnce(t *testing.T) {
 	ctx := bounded(t, 4*time.Minute)
 	redis := redistest.Start(t)
 	receiver := harness.StartReceiver(t, 16)
@@ -123,7 +123,7 @@ func equip(ctx context.Context, t *testing.T, direct *store.Store, node *harness
 		if i >= manyBrowsers {
 			secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(user, 4)))
 			receiver.Trust(user, secret)
-			_, _, err := direct.PutDevice(ctx, user, notify.Device{ID: "d", Kind: notify.DeviceWebhook, Address: receiver.Hook(user), Secret: secret})
+			_, _, err := direct.PutDevice(ctx, user, notify.Device{ID: "d", Kind: notify.DeviceWebhook, Address: receiver.Webhook(user), Secret: secret})
 			return err
 		}
 		browser, err := harness.NewBrowser()

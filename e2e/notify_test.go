@@ -35,11 +35,11 @@ func newNotifyRun(t *testing.T, node *harness.Node, members ...string) *notifyRu
 	return r
 }
 
-// hook gives a user a webhook device; what it gets is counted under `<user>-<id>`.
-func (r *notifyRun) hook(user, id string) {
+// webhook gives a user a webhook device; what it gets is counted under `<user>-<id>`.
+func (r *notifyRun) webhook(user, id string) {
 	r.Helper()
 	name := user + "-" + id
-	device := must(r.node.Client(user).PutDevice(r.ctx, id, client.DeviceDraft{Kind: client.DeviceWebhook, URL: r.receiver.Hook(name)}))(r)
+	device := must(r.node.Client(user).PutDevice(r.ctx, id, client.DeviceDraft{Kind: client.DeviceWebhook, URL: r.receiver.Webhook(name)}))(r)
 	r.receiver.Trust(name, device.Secret)
 }
 
@@ -78,13 +78,13 @@ func (r *notifyRun) wants(name string, n int, want string) harness.Received {
 	return got[n-1]
 }
 
-// TestWhoIsToldWhileAway has one member of each kind: who is away is told once of all that is unread, who is online, who
+// TestOfflineMembersGetNotified has one member of each kind: who is away is told once of all that is unread, who is online, who
 // has read and who does not want to know is not; and what is told next is only what came since.
-func TestWhoIsToldWhileAway(t *testing.T) {
+func TestOfflineMembersGetNotified(t *testing.T) {
 	run := func(t *testing.T, node *harness.Node) {
 		r := newNotifyRun(t, node, "away", "online", "reader", "muted", "named", "nameless", "left")
 		for _, user := range []string{"away", "online", "reader", "muted", "named", "nameless", "left", "alice"} {
-			r.hook(user, "hook")
+			r.webhook(user, "hook")
 		}
 		r.browser("away", "browser")
 		r.browser("named", "browser")
@@ -104,14 +104,14 @@ func TestWhoIsToldWhileAway(t *testing.T) {
 		}
 		end := last + 1 // the notice of leaving
 		want := fmt.Sprintf("away in %q: 4, 0 mentions, last %d, alice: %s", "g", end, strings.Repeat("ä", 200))
-		hook := r.wants("away-hook", 1, want)
+		webhook := r.wants("away-hook", 1, want)
 		push := r.wants("away-browser", 1, want)
 		r.wants("named-hook", 1, fmt.Sprintf("named in %q: 4, 1 mentions, last %d, alice: three, @named", "g", end))
 		if got := r.wants("named-browser", 1, fmt.Sprintf("named in %q: 4, 1 mentions, last %d, alice: three, @named", "g", end)); got.Urgency != "high" || push.Urgency != "normal" {
 			t.Errorf("got urgency %q for a mention and %q for a message, want high and normal", got.Urgency, push.Urgency)
 		}
-		if hook.ID == "" || push.Topic == "" {
-			t.Errorf("got webhook-id %q and topic %q", hook.ID, push.Topic)
+		if webhook.ID == "" || push.Topic == "" {
+			t.Errorf("got webhook-id %q and topic %q", webhook.ID, push.Topic)
 		}
 
 		// One who was online is told of what comes after; one who has read some is told of the rest.
@@ -119,8 +119,8 @@ func TestWhoIsToldWhileAway(t *testing.T) {
 		must(node.Client("away").Read(r.ctx, "g", named))(t)
 		next := r.send(client.Text("five"))
 		again := r.wants("away-hook", 2, fmt.Sprintf("away in %q: 2, 0 mentions, last %d, alice: five", "g", next))
-		if again.ID == hook.ID {
-			t.Errorf("two notifications have the id %s", hook.ID)
+		if again.ID == webhook.ID {
+			t.Errorf("two notifications have the id %s", webhook.ID)
 		}
 		if p := r.wants("away-browser", 2, fmt.Sprintf("away in %q: 2, 0 mentions, last %d, alice: five", "g", next)); p.Topic != push.Topic {
 			t.Errorf("got topic %q, then %q, want the same for a group", push.Topic, p.Topic)
@@ -152,12 +152,12 @@ func TestWhoIsToldWhileAway(t *testing.T) {
 func TestASessionCountsOnEveryNode(t *testing.T) {
 	redis := redistest.Start(t)
 	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: notifying("300ms")}), "away", "online")
-	r.hook("away", "d")
-	r.hook("online", "d")
-	tells := r.node
+	r.webhook("away", "d")
+	r.webhook("online", "d")
+	other := r.node
 	r.node = harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: notifying("300ms")})
 	here, leave := r.online("online"), r.online("online")
-	r.node = tells
+	r.node = other
 	here()
 	id := r.send(client.Text("one")) // of two sessions there, one is left
 	r.wants("away-d", 1, fmt.Sprintf("away in %q: 1, 0 mentions, last %d, alice: one", "g", id))
@@ -170,9 +170,9 @@ func TestASessionCountsOnEveryNode(t *testing.T) {
 // TestDevicesThatAreGoneGo has an endpoint answer that it is no more, and one that it is busy for a second.
 func TestDevicesThatAreGoneGo(t *testing.T) {
 	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Env: notifying("0s")}), "bob")
-	r.hook("bob", "gone")
-	r.hook("bob", "absent")
-	r.hook("bob", "busy")
+	r.webhook("bob", "gone")
+	r.webhook("bob", "absent")
+	r.webhook("bob", "busy")
 	r.receiver.Refuse("bob-gone", http.StatusGone, 1, nil)
 	r.receiver.Refuse("bob-absent", http.StatusNotFound, 1, nil)
 	r.receiver.Refuse("bob-busy", http.StatusServiceUnavailable, 1, http.Header{"Retry-After": {"6"}})
@@ -205,7 +205,7 @@ func TestAKillBetweenFanOutAndDelivery(t *testing.T) {
 		}
 		r := newNotifyRun(t, node, members...)
 		for _, user := range members {
-			r.hook(user, "d")
+			r.webhook(user, "d")
 		}
 		operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour)), patient()))(t)
 		must(operator.PauseQueue(r.ctx, "egress"))(t)
@@ -248,7 +248,7 @@ func TestNotificationsSurviveKills(t *testing.T) {
 	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: env}), members...)
 	other := harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: env})
 	for _, user := range members {
-		r.hook(user, "d")
+		r.webhook(user, "d")
 	}
 	random := random(t)
 	for round := range rounds {
@@ -276,10 +276,10 @@ func TestNotificationsSurviveKills(t *testing.T) {
 		got := r.receiver.Got(user + "-d")
 		ids := map[string]int64{}
 		for _, one := range got {
-			if told, again := ids[one.ID]; again {
+			if last, again := ids[one.ID]; again {
 				repeats++
-				if told != one.Data.LastID {
-					t.Errorf("%s: %s told of %d and of %d", user, one.ID, told, one.Data.LastID)
+				if last != one.Data.LastID {
+					t.Errorf("%s: %s told of %d and of %d", user, one.ID, last, one.Data.LastID)
 				}
 			}
 			ids[one.ID] = one.Data.LastID

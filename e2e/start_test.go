@@ -174,16 +174,16 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 	if cuts() != 1 {
 		t.Errorf("the torn record is still in the journal at the next start:\n%s", node.Log())
 	}
-	told := must(alice.Messages(ctx, "g", client.Range{After: client.At(last)}))(t)
-	if told.Complete {
-		t.Errorf("a position beyond the end got %+v, want complete: false", told)
+	answer := must(alice.Messages(ctx, "g", client.Range{After: client.At(last)}))(t)
+	if answer.Complete {
+		t.Errorf("a position beyond the end got %+v, want complete: false", answer)
 	}
 	if got := must(alice.Send(ctx, "g", client.Text("again")))(t); got.ID != last {
 		t.Errorf("got id %d, want %d", got.ID, last)
 	}
 	// Whoever holds the lost message has another one under its id: only the mark in the cursor tells.
-	if told = must(alice.Messages(ctx, "g", client.Range{After: end}))(t); told.Complete {
-		t.Errorf("the cursor of a message that was written anew got %+v, want complete: false", told)
+	if answer = must(alice.Messages(ctx, "g", client.Range{After: end}))(t); page.Complete {
+		t.Errorf("the cursor of a message that was written anew got %+v, want complete: false", answer)
 	}
 }
 

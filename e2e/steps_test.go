@@ -170,8 +170,8 @@ func TestInboxAndDirect(t *testing.T) {
 	})
 }
 
-// TestStreamTellsEverything lets bob watch over the websocket what alice does, and act over it.
-func TestStreamTellsEverything(t *testing.T) {
+// TestStreamReportsEverything lets bob watch over the websocket what alice does, and act over it.
+func TestStreamReportsEverything(t *testing.T) {
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")

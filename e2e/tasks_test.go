@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	tasksAll    = 5000
-	tasksHands  = 8 // of each of three workers
-	tasksLease  = 3 * time.Second
-	killEvery   = 2 * time.Second
-	sweepWithin = time.Second // a worker looks for ended leases at least that often
+	tasksAll      = 5000
+	taskWorkers   = 8 // of each of three workers
+	tasksLease    = 3 * time.Second
+	killEvery     = 2 * time.Second
+	overdueWithin = time.Second // a worker looks for ended leases at least that often
 )
 
 // taskRun is a queue with three workers that are killed and stopped, and what is known of it in the end.
@@ -43,12 +43,12 @@ type taskRun struct {
 }
 
 // start puts a new worker at a place.
-func (r *taskRun) start(place int) {
+func (r *taskRun) start(position int) {
 	r.t.Helper()
 	spec := r.spec
 	spec.Name = fmt.Sprintf("w%d", r.started)
 	r.started++
-	r.workers[place] = startWorker(r.t, spec)
+	r.workers[position] = startWorker(r.t, spec)
 }
 
 // leased lists the tasks that are leased now.
@@ -94,15 +94,15 @@ func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
 			r.resume(ctx, r.workers[stopped], held)
 			stopped, resume = -1, nil
 		case <-tick.C:
-			place := round % len(r.workers)
+			position := round % len(r.workers)
 			round++
-			w := r.workers[place]
+			w := r.workers[position]
 			switch {
-			case place == stopped:
+			case position == stopped:
 			case round == 3:
 				w.signal(syscall.SIGSTOP)
 				held = r.expose(ctx, w)
-				stopped, resume = place, time.After(tasksLease*3/2)
+				stopped, resume = position, time.After(tasksLease*3/2)
 				r.t.Logf("stopped %s with %d tasks in flight", w.name, len(held))
 			default:
 				w.kill()
@@ -110,7 +110,7 @@ func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
 				if len(r.expose(ctx, w)) > 0 {
 					r.busy++
 				}
-				r.start(place)
+				r.start(position)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (r *taskRun) resume(ctx context.Context, w *worker, held []string) {
 }
 
 // sample looks at the queue ten times a second until all is done: every task is in exactly one place, and no lease that
-// has ended stays longer than until the next sweep.
+// has ended stays longer than until the next look at overdue ones.
 func (r *taskRun) sample(ctx context.Context, rdb redis.UniversalClient) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -210,9 +210,9 @@ func TestTasksWhileWorkersDie(t *testing.T) {
 		t: t, rand: random(t), client: must(queue.NewClient(o))(t), receiver: newReceiver(t), exposed: map[string]int{},
 		workers: make([]*worker, 3),
 	}
-	r.spec = workerSpec{Redis: server.Addr, Receiver: r.receiver.url, Partitions: 4, Hands: tasksHands, Lease: tasksLease}
-	for place := range r.workers {
-		r.start(place)
+	r.spec = workerSpec{Redis: server.Addr, Receiver: r.receiver.url, Partitions: 4, Workers: taskWorkers, Lease: tasksLease}
+	for position := range r.workers {
+		r.start(position)
 	}
 	numbers := r.fill(ctx)
 	began := time.Now()
@@ -261,7 +261,7 @@ func (r *taskRun) check(numbers map[string]int, end queue.Stats) {
 	if got := len(r.receiver.effects); got != tasksAll {
 		r.t.Errorf("%d tasks had their effect, want %d", got, tasksAll)
 	}
-	if limit := sweepWithin + 500*time.Millisecond; r.overdue > limit {
+	if limit := overdueWithin + 500*time.Millisecond; r.overdue > limit {
 		r.t.Errorf("a lease was over for %v, want its task taken back within %v", r.overdue, limit)
 	}
 	if r.kills < 5 || r.busy < r.kills*9/10 || !r.resumed || r.samples < 50 || end.Crashed == 0 || end.Failed == 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-// hookReceiver counts what comes to it: which ids each message came under, and how often.
-type hookReceiver struct {
+// webhookReceiver counts what comes to it: which ids each message came under, and how often.
+type webhookReceiver struct {
 	url string
 
 	mu     sync.Mutex
@@ -30,8 +30,8 @@ type hookReceiver struct {
 	bad    error
 }
 
-func newHookReceiver(t *testing.T) *hookReceiver {
-	r := &hookReceiver{ids: map[int64]map[string]bool{}}
+func newWebhookReceiver(t *testing.T) *webhookReceiver {
+	r := &webhookReceiver{ids: map[int64]map[string]bool{}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err == nil {
@@ -48,7 +48,7 @@ func newHookReceiver(t *testing.T) *hookReceiver {
 	return r
 }
 
-func (r *hookReceiver) receive(header http.Header, body []byte) error {
+func (r *webhookReceiver) receive(header http.Header, body []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	verifier, err := standardwebhooks.NewWebhook(r.secret)
@@ -86,11 +86,11 @@ func TestWebhooksThroughKills(t *testing.T) {
 	nodes := []*harness.Node{harness.StartNode(t, config), harness.StartNode(t, config)}
 
 	root := must(client.New(nodes[0].URL(), client.StaticToken(harness.Token("root", "admin", time.Hour)), patient()))(t)
-	receivers := []*hookReceiver{newHookReceiver(t), newHookReceiver(t)}
+	receivers := []*webhookReceiver{newWebhookReceiver(t), newWebhookReceiver(t)}
 	for _, receiver := range receivers {
 		receiver.mu.Lock()
-		hook := must(root.CreateWebhook(ctx, client.WebhookDraft{URL: receiver.url, Events: []string{client.EventMessageCreated}}))(t)
-		receiver.secret = hook.Secret
+		webhook := must(root.CreateWebhook(ctx, client.WebhookDraft{URL: receiver.url, Events: []string{client.EventMessageCreated}}))(t)
+		receiver.secret = webhook.Secret
 		receiver.mu.Unlock()
 	}
 	keep := int64(0)

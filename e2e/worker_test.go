@@ -38,7 +38,7 @@ const (
 // workerSpec is what a worker is told. Hands and lease are of the engine.
 type workerSpec struct {
 	Name, Redis, Receiver string
-	Partitions, Hands     int
+	Partitions, Workers   int
 	Lease                 time.Duration
 }
 
@@ -65,7 +65,7 @@ func workerMain(text string) error {
 	}
 	o := taskOptions(spec.Redis, spec.Partitions)
 	defer func() { _ = o.Client.Close() }()
-	o.Workers, o.Lease = spec.Hands, spec.Lease
+	o.Workers, o.Lease = spec.Workers, spec.Lease
 	tasks, err := queue.New(o)
 	if err != nil {
 		return err
@@ -77,14 +77,14 @@ func workerMain(text string) error {
 		if err := json.Unmarshal(t.Payload, &e); err != nil {
 			return queue.Bury(err)
 		}
-		if err := spec.tell("begin", t.ID); err != nil {
+		if err := spec.report("begin", t.ID); err != nil {
 			return err
 		}
 		if e.Fails && t.Attempt == 1 {
 			return errors.New("the first attempt fails")
 		}
 		harness.Pause(context.Background(), e.Takes/2)
-		if err := spec.tell("effect", t.ID); err != nil {
+		if err := spec.report("effect", t.ID); err != nil {
 			return err
 		}
 		harness.Pause(context.Background(), e.Takes/2)
@@ -96,7 +96,7 @@ func workerMain(text string) error {
 }
 
 // tell makes one call to the receiver, again until it is heard.
-func (s workerSpec) tell(what, id string) error {
+func (s workerSpec) report(what, id string) error {
 	query := url.Values{"worker": {s.Name}, "id": {id}}
 	for try := 0; ; try++ {
 		answer, err := http.Post(s.Receiver+"/"+what+"?"+query.Encode(), "text/plain", nil)

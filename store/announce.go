@@ -81,16 +81,16 @@ func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]a
 	if err != nil {
 		return nil, err
 	}
-	places := make(map[string]int64, limit)
+	positions := make(map[string]int64, limit)
 	ids := make([]string, 0, limit)
 	for _, z := range found.Val() {
 		id, _ := z.Member.(string)
-		places[id] = int64(z.Score)
+		positions[id] = int64(z.Score)
 		ids = append(ids, id)
 	}
 	list, err := s.announcementsByID(ctx, ids)
 	for i := range list {
-		list[i].Place = places[list[i].ID]
+		list[i].Position = positions[list[i].ID]
 	}
 	return list, err
 }

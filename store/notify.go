@@ -43,7 +43,7 @@ func (s *Store) PushKey(ctx context.Context, candidate string) (string, error) {
 	return r.text(1), err
 }
 
-// SetLevel sets what a member is told of.
+// SetLevel sets what a member is notified of.
 func (s *Store) SetLevel(ctx context.Context, group, user string, set notify.Setting) error {
 	k := s.keys.group(group)
 	until := int64(0)
@@ -54,7 +54,7 @@ func (s *Store) SetLevel(ctx context.Context, group, user string, set notify.Set
 	return err
 }
 
-// Level reads what a member is told of, as it was set.
+// Level reads what a member is notified of, as it was set.
 func (s *Store) Level(ctx context.Context, group, user string) (notify.Setting, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, levelOfScript.On(k).Arg("user", user))
@@ -84,8 +84,8 @@ func (s *Store) Behind(ctx context.Context, group, epoch string, after int64, li
 	return users, r.number(1), nil
 }
 
-// TellUsers decides whom of users to tell, notes how far they were told, and enqueues the task that makes the deliveries.
-func (s *Store) TellUsers(ctx context.Context, group, epoch string, users []string) error {
+// NotifyUsers decides which of these offline users to notify, records how far, and enqueues the task that makes the deliveries.
+func (s *Store) NotifyUsers(ctx context.Context, group, epoch string, users []string) error {
 	k := s.keys.group(group)
 	c := notifyUsersScript.Sized(k, 2*len(users)).Arg("group", group).Arg("epoch", epoch).Arg("high_id", k.taskID()).
 		Arg("normal_id", k.taskID()).List("users", users)
@@ -96,17 +96,17 @@ func (s *Store) TellUsers(ctx context.Context, group, epoch string, users []stri
 	return err
 }
 
-// InboxTold is up to which seq user was told of the inbox.
-func (s *Store) InboxTold(ctx context.Context, user string) (int64, error) {
-	told, err := s.client.HGet(ctx, s.keys.user(user).inboxBase(), "told").Int64()
+// InboxNotified returns the seq up to which user was notified of inbox items. The field is named "told" in stored data.
+func (s *Store) InboxNotified(ctx context.Context, user string) (int64, error) {
+	notified, err := s.client.HGet(ctx, s.keys.user(user).inboxBase(), "told").Int64()
 	if errors.Is(err, redis.Nil) {
 		return 0, nil
 	}
-	return told, fail("inbox", err)
+	return notified, fail("inbox", err)
 }
 
-// TellInbox notes that user is told of the inbox up to t.Last and enqueues t in the same step.
-func (s *Store) TellInbox(ctx context.Context, user string, t notify.DispatchTask) error {
+// NotifyInbox records that user is notified of the inbox up to t.Last and enqueues t in the same step.
+func (s *Store) NotifyInbox(ctx context.Context, user string, t notify.DispatchTask) error {
 	payload, err := json.Marshal(t)
 	if err != nil {
 		return broke(notifyInboxScript.Name, err)

@@ -14,14 +14,14 @@ var (
 	heartbeatScript = newScript("presence/heartbeat", partNames)
 )
 
-// Arrive notes that users have live sessions on node.
+// Arrive records that users have live sessions on node.
 func (s *Store) Arrive(ctx context.Context, node string, users []string, lasts time.Duration) error {
 	return s.presence(ctx, users, func(p *partKeys, some []string) call {
 		return arriveScript.Sized(p, len(some)).Arg("node", node).Arg("lasts_ms", lasts.Milliseconds()).List("users", some)
 	})
 }
 
-// Depart notes that users have no session on node any longer.
+// Depart records that users no longer have a session on node.
 func (s *Store) Depart(ctx context.Context, node string, users []string) error {
 	return s.presence(ctx, users, func(p *partKeys, some []string) call {
 		return departScript.Sized(p, len(some)).Arg("node", node).List("users", some)
@@ -52,8 +52,8 @@ func firstError(errs []error) error {
 	return nil
 }
 
-// Vouch says that node lives, in each partition where it has users, and puts right what is known otherwise there.
-func (s *Store) Vouch(ctx context.Context, node string, users []string, lasts time.Duration) error {
+// Heartbeat renews node in each partition where it has users, and corrects the users recorded there.
+func (s *Store) Heartbeat(ctx context.Context, node string, users []string, lasts time.Duration) error {
 	var calls []call
 	var asked []int
 	parts := s.byPartition(users)

@@ -37,7 +37,7 @@ var refusals = map[string]error{
 	"SCHEDULES":     &chat.Error{Code: chat.CodeOutOfRange, Message: "you have as many schedules as you may have"},
 	"WANTS":         errWants,
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are as many webhooks as there may be"},
-	"HOOKSFULL":     webhook.ErrFull,
+	"WEBHOOKSFULL":  webhook.ErrFull,
 }
 
 // errWants is the refusal of a send that came without the keys of the queue.

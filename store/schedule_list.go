@@ -18,33 +18,35 @@ const (
 	unfinishedMs    = 60_000 // an entry of an index may be this much older than its schedule: a creation takes less
 )
 
-// place is an entry of the index of a user's schedules: they stand by time, then by id.
-type place struct {
+// indexEntry is an entry of the index of a user's schedules: they stand by time, then by id.
+type indexEntry struct {
 	ms int64
 	id string
 }
 
 // abandoned tells whether the schedule of an entry, where there is none, is not just being made.
-func (p place) abandoned(now *redis.TimeCmd) bool { return now.Val().UnixMilli()-p.ms > unfinishedMs }
+func (p indexEntry) abandoned(now *redis.TimeCmd) bool {
+	return now.Val().UnixMilli()-p.ms > unfinishedMs
+}
 
 // Schedules pages through the schedules of an owner, the oldest first.
 func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []schedule.Record, next string, err error) {
-	at := place{ms: math.MinInt64}
+	at := indexEntry{ms: math.MinInt64}
 	if after != "" {
 		ms, id, ok := strings.Cut(after, ".")
 		n, err := strconv.ParseInt(ms, 10, 64)
 		if !ok || err != nil || !chat.ValidID(id) {
 			return nil, "", chat.Errorf(chat.CodeInvalid, "cursor: not one of ours")
 		}
-		at = place{n, id}
+		at = indexEntry{n, id}
 	}
 	bytes := 0
 	for {
-		places, err := s.schedulesAfter(ctx, owner, at, schedulesAtOnce)
-		if err != nil || len(places) == 0 {
+		entries, err := s.schedulesAfter(ctx, owner, at, schedulesAtOnce)
+		if err != nil || len(entries) == 0 {
 			return page, "", err
 		}
-		records, err := s.readSchedules(ctx, owner, places)
+		records, err := s.readSchedules(ctx, owner, entries)
 		if err != nil {
 			return nil, "", err
 		}
@@ -59,18 +61,18 @@ func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytes
 					bytes += len(*r.Plan.Body)
 				}
 			}
-			at = places[i]
+			at = entries[i]
 		}
 	}
 }
 
 // schedulesAfter reads at most count entries of an index above a place.
-func (s *Store) schedulesAfter(ctx context.Context, owner string, at place, count int) ([]place, error) {
+func (s *Store) schedulesAfter(ctx context.Context, owner string, at indexEntry, count int) ([]indexEntry, error) {
 	from := "-inf"
 	if at.id != "" {
 		from = strconv.FormatInt(at.ms, 10)
 	}
-	var found []place
+	var found []indexEntry
 	for offset := int64(0); ; offset += int64(count) {
 		var cmd *redis.ZSliceCmd
 		err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -83,7 +85,7 @@ func (s *Store) schedulesAfter(ctx context.Context, owner string, at place, coun
 		for _, z := range cmd.Val() {
 			id, _ := z.Member.(string)
 			// Those of the same millisecond that were served before come again.
-			if p := (place{int64(z.Score), id}); p.ms > at.ms || p.id > at.id {
+			if p := (indexEntry{int64(z.Score), id}); p.ms > at.ms || p.id > at.id {
 				found = append(found, p)
 			}
 		}
@@ -95,11 +97,11 @@ func (s *Store) schedulesAfter(ctx context.Context, owner string, at place, coun
 
 // readSchedules reads the schedules of places. Where there is none, its record has no ID; if it is not just being made, its
 // entry is dropped.
-func (s *Store) readSchedules(ctx context.Context, owner string, places []place) ([]schedule.Record, error) {
-	cmds := make([]*redis.SliceCmd, len(places))
+func (s *Store) readSchedules(ctx context.Context, owner string, entries []indexEntry) ([]schedule.Record, error) {
+	cmds := make([]*redis.SliceCmd, len(entries))
 	var now *redis.TimeCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		for i, p := range places {
+		for i, p := range entries {
 			if k, ok := s.keys.schedule(p.id); ok {
 				cmds[i] = pipe.HMGet(ctx, k.schedule(), scheduleFields...)
 			}
@@ -109,9 +111,9 @@ func (s *Store) readSchedules(ctx context.Context, owner string, places []place)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]schedule.Record, len(places))
+	records := make([]schedule.Record, len(entries))
 	var gone []string
-	for i, p := range places {
+	for i, p := range entries {
 		if cmds[i] != nil {
 			r, err := asSchedule(p.id, cmds[i].Val())
 			if err == nil {
@@ -135,31 +137,31 @@ func (s *Store) readSchedules(ctx context.Context, owner string, places []place)
 // dropEnded makes room in a full index: it drops the ended ones of the oldest batch that has any. They can be read by their id
 // as long as they are kept.
 func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
-	at := place{ms: math.MinInt64}
+	at := indexEntry{ms: math.MinInt64}
 	for range s.limits.UserSchedulesMax/statesAtOnce + 1 {
-		places, err := s.schedulesAfter(ctx, owner, at, statesAtOnce)
-		if err != nil || len(places) == 0 {
+		entries, err := s.schedulesAfter(ctx, owner, at, statesAtOnce)
+		if err != nil || len(entries) == 0 {
 			return false
 		}
-		ended, err := s.ended(ctx, places)
+		ended, err := s.ended(ctx, entries)
 		if err != nil {
 			return false
 		}
 		if len(ended) > 0 {
 			return s.dropSchedules(ctx, owner, ended...) == nil
 		}
-		at = places[len(places)-1]
+		at = entries[len(entries)-1]
 	}
 	return false
 }
 
 // ended lists the schedules of places that have ended, or are not there. Only their states are read: a full index names some
 // hundred megabytes.
-func (s *Store) ended(ctx context.Context, places []place) (ids []string, err error) {
-	states := make([]*redis.SliceCmd, len(places))
+func (s *Store) ended(ctx context.Context, entries []indexEntry) (ids []string, err error) {
+	states := make([]*redis.SliceCmd, len(entries))
 	var now *redis.TimeCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
-		for i, p := range places {
+		for i, p := range entries {
 			if k, ok := s.keys.schedule(p.id); ok {
 				states[i] = pipe.HMGet(ctx, k.schedule(), "state")
 			}
@@ -169,7 +171,7 @@ func (s *Store) ended(ctx context.Context, places []place) (ids []string, err er
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range places {
+	for i, p := range entries {
 		state := schedule.State("")
 		if states[i] != nil {
 			state = schedule.State(reply(states[i].Val()).text(0))

@@ -151,8 +151,8 @@ func unset(v reflect.Value, optional []string) (names []string) {
 
 var builder = regexp.MustCompile(`(?m)^local function (enqueue_\w+)\(`)
 
-// TestTasksOfScriptsAreMadeInOnePlace: kinds and payloads stand in lua/lib/task_*.lua, and each of those is tested above.
-func TestTasksOfScriptsAreMadeInOnePlace(t *testing.T) {
+// TestTasksOfScriptsAreMadeOnce: kinds and payloads stand in lua/lib/task_*.lua, and each of those is tested above.
+func TestTasksOfScriptsAreMadeOnce(t *testing.T) {
 	found := 0
 	for _, file := range luaSources(t, "lua") {
 		text, err := luaFiles.ReadFile(file)

@@ -92,7 +92,7 @@ func TestStepsDoneTwice(t *testing.T) {
 	begins := func(id string, nextMs int64) func() error {
 		return func() error { _, _, err := s.BeginAnnouncement(ctx, id, 1, nextMs); return err }
 	}
-	tells := func() func() error {
+	notifies := func() func() error {
 		var page *announce.Batch // as it was read the first time
 		return func() (err error) {
 			if page == nil {
@@ -145,8 +145,8 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"announce", announced("a", asIs), nil},
 		{"begin", begins("a", 0), nil},
 		{"start", func() error { return s.StartAnnouncement(ctx, "a", 1) }, nil},
-		{"tell users", tells(), nil},
-		{"tell a group", tells(), nil},
+		{"notify users", notifies(), nil},
+		{"notify a group", notifies(), nil},
 		{"close", func() error { return s.CloseAnnouncement(ctx, "a", 1) }, nil},
 		{"announce again and again", announced("b", func(a *announce.NewAnnouncement) { a.All, a.Users, a.Groups = true, nil, nil }), nil},
 		{"begin the first run", begins("b", 9e15), nil},

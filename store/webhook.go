@@ -84,7 +84,7 @@ func (s *Store) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool)
 	return err
 }
 
-// SpreadWebhooks tells every partition whether there are webhooks.
+// SpreadWebhooks records in every partition whether there are webhooks.
 func (s *Store) SpreadWebhooks(ctx context.Context) error {
 	var state *redis.SliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -110,15 +110,15 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 	return err
 }
 
-// Untold reads entries of a group that webhooks were not told of.
-func (s *Store) Untold(ctx context.Context, group string, limit int) (webhook.Untold, error) {
+// Unpublished reads entries of a group that were not published to webhooks yet.
+func (s *Store) Unpublished(ctx context.Context, group string, limit int) (webhook.Unpublished, error) {
 	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("limit", limit).
-		Arg("bytes_max", untoldBytesMax)})
+		Arg("bytes_max", unpublishedBytesMax)})
 	if err != nil {
-		return webhook.Untold{}, err
+		return webhook.Unpublished{}, err
 	}
 	r := replies[0]
-	page := webhook.Untold{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Told: r.number(4)}
+	page := webhook.Unpublished{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Published: r.number(4)}
 	members := make([]string, 0, len(r)-5)
 	for i := 5; i < len(r); i++ {
 		members = append(members, r.text(i))
@@ -127,12 +127,12 @@ func (s *Store) Untold(ctx context.Context, group string, limit int) (webhook.Un
 	return page, err
 }
 
-// TellEvents makes the deliveries of entries up to to, and notes that they were made.
-func (s *Store) TellEvents(ctx context.Context, group string, page webhook.Untold, to int64, deliveries []webhook.DeliveryTask) error {
+// PublishEvents enqueues the deliveries of entries up to `to` and records that they are published.
+func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Unpublished, to int64, deliveries []webhook.DeliveryTask) error {
 	k := s.keys.group(group)
 	c := eventsScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
-		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Told).Arg("after", to).
-		Arg("waiting_max", hooksWaitingMax).Arg("trim_id", k.taskID())
+		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Published).Arg("after", to).
+		Arg("waiting_max", deliveriesWaitingMax).Arg("trim_id", k.taskID())
 	for _, d := range deliveries {
 		payload, err := json.Marshal(d)
 		if err != nil {

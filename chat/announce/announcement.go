@@ -104,7 +104,7 @@ type NewAnnouncement struct {
 // Record is an announcement as it is stored.
 type Record struct {
 	ID                       string
-	Place                    int64 // in the list of all: higher for newer ones; set by Announcements
+	Position                 int64 // in the list of all: higher for newer ones; set by Announcements
 	Draft                    []byte
 	State                    State
 	Run                      int64 // the newest; 0: none has begun

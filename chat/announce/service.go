@@ -205,7 +205,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 				return list, chat.AsError(err)
 			}
 			list.Items = append(list.Items, view)
-			before = r.Place
+			before = r.Position
 		}
 		if !more {
 			return list, nil

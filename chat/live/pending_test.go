@@ -44,7 +44,7 @@ func TestPendingSkipsOwnMoves(t *testing.T) {
 }
 
 // What is heard of a group before it is known that the user is not in it stays unheard; the own cursor is never secret.
-func TestFollowerTellsNothingOfOtherGroups(t *testing.T) {
+func TestFollowerKeepsToItsGroups(t *testing.T) {
 	f := &Follower{by: chat.Caller{User: "eve"}, pending: newPending("eve", false), lines: map[string]*line{"red": {}}}
 	for _, g := range []string{"red", "secret"} {
 		for _, u := range []string{"ann", "eve"} {
@@ -52,7 +52,7 @@ func TestFollowerTellsNothingOfOtherGroups(t *testing.T) {
 		}
 		f.pending.typed(TypingEvent{Group: g, User: "ann"})
 	}
-	told := 0
+	got := 0
 	for {
 		e, ok, err := f.TryNext(t.Context())
 		if err != nil {
@@ -61,13 +61,13 @@ func TestFollowerTellsNothingOfOtherGroups(t *testing.T) {
 		if !ok {
 			break
 		}
-		told++
+		got++
 		if c := e.Cursor; c != nil && c.Group == "secret" && c.User != "eve" || e.Typing != nil && e.Typing.Group == "secret" {
 			t.Errorf("told %+v %+v", e.Cursor, e.Typing)
 		}
 	}
-	if told != 4 {
-		t.Errorf("got %d events, want both cursors and the typing of red, and the own cursor of the other", told)
+	if got != 4 {
+		t.Errorf("got %d events, want both cursors and the typing of red, and the own cursor of the other", got)
 	}
 }
 

@@ -48,7 +48,7 @@ func (h *hub) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		h.log.Error("subscription to the store ended; restarting it", "err", err)
+		h.log.Error("subscription to the store ended; restarting it", "error", err)
 		h.deliver(Signal{Kind: SignalLost})
 		if !pause(ctx, listenPause) {
 			return
@@ -104,7 +104,7 @@ func (h *hub) repair(ctx context.Context, fd *feed) {
 	fd.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			h.log.Warn("cannot fill a gap in a log yet", "err", err)
+			h.log.Warn("cannot fill a gap in a log yet", "error", err)
 		}
 		return
 	}

@@ -13,19 +13,20 @@ import (
 // Bounds of the fan-out.
 const (
 	membersMax    = 500 // members that one step looks at
-	usersMax      = 100 // members whom one step tells: each costs the store some look-ups
+	usersMax      = 100 // members that one step notifies: each costs the store some look-ups
 	inboxItemsMax = 200 // newest items of an inbox that a notification counts
 )
 
-// Kinds of the tasks of notifications, with the JSON of their payload. A store's steps enqueue the first three.
+// Kinds of the tasks of notifications, with the type of their payload. Scripts of the store enqueue the first three. A kind is
+// stored with its tasks, so it keeps its name when the code is renamed.
 const (
-	TaskFanOut   = "notify"       // FanOutTask: who of a group is to be told
-	TaskInbox    = "notify_inbox" // InboxTask: whether a user is to be told of the inbox
-	TaskDispatch = "tell"         // DispatchTask: a delivery for each device of those who are told
+	TaskFanOut   = "notify"       // FanOutTask: find the members of a group to notify
+	TaskInbox    = "notify_inbox" // InboxTask: notify a user of the inbox, if needed
+	TaskDispatch = "tell"         // DispatchTask: make a delivery for each device of the recipients
 	TaskPush     = "push"         // PushTask: one delivery
 )
 
-// FanOutTask names one life of a group. Again: for those who seemed to be there when it ran before.
+// FanOutTask names one life of a group. Again: a second run, for members who seemed to be online in the first.
 type FanOutTask struct {
 	chat.GroupTask
 	Again bool `json:"again,omitempty"`
@@ -37,17 +38,17 @@ type InboxTask struct {
 	Again bool   `json:"again,omitempty"`
 }
 
-// DispatchTask is whom a fan-out tells of what. Group is empty for the inbox; Last and Show are seqs then.
+// DispatchTask is what a fan-out decided: who gets notified of what. For the inbox Group is empty, and Last and Show are seqs.
 type DispatchTask struct {
 	Group    string        `json:"group"`
 	Epoch    string        `json:"epoch"`
-	Last     int64         `json:"last"` // where the log ended when they were told
+	Last     int64         `json:"last"` // where the log ended at that time
 	AtMs     int64         `json:"at_ms"`
 	Priority chat.Priority `json:"priority"`
 	Users    []Recipient   `json:"users"`
 }
 
-// Recipient is what one user is told.
+// Recipient is one user to notify, and the content of the notification.
 type Recipient struct {
 	User     string `json:"user"`
 	Count    int64  `json:"count"`    // unread messages
@@ -55,8 +56,8 @@ type Recipient struct {
 	Show     int64  `json:"show"`     // id of the message to be shown; 0: none was found near the end
 }
 
-// fanOut is the fan-out of a group: of the members who have not read everything it tells those who have a device and no
-// live session. Redoing it after a crash does no harm: who was told is known to the store.
+// fanOut notifies the members of a group who have unread messages, a device, and no live session. It may run again after a
+// crash: the store records who was notified of what.
 func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 		if err != nil {
 			return err
 		}
-		live, err := s.tellAway(ctx, t.GroupTask, users)
+		live, err := s.notifyOffline(ctx, t.GroupTask, users)
 		if err != nil {
 			return err
 		}
@@ -85,17 +86,17 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 	return s.lookAgain(ctx, TaskFanOut, t.Group, t.Group+":"+t.Epoch, FanOutTask{GroupTask: t.GroupTask, Again: true})
 }
 
-// lookAgain runs a fan-out once more when no node can vouch any longer for what it vouched for now: a session may be one of a
-// node that is dead, and whoever had it would not be told. One look is for all fan-outs of a span, and comes long enough
-// after its end: one that waits already may come too soon for whom this fan-out has met.
+// lookAgain schedules a second fan-out for when the presence seen now has expired: a session may belong to a node that just
+// died, and its user would never be notified. One such task serves all fan-outs of a heartbeat interval; the next interval has
+// its own, because a task that waits already may run too early for the users this fan-out has seen.
 func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
 	span := s.opt.Now() / heartbeat.Milliseconds()
 	return s.store.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: chat.PriorityLow,
 		Delay: presenceKept + heartbeat, Unique: fmt.Sprint(kind, ":again:", name, ":", span)})
 }
 
-// tellAway tells those of users who are away, and says whether others have a device too.
-func (s *Service) tellAway(ctx context.Context, t chat.GroupTask, users []string) (there bool, err error) {
+// notifyOffline notifies the offline users, and reports whether others with a device are online.
+func (s *Service) notifyOffline(ctx context.Context, t chat.GroupTask, users []string) (there bool, err error) {
 	if len(users) == 0 {
 		return false, nil
 	}
@@ -104,14 +105,14 @@ func (s *Service) tellAway(ctx context.Context, t chat.GroupTask, users []string
 		return false, err
 	}
 	for some := range slices.Chunk(away, usersMax) {
-		if err := s.store.TellUsers(ctx, t.Group, t.Epoch, some); err != nil && !errors.Is(err, chat.ErrNotFound) {
+		if err := s.store.NotifyUsers(ctx, t.Group, t.Epoch, some); err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return false, err
 		}
 	}
 	return len(live) > 0, nil
 }
 
-// fanOutInbox tells a user of what others have put into the inbox, unless a session of theirs is live.
+// fanOutInbox notifies a user of new inbox items from others, unless the user has a live session.
 func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
 	if !chat.ValidID(t.User) {
 		return chat.Invalid("a task names no valid user")
@@ -126,7 +127,7 @@ func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
 	if len(away) == 0 {
 		return nil
 	}
-	told, err := s.store.InboxTold(ctx, t.User)
+	recipient, err := s.store.InboxNotified(ctx, t.User)
 	if err != nil {
 		return err
 	}
@@ -138,8 +139,8 @@ func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
 	if batch, err = s.store.InboxPull(ctx, t.User, &after, inboxItemsMax); err != nil {
 		return err
 	}
-	tell := DispatchTask{Epoch: batch.Epoch, AtMs: s.opt.Now(), Priority: chat.PriorityLow, Users: []Recipient{{User: t.User}}}
-	it := &tell.Users[0]
+	dispatch := DispatchTask{Epoch: batch.Epoch, AtMs: s.opt.Now(), Priority: chat.PriorityLow, Users: []Recipient{{User: t.User}}}
+	it := &dispatch.Users[0]
 	for i, raw := range batch.Items {
 		item, err := decodeItem(raw)
 		if err != nil {
@@ -149,15 +150,15 @@ func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
 			continue
 		}
 		it.Count++
-		tell.Last = batch.From + int64(i)
-		if item.Kind == chat.ItemDirect && tell.Last > told {
-			tell.Priority = chat.PriorityHigh
+		dispatch.Last = batch.From + int64(i)
+		if item.Kind == chat.ItemDirect && dispatch.Last > recipient {
+			dispatch.Priority = chat.PriorityHigh
 		}
 	}
-	if it.Show = tell.Last; tell.Last <= told {
+	if it.Show = dispatch.Last; dispatch.Last <= recipient {
 		return nil
 	}
-	return s.store.TellInbox(ctx, t.User, tell)
+	return s.store.NotifyInbox(ctx, t.User, dispatch)
 }
 
 func decodeItem(raw []byte) (item chat.Item, err error) {
@@ -167,12 +168,12 @@ func decodeItem(raw []byte) (item chat.Item, err error) {
 	return item, nil
 }
 
-// dispatch makes a delivery for each device of those who are told. The id of a delivery follows from what it tells
-// of, so a repeat makes none twice while it waits, and one that was made already is known to its receiver by that id.
+// dispatch makes a delivery for each device of the recipients. The id of a delivery is derived from its content, so a repeat
+// does not enqueue it twice, and a receiver recognizes one that it has seen.
 func (s *Service) dispatch(ctx context.Context, t DispatchTask) error {
 	users := make([]string, len(t.Users))
-	for i, told := range t.Users {
-		users[i] = told.User
+	for i, recipient := range t.Users {
+		users[i] = recipient.User
 	}
 	if t.Epoch == "" || t.Group != "" && !chat.ValidID(t.Group) || slices.ContainsFunc(users, func(u string) bool { return !chat.ValidID(u) }) {
 		return chat.Invalid("a task names no valid group, epoch or user")
@@ -182,13 +183,13 @@ func (s *Service) dispatch(ctx context.Context, t DispatchTask) error {
 		return err
 	}
 	var pushes []chat.NewTask
-	for i, told := range t.Users {
+	for i, recipient := range t.Users {
 		for _, d := range all[i] {
 			pushes = append(pushes, chat.NewTask{
-				Queue: chat.QueueEgress, Kind: TaskPush, Subject: told.User, Priority: t.Priority,
-				Key: fmt.Sprint(told.User, " ", d.ID, " ", t.Group, " ", t.Epoch, " ", t.Last),
-				Payload: PushTask{User: told.User, Device: d.ID, Group: t.Group, Epoch: t.Epoch, Last: t.Last, AtMs: t.AtMs,
-					Count: told.Count, Mentions: told.Mentions, Show: told.Show, Priority: t.Priority},
+				Queue: chat.QueueEgress, Kind: TaskPush, Subject: recipient.User, Priority: t.Priority,
+				Key: fmt.Sprint(recipient.User, " ", d.ID, " ", t.Group, " ", t.Epoch, " ", t.Last),
+				Payload: PushTask{User: recipient.User, Device: d.ID, Group: t.Group, Epoch: t.Epoch, Last: t.Last, AtMs: t.AtMs,
+					Count: recipient.Count, Mentions: recipient.Mentions, Show: recipient.Show, Priority: t.Priority},
 			})
 		}
 	}

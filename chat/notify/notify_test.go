@@ -53,7 +53,7 @@ func (r *bench) run(kind string, payload any) {
 
 func (r *bench) register() {
 	r.T.Helper()
-	d, created, err := r.PutDevice(r.Ctx, chattest.As("bob"), "hook", notify.DeviceDraft{Kind: notify.DeviceWebhook, URL: r.receiver.Hook("bob")})
+	d, created, err := r.PutDevice(r.Ctx, chattest.As("bob"), "hook", notify.DeviceDraft{Kind: notify.DeviceWebhook, URL: r.receiver.Webhook("bob")})
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -221,13 +221,13 @@ func TestADeviceThatMovedStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.PutDevice(r.Ctx, bob, "hook", notify.DeviceDraft{Kind: notify.DeviceWebhook, URL: r.receiver.Hook("elsewhere")}); err != nil {
+	if _, _, err := r.PutDevice(r.Ctx, bob, "hook", notify.DeviceDraft{Kind: notify.DeviceWebhook, URL: r.receiver.Webhook("elsewhere")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Store.DropDevice(r.Ctx, "bob", "hook", &was); err != nil { // as the late answer of the old address does
 		t.Fatal(err)
 	}
-	if d, err := r.Device(r.Ctx, bob, "hook"); err != nil || d.URL != r.receiver.Hook("elsewhere") {
+	if d, err := r.Device(r.Ctx, bob, "hook"); err != nil || d.URL != r.receiver.Webhook("elsewhere") {
 		t.Errorf("the device is %+v, %v", d, err)
 	}
 }
@@ -255,8 +255,8 @@ func TestANodeThatDiesHidesNobody(t *testing.T) {
 			if err := r.Handlers()[kind].Run(r.Ctx, chat.TaskRun{Payload: tasks[0]}); err != nil {
 				t.Fatal(err)
 			}
-			if told := r.waiting(notify.TaskDispatch); len(told) > 0 {
-				t.Fatalf("%s of %s told someone who is there: %s", what, kind, told)
+			if dispatched := r.waiting(notify.TaskDispatch); len(dispatched) > 0 {
+				t.Fatalf("%s of %s told someone who is there: %s", what, kind, dispatched)
 			}
 		}
 		if tasks := r.take(queue.Delayed, kind); len(tasks) > 0 {
@@ -270,8 +270,8 @@ func TestANodeThatDiesHidesNobody(t *testing.T) {
 		if err := r.Handlers()[kind].Run(r.Ctx, chat.TaskRun{Payload: payload}); err != nil {
 			t.Fatal(err)
 		}
-		if told := r.waiting(notify.TaskDispatch); len(told) != 1 {
-			t.Errorf("%s: %d tasks tell bob, want 1", kind, len(told))
+		if dispatched := r.waiting(notify.TaskDispatch); len(dispatched) != 1 {
+			t.Errorf("%s: %d tasks tell bob, want 1", kind, len(dispatched))
 		}
 	}
 }
@@ -297,11 +297,11 @@ func TestEveryFanOutIsFollowed(t *testing.T) {
 	}
 }
 
-// TestTheInboxIsToldOnce counts what others have put in: direct messages and announcements, not what groups say already.
-func TestTheInboxIsToldOnce(t *testing.T) {
+// TestTheInboxIsNotifiedOnce counts what others have put in: direct messages and announcements, not what groups say already.
+func TestTheInboxIsNotifiedOnce(t *testing.T) {
 	r := newBench(t)
 	ctx := r.Ctx
-	tell := func(want ...notify.DispatchTask) {
+	wants := func(want ...notify.DispatchTask) {
 		t.Helper()
 		r.run(notify.TaskInbox, notify.InboxTask{User: "bob"})
 		got := r.waiting(notify.TaskDispatch)
@@ -328,28 +328,28 @@ func TestTheInboxIsToldOnce(t *testing.T) {
 		return seq
 	}
 	put(chat.ItemMention)
-	tell()
+	wants()
 	one := put(chat.ItemAnnouncement)
-	tell(notify.DispatchTask{Last: one, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 1, Show: one}}})
-	tell()
+	wants(notify.DispatchTask{Last: one, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 1, Show: one}}})
+	wants()
 	put(chat.ItemAdded)
 	two := put(chat.ItemDirect)
 	three := put(chat.ItemAnnouncement)
-	tell(notify.DispatchTask{Last: three, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "bob", Count: 3, Show: three}}})
+	wants(notify.DispatchTask{Last: three, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "bob", Count: 3, Show: three}}})
 	four := put(chat.ItemAnnouncement)
 	if err := r.AckInbox(ctx, chattest.As("bob"), two); err != nil {
 		t.Fatal(err)
 	}
-	tell(notify.DispatchTask{Last: four, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 2, Show: four}}})
+	wants(notify.DispatchTask{Last: four, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 2, Show: four}}})
 	for range 300 {
 		four = put(chat.ItemAnnouncement)
 	}
-	tell(notify.DispatchTask{Last: four, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 200, Show: four}}})
+	wants(notify.DispatchTask{Last: four, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 200, Show: four}}})
 	five := put(chat.ItemDirect)
 	if err := r.Store.Arrive(ctx, "node", []string{"bob"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	tell()
+	wants()
 	if err := r.Store.Depart(ctx, "node", []string{"bob"}); err != nil {
 		t.Fatal(err)
 	}

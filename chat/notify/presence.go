@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// A node vouches for the sessions that it has. When it dies, they count as live for vouchFor at most; while it lives, it
-// says so every heartbeat, which costs one step a partition however many sessions there are.
+// A node that has sessions sends a heartbeat, which costs one step per partition however many sessions there are. After the
+// node dies, its sessions count as live for presenceKept at most.
 const (
 	heartbeat    = 5 * time.Second
 	presenceKept = 15 * time.Second // two heartbeats may be lost
-	farewellTime = 2 * time.Second  // to say that all sessions are over, when the node stops
+	farewellTime = 2 * time.Second  // for reporting that all sessions have ended when the node stops
 )
 
-// presence is who has a live session on this node. One loop tells the store, so that it hears of what happened to a user
-// in the order in which it happened.
+// presence holds who has a live session on this node. One loop reports changes to the store, so that they arrive in order.
 type presence struct {
 	node string
 	wake chan struct{}
 
 	mu      sync.Mutex
 	live    map[string]bool // users with a session here
-	changed map[string]bool // users of whom the store has to be told
+	changed map[string]bool // users whose change the store does not have yet
 }
 
 func newPresence() *presence {
@@ -49,11 +48,11 @@ func (p *presence) set(user string, live bool) {
 	p.mu.Unlock()
 	select {
 	case p.wake <- struct{}{}:
-	default: // the loop has not looked yet: it will see this too
+	default: // the loop has not run yet: it will see this too
 	}
 }
 
-// take gives what the store has to be told, and forgets it.
+// take returns the changes to report, and clears them.
 func (p *presence) take() (arrived, departed []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +67,7 @@ func (p *presence) take() (arrived, departed []string) {
 	return arrived, departed
 }
 
-// putBack remembers what could not be told.
+// putBack keeps changes that could not be reported.
 func (p *presence) putBack(users []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,8 +82,8 @@ func (p *presence) users() []string {
 	return slices.Collect(maps.Keys(p.live))
 }
 
-// runPresence tells the store who is live here, at once when that changes, and that the node lives, until ctx ends. A
-// node without sessions says nothing.
+// runPresence reports changes of presence to the store at once, and sends heartbeats, until ctx ends. A node without
+// sessions sends none.
 func (s *Service) runPresence(ctx context.Context) {
 	ticks := time.NewTicker(heartbeat)
 	defer ticks.Stop()
@@ -94,33 +93,33 @@ func (s *Service) runPresence(ctx context.Context) {
 			s.farewell(ctx)
 			return
 		case <-s.presence.wake:
-			s.tellPresence(ctx)
+			s.reportPresence(ctx)
 		case <-ticks.C:
-			s.tellPresence(ctx)
+			s.reportPresence(ctx)
 			if users := s.presence.users(); len(users) > 0 {
-				if err := s.store.Vouch(ctx, s.presence.node, users, presenceKept); err != nil {
-					s.opt.Log.WarnContext(ctx, "the store was not told that this node lives; it will be", "error", err)
+				if err := s.store.Heartbeat(ctx, s.presence.node, users, presenceKept); err != nil {
+					s.opt.Log.WarnContext(ctx, "presence heartbeat failed; it will be retried", "error", err)
 				}
 			}
 		}
 	}
 }
 
-// tellPresence tells the store what changed. What cannot be told now is told with the next heartbeat.
-func (s *Service) tellPresence(ctx context.Context) {
+// reportPresence reports what changed. What fails is reported again with the next heartbeat.
+func (s *Service) reportPresence(ctx context.Context) {
 	arrived, departed := s.presence.take()
-	for _, told := range []struct {
+	for _, change := range []struct {
 		users []string
 		err   error
 	}{
 		{departed, s.depart(ctx, departed)},
 		{arrived, s.arrive(ctx, arrived)},
 	} {
-		if told.err != nil && ctx.Err() == nil {
-			s.opt.Log.WarnContext(ctx, "the store was not told who is live; it will be", "error", told.err)
+		if change.err != nil && ctx.Err() == nil {
+			s.opt.Log.WarnContext(ctx, "presence could not be stored; it will be retried", "error", change.err)
 		}
-		if told.err != nil {
-			s.presence.putBack(told.users)
+		if change.err != nil {
+			s.presence.putBack(change.users)
 		}
 	}
 }

@@ -41,8 +41,8 @@ func (d *diary) Depart(_ context.Context, _ string, users []string) error {
 	return d.note("depart", users)
 }
 
-func (d *diary) Vouch(_ context.Context, _ string, users []string, _ time.Duration) error {
-	return d.note("vouch", users)
+func (d *diary) Heartbeat(_ context.Context, _ string, users []string, _ time.Duration) error {
+	return d.note("heartbeat", users)
 }
 
 // wants compares what was noted since the last look.
@@ -83,9 +83,9 @@ func TestPresence(t *testing.T) {
 		s.SessionsEnded("bob")
 		d.wants(t, "depart [bob]", "arrive [carl]")
 		<-time.After(heartbeat)
-		d.wants(t, "vouch [carl]")
+		d.wants(t, "heartbeat [carl]")
 		<-time.After(2 * heartbeat)
-		d.wants(t, "vouch [carl]", "vouch [carl]")
+		d.wants(t, "heartbeat [carl]", "heartbeat [carl]")
 
 		d.fail(true)
 		s.SessionsEnded("carl")
@@ -93,7 +93,7 @@ func TestPresence(t *testing.T) {
 		d.wants(t)
 		d.fail(false)
 		<-time.After(heartbeat)
-		d.wants(t, "depart [carl]", "arrive [dora]", "vouch [dora]")
+		d.wants(t, "depart [carl]", "arrive [dora]", "heartbeat [dora]")
 
 		d.fail(true)
 		s.SessionsEnded("dora")

@@ -28,14 +28,14 @@ type FanOuts interface {
 	// Behind gives members who have not read up to the newest text or data, paged by the order of joining; next 0: no
 	// more. ErrNotFound: the group has another epoch, or is gone.
 	Behind(ctx context.Context, group, epoch string, after int64, limit int) (users []string, next int64, err error)
-	// TellUsers decides for each of users, who are away, whether to tell them, notes how far they were told, and
-	// enqueues the task that makes the deliveries, all in one step. Whoever was told of all there is is not told again.
-	TellUsers(ctx context.Context, group, epoch string, users []string) error
-	// InboxTold is up to which seq user was told of the inbox.
-	InboxTold(ctx context.Context, user string) (int64, error)
-	// TellInbox notes that user is told of the inbox up to t.Last and enqueues t in the same step, unless that much was
-	// told or acked before.
-	TellInbox(ctx context.Context, user string, t DispatchTask) error
+	// NotifyUsers decides which of these offline users to notify, records up to which message they are notified, and
+	// enqueues the task that makes the deliveries, all in one step. Nobody is notified of the same message twice.
+	NotifyUsers(ctx context.Context, group, epoch string, users []string) error
+	// InboxNotified returns the seq up to which user was notified of inbox items.
+	InboxNotified(ctx context.Context, user string) (int64, error)
+	// NotifyInbox records that user is notified of the inbox up to t.Last and enqueues t in the same step, unless a
+	// notification or an ack covers that much already.
+	NotifyInbox(ctx context.Context, user string, t DispatchTask) error
 }
 
 // Devices keeps the devices of users.
@@ -54,23 +54,24 @@ type Devices interface {
 	Away(ctx context.Context, users []string) (away, live []string, err error)
 }
 
-// Levels keeps what members want to be told of.
+// Levels keeps what members want to be notified of.
 type Levels interface {
-	// SetLevel sets what a member is told of. ErrNotFound, ErrForbidden: not a member.
+	// SetLevel sets what a member is notified of. ErrNotFound, ErrForbidden: not a member.
 	SetLevel(ctx context.Context, group, user string, set Setting) error
-	// Level reads it as it was set; what is over by the clock is for the caller to see.
+	// Level returns the setting as it was stored; the caller checks whether it has expired.
 	Level(ctx context.Context, group, user string) (Setting, error)
 }
 
 // Presence keeps who has a live session on which node.
 type Presence interface {
-	// Arrive notes that users have live sessions on node, which vouches for them for a time. Repeating it is harmless.
-	Arrive(ctx context.Context, node string, users []string, vouch time.Duration) error
-	// Depart notes that users have no session on node any longer. Repeating it is harmless.
+	// Arrive records that users have live sessions on node; they expire unless a heartbeat renews them within `lasts`.
+	// Repeating it is harmless.
+	Arrive(ctx context.Context, node string, users []string, lasts time.Duration) error
+	// Depart records that users no longer have a session on node. Repeating it is harmless.
 	Depart(ctx context.Context, node string, users []string) error
-	// Vouch says that node lives and has sessions of exactly these users. What the store knows otherwise is put right,
-	// and some of what dead nodes left is cleared away.
-	Vouch(ctx context.Context, node string, users []string, vouch time.Duration) error
+	// Heartbeat renews node, which has sessions of exactly these users. It corrects what the store holds for the node,
+	// and removes some of what dead nodes left behind.
+	Heartbeat(ctx context.Context, node string, users []string, lasts time.Duration) error
 }
 
 // PushKeys keeps the server's key.

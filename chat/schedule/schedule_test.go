@@ -443,18 +443,18 @@ func TestScheduleOfWhoIsOut(t *testing.T) {
 	b.task(schedule.TaskFailed, schedule.FailedTask{Schedule: id, Version: r.Version, Owner: "bob", Group: "g", AtMs: r.NextMs, Code: chat.CodeNotFound})
 	batch, err := b.Inbox(b.Ctx, chattest.As("bob"), nil, 0)
 	b.Must(err)
-	var told []chat.Item
+	var items []chat.Item
 	for _, raw := range batch.Items {
 		var it chat.Item
 		if b.Must(json.Unmarshal(raw, &it)); it.Kind == chat.ItemScheduleFailed {
-			told = append(told, it)
+			items = append(items, it)
 		}
 	}
-	if len(told) != 1 || told[0].From != "" || told[0].Group != "g" || told[0].Body == nil {
-		t.Fatalf("got %+v, want one item", told)
+	if len(items) != 1 || items[0].From != "" || items[0].Group != "g" || items[0].Body == nil {
+		t.Fatalf("got %+v, want one item", items)
 	}
 	want := fmt.Sprintf(`{"schedule":%q,"group":"g","at":%q,"code":"not_found"}`, id, chat.TimeMs(r.NextMs).UTC().Format(chat.TimeLayout))
-	if got := string(told[0].Data); got != want {
+	if got := string(items[0].Data); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Kinds of the tasks of webhooks.
+// Kinds of the tasks of webhooks. A kind is stored with its tasks, so it keeps its name when the code is renamed.
 const (
-	TaskEvents  = "events" // GroupTask: a group has entries that webhooks were not told of
+	TaskEvents  = "events" // GroupTask: a group has entries that were not published yet
 	TaskEnded   = "ended"  // EndedTask: a group was deleted
 	TaskDeliver = "hook"   // DeliveryTask: one delivery
 )
@@ -24,27 +24,27 @@ const (
 var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 
-// Bounds of telling.
+// Bounds of publishing.
 const (
-	callTimeout   = 30 * time.Second
-	ageMax        = 4 * 24 * time.Hour // longer than all pauses: what was never tried because its endpoint is away ends too
-	untoldPage    = 100                // entries of one step
-	deliveriesMax = 500                // deliveries of one step, and their size: unless a single entry makes more
-	deliveryBytes = 1 << 20            // the store takes about 4 ms for so much
-	toldSteps     = 20                 // steps of one run: then other groups have their turn
-	fullPause     = time.Second        // while too many deliveries wait
-	listKept      = 10 * time.Second   // how long a node goes on with the list of webhooks that it read, if it did not change
+	callTimeout     = 30 * time.Second
+	ageMax          = 4 * 24 * time.Hour // longer than all pauses: what was never tried because its endpoint is away ends too
+	unpublishedPage = 100                // entries of one step
+	deliveriesMax   = 500                // deliveries of one step, and their size: unless a single entry makes more
+	deliveryBytes   = 1 << 20            // the store takes about 4 ms for so much
+	publishSteps    = 20                 // steps of one run: then other groups have their turn
+	fullPause       = time.Second        // while too many deliveries wait
+	listKept        = 10 * time.Second   // how long a node goes on with the list of webhooks that it read, if it did not change
 )
 
 // ErrFull is for the service alone: as many deliveries wait as may, and none was added.
 var ErrFull = errors.New("too many deliveries are waiting")
 
-// Untold are the oldest entries of a group that webhooks were not told of.
-type Untold struct {
+// Unpublished holds the oldest entries of a group that were not published to webhooks yet.
+type Unpublished struct {
 	Epoch      string
 	Generation int64 // which time in the life of the store that there are webhooks; 0: there are none
 	Version    int64 // of the list of webhooks
-	Told       int64 // up to which entry they were told
+	Published  int64 // up to which entry they were published
 	Messages   []chat.Message
 }
 
@@ -55,16 +55,16 @@ type DeliveryTask struct {
 	Body    json.RawMessage `json:"body"`
 }
 
-// EndedTask tells that a group was deleted, and of the entries that nobody was told of before.
+// EndedTask says that a group was deleted, and which of its entries were not published before.
 type EndedTask struct {
-	Group  string            `json:"group"`
-	Epoch  string            `json:"epoch"`
-	By     string            `json:"by"`
-	AtMs   int64             `json:"at_ms"`
-	Untold []json.RawMessage `json:"untold"`
+	Group       string            `json:"group"`
+	Epoch       string            `json:"epoch"`
+	By          string            `json:"by"`
+	AtMs        int64             `json:"at_ms"`
+	Unpublished []json.RawMessage `json:"untold"`
 }
 
-// Event is something that webhooks are told of. Key tells it from all others.
+// Event is something that webhooks may subscribe to. Key is unique to it.
 type Event struct {
 	Type EventType
 	Key  string
@@ -74,10 +74,10 @@ type Event struct {
 
 // knownList is what a node last read of the webhooks.
 type knownList struct {
-	mu      sync.Mutex
-	version int64
-	at      time.Time
-	hooks   []Webhook
+	mu       sync.Mutex
+	version  int64
+	at       time.Time
+	webhooks []Webhook
 }
 
 // deliveryKind is the kind of deliveries: outside, so it has a queue, a bound and attempts of its own.
@@ -87,13 +87,13 @@ func (s *Service) deliveryKind() chat.TaskKind {
 	return kind
 }
 
-// publishEntries makes the deliveries of the entries of a group that webhooks were not told of yet.
+// publishEntries makes the deliveries of the entries of a group that were not published yet.
 func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
-	for range toldSteps {
-		page, err := s.store.Untold(ctx, t.Group, untoldPage)
+	for range publishSteps {
+		page, err := s.store.Unpublished(ctx, t.Group, unpublishedPage)
 		if errors.Is(err, chat.ErrNotFound) {
 			return nil
 		}
@@ -103,19 +103,19 @@ func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
 		if page.Epoch != t.Epoch || page.Generation == 0 || len(page.Messages) == 0 {
 			return nil
 		}
-		if first := page.Messages[0].ID; first > page.Told+1 {
-			s.opt.Log.ErrorContext(ctx, "messages were trimmed before webhooks were told of them", "group", t.Group,
-				"from", page.Told+1, "to", first-1)
+		if first := page.Messages[0].ID; first > page.Published+1 {
+			s.opt.Log.ErrorContext(ctx, "messages were trimmed before they were published to webhooks", "group", t.Group,
+				"from", page.Published+1, "to", first-1)
 		}
-		hooks, err := s.listAt(ctx, page.Version)
+		webhooks, err := s.listAt(ctx, page.Version)
 		if err != nil {
 			return err
 		}
-		deliveries, to, err := deliveriesOf(page, hooks)
+		deliveries, to, err := deliveriesOf(page, webhooks)
 		if err != nil {
 			return fmt.Errorf("group %s: %w", t.Group, err)
 		}
-		err = s.store.TellEvents(ctx, t.Group, page, to, deliveries)
+		err = s.store.PublishEvents(ctx, t.Group, page, to, deliveries)
 		switch {
 		case errors.Is(err, chat.ErrNotFound):
 			return nil
@@ -134,18 +134,18 @@ func (s *Service) listAt(ctx context.Context, version int64) ([]Webhook, error) 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.version == version && time.Since(l.at) < listKept {
-		return l.hooks, nil
+		return l.webhooks, nil
 	}
-	hooks, now, err := s.store.Webhooks(ctx)
+	webhooks, now, err := s.store.Webhooks(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.hooks, l.version, l.at = hooks, now, time.Now()
-	return hooks, nil
+	l.webhooks, l.version, l.at = webhooks, now, time.Now()
+	return webhooks, nil
 }
 
 // deliveriesOf makes the deliveries of the first entries of a page, up to the entry that is returned.
-func deliveriesOf(page Untold, hooks []Webhook) (deliveries []DeliveryTask, to int64, err error) {
+func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTask, to int64, err error) {
 	bytes := 0
 	for _, m := range page.Messages {
 		var e chat.Entry
@@ -155,7 +155,7 @@ func deliveriesOf(page Untold, hooks []Webhook) (deliveries []DeliveryTask, to i
 		var more []DeliveryTask
 		if what := eventOf(e); what != "" {
 			event := Event{Type: what, Key: fmt.Sprintf("%s %d", page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON)}
-			more = event.deliveries(hooks)
+			more = event.deliveries(webhooks)
 		}
 		if len(more) > 0 {
 			bytes += len(more) * len(more[0].Body) // all have the same
@@ -192,10 +192,10 @@ func eventOf(e chat.Entry) EventType {
 }
 
 // deliveries makes one for each webhook that wants to know.
-func (e Event) deliveries(hooks []Webhook) []DeliveryTask {
+func (e Event) deliveries(webhooks []Webhook) []DeliveryTask {
 	var tasks []DeliveryTask
 	var body []byte
-	for _, w := range hooks {
+	for _, w := range webhooks {
 		if !w.wants(e.Type) {
 			continue
 		}
@@ -215,13 +215,13 @@ func (e Event) deliveries(hooks []Webhook) []DeliveryTask {
 // Publish makes the deliveries of events that are in no log; subject is the group or user they are about. Repeating it
 // while the deliveries wait does no harm, and later their ids are still the same.
 func (s *Service) Publish(ctx context.Context, subject string, events ...Event) error {
-	hooks, _, err := s.store.Webhooks(ctx)
+	webhooks, _, err := s.store.Webhooks(ctx)
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
 		var tasks []chat.NewTask
-		for _, t := range e.deliveries(hooks) {
+		for _, t := range e.deliveries(webhooks) {
 			tasks = append(tasks, chat.NewTask{Queue: chat.QueueEgress, Kind: TaskDeliver, Subject: subject, Key: t.ID, Payload: t, Priority: chat.PriorityNormal})
 		}
 		if err := s.store.Enqueue(ctx, tasks...); err != nil {
@@ -237,7 +237,7 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 		return err
 	}
 	var events []Event
-	for _, raw := range t.Untold {
+	for _, raw := range t.Unpublished {
 		var e chat.Entry
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return fmt.Errorf("a message of the deleted group %s: %w", t.Group, err)

@@ -16,11 +16,11 @@ type Store interface {
 	// SwapWebhook stores w in the place of its Revision, or removes it, and enqueues TaskSpread. ErrConflict: it is
 	// another revision by now. ErrOutOfRange: there are too many.
 	SwapWebhook(ctx context.Context, w Webhook, remove bool) error
-	// SpreadWebhooks tells every partition whether there are webhooks: entries that are appended from then on are told of.
+	// SpreadWebhooks records in every partition whether there are webhooks: entries appended from then on are published.
 	SpreadWebhooks(ctx context.Context) error
-	// Untold reads entries of a group that webhooks were not told of, at most limit. ErrNotFound.
-	Untold(ctx context.Context, group string, limit int) (Untold, error)
-	// TellEvents enqueues the deliveries of entries up to to, and notes that; nothing of it where another did so before
-	// (ErrConflict), where the group is gone (ErrNotFound), or where too many deliveries wait (ErrFull).
-	TellEvents(ctx context.Context, group string, page Untold, to int64, deliveries []DeliveryTask) error
+	// Unpublished reads entries of a group that were not published to webhooks yet, at most limit. ErrNotFound.
+	Unpublished(ctx context.Context, group string, limit int) (Unpublished, error)
+	// PublishEvents enqueues the deliveries of entries up to `to` and records that they are published. It does neither if
+	// another call did so before (ErrConflict), the group is gone (ErrNotFound), or too many deliveries wait (ErrFull).
+	PublishEvents(ctx context.Context, group string, page Unpublished, to int64, deliveries []DeliveryTask) error
 }

@@ -135,7 +135,7 @@ func types(got []heard) []string {
 	return all
 }
 
-func (b *bench) hook(url string, events ...webhook.EventType) webhook.View {
+func (b *bench) register(url string, events ...webhook.EventType) webhook.View {
 	b.T.Helper()
 	w, err := b.Create(b.Ctx, chattest.Operator("root"), webhook.Draft{URL: url, Events: events})
 	b.Must(err)
@@ -146,8 +146,8 @@ func TestWebhookEvents(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "before"}, "alice")
 	all, some := newReceiver(t, nil), newReceiver(t, nil)
-	hook := b.hook(all.URL+"/all?key=1", nil...)
-	b.hook(some.URL, webhook.EventMessageCreated, webhook.EventGroupDeleted)
+	created := b.register(all.URL+"/all?key=1", nil...)
+	b.register(some.URL, webhook.EventMessageCreated, webhook.EventGroupDeleted)
 
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	m := b.Say("alice", "g", `hello <b>"you"</b> & all`)
@@ -172,7 +172,7 @@ func TestWebhookEvents(t *testing.T) {
 	}
 	ids := map[string]bool{}
 	for _, h := range got {
-		if err := h.verifies(hook.Secret); err != nil {
+		if err := h.verifies(created.Secret); err != nil {
 			t.Errorf("%s: %v", h.Type, err)
 		}
 		if ids[h.ID] {
@@ -257,11 +257,11 @@ func TestWebhookRegistry(t *testing.T) {
 func TestWebhookRotation(t *testing.T) {
 	b := newBench(t)
 	r := newReceiver(t, nil)
-	hook := b.hook(r.URL)
+	created := b.register(r.URL)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
-	secrets := []string{hook.Secret}
+	secrets := []string{created.Secret}
 	for range 2 {
-		w, err := b.Rotate(b.Ctx, chattest.Operator("root"), hook.ID)
+		w, err := b.Rotate(b.Ctx, chattest.Operator("root"), created.ID)
 		b.Must(err)
 		secrets = append(secrets, w.Secret)
 	}
@@ -288,15 +288,15 @@ func TestWebhookGone(t *testing.T) {
 		}
 		return http.StatusGone
 	})
-	hook := b.hook(gone.URL)
+	created := b.register(gone.URL)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	waiting := b.delayedDelivery()
 	lost := newReceiver(t, func(heard) int { return http.StatusNotFound })
-	other := b.hook(lost.URL)
+	other := b.register(lost.URL)
 	b.Say("alice", "g", "hi")
 	lost.waitFor(b.Ctx, 1)
 	b.eventually("the webhook is disabled", func() bool {
-		w, err := b.Get(b.Ctx, chattest.Operator("root"), hook.ID)
+		w, err := b.Get(b.Ctx, chattest.Operator("root"), created.ID)
 		b.Must(err)
 		return w.DisabledAt != nil
 	})
@@ -365,7 +365,7 @@ func TestWebhookRetry(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	hook := b.hook(r.URL)
+	created := b.register(r.URL)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	first := r.waitFor(b.Ctx, 1)[0]
 	tasks, waiting := b.deliveries(), b.delayedDelivery()
@@ -378,7 +378,7 @@ func TestWebhookRetry(t *testing.T) {
 	if second.ID != first.ID || string(second.body) != string(first.body) || second.Timestamp == first.Timestamp {
 		t.Errorf("got %s at %s, then %s at %s", first.ID, first.Timestamp, second.ID, second.Timestamp)
 	}
-	if err := second.verifies(hook.Secret); err != nil {
+	if err := second.verifies(created.Secret); err != nil {
 		t.Error(err)
 	}
 }
@@ -394,10 +394,10 @@ func TestOneWebhookThatHangs(t *testing.T) {
 		under.Add(-1)
 		return 200
 	})
-	b.hook(hangs.URL)
+	b.register(hangs.URL)
 	others := []*receiver{newReceiver(t, nil), newReceiver(t, nil), newReceiver(t, nil)}
 	for _, r := range others {
-		b.hook(r.URL)
+		b.register(r.URL)
 	}
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	const messages = 100
@@ -426,11 +426,11 @@ func TestOneWebhookThatHangs(t *testing.T) {
 // TestEventsComeInBoundedSteps has messages as long as may be and many webhooks, so that the deliveries of one message are
 // as much as the store takes in a few ms: each is a step of its own, however few deliveries that is.
 func TestEventsComeInBoundedSteps(t *testing.T) {
-	const hooks, messages = 40, 10
+	const webhooksMade, messages = 40, 10
 	redis := redistest.Start(t)
 	b := chattest.Open(t, redis.URL())
 	webhooks := webhook.New(b.Service, b.Store, nil)
-	for i := range hooks {
+	for i := range webhooksMade {
 		if _, err := webhooks.Create(t.Context(), chattest.Operator("root"), webhook.Draft{URL: fmt.Sprint("https://hooks.example/", i)}); err != nil {
 			t.Fatal(err)
 		}
@@ -467,8 +467,8 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 		b.Must(webhooks.Handlers()[kind].Run(t.Context(), chat.TaskRun{Payload: raw}))
 	}
 	runTask(webhook.TaskEvents, chat.GroupTask{Group: "g", Epoch: g.Epoch})
-	if n := waiting(); n != (messages+1)*hooks {
-		t.Errorf("%d deliveries wait, want one of each of %d entries for each of %d webhooks", n, messages+1, hooks)
+	if n := waiting(); n != (messages+1)*webhooksMade {
+		t.Errorf("%d deliveries wait, want one of each of %d entries for each of %d webhooks", n, messages+1, webhooksMade)
 	}
 	if n := steps(); n < messages {
 		t.Errorf("they were made in %d steps, want %d at least", n, messages)
@@ -494,8 +494,8 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 	if err := webhooks.Handlers()[webhook.TaskEnded].Run(t.Context(), chat.TaskRun{Payload: ended.Payload}); err != nil {
 		t.Fatal(err)
 	}
-	if n := waiting(); n != (2*messages+2)*hooks {
-		t.Errorf("%d deliveries wait, want %d", n, (2*messages+2)*hooks)
+	if n := waiting(); n != (2*messages+2)*webhooksMade {
+		t.Errorf("%d deliveries wait, want %d", n, (2*messages+2)*webhooksMade)
 	}
 	if n := steps(); n < messages {
 		t.Errorf("they were made in %d steps, want %d at least", n, messages)

@@ -28,7 +28,7 @@ const (
 	spaceMin = time.Millisecond      // between two that come back
 	spaceMax = 5 * time.Minute       // the last of those who wait comes back at most so much later than the first
 
-	spaceSuspect = 25 * time.Millisecond // between two suspects that come back to where others hold their places
+	spaceSuspect = 25 * time.Millisecond // between two suspects that come back to where others hold their slots
 )
 
 // services are the hosts of web push: they stand for many users each, and are none's to slow down.
@@ -54,16 +54,16 @@ const (
 type gate struct {
 	mu        sync.Mutex
 	endpoints map[string]*endpoint
-	suspects  int // places of endpoints that were suspect when they were taken
+	suspects  int // slots of endpoints that were suspect when they were taken
 }
 
 // endpoint is what is known of a host and port.
 //
-// Invariant: len(places) <= cap.
+// Invariant: len(slots) <= cap.
 type endpoint struct {
 	cap      int
-	places   []*place      // of the requests under way, the oldest first
-	waiting  []chan *place // workers that wait for their turn, the first one first; each is told once: nil is no
+	slots    []*slot       // of the requests under way, the oldest first
+	waiting  []chan *slot  // workers that wait for their turn, the first one first; each gets one answer: nil is no
 	unproven bool          // it has not answered yet, or failed last
 	failures int           // in a row
 	pauses   int           // of the breaker, in a row
@@ -73,8 +73,8 @@ type endpoint struct {
 	used     time.Time
 }
 
-// place is a request under way.
-type place struct {
+// slot is a request under way.
+type slot struct {
 	of      *endpoint
 	began   time.Time
 	suspect bool
@@ -92,8 +92,8 @@ func endpointOf(u *url.URL) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + " " + port
 }
 
-// enter waits a moment for a place at an endpoint. Without one: when to come again.
-func (g *gate) enter(ctx context.Context, at string, most int) (p *place, after time.Duration) {
+// enter waits a moment for a slot of an endpoint. Without one: when to come again.
+func (g *gate) enter(ctx context.Context, at string, most int) (p *slot, after time.Duration) {
 	g.mu.Lock()
 	now := time.Now()
 	e := g.find(at, most, now)
@@ -101,29 +101,29 @@ func (g *gate) enter(ctx context.Context, at string, most int) (p *place, after 
 		g.mu.Unlock()
 		return p, 0
 	}
-	// Worth waiting for is only a place at an endpoint that answers, and soon.
-	wait := max(e.pace()*time.Duration(len(e.waiting)+1), e.age(now)/time.Duration(e.cap))
+	// Worth waiting for is only a slot of an endpoint that answers, and soon.
+	wait := max(e.interval()*time.Duration(len(e.waiting)+1), e.age(now)/time.Duration(e.cap))
 	if e.suspect() || now.Before(e.shut) || wait > waitMax {
 		defer g.mu.Unlock()
 		return nil, e.later(now)
 	}
-	told := make(chan *place, 1)
-	e.waiting = append(e.waiting, told)
+	turn := make(chan *slot, 1)
+	e.waiting = append(e.waiting, turn)
 	g.mu.Unlock()
 
 	timer := time.NewTimer(waitMax)
 	defer timer.Stop()
 	select {
-	case p = <-told:
+	case p = <-turn:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if i := slices.Index(e.waiting, told); i >= 0 {
+	if i := slices.Index(e.waiting, turn); i >= 0 {
 		e.waiting = slices.Delete(e.waiting, i, i+1)
-	} else if p == nil && len(told) > 0 {
-		p = <-told // it came together with the end of the wait
+	} else if p == nil && len(turn) > 0 {
+		p = <-turn // it came together with the end of the wait
 	}
 	if p != nil {
 		return p, 0
@@ -131,28 +131,28 @@ func (g *gate) enter(ctx context.Context, at string, most int) (p *place, after 
 	return nil, e.later(time.Now())
 }
 
-// take takes a place where there is one.
-func (g *gate) take(e *endpoint, now time.Time) *place {
-	p := &place{of: e, began: now, suspect: e.suspect(), probe: e.failures >= breakerFailures}
-	probing := slices.ContainsFunc(e.places, func(other *place) bool { return other.probe })
-	if now.Before(e.shut) || len(e.places) >= e.cap || probing || p.suspect && g.suspects >= suspectsMax {
+// take takes a slot if one is free.
+func (g *gate) take(e *endpoint, now time.Time) *slot {
+	p := &slot{of: e, began: now, suspect: e.suspect(), probe: e.failures >= breakerFailures}
+	probing := slices.ContainsFunc(e.slots, func(other *slot) bool { return other.probe })
+	if now.Before(e.shut) || len(e.slots) >= e.cap || probing || p.suspect && g.suspects >= suspectsMax {
 		return nil
 	}
 	if p.suspect {
 		g.suspects++
 	}
-	e.places = append(e.places, p)
+	e.slots = append(e.slots, p)
 	e.used = now
 	return p
 }
 
-// leave gives a place back. after is what the endpoint asked for: it holds for all that call it.
-func (g *gate) leave(p *place, how health, after time.Duration) {
+// leave gives a slot back. after is what the endpoint asked for: it holds for all that call it.
+func (g *gate) leave(p *slot, how health, after time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now, e := time.Now(), p.of
-	i := slices.Index(e.places, p)
-	e.places = slices.Delete(e.places, i, i+1)
+	i := slices.Index(e.slots, p)
+	e.slots = slices.Delete(e.slots, i, i+1)
 	if p.suspect {
 		g.suspects--
 	}
@@ -190,26 +190,26 @@ func breakerPause(pauses int) time.Duration {
 // suspect endpoints share a part of the workers.
 func (e *endpoint) suspect() bool { return e.unproven || e.took > slow }
 
-// pace is the time between two places that become free, if the endpoint answers as it did.
-func (e *endpoint) pace() time.Duration { return e.took / time.Duration(e.cap) }
+// interval is the time between two slots becoming free if the endpoint keeps its speed.
+func (e *endpoint) interval() time.Duration { return e.took / time.Duration(e.cap) }
 
 // age is how long the oldest request is under way.
 func (e *endpoint) age(now time.Time) time.Duration {
-	if len(e.places) == 0 {
+	if len(e.slots) == 0 {
 		return 0
 	}
-	return now.Sub(e.places[0].began)
+	return now.Sub(e.slots[0].began)
 }
 
 // later tells one that is sent away when to come back: not before what hangs has hung twice as long, and then one after
 // the other, as fast as the endpoint answers.
 func (e *endpoint) later(now time.Time) time.Duration {
-	pace := max(e.pace(), spaceMin)
-	if len(e.places) < e.cap && e.suspect() {
-		pace = max(pace, spaceSuspect) // the places of all suspects are taken
+	interval := max(e.interval(), spaceMin)
+	if len(e.slots) < e.cap && e.suspect() {
+		interval = max(interval, spaceSuspect) // the slots of all suspects are taken
 	}
-	soonest := latest(now.Add(max(pace, e.age(now))), e.shut)
-	e.next = latest(e.next.Add(pace), soonest)
+	soonest := latest(now.Add(max(interval, e.age(now))), e.shut)
+	e.next = latest(e.next.Add(interval), soonest)
 	if e.next.Sub(soonest) > spaceMax {
 		e.next = soonest.Add(spaceMax / 2)
 	}
@@ -234,7 +234,7 @@ func (g *gate) find(at string, most int, now time.Time) *endpoint {
 		var worst *endpoint
 		looked := 0
 		for name, e := range g.endpoints {
-			if len(e.places)+len(e.waiting) == 0 && (worst == nil || e.suspect() && !worst.suspect() ||
+			if len(e.slots)+len(e.waiting) == 0 && (worst == nil || e.suspect() && !worst.suspect() ||
 				e.suspect() == worst.suspect() && e.used.Before(worst.used)) {
 				victim, worst = name, e
 			}

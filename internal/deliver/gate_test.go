@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// enter takes a place or fails the test.
-func enter(t *testing.T, g *gate, at string) *place {
+// enter takes a slot or fails the test.
+func enter(t *testing.T, g *gate, at string) *slot {
 	t.Helper()
 	p, after := g.enter(t.Context(), at, endpointCap)
 	if p == nil {
@@ -23,7 +23,7 @@ func sentAway(t *testing.T, g *gate, at string) time.Duration {
 	t.Helper()
 	p, after := g.enter(t.Context(), at, endpointCap)
 	if p != nil {
-		t.Fatalf("%s: got a place", at)
+		t.Fatalf("%s: got a slot", at)
 	}
 	if after <= 0 {
 		t.Fatalf("%s: told to come back after %s", at, after)
@@ -37,23 +37,23 @@ func prove(t *testing.T, g *gate, at string) {
 	g.leave(enter(t, g, at), healthy, 0)
 }
 
-func TestPlacesOfAnEndpoint(t *testing.T) {
+func TestSlotsOfAnEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		prove(t, g, "a")
-		places := []*place{enter(t, g, "a"), enter(t, g, "a"), enter(t, g, "a"), enter(t, g, "a")}
+		slots := []*slot{enter(t, g, "a"), enter(t, g, "a"), enter(t, g, "a"), enter(t, g, "a")}
 		enter(t, g, "b") // another one has room
 
 		// One that answers soon is worth a moment of waiting.
-		done := make(chan *place)
+		done := make(chan *slot)
 		go func() {
 			p, _ := g.enter(context.Background(), "a", endpointCap)
 			done <- p
 		}()
 		synctest.Wait()
-		g.leave(places[0], healthy, 0)
+		g.leave(slots[0], healthy, 0)
 		if p := <-done; p == nil {
-			t.Fatal("the one that waited got no place")
+			t.Fatal("the one that waited got no slot")
 		}
 
 		// One that does not is not: after the moment everyone is sent away, at once.
@@ -123,7 +123,7 @@ func TestSuspectsShareAPart(t *testing.T) {
 		}
 	}
 	if held != suspectsMax {
-		t.Errorf("suspects hold %d places, want %d", held, suspectsMax)
+		t.Errorf("suspects hold %d slots, want %d", held, suspectsMax)
 	}
 	for i := range 8 {
 		enter(t, g, fmt.Sprint("good", i))
@@ -145,7 +145,7 @@ func TestEndpointsAreBounded(t *testing.T) {
 	}
 	g.leave(busy, healthy, 0)
 	if g.suspects != 0 {
-		t.Errorf("%d places of suspects are left over", g.suspects)
+		t.Errorf("%d slots of suspects are left over", g.suspects)
 	}
 }
 
@@ -177,11 +177,11 @@ func TestGateTogether(t *testing.T) {
 	}
 	workers.Wait()
 	for at, e := range g.endpoints {
-		if len(e.places)+len(e.waiting) != 0 {
-			t.Errorf("%s: %d places and %d that wait are left over", at, len(e.places), len(e.waiting))
+		if len(e.slots)+len(e.waiting) != 0 {
+			t.Errorf("%s: %d slots and %d that wait are left over", at, len(e.slots), len(e.waiting))
 		}
 	}
 	if g.suspects != 0 {
-		t.Errorf("%d places of suspects are left over", g.suspects)
+		t.Errorf("%d slots of suspects are left over", g.suspects)
 	}
 }

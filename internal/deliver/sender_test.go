@@ -133,16 +133,16 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 		targets = append(targets, r.URL)
 	}
 
-	type job struct{ url, id string }
-	jobs := make(chan job, hanging+others*each)
+	type task struct{ url, id string }
+	tasks := make(chan task, hanging+others*each)
 	var open sync.WaitGroup // deliveries to the others that are not done
 	for i := range hanging {
-		jobs <- job{hangs.URL, fmt.Sprint("h", i)}
+		tasks <- task{hangs.URL, fmt.Sprint("h", i)}
 	}
 	for i := range each {
 		for o, url := range targets {
 			open.Add(1)
-			jobs <- job{url, fmt.Sprint(o, " ", i)}
+			tasks <- task{url, fmt.Sprint(o, " ", i)}
 		}
 	}
 	s := newSender(t)
@@ -154,13 +154,13 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 				select {
 				case <-ctx.Done():
 					return
-				case j := <-jobs:
+				case j := <-tasks:
 					switch got := s.Webhook(ctx, call(j.url, j.id)); {
 					case got.Verdict == webhook.Busy:
 						later.Go(func() { // as the task engine does with a task that snoozes
 							select {
 							case <-time.After(got.After):
-								jobs <- j
+								tasks <- j
 							case <-ctx.Done():
 							}
 						})

@@ -73,7 +73,7 @@ func StartReceiver(tb testing.TB, hosts int) *Receiver {
 }
 
 // Hook is the address of a webhook called name; Trust tells its secret.
-func (r *Receiver) Hook(name string) string { return r.origin(name) + "/hook/" + name }
+func (r *Receiver) Webhook(name string) string { return r.origin(name) + "/hook/" + name }
 
 // Endpoint is the address of a browser called name; Subscribe tells its keys.
 func (r *Receiver) Endpoint(name string) string { return r.origin(name) + "/push/" + name }
@@ -150,7 +150,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var body []byte
 	var err error
 	if kind == "hook" {
-		body, err = checkHook(q, secret)
+		body, err = checkWebhook(q, secret)
 	} else {
 		body, err = to.browser.Open(q, to.serverKey, "http://"+q.Host)
 	}
@@ -171,8 +171,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// checkHook checks a call as Standard Webhooks says and returns its body.
-func checkHook(q *http.Request, secret string) ([]byte, error) {
+// checkWebhook checks a call as Standard Webhooks says and returns its body.
+func checkWebhook(q *http.Request, secret string) ([]byte, error) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
 		return nil, err

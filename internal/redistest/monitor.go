@@ -14,10 +14,10 @@ type Monitor struct {
 	conn   *Conn
 	done   chan struct{}
 
-	mu    sync.Mutex
-	lines []string
-	err   error
-	marks map[string]chan struct{} // closed when a command with this text was seen
+	mu      sync.Mutex
+	lines   []string
+	err     error
+	markers map[string]chan struct{} // closed when a command with this text was seen
 }
 
 // Watch begins to collect. It ends with the test, or with Close.
@@ -30,7 +30,7 @@ func (s *Server) Watch(tb testing.TB) *Monitor {
 	if _, err := conn.Do("MONITOR"); err != nil {
 		tb.Fatal(err)
 	}
-	m := &Monitor{server: s, conn: conn, done: make(chan struct{}), marks: map[string]chan struct{}{}}
+	m := &Monitor{server: s, conn: conn, done: make(chan struct{}), markers: map[string]chan struct{}{}}
 	go m.collect()
 	tb.Cleanup(m.Close)
 	return m
@@ -56,10 +56,10 @@ func (m *Monitor) collect() {
 		text, _ := line.(string)
 		if _, command, found := strings.Cut(text, "] "); found && !strings.Contains(text[:len(text)-len(command)], " lua]") {
 			m.lines = append(m.lines, command)
-			for mark, seen := range m.marks {
-				if strings.Contains(command, mark) {
+			for marker, seen := range m.markers {
+				if strings.Contains(command, marker) {
 					close(seen)
-					delete(m.marks, mark)
+					delete(m.markers, marker)
 				}
 			}
 		}
@@ -70,12 +70,12 @@ func (m *Monitor) collect() {
 // Take returns the commands since the last Take, or since Watch: all that the server ran before Take was called.
 func (m *Monitor) Take(tb testing.TB) []string {
 	tb.Helper()
-	mark := "mark-" + strings.ReplaceAll(time.Now().Format("150405.000000000"), ".", "")
+	marker := "mark-" + strings.ReplaceAll(time.Now().Format("150405.000000000"), ".", "")
 	seen := make(chan struct{})
 	m.mu.Lock()
-	m.marks[mark] = seen
+	m.markers[marker] = seen
 	m.mu.Unlock()
-	m.server.Do("ECHO", mark)
+	m.server.Do("ECHO", marker)
 	select {
 	case <-seen:
 	case <-m.done:
@@ -88,7 +88,7 @@ func (m *Monitor) Take(tb testing.TB) []string {
 	taken := m.lines
 	m.lines = nil
 	for i, line := range taken {
-		if strings.Contains(line, mark) {
+		if strings.Contains(line, marker) {
 			m.lines = append(m.lines, taken[i+1:]...)
 			return taken[:i]
 		}

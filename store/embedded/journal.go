@@ -101,10 +101,10 @@ func (j *journal) appendCall(sc *script, us int64, keys int, args []string) erro
 	return nil
 }
 
-// appendMark records that everything up to record synced was flushed to the disk. A mark that cannot be written is no
+// appendMarker records that everything up to record synced was flushed to the disk. A mark that cannot be written is no
 // loss: it only makes damage easier to tell from a torn tail.
-func (j *journal) appendMark(synced uint64) error {
-	j.buf = binary.AppendUvarint(append(beginFrame(j.buf[:0]), kindMark), synced)
+func (j *journal) appendMarker(synced uint64) error {
+	j.buf = binary.AppendUvarint(append(beginFrame(j.buf[:0]), kindMarker), synced)
 	return j.appendOne()
 }
 

@@ -10,7 +10,7 @@ import (
 const (
 	kindCall   = 'C' // a script that changed something
 	kindSource = 'L' // the source of a script, before its first call in this journal
-	kindMark   = 'M' // everything up to a sequence number was synced
+	kindMarker = 'M' // everything up to a sequence number was synced
 	kindEnd    = 'E' // the journal goes on in the next generation
 	kindChunk  = 'K' // snapshot: a part of one key
 	kindTotal  = 'Z' // snapshot: its last record

@@ -100,7 +100,7 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 		reason = r.call(body)
 	case kindSource:
 		reason = r.source(string(body))
-	case kindMark:
+	case kindMarker:
 		d := decoder{b: body}
 		if synced := d.uvarint(); d.end() != nil || synced >= seq {
 			reason = "the mark cannot be decoded"

@@ -89,8 +89,8 @@ func (s *Store) flush() error {
 		s.j.err = err
 		s.log.Error("embedded store: no more writes are accepted", "error", err)
 	} else if s.j.err == nil {
-		if mark := s.j.appendMark(wanted); mark != nil {
-			s.log.Warn("embedded store: cannot mark the journal as synced", "error", mark)
+		if marker := s.j.appendMarker(wanted); marker != nil {
+			s.log.Warn("embedded store: cannot mark the journal as synced", "error", marker)
 		}
 	}
 	s.order.Unlock()

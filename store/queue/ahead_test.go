@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestHandsClaimAheadOnlyWhileTheyAreQuick(t *testing.T) {
+func TestWorkersClaimAheadOnlyWhileQuick(t *testing.T) {
 	now := time.Now()
 	h := newPool(nil, 10, make(chan struct{}, 1))
 	if got := h.room(); got != 10 {
@@ -48,13 +48,13 @@ func TestHandsClaimAheadOnlyWhileTheyAreQuick(t *testing.T) {
 	}
 }
 
-func TestHandsGiveBackWhatWaits(t *testing.T) {
+func TestWorkersGiveBackWhatWaits(t *testing.T) {
 	now := time.Now()
 	h := newPool(nil, 1, make(chan struct{}, 1))
-	hand := func(n int) {
+	worker := func(n int) {
 		for range n {
 			h.handed++
-			h.jobs <- &running{}
+			h.runs <- &running{}
 		}
 	}
 	look := func(want int) {
@@ -65,16 +65,16 @@ func TestHandsGiveBackWhatWaits(t *testing.T) {
 		}
 	}
 	look(0)
-	hand(5)
+	worker(5)
 	look(0) // it has only now been seen
-	<-h.jobs
+	<-h.runs
 	look(4)
-	hand(3)
+	worker(3)
 	look(0)
 	for range 3 {
-		<-h.jobs
+		<-h.runs
 	}
-	hand(2)
+	worker(2)
 	look(0) // all of those that were seen have begun
 	look(2)
 	look(0)
@@ -164,7 +164,7 @@ func TestCancelledWhileItWaitsForAWorker(t *testing.T) {
 			t.Fatalf("Cancel = %q, %v", state, err)
 		}
 		until(t, "the cancellation to be heard", r.ended.Load)
-		s.pools[0].jobs <- r
+		s.pools[0].runs <- r
 		third := enqueue(t, s.Client, Task{Kind: "k", ID: NewID(0)})
 		close(release)
 		if got := receive(t, "the third", ran); got != third {

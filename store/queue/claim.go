@@ -14,8 +14,8 @@ type shard struct {
 	turn  []int  // whose turn the next claim from a queue is, see turns
 	// unsure says that the last call has failed. Redis may have run it all the same, so until one
 	// is answered none claims: the leases would be nobody's.
-	unsure  bool
-	sweepAt time.Time // when to look for due tasks and ended leases; at most pollMax away
+	unsure    bool
+	overdueAt time.Time // when to look for due tasks and ended leases; at most pollMax away
 }
 
 // claimer is the state of the claim loop. One goroutine owns it.
@@ -96,7 +96,7 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 		if one.cmd == nil || one.cmd.Err() != nil {
 			// What brought this step, a wake-up perhaps, must not be forgotten with it.
 			s := &c.shards[demands[i].partition]
-			s.sweepAt, s.unsure = now, true
+			s.overdueAt, s.unsure = now, true
 			for q := range s.ready {
 				s.ready[q] = true
 			}
@@ -119,7 +119,7 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 func (c *claimer) idle(now time.Time) time.Duration {
 	next := now.Add(pollMax)
 	for i := range c.shards {
-		if at := c.shards[i].sweepAt; at.Before(next) {
+		if at := c.shards[i].overdueAt; at.Before(next) {
 			next = at
 		}
 	}
@@ -143,12 +143,12 @@ func (c *claimer) plan(now time.Time) []stepDemand {
 	for i := range c.shards {
 		p := (c.first + i) % len(c.shards)
 		s := &c.shards[p]
-		if due := c.wakes.take(p, s.ready); !due.IsZero() && due.Before(s.sweepAt) {
-			s.sweepAt = due
+		if due := c.wakes.take(p, s.ready); !due.IsZero() && due.Before(s.overdueAt) {
+			s.overdueAt = due
 		}
 		w := stepDemand{partition: p}
-		if !now.Before(s.sweepAt) {
-			w.sweep = sweepMax
+		if !now.Before(s.overdueAt) {
+			w.overdue = overdueMax
 		}
 		claims := false
 		for q, ready := range s.ready {
@@ -156,13 +156,13 @@ func (c *claimer) plan(now time.Time) []stepDemand {
 				claims = true
 			}
 		}
-		if w.sweep == 0 && !claims {
+		if w.overdue == 0 && !claims {
 			continue
 		}
 		w.claims = make([]claimDemand, len(c.pools))
 		demands = append(demands, w)
 		for q, ready := range s.ready {
-			if (ready || w.sweep > 0) && !s.unsure {
+			if (ready || w.overdue > 0) && !s.unsure {
 				asking[q]++
 			}
 		}
@@ -173,7 +173,7 @@ func (c *claimer) plan(now time.Time) []stepDemand {
 		for i := range demands {
 			w := &demands[i]
 			s := &c.shards[w.partition]
-			if s.unsure || (!s.ready[q] && w.sweep == 0) {
+			if s.unsure || (!s.ready[q] && w.overdue == 0) {
 				continue
 			}
 			n := min(fair, rooms[q], claimMax)
@@ -181,7 +181,7 @@ func (c *claimer) plan(now time.Time) []stepDemand {
 			w.claims[q] = claimDemand{n: n, order: turns(s.turn[q], n)}
 		}
 	}
-	return slices.DeleteFunc(demands, func(w stepDemand) bool { return w.sweep == 0 && w.wanted() == 0 })
+	return slices.DeleteFunc(demands, func(w stepDemand) bool { return w.overdue == 0 && w.wanted() == 0 })
 }
 
 // absorb takes over what a step brought: notes when to come back and gives out the tasks.
@@ -192,12 +192,12 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 	}
 	s := &c.shards[w.partition]
 	s.unsure = false
-	if w.sweep > 0 {
+	if w.overdue > 0 {
 		wait := got.wait
 		if wait < 0 || wait > pollMax {
 			wait = pollMax
 		}
-		s.sweepAt = time.Now().Add(wait)
+		s.overdueAt = time.Now().Add(wait)
 	}
 	for q, part := range got.queues {
 		s.ready[q] = part.left > 0
@@ -234,7 +234,7 @@ func (c *claimer) give(feed context.Context, h *pool, runs []*running) {
 			c.giveBack(h, r)
 		default:
 			h.handed++
-			h.jobs <- r
+			h.runs <- r
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (c *Client) prepare(t *Task) error {
 		return err
 	}
 	if t.ID == "" {
-		t.ID = NewID(c.place(t))
+		t.ID = NewID(c.partitionFor(t))
 	}
 	return nil
 }
@@ -93,23 +93,23 @@ func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
 // put puts in tasks that are prepared. It says of each whether it was put in, or why nobody
 // knows: a partition that cannot be reached holds up none of the others.
 func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed []error) {
-	places := make([][]int, c.partitions)
+	indexes := make([][]int, c.partitions)
 	for i := range tasks {
 		p, _ := PartitionOf(tasks[i].ID)
-		places[p] = append(places[p], i)
+		indexes[p] = append(indexes[p], i)
 	}
 	enqueued, failed = make([]bool, len(tasks)), make([]error, len(tasks))
 	for {
 		var calls []*call
 		var sent [][]int
-		for p := range places {
-			if len(places[p]) == 0 {
+		for p := range indexes {
+			if len(indexes[p]) == 0 {
 				continue
 			}
-			n := together(tasks, places[p])
-			calls = append(calls, c.enqueueCall(p, tasks, places[p][:n]))
-			sent = append(sent, places[p][:n])
-			places[p] = places[p][n:]
+			n := together(tasks, indexes[p])
+			calls = append(calls, c.enqueueCall(p, tasks, indexes[p][:n]))
+			sent = append(sent, indexes[p][:n])
+			indexes[p] = indexes[p][n:]
 		}
 		if len(calls) == 0 {
 			return enqueued, failed
@@ -122,10 +122,10 @@ func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed
 			}
 			if err != nil {
 				p, _ := PartitionOf(tasks[sent[i][0]].ID)
-				for _, j := range append(sent[i], places[p]...) {
+				for _, j := range append(sent[i], indexes[p]...) {
 					failed[j] = fmt.Errorf("queue: enqueue: %w", err)
 				}
-				places[p] = nil
+				indexes[p] = nil
 				continue
 			}
 			for j, answer := range answers {
@@ -136,20 +136,20 @@ func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed
 }
 
 // together says how many of the tasks at some places are put in by one script.
-func together(tasks []Task, places []int) int {
+func together(tasks []Task, indexes []int) int {
 	bytes := 0
-	for n, i := range places {
+	for n, i := range indexes {
 		bytes += len(tasks[i].Payload)
 		if n == enqueueMax || (n > 0 && bytes > enqueueBytesMax) {
 			return n
 		}
 	}
-	return len(places)
+	return len(indexes)
 }
 
-// place returns the partition of a task: that of its id, or of its subject, or any. Tasks
+// partitionFor returns the partition of a task: that of its id, or of its subject, or any. Tasks
 // with a unique key meet in the partition of the key.
-func (c *Client) place(t *Task) int {
+func (c *Client) partitionFor(t *Task) int {
 	if p, ok := PartitionOf(t.ID); ok {
 		return p
 	}
@@ -162,9 +162,9 @@ func (c *Client) place(t *Task) int {
 	return rand.IntN(c.partitions)
 }
 
-func (c *Client) enqueueCall(p int, tasks []Task, places []int) *call {
-	one := enqueueScript.Sized(c.enqueue[p], 9*len(places))
-	for _, i := range places {
+func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
+	one := enqueueScript.Sized(c.enqueue[p], 9*len(indexes))
+	for _, i := range indexes {
 		t := &tasks[i]
 		one = one.MoreArgs("batch", "id", t.ID, "kind", t.Kind, "payload", t.Payload, "priority", t.Priority.String(),
 			"due_ms", msOf(t.Due), "delay_ms", ceilMs(t.Delay), "unique", t.Unique,

@@ -22,7 +22,7 @@ type running struct {
 	outcome outcome
 	ended   atomic.Bool // its one outcome has been made
 	until   time.Time   // before it the lease cannot have ended; guarded by held.mu
-	place   int         // in held.all; guarded by held.mu
+	index   int         // in held.all; guarded by held.mu
 }
 
 // held is what this server has leases on.
@@ -39,7 +39,7 @@ func (h *held) add(rs []*running) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range rs {
-		r.place = len(h.all)
+		r.index = len(h.all)
 		h.all = append(h.all, r)
 	}
 }
@@ -65,11 +65,11 @@ func (h *held) drop(rs []*running) {
 }
 
 func (h *held) dropLocked(r *running) {
-	if r.place >= len(h.all) || h.all[r.place] != r {
+	if r.index >= len(h.all) || h.all[r.index] != r {
 		return
 	}
 	last := h.all[len(h.all)-1]
-	h.all[r.place], last.place = last, r.place
+	h.all[r.index], last.index = last, r.index
 	h.all[len(h.all)-1] = nil
 	h.all = h.all[:len(h.all)-1]
 }

@@ -118,7 +118,7 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 		calls, idle := commandCalls(t, rdb), answered()
 		idle = answered() - idle // what asking answers
 		bytes := answered()
-		got := step(t, c, 0, 20, sweepMax, testTerms)
+		got := step(t, c, 0, 20, overdueMax, testTerms)
 		bytes = answered() - bytes - idle
 		if len(got.runs) != 20 {
 			t.Fatalf("%d claimed", len(got.runs))

@@ -186,13 +186,13 @@ func parseCursor(state State, cursor string) (partition int, anchor string, ok b
 	}
 	first, rest, ok := strings.Cut(anchor, " ")
 	if state == Ready {
-		var place string
-		place, rest, ok = strings.Cut(rest, " ")
+		var position string
+		position, rest, ok = strings.Cut(rest, " ")
 		list, err := strconv.ParseUint(first, 10, 8)
 		if err != nil || len(first) != 1 || list < 1 || list > uint64(len(priorities)) {
 			return 0, "", false
 		}
-		first = place
+		first = position
 	}
 	_, err = strconv.ParseUint(first, 10, 53)
 	return partition, anchor, ok && rest != "" && err == nil

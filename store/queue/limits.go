@@ -21,9 +21,9 @@ const (
 	aheadPatience       = 20 * time.Millisecond
 	// rateEvery is the shortest time over which the workers' rate is measured.
 	rateEvery = time.Millisecond
-	// sweepMax bounds what one step promotes and takes back: a script of a few hundred
+	// overdueMax bounds what one step promotes and takes back: a script of a few hundred
 	// tasks still ends within a millisecond or two.
-	sweepMax = 200
+	overdueMax = 200
 	// settleMax and enqueueMax bound the tasks of one script for the same reason.
 	settleMax  = 256
 	enqueueMax = 256

@@ -107,7 +107,7 @@ func TestCancelInEachState(t *testing.T) {
 				t.Errorf("%s: the key is still held: %v", state, err)
 			}
 			claimOne(t, c, 0, testTerms)
-			if got := step(t, c, 0, 8, sweepMax, testTerms); len(got.runs) != 0 {
+			if got := step(t, c, 0, 8, overdueMax, testTerms); len(got.runs) != 0 {
 				t.Errorf("%s: claimed %v", state, ids(got.runs))
 			}
 			settle(t, c, end(&running{Task: Task{ID: id}, queue: newQueueSet(c).queues[0], token: leaseToken(t, c, id)}, complete, 0, ""))
@@ -455,7 +455,7 @@ func TestFullRedis(t *testing.T) {
 		t.Error(err)
 	}
 	settle(t, c, end(held[0], complete, 0, ""), end(held[1], retry, 0, "no"))
-	if got := step(t, c, 0, 2, sweepMax, testTerms).runs; len(got) != 1 {
+	if got := step(t, c, 0, 2, overdueMax, testTerms).runs; len(got) != 1 {
 		t.Errorf("%d claimed", len(got))
 	}
 	if _, err := c.Cancel(ctx, held[1].ID); err != nil {

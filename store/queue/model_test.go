@@ -84,7 +84,7 @@ func (w *world) act() {
 			for _, m := range members {
 				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
 			}
-			stepAll(w.t, w.set, stepDemand{partition: p, sweep: sweepMax, claims: []claimDemand{{}}}, testTerms)
+			stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, testTerms)
 		}
 		if after := w.stats(); after.Crashed != before.Crashed+before.Leased || after.Leased != 0 {
 			w.t.Errorf("reaped: before %+v, after %+v", before, after)
@@ -171,7 +171,7 @@ func (w *world) over(id string) {
 
 func (w *world) step(claim int, with terms) {
 	for p := range w.c.partitions {
-		got := stepAll(w.t, w.set, stepDemand{partition: p, sweep: sweepMax, claims: []claimDemand{{claim, turns(0, claim)}}}, with)
+		got := stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{claim, turns(0, claim)}}}, with)
 		runs := got.queues[0].runs
 		if w.paused && len(runs) > 0 {
 			w.t.Errorf("claimed %v while paused", ids(runs))
@@ -234,7 +234,7 @@ func (w *world) stats() Stats {
 // is, and the totals add up.
 func (w *world) check() {
 	ctx := context.Background()
-	places := map[string]int{}
+	partitions := map[string]int{}
 	for _, k := range w.c.keys {
 		var all []string
 		for _, p := range priorities {
@@ -255,7 +255,7 @@ func (w *world) check() {
 		waits := map[string]bool{}
 		for _, member := range all {
 			id, _, _ := strings.Cut(member, " ")
-			places[id]++
+			partitions[id]++
 			waits[id] = id == member
 		}
 		specs, err := w.c.rdb.HKeys(ctx, k.Tasks()).Result()
@@ -282,12 +282,12 @@ func (w *world) check() {
 		}
 	}
 	for id := range w.there {
-		if places[id] != 1 {
-			w.t.Errorf("%s is in %d places", id, places[id])
+		if partitions[id] != 1 {
+			w.t.Errorf("%s is in %d places", id, partitions[id])
 		}
 	}
-	if len(places) != len(w.there) {
-		w.t.Errorf("%d tasks are somewhere, want %d", len(places), len(w.there))
+	if len(partitions) != len(w.there) {
+		w.t.Errorf("%d tasks are somewhere, want %d", len(partitions), len(w.there))
 	}
 	s := w.stats()
 	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {

@@ -48,7 +48,7 @@ type claimDemand struct {
 // stepDemand is what a worker wants of one step in one partition.
 type stepDemand struct {
 	partition int
-	sweep     int           // promotions and reaps at most in each queue; 0 = look at neither
+	overdue   int           // promotions and reaps at most in each queue; 0 = look at neither
 	claims    []claimDemand // of each queue
 }
 
@@ -91,7 +91,7 @@ type stepCall struct {
 func (t *queueSet) stepCall(w stepDemand, with terms) *stepCall {
 	token := newToken()
 	one := stepScript.Sized(t.keys[w.partition], 2*len(w.claims)).
-		Arg("lease_ms", ceilMs(with.lease)).Arg("sweep", w.sweep).Arg("crashes_max", with.crashesMax).
+		Arg("lease_ms", ceilMs(with.lease)).Arg("overdue_max", w.overdue).Arg("crashes_max", with.crashesMax).
 		Arg("backoff_ms", ceilMs(with.backoffMin)).Arg("jitter", rand.IntN(1000)).Arg("dead_max", with.deadMax).
 		Arg("token", token)
 	for _, c := range w.claims {
@@ -160,8 +160,8 @@ func (c *claimBatch) read(values []any, to *steppedQueue) bool {
 	}
 	records := make(map[int64]string, len(with)/2)
 	for i := 0; i+1 < len(with); i += 2 {
-		place, _ := with[i].(int64)
-		records[place], _ = with[i+1].(string)
+		position, _ := with[i].(int64)
+		records[position], _ = with[i+1].(string)
 	}
 	all := make([]running, n)
 	to.runs = make([]*running, n)
@@ -293,10 +293,10 @@ func (t *queueSet) each(ctx context.Context, what string, runs []*running,
 	}
 	_ = run(ctx, t.rdb, calls) // each has its own error
 	for i, one := range calls {
-		places, callErr := one.cmd.Int64Slice()
-		for _, place := range places {
-			if at := max(place, -place); at < 1 || at > int64(len(sent[i])) {
-				callErr = fmt.Errorf("unexpected place %d", place)
+		positions, callErr := one.cmd.Int64Slice()
+		for _, position := range positions {
+			if at := max(position, -position); at < 1 || at > int64(len(sent[i])) {
+				callErr = fmt.Errorf("unexpected place %d", position)
 			}
 		}
 		if callErr != nil {
@@ -304,10 +304,10 @@ func (t *queueSet) each(ctx context.Context, what string, runs []*running,
 			continue
 		}
 		a.answered = append(a.answered, sent[i]...)
-		for _, place := range places {
-			r := sent[i][max(place, -place)-1]
+		for _, position := range positions {
+			r := sent[i][max(position, -position)-1]
 			a.stale = append(a.stale, r)
-			if place < 0 {
+			if position < 0 {
 				a.gone = append(a.gone, r)
 			}
 		}

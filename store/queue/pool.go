@@ -16,22 +16,22 @@ import (
 type pool struct {
 	queue   *served
 	workers int
-	jobs    chan *running // claimed; holds all that may be, so that filling it never blocks
+	runs    chan *running // claimed; holds all that may be, so that filling it never blocks
 	taken   atomic.Int64  // tasks claimed and not done with
 	done    atomic.Int64  // handlers that have ended
 	freed   chan struct{} // of the server: has an entry when taken has shrunk since it was last read
 
 	// What follows is the claim loop's.
-	handed   int64     // tasks put into jobs
-	rate     float64   // handlers that end in a second, lately
-	rateAt   time.Time // when it was measured
-	rateDone int64     // and done then
-	mark     int64     // handed, at markAt
-	markAt   time.Time
+	handed    int64     // tasks put into jobs
+	rate      float64   // handlers that end in a second, lately
+	rateAt    time.Time // when it was measured
+	rateDone  int64     // and done then
+	checked   int64     // handed, at checkedAt
+	checkedAt time.Time
 }
 
 func newPool(q *served, workers int, freed chan struct{}) *pool {
-	return &pool{queue: q, workers: workers, jobs: make(chan *running, workers+aheadMax), freed: freed}
+	return &pool{queue: q, workers: workers, runs: make(chan *running, workers+aheadMax), freed: freed}
 }
 
 // room is how many tasks may be claimed.
@@ -63,7 +63,7 @@ func (p *pool) measure(now time.Time) {
 
 // waits says how long at most until overdue has to be asked; 0 = nothing waits.
 func (p *pool) waits() time.Duration {
-	if len(p.jobs) == 0 {
+	if len(p.runs) == 0 {
 		return 0
 	}
 	return aheadPatience
@@ -72,14 +72,14 @@ func (p *pool) waits() time.Duration {
 // overdue takes back what waits for a worker if some of it has for aheadPatience. It has for
 // less than twice that if it is asked as often as waits says.
 func (p *pool) overdue(now time.Time) (back []*running) {
-	if now.Sub(p.markAt) < aheadPatience {
+	if now.Sub(p.checkedAt) < aheadPatience {
 		return nil
 	}
-	if begun := p.handed - int64(len(p.jobs)); begun < p.mark {
+	if begun := p.handed - int64(len(p.runs)); begun < p.checked {
 		back = p.takeBack()
 		p.rate = 0 // what was known of the handlers no longer holds
 	}
-	p.mark, p.markAt = p.handed, now
+	p.checked, p.checkedAt = p.handed, now
 	return back
 }
 
@@ -88,7 +88,7 @@ func (p *pool) overdue(now time.Time) (back []*running) {
 func (p *pool) takeBack() (back []*running) {
 	for {
 		select {
-		case r := <-p.jobs:
+		case r := <-p.runs:
 			back = append(back, r)
 		default:
 			slices.Reverse(back)

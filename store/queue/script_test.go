@@ -26,9 +26,9 @@ type stepOne struct {
 }
 
 // step runs step.lua in one partition of one queue.
-func step(t testing.TB, c *Client, partition, claim, sweep int, with terms) stepOne {
+func step(t testing.TB, c *Client, partition, claim, overdue int, with terms) stepOne {
 	t.Helper()
-	w := stepDemand{partition: partition, sweep: sweep, claims: []claimDemand{{claim, turns(0, claim)}}}
+	w := stepDemand{partition: partition, overdue: overdue, claims: []claimDemand{{claim, turns(0, claim)}}}
 	got := stepAll(t, newQueueSet(c), w, with)
 	return stepOne{got.queues[0], got.wait}
 }
@@ -51,7 +51,7 @@ func claimOne(t testing.TB, c *Client, partition int, with terms) *running {
 	t.Helper()
 	var got stepOne
 	until(t, "a ready task", func() bool {
-		got = step(t, c, partition, 1, sweepMax, with)
+		got = step(t, c, partition, 1, overdueMax, with)
 		return len(got.runs) == 1
 	})
 	return got.runs[0]
@@ -116,7 +116,7 @@ func TestEnqueueTakesTheLargestNumbers(t *testing.T) {
 		c := newClient(t, o)
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Delay: math.MaxInt64})
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Due: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if got := step(t, c, 0, 2, sweepMax, testTerms); len(got.runs) != 0 || got.wait < pollMax {
+		if got := step(t, c, 0, 2, overdueMax, testTerms); len(got.runs) != 0 || got.wait < pollMax {
 			t.Errorf("claimed %v, the next in %v", ids(got.runs), got.wait)
 		}
 		deadline := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -147,7 +147,7 @@ func TestWhatCannotBeReadIsNotLost(t *testing.T) {
 		with.lease = time.Millisecond
 		odd()
 		step(t, c, 0, 3, 0, with)
-		until(t, "the leases to be taken back", func() bool { return step(t, c, 0, 0, sweepMax, with).reaped == 3 })
+		until(t, "the leases to be taken back", func() bool { return step(t, c, 0, 0, overdueMax, with).reaped == 3 })
 		odd()
 		for _, r := range step(t, c, 0, 3, 0, testTerms).runs {
 			settle(t, c, end(r, retry, time.Hour, "no"))
@@ -303,7 +303,7 @@ func TestUniqueCoalescesUntilClaimed(t *testing.T) {
 		waiting(true)
 		// The first fails and is claimed again: the key belongs to the second and stays.
 		settle(t, c, end(first, retry, 0, "once more"))
-		got := step(t, c, p, 1, sweepMax, testTerms)
+		got := step(t, c, p, 1, overdueMax, testTerms)
 		if len(got.runs) != 1 || got.runs[0].ID != second {
 			t.Fatalf("claimed %v, want the second", ids(got.runs))
 		}
@@ -536,7 +536,7 @@ func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
 		}
 		var buried int64
 		until(t, "the task to be buried", func() bool {
-			buried += step(t, c, 0, 1, sweepMax, with).buried
+			buried += step(t, c, 0, 1, overdueMax, with).buried
 			return buried == 1
 		})
 		s := stats(t, c)
@@ -579,7 +579,7 @@ func TestPausedQueueGivesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := step(t, c, 0, 8, sweepMax, testTerms); len(got.runs) != 0 || got.left != 0 {
+		if got := step(t, c, 0, 8, overdueMax, testTerms); len(got.runs) != 0 || got.left != 0 {
 			t.Errorf("got %+v", got)
 		}
 		if s := stats(t, c); !s.Paused || s.ReadyAll() != 1 {
@@ -598,15 +598,15 @@ func TestPausedQueueGivesNothing(t *testing.T) {
 func TestStepSaysWhenToComeBack(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
-		if got := step(t, c, 0, 1, sweepMax, testTerms); got.wait >= 0 {
+		if got := step(t, c, 0, 1, overdueMax, testTerms); got.wait >= 0 {
 			t.Errorf("empty: got %v, want none", got.wait)
 		}
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Delay: time.Hour})
-		if got := step(t, c, 0, 1, sweepMax, testTerms).wait; got > time.Hour+time.Millisecond || got < time.Hour-10*time.Second {
+		if got := step(t, c, 0, 1, overdueMax, testTerms).wait; got > time.Hour+time.Millisecond || got < time.Hour-10*time.Second {
 			t.Errorf("due in an hour: got %v", got)
 		}
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-		if got := step(t, c, 0, 1, sweepMax, testTerms).wait; got > testTerms.lease+time.Millisecond || got <= 0 {
+		if got := step(t, c, 0, 1, overdueMax, testTerms).wait; got > testTerms.lease+time.Millisecond || got <= 0 {
 			t.Errorf("a lease just begun: got %v", got)
 		}
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Due: time.UnixMilli(1)})
@@ -616,7 +616,7 @@ func TestStepSaysWhenToComeBack(t *testing.T) {
 	})
 }
 
-func TestSweepMovesBatches(t *testing.T) {
+func TestOverdueMovesBatches(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		many := make([]Task, 300)

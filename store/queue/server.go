@@ -138,7 +138,7 @@ func (s *Server) Run(ctx context.Context) error {
 		for _, r := range h.takeBack() {
 			s.giveBack(h, r)
 		}
-		close(h.jobs)
+		close(h.runs)
 	}
 	stopped := s.drain(cancelWork)
 

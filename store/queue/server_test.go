@@ -290,10 +290,10 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Lease = 3 * time.Second
 		s := newServer(t, o)
-		started, causes, told := make(chan Task, 1), make(chan error, 1), make(chan struct{})
+		started, causes, checked := make(chan Task, 1), make(chan error, 1), make(chan struct{})
 		s.Handle("k", func(ctx context.Context, task Task) error {
 			if task.Attempt > 1 {
-				<-told // until then the task is somebody's
+				<-checked // until then the task is somebody's
 				return nil
 			}
 			started <- task
@@ -313,12 +313,12 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 				t.Fatalf("leased: %v, %v", members, err)
 			}
 			poke(t, o.Client, s.keys[p].Leased(), "ZADD", 1, members[0])
-			return step(t, s.Client, p, 0, sweepMax, s.terms).reaped == 1
+			return step(t, s.Client, p, 0, overdueMax, s.terms).reaped == 1
 		})
 		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrLeaseLost) {
 			t.Errorf("cause %v", got)
 		}
-		close(told)
+		close(checked)
 		until(t, "the second run to end", func() bool { return stats(t, s.Client).Done == 1 })
 	})
 }

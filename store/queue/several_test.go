@@ -48,7 +48,7 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 		}
 		enqueue(t, clients[1], Task{Kind: "k", ID: NewID(0), Delay: time.Hour})
 		demand := func(n ...int) stepDemand {
-			w := stepDemand{sweep: sweepMax}
+			w := stepDemand{overdue: overdueMax}
 			for _, n := range n {
 				w.claims = append(w.claims, claimDemand{n, turns(0, n)})
 			}
@@ -342,8 +342,8 @@ func TestLargePayloads(t *testing.T) {
 		for i := range tasks {
 			tasks[i] = Task{Kind: "k", ID: NewID(0), Payload: bytes.Repeat([]byte{byte(i), 0, '\r', '\n'}, payloadBytesMax/4)}
 		}
-		places := []int{0, 1, 2, 3, 4}
-		if n := together(tasks, places); n != 1 {
+		partitions := []int{0, 1, 2, 3, 4}
+		if n := together(tasks, partitions); n != 1 {
 			t.Errorf("%d of them at once", n)
 		}
 		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {

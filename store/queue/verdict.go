@@ -76,14 +76,14 @@ func (s *Server) decide(r *running, p Policy, err error) outcome {
 	}
 	var hopeless buryError
 	var snoozed snoozeError
-	var told retryError
-	paced := errors.As(err, &told)
+	var timing retryError
+	timed := errors.As(err, &timing)
 	switch {
 	case errors.As(err, &hopeless):
 		return outcome{verdict: bury, reason: reason(err)}
 	case errors.As(err, &snoozed):
 		return outcome{verdict: snooze, delay: snoozed.after}
-	case !paced && errors.Is(context.Cause(s.parent), ErrStopped):
+	case !timed && errors.Is(context.Cause(s.parent), ErrStopped):
 		return outcome{verdict: giveBack}
 	}
 	attemptsMax := r.AttemptsMax
@@ -93,8 +93,8 @@ func (s *Server) decide(r *running, p Policy, err error) outcome {
 	if r.Attempts+1 >= attemptsMax {
 		return outcome{verdict: bury, reason: reason(err)}
 	}
-	delay := told.after
-	if !paced {
+	delay := timing.after
+	if !timed {
 		delay = pauseAfter(p.BackoffMin, p.BackoffMax, r.Attempts)
 	}
 	if !r.deadline.IsZero() && time.Until(r.deadline) <= delay {

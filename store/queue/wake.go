@@ -13,14 +13,14 @@ import (
 // wakes holds what the enqueuers have told: where there is something to do. Told twice is one
 // reason to look, so it holds no more than one entry for each queue and partition.
 type wakes struct {
-	mu      sync.Mutex
-	ready   [][]bool      // of each partition, each queue
-	sweepAt []time.Time   // of each partition, when something is due; zero = nothing was told
-	ch      chan struct{} // has an entry when something was told since it was last read
+	mu        sync.Mutex
+	ready     [][]bool      // of each partition, each queue
+	overdueAt []time.Time   // of each partition, when something is due; zero = nothing was told
+	ch        chan struct{} // has an entry when something was told since it was last read
 }
 
 func (w *wakes) init(partitions, queues int) {
-	w.ready, w.sweepAt = make([][]bool, partitions), make([]time.Time, partitions)
+	w.ready, w.overdueAt = make([][]bool, partitions), make([]time.Time, partitions)
 	for p := range w.ready {
 		w.ready[p] = make([]bool, queues)
 	}
@@ -28,10 +28,10 @@ func (w *wakes) init(partitions, queues int) {
 }
 
 // set notes that tasks of a queue are ready, or will be at a time (zero = never).
-func (w *wakes) set(partition, queue int, ready bool, sweepAt time.Time) {
+func (w *wakes) set(partition, queue int, ready bool, overdueAt time.Time) {
 	w.mu.Lock()
 	w.ready[partition][queue] = w.ready[partition][queue] || ready
-	w.sweepAt[partition] = sooner(w.sweepAt[partition], sweepAt)
+	w.overdueAt[partition] = sooner(w.overdueAt[partition], overdueAt)
 	w.mu.Unlock()
 	select {
 	case w.ch <- struct{}{}:
@@ -41,16 +41,16 @@ func (w *wakes) set(partition, queue int, ready bool, sweepAt time.Time) {
 
 // take reads and clears what was told of a partition: it adds to what is ready, and returns
 // when something is due.
-func (w *wakes) take(partition int, ready []bool) (sweepAt time.Time) {
+func (w *wakes) take(partition int, ready []bool) (overdueAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for q, told := range w.ready[partition] {
-		ready[q] = ready[q] || told
+	for q, signalled := range w.ready[partition] {
+		ready[q] = ready[q] || signalled
 		w.ready[partition][q] = false
 	}
-	sweepAt = w.sweepAt[partition]
-	w.sweepAt[partition] = time.Time{}
-	return sweepAt
+	overdueAt = w.overdueAt[partition]
+	w.overdueAt[partition] = time.Time{}
+	return overdueAt
 }
 
 // sooner returns the earlier of two times, of which zero is none.

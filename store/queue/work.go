@@ -21,7 +21,7 @@ func (s *Server) workLoop(h *pool) {
 			s.workers.Go(func() { s.workLoop(h) })
 		}
 	}()
-	for r := range h.jobs {
+	for r := range h.runs {
 		s.perform(h, r)
 	}
 	whole = true

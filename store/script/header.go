@@ -229,11 +229,11 @@ func (s *section) prologue() string {
 		fmt.Fprintf(&b, "%s = %s\n", strings.Join(left, ", "), strings.Join(right, ", "))
 	}
 	for _, g := range s.groups {
-		place := strconv.Itoa(g.at + 1)
+		index := strconv.Itoa(g.at + 1)
 		if g.at >= s.must {
-			place = fmt.Sprintf("%s[%d] and %d", s.table, g.at+1, g.at+1)
+			index = fmt.Sprintf("%s[%d] and %d", s.table, g.at+1, g.at+1)
 		}
-		fmt.Fprintf(&b, "local %s = %s\n", g.name, place)
+		fmt.Fprintf(&b, "local %s = %s\n", g.name, index)
 	}
 	for i, r := range s.rests {
 		if i == 0 {

@@ -354,7 +354,7 @@ var announcementTests = map[string]func(*world){
 			}
 			for _, r := range list {
 				all = append(all, r.ID)
-				before = r.Place
+				before = r.Position
 			}
 		}
 		w.equal(strings.Join(all, ""), "6543210")

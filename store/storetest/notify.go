@@ -12,13 +12,13 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-func hookDevice(id, url string) notify.Device {
+func webhookDevice(id, url string) notify.Device {
 	return notify.Device{ID: id, Kind: notify.DeviceWebhook, Address: url, Secret: "whsec_" + id, CreatedAt: chat.TimeMs(1000)}
 }
 
 func (w *world) device(user, id string) {
 	w.Helper()
-	_, created, err := w.PutDevice(w.ctx, user, hookDevice(id, "https://example.com/"+id))
+	_, created, err := w.PutDevice(w.ctx, user, webhookDevice(id, "https://example.com/"+id))
 	w.ok(err)
 	w.equal(created, true)
 }
@@ -52,26 +52,26 @@ func (w *world) takeTasks(kind string) []queue.Info {
 	return taken
 }
 
-func (w *world) tells() []notify.DispatchTask {
+func (w *world) dispatches() []notify.DispatchTask {
 	w.Helper()
-	var tells []notify.DispatchTask
+	var dispatches []notify.DispatchTask
 	for _, t := range w.takeTasks(notify.TaskDispatch) {
-		var tell notify.DispatchTask
-		w.ok(json.Unmarshal(t.Payload, &tell))
-		w.equal(t.Priority.String(), string(tell.Priority))
-		if tell.AtMs == 0 {
+		var dispatch notify.DispatchTask
+		w.ok(json.Unmarshal(t.Payload, &dispatch))
+		w.equal(t.Priority.String(), string(dispatch.Priority))
+		if dispatch.AtMs == 0 {
 			w.Fatal("got a task without its time")
 		}
-		tell.AtMs = 0
-		tells = append(tells, tell)
+		dispatch.AtMs = 0
+		dispatches = append(dispatches, dispatch)
 	}
-	slices.SortFunc(tells, func(a, b notify.DispatchTask) int { return cmp.Compare(a.Priority, b.Priority) })
-	return tells
+	slices.SortFunc(dispatches, func(a, b notify.DispatchTask) int { return cmp.Compare(a.Priority, b.Priority) })
+	return dispatches
 }
 
 var deviceTests = map[string]func(*world){
 	"put, read, drop": func(w *world) {
-		d := hookDevice("phone", "https://example.com/1")
+		d := webhookDevice("phone", "https://example.com/1")
 		kept, created, err := w.PutDevice(w.ctx, "bob", d)
 		w.ok(err)
 		w.equal([]any{kept, created}, []any{d, true})
@@ -92,7 +92,7 @@ var deviceTests = map[string]func(*world){
 		all, err := w.Devices(w.ctx, []string{"alice", "bob"})
 		w.ok(err)
 		slices.SortFunc(all[1], func(a, b notify.Device) int { return cmp.Compare(a.ID, b.ID) })
-		w.equal(all, [][]notify.Device{{}, {push, hookDevice("tablet", "https://example.com/tablet")}})
+		w.equal(all, [][]notify.Device{{}, {push, webhookDevice("tablet", "https://example.com/tablet")}})
 
 		got, away, err := w.Reach(w.ctx, "bob", "phone")
 		w.ok(err)
@@ -116,9 +116,9 @@ var deviceTests = map[string]func(*world){
 		w.with(func(l *chat.Limits) { l.UserDevicesMax = 2 })
 		w.device("bob", "a")
 		w.device("bob", "b")
-		_, _, err := w.PutDevice(w.ctx, "bob", hookDevice("c", "https://example.com"))
+		_, _, err := w.PutDevice(w.ctx, "bob", webhookDevice("c", "https://example.com"))
 		w.fails(err, chat.ErrOutOfRange)
-		_, created, err := w.PutDevice(w.ctx, "bob", hookDevice("a", "https://example.com/other"))
+		_, created, err := w.PutDevice(w.ctx, "bob", webhookDevice("a", "https://example.com/other"))
 		w.ok(err)
 		w.equal(created, false)
 	},
@@ -158,7 +158,7 @@ var presenceTests = map[string]func(*world){
 		w.ok(w.Arrive(w.ctx, "dead", []string{"bob", "carl"}, -time.Second)) // what it vouched for is over
 		w.equal(w.away("bob", "carl", "dora"), []string{"bob", "carl", "dora"})
 		w.ok(w.Arrive(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute))
-		w.ok(w.Vouch(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute)) // clears away what the other left
+		w.ok(w.Heartbeat(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute)) // clears away what the other left
 		var left int64
 		for p := range w.Partitions() {
 			n, err := w.Client().ZCard(w.ctx, fmt.Sprintf("%s:{p%02d}:live", w.Prefix(), p)).Result()
@@ -173,11 +173,11 @@ var presenceTests = map[string]func(*world){
 		}
 		w.ok(w.Arrive(w.ctx, "n", []string{"bob", "carl"}, time.Minute))
 		w.ok(w.Depart(w.ctx, "n", []string{"bob"})) // as if the store had lost it
-		w.ok(w.Vouch(w.ctx, "n", []string{"bob", "carl", "dora"}, time.Minute))
+		w.ok(w.Heartbeat(w.ctx, "n", []string{"bob", "carl", "dora"}, time.Minute))
 		w.equal(len(w.away("bob", "carl", "dora")), 0)
 		w.ok(w.Arrive(w.ctx, "n", []string{"erin"}, time.Minute)) // as if a departure had been lost
 		w.device("erin", "d")
-		w.ok(w.Vouch(w.ctx, "n", []string{"erin"}, time.Minute))
+		w.ok(w.Heartbeat(w.ctx, "n", []string{"erin"}, time.Minute))
 		w.equal(w.away("erin"), []string(nil))
 	},
 }
@@ -250,24 +250,24 @@ var notifyTests = map[string]func(*world){
 	"who is told": func(w *world) {
 		w.group("g", []string{"bob", "carl", "dora", "erin"})
 		epoch := w.info("g", "alice").Epoch
-		tell := func(users ...string) []notify.DispatchTask {
+		dispatch := func(users ...string) []notify.DispatchTask {
 			w.Helper()
-			w.ok(w.TellUsers(w.ctx, "g", epoch, users))
-			return w.tells()
+			w.ok(w.NotifyUsers(w.ctx, "g", epoch, users))
+			return w.dispatches()
 		}
-		w.fails(w.TellUsers(w.ctx, "g", "other", []string{"bob"}), chat.ErrNotFound)
-		w.equal(len(tell("bob")), 0) // no message yet
+		w.fails(w.NotifyUsers(w.ctx, "g", "other", []string{"bob"}), chat.ErrNotFound)
+		w.equal(len(dispatch("bob")), 0) // no message yet
 		first := w.say("g", "alice", "one")
 		w.say("g", "bob", "two")
 		last := w.send(mentioning("g", "alice", "carl")).ID
 		w.ok(w.SetLevel(w.ctx, "g", "dora", notify.Setting{Level: notify.None}))
 		w.ok(w.SetLevel(w.ctx, "g", "erin", notify.Setting{Level: notify.Mentions}))
-		w.equal(tell("alice", "bob", "carl", "dora", "erin", "nobody"), []notify.DispatchTask{
+		w.equal(dispatch("alice", "bob", "carl", "dora", "erin", "nobody"), []notify.DispatchTask{
 			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "carl", Count: 3, Mentions: 1, Show: last}}},
 			{Group: "g", Epoch: epoch, Last: last, Priority: chat.PriorityNormal, Users: []notify.Recipient{
 				{User: "alice", Count: 1, Show: last - 1}, {User: "bob", Count: 2, Show: last}}},
 		})
-		w.equal(len(tell("alice", "bob", "carl", "dora", "erin")), 0) // everyone was told
+		w.equal(len(dispatch("alice", "bob", "carl", "dora", "erin")), 0) // everyone was told
 
 		w.markRead("g", "alice", last)
 		w.markRead("g", "bob", first)
@@ -275,7 +275,7 @@ var notifyTests = map[string]func(*world){
 		past, future := chat.TimeMs(1), chat.TimeMs(time.Now().Add(time.Hour).UnixMilli())
 		w.ok(w.SetLevel(w.ctx, "g", "dora", notify.Setting{Level: notify.None, Until: &past}))
 		w.ok(w.SetLevel(w.ctx, "g", "bob", notify.Setting{Level: notify.None, Until: &future}))
-		w.equal(tell("alice", "bob", "carl", "dora", "erin"), []notify.DispatchTask{
+		w.equal(dispatch("alice", "bob", "carl", "dora", "erin"), []notify.DispatchTask{
 			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "erin", Count: 4, Mentions: 1, Show: next}}},
 			{Group: "g", Epoch: epoch, Last: next, Priority: chat.PriorityNormal, Users: []notify.Recipient{
 				{User: "alice", Count: 1, Show: next}, {User: "dora", Count: 4, Show: next}}},
@@ -284,31 +284,31 @@ var notifyTests = map[string]func(*world){
 		// What became unread again was told of before; what is deleted is not told of.
 		_, err := w.Unread(w.ctx, "g", "alice", first)
 		w.ok(err)
-		w.equal(len(tell("alice")), 0)
+		w.equal(len(dispatch("alice")), 0)
 		del := text("g", "bob", "")
 		gone := w.say("g", "bob", "oops")
 		del.Kind, del.Target = chat.Delete, gone
 		target := w.entry("g", gone)
 		_, err = w.Revise(w.ctx, del, []chat.Change{{Old: target, New: target}}, false)
 		w.ok(err)
-		w.equal(len(tell("alice", "carl", "dora")), 0)
+		w.equal(len(dispatch("alice", "carl", "dora")), 0)
 
 		w.leave("g", "erin")
-		w.equal(len(tell("erin")), 0)
+		w.equal(len(dispatch("erin")), 0)
 		w.join("g", "erin", "alice")
 		later := w.say("g", "alice", "again")
-		w.equal(tell("erin")[0].Users[0].Show, later)
+		w.equal(dispatch("erin")[0].Users[0].Show, later)
 	},
 	"what a late member may see": func(w *world) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 3)
 		w.join("g", "bob", "alice")
 		epoch := w.info("g", "bob").Epoch
-		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
-		w.equal(len(w.tells()), 0)
+		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(len(w.dispatches()), 0)
 		id := w.say("g", "alice", "seen by bob")
-		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
-		w.equal(w.tells()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: id}})
+		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(w.dispatches()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: id}})
 	},
 	"nobody is told of what is trimmed": func(w *world) {
 		w.group("g", []string{"bob"}, keep(1))
@@ -317,8 +317,8 @@ var notifyTests = map[string]func(*world){
 		w.ack("g", "bob", 5)
 		w.ack("g", "alice", 5)
 		epoch := w.info("g", "bob").Epoch
-		w.ok(w.TellUsers(w.ctx, "g", epoch, []string{"bob"}))
-		w.equal(w.tells()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: 5}})
+		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(w.dispatches()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: 5}})
 	},
 	"levels": func(w *world) {
 		w.group("g", []string{"bob"})
@@ -350,8 +350,8 @@ var notifyTests = map[string]func(*world){
 	"a new item makes the fan-out": func(w *world) {
 		direct := item("bob", "alice", "hi")
 		direct.Notify = chat.PriorityHigh
-		told := direct
-		told.From, told.System, told.Notify = "$chat", true, chat.PriorityLow
+		notified := direct
+		notified.From, notified.System, notified.Notify = "$chat", true, chat.PriorityLow
 		w.put(direct)
 		w.device("bob", "d")
 		w.put(direct) // nobody wants to know
@@ -360,7 +360,7 @@ var notifyTests = map[string]func(*world){
 		w.equal(len(w.takeTasks(notify.TaskInbox)), 0)
 		for range 3 {
 			w.put(direct)
-			w.put(told)
+			w.put(notified)
 		}
 		got := w.takeTasks(notify.TaskInbox)
 		slices.SortFunc(got, func(a, b queue.Info) int { return cmp.Compare(a.Priority, b.Priority) })
@@ -372,30 +372,30 @@ var notifyTests = map[string]func(*world){
 		w.equal(len(w.takeTasks(notify.TaskInbox)), 0)
 	},
 	"the inbox": func(w *world) {
-		told := func() int64 {
+		notified := func() int64 {
 			w.Helper()
-			seq, err := w.InboxTold(w.ctx, "bob")
+			seq, err := w.InboxNotified(w.ctx, "bob")
 			w.ok(err)
 			return seq
 		}
 		w.put(item("bob", "alice", "one"))
 		w.put(item("bob", "alice", "two"))
-		tell := notify.DispatchTask{Epoch: w.inbox("bob", nil, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
+		dispatch := notify.DispatchTask{Epoch: w.inbox("bob", nil, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
 			Users: []notify.Recipient{{User: "bob", Count: 2, Show: 2}}}
-		other := tell
+		other := dispatch
 		other.Epoch = "other"
-		w.ok(w.TellInbox(w.ctx, "bob", other))
-		w.equal(told(), int64(0))
-		w.ok(w.TellInbox(w.ctx, "bob", tell))
-		w.ok(w.TellInbox(w.ctx, "bob", tell))
-		w.equal(told(), int64(2))
-		got := w.tells()
-		tell.AtMs = 0
-		w.equal(got, []notify.DispatchTask{tell})
+		w.ok(w.NotifyInbox(w.ctx, "bob", other))
+		w.equal(notified(), int64(0))
+		w.ok(w.NotifyInbox(w.ctx, "bob", dispatch))
+		w.ok(w.NotifyInbox(w.ctx, "bob", dispatch))
+		w.equal(notified(), int64(2))
+		got := w.dispatches()
+		dispatch.AtMs = 0
+		w.equal(got, []notify.DispatchTask{dispatch})
 		w.put(item("bob", "alice", "three"))
 		w.ok(w.InboxAck(w.ctx, "bob", 3))
-		tell.Last = 3
-		w.ok(w.TellInbox(w.ctx, "bob", tell))
-		w.equal(told(), int64(2))
+		dispatch.Last = 3
+		w.ok(w.NotifyInbox(w.ctx, "bob", dispatch))
+		w.equal(notified(), int64(2))
 	},
 }

@@ -50,18 +50,18 @@ func (w *world) tick() {
 // before has do run once, between the steps of somebody else's call: just before the store sends its next command that
 // names key. It returns how often that came about.
 func (w *world) before(key string, do func()) (times *atomic.Int64) {
-	h := &hook{key: key, do: do}
+	h := &interceptor{key: key, do: do}
 	w.Client().AddHook(h)
 	return &h.times
 }
 
-type hook struct {
+type interceptor struct {
 	key   string
 	do    func()
 	times atomic.Int64
 }
 
-func (h *hook) look(cmds ...redis.Cmder) {
+func (h *interceptor) look(cmds ...redis.Cmder) {
 	for _, cmd := range cmds {
 		for _, arg := range cmd.Args() {
 			if arg == h.key && h.times.CompareAndSwap(0, 1) {
@@ -71,16 +71,16 @@ func (h *hook) look(cmds ...redis.Cmder) {
 	}
 }
 
-func (h *hook) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h *interceptor) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h *interceptor) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		h.look(cmd)
 		return next(ctx, cmd)
 	}
 }
 
-func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (h *interceptor) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		h.look(cmds...)
 		return next(ctx, cmds)

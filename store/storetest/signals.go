@@ -78,25 +78,25 @@ var signalTests = map[string]func(*world){
 		epoch := w.info("g", "alice").Epoch
 		signals := w.listen()
 		w.ok(w.Follow(w.ctx, []string{"g"}, nil))
-		told := func(ids ...int64) {
+		signalled := func(ids ...int64) {
 			w.Helper()
 			for _, id := range ids {
 				w.equal(w.next(signals), live.Signal{Kind: live.SignalMessage, Group: "g", Epoch: epoch, Message: w.entry("g", id)})
 			}
 		}
 		w.join("g", "carl", "carl")
-		told(3)
+		signalled(3)
 		w.leave("g", "bob")
-		told(4)
+		signalled(4)
 		_, _, err := w.SetRole(w.ctx, membership("g", "carl", "alice", chat.Admin))
 		w.ok(err)
-		told(5)
+		signalled(5)
 		name, shown := "Other", chat.Private
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Name: &name, Visibility: &shown},
 			[]chat.NoticeEntry{noticeEntry("g", "alice", chat.NoticeRenamed, ""), noticeEntry("g", "alice", chat.NoticeSettings, "")}, 5000))
-		told(6, 7)
+		signalled(6, 7)
 		w.leave("g", "alice") // the owner, so carl becomes that
-		told(8, 9)
+		signalled(8, 9)
 	},
 	"of a user": func(w *world) {
 		signals := w.listen()

@@ -13,14 +13,14 @@ import (
 )
 
 var webhookTests = map[string]func(*world){
-	"SwapWebhook":    testSwapWebhook,
-	"SpreadWebhooks": testSpreadWebhooks,
-	"SpreadOlder":    testSpreadOlder,
-	"Untold":         testUntold,
-	"TellEvents":     testTellEvents,
-	"TellEventsFull": testTellEventsFull,
-	"TellEventsHold": testTellEventsHold,
-	"Ended":          testEnded,
+	"SwapWebhook":       testSwapWebhook,
+	"SpreadWebhooks":    testSpreadWebhooks,
+	"SpreadOlder":       testSpreadOlder,
+	"Unpublished":       testUnpublished,
+	"PublishEvents":     testPublishEvents,
+	"PublishEventsFull": testPublishEventsFull,
+	"PublishEventsHold": testPublishEventsHold,
+	"Ended":             testEnded,
 }
 
 func newWebhook(id string) webhook.Webhook {
@@ -28,25 +28,25 @@ func newWebhook(id string) webhook.Webhook {
 		Secrets: []webhook.Secret{{Secret: "whsec_" + id}}, CreatedAt: chat.TimeMs(1000)}
 }
 
-// hook registers a webhook and tells the partitions.
-func (w *world) hook(id string) webhook.Webhook {
+// addWebhook registers a webhook and updates the partitions.
+func (w *world) addWebhook(id string) webhook.Webhook {
 	w.Helper()
 	w.ok(w.SwapWebhook(w.ctx, newWebhook(id), false))
 	w.ok(w.SpreadWebhooks(w.ctx))
-	hook, err := w.Webhook(w.ctx, id)
+	added, err := w.Webhook(w.ctx, id)
 	w.ok(err)
-	return hook
+	return added
 }
 
-// unhook removes it.
-func (w *world) unhook(hook webhook.Webhook) {
+// removeWebhook removes it.
+func (w *world) removeWebhook(old webhook.Webhook) {
 	w.Helper()
-	w.ok(w.SwapWebhook(w.ctx, hook, true))
+	w.ok(w.SwapWebhook(w.ctx, old, true))
 	w.ok(w.SpreadWebhooks(w.ctx))
 }
 
-// hookTasks are the ids and payloads of the deliveries that wait, by id.
-func (w *world) hookTasks() []string {
+// deliveryTasks are the ids and payloads of the deliveries that wait, by id.
+func (w *world) deliveryTasks() []string {
 	w.Helper()
 	c, err := queue.NewClient(queue.Options{Client: w.Client(), Prefix: w.Prefix(), Partitions: w.Partitions(), Queue: chat.QueueEgress})
 	w.ok(err)
@@ -62,9 +62,9 @@ func (w *world) hookTasks() []string {
 	return found
 }
 
-func (w *world) untold(group string) webhook.Untold {
+func (w *world) unpublished(group string) webhook.Unpublished {
 	w.Helper()
-	page, err := w.Untold(w.ctx, group, 100)
+	page, err := w.Unpublished(w.ctx, group, 100)
 	w.ok(err)
 	return page
 }
@@ -73,14 +73,14 @@ func delivery(n int64) webhook.DeliveryTask {
 	return webhook.DeliveryTask{Webhook: "w", ID: fmt.Sprint("evt_", n), Body: json.RawMessage(`{"type":"message.created"}`)}
 }
 
-// tellOf tells of what a page holds, a delivery for each entry.
-func (w *world) tellOf(group string, page webhook.Untold) error {
+// publishOf publishes what a page holds, a delivery for each entry.
+func (w *world) publishOf(group string, page webhook.Unpublished) error {
 	w.Helper()
 	var deliveries []webhook.DeliveryTask
 	for _, m := range page.Messages {
 		deliveries = append(deliveries, delivery(m.ID))
 	}
-	return w.TellEvents(w.ctx, group, page, page.Messages[len(page.Messages)-1].ID, deliveries)
+	return w.PublishEvents(w.ctx, group, page, page.Messages[len(page.Messages)-1].ID, deliveries)
 }
 
 func testSwapWebhook(w *world) {
@@ -130,31 +130,31 @@ func testSpreadWebhooks(w *world) {
 	w.group("g", nil)
 	w.says("g", "alice", 3)
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
-	w.equal(w.untold("g").Generation, int64(0))
+	w.equal(w.unpublished("g").Generation, int64(0))
 
-	a := w.hook("a")
-	w.equal(w.untold("g"), webhook.Untold{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Told: -1, Messages: []chat.Message{}})
+	a := w.addWebhook("a")
+	w.equal(w.unpublished("g"), webhook.Unpublished{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Published: -1, Messages: []chat.Message{}})
 	fifth := w.say("g", "alice", "told")
-	page := w.untold("g")
+	page := w.unpublished("g")
 	w.equal(ids(page.Messages), []int64{fifth})
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 1)
 
-	b := w.hook("b")
-	w.unhook(a)
-	w.equal(w.untold("g").Generation, int64(1)) // there was one all the time
+	b := w.addWebhook("b")
+	w.removeWebhook(a)
+	w.equal(w.unpublished("g").Generation, int64(1)) // there was one all the time
 	b.DisabledAt = &b.CreatedAt
 	w.ok(w.SwapWebhook(w.ctx, b, false))
 	w.ok(w.SpreadWebhooks(w.ctx))
-	w.equal(w.untold("g").Generation, int64(0))
+	w.equal(w.unpublished("g").Generation, int64(0))
 	w.says("g", "alice", 2)
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
 
-	w.hook("c")
-	page = w.untold("g")
+	w.addWebhook("c")
+	page = w.unpublished("g")
 	w.equal(page.Generation, page.Version)
-	w.equal(page.Told, int64(-1)) // what was sent while there was none is nobody's
+	w.equal(page.Published, int64(-1)) // what was sent while there was none is nobody's
 	last := w.say("g", "alice", "told again")
-	w.equal(ids(w.untold("g").Messages), []int64{last})
+	w.equal(ids(w.unpublished("g").Messages), []int64{last})
 }
 
 // testSpreadOlder: two nodes tell the partitions, and what the slower one had read before is of no effect.
@@ -163,10 +163,10 @@ func testSpreadOlder(w *world) {
 	a := newWebhook("a")
 	w.ok(w.SwapWebhook(w.ctx, a, false))
 	a.Revision = 1
-	times := w.before(w.tag("g")+"wants", func() { w.unhook(a) })
+	times := w.before(w.tag("g")+"wants", func() { w.removeWebhook(a) })
 	w.ok(w.SpreadWebhooks(w.ctx))
 	w.equal(times.Load(), int64(1))
-	w.equal(w.untold("g").Generation, int64(0))
+	w.equal(w.unpublished("g").Generation, int64(0))
 	w.say("g", "alice", "of no webhook")
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
 
@@ -175,66 +175,66 @@ func testSpreadOlder(w *world) {
 	b.Revision = 1
 	w.ok(w.SpreadWebhooks(w.ctx))
 	w.ok(w.SwapWebhook(w.ctx, b, true))
-	w.before(w.tag("g")+"wants", func() { w.hook("c") })
+	w.before(w.tag("g")+"wants", func() { w.addWebhook("c") })
 	w.ok(w.SpreadWebhooks(w.ctx)) // that there is none any more
 	_, version, err := w.Webhooks(w.ctx)
 	w.ok(err)
 	w.say("g", "alice", "of a webhook")
-	page := w.untold("g")
+	page := w.unpublished("g")
 	w.equal([]int64{page.Generation, page.Version, int64(len(page.Messages))}, []int64{version, version, 1})
 }
 
-func testUntold(w *world) {
-	_, err := w.Untold(w.ctx, "g", 10)
+func testUnpublished(w *world) {
+	_, err := w.Unpublished(w.ctx, "g", 10)
 	w.fails(err, chat.ErrNotFound)
-	w.hook("a")
+	w.addWebhook("a")
 	w.group("g", []string{"bob"})
-	page := w.untold("g")
-	w.equal(page.Told, int64(0)) // the notices of the creation are told of, and all of them
+	page := w.unpublished("g")
+	w.equal(page.Published, int64(0)) // the notices of the creation are told of, and all of them
 	w.equal(ids(page.Messages), span(1, 2))
 	w.says("g", "alice", 5)
-	page, err = w.Untold(w.ctx, "g", 3)
+	page, err = w.Unpublished(w.ctx, "g", 3)
 	w.ok(err)
 	w.equal(ids(page.Messages), span(1, 3))
-	w.ok(w.tellOf("g", page))
+	w.ok(w.publishOf("g", page))
 	w.leave("g", "alice") // left, and the notice of the heir's role
-	w.equal(ids(w.untold("g").Messages), span(4, 9))
+	w.equal(ids(w.unpublished("g").Messages), span(4, 9))
 }
 
-func testTellEvents(w *world) {
-	hook := w.hook("w")
+func testPublishEvents(w *world) {
+	added := w.addWebhook("w")
 	w.group("g", nil)
-	page := w.untold("g")
-	w.ok(w.tellOf("g", page))
-	w.equal(w.hookTasks(), []string{"hook w evt_1"})
-	w.fails(w.tellOf("g", page), chat.ErrConflict) // another did it: no delivery is made twice
-	w.equal(w.hookTasks(), []string{"hook w evt_1"})
-	w.equal(len(w.untold("g").Messages), 0)
+	page := w.unpublished("g")
+	w.ok(w.publishOf("g", page))
+	w.equal(w.deliveryTasks(), []string{"hook w evt_1"})
+	w.fails(w.publishOf("g", page), chat.ErrConflict) // another did it: no delivery is made twice
+	w.equal(w.deliveryTasks(), []string{"hook w evt_1"})
+	w.equal(len(w.unpublished("g").Messages), 0)
 
 	w.says("g", "alice", 3)
-	page = w.untold("g")
-	w.ok(w.TellEvents(w.ctx, "g", page, 3, []webhook.DeliveryTask{delivery(2)})) // not all of a page, not of each entry
-	w.equal(ids(w.untold("g").Messages), []int64{4})
-	w.equal(w.hookTasks(), []string{"hook w evt_1", "hook w evt_2"})
+	page = w.unpublished("g")
+	w.ok(w.PublishEvents(w.ctx, "g", page, 3, []webhook.DeliveryTask{delivery(2)})) // not all of a page, not of each entry
+	w.equal(ids(w.unpublished("g").Messages), []int64{4})
+	w.equal(w.deliveryTasks(), []string{"hook w evt_1", "hook w evt_2"})
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 1) // one waits, however many entries
 
-	page = w.untold("g")
+	page = w.unpublished("g")
 	other := page
 	other.Epoch = "another"
-	w.fails(w.tellOf("g", other), chat.ErrNotFound)
-	w.unhook(hook)
-	w.fails(w.tellOf("g", page), chat.ErrConflict)
-	w.hook("v")
+	w.fails(w.publishOf("g", other), chat.ErrNotFound)
+	w.removeWebhook(added)
+	w.fails(w.publishOf("g", page), chat.ErrConflict)
+	w.addWebhook("v")
 	w.say("g", "alice", "of the next generation")
-	w.fails(w.tellOf("g", page), chat.ErrConflict)
+	w.fails(w.publishOf("g", page), chat.ErrConflict)
 }
 
-// hooksWaitingMax is how many tasks a shard of the egress queue takes before entries wait in their logs.
-const hooksWaitingMax = 100_000
+// deliveriesWaitingMax is how many tasks a shard of the egress queue takes before entries wait in their logs.
+const deliveriesWaitingMax = 100_000
 
-// testTellEventsFull: entries that there is no room for stay untold, and are told of once there is.
-func testTellEventsFull(w *world) {
-	w.hook("w")
+// testPublishEventsFull: entries that there is no room for stay unpublished until there is.
+func testPublishEventsFull(w *world) {
+	w.addWebhook("w")
 	w.group("g", nil)
 	tasks := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Tasks()
 	const fill = `for from = 1, tonumber(ARGV[1]), 1000 do
@@ -243,35 +243,35 @@ func testTellEventsFull(w *world) {
 		redis.call('HSET', KEYS[1], unpack(some))
 	end
 	return 1`
-	w.ok(w.Client().Eval(w.ctx, fill, []string{tasks}, hooksWaitingMax-1).Err())
-	w.ok(w.tellOf("g", w.untold("g"))) // there was room for one
-	w.equal(w.hookTasks(), []string{"hook w evt_1"})
+	w.ok(w.Client().Eval(w.ctx, fill, []string{tasks}, deliveriesWaitingMax-1).Err())
+	w.ok(w.publishOf("g", w.unpublished("g"))) // there was room for one
+	w.equal(w.deliveryTasks(), []string{"hook w evt_1"})
 
 	w.says("g", "alice", 2)
-	page := w.untold("g")
-	w.fails(w.tellOf("g", page), webhook.ErrFull)
-	w.equal(w.untold("g"), page)
-	w.equal(w.hookTasks(), []string{"hook w evt_1"})
+	page := w.unpublished("g")
+	w.fails(w.publishOf("g", page), webhook.ErrFull)
+	w.equal(w.unpublished("g"), page)
+	w.equal(w.deliveryTasks(), []string{"hook w evt_1"})
 
 	w.poke("HDEL", tasks, 1)
-	w.ok(w.tellOf("g", page))
-	w.equal(w.hookTasks(), []string{"hook w evt_1", "hook w evt_2", "hook w evt_3"})
-	w.equal(len(w.untold("g").Messages), 0)
+	w.ok(w.publishOf("g", page))
+	w.equal(w.deliveryTasks(), []string{"hook w evt_1", "hook w evt_2", "hook w evt_3"})
+	w.equal(len(w.unpublished("g").Messages), 0)
 }
 
-// testTellEventsHold: what was not told of is not trimmed, up to backlog_max.
-func testTellEventsHold(w *world) {
-	w.hook("w")
+// testPublishEventsHold: what was not told of is not trimmed, up to backlog_max.
+func testPublishEventsHold(w *world) {
+	w.addWebhook("w")
 	w.group("g", nil, keep(0), backlog(100))
 	w.says("g", "alice", 10)
 	w.ack("g", "alice", 11)
 	w.equal(len(w.entries("g")), 11)
-	w.ok(w.tellOf("g", w.untold("g")))
+	w.ok(w.publishOf("g", w.unpublished("g")))
 	w.equal(len(w.entries("g")), 0)
 	w.says("g", "alice", 300)
 	w.ack("g", "alice", 311)
 	w.equal(len(w.entries("g")), 100)
-	w.equal(w.untold("g").Messages[0].ID, int64(212))
+	w.equal(w.unpublished("g").Messages[0].ID, int64(212))
 }
 
 func testEnded(w *world) {
@@ -279,9 +279,9 @@ func testEnded(w *world) {
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "before"))
 	w.equal(len(w.takeTasks(webhook.TaskEnded)), 0)
 
-	w.hook("w")
+	w.addWebhook("w")
 	w.group("g", nil)
-	w.ok(w.tellOf("g", w.untold("g")))
+	w.ok(w.publishOf("g", w.unpublished("g")))
 	w.says("g", "alice", 2)
 	epoch := w.info("g", "alice").Epoch
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
@@ -290,9 +290,9 @@ func testEnded(w *world) {
 	var t webhook.EndedTask
 	w.ok(json.Unmarshal(tasks[0].Payload, &t))
 	w.equal([]string{t.Group, t.Epoch, t.By}, []string{"g", epoch, "root"})
-	w.equal(len(t.Untold), 2)
+	w.equal(len(t.Unpublished), 2)
 	var e chat.Entry
-	w.ok(errors.Join(json.Unmarshal(t.Untold[1], &e)))
+	w.ok(errors.Join(json.Unmarshal(t.Unpublished[1], &e)))
 	w.equal(e.ID, int64(3))
 
 	w.group("last", nil)

@@ -127,7 +127,7 @@ func (w *writer) event() (sent, ok bool) {
 	case err != nil:
 		// The session waits: what it is owed is still there when the store is back.
 		w.retryAt = time.Now().Add(w.again.Next())
-		w.all.opt.Log.Debug("a session could not read", "err", err)
+		w.all.opt.Log.Debug("a session could not read", "error", err)
 		return false, true
 	}
 	w.again.Reset()

@@ -17,11 +17,11 @@ local notify = redis.call('EXISTS', wants) == 1 and 'low' or ''
 local p = announce_at()
 if not p then return {'OK', 0} end
 
-local place = inboxes
+local position = inboxes
 for i = names, #ARGV do
-  -- bind: inboxes at place
+  -- bind: inboxes at position
   inbox_put(ARGV[i], string.match(inbox, '^(.*):inbox$'), inbox, inbox_base, inbox_senders)
-  place = place + inboxes_row
+  position = position + inboxes_row
 end
 announce_move(p, #ARGV - names + 1, 0)
 return {'OK', 1}

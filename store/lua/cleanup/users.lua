@@ -5,11 +5,11 @@
 -- ARGV  users...
 --   left  of each user
 -- Returns {OK, 1 where there is more}
-local place = left
+local position = left
 for i = users, #ARGV do
-  -- bind: left at place
+  -- bind: left at position
   local listed = redis.call('ZREM', gone_members, ARGV[i]) + redis.call('ZREM', gone_senders, ARGV[i])
   if listed > 0 then redis.call('UNLINK', sent, by, at) end
-  place = place + left_row
+  position = position + left_row
 end
 return {'OK', redis.call('EXISTS', gone_members, gone_senders) > 0 and 1 or 0}

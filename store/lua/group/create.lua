@@ -26,9 +26,9 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility,
   created_ms, 'keep', keep, 'backlog_max', backlog_max, 'post', post, 'history', history, 'key', key, 'active_ms',
   created_ms, 'newest', '0', 'owner', creator, 'floor', '0')
 
--- add makes a user a member, with the notice that begins at a place in ARGV.
-local function add(user, role, place)
-  -- bind: notices at place
+-- add makes a user a member, with the notice that begins at a position in ARGV.
+local function add(user, role, position)
+  -- bind: notices at position
   local id = notice(epoch, mark, rest, created_ms)
   -- Where the history is hidden a member begins with the notice of joining.
   local start = history == '1' and '0' or int(tonumber(id) - 1)
@@ -37,12 +37,12 @@ local function add(user, role, place)
   redis.call('ZADD', seen, start, user)
   redis.call('ZADD', read, start, user)
 end
-local place, users = invited + others, {creator}
-add(creator, 'owner', place)
+local position, users = invited + others, {creator}
+add(creator, 'owner', position)
 redis.call('ZADD', managers, '1', creator)
 for i = invited, invited + others - 1 do
-  place = place + notices_row
-  add(ARGV[i], 'member', place)
+  position = position + notices_row
+  add(ARGV[i], 'member', position)
   users[#users + 1] = ARGV[i]
 end
 

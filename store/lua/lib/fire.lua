@@ -74,7 +74,7 @@ local function fire_refused(record, code, now_ms)
 end
 
 -- fire fires an occurrence, or sends now. send does the send: it writes nothing where it refuses, and answers with the id
--- of what it sent in its second place.
+-- of what it sent as its second value.
 local function fire(send)
   local h = redis.call('HMGET', schedule, 'state', 'version', 'next_ms', 'fired', 'sent', 'missed', 'last_error', 'ran')
   local record = {state = h[1], version = h[2], last_error = h[7] or '', ran = h[8] or ''}

@@ -6,7 +6,8 @@ local function delivery_to(user, count, mentions, show)
   return '{"user":"' .. user .. '","count":' .. int(count) .. ',"mentions":' .. int(mentions) .. ',"show":' .. show .. '}'
 end
 
--- enqueue_deliveries makes the notifications of members of a group: users are made by delivery_to.
+-- enqueue_deliveries makes the notifications of members of a group: users are made by delivery_to. The kind 'tell' is stored
+-- with its tasks, so it keeps its name.
 local function enqueue_deliveries(id, group, epoch, last, priority, users, now_ms)
   task_enqueue(core, id, 'tell', '{"group":"' .. group .. '","epoch":"' .. epoch .. '","last":' .. int(last) .. ',"at_ms":' ..
     int(now_ms) .. ',"priority":"' .. priority .. '","users":[' .. table.concat(users, ',') .. ']}', priority, 0, now_ms, '')

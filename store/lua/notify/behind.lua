@@ -1,5 +1,5 @@
 -- Reads members who have not read up to the newest text or data of a group, by the order of joining. Few of them come all at
--- once; else each step looks at a number of members, which the order of joining keeps in place while they read. Only reads.
+-- once; else each step looks at a number of members, in the order of joining, which does not change while they are read. Only reads.
 --
 -- KEYS  meta joined read
 -- ARGV  epoch after limit:int

@@ -35,13 +35,13 @@ local function shown(since, by)
   return '0'
 end
 
--- What the ith user is notified of, and whether something new mentions them; nil: nothing. place is that of the
+-- What the ith user is notified of, and whether something new mentions them; nil: nothing. position is that of the
 -- user's keys.
-local function notification(i, user, place)
+local function notification(i, user, position)
   local level, until_ms = string.match(level_of[i] or '', '^(%S+) (%d+)$')
   if level and until_ms ~= '0' and tonumber(until_ms) <= now_ms then level = nil end
   if level == 'none' then return nil end
-  -- bind: counted at place
+  -- bind: counted at position
   local floor = count_floor(last, stored, tonumber(read_to[i]), backlog_max, pruned, joined_at[i])
   local since = math.max(floor, tonumber(notified_to[i] or 0))
   local mentioned = redis.call('ZCOUNT', at, '(' .. int(since), '+inf') > 0
@@ -51,11 +51,11 @@ local function notification(i, user, place)
   return delivery_to(user, unread(last, floor, by), redis.call('ZCOUNT', at, '(' .. int(floor), '+inf'), show), mentioned
 end
 
-local high, normal, positions, place = {}, {}, {}, counted
+local high, normal, positions, position = {}, {}, {}, counted
 for i, is in ipairs(is_member) do
   local user = ARGV[users + i - 1]
   if is and read_to[i] then
-    local text, mentioned = notification(i, user, place)
+    local text, mentioned = notification(i, user, position)
     if text then
       local to = mentioned and high or normal
       to[#to + 1] = text
@@ -63,7 +63,7 @@ for i, is in ipairs(is_member) do
       positions[#positions + 1] = user
     end
   end
-  place = place + counted_row
+  position = position + counted_row
 end
 if #positions == 0 then return {'OK', 0} end
 

@@ -6,7 +6,7 @@
 --   version      to run, see lib/fire.lua
 --   group_epoch  that the schedule was made for
 --   from         to mentions, see log/append.lua
--- Returns {OK, sent, then from the second place on as lib/append.lua, or nothing where the request was done before},
+-- Returns {OK, sent, then the rest as lib/append.lua returns it, or nothing where the request was done before},
 --       {OK, refused}, {OK, stale} or {OK, early, ms to wait}
 -- Refuses NOTFOUND; for a request as lib/append.lua too, and CONFLICT where it changed or has ended
 local anyone = false

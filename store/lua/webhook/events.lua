@@ -9,7 +9,7 @@
 --   trim_id      of a task that goes on where there is more to trim
 --   deliveries   id and payload of each task
 -- Returns {OK}
--- Refuses NOTFOUND (the group is gone), CONFLICT (another did it), HOOKSFULL
+-- Refuses NOTFOUND (the group is gone), CONFLICT (another did it), WEBHOOKSFULL
 -- include: trim
 -- include: task_webhook
 -- include: task_trim
@@ -22,7 +22,7 @@ local function waiting(queue)
   return redis.call('HLEN', tasks)
 end
 -- One delivery more than there is room for is taken, or a page that is larger than all of the room would never be.
-if ARGV[deliveries] and waiting(egress) >= waiting_max then return {'HOOKSFULL'} end
+if ARGV[deliveries] and waiting(egress) >= waiting_max then return {'WEBHOOKSFULL'} end
 local last, now_ms = tonumber(redis.call('GET', last_id)), clock_ms()
 
 redis.call('HSET', meta, 'events', generation .. ' ' .. after)

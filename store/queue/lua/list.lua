@@ -39,15 +39,15 @@ local function page_of_set(key, newest_first)
   if #page == 2 * limit then last = page[#page] .. ' ' .. page[#page - 1] end
 end
 
--- Tasks leave a list at its head, so what stood at a place is there or nearer to the head,
+-- Tasks leave a list at its head, so what stood at a position is there or nearer to the head,
 -- unless it has left: then so has everything before it.
 local function page_of_lists()
   local p, from = 1, 0
   if anchor ~= '' then
-    local place, id
-    p, place, id = string.match(anchor, '^(%d) (%d+) (.*)$')
+    local position, id
+    p, position, id = string.match(anchor, '^(%d) (%d+) (.*)$')
     p = tonumber(p)
-    from = redis.call('LPOS', lists[task_priorities[p]], id, 'MAXLEN', tonumber(place) + 1000)
+    from = redis.call('LPOS', lists[task_priorities[p]], id, 'MAXLEN', tonumber(position) + 1000)
     from = from and from + 1 or 0
   end
   while p <= 4 do

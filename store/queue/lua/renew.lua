@@ -4,7 +4,7 @@
 -- ARGV  lease_ms:int held(id token)...
 --   lease_ms  from now on
 --
--- Returns an array: the places, from 1, of the entries whose token was stale, negative where
+-- Returns an array: the positions, from 1, of the entries whose token was stale, negative where
 -- the task is not there any more. Their leases are not touched, and whoever runs them has
 -- lost them.
 -- Errors: none of its own.
@@ -13,17 +13,17 @@
 local _, from_ms = task_clock()
 local until_ms = string.format('%.0f', from_ms + lease_ms)
 
-local ends, stale, place = {}, {}, 0
+local ends, stale, position = {}, {}, 0
 for i = held, #ARGV, held_row do
   -- bind: held at i
   local member = id .. ' ' .. token
-  place = place + 1
+  position = position + 1
   if redis.call('ZSCORE', leased, member) then
     ends[#ends + 1], ends[#ends + 2] = until_ms, member
   elseif redis.call('HEXISTS', tasks, id) == 1 then
-    stale[#stale + 1] = place
+    stale[#stale + 1] = position
   else
-    stale[#stale + 1] = -place
+    stale[#stale + 1] = -position
   end
 end
 if #ends > 0 then

@@ -16,23 +16,23 @@
 --             return  no attempt counted: back to the head of its list, in front of what was
 --                     returned before it, and with its unique key unless a younger task has that
 --
--- Returns an array: the places, from 1, of the entries whose token was stale.
+-- Returns an array: the positions, from 1, of the entries whose token was stale.
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
 local now_ms, from_ms = task_clock()
-local stale, ended, place, at = {}, {}, 0, done
+local stale, ended, position, at = {}, {}, 0, done
 
 for _ = 1, groups do
   local count = at + 1
   local suffix, last = ' ' .. ARGV[at], count + tonumber(ARGV[count])
   for i = count + 1, last do
     local id = ARGV[i]
-    place = place + 1
+    position = position + 1
     if redis.call('ZREM', leased, id .. suffix) == 1 then
       ended[#ended + 1] = id
     else
-      stale[#stale + 1] = place
+      stale[#stale + 1] = position
     end
   end
   at = last + 1
@@ -47,9 +47,9 @@ local ready, soonest_ms, back = false, 1001, {}
 for i = at, #ARGV, others_row do
   -- bind: others at i
   delay_ms = tonumber(delay_ms)
-  place = place + 1
+  position = position + 1
   if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
-    stale[#stale + 1] = place
+    stale[#stale + 1] = position
   elseif verdict == 'return' then
     back[#back + 1] = id
   else

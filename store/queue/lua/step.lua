@@ -3,9 +3,9 @@
 -- free, and says when to come back. One script, so that waiting costs one command.
 --
 -- KEYS  queues:work...
--- ARGV  lease_ms:int sweep:int crashes_max:int backoff_ms:int jitter:int dead_max:int token claims(claim order)...
+-- ARGV  lease_ms:int overdue_max:int crashes_max:int backoff_ms:int jitter:int dead_max:int token claims(claim order)...
 --   lease_ms     length of a lease
---   sweep        tasks to promote, and leases to take back, at most, in each queue;
+--   overdue_max  tasks to promote, and leases to take back, at most, in each queue;
 --                0 looks at neither
 --   crashes_max  a task whose lease ended that often is buried
 --   backoff_ms   pause after the second such end, doubled with each further one
@@ -22,12 +22,12 @@
 --   wait_ms   until the next due time or end of a lease, at least 0; -1 = none is known
 --   left      ready tasks that were not claimed; 0 while the queue is paused
 --   buried    how many of the reaped
---   with      {place, run, ...}: what some of the claimed, counted from 1, went through
+--   with      {position, run, ...}: what some of the claimed, counted from 1, went through
 -- Errors: none of its own.
 local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused
 -- include: common
 
--- use binds the keys of the queue that begin at a place in KEYS.
+-- use binds the keys of the queue that begin at a position in KEYS.
 local function use(queue)
   -- set: work at queue
   lists.critical, lists.high, lists.normal, lists.low = critical, high, normal, low
@@ -39,13 +39,13 @@ local now = string.format('%.0f', now_ms)
 local until_ms = string.format('%.0f', from_ms + lease_ms)
 local next_ms = math.huge
 
--- expired lists what lies at or before now in a sorted set, at most sweep of it. The head
+-- expired lists what lies at or before now in a sorted set, at most overdue_max of it. The head
 -- is asked for first: the usual answer is "nothing", and it is the cheapest question.
 local function expired(key)
   local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
   local members = {}
   if head[2] and tonumber(head[2]) <= now_ms then
-    members = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, sweep)
+    members = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, overdue_max)
     redis.call('ZREM', key, unpack(members))
     head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
   end
@@ -138,24 +138,24 @@ local function lease(ids, reply)
   if n == 0 then return end
   redis.call('ZADD', leased, unpack(ends))
   if redis.call('EXISTS', runs) == 1 then
-    local state, place = redis.call('HMGET', runs, unpack(ids)), 0
+    local state, position = redis.call('HMGET', runs, unpack(ids)), 0
     for i = 1, #ids do
       if specs[i] then
-        place = place + 1
-        if state[i] then with[#with + 1], with[#with + 2] = place, state[i] end
+        position = position + 1
+        if state[i] then with[#with + 1], with[#with + 2] = position, state[i] end
       end
     end
   end
   if redis.call('EXISTS', unique) == 1 then free_unique(ids, specs) end
   reply[5] = with
-  if sweep > 0 then next_ms = math.min(next_ms, from_ms + lease_ms) end
+  if overdue_max > 0 then next_ms = math.min(next_ms, from_ms + lease_ms) end
 end
 
 -- serve takes the step in the queue whose keys are bound.
 local function serve(claim, order)
   local reply = {0, 0, 0, 0, {}}
   local pushed = 0
-  if sweep > 0 then
+  if overdue_max > 0 then
     local ended = expired(leased)
     if #ended > 0 then pushed, reply[4] = reap(ended) end
     local due = expired(delayed)

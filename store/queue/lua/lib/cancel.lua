@@ -1,7 +1,7 @@
 -- task_cancel takes a waiting task away. Other scripts of the same partition include it, so
 -- that a task is gone if and only if what it was about is.
 --
--- queue  place in KEYS of the first of the keys that Keys.Work() lists
+-- queue  position in KEYS of the first of the keys that Keys.Work() lists
 -- id     of the task
 --
 -- Returns 1 when the task was delayed or ready: it is gone and never runs. Returns 0 and

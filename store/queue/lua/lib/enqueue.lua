@@ -1,7 +1,7 @@
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
 -- it, so that a task exists if and only if what it is about was written.
 --
--- queue     place in KEYS of the first of the keys that Keys.Enqueue() lists
+-- queue     position in KEYS of the first of the keys that Keys.Enqueue() lists
 -- id        of the task, beginning with its partition ("p00-..."); no blanks
 -- kind      names the handler; no blanks
 -- payload   any bytes
