@@ -205,6 +205,78 @@ func TestForbiddenWords(t *testing.T) {
 	}
 }
 
+// notNames are words that no identifier is made of, and what the house says instead. See the table in CONTRIBUTING.md.
+var notNames = map[string]string{
+	"told": "notified, published or reported", "untold": "unpublished", "tell": "notify, publish or report", "tells": "notify, publish or report",
+	"vouch": "heartbeat or renew", "vouched": "heartbeat or renew", "hook": "webhook", "hooks": "webhooks", "sweep": "trim, reap or overdue",
+	"tray": "pending", "judge": "resolve or decide", "pace": "throttle or interval", "paced": "throttled", "pacing": "throttle",
+	"hands": "workers", "team": "workers", "wish": "demand", "place": "position, slot or index", "places": "positions, slots or indexes",
+	"job": "task", "jobs": "tasks", "mailbox": "inbox", "participant": "member", "participants": "members",
+}
+
+// foreignNames are the names that libraries gave.
+var foreignNames = []string{"AddHook", "DialHook", "ProcessHook", "ProcessPipelineHook", "SetPreHook"}
+
+var (
+	wordInName  = regexp.MustCompile(`[A-Z]?[a-z0-9]+|[A-Z]+`)
+	luaText     = regexp.MustCompile(`--.*|'[^'\n]*'|"[^"\n]*"`)
+	luaName     = regexp.MustCompile(`[A-Za-z_]\w*`)
+	logs        = regexp.MustCompile(`^(Debug|Info|Warn|Error)(Context)?$`)
+	logKeyWrong = `"err"`
+)
+
+// notAName returns what is wrong with an identifier; empty: nothing.
+func notAName(name string) string {
+	if slices.Contains(foreignNames, name) {
+		return ""
+	}
+	for _, word := range wordInName.FindAllString(name, -1) {
+		if instead := notNames[strings.ToLower(word)]; instead != "" {
+			return instead
+		}
+	}
+	return ""
+}
+
+// TestNamesUseTheWordsOfTheHouse reads the identifiers of Go and Lua, and the keys of log lines: an error has one key.
+func TestNamesUseTheWordsOfTheHouse(t *testing.T) {
+	for _, path := range sources(t, func(p string) bool { return isGo(p) && p != "tidy_test.go" }) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				if instead := notAName(n.Name); instead != "" {
+					t.Errorf("%s: %s: say %s", set.Position(n.Pos()), n.Name, instead)
+				}
+			case *ast.CallExpr:
+				call, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || !logs.MatchString(call.Sel.Name) {
+					return true
+				}
+				for _, arg := range n.Args {
+					if key, ok := arg.(*ast.BasicLit); ok && key.Value == logKeyWrong {
+						t.Errorf("%s: the key of an error is \"error\"", set.Position(key.Pos()))
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".lua") }) {
+		for i, line := range strings.Split(read(t, path), "\n") {
+			for _, name := range luaName.FindAllString(luaText.ReplaceAllString(line, ""), -1) {
+				if instead := notAName(name); instead != "" {
+					t.Errorf("%s:%d: %s: say %s", path, i+1, name, instead)
+				}
+			}
+		}
+	}
+}
+
 var header = regexp.MustCompile(`\A(--.*\n)+`)
 
 // TestScriptsSayWhatTheyTake holds rule 1 of the house: a script, its header and its paragraph in the documents.
