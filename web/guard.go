@@ -98,7 +98,8 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		if !allowed {
-			return chat.Errorf(chat.CodeForbidden, "requests from this origin are not allowed; see CHATD_ORIGINS")
+			s.log.DebugContext(r.Context(), "refused a preflight request: CHATD_ORIGINS does not list the origin", "origin", origin)
+			return chat.Errorf(chat.CodeForbidden, "requests from this origin are not allowed")
 		}
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key")

@@ -53,6 +53,9 @@ func TestDeliverAt(t *testing.T) {
 	for _, path := range []string{"/v1/groups/g/messages", "/v1/users/bob/messages"} {
 		a := s.do(request{method: "POST", path: path, body: `{"body":"x","deliver_at":"` + in(367*24*time.Hour) + `"}`, user: "alice"})
 		checkProblem(t, "a year and more ahead", a, 400, "out_of_range")
+		if detail, _ := a.field("detail").(string); !strings.HasPrefix(detail, "deliver_at: ") {
+			t.Errorf("got detail %q, want it to name deliver_at", detail)
+		}
 	}
 }
 

@@ -138,13 +138,13 @@ func (s *Service) depart(ctx context.Context, users []string) error {
 	return s.store.Depart(ctx, s.presence.node, users)
 }
 
-// farewell takes back what the node vouched for. If it fails, that ends by itself after vouchFor.
+// farewell removes the sessions of this node from the store. If it fails, they expire after presenceKept.
 func (s *Service) farewell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
 	defer cancel()
 	_, departed := s.presence.take()
 	users := append(departed, s.presence.users()...)
 	if err := s.depart(ctx, users); err != nil {
-		s.opt.Log.WarnContext(ctx, "the store was not told that the sessions are over; it finds out", "error", err)
+		s.opt.Log.WarnContext(ctx, "the end of the sessions could not be stored; they will expire", "error", err)
 	}
 }

@@ -59,10 +59,10 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	return p, nil
 }
 
-// once plans for an instant. One that is over is sent at once.
-func (p *Plan) once(at time.Time, nowMs int64) (nextMs int64, err error) {
+// once plans for an instant; one in the past is sent at once. field is what the request calls it.
+func (p *Plan) once(field string, at time.Time, nowMs int64) (nextMs int64, err error) {
 	if at.After(time.UnixMilli(nowMs).Add(AheadMax)) {
-		return 0, chat.Errorf(chat.CodeOutOfRange, "at: at most %d days ahead", int(AheadMax.Hours()/24))
+		return 0, chat.Errorf(chat.CodeOutOfRange, "%s: at most %d days ahead", field, int(AheadMax.Hours()/24))
 	}
 	p.AtMs = InstantMs(at)
 	return max(p.AtMs, nowMs), nil

@@ -37,8 +37,8 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 
 var errNotFound = &chat.Error{Code: chat.CodeNotFound, Message: "no such schedule"}
 
-// Create plans a message to a group or a user, once or again and again. The caller must be allowed to send it now;
-// it is checked again whenever it fires.
+// Create schedules a message to a group or a user, once or recurring. The caller must be allowed to send it now, and
+// that is checked again whenever it fires.
 func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule, error) {
 	if (d.At == nil) == (d.Cron == "") {
 		return Schedule{}, chat.Invalid("at, cron: one of the two")
@@ -63,7 +63,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule
 	if d.Key != "" {
 		key = "request " + d.Key
 	}
-	v, _, err := s.plan(ctx, p, d.At, key)
+	v, _, err := s.plan(ctx, p, "at", d.At, key)
 	return v, err
 }
 
@@ -74,7 +74,7 @@ func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, c
 	if err != nil {
 		return Schedule{}, false, err
 	}
-	return s.plan(ctx, p, &at, p.sendKey())
+	return s.plan(ctx, p, "deliver_at", &at, p.sendKey())
 }
 
 // SendDirectLater plans an item in someone's inbox, as SendLater does.
@@ -83,7 +83,7 @@ func (s *Service) SendDirectLater(ctx context.Context, by chat.Caller, to string
 	if err != nil {
 		return Schedule{}, false, err
 	}
-	return s.plan(ctx, p, &at, p.sendKey())
+	return s.plan(ctx, p, "deliver_at", &at, p.sendKey())
 }
 
 // sendKey names the schedule of a send after the client_id.
@@ -94,15 +94,15 @@ func (p Plan) sendKey() string {
 	return "send " + p.ClientID
 }
 
-// plan lets the store make the schedule of a plan, by the clock of the store.
-func (s *Service) plan(ctx context.Context, p Plan, at *time.Time, key string) (v Schedule, duplicate bool, err error) {
+// plan creates the schedule of a plan by the clock of the store. field is what the request calls at.
+func (s *Service) plan(ctx context.Context, p Plan, field string, at *time.Time, key string) (v Schedule, duplicate bool, err error) {
 	nowMs, err := s.store.Clock(ctx)
 	if err != nil {
 		return Schedule{}, false, chat.AsError(err)
 	}
 	var nextMs int64
 	if at != nil {
-		nextMs, err = p.once(*at, nowMs)
+		nextMs, err = p.once(field, *at, nowMs)
 	} else {
 		nextMs, err = p.again(nowMs)
 	}
@@ -229,7 +229,7 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 	resumes := was == Paused && r.State == Pending
 	switch {
 	case c.At != nil:
-		r.NextMs, err = p.once(*c.At, nowMs)
+		r.NextMs, err = p.once("at", *c.At, nowMs)
 	case moved, p.recurs() && resumes, c.Until != nil && r.State == Paused:
 		r.NextMs, err = p.again(nowMs)
 	case c.Until != nil && r.NextMs > p.UntilMs:

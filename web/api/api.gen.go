@@ -1207,10 +1207,10 @@ type ServerInterface interface {
 	// ListReceipts Who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx echo.Context, group GroupParam, id int64, params ListReceiptsParams) error
-	// GetNotify What one is told of in a group
+	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx echo.Context, group GroupParam) error
-	// PutNotify What to be told of in a group
+	// PutNotify Set what to get notified of in a group
 	// (PUT /v1/groups/{group}/notify)
 	PutNotify(ctx echo.Context, group GroupParam) error
 	// ReadGroup Mark as read
@@ -4674,10 +4674,10 @@ type StrictServerInterface interface {
 	// ListReceipts Who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx context.Context, request ListReceiptsRequestObject) (ListReceiptsResponseObject, error)
-	// GetNotify What one is told of in a group
+	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx context.Context, request GetNotifyRequestObject) (GetNotifyResponseObject, error)
-	// PutNotify What to be told of in a group
+	// PutNotify Set what to get notified of in a group
 	// (PUT /v1/groups/{group}/notify)
 	PutNotify(ctx context.Context, request PutNotifyRequestObject) (PutNotifyResponseObject, error)
 	// ReadGroup Mark as read

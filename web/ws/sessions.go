@@ -223,7 +223,8 @@ func (s *Sessions) refuse(w http.ResponseWriter, err error) {
 // admit checks a handshake before it costs anything. who is nil where the token is to come with the hello.
 func (s *Sessions) admit(r *http.Request) (who *auth.Identity, err error) {
 	if !s.originAllowed(r) {
-		return nil, chat.Errorf(chat.CodeForbidden, "connections from this origin are not allowed; see CHATD_ORIGINS")
+		s.opt.Log.DebugContext(r.Context(), "refused a websocket: CHATD_ORIGINS does not list the origin", "origin", r.Header.Get("Origin"))
+		return nil, chat.Errorf(chat.CodeForbidden, "connections from this origin are not allowed")
 	}
 	if r.URL.RawQuery != "" {
 		return nil, chat.Errorf(chat.CodeInvalid, "query parameters are not allowed; send the token in the hello or the Authorization header")
