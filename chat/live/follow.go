@@ -39,7 +39,7 @@ type line struct {
 	// (gapPending), that it is not to be had.
 	pos        chat.Position // Set; Epoch and Mark as far as they are known
 	verified   bool          // pos was compared with the log
-	gapPending bool          // the session is to be told with the next batch that something before it is missing
+	gapPending bool          // the next batch must report that entries before it are missing
 	life       int           // of the feed when pos was last compared
 	// Invariant: the user was a member when the log ended at member: older notices of leaving are of former times.
 	member int64

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
-// DeviceKind is how a device is told.
+// DeviceKind is how a device receives notifications.
 type DeviceKind string
 
 // Web push to a browser, or a call of an address.
@@ -21,7 +21,7 @@ const (
 	DeviceWebhook DeviceKind = "webhook"
 )
 
-// Device is where a user is told while away, with all that telling takes.
+// Device is where a user gets notified while offline, with everything a delivery needs.
 type Device struct {
 	ID        string     `json:"-"`
 	Kind      DeviceKind `json:"kind"`
@@ -60,7 +60,7 @@ func (s *Service) PutDevice(ctx context.Context, by chat.Caller, id string, draf
 	if err != nil {
 		return DeviceView{}, false, err
 	}
-	// Before the device is there: whoever has one is told of the next message.
+	// Before the device is stored: its user must be notified of the very next message.
 	if err := s.store.WantNotify(ctx, s.delay, false); err != nil {
 		return DeviceView{}, false, chat.AsError(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Level is what a member is told of in a group.
+// Level is what a member gets notified of in a group.
 type Level string
 
 // Every message, those that mention the member, or nothing.
@@ -23,7 +23,7 @@ type Setting struct {
 	Until *chat.Time `json:"until"`
 }
 
-// SetLevel sets what the caller is told of in a group, for a time where until is given. A time that is over, and one
+// SetLevel sets what the caller gets notified of in a group, for a time where until is given. A time that is over, and one
 // for all, which holds anyway afterwards, set no more than the level all.
 func (s *Service) SetLevel(ctx context.Context, by chat.Caller, group string, set Setting) (Setting, error) {
 	if err := chat.CheckGroup(by, group); err != nil {
@@ -41,7 +41,7 @@ func (s *Service) SetLevel(ctx context.Context, by chat.Caller, group string, se
 	return set, nil
 }
 
-// Level is what the caller is told of in a group.
+// Level returns what the caller gets notified of in a group.
 func (s *Service) Level(ctx context.Context, by chat.Caller, group string) (Setting, error) {
 	if err := chat.CheckGroup(by, group); err != nil {
 		return Setting{}, err
@@ -53,7 +53,7 @@ func (s *Service) Level(ctx context.Context, by chat.Caller, group string) (Sett
 	return s.holding(set), nil
 }
 
-// holding is a setting as it holds now. The store's step that tells decides by its own clock; this is for display.
+// holding is a setting as it holds now. The script that notifies decides by the clock of the store; this is for display.
 func (s *Service) holding(set Setting) Setting {
 	if set.Level == All || set.Until != nil && set.Until.UnixMilli() <= s.opt.Now() {
 		return Setting{Level: All}

@@ -16,7 +16,7 @@ import (
 )
 
 // A notification that could not be delivered is tried again after these pauses; then it is a dead letter. What is still
-// unread a day later is told with the next message.
+// unread a day later is counted in the next notification.
 var pushPauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour}
 
 const (
@@ -25,7 +25,7 @@ const (
 	previewRunes = 200
 )
 
-// PushTask is one delivery: what one device is told.
+// PushTask is one delivery: a notification to one device.
 type PushTask struct {
 	User     string        `json:"user"`
 	Device   string        `json:"device"`
@@ -120,7 +120,7 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 		return chat.Errorf(chat.CodeUnavailable, "this node does not make deliveries")
 	}
 	if time.Since(run.Enqueued) > pushTTL {
-		return nil // its endpoint was away for so long that nobody wants to be told any longer
+		return nil // its endpoint was away for so long that the notification is out of date
 	}
 	d, away, err := s.store.Reach(ctx, t.User, t.Device)
 	if err != nil || !away || d.Kind == "" {

@@ -9,7 +9,7 @@ import (
 
 // Options are what a Service needs besides the core and a store.
 type Options struct {
-	Delay  time.Duration // from a new message to the look at who is to be told of it
+	Delay  time.Duration // from a new message to its fan-out
 	Pusher Pusher        // reaches devices; nil: nothing is delivered
 }
 

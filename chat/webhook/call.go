@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Verdict is what became of an attempt to tell an address outside.
+// Verdict is the outcome of a call to an external address.
 type Verdict string
 
 // The verdicts.

@@ -1,4 +1,4 @@
-// Package webhook tells backends of events. An operator registers a webhook: a URL, the events it wants, and secrets that sign
+// Package webhook delivers events to backends. An operator registers a webhook: a URL, the events it wants, and secrets that sign
 // its requests as Standard Webhooks says.
 //
 // Entries of a log become events in the order of the log: a task reads those that were not published yet, makes a delivery

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// EventType names what an application is told of.
+// EventType names an event that a webhook may subscribe to.
 type EventType string
 
 // The events.
@@ -45,7 +45,7 @@ type SpreadTask struct {
 	Version int64 `json:"version"`
 }
 
-// Webhook is an address of a backend that is told of events. It is a secret as a whole.
+// Webhook is an address of a backend that receives events. All of it is secret.
 type Webhook struct {
 	ID         string      `json:"-"`
 	Revision   int64       `json:"-"` // changes with every change; 0: not stored yet
@@ -255,7 +255,7 @@ func (w Webhook) view() View {
 	return v
 }
 
-// wants tells whether the webhook is to be told of an event.
+// wants reports whether the webhook subscribes to an event.
 func (w Webhook) wants(e EventType) bool {
 	return w.DisabledAt == nil && (len(w.Events) == 0 || slices.Contains(w.Events, e))
 }

@@ -55,7 +55,7 @@ func (h *held) finish(r *running) bool {
 	return true
 }
 
-// drop forgets runs whose outcomes are stored, or void. It may be told of one twice.
+// drop forgets runs whose outcomes are stored, or void. Dropping one twice is harmless.
 func (h *held) drop(rs []*running) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

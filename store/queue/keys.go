@@ -27,7 +27,7 @@ func NewKeys(prefix string, partition int, queue string) Keys {
 func (k Keys) Tasks() string { return k.base + "tasks" }
 
 // Runs is a HASH, id -> attempts, crashes, progress and last error: what a task went
-// through. One that has never failed nor told its progress has no field here.
+// through. A task that never failed and reported no progress has no field here.
 func (k Keys) Runs() string { return k.base + "runs" }
 
 // Counts is a HASH of totals: enqueued, done, failed, crashed, buried, dropped, deleted.

@@ -217,7 +217,7 @@ type answer struct {
 	answered []*running // those that it was asked of
 	failed   []*running // those of calls that were not answered
 	stale    []*running // answered, and with a token that has no effect
-	gone     []*running // stale, and their tasks are not there any more; told by renew
+	gone     []*running // stale, and their tasks no longer exist; reported by renew
 }
 
 // settle stores the outcomes of runs, in one round trip. What is sent twice has its effect once,

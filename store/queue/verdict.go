@@ -53,7 +53,7 @@ func (e retryError) Unwrap() error { return e.error }
 // RetryAfter wraps a handler's error to say when to try again: a failed attempt as any other,
 // but the next run comes after d (of which no more than 30 days count) instead of the backoff.
 // So it is with nil.
-// It is for those who were told when: by a Retry-After, say.
+// It is for callers that know when to retry, from a Retry-After header for example.
 func RetryAfter(d time.Duration, err error) error {
 	return retryError{cmp.Or(err, errNoReason), min(max(d, 0), pauseMax)}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// wakes holds what the enqueuers have told: where there is something to do. Told twice is one
+// wakes holds what enqueuers have signalled: where there is work. Two signals count as one
 // reason to look, so it holds no more than one entry for each queue and partition.
 type wakes struct {
 	mu        sync.Mutex
 	ready     [][]bool      // of each partition, each queue
-	overdueAt []time.Time   // of each partition, when something is due; zero = nothing was told
-	ch        chan struct{} // has an entry when something was told since it was last read
+	overdueAt []time.Time   // of each partition, when something is due; zero = nothing signalled
+	ch        chan struct{} // has an entry when something was signalled since it was last read
 }
 
 func (w *wakes) init(partitions, queues int) {
@@ -39,7 +39,7 @@ func (w *wakes) set(partition, queue int, ready bool, overdueAt time.Time) {
 	}
 }
 
-// take reads and clears what was told of a partition: it adds to what is ready, and returns
+// take reads and clears what was signalled for a partition: it adds to what is ready, and returns
 // when something is due.
 func (w *wakes) take(partition int, ready []bool) (overdueAt time.Time) {
 	w.mu.Lock()

@@ -24,7 +24,7 @@ type ending struct {
 	reason string // at most 123 bytes: a close frame has no room for more
 }
 
-// restarting is the ending at a drain. Clients that all come back at once would be a storm, so each is told when.
+// restarting is the ending at a drain. Clients that all come back at once would be a storm, so each gets a time to come back.
 func restarting(spread time.Duration) ending {
 	after := time.Second + rand.N(max(spread, time.Second))
 	return ending{websocket.CloseServiceRestart, fmt.Sprintf("restarting; retry_after_ms=%d", after.Milliseconds())}

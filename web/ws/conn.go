@@ -49,7 +49,7 @@ func (c *stallConn) Write(b []byte) (written int, err error) {
 			idle = 0
 		}
 		if idle == stallTries {
-			// What is half written is finished if the client wakes up in time, so that it can be told why it is closed.
+			// What is half written is finished if the client wakes up in time, so that it can receive the reason for the close.
 			c.mu.Lock()
 			c.stalled = true
 			c.mu.Unlock()

@@ -97,7 +97,7 @@ func okFrame(ref string, more func(*bytes.Buffer)) []byte {
 	return buf.Bytes()
 }
 
-// errorFrame answers a command that failed. Nothing of the inside is told.
+// errorFrame answers a command that failed. It reveals no internals.
 func errorFrame(ref string, code chat.Code, detail string) []byte {
 	var buf bytes.Buffer
 	buf.WriteString(`{"op":"error"`)

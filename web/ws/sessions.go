@@ -269,7 +269,7 @@ func (s *Sessions) originAllowed(r *http.Request) bool {
 	return u.Scheme == scheme && strings.EqualFold(u.Host, r.Host) && values[0] == u.Scheme+"://"+u.Host
 }
 
-// enter counts a socket in. full: the node has all the sessions it may have, and this one is only to be told so.
+// enter counts a socket in. full: the node has all the sessions it may have, and this one only gets that answer.
 func (s *Sessions) enter(pending bool) (full bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
 -- Takes a task away, in whatever state it is. One that runs loses its lease, so its result
--- has no effect, and its worker is told.
+-- has no effect, and its worker gets a signal.
 --
 -- KEYS  queue:work
 -- ARGV  id
