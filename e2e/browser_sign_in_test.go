@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ func TestBrowserSignsInByToken(t *testing.T) {
 	page.refused(true)
 	page.fill("input[name=name]", "alice")
 	page.enter()
-	page.see(`document.querySelector(".problem")?.textContent.startsWith("This server has no sign-in by name")`)
+	page.see(`document.querySelector(".problem")?.textContent.startsWith("This server doesn’t offer sign-in by name")`)
 
 	token := func(text string) {
 		ask[string](page, `document.querySelector("textarea[name=token]").value = ""`)
@@ -25,9 +27,9 @@ func TestBrowserSignsInByToken(t *testing.T) {
 		page.click(".card button.primary")
 	}
 	token("no token")
-	page.see(`document.querySelector(".problem")?.textContent.startsWith("This is no token")`)
+	page.see(`document.querySelector(".problem")?.textContent.startsWith("This isn’t a valid token")`)
 	token(harness.Token("alice", "", -time.Hour))
-	page.see(`document.querySelector(".problem") && !document.querySelector(".problem").textContent.startsWith("This is no token")`)
+	page.see(`document.querySelector(".problem") && !document.querySelector(".problem").textContent.startsWith("This isn’t a valid token")`)
 	token(harness.Token("alice", "", time.Hour))
 	page.see(shows(".me-name", "alice"))
 	page.live()
@@ -38,6 +40,144 @@ func TestBrowserSignsInByToken(t *testing.T) {
 	page.see(`document.querySelector("input[name=name]")`)
 	page.do(chromedp.Reload())
 	page.see(`document.querySelector("input[name=name]")`)
+}
+
+// signInOf is what the browser has under the key of the sign-in.
+func signInOf(user, token string) string {
+	return fmt.Sprintf(`{"user":%q,"token":%q,"expires_at":"","dev":false}`, user, token)
+}
+
+// script runs statements that give no value.
+func (p *person) script(format string, args ...any) {
+	p.t.Helper()
+	ask[bool](p, fmt.Sprintf("("+format+", true)", args...))
+}
+
+// anotherTab does what a browser does when another tab signs in, or signs out ("").
+func (p *person) anotherTab(signIn string) {
+	p.t.Helper()
+	if signIn == "" {
+		p.script(`localStorage.removeItem("chatd.signin")`)
+	} else {
+		p.script(`localStorage.setItem("chatd.signin", %q)`, signIn)
+	}
+	p.script(`dispatchEvent(new StorageEvent("storage", { key: "chatd.signin" }))`)
+}
+
+// TestBrowserStaysSignedIn comes back without anything that belongs to a tab, as a new tab would; hears of a sign-out
+// in another tab; and comes back with a token that has expired.
+func TestBrowserStaysSignedIn(t *testing.T) {
+	node := devNode(t)
+	page := newPerson(t, startBrowser(t), node, "alice")
+	page.script(`sessionStorage.clear()`)
+	page.do(chromedp.Reload())
+	page.see(shows(".me-name", "alice"))
+	page.live()
+
+	page.anotherTab("")
+	page.see(shows(".hint", "You signed out in another tab."))
+	page.do(chromedp.Reload())
+	page.see(`document.querySelector("input[name=name]") && !document.querySelector(".hint")`)
+
+	page.refused(true)
+	page.script(`localStorage.setItem("chatd.signin", %q)`, signInOf("alice", harness.Token("alice", "", -time.Hour)))
+	page.do(chromedp.Reload())
+	page.see(shows(".hint", "Your sign-in has expired. Please sign in again."))
+	if got := ask[string](page, `localStorage.getItem("chatd.signin") ?? "nothing"`); got != "nothing" {
+		t.Errorf("the page keeps %s", got)
+	}
+}
+
+// TestBrowserKeepsUsersApart leaves an unsent message and a draft behind, once by signing out and once because another
+// tab signs in: the next user neither sees nor sends them.
+func TestBrowserKeepsUsersApart(t *testing.T) {
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	must(node.Client("carol").CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"alice", "bob"}}))(t)
+	page := newPerson(t, startBrowser(t), node, "alice")
+	page.refused(true)
+	leaveBehind := func(who string) {
+		page.open("team")
+		page.say("hello from " + who)
+		page.stands("hello from " + who)
+		node.Kill()
+		page.see(`document.querySelector(".link-state").dataset.phase !== "live"`)
+		page.say("left behind by " + who)
+		page.see(`document.querySelectorAll(".message.is-waiting").length === 1 && JSON.stringify(sessionStorage).includes("left behind")`)
+		page.fill(".write textarea", "draft of "+who)
+	}
+	nothingLeft := `!/left behind|draft|team/.test(JSON.stringify(sessionStorage) + document.body.innerText + location.href)`
+
+	leaveBehind("alice")
+	page.click(`button[aria-label="Sign out"]`)
+	page.see(`document.querySelector("input[name=name]") && ` + nothingLeft)
+	node.Start()
+	page.click(".card .text-button")
+	page.fill("textarea[name=token]", harness.Token("bob", "", time.Hour))
+	page.click(".card button.primary")
+	page.see(shows(".me-name", "bob"))
+	page.live()
+
+	leaveBehind("bob")
+	page.anotherTab(signInOf("alice", harness.Token("alice", "", time.Hour)))
+	page.see(shows(".me-name", "alice") + " && " + nothingLeft)
+	node.Start()
+	page.live()
+	page.open("team")
+	page.see(`document.querySelector(".write textarea").value === ""`)
+	page.say("bye")
+	page.stands("bye")
+
+	want := "hello from alice|hello from bob|bye"
+	if got := ask[string](page, `[...document.querySelectorAll(".message .body")].map((b) => b.textContent).join("|")`); got != want {
+		t.Errorf("the page shows %q, want %q", got, want)
+	}
+	var bodies []string
+	for _, m := range must(node.Client("carol").Messages(ctx, "team", client.Range{After: client.At(0)}))(t).Messages {
+		if m.Kind == "text" {
+			bodies = append(bodies, m.Body)
+		}
+	}
+	if got := strings.Join(bodies, "|"); got != want {
+		t.Errorf("the server has %q, want %q", got, want)
+	}
+}
+
+// TestBrowserDropsAnswersOfTheLastUser holds back an answer until another user is signed in.
+func TestBrowserDropsAnswersOfTheLastUser(t *testing.T) {
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	bob := node.Client("bob")
+	must(bob.CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team"}))(t)
+	must(bob.SendDirect(ctx, "alice", client.Direct{Body: "for alice alone"}))(t)
+	page := newPerson(t, startBrowser(t), node, "alice")
+	page.see(`document.querySelector(".inbox-button .badge")`)
+	page.script(`(() => {
+		const load = fetch;
+		fetch = async (url, options) => {
+			const answer = await load(url, options);
+			if (url === "/v1/inbox" && !window.release) await new Promise((done) => { window.release = done; });
+			return answer;
+		};
+	})()`)
+	page.refused(true)
+	node.Kill()
+	page.see(`document.querySelector(".link-state").dataset.phase !== "live"`)
+	node.Start()
+	page.see(`window.release`)
+
+	page.anotherTab(signInOf("bob", harness.Token("bob", "", time.Hour)))
+	page.see(shows(".me-name", "bob"))
+	page.live()
+	page.open("team")
+	page.script(`new MutationObserver(() => { window.leaked ||= document.querySelector(".inbox-button .badge") !== null; })
+		.observe(document.body, { subtree: true, childList: true, characterData: true })`)
+	page.script(`window.release()`)
+	page.say("hello")
+	page.stands("hello")
+	if ask[bool](page, `window.leaked`) {
+		t.Error("bob saw what is in alice's inbox")
+	}
 }
 
 // TestBrowserFollowsAnotherDevice reads on one device of a person, and looks at the other.
@@ -67,6 +207,6 @@ func TestBrowserFollowsAnotherDevice(t *testing.T) {
 
 	must(struct{}{}, bob.RemoveMember(ctx, "team", "alice"))(t)
 	for _, p := range []*person{desk, phone} {
-		p.see(`!document.querySelector(".group-link") && document.querySelector(".toast")?.textContent === "You are no longer in Team."`)
+		p.see(`!document.querySelector(".group-link") && document.querySelector(".toast")?.textContent === "You’re no longer a member of Team."`)
 	}
 }

@@ -1,7 +1,5 @@
 /** What a person can do. Every failure ends as a readable line, either beside the form (thrown) or as a toast. */
 import { addressed } from "./address.js";
-import { Problem, call } from "./api.js";
-import { devCode } from "./dev.js";
 import { mentionsIn } from "./format.js";
 import { reachesEnd } from "./log.js";
 import { OUTBOX_MAX, newKey } from "./outbox.js";
@@ -10,16 +8,6 @@ import * as state from "./state.js";
 
 /** Signs of typing go out at most this often. */
 const TYPING_EVERY_MS = 3000;
-
-/** The user id that a token is made out to; the server alone decides whether the token is good. @param {string} token */
-function subject(token) {
-  try {
-    const bytes = Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    return String(JSON.parse(new TextDecoder().decode(bytes)).sub ?? "");
-  } catch {
-    return "";
-  }
-}
 
 /** @param {import("./store.js").Store} store @param {import("./client.js").Client} client */
 export function createActions(store, client) {
@@ -30,7 +18,7 @@ export function createActions(store, client) {
   /** @param {Partial<import("./types.js").Task> & {group: string, kind: import("./types.js").Task["kind"]}} task */
   function queue(task) {
     if (store.get().outbox.length >= OUTBOX_MAX) {
-      toast("Too many messages are waiting to be sent. Please wait until the server is back.");
+      toast("Too many messages are waiting to be sent. Try again when you’re back online.");
       return false;
     }
     const entry = { ...task, client_id: newKey(), queued_at: new Date().toISOString(), attempts: 0 };
@@ -41,33 +29,23 @@ export function createActions(store, client) {
 
   /** Loads unless the same is being loaded. @param {string} what @param {() => Promise<void>} load */
   async function once(what, load) {
-    if (loading.has(what)) return;
-    loading.add(what);
+    const key = `${client.signIn.life()} ${what}`;
+    if (loading.has(key)) return;
+    loading.add(key);
     try {
       await load();
     } finally {
-      loading.delete(what);
+      loading.delete(key);
     }
   }
 
   /** @param {Promise<any>} doing */
-  const orToast = (doing) => doing.catch((err) => toast(err.message));
+  const orToast = (doing) => doing.catch((err) => { if (err.code !== "signed_out") toast(err.message); });
 
   return {
-    /** Development sign-in. Throws a Problem; with status 404 the server does not offer it. @param {string} name */
-    async signIn(name) {
-      const { token, expires_at } = await call("POST", "/v1/dev/token", { body: { user: name, code: devCode() } });
-      client.start({ user: name, token, expires_at, dev: true });
-    },
-    /** @param {string} text a token */
-    async signInWithToken(text) {
-      const token = text.trim();
-      const user = subject(token);
-      if (!user) throw new Problem("invalid_request", "This is no token. It has three parts with dots between them.");
-      await call("GET", "/v1/groups?limit=1", { token });
-      client.start({ user, token, expires_at: "", dev: false });
-    },
-    signOut: () => client.signOut(),
+    signIn: client.signIn.byName,
+    signInWithToken: client.signIn.byToken,
+    signOut: client.signIn.out,
     reconnect: () => client.hurry(),
     dismiss: (/** @type {number} */ id) => store.update((s) => ({ ...s, toasts: s.toasts.filter((t) => t.id !== id) })),
 
@@ -99,14 +77,14 @@ export function createActions(store, client) {
       client.tell({ op: "typing", group });
     },
 
-    /** @param {string} group @param {string} body @param {number} [replyTo] */
-    send(group, body, replyTo) {
+    /** @param {string} group @param {import("./types.js").Content & {body: string, reply_to?: number}} message */
+    send(group, message) {
       typed = 0;
-      const members = store.get().members.get(group)?.keys() ?? [];
-      const mentions = mentionsIn(body, members);
-      return queue({ group, kind: "text", body, reply_to: replyTo, mentions: mentions.length > 0 ? mentions : undefined });
+      const mentions = mentionsIn(message.body, store.get().members.get(group)?.keys() ?? []);
+      return queue({ ...message, group, kind: "text", mentions: mentions.length > 0 ? mentions : undefined });
     },
-    edit: (/** @type {string} */ group, /** @type {number} */ target, /** @type {string} */ body) => queue({ group, kind: "edit", target, body }),
+    /** @param {string} group @param {number} target @param {import("./types.js").Content} content */
+    edit: (group, target, content) => queue({ ...content, group, kind: "edit", target }),
     remove: (/** @type {string} */ group, /** @type {number} */ target) => queue({ group, kind: "delete", target }),
     react: (/** @type {string} */ group, /** @type {number} */ target, /** @type {string} */ emoji, /** @type {boolean} */ removed) =>
       queue({ group, kind: "reaction", target, emoji, removed: removed || undefined }),

@@ -1,20 +1,17 @@
 /**
- * Ties the state to the server: signing in, the connection and its frames, the outbox, and the lists that the page asks for
- * by HTTP. The commands of a person are in actions.js.
+ * Ties the state to the server: the sign-in, the connection and its frames, the outbox, and the lists that the page
+ * asks for by HTTP. The commands of a person are in actions.js.
  *
  * @typedef {import("./store.js").Store} Store
- * @typedef {{user: string, token: string, expires_at: string, dev: boolean}} SignIn
  */
 import { Problem, call, passing, routes } from "./api.js";
 import { createLink } from "./link.js";
-import { devCode } from "./dev.js";
 import { due, noted, settled, wire } from "./outbox.js";
 import { withRead } from "./reading.js";
-import { load, save } from "./saved.js";
+import { load } from "./saved.js";
+import { createSignIn } from "./signin.js";
 import * as state from "./state.js";
 
-/** How long before its end a token is renewed. */
-const RENEW_BEFORE_MS = 60_000;
 /** Counts that may be wrong are asked for anew after this, so that a burst of changes asks once. */
 const REFRESH_MS = 250;
 /** While polling, cursors are asked for this long after an answer. */
@@ -28,14 +25,9 @@ const READ_AGAIN_MS = 3000;
 
 /** @param {Store} store */
 export function createClient(store) {
-  /** @type {SignIn|null} */
-  let signIn = null;
   /** @type {import("./link.js").PageLink|null} */
   let connection = null;
-  let renewedAt = 0;
   let toasts = 0;
-  /** @type {ReturnType<typeof setTimeout>|undefined} */
-  let renewTimer;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let refreshTimer;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -44,14 +36,39 @@ export function createClient(store) {
   const reading = new Set(); // groups with a read in flight
   const resting = new Set(); // groups whose last read was refused
 
+  const signIn = createSignIn({
+    begun,
+    renewed: (token) => { connection?.ask({ op: "auth", token }).catch(() => {}); },
+    ended(reason) {
+      disconnect();
+      store.update(() => ({ ...state.initialState(), signedOut: reason }));
+    },
+  });
+
   const api = routes(async (method, path, opt = {}) => {
+    const life = signIn.life();
     try {
-      return await call(method, path, { ...opt, token: signIn?.token });
+      return await asked(life, call(method, path, { ...opt, token: signIn.token() }));
     } catch (err) {
-      if (!(err instanceof Problem) || err.status !== 401 || !(await renew())) throw err;
-      return call(method, path, { ...opt, token: signIn?.token });
+      if (!(err instanceof Problem) || err.status !== 401 || !(await asked(life, signIn.renew()))) throw err;
+      return asked(life, call(method, path, { ...opt, token: signIn.token() }));
     }
   });
+
+  /** An answer, unless the sign-in that asked has ended: then it is for nobody. @template T @param {number} life @param {Promise<T>} answer */
+  async function asked(life, answer) {
+    try {
+      return await answer;
+    } finally {
+      if (signIn.life() !== life) throw new Problem("signed_out", "You signed out.");
+    }
+  }
+
+  /** What to do with an outcome, unless the sign-in of now has ended by then. @template {any[]} A @param {(...args: A) => void} act */
+  function ours(act) {
+    const life = signIn.life();
+    return (/** @type {A} */ ...args) => { if (signIn.life() === life) act(...args); };
+  }
 
   /** @param {string} text @param {boolean} [bad] */
   function toast(text, bad = true) {
@@ -60,20 +77,26 @@ export function createClient(store) {
     setTimeout(() => store.update((s) => ({ ...s, toasts: s.toasts.filter((t) => t.id !== id) })), TOAST_MS);
   }
 
-  /** @param {SignIn} how */
-  function start(how) {
-    signIn = how;
-    save("signin", how);
-    store.update(() => ({ ...state.initialState(how.user), outbox: load(`outbox.${how.user}`) ?? [] }));
+  /** @param {string} user */
+  function begun(user) {
+    disconnect();
+    store.update(() => ({ ...state.initialState(user), outbox: load("outbox") ?? [] }));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused: renew });
+    connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused: signIn.renew });
     connection.open();
-    planRenewal();
+  }
+
+  function disconnect() {
+    connection?.end();
+    connection = null;
+    clearTimeout(cursorTimer);
+    cursorTimer = undefined;
+    for (const groups of [busy, reading, resting]) groups.clear();
   }
 
   async function hello() {
     await refresh();
-    return { token: signIn?.token ?? "", after: positions().after };
+    return { token: signIn.token(), after: positions().after };
   }
 
   /** Up to where the page has what came live. */
@@ -106,7 +129,7 @@ export function createClient(store) {
     refreshTimer = undefined;
     const { me, memberships } = store.get();
     const list = await api.all("/v1/groups", "groups", GROUP_PAGES);
-    const cursors = new Map(Object.entries(load(`cursors.${me}`) ?? {}));
+    const cursors = new Map(Object.entries(load("cursors") ?? {}));
     store.update((s) => {
       if (s.me !== me) return s;
       // A group entered or left while the list was on its way: it may say either.
@@ -143,7 +166,7 @@ export function createClient(store) {
       case "left": {
         const held = store.get().groups.get(f.group);
         store.update((s) => state.withoutGroup(s, f.group));
-        if (held) toast(`You are no longer in ${state.titleOf(held)}.`, false);
+        if (held) toast(`You’re no longer a member of ${state.titleOf(held)}.`, false);
       }
     }
   }
@@ -172,7 +195,7 @@ export function createClient(store) {
     if (!connection?.isLive()) return;
     for (const task of due(store.get().outbox, busy)) {
       busy.add(task.group);
-      connection.ask({ op: "send", ...wire(task) }).then((ok) => sent(task, ok.id), (err) => unsent(task, err));
+      connection.ask({ op: "send", ...wire(task) }).then(ours((ok) => sent(task, ok.id)), ours((err) => unsent(task, err)));
     }
   }
 
@@ -193,7 +216,7 @@ export function createClient(store) {
       // The same client_id goes again: whether the first try arrived does not matter.
       const wait = Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
       store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { attempts: task.attempts + 1 }) }));
-      setTimeout(() => { busy.delete(task.group); pump(); }, wait);
+      setTimeout(ours(() => { busy.delete(task.group); pump(); }), wait);
       return;
     }
     busy.delete(task.group);
@@ -212,54 +235,15 @@ export function createClient(store) {
     if (!group?.known || !connection?.isLive() || upTo <= group.read || reading.has(id) || resting.has(id)) return;
     reading.add(id);
     store.update((s) => withRead(s, id, upTo));
-    connection.ask({ op: "read", group: id, id: upTo }).catch(() => {
+    connection.ask({ op: "read", group: id, id: upTo }).catch(ours(() => {
       resting.add(id);
-      setTimeout(() => { resting.delete(id); again(); }, READ_AGAIN_MS);
+      setTimeout(ours(() => { resting.delete(id); again(); }), READ_AGAIN_MS);
       store.update((s) => ({ ...s, stale: true }));
-    }).finally(() => { reading.delete(id); again(); });
+    })).finally(ours(() => { reading.delete(id); again(); }));
   }
 
   /** Draws again: what came into view meanwhile is read as well. */
   const again = () => store.update((s) => ({ ...s }));
-
-  function planRenewal() {
-    clearTimeout(renewTimer);
-    if (!signIn?.dev) return;
-    const wait = Date.parse(signIn.expires_at) - Date.now() - RENEW_BEFORE_MS;
-    renewTimer = setTimeout(async () => {
-      if (await renew()) connection?.ask({ op: "auth", token: signIn?.token }).catch(() => {});
-    }, Math.min(Math.max(wait, 5000), 2 ** 31 - 1));
-  }
-
-  /** Gets a new token, where the development sign-in gave the last; else signs out. */
-  async function renew() {
-    const was = signIn;
-    if (!was) return false;
-    try {
-      if (!was.dev || Date.now() - renewedAt < 3000) throw new Problem("unauthenticated", "Your sign-in has ended. Please sign in again.");
-      renewedAt = Date.now();
-      const { token, expires_at } = await call("POST", "/v1/dev/token", { body: { user: was.user, code: devCode() } });
-      signIn = { ...was, token, expires_at };
-      save("signin", signIn);
-      planRenewal();
-      return true;
-    } catch (err) {
-      if (passing(err) && /** @type {Problem} */ (err).code !== "unauthenticated") return true;
-      signOut(/** @type {Error} */ (err).message);
-      return false;
-    }
-  }
-
-  function signOut(reason = "") {
-    connection?.end();
-    connection = null;
-    signIn = null;
-    clearTimeout(renewTimer);
-    clearTimeout(cursorTimer);
-    cursorTimer = undefined;
-    save("signin", null);
-    store.update(() => ({ ...state.initialState(), signedOut: reason }));
-  }
 
   store.subscribe(() => {
     if (store.get().stale && refreshTimer === undefined && connection?.isLive()) {
@@ -271,7 +255,7 @@ export function createClient(store) {
   });
 
   return {
-    api, start, signOut, toast, pump, read, refresh, loadMembers,
+    api, signIn, toast, pump, read, refresh, loadMembers,
     tell: (/** @type {any} */ f) => connection?.tell(f),
     hurry: () => connection?.hurry(),
   };

@@ -1,7 +1,7 @@
 /**
- * One websocket, kept alive: it says hello with the cursors of the page, answers requests by their ref, and after a loss
- * comes back after a random time that doubles at most up to a bound, so that a restarted server is not met by everybody
- * at once. It keeps no messages: what was missed comes after the cursors.
+ * One websocket, kept alive: it says hello with the cursors of the page, answers requests by their ref, and after a
+ * loss comes back after a random time that doubles at most up to a bound, so that a restarted server is not met by
+ * everybody at once. It keeps no messages: what was missed comes after the cursors.
  *
  * @typedef {import("./types.js").Link} Link
  * @typedef {object} Listener
@@ -112,12 +112,12 @@ export function createConnection(url, listener) {
     timer = setTimeout(open, wait);
   }
 
+  /** What the other side still sends is nobody's any more. */
   function end() {
     ended = true;
-    live = false;
     clearTimeout(timer);
-    clearTimeout(handshake);
     socket?.close(1000);
+    lost(1000);
     listener.link({ phase: "off" });
   }
 
@@ -138,7 +138,7 @@ export function createConnection(url, listener) {
     /** Sends a frame and waits for its answer. @param {any} frame @returns {Promise<any>} */
     ask(frame) {
       const ws = socket;
-      if (!live || !ws) return Promise.reject(new Problem("offline", "There is no connection."));
+      if (!live || !ws) return Promise.reject(new Problem("offline", "You’re offline."));
       const ref = String(++refs);
       return new Promise((done, fail) => {
         const timer = setTimeout(() => drop(ws), ANSWER_MS);

@@ -2,9 +2,9 @@
 import { createActions } from "./actions.js";
 import { addressed } from "./address.js";
 import { createClient } from "./client.js";
-import { takeDevCode } from "./dev.js";
 import { html, render } from "./html.js";
-import { load, save } from "./saved.js";
+import { save } from "./saved.js";
+import { takeDevCode } from "./signin.js";
 import { initialState, totalUnread } from "./state.js";
 import { createStore } from "./store.js";
 import { App } from "./views/app.js";
@@ -27,7 +27,7 @@ function saveCursors() {
   clearTimeout(timer);
   timer = undefined;
   const { me, logs } = store.get();
-  if (me) save(`cursors.${me}`, Object.fromEntries([...logs].filter(([, l]) => l.cursor).map(([g, l]) => [g, l.cursor])));
+  if (me) save("cursors", Object.fromEntries([...logs].filter(([, l]) => l.cursor).map(([g, l]) => [g, l.cursor])));
 }
 
 function draw() {
@@ -41,7 +41,7 @@ store.subscribe(() => {
   const s = store.get();
   if (s.me && s.outbox !== savedOutbox) {
     savedOutbox = s.outbox;
-    save(`outbox.${s.me}`, s.outbox.filter((t) => t.id === undefined));
+    save("outbox", s.outbox.filter((t) => t.id === undefined));
   }
   if (s.logs !== savedLogs) {
     savedLogs = s.logs;
@@ -64,6 +64,5 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("focus", draw);
 
-const signIn = load("signin");
-if (signIn) client.start(signIn);
+client.signIn.resume();
 draw();

@@ -1,5 +1,5 @@
 /** The whole page: the sign-in, or the groups beside the group that is open. */
-import { html, useState } from "../html.js";
+import { html, useMemo, useState } from "../html.js";
 import { titleOf } from "../state.js";
 import { Browse } from "./browse.js";
 import { GroupView } from "./group.js";
@@ -8,12 +8,14 @@ import { Members } from "./members.js";
 import { NewGroup } from "./newgroup.js";
 import { Icon, IconButton } from "./parts.js";
 import { Receipts } from "./receipts.js";
-import { Sidebar } from "./sidebar.js";
+import { Sidebar, Start } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 
 /** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions}} props */
 export function App({ state, actions }) {
   const [shown, setShown] = useState(/** @type {{sheet: {kind: string, [k: string]: any}, at: string}|null} */ (null));
+  // What was begun in each group and not sent: nobody else sees it.
+  const drafts = useMemo(() => new Map(), [state.me]);
   // A dialog belongs to where it was opened: another group, or another person, and it is gone.
   const at = `${state.me} ${state.open}`;
   const sheet = shown?.at === at ? shown.sheet : null;
@@ -24,11 +26,11 @@ export function App({ state, actions }) {
   return html`
     <div class="app" data-open=${group ? "group" : "list"}>
       <${Sidebar} state=${state} actions=${actions} show=${show} />
-      <main class="pane" aria-label=${group ? titleOf(group) : "No group open"}>
+      <main class="pane" aria-label=${group ? titleOf(group) : "No group selected"}>
         <${LinkState} link=${state.link} onRetry=${actions.reconnect} />
         ${group
-          ? html`<${GroupView} key=${group.id} state=${state} group=${group} actions=${actions} show=${show} />`
-          : html`<${Nothing} some=${state.groups.size > 0} show=${show} />`}
+          ? html`<${GroupView} key=${group.id} state=${state} group=${group} actions=${actions} drafts=${drafts} show=${show} />`
+          : (state.groups.size > 0 || state.link.phase === "live") && html`<${Nothing} some=${state.groups.size > 0} show=${show} />`}
       </main>
     </div>
     ${sheet && html`<${SheetOf} sheet=${sheet} state=${state} actions=${actions} show=${show} close=${close} />`}
@@ -53,20 +55,17 @@ function SheetOf({ sheet, state, actions, show, close }) {
 const Nothing = ({ some, show }) => html`
   <div class="nothing">
     <svg class="nothing-mark" viewBox="0 0 32 32" aria-hidden="true"><path d="M9 3h14a7 7 0 0 1 7 7v7a7 7 0 0 1-7 7h-8.2l-6.1 4.7A1 1 0 0 1 7 27.9V23.7A7 7 0 0 1 2 17v-7a7 7 0 0 1 7-7z" /></svg>
-    <h2>${some ? "Choose a group" : "No groups yet"}</h2>
-    <p>${some ? "Your groups are in the list. What you have not read is counted there." : "Make a group and add people by their names, or join a public one."}</p>
-    <p class="buttons">
-      <button type="button" class="button primary" onClick=${() => show({ kind: "new" })}>New group</button>
-      <button type="button" class="button" onClick=${() => show({ kind: "browse" })}>Browse public groups</button>
-    </p>
+    <h2>${some ? "Select a group" : "No groups yet"}</h2>
+    <p>${some ? "Pick a group from the list to read and write, or start a new one." : "Create a group and add people to it, or join a public one."}</p>
+    <${Start} show=${show} />
   </div>`;
 
 /** Says that there is no connection, once that lasts. @param {{link: import("../types.js").Link, onRetry: () => void}} props */
 const LinkState = ({ link, onRetry }) => html`
   <div class="link-state" role="status" data-phase=${link.phase} data-by=${link.by}>
     ${link.phase !== "live" && html`
-      <span class="link-text"><${Icon} name="clock" />${link.phase === "connecting" ? "Connecting…" : "No connection. What you write is kept and sent later."}</span>
-      ${link.phase === "waiting" && html`<button type="button" class="text-button" onClick=${onRetry}>Try now</button>`}`}
+      <span class="link-text"><${Icon} name="clock" />${link.phase === "connecting" ? "Connecting…" : "You’re offline. Your messages will be sent later."}</span>
+      ${link.phase === "waiting" && html`<button type="button" class="text-button" onClick=${onRetry}>Reconnect</button>`}`}
   </div>`;
 
 /** @param {{toasts: import("../types.js").State["toasts"], onClose: (id: number) => void}} props */

@@ -6,14 +6,11 @@ import { Composer } from "./composer.js";
 import { MessageList } from "./messages.js";
 import { Avatar, Icon, IconButton } from "./parts.js";
 
-/** What was begun in each group and not sent yet. @type {Map<string, string>} */
-const drafts = new Map();
-
 /**
  * @param {{state: import("../types.js").State, group: import("../types.js").Group, actions: import("../actions.js").Actions,
- *   show: (sheet: any) => void}} props
+ *   drafts: Map<string, string>, show: (sheet: any) => void}} props
  */
-export function GroupView({ state, group, actions, show }) {
+export function GroupView({ state, group, actions, drafts, show }) {
   /** What the composer is about: nothing, or a message that is answered or edited. */
   const [about, setAbout] = useState(/** @type {{kind: "reply"|"edit", entry: import("../types.js").Entry}|null} */ (null));
   const input = useRef(/** @type {HTMLTextAreaElement|null} */ (null));
@@ -38,7 +35,7 @@ export function GroupView({ state, group, actions, show }) {
 
   /** @param {string} text */
   function submit(text) {
-    const done = about?.kind === "edit" ? actions.edit(group.id, about.entry.id, text) : actions.send(group.id, text, about?.entry.id);
+    const done = about?.kind === "edit" ? actions.edit(group.id, about.entry.id, { body: text }) : actions.send(group.id, { body: text, reply_to: about?.entry.id });
     if (done) setAbout(null);
     return done;
   }
@@ -49,7 +46,7 @@ export function GroupView({ state, group, actions, show }) {
 
   return html`
     <header class="group-head">
-      <a class="icon-button back" href="#" aria-label="Back to the list" title="Back to the list"><${Icon} name="back" /></a>
+      <a class="icon-button back" href="#" aria-label="Back to groups" title="Back to groups"><${Icon} name="back" /></a>
       <${Avatar} name=${titleOf(group)} square />
       <div class="group-title">
         <h2 title=${group.id}>${titleOf(group)}</h2>
@@ -62,5 +59,5 @@ export function GroupView({ state, group, actions, show }) {
     ${mayPost
       ? html`<${Composer} input=${input} about=${about} title=${titleOf(group)} drafts=${drafts} group=${group.id}
           onSubmit=${submit} onCancel=${() => setAbout(null)} onTyping=${() => actions.typing(group.id)} onEditLast=${editLast} />`
-      : html`<p class="no-post">Only the owner and admins write in this group.</p>`}`;
+      : html`<p class="no-post">Only the owner and admins can post in this group.</p>`}`;
 }

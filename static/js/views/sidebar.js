@@ -1,5 +1,5 @@
 /** The list of groups, with what is unread, and the ways to more. */
-import { shortTime } from "../format.js";
+import { counted, shortTime } from "../format.js";
 import { html, memo } from "../html.js";
 import { groupsInOrder, titleOf } from "../state.js";
 import { noticeText } from "../timeline.js";
@@ -15,14 +15,15 @@ export function Sidebar({ state, actions, show }) {
         <img class="mark" src=${MARK} alt="" width="26" height="26" />
         <h1>chatd</h1>
         <${IconButton} icon="compass" label="Browse public groups" onClick=${() => show({ kind: "browse" })} />
-        <${IconButton} icon="plus" label="New group" onClick=${() => show({ kind: "new" })} />
+        <${IconButton} icon="plus" label="Create group" onClick=${() => show({ kind: "new" })} />
       </header>
       <button type="button" class="inbox-button" onClick=${() => show({ kind: "inbox" })}>
         <${Icon} name="bell" /><span>Inbox</span>
-        ${waiting > 0 && html`<span class="badge" aria-label="${waiting} items">${waiting > 99 ? "99+" : waiting}</span>`}
+        ${waiting > 0 && html`<span class="badge" aria-label=${counted(waiting, "new item")}>${waiting > 99 ? "99+" : waiting}</span>`}
       </button>
       <nav class="groups" aria-label="Your groups">
-        ${groups.length === 0 && html`<p class="quiet">No groups yet.</p>`}
+        ${groups.length === 0 && state.link.phase === "live" && html`
+          <div class="no-groups"><p class="quiet">No groups yet. Create one, or join a public one.</p><${Start} show=${show} /></div>`}
         <ul>
           ${groups.map((g) => html`<li key=${g.id}><${GroupLink} group=${g} me=${state.me} current=${g.id === state.open}
             typing=${[...(state.typing.get(g.id)?.keys() ?? [])].join(" ")} /></li>`)}
@@ -35,6 +36,13 @@ export function Sidebar({ state, actions, show }) {
       </footer>
     </aside>`;
 }
+
+/** The ways to a first group. @param {{show: (sheet: any) => void}} props */
+export const Start = ({ show }) => html`
+  <p class="buttons">
+    <button type="button" class="button primary" onClick=${() => show({ kind: "new" })}>Create group</button>
+    <button type="button" class="button" onClick=${() => show({ kind: "browse" })}>Browse public groups</button>
+  </p>`;
 
 /** @param {{group: import("../types.js").Group, me: string, current: boolean, typing: string}} props */
 const GroupLink = memo(({ group: g, me, current, typing }) => {
@@ -49,8 +57,8 @@ const GroupLink = memo(({ group: g, me, current, typing }) => {
       </span>
       <span class="group-bottom">
         <span class="group-last">${typing ? html`<em>${typing.split(" ")[0]} is typing…</em>` : lastLine(g, me)}</span>
-        ${g.mentions_unread > 0 && html`<span class="badge at" aria-label="${g.mentions_unread} mentions">@</span>`}
-        ${g.unread > 0 && html`<span class="badge" data-unread=${g.unread} aria-label="${g.unread} unread">${g.unread > 999 ? "999+" : g.unread}</span>`}
+        ${g.mentions_unread > 0 && html`<span class="badge at" aria-label=${counted(g.mentions_unread, "unread mention")}>@</span>`}
+        ${g.unread > 0 && html`<span class="badge" data-unread=${g.unread} aria-label=${counted(g.unread, "unread message")}>${g.unread > 999 ? "999+" : g.unread}</span>`}
       </span>
     </a>`;
 });
@@ -60,7 +68,7 @@ function lastLine(g, me) {
   const m = g.last_message;
   if (!m) return "No messages yet";
   const who = m.from === me ? "You" : m.from;
-  if (m.deleted_at) return `${who}: deleted`;
+  if (m.deleted_at) return `${who}: message deleted`;
   if (m.kind === "notice") return noticeText(/** @type {any} */ (m));
-  return `${who}: ${m.kind === "data" ? "data" : (m.body ?? "").replaceAll(/\s+/g, " ").slice(0, 120)}`;
+  return `${who}: ${m.kind === "data" ? "Data" : (m.body ?? "").replaceAll(/\s+/g, " ").slice(0, 120)}`;
 }

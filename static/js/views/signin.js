@@ -1,5 +1,5 @@
 /** Signing in: by a name where the server offers the development sign-in, else by a token. */
-import { html, useState } from "../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../html.js";
 import { MARK, Problem } from "./parts.js";
 
 /** @param {{reason: string, actions: import("../actions.js").Actions}} props */
@@ -8,6 +8,8 @@ export function SignIn({ reason, actions }) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
+  const form = useRef(/** @type {HTMLFormElement|null} */ (null));
+  useLayoutEffect(() => { /** @type {HTMLElement|null|undefined} */ (form.current?.querySelector("input, textarea"))?.focus(); }, [byToken]);
 
   async function submit(/** @type {Event} */ e) {
     e.preventDefault();
@@ -16,10 +18,10 @@ export function SignIn({ reason, actions }) {
     try {
       await (byToken ? actions.signInWithToken(text) : actions.signIn(text.trim()));
     } catch (/** @type {any} */ err) {
-      if (!byToken && [403, 404, 405].includes(err.status)) {
+      if (!byToken && [404, 405].includes(err.status)) {
         setByToken(true);
         setText("");
-        setProblem("This server has no sign-in by name. Paste a token; its operator makes one with “chatd token”.");
+        setProblem("This server doesn’t offer sign-in by name. Paste a token: your operator can create one with “chatd token”.");
       } else {
         setProblem(err.message);
       }
@@ -34,23 +36,23 @@ export function SignIn({ reason, actions }) {
 
   return html`
     <main class="sign-in">
-      <form class="card" onSubmit=${submit}>
+      <form class="card" ref=${form} onSubmit=${submit}>
         <img class="mark" src=${MARK} alt="" width="44" height="44" />
         <h1>chatd</h1>
-        <p class="lead">${byToken ? "Sign in with a token." : "Pick a name to sign in on this server."}</p>
+        <p class="lead">${byToken ? "Sign in with a token." : "Pick a name to sign in."}</p>
         ${reason && !problem && html`<p class="hint" role="status">${reason}</p>`}
         <label class="field">
           <span>${byToken ? "Token" : "Your name"}</span>
           ${byToken
-            ? html`<textarea key="token" name="token" rows="4" required autofocus spellcheck=${false} autocomplete="off" value=${text}
+            ? html`<textarea key="token" name="token" rows="4" required spellcheck=${false} autocomplete="off" value=${text}
                 onInput=${(/** @type {any} */ e) => setText(e.target.value)}></textarea>`
-            : html`<input key="name" name="name" required autofocus maxlength="64" autocomplete="username" autocapitalize="none" spellcheck=${false}
+            : html`<input key="name" name="name" required maxlength="64" autocomplete="username" autocapitalize="none" spellcheck=${false}
                 placeholder="alice" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} />`}
-          <small>${byToken ? "Three parts with dots between them." : "Letters, digits and . _ - @ + ; not beginning with a dot."}</small>
+          <small>${byToken ? "A JWT: three parts separated by dots." : "Letters, digits and . _ - @ + only. It can’t start with a dot."}</small>
         </label>
         <${Problem} text=${problem} />
         <button class="button primary wide" disabled=${busy}>Sign in</button>
-        <button type="button" class="text-button" onClick=${turn}>${byToken ? "Use a name instead" : "Use a token instead"}</button>
+        <button type="button" class="text-button" onClick=${turn}>${byToken ? "Sign in with a name" : "Sign in with a token"}</button>
       </form>
     </main>`;
 }

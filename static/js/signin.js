@@ -1,0 +1,166 @@
+/**
+ * Who is signed in to this browser. A sign-in lasts until somebody signs out or the token expires, and holds in every
+ * tab: what one tab gets, renews or ends, the others take over. What a tab keeps for one user is never there for the
+ * next.
+ *
+ * @typedef {{user: string, token: string, expires_at: string, dev: boolean}} SignIn
+ * @typedef {object} SignInListener
+ * @property {(user: string) => void} begun
+ * @property {(token: string) => void} renewed
+ * @property {(reason: string) => void} ended reason: what the user should know about it, or ""
+ */
+import { Problem, call, passing } from "./api.js";
+import { load, save, watch } from "./saved.js";
+
+/** How long before its end a token is renewed. */
+const RENEW_BEFORE_MS = 60_000;
+/** A token that is refused this soon after a renewal is not renewed again. */
+const RENEW_EVERY_MS = 3000;
+/** The longest time that a timer takes. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+const EXPIRED = "Your sign-in has expired. Please sign in again.";
+const DEV_CODE = /^#code=([\w-]+)$/;
+
+/**
+ * Keeps the code of the development sign-in, which comes in the fragment of the link that chatd prints when it starts.
+ * Takes it out of the address, so that a copied address or a screenshot gives nothing away. Call it before anything
+ * reads the fragment.
+ */
+export function takeDevCode() {
+  const found = DEV_CODE.exec(location.hash);
+  if (!found) return;
+  save("dev-code", found[1]);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** @param {string} user @returns {Promise<{token: string, expires_at: string}>} */
+const devToken = (user) => call("POST", "/v1/dev/token", { body: { user, code: load("dev-code") ?? "" } });
+
+/** What a token says of itself; only the server decides whether it is good. @param {string} token @returns {{sub?: string, exp?: number}} */
+function claims(token) {
+  try {
+    const bytes = Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return {};
+  }
+}
+
+/** Drops what this tab has of a user: what it keeps, and the group in the address. */
+function forget() {
+  for (const key of ["owner", "cursors", "outbox"]) save(key, null);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** @param {SignInListener} listener */
+export function createSignIn(listener) {
+  /** @type {SignIn|null} */
+  let current = null;
+  let life = 0;
+  let renewedAt = 0;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let timer;
+
+  /** @param {SignIn} next */
+  function begin(next) {
+    life++;
+    current = next;
+    const owner = load("owner");
+    if (owner && owner !== next.user) forget();
+    save("owner", next.user);
+    planRenewal();
+    listener.begun(next.user);
+  }
+
+  /** @param {string} reason */
+  function end(reason) {
+    life++;
+    current = null;
+    clearTimeout(timer);
+    listener.ended(reason);
+  }
+
+  /** @param {SignIn} next */
+  function keep(next) {
+    save("signin", next);
+    begin(next);
+  }
+
+  function planRenewal() {
+    clearTimeout(timer);
+    if (!current?.dev) return;
+    const wait = Date.parse(current.expires_at) - Date.now() - RENEW_BEFORE_MS;
+    timer = setTimeout(async () => {
+      if ((await renew()) && current) listener.renewed(current.token);
+    }, Math.min(Math.max(wait, 5000), TIMER_MAX_MS));
+  }
+
+  /** Gets a new token if the development sign-in gave the last one. False: it could not, and the sign-in has ended. */
+  async function renew() {
+    const was = current;
+    if (!was) return false;
+    try {
+      if (!was.dev || Date.now() - renewedAt < RENEW_EVERY_MS) throw new Problem("unauthenticated", EXPIRED);
+      renewedAt = Date.now();
+      const { token, expires_at } = await devToken(was.user);
+      if (current !== was) return current?.user === was.user;
+      current = { ...was, token, expires_at };
+      save("signin", current);
+      planRenewal();
+      return true;
+    } catch (err) {
+      if (passing(err) && /** @type {Problem} */ (err).code !== "unauthenticated") return true;
+      if (current !== was) return current?.user === was.user;
+      save("signin", null);
+      end(/** @type {Error} */ (err).message);
+      return false;
+    }
+  }
+
+  /** Another tab signed in, signed out or renewed the token. @param {SignIn|null} now */
+  function follow(now) {
+    if (now && now.user === current?.user) {
+      current = now;
+      planRenewal();
+    } else if (now) {
+      begin(now);
+    } else if (current && (claims(current.token).exp ?? Infinity) * 1000 < Date.now()) {
+      end(EXPIRED);
+    } else if (current) {
+      end("You signed out in another tab.");
+      forget();
+    }
+  }
+
+  return {
+    /** Takes up the sign-in that this browser has, if there is one. */
+    resume() {
+      watch("signin", follow);
+      const kept = load("signin");
+      if (kept) begin(kept);
+    },
+    /** The development sign-in. Throws a Problem; with status 404 the server does not offer it. @param {string} user */
+    async byName(user) {
+      keep({ user, ...(await devToken(user)), dev: true });
+    },
+    /** Throws a Problem if the server refuses the token. @param {string} text */
+    async byToken(text) {
+      const token = text.trim();
+      const user = String(claims(token).sub ?? "");
+      if (!user) throw new Problem("invalid_request", "This isn’t a valid token. A token has three parts separated by dots.");
+      await call("GET", "/v1/groups?limit=1", { token });
+      keep({ user, token, expires_at: "", dev: false });
+    },
+    renew,
+    token: () => current?.token ?? "",
+    /** Another value for each sign-in: what was begun under one must not go on under the next. */
+    life: () => life,
+    /** Ends the sign-in in all tabs, and drops what they keep for the user. A sign-in that expires keeps it for the next time. */
+    out() {
+      save("signin", null);
+      end("");
+      forget();
+    },
+  };
+}
