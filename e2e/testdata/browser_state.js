@@ -1,7 +1,8 @@
 // Checks of the page's pure modules, run inside the page itself. Gives the list of what does not hold.
 (async () => {
   const { append, emptyLog, extend, prepend, reachesEnd, shorten, unloaded } = await import("/js/log.js");
-  const { due, noted, overlaid, settled } = await import("/js/outbox.js");
+  const { revised } = await import("/js/content.js");
+  const { due, noted, overlaid, settled, wire } = await import("/js/outbox.js");
   const reading = await import("/js/reading.js");
   const state = await import("/js/state.js");
   const format = await import("/js/format.js");
@@ -43,6 +44,13 @@
   const echoed = append(log, batch([text(4, "ann", "a", { client_id: "a" })]), "ann");
   same("own ones once", overlaid(echoed, box.slice(0, 2), "ann").map((e) => e.body), ["one", "three", "a", "b"]);
   const own = overlaid(log, [task("r", "g", { kind: "reaction", target: 2, emoji: "x" }), task("e", "g", { kind: "edit", target: 1, body: "uno" })], "ann");
+  const extra = task("x", "g", { tag: "t", attempts: 2, problem: "no", id: 9 });
+  same("a field that the outbox does not know", [wire(extra), overlaid(log, [extra], "ann").at(-1).tag],
+    [{ client_id: "x", group: "g", kind: "text", body: "x", tag: "t" }, "t"]);
+  const full = text(1, "bob", "@ann", { mentions: ["ann"], data: { a: 1 }, reply_to: 7 });
+  same("a deletion leaves no content", revised(full, change(2, "bob", "delete", 1), at(2)),
+    { group: "g", id: 1, from: "bob", kind: "text", sent_at: at(1), reply_to: 7, deleted_at: at(2) });
+  same("an edit keeps what it does not name", revised(full, change(2, "bob", "edit", 1, { body: "new" }), at(2)), { ...full, body: "new", edited_at: at(2) });
   same("changes before they are confirmed", [own[0].body, own[0].pending, [...own[1].reactions]], ["uno", "waiting", [["x", { count: 1, mine: true }]]]);
 
   // Counts: exact from the list, then kept by what comes; doubt asks the server again.
@@ -89,8 +97,8 @@
   const told = [noticed(6, "renamed", { name: "N" }), noticed(7, "role", { user: "bob", role: "admin" }),
     noticed(8, "settings", { settings: { visibility: "public", keep: 5, post: "admins", history: false, backlog_max: 9 } }), noticed(9, "settings", { from: "bob" })];
   same("notices", timeline([...append(undefined, batch(told), "ann").entries.values()], [], -1, "ann").slice(1).map((l) => l.text),
-    ["eve renamed the group to “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins post, new members don’t see earlier messages, " +
-      "5 messages are kept, members may fall 9 messages behind", "bob changed the settings"]);
+    ["eve renamed the group to “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins can post, new members can’t see earlier messages, " +
+      "at least 5 messages are kept, members may fall 9 messages behind", "bob changed the settings"]);
   const after = state.withBatch(s, batch(told)).groups.get("g");
   same("what notices change", [after.name, after.visibility, after.post], ["N", "public", "admins"]);
 

@@ -1,10 +1,10 @@
 /**
  * A group's log as far as the page holds it. Pure functions: each returns a new log and leaves its argument alone.
  *
- * A message is changed only by later entries of the same log (edit, delete, reaction). A page of older messages is read at
- * some later point, so its messages already contain changes up to the `last` of that page. Each message remembers that
- * point as `at`, and a change applies only when it is newer: so nothing is counted twice, in whatever order pages and live
- * entries arrive.
+ * A message is changed only by later entries of the same log (edit, delete, reaction). A page of older messages is read
+ * at some later point, so its messages already contain changes up to the `last` of that page. Each message remembers
+ * that point as `at`, and a change applies only when it is newer: so nothing is counted twice, in whatever order pages
+ * and live entries arrive.
  *
  * A log normally reaches up to what comes live. One that is shown from its first unread message on may end before: then
  * live entries only move `end` and change what is held, until pages have filled what is between.
@@ -15,6 +15,8 @@
  * @typedef {import("./types.js").Batch} Batch
  * @typedef {import("./types.js").Page} Page
  */
+import { revised } from "./content.js";
+
 
 /** Changes to messages that are not loaded: more of them than this are not kept, a page brings them anyway. */
 const CHANGES_MAX = 500;
@@ -142,16 +144,8 @@ function change(log, m, me) {
   const held = log.entries.get(m.target ?? 0);
   if (!held) return false;
   if (m.id <= held.at) return true;
-  const next = { ...held, at: m.id };
-  if (m.kind === "edit" && !held.deleted_at && (m.body !== undefined || m.data !== undefined)) {
-    // The entry of an edit whose message was deleted later has no content; the deletion follows.
-    next.body = m.body;
-    next.data = m.data;
-    next.edited_at = m.sent_at;
-  } else if (m.kind === "delete") {
-    next.body = undefined;
-    next.data = undefined;
-    next.deleted_at = m.sent_at;
+  const next = { ...revised(held, m, m.sent_at), at: m.id };
+  if (m.kind === "delete") {
     next.reactions = new Map();
   } else if (m.kind === "reaction" && m.emoji) {
     next.reactions = react(held.reactions, m.emoji, m.removed ? -1 : 1, m.from === me);

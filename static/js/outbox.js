@@ -1,11 +1,12 @@
 /**
- * What this person sent and the server has not confirmed. Every entry keeps its client_id through retries, reconnects and
- * reloads: the server answers a repeated one as the first time, so nothing is stored twice. Pure functions.
+ * What this person sent and the server has not confirmed. Every entry keeps its client_id through retries, reconnects
+ * and reloads: the server answers a repeated one as the first time, so nothing is stored twice. Pure functions.
  *
  * @typedef {import("./types.js").Task} Task
  * @typedef {import("./types.js").Entry} Entry
  * @typedef {import("./types.js").Log} Log
  */
+import { revised } from "./content.js";
 import { react } from "./log.js";
 
 /** More unsent messages than this are refused: something is wrong, and a person should know. */
@@ -33,10 +34,10 @@ export function due(outbox, busy) {
   return out;
 }
 
-/** The fields that go over the wire. @param {Task} t */
+/** What goes over the wire: the task without what only the page knows of it. @param {Task} t */
 export function wire(t) {
-  const { group, client_id, kind, body, reply_to, mentions, target, emoji, removed } = t;
-  return { group, client_id, kind, body, reply_to, mentions, target, emoji, removed };
+  const { queued_at, attempts, id, problem, ...message } = t;
+  return message;
 }
 
 /** Notes the answer of the server. @param {Task[]} outbox @param {string} key @param {Partial<Task>} answer */
@@ -71,8 +72,7 @@ export function overlaid(log, outbox, me) {
 
 /** @param {Entry} e @param {Task} t @returns {Entry} */
 function changed(e, t) {
-  if (t.kind === "edit") return { ...e, body: t.body, edited_at: e.edited_at ?? t.queued_at, pending: "waiting" };
-  if (t.kind === "delete") return { ...e, body: undefined, data: undefined, deleted_at: t.queued_at, pending: "waiting" };
+  if (t.kind !== "reaction") return { ...revised(e, t, t.queued_at), pending: "waiting" };
   const mine = e.reactions.get(t.emoji ?? "")?.mine ?? false;
   if (mine === !t.removed) return e;
   return { ...e, reactions: react(e.reactions, t.emoji ?? "", t.removed ? -1 : 1, true) };
@@ -81,8 +81,6 @@ function changed(e, t) {
 /** @param {Task} t @param {string} me @returns {Entry} */
 function unsent(t, me) {
   const pending = t.problem ? "failed" : t.id ? undefined : "waiting";
-  return {
-    id: t.id ?? 0, from: me, kind: "text", body: t.body, client_id: t.client_id, sent_at: t.queued_at, reply_to: t.reply_to,
-    mentions: t.mentions, at: 0, reactions: new Map(), pending, problem: t.problem,
-  };
+  const { group, ...message } = wire(t);
+  return { ...message, kind: "text", id: t.id ?? 0, from: me, sent_at: t.queued_at, at: 0, reactions: new Map(), pending, problem: t.problem };
 }

@@ -1,6 +1,7 @@
 /**
- * The state of the page and every way in which it changes. Pure functions: each takes a state and returns the next; none
- * talks to the server or to the document. Groups and users are keys of Maps, never of objects: `__proto__` is a valid id.
+ * The state of the page and every way in which it changes. Pure functions: each takes a state and returns the next;
+ * none talks to the server or to the document. Groups and users are keys of Maps, never of objects: `__proto__` is a
+ * valid id.
  *
  * @typedef {import("./types.js").State} State
  * @typedef {import("./types.js").Group} Group
@@ -8,6 +9,7 @@
  * @typedef {import("./types.js").Page} Page
  * @typedef {import("./types.js").Message} Message
  */
+import { revised } from "./content.js";
 import { append, emptyLog, shorten } from "./log.js";
 import { settled } from "./outbox.js";
 
@@ -41,8 +43,8 @@ function unknownGroup(id) {
 }
 
 /**
- * The caller's groups as listed by the server. Counts of a list that is older than what the page has seen live, or than what
- * the person has read meanwhile, are not taken; `stale` then asks for another.
+ * The caller's groups as listed by the server. Counts of a list that is older than what the page has seen live, or than
+ * what the person has read meanwhile, are not taken; `stale` then asks for another.
  * @param {State} s @param {any[]} list @param {Map<string, string>} cursors kept from before a reload
  * @param {Set<string>} reading groups whose reading the server has not confirmed yet @returns {State}
  */
@@ -113,7 +115,7 @@ function counted(s, held, batch, was) {
   let stale = false;
   for (const m of batch.messages) {
     if ((m.kind === "text" || m.kind === "data") && m.id > (group.last_message?.id ?? 0)) group.last_message = m;
-    if (group.last_message && m.target === group.last_message.id) group.last_message = retold(group.last_message, m);
+    if (group.last_message && m.target === group.last_message.id) group.last_message = revised(group.last_message, m, m.sent_at);
     if (m.kind === "notice" && m.notice === "renamed" && m.name !== undefined) group.name = m.name;
     if (m.kind === "notice" && m.settings?.visibility) group.visibility = m.settings.visibility;
     if (m.kind === "notice" && m.settings?.post) group.post = m.settings.post;
@@ -131,13 +133,6 @@ function counted(s, held, batch, was) {
   group.counted = batch.complete ? Math.max(group.counted, batch.to) : batch.to;
   if (!batch.complete) group.last = batch.to;
   return { group, stale: stale || (was !== undefined && was.epoch !== batch.epoch) };
-}
-
-/** The newest message after an edit or a deletion. @param {Message} m @param {Message} change @returns {Message} */
-function retold(m, change) {
-  if (change.kind === "delete") return { ...m, body: undefined, data: undefined, deleted_at: change.sent_at };
-  if (change.kind === "edit" && change.body !== undefined) return { ...m, body: change.body, edited_at: change.sent_at };
-  return m;
 }
 
 /** Who is a member, after the notices of a batch. @param {State} s @param {Batch} batch */

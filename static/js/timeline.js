@@ -60,8 +60,8 @@ export function timeline(entries, gaps, newAfter, me) {
 }
 
 /**
- * Up to which id each line has been read once it was on screen: what changes other messages has no line and counts with the
- * line before.
+ * Up to which id each line has been read once it was on screen: what changes other messages has no line and counts with
+ * the line before.
  * @param {Line[]} lines @param {number} to the last id that is held @returns {Map<string, number>}
  */
 export function upTo(lines, to) {
@@ -129,7 +129,7 @@ export function noticeText(e) {
     case "left": return `${e.user ?? e.from} left`;
     case "removed": return `${e.from} removed ${e.user}`;
     case "role": return `${e.user} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
-    case "renamed": return e.name ? `${e.from} renamed the group to “${e.name}”` : `${e.from} removed the name of the group`;
+    case "renamed": return e.name ? `${e.from} renamed the group to “${e.name}”` : `${e.from} removed the group name`;
     case "settings": return `${e.from} changed the settings${settingsText(e.settings)}`;
     default: return `${e.from}: ${e.notice}`;
   }
@@ -140,9 +140,9 @@ function settingsText(s) {
   if (!s) return "";
   const parts = [];
   if (s.visibility !== undefined) parts.push(`the group is ${s.visibility}`);
-  if (s.post !== undefined) parts.push(s.post === "admins" ? "only admins post" : "every member posts");
-  if (s.history !== undefined) parts.push(`new members ${s.history ? "see" : "don’t see"} earlier messages`);
-  if (s.keep !== undefined) parts.push(`${s.keep} messages are kept`);
+  if (s.post !== undefined) parts.push(s.post === "admins" ? "only admins can post" : "all members can post");
+  if (s.history !== undefined) parts.push(`new members ${s.history ? "can" : "can’t"} see earlier messages`);
+  if (s.keep !== undefined) parts.push(`at least ${s.keep} messages are kept`);
   if (s.backlog_max !== undefined) parts.push(`members may fall ${s.backlog_max} messages behind`);
   return `: ${parts.join(", ")}`;
 }

@@ -1,17 +1,17 @@
 /**
  * The shapes that the modules share. What comes from the wire keeps the names of the wire.
  *
- * @typedef {object} Message an entry of a group's log
+ * @typedef {import("./content.js").Content} Content
+ *
+ * @typedef {Content & MessageFields} Message an entry of a group's log
+ * @typedef {object} MessageFields
  * @property {string} group
  * @property {number} id
  * @property {string} from
  * @property {"text"|"data"|"edit"|"delete"|"reaction"|"notice"} kind
- * @property {string} [body]
- * @property {any} [data]
  * @property {string} [client_id]
  * @property {string} sent_at
  * @property {number} [reply_to]
- * @property {string[]} [mentions]
  * @property {number} [target]
  * @property {string} [emoji]
  * @property {boolean} [removed]
@@ -28,16 +28,14 @@
  *
  * @typedef {{visibility?: "private"|"public", keep?: number, backlog_max?: number, post?: "members"|"admins", history?: boolean}} Settings
  *
- * @typedef {object} Entry a text, data or notice as the page shows it
+ * @typedef {Content & EntryFields} Entry a text, data or notice as the page shows it
+ * @typedef {object} EntryFields
  * @property {number} id
  * @property {string} from
  * @property {"text"|"data"|"notice"} kind
- * @property {string} [body]
- * @property {any} [data]
  * @property {string} [client_id]
  * @property {string} sent_at
  * @property {number} [reply_to]
- * @property {string[]} [mentions]
  * @property {string} [notice]
  * @property {string} [user]
  * @property {string} [role]
@@ -104,13 +102,12 @@
  * @property {any} [data]
  * @property {string} sent_at
  *
- * @typedef {object} Task a send that waits for its answer
+ * @typedef {Content & TaskFields} Task a send that waits for its answer
+ * @typedef {object} TaskFields
  * @property {string} client_id
  * @property {string} group
  * @property {"text"|"edit"|"delete"|"reaction"} kind
- * @property {string} [body]
  * @property {number} [reply_to]
- * @property {string[]} [mentions]
  * @property {number} [target]
  * @property {string} [emoji]
  * @property {boolean} [removed]
