@@ -55,8 +55,8 @@ func (l *traffic) since() (asked, full []string, bytes float64) {
 	return asked, full, bytes
 }
 
-// TestBrowserLoadsLittle counts the requests and bytes from an empty cache to an open group, the calls included, and then
-// what a second visit asks for.
+// TestBrowserLoadsLittle counts the requests and bytes from an empty cache to an open group, the calls included, and
+// then what a second visit asks for.
 func TestBrowserLoadsLittle(t *testing.T) {
 	const requestsMax, bytesMax = 15, 60_000
 	node := devNode(t)

@@ -184,8 +184,8 @@ func ask[T any](p *person, expression string) T {
 	return value
 }
 
-// enter presses the Enter key. One event with its text, as a keyboard makes it: a page that prevents the keydown then gets
-// no character, which chromedp would send as an event of its own.
+// enter presses the Enter key. One event with its text, as a keyboard makes it: a page that prevents the keydown then
+// gets no character, which chromedp would send as an event of its own.
 func (p *person) enter(modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", Text: kb.Enter, UnmodifiedText: kb.Enter, WindowsVirtualKeyCode: 13}

@@ -20,7 +20,7 @@ func groupOf(p *person) string {
 // makeGroup makes a group by the form and leaves it open.
 func makeGroup(p *person, name, members, visibility string) string {
 	p.t.Helper()
-	p.click(`button[aria-label="New group"]`)
+	p.click(`button[aria-label="Create group"]`)
 	p.fill("input[name=name]", name)
 	if members != "" {
 		p.fill("input[name=members]", members)
@@ -84,7 +84,7 @@ func TestBrowserTwoPeople(t *testing.T) {
 	alice.see(message("This message was deleted"))
 	alice.see(`!document.body.innerText.includes("wrong group, sorry")`)
 
-	alice.tool(alice.stands("I bring the map"), "Who has read")
+	alice.tool(alice.stands("I bring the map"), "View read receipts")
 	alice.see(`document.querySelector("[data-receipts=read] li[data-user=bob]")`)
 	alice.press(kb.Escape)
 	alice.see(`!document.querySelector("dialog")`)
@@ -96,7 +96,7 @@ func TestBrowserTwoPeople(t *testing.T) {
 func reactions(t *testing.T, alice, bob *person) {
 	t.Helper()
 	of := bob.stands("I bring the map")
-	bob.tool(of, "React")
+	bob.tool(of, "Add reaction")
 	bob.click(of + ` .picker button:nth-child(2)`)
 	chip := fmt.Sprintf(`document.querySelector(%q)`, of+" .reaction")
 	alice.see(chip + `?.textContent === "❤️1" && ` + chip + `.ariaPressed === "false"`)
@@ -106,7 +106,7 @@ func reactions(t *testing.T, alice, bob *person) {
 	alice.see(chip + `?.textContent === "❤️2" && ` + chip + `.ariaPressed === "true"`)
 	alice.click(of + " .reaction")
 	bob.see(chip + `?.textContent === "❤️1"`)
-	alice.tool(of, "React")
+	alice.tool(of, "Add reaction")
 	alice.fill(of+" .picker input", "✅")
 	alice.enter()
 	bob.see(fmt.Sprintf(`document.querySelectorAll(%q).length === 2`, of+" .reaction"))

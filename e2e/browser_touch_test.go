@@ -69,7 +69,7 @@ func TestBrowserLongMessageOnAPhone(t *testing.T) {
 		}
 		// The tap that makes them appear presses none of them.
 		page.see(`!document.querySelector("dialog, .popover, .about")`)
-		page.tap(fmt.Sprintf(`document.querySelector(%q)`, of+` .tools button[aria-label="React"]`))
+		page.tap(fmt.Sprintf(`document.querySelector(%q)`, of+` .tools button[aria-label="Add reaction"]`))
 		page.see(reachable(of + " .picker button"))
 		page.see(reachable(of + " .picker input"))
 		page.tap(fmt.Sprintf(`document.querySelector(%q)`, of+" .picker button:nth-child(3)"))
@@ -102,26 +102,26 @@ func TestBrowserReactionPicker(t *testing.T) {
 		return fmt.Sprintf(`document.querySelectorAll(".picker").length === 1 && document.querySelector(%q)?.checkVisibility()`, of+" .picker")
 	}
 
-	alice.tool(one, "React")
+	alice.tool(one, "Add reaction")
 	alice.see(open(one))
 	alice.see(`document.activeElement.ariaLabel === "React with 👍"`)
 	alice.press(kb.Escape)
 	alice.see(closed)
-	alice.see(`document.activeElement.ariaLabel === "React"`)
+	alice.see(`document.activeElement.ariaLabel === "Add reaction"`)
 
-	alice.tool(one, "React")
+	alice.tool(one, "Add reaction")
 	alice.see(open(one))
-	alice.click(one + ` button[aria-label="React"]`)
+	alice.click(one + ` button[aria-label="Add reaction"]`)
 	alice.see(closed)
 
-	alice.tool(one, "React")
+	alice.tool(one, "Add reaction")
 	alice.see(open(one))
 	alice.click(".group-title")
 	alice.see(closed)
 
-	alice.tool(one, "React")
+	alice.tool(one, "Add reaction")
 	alice.see(open(one))
-	alice.tool(two, "React")
+	alice.tool(two, "Add reaction")
 	alice.see(open(two))
 
 	// One emoji is a reaction; anything else is refused with a reason.
@@ -129,7 +129,7 @@ func TestBrowserReactionPicker(t *testing.T) {
 		ask[string](alice, `document.querySelector(".picker input").value = ""`)
 		alice.fill(two+" .picker input", text)
 		alice.enter()
-		alice.see(shows(".picker .problem", "Enter one emoji."))
+		alice.see(shows(".picker .problem", "Enter a single emoji."))
 	}
 	ask[string](alice, `document.querySelector(".picker input").value = ""`)
 	if _, err := chromedp.Call(alice.ctx, input.InsertText, input.InsertTextParams{Text: "👩‍🚀"}); err != nil { // no key has it

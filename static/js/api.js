@@ -1,16 +1,19 @@
 /** HTTP calls of the v1 API. */
 import { newKey } from "./outbox.js";
 
-/** What the server refused, in its own words. `code` is one of the stable words of the API, or "offline". */
+/** Why a call failed, as a sentence. `code` is one of the stable words of the API, or "offline". */
 export class Problem extends Error {
   /** @param {string} code @param {string} detail @param {number} status @param {number} retryAfter s */
   constructor(code, detail, status = 0, retryAfter = 0) {
-    super(detail || code.replaceAll("_", " "));
+    super(sentence(detail || code.replaceAll("_", " ")));
     this.code = code;
     this.status = status;
     this.retryAfter = retryAfter;
   }
 }
+
+/** The server writes its errors for logs as well: lowercase, without a full stop. @param {string} text */
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
 
 /** Whether asking again later may help. @param {unknown} err */
 export function passing(err) {
@@ -32,12 +35,12 @@ export async function call(method, path, opt = {}) {
     const body = opt.body === undefined ? undefined : JSON.stringify(opt.body);
     res = await fetch(path, { method, headers, body, signal: opt.signal, credentials: "omit" });
   } catch {
-    throw new Problem("offline", "The server cannot be reached.");
+    throw new Problem("offline", "Can’t reach the server. Check your connection and try again.");
   }
   const answer = await res.json().catch(() => null);
   if (res.ok) return answer;
   const after = Number(res.headers.get("Retry-After")) || 0;
-  throw new Problem(answer?.code ?? (res.status >= 500 ? "internal" : "error"), answer?.detail || answer?.title || `Error ${res.status}`, res.status, after);
+  throw new Problem(answer?.code ?? (res.status >= 500 ? "internal" : "error"), answer?.detail || answer?.title || `Something went wrong (error ${res.status}). Try again later.`, res.status, after);
 }
 
 /** @param {string} id */

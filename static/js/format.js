@@ -1,6 +1,6 @@
 /** How things are written: times, names, initials, and the pieces of a message. Pure functions. */
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long" });
 const date = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dateYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });

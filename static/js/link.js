@@ -76,7 +76,7 @@ export function createLink(url, api, listener) {
     ask(frame) {
       if (socket.isLive()) return socket.ask(frame);
       if (poll.isLive()) return asCall(frame);
-      return Promise.reject(new Problem("offline", "There is no connection."));
+      return Promise.reject(new Problem("offline", "You’re offline."));
     },
   };
 }

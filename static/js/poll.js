@@ -1,6 +1,6 @@
 /**
- * Long polling over POST /v1/sync, for where no websocket gets through: it delivers the same frames. Pull and push share
- * their cursors, so the page changes between the two at any time, and what both bring is taken once.
+ * Long polling over POST /v1/sync, for where no websocket gets through: it delivers the same frames. Pull and push
+ * share their cursors, so the page changes between the two at any time, and what both bring is taken once.
  *
  * @typedef {object} PollListener
  * @property {() => Promise<any>} begin loads the lists that the page starts from; called first, and again after a failure

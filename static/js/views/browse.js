@@ -15,17 +15,17 @@ export function Browse({ state, actions, onClose }) {
   return html`
     <${Sheet} title="Public groups" onClose=${onClose}>
       <${Problem} text=${problem} />
-      <label class="field"><span class="unseen">Find</span><input type="search" placeholder="Find a group" autofocus value=${filter}
+      <label class="field"><span class="unseen">Search public groups</span><input type="search" placeholder="Search groups" autofocus value=${filter}
         onInput=${(/** @type {any} */ e) => setFilter(e.target.value)} /></label>
       ${groups === null && !problem && html`<p class="quiet">Loading…</p>`}
-      ${groups !== null && shown.length === 0 && html`<p class="quiet">${groups.length === 0 ? "There are no public groups yet." : "No group of this name."}</p>`}
+      ${groups !== null && shown.length === 0 && html`<p class="quiet">${groups.length === 0 ? "No public groups yet. Create one and let anyone join." : `No groups match “${filter}”.`}</p>`}
       <ul class="people">
         ${shown.map((/** @type {import("../types.js").Group} */ g) => html`
           <li key=${g.id} data-public=${g.id}>
             <span class="who"><${Avatar} name=${titleOf(g)} square /><span class="person">${titleOf(g)}<small>${counted(g.members, "member")}</small></span></span>
             ${state.groups.has(g.id)
-              ? html`<a class="button" href="#${encodeURIComponent(g.id)}" onClick=${onClose}>Open</a>`
-              : html`<button type="button" class="button primary" onClick=${() => join(g.id)}>Join</button>`}
+              ? html`<a class="button" href="#${encodeURIComponent(g.id)}" aria-label="Open ${titleOf(g)}" onClick=${onClose}>Open</a>`
+              : html`<button type="button" class="button primary" aria-label="Join ${titleOf(g)}" onClick=${() => join(g.id)}>Join</button>`}
           </li>`)}
       </ul>
     </${Sheet}>`;

@@ -4,6 +4,8 @@ import { Icon, IconButton } from "./parts.js";
 
 /** Bytes of a body, as the server counts them. */
 const BODY_BYTES_MAX = 16 * 1024;
+/** The field grows with the text up to this. */
+const HEIGHT_MAX_PX = 200;
 
 /**
  * @param {{input: {current: HTMLTextAreaElement|null}, about: {kind: "reply"|"edit", entry: import("../types.js").Entry}|null, title: string,
@@ -22,12 +24,18 @@ export function Composer({ input, about, title, drafts, group, onSubmit, onCance
     if (editing) setText(editing.body ?? "");
     return () => { if (editing) setText(drafts.get(group) ?? ""); };
   }, [editing?.id]);
-  useLayoutEffect(() => {
+  function fit() {
     const area = input.current;
     if (!area) return;
     area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
-  }, [text]);
+    area.style.overflowY = area.scrollHeight > HEIGHT_MAX_PX ? "auto" : "hidden"; // a fraction of a pixel would show a scrollbar
+    area.style.height = `${Math.min(area.scrollHeight, HEIGHT_MAX_PX)}px`;
+  }
+  useLayoutEffect(fit, [text]);
+  useEffect(() => {
+    addEventListener("resize", fit);
+    return () => removeEventListener("resize", fit);
+  }, []);
 
   /** @param {string} next */
   function change(next) {
@@ -61,15 +69,15 @@ export function Composer({ input, about, title, drafts, group, onSubmit, onCance
       ${about && html`
         <div class="about">
           <${Icon} name=${editing ? "pencil" : "reply"} />
-          <p><strong>${editing ? "Editing your message" : `Reply to ${about.entry.from}`}</strong>
-            <span>${editing ? "Escape cancels" : about.entry.body ?? "data"}</span></p>
+          <p><strong>${editing ? "Editing message" : `Replying to ${about.entry.from}`}</strong>
+            <span>${editing ? "Press Esc to cancel" : about.entry.body ?? "Data"}</span></p>
           <${IconButton} icon="close" label=${editing ? "Cancel editing" : "Cancel reply"} onClick=${onCancel} />
         </div>`}
       <div class="write">
-        <textarea ref=${input} rows="1" aria-label="Message to ${title}" placeholder="Message" value=${text} enterkeyhint="send"
+        <textarea ref=${input} rows="1" aria-label="Message ${title}" placeholder="Write a message" value=${text} enterkeyhint="send"
           onInput=${(/** @type {any} */ e) => change(e.target.value)} onKeyDown=${onKeyDown}></textarea>
-        <button class="send" aria-label=${editing ? "Save" : "Send"} title=${editing ? "Save" : "Send"} disabled=${!text.trim() || tooLong}><${Icon} name="send" /></button>
+        <button class="send" aria-label=${editing ? "Save changes" : "Send message"} title=${editing ? "Save changes" : "Send message"} disabled=${!text.trim() || tooLong}><${Icon} name="send" /></button>
       </div>
-      ${tooLong && html`<p class="problem" role="alert">This is longer than the 16 KiB that a message may have.</p>`}
+      ${tooLong && html`<p class="problem" role="alert">This message is too long. The limit is 16 KB.</p>`}
     </form>`;
 }

@@ -13,12 +13,12 @@ export function Inbox({ state, actions, onClose }) {
   return html`
     <${Sheet} title="Inbox" side onClose=${onClose}>
       <${Problem} text=${problem} />
-      ${!state.inbox.complete && html`<p class="quiet">Some older items are gone</p>`}
-      ${items.length === 0 && html`<p class="quiet">Nothing new. Direct messages and mentions come here.</p>`}
+      ${!state.inbox.complete && html`<p class="quiet">Some older items are no longer available.</p>`}
+      ${items.length === 0 && html`<p class="quiet">You’re all caught up. Direct messages and mentions appear here.</p>`}
       <ul class="items">
         ${items.map((i) => html`<li key=${i.seq} class="item" data-seq=${i.seq} data-kind=${i.kind}><${Item} item=${i} groups=${state.groups} onReply=${setTo} onOpen=${onClose} /></li>`)}
       </ul>
-      ${items.length > 0 && html`<p class="buttons"><button type="button" class="button" onClick=${clear}>Done with all</button></p>`}
+      ${items.length > 0 && html`<p class="buttons"><button type="button" class="button" onClick=${clear}>Mark all as read</button></p>`}
       <${Direct} key=${to} to=${to} send=${actions.direct} />
     </${Sheet}>`;
 }
@@ -44,8 +44,8 @@ function headOf(i, group) {
     case "mention": return `${i.from} mentioned you in ${group}`;
     case "added": return `${i.from} added you to ${group}`;
     case "removed": return `${i.from} removed you from ${group}`;
-    case "announcement": return `Announcement${i.from ? ` by ${i.from}` : ""}`;
-    case "schedule_failed": return "A scheduled message was not sent";
+    case "announcement": return `Announcement${i.from ? ` from ${i.from}` : ""}`;
+    case "schedule_failed": return "A scheduled message could not be sent";
     default: return i.kind.replaceAll("_", " ");
   }
 }
@@ -70,8 +70,8 @@ function Direct({ to, send }) {
   }
   return html`
     <form class="sheet-foot stack" onSubmit=${submit}>
-      <h3>Write to one person</h3>
-      <label class="field"><span>To</span><input name="to" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="name"
+      <h3>Send a direct message</h3>
+      <label class="field"><span>To</span><input name="to" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob"
         value=${user} onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
       <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${to !== ""} value=${body}
         onInput=${(/** @type {any} */ e) => setBody(e.target.value)}></textarea></label>

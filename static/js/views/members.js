@@ -25,21 +25,21 @@ export function Members({ state, actions, group: id, onClose }) {
       <ul class="people">
         ${members.map((m) => html`
           <li key=${m.user} data-user=${m.user}>
-            <span class="who"><${Avatar} name=${m.user} /><span class="person">${m.user}${m.user === state.me && html` <small>you</small>`}</span></span>
+            <span class="who"><${Avatar} name=${m.user} /><span class="person">${m.user}${m.user === state.me && html` <small>(you)</small>`}</span></span>
             ${manages && m.role !== "owner" && m.user !== state.me
               ? html`<span class="controls"><select aria-label="Role of ${m.user}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
-                  <option value="member">member</option><option value="admin">admin</option></select>
+                  <option value="member">Member</option><option value="admin">Admin</option></select>
                   <${IconButton} icon="close" label="Remove ${m.user}" onClick=${() => attempt(actions.removeMember(id, m.user))} /></span>`
-              : html`<span class="role">${m.role}</span>`}
+              : html`<span class="role">${m.role[0].toUpperCase()}${m.role.slice(1)}</span>`}
           </li>`)}
       </ul>
       ${members.length < group.members && html`<p class="quiet">and ${(group.members - members.length).toLocaleString()} more</p>`}
       ${manages && html`<${Rename} name=${group.name} onSave=${(/** @type {string} */ n) => attempt(actions.rename(id, n))} />`}
       <div class="sheet-foot">
         ${leaving
-          ? html`<p>Leave ${titleOf(group)}?${group.members <= 1 ? " You are the last one: the group is deleted." : ""}</p>
-              <p class="buttons"><button type="button" class="button danger" onClick=${() => attempt(actions.leave(id))}>Leave</button>
-              <button type="button" class="button" onClick=${() => setLeaving(false)}>Stay</button></p>`
+          ? html`<p>Leave ${titleOf(group)}?${group.members <= 1 ? " You’re the last member, so the group will be deleted." : ""}</p>
+              <p class="buttons"><button type="button" class="button danger" onClick=${() => attempt(actions.leave(id))}>Leave group</button>
+              <button type="button" class="button" onClick=${() => setLeaving(false)}>Cancel</button></p>`
           : html`<button type="button" class="button" onClick=${() => setLeaving(true)}>Leave group</button>`}
       </div>
     </${Sheet}>`;
@@ -55,11 +55,11 @@ function AddMember({ onAdd }) {
   }
   return html`
     <form class="row-form" onSubmit=${submit}>
-      <label class="field"><span>Add a person</span>
-        <input name="user" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="name" value=${user}
+      <label class="field"><span>Add member</span>
+        <input name="user" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob" value=${user}
           onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
       <select aria-label="Role" value=${role} onChange=${(/** @type {any} */ e) => setRole(e.target.value)}>
-        <option value="member">member</option><option value="admin">admin</option></select>
+        <option value="member">Member</option><option value="admin">Admin</option></select>
       <button class="button primary">Add</button>
     </form>`;
 }
@@ -70,7 +70,7 @@ function Rename({ name, onSave }) {
   const submit = (/** @type {Event} */ e) => { e.preventDefault(); onSave(text.trim()); };
   return html`
     <form class="row-form" onSubmit=${submit}>
-      <label class="field"><span>Name of the group</span>
+      <label class="field"><span>Group name</span>
         <input name="group-name" maxlength="128" autocomplete="off" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
       <button class="button" disabled=${text.trim() === name}>Rename</button>
     </form>`;

@@ -1,5 +1,5 @@
 /** One message, with what can be done with it. */
-import { fullTime, isEmoji, namesOf, pieces, timeOf } from "../format.js";
+import { counted, fullTime, isEmoji, namesOf, pieces, timeOf } from "../format.js";
 import { html, memo, useRef, useState } from "../html.js";
 import { Avatar, Icon, IconButton, Popover, Problem } from "./parts.js";
 
@@ -35,7 +35,7 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
             <${Body} entry=${e} me=${me} />
             <span class="meta">
               ${e.edited_at && !e.deleted_at && html`<span title=${fullTime(e.edited_at)}>edited</span>`}
-              ${e.pending === "waiting" && html`<span class="waiting" role="img" aria-label="Waiting to be sent"><${Icon} name="clock" /></span>`}
+              ${e.pending === "waiting" && html`<span class="waiting" role="img" aria-label="Not sent yet"><${Icon} name="clock" /></span>`}
               <time datetime=${e.sent_at} title=${fullTime(e.sent_at)}>${timeOf(e.sent_at)}</time>
             </span>
           </div>
@@ -45,11 +45,11 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
         ${e.reactions.size > 0 && !e.deleted_at && html`
           <ul class="reactions" aria-label="Reactions">
             ${[...e.reactions].map(([emoji, r]) => html`
-              <li key=${emoji}><button type="button" class="reaction" aria-pressed=${r.mine} aria-label="${emoji}, ${r.count}${r.mine ? ", also yours" : ""}"
+              <li key=${emoji}><button type="button" class="reaction" aria-pressed=${r.mine} aria-label="${emoji}, ${counted(r.count, "reaction")}${r.mine ? ", including yours" : ""}"
                 onClick=${() => react(emoji)}><span>${emoji}</span>${r.count}</button></li>`)}
           </ul>`}
         ${e.pending === "failed" && html`
-          <p class="failed" role="alert">${e.problem}
+          <p class="failed" role="alert">Not sent. ${e.problem}
             <button type="button" class="text-button" onClick=${() => on.retry(e.client_id)}>Try again</button>
             <button type="button" class="text-button" onClick=${() => on.discard(e.client_id)}>Discard</button></p>`}
         ${readers && html`<${Readers} users=${readers.split(" ")} />`}
@@ -86,19 +86,19 @@ function Tools({ entry: e, mine, manages, on, shown, show, react }) {
   });
   return html`
     <div class="rail">
-      <div class="tools" ref=${tools} role="group" aria-label="Message by ${e.from}">
-        <${IconButton} icon="smile" label="React" ...${toggle("picker")} />
+      <div class="tools" ref=${tools} role="group" aria-label="Actions for the message from ${e.from}">
+        <${IconButton} icon="smile" label="Add reaction" ...${toggle("picker")} />
         <${IconButton} icon="reply" label="Reply" onClick=${() => on.reply(e)} />
         ${mine && e.kind === "text" && html`<${IconButton} icon="pencil" label="Edit" onClick=${() => on.edit(e)} />`}
         ${(mine || manages) && html`<${IconButton} icon="bin" label="Delete" ...${toggle("ask")} />`}
-        <${IconButton} icon="eye" label="Who has read" onClick=${() => on.receipts(e.id)} />
+        <${IconButton} icon="eye" label="View read receipts" onClick=${() => on.receipts(e.id)} />
       </div>
-      ${shown === "picker" && html`<${Popover} anchor=${tools} name="picker" label="Choose a reaction" onClose=${close}><${Picker} react=${react} /></${Popover}>`}
+      ${shown === "picker" && html`<${Popover} anchor=${tools} name="picker" label="Pick a reaction" onClose=${close}><${Picker} react=${react} /></${Popover}>`}
       ${shown === "ask" && html`
         <${Popover} anchor=${tools} name="ask" label="Delete this message?" onClose=${close}>
           <p>Delete this message for everyone?</p>
           <button type="button" class="text-button danger" onClick=${() => { close(); on.remove(e.id); }}>Delete</button>
-          <button type="button" class="text-button" data-focus onClick=${close}>Keep</button>
+          <button type="button" class="text-button" data-focus onClick=${close}>Cancel</button>
         </${Popover}>`}
     </div>`;
 }
@@ -110,7 +110,7 @@ function Picker({ react }) {
     e.preventDefault();
     const text = e.target.elements.emoji.value.trim();
     if (isEmoji(text)) react(text);
-    else setProblem("Enter one emoji.");
+    else setProblem("Enter a single emoji.");
   };
   return html`
     ${EMOJI.map((emoji, i) => html`

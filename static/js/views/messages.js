@@ -96,7 +96,7 @@ export function MessageList({ state, group, actions, on, manages }) {
       ${!whole && html`<div class="log-bottom" ref=${bottom}>
         ${problem.newer ? html`<${LoadProblem} text=${problem.newer} onRetry=${newer} />` : html`<p class="quiet">Loading…</p>`}</div>`}
       ${away && html`<button type="button" class="to-end" onClick=${newest}>
-        <${Icon} name="down" />Newest${group.unread > 0 ? ` · ${group.unread} unread` : ""}</button>`}
+        <${Icon} name="down" />Jump to latest${group.unread > 0 ? ` · ${group.unread} unread` : ""}</button>`}
     </div>`;
 }
 
@@ -116,6 +116,6 @@ const NoticeLine = ({ line }) => html`
 function quoteOf(log, entry) {
   if (!entry?.reply_to) return {};
   const to = log.entries.get(entry.reply_to);
-  if (!to) return { quoteFrom: "", quoteText: "An older message" };
+  if (!to) return { quoteFrom: "", quoteText: "Earlier message" };
   return { quoteFrom: to.from, quoteText: to.deleted_at ? "Deleted message" : to.body ?? "Data" };
 }

@@ -1,4 +1,4 @@
-/** Making a group. */
+/** The form that creates a group. */
 import { html, useRef, useState } from "../html.js";
 import { newKey } from "../outbox.js";
 import { Problem, Sheet } from "./parts.js";
@@ -26,7 +26,7 @@ export function NewGroup({ actions, onClose }) {
       await actions.createGroup(draft, tried.current.key);
       onClose();
     } catch (/** @type {any} */ err) {
-      setProblem(err.code === "exists" ? "There is a group with this id already." : err.message);
+      setProblem(err.code === "exists" ? "This ID is already in use. Choose another one." : err.message);
       setBusy(false);
     }
   }
@@ -35,18 +35,18 @@ export function NewGroup({ actions, onClose }) {
     <${Sheet} title="New group" onClose=${onClose}>
       <form class="stack" onSubmit=${submit}>
         <label class="field"><span>Name</span><input name="name" required autofocus maxlength="128" autocomplete="off" placeholder="Weekend trip" /></label>
-        <label class="field"><span>People</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob, carol" />
-          <small>Their names, with commas between them. More can be added later.</small></label>
+        <label class="field"><span>Members</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob, carol" />
+          <small>Separate names with commas. You can add more people later.</small></label>
         <fieldset class="choice">
           <legend>Who can join</legend>
-          <label><input type="radio" name="visibility" value="private" checked /><span><strong>Private</strong><small>Only who is added</small></span></label>
-          <label><input type="radio" name="visibility" value="public" /><span><strong>Public</strong><small>Everyone on this server</small></span></label>
+          <label><input type="radio" name="visibility" value="private" checked /><span><strong>Private</strong><small>Only people you add</small></span></label>
+          <label><input type="radio" name="visibility" value="public" /><span><strong>Public</strong><small>Anyone on this server</small></span></label>
         </fieldset>
-        <details><summary>Choose the id</summary>
-          <label class="field"><span class="unseen">Id</span><input name="id" maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="made for you" />
-            <small>For programs. Letters, digits and . _ - @ + ; it never changes.</small></label></details>
+        <details><summary>Set a custom ID</summary>
+          <label class="field"><span class="unseen">Custom ID</span><input name="id" maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="weekend-trip" />
+            <small>The group’s name in the API: letters, digits and . _ - @ + only. It can’t be changed later.</small></label></details>
         <${Problem} text=${problem} />
-        <button class="button primary wide" disabled=${busy}>Make the group</button>
+        <button class="button primary wide" disabled=${busy}>Create group</button>
       </form>
     </${Sheet}>`;
 }

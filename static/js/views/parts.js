@@ -69,8 +69,8 @@ export function Sheet({ title, onClose, side, children }) {
 const MARGIN_PX = 8;
 
 /**
- * What opens beside an element and above everything else. Escape, a click elsewhere and the next one that opens close it:
- * the browser does that, and gives the focus back, which goes to what has data-focus.
+ * What opens beside an element and above everything else. Escape, a click elsewhere and the next one that opens close
+ * it: the browser does that, and gives the focus back, which goes to what has data-focus.
  * @param {{anchor: {current: HTMLElement|null}, name: string, label: string, onClose: () => void, children?: any}} props
  */
 export function Popover({ anchor, name, label, onClose, children }) {

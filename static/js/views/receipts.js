@@ -1,4 +1,5 @@
 /** Who has read a message, who has it without having read it, and who has not got it yet. */
+import { counted } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { Avatar, Problem, Sheet } from "./parts.js";
 
@@ -17,14 +18,14 @@ export function Receipts({ state, actions, group, id, onClose }) {
   const read = seen.filter((/** @type {any} */ m) => m.read >= id).map((/** @type {any} */ m) => m.user);
   const only = seen.filter((/** @type {any} */ m) => m.read < id).map((/** @type {any} */ m) => m.user);
   return html`
-    <${Sheet} title="Who has read" side onClose=${onClose}>
+    <${Sheet} title="Read receipts" side onClose=${onClose}>
       <${Problem} text=${problem} />
       ${!answer && !problem && html`<p class="quiet">Loading…</p>`}
       ${answer && html`
-        <p class="lead">Read by ${answer.read} of ${answer.members}.</p>
+        <p class="lead">Read by ${answer.read} of ${counted(answer.members, "member")}.</p>
         <${People} title="Read" users=${read} name="read" />
-        <${People} title="Delivered, not read" users=${only} name="seen" />
-        <${People} title="Not yet" users=${answer.pending ?? []} name="pending" />`}
+        <${People} title="Delivered" users=${only} name="seen" />
+        <${People} title="Not delivered yet" users=${answer.pending ?? []} name="pending" />`}
     </${Sheet}>`;
 }
 

@@ -15,7 +15,8 @@ const EDGE_PX = 4;
 /** @typedef {{current: HTMLElement|null}} ElementRef */
 
 /**
- * At the end the list stays there; elsewhere what is on screen stays where it is. It opens at the line "New" if there is one.
+ * At the end the list stays there; elsewhere what is on screen stays where it is. It opens at the line "New" if there
+ * is one.
  * @param {ElementRef} scroller
  * @param {{ready: boolean, whole: boolean, onSeen: (key: string) => void}} list ready: there are lines; whole: the last line is
  *   the newest; onSeen gets the key of the last line that is on screen, after each drawing and while scrolling
@@ -71,8 +72,8 @@ export function useScroll(scroller, { ready, whole, onSeen }) {
 }
 
 /**
- * Calls load when an element comes near the view, and again whenever `each` changes while it stays there: an observer does
- * not report again what stays.
+ * Calls load when an element comes near the view, and again whenever `each` changes while it stays there: an observer
+ * does not report again what stays.
  * @param {ElementRef} scroller @param {ElementRef} target @param {() => void} load @param {any[]} each
  */
 export function useNear(scroller, target, load, each) {
