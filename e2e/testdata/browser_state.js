@@ -20,7 +20,7 @@
   });
   const bodies = (log) => [...log.entries.values()].map((e) => e.body ?? (e.deleted_at ? "-" : null));
 
-  // A log: what comes twice is taken once, holes are told, another life of the log replaces the first.
+  // A log: what comes twice is taken once, holes are marked, another life of the log replaces the first.
   let log = append(emptyLog(0, "e"), batch([text(1, "ann", "one"), text(2, "bob", "two")]), "ann");
   log = append(log, batch([text(2, "bob", "two"), change(3, "bob", "edit", 2, { body: "three" })]), "ann");
   same("edited", bodies(log), ["one", "three"]);
@@ -94,12 +94,12 @@
 
   // Notices: what they say, and what the page takes from them.
   const noticed = (id, what, more) => ({ group: "g", id, from: "eve", kind: "notice", notice: what, sent_at: at(id), ...more });
-  const told = [noticed(6, "renamed", { name: "N" }), noticed(7, "role", { user: "bob", role: "admin" }),
+  const several = [noticed(6, "renamed", { name: "N" }), noticed(7, "role", { user: "bob", role: "admin" }),
     noticed(8, "settings", { settings: { visibility: "public", keep: 5, post: "admins", history: false, backlog_max: 9 } }), noticed(9, "settings", { from: "bob" })];
-  same("notices", timeline([...append(undefined, batch(told), "ann").entries.values()], [], -1, "ann").slice(1).map((l) => l.text),
+  same("notices", timeline([...append(undefined, batch(several), "ann").entries.values()], [], -1, "ann").slice(1).map((l) => l.text),
     ["eve renamed the group to “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins can post, new members can’t see earlier messages, " +
       "at least 5 messages are kept, members may fall 9 messages behind", "bob changed the settings"]);
-  const after = state.withBatch(s, batch(told)).groups.get("g");
+  const after = state.withBatch(s, batch(several)).groups.get("g");
   same("what notices change", [after.name, after.visibility, after.post], ["N", "public", "admins"]);
 
   // Text: only http and https are links, only members are mentioned.

@@ -74,7 +74,7 @@ export function createActions(store, client) {
     typing(group) {
       if (Date.now() - typed < TYPING_EVERY_MS) return;
       typed = Date.now();
-      client.tell({ op: "typing", group });
+      client.send({ op: "typing", group });
     },
 
     /** @param {string} group @param {import("./types.js").Content & {body: string, reply_to?: number}} message */

@@ -256,7 +256,7 @@ export function createClient(store) {
 
   return {
     api, signIn, toast, pump, read, refresh, loadMembers,
-    tell: (/** @type {any} */ f) => connection?.tell(f),
+    send: (/** @type {any} */ f) => connection?.send(f),
     hurry: () => connection?.hurry(),
   };
 }

@@ -132,7 +132,7 @@ export function createConnection(url, listener) {
     hurry,
     isLive: () => live,
     /** Sends a frame that needs no answer; dropped while there is no connection. @param {any} frame */
-    tell(frame) {
+    send(frame) {
       if (live) socket?.send(JSON.stringify(frame));
     },
     /** Sends a frame and waits for its answer. @param {any} frame @returns {Promise<any>} */

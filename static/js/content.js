@@ -11,7 +11,7 @@ const NOTHING = {
 /** @typedef {Partial<typeof NOTHING>} Content */
 
 /** The fields of the content that are there. @param {Content} m @returns {Content} */
-const said = (m) => Object.fromEntries(Object.keys(NOTHING).map((k) => [k, /** @type {any} */ (m)[k]]).filter(([, v]) => v !== undefined));
+const given = (m) => Object.fromEntries(Object.keys(NOTHING).map((k) => [k, /** @type {any} */ (m)[k]]).filter(([, v]) => v !== undefined));
 
 /**
  * A message after an edit or a deletion; after any other change it is as before.
@@ -21,6 +21,6 @@ const said = (m) => Object.fromEntries(Object.keys(NOTHING).map((k) => [k, /** @
 export function revised(m, change, at) {
   if (change.kind === "delete") return { ...m, ...NOTHING, deleted_at: at };
   // The entry of an edit whose message was deleted later has no content; the deletion follows.
-  const next = change.kind === "edit" && !m.deleted_at ? said(change) : {};
+  const next = change.kind === "edit" && !m.deleted_at ? given(change) : {};
   return Object.keys(next).length > 0 ? { ...m, ...next, edited_at: at } : m;
 }

@@ -23,12 +23,12 @@ const PATIENCE_MS = 3000;
 export function createLink(url, api, listener) {
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let patience;
-  let said = "";
+  let reported = "";
   /** @type {Link} */
   let socketLink = { phase: "off" };
 
   const poll = createPoll({
-    begin: listener.begin, request: listener.request, sync: api.sync, frame: listener.frame, round: listener.round, changed: say,
+    begin: listener.begin, request: listener.request, sync: api.sync, frame: listener.frame, round: listener.round, changed: report,
   });
   const socket = createConnection(url, {
     hello: listener.hello, refused: listener.refused, frame: listener.frame, polling: poll.isLive,
@@ -41,15 +41,15 @@ export function createLink(url, api, listener) {
       } else {
         patience ??= setTimeout(poll.start, PATIENCE_MS);
       }
-      say();
+      report();
     },
   });
 
-  function say() {
+  function report() {
     /** @type {Link} */
     const link = socket.isLive() ? { phase: "live", by: "socket" } : poll.isLive() ? { phase: "live", by: "poll" } : socketLink;
-    if (JSON.stringify(link) === said) return;
-    said = JSON.stringify(link);
+    if (JSON.stringify(link) === reported) return;
+    reported = JSON.stringify(link);
     listener.link(link);
   }
 
@@ -71,7 +71,7 @@ export function createLink(url, api, listener) {
       poll.hurry();
     },
     /** Sends what needs no answer; dropped while there is no websocket. @param {any} frame */
-    tell: socket.tell,
+    send: socket.send,
     /** Sends a frame and waits for its answer. @param {any} frame @returns {Promise<any>} */
     ask(frame) {
       if (socket.isLive()) return socket.ask(frame);

@@ -76,7 +76,7 @@ function described(g) {
   return { ...rest, known: true };
 }
 
-/** One group as GET /v1/groups/{g} tells it. @param {State} s @param {any} g @returns {State} */
+/** One group as GET /v1/groups/{g} returns it. @param {State} s @param {any} g @returns {State} */
 export function withGroup(s, g) {
   const held = s.groups.get(g.id) ?? { ...unknownGroup(g.id), last: g.last, counted: g.last };
   const logs = s.logs.has(g.id) ? s.logs : put(s.logs, g.id, emptyLog(g.last, g.epoch));

@@ -1,5 +1,5 @@
 /**
- * Holds the state and tells who listens that it changed: at most once per turn of the event loop, however many changes
+ * Holds the state and notifies listeners of changes: at most once per turn of the event loop, however many changes
  * one turn brings.
  *
  * @typedef {import("./types.js").State} State
@@ -7,7 +7,7 @@
  */
 export function createStore(first) {
   let state = first;
-  let told = true;
+  let notified = true;
   /** @type {Set<() => void>} */
   const listeners = new Set();
   return {
@@ -18,10 +18,10 @@ export function createStore(first) {
       const next = change(state);
       if (next === state) return;
       state = next;
-      if (!told) return;
-      told = false;
+      if (!notified) return;
+      notified = false;
       setTimeout(() => {
-        told = true;
+        notified = true;
         for (const l of listeners) l();
       });
     },

@@ -43,7 +43,7 @@
  * @property {Settings} [settings]
  * @property {string} [edited_at]
  * @property {string} [deleted_at]
- * @property {number} at the entry of the log up to which this copy tells the state of the message
+ * @property {number} at the entry of the log up to which this copy has the state of the message
  * @property {Map<string, Reaction>} reactions
  * @property {"waiting"|"failed"} [pending] a message of our own that the server has not confirmed yet
  * @property {string} [problem] why it failed
