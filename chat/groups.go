@@ -195,11 +195,11 @@ func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor strin
 	if cursor != "" {
 		infos = infos[firstAfter(infos, after):]
 	}
-	if len(infos) > limit {
-		infos = infos[:limit]
-		out.Next = activity(infos[limit-1]).String()
+	page := infos[:min(len(infos), limit)]
+	out.Items, err = s.groupViews(ctx, by, page)
+	if n := len(out.Items); n > 0 && n < len(infos) {
+		out.Next = activity(infos[n-1]).String()
 	}
-	out.Items, err = s.groupViews(ctx, by, infos)
 	return out, AsError(err)
 }
 
@@ -239,7 +239,10 @@ func firstAfter(infos []Info, after activeAt) int {
 	return len(infos)
 }
 
-// groupViews adds the newest message to each group, in one round trip.
+// groupBytes is more than what a group takes in an answer beside its name and its newest message.
+const groupBytes = 700
+
+// groupViews adds the newest message to each group, in one round trip, for as many of infos as go into one answer.
 func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]GroupView, error) {
 	pulls := make([]Pull, len(infos))
 	for i, info := range infos {
@@ -253,11 +256,16 @@ func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]Gr
 		return nil, err
 	}
 	views := make([]GroupView, len(infos))
+	bytes := 0
 	for i, info := range infos {
 		views[i] = GroupView{Group: info.view(), Seen: info.Seen, Read: info.Read, Unread: info.Unread,
 			MentionsUnread: info.MentionsUnread, LastMessage: json.RawMessage("null")}
 		if m := pages[i].Messages; pages[i].Err == nil && len(m) > 0 && m[0].ID == info.NewestID {
 			views[i].LastMessage = m[0].JSON
+		}
+		bytes += groupBytes + len(Encode(info.Name)) + len(views[i].LastMessage)
+		if i > 0 && (pages[i].Cut || bytes > s.opt.Limits.PageBytesMax) {
+			return views[:i], nil
 		}
 	}
 	return views, nil

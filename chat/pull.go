@@ -1,6 +1,10 @@
 package chat
 
-import "context"
+import (
+	"context"
+	"iter"
+	"slices"
+)
 
 // Pull reads a page of a group, with its reactions. It moves no cursor. ErrNotFound or ErrForbidden for those outside.
 func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery) (Batch, []MessageView, error) {
@@ -12,11 +16,12 @@ func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery
 		return Batch{}, nil, err
 	}
 	var b Batch
+	var views []MessageView
 	if q.Before != nil {
 		if q.After != nil {
 			return Batch{}, nil, Invalid("after and before: only one of them")
 		}
-		b, err = s.pullBefore(ctx, by, group, *q.Before, limit)
+		b, views, err = s.pullBefore(ctx, by, group, *q.Before, limit)
 	} else {
 		var pos Position
 		if q.After != nil {
@@ -24,28 +29,32 @@ func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery
 				return Batch{}, nil, err
 			}
 		}
-		b, err = s.pullAfter(ctx, by, group, pos, limit)
+		b, views, err = s.pullAfter(ctx, by, group, pos, limit)
 	}
 	if err != nil {
-		return Batch{}, nil, s.Refused(ctx, by, group, err)
+		return Batch{}, nil, s.Refused(ctx, by, group, AsError(err))
 	}
-	views, err := s.views(ctx, by.User, b)
-	return b, views, AsError(err)
+	return b, views, nil
 }
 
 // pullAfter reads the batch after a position. One round trip, but where the position leads elsewhere than it says.
-func (s *Service) pullAfter(ctx context.Context, by Caller, group string, pos Position, limit int) (Batch, error) {
+func (s *Service) pullAfter(ctx context.Context, by Caller, group string, pos Position, limit int) (Batch, []MessageView, error) {
 	r := NewReading(group, pos, 0, limit)
 	if err := Read(ctx, s.stores, by.User, []*Reading{&r}); err != nil {
-		return Batch{}, err
+		return Batch{}, nil, err
 	}
 	if r.Err != nil {
-		return Batch{}, r.Err
+		return Batch{}, nil, r.Err
 	}
 	if len(r.Messages) == 0 && r.Owed() > 0 {
-		return Batch{}, ErrUnavailable
+		return Batch{}, nil, ErrUnavailable
 	}
-	return r.Batch(s.fit(r.Messages)), nil
+	views, err := s.views(ctx, by.User, group, s.fit(r.Messages))
+	if err != nil {
+		return Batch{}, nil, err
+	}
+	views = views[:fitViews(slices.Values(views), s.opt.Limits.PageBytesMax)]
+	return r.Batch(r.Messages[:len(views)]), views, nil
 }
 
 // page pulls from one group.
@@ -71,15 +80,21 @@ func (s *Service) fit(messages []Message) []Message {
 
 // pullBefore reads the page that ends just before an id. What is asked for and was trimmed makes it incomplete; what
 // lies before the member's joining of a group without history does not.
-func (s *Service) pullBefore(ctx context.Context, by Caller, group string, before int64, limit int) (Batch, error) {
+func (s *Service) pullBefore(ctx context.Context, by Caller, group string, before int64, limit int) (Batch, []MessageView, error) {
 	if before < 1 {
-		return Batch{}, Invalid("before: must be at least 1")
+		return Batch{}, nil, Invalid("before: must be at least 1")
 	}
 	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, IDMax), Limit: limit})
 	if err != nil {
-		return Batch{}, err
+		return Batch{}, nil, err
 	}
 	info, messages := page.Info, s.fitEnd(page.Messages)
+	views, err := s.views(ctx, by.User, group, messages)
+	if err != nil {
+		return Batch{}, nil, err
+	}
+	cut := len(views) - fitViews(backward(views), s.opt.Limits.PageBytesMax)
+	messages, views = messages[cut:], views[cut:]
 	oldest := info.Visible()
 	start := Start{ID: oldest, Complete: true}
 	switch n := len(messages); {
@@ -93,7 +108,7 @@ func (s *Service) pullBefore(ctx context.Context, by Caller, group string, befor
 	}
 	b := newBatch(info, start, info.markAt(start.ID-1, ""), messages)
 	b.HasMore = start.ID > oldest
-	return b, nil
+	return b, views, nil
 }
 
 // fitEnd cuts the oldest messages so that the rest fits into PageBytesMax bytes; the newest always does.
@@ -108,20 +123,49 @@ func (s *Service) fitEnd(messages []Message) []Message {
 	return messages
 }
 
-// views adds the reactions to the messages of a batch.
-func (s *Service) views(ctx context.Context, user string, b Batch) ([]MessageView, error) {
-	if len(b.Messages) == 0 {
+// views adds the reactions to messages of a group.
+func (s *Service) views(ctx context.Context, user, group string, messages []Message) ([]MessageView, error) {
+	if len(messages) == 0 {
 		return nil, nil
 	}
-	reactions, err := s.stores.Reactions(ctx, b.Group, user, b.From, b.To)
+	reactions, err := s.stores.Reactions(ctx, group, user, messages[0].ID, messages[len(messages)-1].ID)
 	if err != nil {
 		return nil, err
 	}
-	views := make([]MessageView, len(b.Messages))
-	for i, m := range b.Messages {
+	views := make([]MessageView, len(messages))
+	for i, m := range messages {
 		views[i] = MessageView{Message: m, Reactions: reactions[m.ID]}
 	}
 	return views, nil
+}
+
+// reactionBytes is more than what the reactions with one emoji take in an answer beside the emoji.
+const reactionBytes = 60
+
+// fitViews is how many of views go into an answer of bytesMax bytes with their reactions, one at least.
+func fitViews(views iter.Seq[MessageView], bytesMax int) (n int) {
+	bytes := 0
+	for v := range views {
+		bytes += len(v.JSON) + 1
+		for emoji := range v.Reactions {
+			bytes += reactionBytes + len(emoji)
+		}
+		if n > 0 && bytes > bytesMax {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func backward(views []MessageView) iter.Seq[MessageView] {
+	return func(yield func(MessageView) bool) {
+		for _, v := range slices.Backward(views) {
+			if !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // UnreadCounts counts unread messages over all groups of the caller, from the groups themselves.

@@ -73,6 +73,7 @@ type Reading struct {
 	Info     Info
 	Start    Start
 	Messages []Message // Invariant: the ids from Start.ID on, without a hole, and no more of them than asked for
+	Cut      bool      // of the last answer, as in Page
 	Err      error     // of this group, as in Page
 
 	pos     Position
@@ -120,6 +121,7 @@ func (r *Reading) More(n int) Pull {
 
 // Take takes the answer to what was asked last.
 func (r *Reading) Take(p *Page) {
+	r.Cut = p.Cut
 	switch {
 	case len(r.Messages) > 0:
 		// What changed in between (left, trimmed, another life of the log) is for the next reading.
@@ -197,6 +199,9 @@ const readTries = 4
 // PullStore reads pages of groups.
 type PullStore interface {
 	// Pull reads a page of each group for user, authorised and read at the same instant. One round trip a partition.
+	// However much is asked for, the entries read are about Limits.PageBytesMax bytes, twice that at most: pages get
+	// theirs by turns in the order of pulls, fewer than asked for where they are many bytes, at least one entry of the
+	// first that has any. Those that got none say so in Cut.
 	Pull(ctx context.Context, user string, pulls []Pull) ([]Page, error)
 }
 

@@ -148,6 +148,7 @@ type Pull struct {
 type Page struct {
 	Info     Info
 	Messages []Message // ascending, dense; none below Info.Visible(), and redacted by Info.Redact
+	Cut      bool      // nothing was read: the pulls before it have filled what one call reads
 	Err      error
 }
 

@@ -17,6 +17,7 @@ var (
 	trimScript   = newScript("log/trim", groupNames)
 	forgetScript = newScript("log/forget", memberNames)
 	lastsScript  = newReader("log/lasts", partNames)
+	pagesScript  = newReader("log/pages", partNames)
 )
 
 // Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -70,7 +69,7 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 }
 
 // Pull reads a page of each group for user: a transaction for at most transactionMax groups of a partition, the partitions
-// at the same time.
+// at the same time. See chat.PullStore for what is read where there is more than one answer holds.
 func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	pages := make([]chat.Page, len(pulls))
 	byPartition := map[int][]int{}
@@ -78,67 +77,61 @@ func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]cha
 		partition := s.keys.partition(p.Group)
 		byPartition[partition] = append(byPartition[partition], i)
 	}
-	work := func(indexes []int) error {
-		for chunk := range slices.Chunk(indexes, transactionMax) {
-			if err := s.pullTransaction(ctx, user, pulls, pages, chunk); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(byPartition) == 1 {
-		for _, indexes := range byPartition {
-			return pages, work(indexes)
-		}
-	}
-	var wait sync.WaitGroup
-	errs := make([]error, 0, len(byPartition))
-	var mu sync.Mutex
+	errs, ctx := errgroup.WithContext(ctx)
+	room := s.limits.PageBytesMax / max(1, len(byPartition))
 	for _, indexes := range byPartition {
-		wait.Go(func() {
-			err := work(indexes)
-			mu.Lock()
-			defer mu.Unlock()
-			errs = append(errs, err)
+		errs.Go(func() error {
+			left := room
+			for chunk := range slices.Chunk(indexes, transactionMax) {
+				bytes, err := s.pullTransaction(ctx, user, pulls, pages, chunk, left)
+				if err != nil {
+					return err
+				}
+				left -= bytes
+			}
+			return nil
 		})
 	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return pages, nil
+	return pages, errs.Wait()
 }
 
-// pullTransaction reads the pulls of indexes and writes what it got to the same places of pages.
-func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int) error {
+// pullTransaction reads the pulls of indexes and writes what it got to the same places of pages. It returns how many bytes
+// of entries it read, which is not much more than room.
+func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (int, error) {
+	asked := make([]chat.Pull, len(indexes))
+	for j, i := range indexes {
+		asked[j] = pulls[i]
+	}
 	infos := make([]*redis.Cmd, len(indexes))
-	ranges := make([]*redis.StringSliceCmd, len(indexes))
+	var read entriesRead
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		for j, i := range indexes {
-			k := s.keys.group(pulls[i].Group)
-			infos[j] = queueCall(ctx, pipe, infoCall(k, user))
-			ranges[j] = queuePull(ctx, pipe, k.msgs(), pulls[i])
+		for j, p := range asked {
+			infos[j] = queueCall(ctx, pipe, infoCall(s.keys.group(p.Group), user))
 		}
+		read = s.queueEntries(ctx, pipe, asked, room)
 	})
 	if err != nil {
-		return err
+		return 0, err
+	}
+	found, bytes, err := read.entries()
+	if err != nil {
+		return 0, err
 	}
 	for j, i := range indexes {
 		r, err := asReply("info", infos[j].Val())
 		if err != nil {
-			return err
+			return 0, err
 		}
 		pages[i].Info = asInfo(pulls[i].Group, r)
-		fillPage(&pages[i], pulls[i], ranges[j])
+		pages[i].Cut = pulls[i].Limit > 0 && len(found[j]) == 0 && bytes >= room
+		fillPage(&pages[i], pulls[i], found[j])
 	}
-	return nil
+	return bytes, nil
 }
 
 // fillPage puts what was read into a page, as far as the user may see it. A log that cannot be read is no reason to serve
 // none of the others.
-func fillPage(page *chat.Page, p chat.Pull, read *redis.StringSliceCmd) {
+func fillPage(page *chat.Page, p chat.Pull, stored []string) {
 	if page.Info.Role == "" {
 		page.Err = chat.ErrNotFound
 		if page.Info.Epoch != "" && page.Info.Visibility == chat.Public {
@@ -146,10 +139,7 @@ func fillPage(page *chat.Page, p chat.Pull, read *redis.StringSliceCmd) {
 		}
 		return
 	}
-	if read == nil {
-		return
-	}
-	messages, err := decodeMessages(p.Group, read.Val())
+	messages, err := decodeMessages(p.Group, stored)
 	if err != nil {
 		page.Err = err
 		return
@@ -162,18 +152,6 @@ func fillPage(page *chat.Page, p chat.Pull, read *redis.StringSliceCmd) {
 	}
 	page.Info.Redact(messages)
 	page.Messages = messages
-}
-
-// queuePull adds the range that p asks for to a transaction: upward from an id, or downward from before one.
-func queuePull(ctx context.Context, pipe redis.Pipeliner, msgs string, p chat.Pull) *redis.StringSliceCmd {
-	switch {
-	case p.Limit == 0:
-		return nil
-	case p.Before > 0:
-		return pipe.ZRevRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: "-inf", Max: "(" + strconv.FormatInt(p.Before, 10),
-			Count: int64(p.Limit)})
-	}
-	return pipe.ZRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: strconv.FormatInt(p.From, 10), Max: "+inf", Count: int64(p.Limit)})
 }
 
 // sentAtMs reads the time of sending out of a stored message.

@@ -76,6 +76,19 @@ func (r reply) text(i int) string {
 	return ""
 }
 
+// texts is the element i as a list of strings; nil where it is none.
+func (r reply) texts(i int) []string {
+	if i >= len(r) {
+		return nil
+	}
+	list, _ := r[i].([]any)
+	texts := make([]string, len(list))
+	for j, v := range list {
+		texts[j], _ = v.(string)
+	}
+	return texts
+}
+
 // number is the element i as an integer; 0 where it is none.
 func (r reply) number(i int) int64 {
 	if i >= len(r) {

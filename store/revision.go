@@ -26,7 +26,7 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 		return chat.Appended{}, chat.ErrForbidden
 	}
 	k := s.keys.group(a.Group)
-	call := reviseScript.Sized(k.of(a.From), 5*len(changes)).Key("author_by", k.by(target.From)).
+	call := reviseScript.Sized(k.of(a.From), 2*len(changes)).Key("author_by", k.by(target.From)).
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
 		Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
@@ -34,13 +34,18 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 	for _, user := range target.Mentions {
 		call = call.More("at", k.at(user))
 	}
-	for _, c := range changes {
+	for i, c := range changes {
 		if c.Old.ID != c.New.ID || c.Old.Mark != c.New.Mark {
 			return chat.Appended{}, broke("revise", fmt.Errorf("message %d would lose its identity", c.Old.ID))
 		}
 		id := strconv.FormatInt(c.Old.ID, 10)
-		call = call.MoreArgs("changes", "target", id, "head", id+" "+c.Old.Mark, "edits", encodeEdits(c.Old.Edits),
-			"json", c.Old.JSON, "new_json", c.New.JSON)
+		head := id + " " + c.Old.Mark
+		if i == 0 {
+			call = call.Arg("target", id).Arg("head", head).Arg("edits", encodeEdits(c.Old.Edits)).
+				Arg("json", c.Old.JSON).Arg("new_json", c.New.JSON)
+			continue
+		}
+		call = call.MoreArgs("erased", "entry_id", id, "entry", head+" x "+string(c.New.JSON))
 	}
 	return s.append(ctx, call, a)
 }

@@ -340,6 +340,9 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 	l.gapPending = l.gapPending || !r.Start.Complete
 	if len(r.Messages) == 0 && r.Owed() > 0 {
 		f.queue(l)
+		if r.Cut {
+			return 0, nil
+		}
 		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, r.Info.Last, l.pos.ID)
 	}
 	messages, bytes := fitBytes(r.Messages, room)

@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -34,10 +36,17 @@ func (s *Service) infos(ctx context.Context, user string, groups []string) ([]ch
 	return s.store.Infos(ctx, user, groups)
 }
 
-// pulls reads a page of each group, in order.
+// pulls reads a page of each group. A call reads no more bytes than an answer holds, by the order of the pulls, so each call
+// begins with another group: none waits until all before it have nothing more.
 func (s *Service) pulls(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	if len(pulls) == 0 {
 		return nil, nil
 	}
-	return s.store.Pull(ctx, user, pulls)
+	first := rand.IntN(len(pulls))
+	pages, err := s.store.Pull(ctx, user, slices.Concat(pulls[first:], pulls[:first]))
+	if err != nil {
+		return nil, err
+	}
+	n := len(pulls) - first
+	return slices.Concat(pages[n:], pages[:n]), nil
 }

@@ -72,13 +72,20 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	}
 	var short []*syncLog
 	var pulls []chat.Pull
+	bytes := 0
+	for _, l := range logs {
+		for _, m := range l.Messages {
+			bytes += len(m.JSON)
+		}
+	}
+	full := bytes >= c.s.limits.PageBytesMax // more would not go into the answer
 	for i, quota := range fill(owed, c.limit) {
 		l := logs[i]
 		have := len(l.Messages)
 		if have > quota {
 			l.Messages = l.Messages[:quota]
 		}
-		if have < quota {
+		if have < quota && !full {
 			short = append(short, l)
 			pulls = append(pulls, l.More(quota-have))
 		}

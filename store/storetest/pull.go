@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -15,6 +16,13 @@ func (w *world) pull(user string, p chat.Pull) chat.Page {
 
 func at(id int64) chat.Position { return chat.Position{Set: true, ID: id} }
 
+func bytesOf(p chat.Page) (n int) {
+	for _, m := range p.Messages {
+		n += len(m.JSON)
+	}
+	return n
+}
+
 // reads is what user is served of a group after a position.
 func (w *world) reads(user, group string, pos chat.Position, hint int64, limit int) *chat.Reading {
 	w.Helper()
@@ -23,7 +31,72 @@ func (w *world) reads(user, group string, pos chat.Position, hint int64, limit i
 	return &r
 }
 
+// largeLog makes a group with n messages of the largest size, from id 2 on.
+func (w *world) largeLog(group string, n int) {
+	w.Helper()
+	w.group(group, nil, keep(1000))
+	for range n {
+		w.say(group, "alice", strings.Repeat("x", largeBody))
+	}
+}
+
+const largeBody = 32 << 10
+
 var pullTests = map[string]func(*world){
+	"a page is bounded in bytes, and the pages follow each other": func(w *world) {
+		w.largeLog("g", 100) // 2..101
+		w.says("g", "alice", 900)
+		for after := int64(0); after < 1001; {
+			page := w.pull("alice", chat.Pull{Group: "g", From: after + 1, Limit: 1000})
+			n := int64(len(page.Messages))
+			w.equal(ids(page.Messages), span(after+1, after+n))
+			w.equal([]any{n > 0, bytesOf(page) <= 2<<20, page.Cut}, []any{true, true, false})
+			after += n
+		}
+		for before := int64(1002); before > 1; {
+			page := w.pull("alice", chat.Pull{Group: "g", Before: before, Limit: 1000})
+			n := int64(len(page.Messages))
+			w.equal(ids(page.Messages), span(before-n, before-1))
+			w.equal([]any{n > 0, bytesOf(page) <= 2<<20}, []any{true, true})
+			before -= n
+		}
+		w.equal(len(w.pull("alice", chat.Pull{Group: "g", From: 200, Limit: 700}).Messages), 700)
+		w.equal(ids(w.pull("alice", chat.Pull{Group: "g", Before: 900, Limit: 700}).Messages), span(200, 899))
+	},
+	"pages of many groups are bounded together, by turns": func(w *world) {
+		var pulls []chat.Pull
+		for i := range 50 {
+			group := fmt.Sprint("g", i)
+			if i < 3 {
+				w.group(group, nil)
+				w.says(group, "alice", 7) // 2..8
+			} else {
+				w.largeLog(group, 5) // 2..6
+			}
+			pulls = append(pulls, chat.Pull{Group: group, From: 2, Limit: 20})
+		}
+		pages, err := w.Pull(w.ctx, "alice", pulls)
+		w.ok(err)
+		served, cut, bytes := 0, 0, 0
+		for i, page := range pages {
+			w.ok(page.Err)
+			w.equal(page.Info.ID, pulls[i].Group)
+			w.equal(ids(page.Messages), span(2, int64(1+len(page.Messages))))
+			bytes += bytesOf(page)
+			if page.Cut {
+				cut++
+			}
+			if len(page.Messages) > 0 {
+				served++
+			}
+		}
+		w.equal([]any{served + cut, served >= 20, bytes <= 2<<20}, []any{50, true, true})
+		pages, err = w.Pull(w.ctx, "alice", append(pulls[48:50:50], pulls[:3]...))
+		w.ok(err)
+		for i, want := range []int{5, 5, 7, 7, 7} {
+			w.equal([]any{len(pages[i].Messages), pages[i].Cut}, []any{want, false})
+		}
+	},
 	"after seen, with any hint": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 30)

@@ -10,7 +10,7 @@
 --   notices  of the creation, and of each of them
 -- Returns {OK, 1 where it was made now, 0 where this very creation was done before}
 -- Refuses EXISTS; GONE where the members of an earlier group of this id are not cleaned up yet
--- include: notice
+-- include: entry
 -- include: log_grew
 -- include: public
 -- include: task_member
@@ -26,25 +26,36 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility,
   created_ms, 'keep', keep, 'backlog_max', backlog_max, 'post', post, 'history', history, 'key', key, 'active_ms',
   created_ms, 'newest', '0', 'owner', creator, 'floor', '0')
 
--- add makes a user a member, with the notice that begins at a position in ARGV.
-local function add(user, role, position)
-  -- bind: notices at position
-  local id = notice(epoch, mark, rest, created_ms)
-  -- Where the history is hidden a member begins with the notice of joining.
-  local start = history == '1' and '0' or int(tonumber(id) - 1)
-  redis.call('HSET', members, user, role .. ' ' .. created_ms)
-  redis.call('ZADD', joined, id, user)
-  redis.call('ZADD', seen, start, user)
-  redis.call('ZADD', read, start, user)
+-- Everyone with the notice of joining, many in one call: one by one, a thousand members take the server 14 ms.
+local users = {creator}
+for i = invited, invited + others - 1 do users[#users + 1] = ARGV[i] end
+local position, newest = invited + others, nil
+for first = 1, #users, 200 do
+  local entries, skipped, roles, joins, starts = {}, {}, {}, {}, {}
+  for id = first, math.min(first + 199, #users) do
+    -- bind: notices at position
+    local user, text, n = users[id], int(id), #joins
+    newest = entry_text(text, mark, 'x', rest)
+    entries[n + 1], entries[n + 2] = text, newest
+    skipped[n + 1], skipped[n + 2] = text, text
+    roles[n + 1], roles[n + 2] = user, (id == 1 and 'owner ' or 'member ') .. created_ms
+    joins[n + 1], joins[n + 2] = text, user
+    -- Where the history is hidden a member begins with the notice of joining.
+    starts[n + 1], starts[n + 2] = history == '1' and '0' or int(id - 1), user
+    if id == #users then redis.call('HSET', meta, 'mark', mark) end
+    position = position + notices_row
+  end
+  redis.call('ZADD', msgs, unpack(entries))
+  redis.call('ZADD', skip, unpack(skipped))
+  redis.call('HSET', members, unpack(roles))
+  redis.call('ZADD', joined, unpack(joins))
+  redis.call('ZADD', seen, unpack(starts))
+  redis.call('ZADD', read, unpack(starts))
 end
-local position, users = invited + others, {creator}
-add(creator, 'owner', position)
+redis.call('INCRBY', last_id, int(#users))
 redis.call('ZADD', managers, '1', creator)
-for i = invited, invited + others - 1 do
-  position = position + notices_row
-  add(ARGV[i], 'member', position)
-  users[#users + 1] = ARGV[i]
-end
+-- Whoever still follows an earlier group of this id sees by the last entry that it is another log, and reads it.
+publish_entry(epoch, newest)
 
 if visibility == 'public' then redis.call('ZADD', public, 0, public_member(name, group)) end
 log_grew(epoch, int(1 + others), now_ms, false, 1)

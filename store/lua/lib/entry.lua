@@ -1,11 +1,16 @@
 -- include: base
 -- needs: last_id msgs seen read channel
+-- entry_text is what is stored of an entry; id is text too.
+local function entry_text(id, mark, edits, rest)
+  return id .. ' ' .. mark .. ' ' .. edits .. ' {"id":' .. id .. ',' .. rest
+end
+
 -- write_entry puts an entry at the end of a log and returns its id (as text) and the stored message. edits is `-` for a
 -- message that may be edited, `x` for everything else. Nothing before it may have been written (see RELIABILITY L12),
 -- and nothing after it may fail.
 local function write_entry(mark, edits, rest)
   local id = int(redis.call('INCR', last_id))
-  local member = id .. ' ' .. mark .. ' ' .. edits .. ' {"id":' .. id .. ',' .. rest
+  local member = entry_text(id, mark, edits, rest)
   redis.call('ZADD', msgs, id, member)
   return id, member
 end
@@ -24,8 +29,6 @@ end
 -- publish_entry sends an entry, with the originals that it changed, to whoever follows the group.
 local function publish_entry(epoch, member, changed)
   local payload = 'm ' .. epoch .. '\n' .. member
-  if changed then
-    for _, c in ipairs(changed) do payload = payload .. '\n' .. c end
-  end
+  if changed then payload = payload .. '\n' .. table.concat(changed, '\n') end
   redis.call('PUBLISH', channel, payload)
 end

@@ -3,11 +3,12 @@
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
---       changes(target head edits json new_json)...
+--       target head edits json new_json erased(entry_id entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the role must manage
---   changes     the target first; head is what stands before the edits
+--   target      its id; head is what stands before its edits, new_json what becomes of json
+--   erased      edits of the target that lose their content: id, and what is stored then
 -- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
 -- include: not_member
@@ -27,19 +28,14 @@ if first_time then
 end
 if ordinary and (as_manager or post == 'admins' and kind == 'edit') then return {'FORBIDDEN'} end
 
-local changed = {}
-for i = changes, #ARGV, changes_row do
-  -- bind: changes at i
-  local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
-  if not stored then return {'NOTFOUND'} end
-  local has_head, has_edits, has_json = string.match(stored, '^(%d+ %S+) (%S+) (.*)$')
-  if #changed == 0 and has_edits == 'x' then return {'NOTFOUND'} end
-  if has_head ~= head or has_json ~= json or (has_edits == 'x' and '-' or has_edits) ~= edits then return {'CONFLICT'} end
-  changed[#changed + 1] = {id = target, stored = stored, head = head, edits = has_edits, json = new_json}
-end
-local original = changed[1]
-if kind == 'edit' and original.edits ~= '-' then
-  local _, commas = string.gsub(original.edits, ',', '')
+-- The target reads as it did, so its edits do too: it says when the last one was made.
+local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
+if not stored then return {'NOTFOUND'} end
+local has_head, has_edits, has_json = string.match(stored, '^(%d+ %S+) (%S+) (.*)$')
+if has_edits == 'x' then return {'NOTFOUND'} end
+if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
+if kind == 'edit' and edits ~= '-' then
+  local _, commas = string.gsub(edits, ',', '')
   if commas + 1 >= edits_max then return {'EDITS'} end
 end
 local now_ms = clock_ms()
@@ -48,19 +44,23 @@ local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
 redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms)
 if kind == 'edit' then
-  original.edits = original.edits == '-' and id or original.edits .. ',' .. id
+  edits = edits == '-' and id or edits .. ',' .. id
 else
-  original.edits = 'x'
-  redis.call('ZREM', author_by, original.id)
-  redis.call('ZADD', skip, original.id, original.id)
-  redis.call('ZREMRANGEBYSCORE', reactions, original.id, original.id)
-  for i = at, #KEYS do redis.call('ZREM', KEYS[i], original.id) end
+  edits = 'x'
+  redis.call('ZREM', author_by, target)
+  redis.call('ZADD', skip, target, target)
+  redis.call('ZREMRANGEBYSCORE', reactions, target, target)
+  for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
-local replaced = {}
-for i, c in ipairs(changed) do
-  replaced[i] = c.head .. ' ' .. c.edits .. ' ' .. c.json
-  redis.call('ZREM', msgs, c.stored)
-  redis.call('ZADD', msgs, c.id, replaced[i])
+local replaced = {head .. ' ' .. edits .. ' ' .. new_json}
+redis.call('ZREM', msgs, stored)
+redis.call('ZADD', msgs, target, replaced[1])
+for i = erased, #ARGV, erased_row do
+  -- bind: erased at i
+  if redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then
+    redis.call('ZADD', msgs, entry_id, entry)
+    replaced[#replaced + 1] = entry
+  end
 end
 advance(from, id)
 redis.call('ZADD', senders, int(now_ms), from)

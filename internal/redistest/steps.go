@@ -1,0 +1,48 @@
+package redistest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Longest runs do a few times, each after prepare, and returns for how many microseconds the server did nothing else but
+// one step of it, and which: by the server's own log, of the run in which that was shortest, because a busy machine may
+// stop the server in the middle. A step is a command, a script or a transaction.
+func (s *Server) Longest(prepare, do func(run int)) (us int64, step string) {
+	s.tb.Helper()
+	const runs = 5
+	for run := range runs {
+		prepare(run)
+		s.Do("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "1000000")
+		s.Do("CONFIG", "RESETSTAT")
+		s.Do("SLOWLOG", "RESET")
+		do(run)
+		s.Do("CONFIG", "SET", "slowlog-log-slower-than", "-1")
+		longest, of := s.longest()
+		if run == 0 || longest < us {
+			us, step = longest, of
+		}
+	}
+	return us, step
+}
+
+func (s *Server) longest() (us int64, step string) {
+	s.tb.Helper()
+	list, _ := s.Do("SLOWLOG", "GET", "-1").([]any)
+	for _, one := range list {
+		fields, _ := one.([]any) // id, when, microseconds, the command and its first arguments, who
+		took, _ := fields[2].(int64)
+		if args, _ := fields[3].([]any); took > us {
+			us, step = took, strings.Join(strings.Fields(fmt.Sprint(args[:min(len(args), 4)]...)), " ")
+		}
+	}
+	// A transaction is not in that log, only its commands; the figures have the mean of all.
+	info, _ := s.Do("INFO", "commandstats").(string)
+	for line := range lines(info) {
+		var calls, usec int64
+		if _, err := fmt.Sscanf(line, "cmdstat_exec:calls=%d,usec=%d", &calls, &usec); err == nil && calls > 0 && usec/calls > us {
+			us, step = usec/calls, "EXEC"
+		}
+	}
+	return us, step
+}
