@@ -40,33 +40,32 @@ func (i Info) Sees(by Caller) bool {
 	return i.Epoch != "" && (i.Role != "" || i.Visibility == Public || by.Admin)
 }
 
+// visible reads a group that by may know of. ErrNotFound where there is none.
+func (s *Service) visible(ctx context.Context, by Caller, group string) (Info, error) {
+	info, err := s.Info(ctx, by.User, group)
+	if err == nil && !info.Sees(by) {
+		return Info{}, ErrNotFound
+	}
+	return info, err
+}
+
 // managed reads a group that by wants to manage. The store checks the same again at the instant of the write; here it
 // decides what is said.
 func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, error) {
-	info, err := s.Info(ctx, by.User, group)
-	switch {
-	case err != nil:
-		return Info{}, err
-	case !info.Sees(by):
-		return Info{}, ErrNotFound
-	case !by.Admin && !info.Role.Manages():
+	info, err := s.visible(ctx, by, group)
+	if err == nil && !by.Admin && !info.Role.Manages() {
 		return Info{}, Errorf(CodeForbidden, "only the owner and admins of the group may do this")
 	}
-	return info, nil
+	return info, err
 }
 
 // MayPost checks whether by may post in a group now, without posting. ErrNotFound, ErrForbidden.
 func (s *Service) MayPost(ctx context.Context, by Caller, group string) (Info, error) {
-	info, err := s.Info(ctx, by.User, group)
-	switch {
-	case err != nil:
-		return Info{}, err
-	case !info.Sees(by):
-		return Info{}, ErrNotFound
-	case info.Role == "", info.Post == PostAdmins && !info.Role.Manages():
+	info, err := s.visible(ctx, by, group)
+	if err == nil && (info.Role == "" || info.Post == PostAdmins && !info.Role.Manages()) {
 		return Info{}, ErrForbidden
 	}
-	return info, nil
+	return info, err
 }
 
 // Refused is the answer to a step on a group that the store refused with err. Operators, who may know of every group, get

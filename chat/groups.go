@@ -22,12 +22,9 @@ func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error
 	if err := CheckGroup(by, id); err != nil {
 		return Group{}, err
 	}
-	info, err := s.Info(ctx, by.User, id)
+	info, err := s.visible(ctx, by, id)
 	if err != nil {
 		return Group{}, err
-	}
-	if !info.Sees(by) {
-		return Group{}, ErrNotFound
 	}
 	return info.view(), nil
 }

@@ -10,22 +10,22 @@ import (
 
 func TestDirect(t *testing.T) {
 	b := newBench(t)
-	d := chat.Direct{Body: ptr("hi <b>"), Data: []byte(`{ "a": 1 }`), ClientID: "k"}
-	first, duplicate, err := b.SendDirect(b.ctx, as("bob"), "alice", d)
-	b.must(err)
+	d := chat.Direct{Body: new("hi <b>"), Data: []byte(`{ "a": 1 }`), ClientID: "k"}
+	first, duplicate, err := b.SendDirect(b.Ctx, as("bob"), "alice", d)
+	b.Must(err)
 	if duplicate || first.Seq != 1 || first.To != "alice" || first.From != "bob" || string(first.Data) != `{"a":1}` {
 		t.Errorf("got %+v", first)
 	}
-	again, duplicate, err := b.SendDirect(b.ctx, as("bob"), "alice", d)
-	b.must(err)
+	again, duplicate, err := b.SendDirect(b.Ctx, as("bob"), "alice", d)
+	b.Must(err)
 	if !duplicate || again.Seq != 1 || !again.SentAt.Equal(first.SentAt.Time) {
 		t.Errorf("again: got %+v", again)
 	}
-	d.Body = ptr("other")
-	_, _, err = b.SendDirect(b.ctx, as("bob"), "alice", d)
-	b.refused("another content", err, chat.CodeKeyReused)
-	batch, err := b.Inbox(b.ctx, as("alice"), nil, 0)
-	b.must(err)
+	d.Body = new("other")
+	_, _, err = b.SendDirect(b.Ctx, as("bob"), "alice", d)
+	b.Refused("another content", err, chat.CodeKeyReused)
+	batch, err := b.Inbox(b.Ctx, as("alice"), nil, 0)
+	b.Must(err)
 	want := `{"seq":1,"kind":"direct","from":"bob","body":"hi <b>","data":{"a":1},"client_id":"k","sent_at":"` + first.SentAt.String() + `"}`
 	if len(batch.Items) != 1 || string(batch.Items[0]) != want || !batch.Complete || batch.To != 1 {
 		t.Errorf("got %s\nwant %s", batch.Items, want)
@@ -34,18 +34,18 @@ func TestDirect(t *testing.T) {
 		to   string
 		d    chat.Direct
 		want chat.Code
-	}{"no body": {"alice", chat.Direct{}, chat.CodeInvalid}, "a bad id": {"a b", chat.Direct{Body: ptr("x")}, chat.CodeInvalid},
-		"too long":  {"alice", chat.Direct{Body: ptr(strings.Repeat("x", 16<<10+1))}, chat.CodeTooLarge},
-		"a bad key": {"alice", chat.Direct{Body: ptr("x"), ClientID: "\n"}, chat.CodeInvalid}} {
-		_, _, err := b.SendDirect(b.ctx, as("bob"), c.to, c.d)
-		b.refused(what, err, c.want)
+	}{"no body": {"alice", chat.Direct{}, chat.CodeInvalid}, "a bad id": {"a b", chat.Direct{Body: new("x")}, chat.CodeInvalid},
+		"too long":  {"alice", chat.Direct{Body: new(strings.Repeat("x", 16<<10+1))}, chat.CodeTooLarge},
+		"a bad key": {"alice", chat.Direct{Body: new("x"), ClientID: "\n"}, chat.CodeInvalid}} {
+		_, _, err := b.SendDirect(b.Ctx, as("bob"), c.to, c.d)
+		b.Refused(what, err, c.want)
 	}
-	b.must(b.AckInbox(b.ctx, as("alice"), 1))
-	b.must(b.AckInbox(b.ctx, as("alice"), 1))
-	b.refused("above the last", b.AckInbox(b.ctx, as("alice"), 2), chat.CodeOutOfRange)
-	b.refused("negative", b.AckInbox(b.ctx, as("alice"), -1), chat.CodeInvalid)
-	batch, err = b.Inbox(b.ctx, as("alice"), nil, 0)
-	b.must(err)
+	b.Must(b.AckInbox(b.Ctx, as("alice"), 1))
+	b.Must(b.AckInbox(b.Ctx, as("alice"), 1))
+	b.Refused("above the last", b.AckInbox(b.Ctx, as("alice"), 2), chat.CodeOutOfRange)
+	b.Refused("negative", b.AckInbox(b.Ctx, as("alice"), -1), chat.CodeInvalid)
+	batch, err = b.Inbox(b.Ctx, as("alice"), nil, 0)
+	b.Must(err)
 	if len(batch.Items) != 0 || batch.From != 2 || batch.To != 1 || batch.Last != 1 || !batch.Complete {
 		t.Errorf("after the ack: got %+v", batch)
 	}
@@ -53,32 +53,32 @@ func TestDirect(t *testing.T) {
 
 func TestDirectShared(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Direct = chat.DirectShared })
-	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	write := func(by chat.Caller, to string) error {
-		_, _, err := b.SendDirect(b.ctx, by, to, chat.Direct{Body: ptr("x")})
+		_, _, err := b.SendDirect(b.Ctx, by, to, chat.Direct{Body: new("x")})
 		return err
 	}
-	b.must(write(as("alice"), "bob"))
-	b.must(write(as("eve"), "eve"))
-	b.must(write(operator("root"), "bob"))
-	b.refused("a stranger", write(as("eve"), "bob"), chat.CodeForbidden)
-	b.must(b.RemoveMember(b.ctx, as("bob"), "g", "bob"))
-	b.refused("after leaving", write(as("bob"), "alice"), chat.CodeForbidden)
+	b.Must(write(as("alice"), "bob"))
+	b.Must(write(as("eve"), "eve"))
+	b.Must(write(operator("root"), "bob"))
+	b.Refused("a stranger", write(as("eve"), "bob"), chat.CodeForbidden)
+	b.Must(b.RemoveMember(b.Ctx, as("bob"), "g", "bob"))
+	b.Refused("after leaving", write(as("bob"), "alice"), chat.CodeForbidden)
 }
 
 func TestInboxPages(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Limits.PageBytesMax, o.Limits.InboxItemsMax = 500, 4 })
 	for i := range 4 {
-		_, _, err := b.SendDirect(b.ctx, as("bob"), "alice", chat.Direct{Body: ptr(fmt.Sprint(i) + strings.Repeat("x", 200))})
-		b.must(err)
+		_, _, err := b.SendDirect(b.Ctx, as("bob"), "alice", chat.Direct{Body: new(fmt.Sprint(i) + strings.Repeat("x", 200))})
+		b.Must(err)
 	}
-	_, _, err := b.SendDirect(b.ctx, as("bob"), "alice", chat.Direct{Body: ptr("one more")})
-	b.refused("a full inbox", err, chat.CodeInboxFull)
+	_, _, err := b.SendDirect(b.Ctx, as("bob"), "alice", chat.Direct{Body: new("one more")})
+	b.Refused("a full inbox", err, chat.CodeInboxFull)
 	var at *int64
 	got := 0
 	for {
-		batch, err := b.Inbox(b.ctx, as("alice"), at, 0)
-		b.must(err)
+		batch, err := b.Inbox(b.Ctx, as("alice"), at, 0)
+		b.Must(err)
 		if batch.From != int64(got)+1 || batch.To != int64(got+len(batch.Items)) || len(batch.Items) == 0 || len(batch.Items) > 2 {
 			t.Fatalf("after %d: %d..%d with %d items", got, batch.From, batch.To, len(batch.Items))
 		}
@@ -90,9 +90,9 @@ func TestInboxPages(t *testing.T) {
 	if got != 4 {
 		t.Errorf("got %d items", got)
 	}
-	_, err = b.Inbox(b.ctx, as("alice"), ptr[int64](-1), 0)
-	b.refused("a negative position", err, chat.CodeInvalid)
-	above, err := b.Inbox(b.ctx, as("alice"), ptr[int64](1<<63-1), 0)
+	_, err = b.Inbox(b.Ctx, as("alice"), new(int64(-1)), 0)
+	b.Refused("a negative position", err, chat.CodeInvalid)
+	above, err := b.Inbox(b.Ctx, as("alice"), new(int64(1<<63-1)), 0)
 	if err != nil || above.Complete {
 		t.Errorf("a position above the last: %+v, %v", above, err)
 	}

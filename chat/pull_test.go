@@ -15,12 +15,12 @@ func describe(b chat.Batch) string {
 
 func TestPullPositions(t *testing.T) {
 	b := newBench(t)
-	b.group(chat.GroupDraft{ID: "g", Keep: ptr[int64](4)}, "alice")
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(4))}, "alice")
 	for i := range 9 {
-		b.say("alice", "g", fmt.Sprint(i))
+		b.Say("alice", "g", fmt.Sprint(i))
 	}
-	_, err := b.Ack(b.ctx, as("alice"), "g", 10)
-	b.must(err)
+	_, err := b.Ack(b.Ctx, as("alice"), "g", 10)
+	b.Must(err)
 	for _, c := range []struct{ after, want string }{
 		{"6", "7..8 of 7..10, 2, complete true, more true"},
 		{"8", "9..10 of 7..10, 2, complete true, more false"},
@@ -31,7 +31,7 @@ func TestPullPositions(t *testing.T) {
 		{"9223372036854775807", "7..8 of 7..10, 2, complete false, more true"},
 		{"another.8.-", "7..8 of 7..10, 2, complete false, more true"},
 	} {
-		if got := describe(b.pull("alice", "g", c.after, 2)); got != c.want {
+		if got := describe(b.PullFrom("alice", "g", c.after, 2)); got != c.want {
 			t.Errorf("after %s: got %s, want %s", c.after, got, c.want)
 		}
 	}
@@ -46,94 +46,94 @@ func TestPullPositions(t *testing.T) {
 		{100, "9..10 of 7..10, 2, complete true, more true"},
 		{1<<63 - 1, "9..10 of 7..10, 2, complete true, more true"},
 	} {
-		batch, _, err := b.Pull(b.ctx, as("alice"), "g", chat.PullQuery{Before: &c.before, Limit: 2})
-		b.must(err)
+		batch, _, err := b.Pull(b.Ctx, as("alice"), "g", chat.PullQuery{Before: &c.before, Limit: 2})
+		b.Must(err)
 		if got := describe(batch); got != c.want {
 			t.Errorf("before %d: got %s, want %s", c.before, got, c.want)
 		}
 	}
-	for _, q := range []chat.PullQuery{{After: ptr("")}, {After: ptr("-1")}, {After: ptr("x")}, {Limit: -1}, {Before: ptr[int64](0)},
-		{After: ptr("1"), Before: ptr[int64](3)}} {
-		_, _, err := b.Pull(b.ctx, as("alice"), "g", q)
-		b.refused(fmt.Sprintf("%+v", q), err, chat.CodeInvalid)
+	for _, q := range []chat.PullQuery{{After: new("")}, {After: new("-1")}, {After: new("x")}, {Limit: -1}, {Before: new(int64(0))},
+		{After: new("1"), Before: new(int64(3))}} {
+		_, _, err := b.Pull(b.Ctx, as("alice"), "g", q)
+		b.Refused(fmt.Sprintf("%+v", q), err, chat.CodeInvalid)
 	}
 }
 
 func TestPullCursors(t *testing.T) {
 	b := newBench(t)
-	g := b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	b.say("alice", "g", "one")
-	first := b.pull("bob", "g", "0", 2)
+	g := b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	b.Say("alice", "g", "one")
+	first := b.PullFrom("bob", "g", "0", 2)
 	if want := g.Epoch + ".2." + first.Messages[1].Mark; first.Cursor != want {
 		t.Errorf("cursor: got %q, want %q", first.Cursor, want)
 	}
-	rest := b.pull("bob", "g", first.Cursor, 0)
+	rest := b.PullFrom("bob", "g", first.Cursor, 0)
 	if !rest.Complete || rest.From != 3 || rest.To != 3 {
 		t.Errorf("after the cursor: %s", describe(rest))
 	}
-	end := b.pull("bob", "g", rest.Cursor, 0)
+	end := b.PullFrom("bob", "g", rest.Cursor, 0)
 	if !end.Complete || end.Cursor != rest.Cursor || end.From != 4 || end.To != 3 {
 		t.Errorf("at the end: %s, cursor %q, want %q", describe(end), end.Cursor, rest.Cursor)
 	}
-	if byID := b.pull("bob", "g", "3", 0); byID.Cursor != rest.Cursor {
+	if byID := b.PullFrom("bob", "g", "3", 0); byID.Cursor != rest.Cursor {
 		t.Errorf("the cursor of an empty batch by id: got %q, want %q", byID.Cursor, rest.Cursor)
 	}
-	if wrong := b.pull("bob", "g", g.Epoch+".2.xxxxxx", 1); wrong.Complete || wrong.From != 1 {
+	if wrong := b.PullFrom("bob", "g", g.Epoch+".2.xxxxxx", 1); wrong.Complete || wrong.From != 1 {
 		t.Errorf("another mark: %s", describe(wrong))
 	}
-	if wrong := b.pull("bob", "g", g.Epoch+".3.xxxxxx", 1); wrong.Complete || wrong.From != 1 {
+	if wrong := b.PullFrom("bob", "g", g.Epoch+".3.xxxxxx", 1); wrong.Complete || wrong.From != 1 {
 		t.Errorf("another mark at the end: %s", describe(wrong))
 	}
 	// The log begins a new life under the same name.
-	b.must(b.DeleteGroup(b.ctx, as("alice"), "g"))
-	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob", "cid")
-	if again := b.pull("bob", "g", rest.Cursor, 0); again.Complete || again.From != 1 || again.Epoch == g.Epoch {
+	b.Must(b.DeleteGroup(b.Ctx, as("alice"), "g"))
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob", "cid")
+	if again := b.PullFrom("bob", "g", rest.Cursor, 0); again.Complete || again.From != 1 || again.Epoch == g.Epoch {
 		t.Errorf("the cursor of another life: %s", describe(again))
 	}
 }
 
 func TestHiddenHistory(t *testing.T) {
 	b := newBench(t)
-	b.group(chat.GroupDraft{ID: "g", History: ptr(false)}, "alice")
+	b.MakeGroup(chat.GroupDraft{ID: "g", History: new(false)}, "alice")
 	for range 3 {
-		b.say("alice", "g", "before")
+		b.Say("alice", "g", "before")
 	}
-	_, _, err := b.PutMember(b.ctx, as("alice"), "g", "bob", "")
-	b.must(err)
-	b.say("alice", "g", "after")
+	_, _, err := b.PutMember(b.Ctx, as("alice"), "g", "bob", "")
+	b.Must(err)
+	b.Say("alice", "g", "after")
 	for _, after := range []string{"0", "2", "4"} {
-		if got, want := describe(b.pull("bob", "g", after, 0)), "5..6 of 5..6, 2, complete true, more false"; got != want {
+		if got, want := describe(b.PullFrom("bob", "g", after, 0)), "5..6 of 5..6, 2, complete true, more false"; got != want {
 			t.Errorf("after %s: got %s, want %s", after, got, want)
 		}
 	}
-	batch, _, err := b.Pull(b.ctx, as("bob"), "g", chat.PullQuery{})
-	b.must(err)
+	batch, _, err := b.Pull(b.Ctx, as("bob"), "g", chat.PullQuery{})
+	b.Must(err)
 	if got, want := describe(batch), "5..6 of 5..6, 2, complete true, more false"; got != want {
 		t.Errorf("from seen: got %s, want %s", got, want)
 	}
 	for before, want := range map[int64]string{3: "5..4 of 5..6, 0, complete true, more false", 6: "5..5 of 5..6, 1, complete true, more false"} {
-		batch, _, err := b.Pull(b.ctx, as("bob"), "g", chat.PullQuery{Before: &before})
-		b.must(err)
+		batch, _, err := b.Pull(b.Ctx, as("bob"), "g", chat.PullQuery{Before: &before})
+		b.Must(err)
 		if got := describe(batch); got != want {
 			t.Errorf("before %d: got %s, want %s", before, got, want)
 		}
 	}
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Reaction, Target: 2, Emoji: "x"}, "")
-	b.refused("a reaction to what is hidden", err, chat.CodeNotFound)
-	_, err = b.Send(b.ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: 2, Body: ptr("x")}, "")
-	b.refused("an edit of what is hidden", err, chat.CodeNotFound)
+	_, err = b.Send(b.Ctx, as("bob"), "g", chat.Content{Kind: chat.Reaction, Target: 2, Emoji: "x"}, "")
+	b.Refused("a reaction to what is hidden", err, chat.CodeNotFound)
+	_, err = b.Send(b.Ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: 2, Body: new("x")}, "")
+	b.Refused("an edit of what is hidden", err, chat.CodeNotFound)
 }
 
 func TestPageBytes(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Limits.PageBytesMax = 1000 })
-	b.group(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	for range 5 {
-		b.say("alice", "g", strings.Repeat("x", 300))
+		b.Say("alice", "g", strings.Repeat("x", 300))
 	}
-	b.say("alice", "g", strings.Repeat("y", 5000))
+	b.Say("alice", "g", strings.Repeat("y", 5000))
 	at, pages := "0", 0
 	for {
-		batch := b.pull("bob", "g", at, 0)
+		batch := b.PullFrom("bob", "g", at, 0)
 		bytes := 0
 		for _, m := range batch.Messages {
 			bytes += len(m.JSON)
@@ -149,8 +149,8 @@ func TestPageBytes(t *testing.T) {
 	if pages < 4 {
 		t.Errorf("got %d pages", pages)
 	}
-	batch, _, err := b.Pull(b.ctx, as("bob"), "g", chat.PullQuery{Before: ptr[int64](8)})
-	b.must(err)
+	batch, _, err := b.Pull(b.Ctx, as("bob"), "g", chat.PullQuery{Before: new(int64(8))})
+	b.Must(err)
 	if batch.To != 7 || len(batch.Messages) == 0 || len(batch.Messages) > 2 || !batch.HasMore {
 		t.Errorf("before: %s", describe(batch))
 	}

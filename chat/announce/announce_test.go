@@ -39,10 +39,9 @@ func (b *bench) run(kind string, payload any) (waits time.Duration) {
 // announced does what the tasks of a run do.
 func (b *bench) announced(id string, run int64) announce.Announcement {
 	b.T.Helper()
-	if waits := b.run(announce.TaskRun, announce.RunTask{Announcement: id, Run: run}); waits > 0 {
-		b.T.Fatalf("run %d waits for %v", run, waits)
-	}
-	b.run(announce.TaskPart, announce.Part{Announcement: id, Run: run})
+	handlers := b.Handlers()
+	chattest.Done(b.T, handlers[announce.TaskRun], announce.RunTask{Announcement: id, Run: run})
+	chattest.Done(b.T, handlers[announce.TaskPart], announce.Part{Announcement: id, Run: run})
 	return b.announcement(id)
 }
 

@@ -1,22 +1,16 @@
 package webhook_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/webhook"
@@ -40,99 +34,6 @@ func newBench(t *testing.T) *bench {
 	webhooks := webhook.New(b.Service, b.Store, sender)
 	chattest.Work(t, b.Store, b.Service, webhooks)
 	return &bench{b, webhooks}
-}
-
-// heard is what a receiver got.
-type heard struct {
-	ID, Type  string
-	Timestamp string // of the attempt
-	At        chat.Time
-	Data      map[string]any
-	header    http.Header
-	body      []byte
-}
-
-// receiver is an endpoint that checks what it gets.
-type receiver struct {
-	*httptest.Server
-	t      *testing.T
-	answer func(heard) int // nil: 204
-	mu     sync.Mutex
-	got    []heard
-	more   chan struct{}
-}
-
-func newReceiver(t *testing.T, answer func(heard) int) *receiver {
-	r := &receiver{t: t, answer: answer, more: make(chan struct{}, 1)}
-	r.Server = httptest.NewServer(http.HandlerFunc(r.receive))
-	t.Cleanup(r.Close)
-	return r
-}
-
-func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
-	body, _ := io.ReadAll(req.Body)
-	h := heard{ID: req.Header.Get("webhook-id"), Timestamp: req.Header.Get("webhook-timestamp"), header: req.Header, body: body}
-	var event struct {
-		Type      string
-		Timestamp chat.Time
-		Data      map[string]any
-	}
-	if err := json.Unmarshal(body, &event); err != nil || req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" {
-		r.t.Errorf("got %s %s %q: %v", req.Method, req.Header.Get("Content-Type"), body, err)
-	}
-	h.Type, h.At, h.Data = event.Type, event.Timestamp, event.Data
-	status := http.StatusNoContent
-	if r.answer != nil {
-		status = r.answer(h)
-	}
-	r.mu.Lock()
-	r.got = append(r.got, h)
-	r.mu.Unlock()
-	select {
-	case r.more <- struct{}{}:
-	default:
-	}
-	w.WriteHeader(status)
-}
-
-// wait returns what was received once enough is true of it.
-func (r *receiver) wait(ctx context.Context, enough func([]heard) bool) []heard {
-	r.t.Helper()
-	for {
-		r.mu.Lock()
-		got := slices.Clone(r.got)
-		r.mu.Unlock()
-		if enough(got) {
-			return got
-		}
-		select {
-		case <-r.more:
-		case <-ctx.Done():
-			r.t.Fatalf("got %d events, not enough: %v", len(got), types(got))
-		}
-	}
-}
-
-func (r *receiver) waitFor(ctx context.Context, n int) []heard {
-	r.t.Helper()
-	return r.wait(ctx, func(got []heard) bool { return len(got) >= n })
-}
-
-func (h heard) verifies(secret string) error {
-	w, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		return err
-	}
-	return w.Verify(h.body, h.header)
-}
-
-func types(got []heard) []string {
-	var all []string
-	for _, h := range got {
-		all = append(all, h.Type)
-	}
-	slices.Sort(all)
-	return all
 }
 
 func (b *bench) register(url string, events ...webhook.EventType) webhook.View {
@@ -281,13 +182,7 @@ func TestWebhookRotation(t *testing.T) {
 // TestWebhookGone: 410 disables a webhook, and what waits for it is not delivered any longer; 404 does not.
 func TestWebhookGone(t *testing.T) {
 	b := newBench(t)
-	var calls atomic.Int64
-	gone := newReceiver(t, func(heard) int {
-		if calls.Add(1) == 1 {
-			return http.StatusServiceUnavailable
-		}
-		return http.StatusGone
-	})
+	gone := newReceiver(t, first(http.StatusServiceUnavailable, http.StatusGone))
 	created := b.register(gone.URL)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
 	waiting := b.delayedDelivery()
@@ -358,25 +253,19 @@ func (b *bench) eventually(what string, so func() bool) {
 // TestWebhookRetry: an attempt that failed comes again with the same id and body, and the time of the attempt.
 func TestWebhookRetry(t *testing.T) {
 	b := newBench(t)
-	var calls atomic.Int64
-	r := newReceiver(t, func(heard) int {
-		if calls.Add(1) == 1 {
-			return http.StatusInternalServerError
-		}
-		return http.StatusOK
-	})
+	r := newReceiver(t, first(http.StatusInternalServerError, http.StatusOK))
 	created := b.register(r.URL)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
-	first := r.waitFor(b.Ctx, 1)[0]
+	attempt := r.waitFor(b.Ctx, 1)[0]
 	tasks, waiting := b.deliveries(), b.delayedDelivery()
 	if pause := time.Until(waiting.Due); pause < 3*time.Second || pause > 6*time.Second || waiting.Attempts != 1 {
 		t.Errorf("comes again in %s after %d attempts, want about 5 s after 1", pause, waiting.Attempts)
 	}
-	b.eventually("another second", func() bool { return fmt.Sprint(time.Now().Unix()) != first.Timestamp })
+	b.eventually("another second", func() bool { return fmt.Sprint(time.Now().Unix()) != attempt.Timestamp })
 	b.Must(tasks.Retry(b.Ctx, waiting.ID))
 	second := r.waitFor(b.Ctx, 2)[1]
-	if second.ID != first.ID || string(second.body) != string(first.body) || second.Timestamp == first.Timestamp {
-		t.Errorf("got %s at %s, then %s at %s", first.ID, first.Timestamp, second.ID, second.Timestamp)
+	if second.ID != attempt.ID || string(second.body) != string(attempt.body) || second.Timestamp == attempt.Timestamp {
+		t.Errorf("got %s at %s, then %s at %s", attempt.ID, attempt.Timestamp, second.ID, second.Timestamp)
 	}
 	if err := second.verifies(created.Secret); err != nil {
 		t.Error(err)

@@ -47,6 +47,14 @@ func Do(t *testing.T, kind chat.TaskKind, payload any) (pause time.Duration) {
 	return 0
 }
 
+// Done runs a task as Do does, and ends the test where the task asks for a pause.
+func Done(t *testing.T, kind chat.TaskKind, payload any) {
+	t.Helper()
+	if pause := Do(t, kind, payload); pause > 0 {
+		t.Fatalf("the task waits for %v", pause)
+	}
+}
+
 // RefuseGarbage checks that handlers refuse payloads that no step of a store writes.
 func RefuseGarbage(t *testing.T, handlers map[string]chat.TaskKind) {
 	t.Helper()

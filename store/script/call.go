@@ -89,16 +89,7 @@ func (c Call) More(rest string, row ...string) Call {
 	if !ok || c.brief || len(r.row) > 0 && len(row) != 2*len(r.row) {
 		return c.wrong("keys", rest, len(row))
 	}
-	if len(r.row) == 0 {
-		c.Keys = append(c.Keys, row...)
-		return c
-	}
-	for i, name := range r.row {
-		if row[2*i] != name {
-			return c.wrong("key of "+rest, name, nil)
-		}
-		c.Keys = append(c.Keys, row[2*i+1])
-	}
+	c.Keys = more(&c, c.Keys, r, "key", row)
 	return c
 }
 
@@ -108,17 +99,22 @@ func (c Call) MoreArgs(rest string, row ...any) Call {
 	if !ok || len(r.row) > 0 && len(row) != 2*len(r.row) {
 		return c.wrong("arguments", rest, len(row))
 	}
+	c.Args = more(&c, c.Args, r, "argument", row)
+	return c
+}
+
+// more appends values of a rest, or a row of it without its names, which it checks.
+func more[T any](c *Call, to []T, r rest, what string, row []T) []T {
 	if len(r.row) == 0 {
-		c.Args = append(c.Args, row...)
-		return c
+		return append(to, row...)
 	}
 	for i, name := range r.row {
-		if row[2*i] != name {
-			return c.wrong("argument of "+rest, name, nil)
+		if any(row[2*i]) != any(name) {
+			*c = c.wrong(what+" of "+r.name, name, nil)
 		}
-		c.Args = append(c.Args, row[2*i+1])
+		to = append(to, row[2*i+1])
 	}
-	return c
+	return to
 }
 
 // List gives texts as arguments of a rest.
