@@ -50,7 +50,7 @@ var (
 	named      = regexp.MustCompile(`^\s*\{[^}]*\}\s*$`)
 	whole      = regexp.MustCompile(`^\s*\* as ([\w$]+)\s*$`)
 	renamed    = regexp.MustCompile(`([\w$]+) as ([\w$]+)`)
-	notKnown   = regexp.MustCompile(`(?m)^(?:import|export|await)\b.*|\bimport\.meta\b|(?:await|return|=|=>)\s*import\(`)
+	notKnown   = regexp.MustCompile(`^(?:import|export|await)\b.*|\bimport\.meta\b`)
 )
 
 // add writes a module behind the modules that it imports.
@@ -66,13 +66,14 @@ func (l *linker) add(name string) error {
 		return fmt.Errorf("%s is imported, but there is no such file", name)
 	}
 	l.done[name] = false
-	for _, m := range importLine.FindAllStringSubmatch(string(source), -1) {
+	imports, _ := cutImports(string(source))
+	for _, m := range importLine.FindAllStringSubmatch(imports, -1) {
 		if err := l.addImport(name, m[1], m[2]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	text, exports := rewrite(name, string(source))
-	if found := notKnown.FindString(text); found != "" || slices.Contains(exports, "as") {
+	if found := unknown(text); found != "" || slices.Contains(exports, "as") {
 		return fmt.Errorf("%s: %q is syntax that cannot be linked", name, found)
 	}
 	l.sources = append(l.sources, name)
@@ -101,7 +102,8 @@ func (l *linker) addImport(name, clause, from string) error {
 
 // rewrite turns imports into constants, and exports into declarations and a list of names. Every line stays where it is.
 func rewrite(name, text string) (code string, exports []string) {
-	text = importLine.ReplaceAllStringFunc(text, func(statement string) string {
+	imports, text := cutImports(text)
+	imports = importLine.ReplaceAllStringFunc(imports, func(statement string) string {
 		m := importLine.FindStringSubmatch(statement)
 		from := path.Join(path.Dir(name), m[2])
 		if strings.HasPrefix(from, "vendor/") {
@@ -110,14 +112,59 @@ func rewrite(name, text string) (code string, exports []string) {
 		clause := whole.ReplaceAllString(renamed.ReplaceAllString(m[1], "$1: $2"), " $1 ")
 		return fmt.Sprintf("const%s= %s;", clause, variable(from))
 	})
-	for _, m := range exportLine.FindAllStringSubmatch(text, -1) {
-		exports = append(exports, m[1])
+	var out strings.Builder
+	for line := range strings.Lines(imports + text) {
+		if strings.HasPrefix(line, "export ") {
+			if m := exportLine.FindStringSubmatch(line); m != nil {
+				exports, line = append(exports, m[1]), strings.TrimPrefix(line, "export ")
+			} else if m := exportList.FindStringSubmatch(line); m != nil {
+				exports = append(exports, strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })...)
+				line = exportList.ReplaceAllString(line, "")
+			}
+		}
+		out.WriteString(line)
 	}
-	for _, m := range exportList.FindAllStringSubmatch(text, -1) {
-		exports = append(exports, strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })...)
+	return out.String(), exports
+}
+
+// cutImports cuts a text behind its last import. A server links at each start: this keeps expressions off most of the text.
+func cutImports(text string) (imports, rest string) {
+	last := strings.LastIndex("\n"+text, "\nimport")
+	if last < 0 {
+		return "", text
 	}
-	text = exportLine.ReplaceAllStringFunc(text, func(s string) string { return strings.TrimPrefix(s, "export ") })
-	return exportList.ReplaceAllString(text, ""), exports
+	end := strings.Index(text[last:], "\";")
+	if end < 0 {
+		return text, ""
+	}
+	end += last + len("\";")
+	return text[:end], text[end:]
+}
+
+// unknown finds syntax in a rewritten text that cannot be linked: an import, export or await that begins a line, import.meta,
+// and import() as an expression. In a comment, import() is a type.
+func unknown(text string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "import") || strings.HasPrefix(line, "export") || strings.HasPrefix(line, "await") ||
+			strings.Contains(line, "import.meta") {
+			if found := notKnown.FindString(line); found != "" {
+				return found
+			}
+		}
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], "import(")
+		if i < 0 {
+			return ""
+		}
+		before := strings.TrimRight(text[:at+i], " \t\r\n")
+		for _, operator := range []string{"await", "return", "=", "=>"} {
+			if strings.HasSuffix(before, operator) {
+				return operator + " import("
+			}
+		}
+		at += i + len("import(")
+	}
 }
 
 // code gives the lines of a text that are neither empty nor nothing but a comment.

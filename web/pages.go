@@ -11,6 +11,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
@@ -76,15 +77,18 @@ func (f *file) hashed(hash string) echo.HandlerFunc {
 	}
 }
 
-// file is bytes that do not change while the process lives, compressed once for those who take gzip.
+// file is bytes that do not change while the process lives, compressed once for those who take gzip: at the first request
+// of them, for a start compresses no files that nobody asks for.
 type file struct {
 	kind, policy, tag string
-	body, compressed  []byte // compressed: nil where that is not smaller
+	body              []byte
+	compressed        func() []byte // nil where that is not smaller
 }
 
 func newFile(kind, policy string, body []byte) *file {
 	// A weak tag, since the compressed form has the same one.
-	return &file{kind: kind, policy: policy, tag: fmt.Sprintf(`W/"%x"`, fingerprint(body)), body: body, compressed: compress(body)}
+	compressed := sync.OnceValue(func() []byte { return compress(body) })
+	return &file{kind: kind, policy: policy, tag: fmt.Sprintf(`W/"%x"`, fingerprint(body)), body: body, compressed: compressed}
 }
 
 func (f *file) plain(c echo.Context) error { return f.serve(c, askAgain) }
@@ -99,9 +103,11 @@ func (f *file) serve(c echo.Context, cache string) error {
 	if c.Request().Header.Get("If-None-Match") == f.tag {
 		return c.NoContent(http.StatusNotModified)
 	}
-	if f.compressed != nil && takesGzip(c.Request().Header.Values("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		return c.Blob(http.StatusOK, f.kind, f.compressed)
+	if takesGzip(c.Request().Header.Values("Accept-Encoding")) {
+		if compressed := f.compressed(); compressed != nil {
+			h.Set("Content-Encoding", "gzip")
+			return c.Blob(http.StatusOK, f.kind, compressed)
+		}
 	}
 	return c.Blob(http.StatusOK, f.kind, f.body)
 }

@@ -25,8 +25,8 @@ type peer struct {
 type script struct {
 	sha    string
 	source string
-	f      *lua.LFunction
-	loaded bool // by SCRIPT LOAD
+	f      *lua.LFunction // nil before its first run
+	loaded bool           // by SCRIPT LOAD
 }
 
 // call is the script, TIME or EXEC that runs now.
@@ -163,10 +163,12 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 				c.WriteBulk(sha) // miniredis parses at each load, what it knows too
 				return true
 			}
-			if message := s.learn(args[1]); message != "" {
+			if message := s.learn(args[1], !p.multi); message != "" {
 				return refuse(c, p, message)
 			}
-			s.loaded(sha, !p.multi)
+			if !p.multi {
+				return s.loadScript(c, p, sha, args)
+			}
 		case len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
 			s.order.Lock()
 			clear(s.scripts)
@@ -191,6 +193,22 @@ func (s *Store) exec(c *server.Peer, p *peer) bool {
 	return false
 }
 
+// loadScript has miniredis know a script that was learnt, unless it is no Lua. It is compiled when it first runs: a node loads all
+// of its scripts at each start, and runs a part of them.
+func (s *Store) loadScript(c *server.Peer, p *peer, sha string, args []string) bool {
+	s.dispatch(nil, p, "SCRIPT", args)
+	if answer := p.reply.String(); strings.HasPrefix(answer, "-") {
+		s.order.Lock()
+		delete(s.scripts, sha)
+		s.order.Unlock()
+		c.WriteRaw(answer)
+		return true
+	}
+	s.loaded(sha, true)
+	c.WriteBulk(sha)
+	return true
+}
+
 // loaded tells whether a script was loaded before, so that miniredis knows it too; now: it is.
 func (s *Store) loaded(sha string, now bool) bool {
 	s.order.Lock()
@@ -203,8 +221,8 @@ func (s *Store) loaded(sha string, now bool) bool {
 	return script.loaded
 }
 
-// learn keeps the source of a script.
-func (s *Store) learn(source string) (message string) {
+// learn keeps a script; later: it is compiled when it first runs.
+func (s *Store) learn(source string, later bool) (message string) {
 	s.order.Lock()
 	defer s.order.Unlock()
 	sha := hashSource(source)
@@ -218,11 +236,26 @@ func (s *Store) learn(source string) (message string) {
 	if len(s.scripts) >= scriptsMax {
 		return "ERR too many scripts; hand values over as arguments"
 	}
-	f, err := s.lua.compile(source)
+	learnt := &script{sha: sha, source: source}
+	if !later {
+		if message := s.compile(learnt); message != "" {
+			return message
+		}
+	}
+	s.scripts[sha] = learnt
+	return ""
+}
+
+// compile makes a script ready to run. The caller holds order.
+func (s *Store) compile(one *script) (message string) {
+	if one.f != nil {
+		return ""
+	}
+	f, err := s.lua.compile(one.source)
 	if err != nil {
 		return "ERR Error compiling script: " + firstLine(err.Error())
 	}
-	s.scripts[sha] = &script{sha: sha, source: source, f: f}
+	one.f = f
 	return ""
 }
 
@@ -237,7 +270,7 @@ func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
 	if known {
 		return ""
 	}
-	if message := s.learn(args[0]); message != "" {
+	if message := s.learn(args[0], false); message != "" {
 		return message
 	}
 	if !p.multi {
@@ -295,6 +328,9 @@ func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readO
 // runScript runs a script at its time, under miniredis' own lock, so that nobody sees it half done. The caller holds
 // order.
 func (s *Store) runScript(r *call) (answer lua.LValue, message string) {
+	if message := s.compile(r.script); message != "" {
+		return lua.LNil, message
+	}
 	s.m.SetTime(time.UnixMicro(r.us))
 	s.m.Lock()
 	defer s.m.Unlock()

@@ -81,3 +81,29 @@ func TestScriptsAnswerAsRedisDoes(t *testing.T) {
 		t.Errorf("afterwards: %v %v", got, err)
 	}
 }
+
+// TestLoadRefusesWhatIsNoLua: each time, and no such script is known afterwards. A good one runs, though it is compiled late.
+func TestLoadRefusesWhatIsNoLua(t *testing.T) {
+	ctx := context.Background()
+	c := client(t, openStore(t, Options{}))
+	for _, text := range []string{"this is no Lua", "return math.random()"} {
+		for range 2 {
+			if sha, err := c.ScriptLoad(ctx, text).Result(); err == nil {
+				t.Errorf("%s is loaded as %s", text, sha)
+			}
+		}
+		if err := c.EvalSha(ctx, hashSource(text), nil).Err(); !redis.HasErrorPrefix(err, "NOSCRIPT") {
+			t.Errorf("%s: got %v, want NOSCRIPT", text, err)
+		}
+	}
+	sha, err := c.ScriptLoad(ctx, "return 7").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known, err := c.ScriptExists(ctx, sha).Result(); err != nil || !known[0] {
+		t.Errorf("SCRIPT EXISTS: %v %v", known, err)
+	}
+	if got, err := c.EvalSha(ctx, sha, nil).Int(); err != nil || got != 7 {
+		t.Errorf("got %d, %v", got, err)
+	}
+}

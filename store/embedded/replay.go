@@ -126,7 +126,7 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 }
 
 func (r *journalReplay) source(source string) (reason string) {
-	if message := r.s.learn(source); message != "" {
+	if message := r.s.learn(source, false); message != "" {
 		return "the script is refused: " + message
 	}
 	r.s.srv.Dispatch(r.peer, []string{"SCRIPT", "LOAD", source})

@@ -93,13 +93,26 @@ func (l *Library) Render(name string) string {
 }
 
 var (
-	includeLine = regexp.MustCompile(`^( *)-- include: (\S+)$`)
-	needsLine   = regexp.MustCompile(`^-- needs: (.+)$`)
-	bindLine    = regexp.MustCompile(`^( *)-- (bind|set): ([a-z_]+) at (.+)$`)
+	includeLine = directive{"-- include: ", regexp.MustCompile(`^( *)-- include: (\S+)$`)}
+	needsLine   = directive{"-- needs: ", regexp.MustCompile(`^-- needs: (.+)$`)}
+	bindLine    = directive{" at ", regexp.MustCompile(`^( *)-- (bind|set): ([a-z_]+) at (.+)$`)}
 	// numbered finds a place among keys or arguments that somebody has counted.
 	numbered = regexp.MustCompile(`(?:KEYS|ARGV) *\[(\w*)[^\]]*\d|unpack\((?:KEYS|ARGV) *, *\d|#(?:KEYS|ARGV) *[-+<>=~*/] *=?\d`)
 	rowLoop  = regexp.MustCompile(`\bfor \w+ = (\w+), #(?:KEYS|ARGV)(?:, (\w+))? do`)
 )
+
+// directive is a comment that the loader acts on.
+type directive struct {
+	holds string // a text that every such line holds: finding it is cheap
+	line  *regexp.Regexp
+}
+
+func (d directive) match(line string) []string {
+	if !strings.Contains(line, d.holds) {
+		return nil
+	}
+	return d.line.FindStringSubmatch(line)
+}
 
 // expander writes the text of a script as the server gets it.
 type expander struct {
@@ -122,7 +135,8 @@ func (e *expander) expand(source string, done map[string]bool, indent string) er
 		for line != "" && at < blocks[len(blocks)-1].indent {
 			blocks = blocks[:len(blocks)-1]
 		}
-		if found := includeLine.FindStringSubmatch(line); found != nil {
+		// Scripts are loaded at every start, thousands of lines: only those that may match are held against an expression.
+		if found := includeLine.match(line); found != nil {
 			if at > blocks[len(blocks)-1].indent {
 				blocks = append(blocks, block{at, maps.Clone(blocks[len(blocks)-1].done)})
 			}
@@ -131,7 +145,7 @@ func (e *expander) expand(source string, done map[string]bool, indent string) er
 			}
 			continue
 		}
-		if found := needsLine.FindStringSubmatch(line); found != nil {
+		if found := needsLine.match(line); found != nil {
 			for _, name := range strings.Fields(found[1]) {
 				if !e.bound(name) {
 					return fmt.Errorf("%s is needed and not bound: declare it in the header, or as a local in front of the include", name)
@@ -174,18 +188,12 @@ func (e *expander) include(name string, done map[string]bool, indent string) err
 // line checks one line, and writes what is to be bound in it.
 func (e *expander) line(line string) (string, error) {
 	code, _, _ := strings.Cut(line, "--")
-	for _, found := range numbered.FindAllStringSubmatch(code, -1) {
-		// Relative to a rest without rows it is an index of a list, like any other.
-		if row, table := e.row(found[1]); table == "" || row != nil {
-			return "", fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
+	if strings.Contains(code, "KEYS") || strings.Contains(code, "ARGV") {
+		if err := e.uncounted(line, code); err != nil {
+			return "", err
 		}
 	}
-	if found := rowLoop.FindStringSubmatch(code); found != nil {
-		if row, _ := e.row(found[1]); row != nil && found[2] != found[1]+"_row" {
-			return "", fmt.Errorf("%q does not go in steps of %s_row", strings.TrimSpace(line), found[1])
-		}
-	}
-	found := bindLine.FindStringSubmatch(line)
+	found := bindLine.match(line)
 	if found == nil {
 		return line, nil
 	}
@@ -208,6 +216,22 @@ func (e *expander) line(line string) (string, error) {
 	return fmt.Sprintf("%s%s%s = %s", found[1], local, strings.Join(names, ", "), strings.Join(values, ", ")), nil
 }
 
+// uncounted refuses a line of code that counts keys or arguments.
+func (e *expander) uncounted(line, code string) error {
+	for _, found := range numbered.FindAllStringSubmatch(code, -1) {
+		// Relative to a rest without rows it is an index of a list, like any other.
+		if row, table := e.row(found[1]); table == "" || row != nil {
+			return fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
+		}
+	}
+	if found := rowLoop.FindStringSubmatch(code); found != nil {
+		if row, _ := e.row(found[1]); row != nil && found[2] != found[1]+"_row" {
+			return fmt.Errorf("%q does not go in steps of %s_row", strings.TrimSpace(line), found[1])
+		}
+	}
+	return nil
+}
+
 // row returns the names of a row of the rest of this name, and whether it is of KEYS or of ARGV; nil where it has none.
 func (e *expander) row(name string) (row []string, table string) {
 	for _, s := range []section{e.header.keys, e.header.args} {
@@ -225,6 +249,24 @@ func (e *expander) bound(name string) bool {
 	if slices.Contains(e.header.keys.names(), name) || slices.Contains(e.header.args.names(), name) {
 		return true
 	}
-	local := regexp.MustCompile(`(?m)^ *local (?:function )?(?:\w+, )*` + regexp.QuoteMeta(name) + `\b`)
-	return local.MatchString(e.out.String())
+	for line := range strings.Lines(e.out.String()) {
+		names, found := strings.CutPrefix(strings.TrimLeft(line, " "), "local ")
+		if !found {
+			continue
+		}
+		names, _, _ = strings.Cut(strings.TrimPrefix(names, "function "), " =")
+		for one := range strings.SplitSeq(names, ", ") {
+			after := strings.TrimLeft(one, wordRunes)
+			if one[:len(one)-len(after)] == name {
+				return true
+			}
+			if after != "" {
+				break // the parameters of a function, or a comment
+			}
+		}
+	}
+	return false
 }
+
+// wordRunes are what names are made of.
+const wordRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
