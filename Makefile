@@ -9,10 +9,12 @@ TEST_TIMEOUT ?= 30m
 build: ## the one binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/chatd ./cmd/chatd
 
+# Everything is compiled once, with the race detector: the tests, the binaries that they start, bench, and what `make lint`
+# reads. Vet is part of lint alone.
 test: check-deps ## every test, with the race detector
-	$(GO) vet ./...
-	$(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) ./...
-	cd bench && $(GO) vet ./... && $(GO) test -timeout $(TEST_TIMEOUT) ./...
+	export GOFLAGS="$$($(GO) env GOFLAGS) -race" && \
+	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
+	cd bench && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...
 
 check-deps: ## redis-server and chromium: real ones, the tests start them
 	@scripts/install-test-deps
