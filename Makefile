@@ -1,5 +1,5 @@
 # Everything a newcomer or CI runs. `make test` installs what the tests need, then passes or says why.
-.PHONY: build test check-deps lint bench generate clean
+.PHONY: build test soak check-deps lint bench generate clean
 .DEFAULT_GOAL := build
 
 GO ?= go
@@ -15,6 +15,11 @@ test: check-deps ## every test, with the race detector
 	export GOFLAGS="$$($(GO) env GOFLAGS) -race" && \
 	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
 	cd bench && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...
+
+# CI has time for a hundred runs or so of each test with random input; this is for whoever has hours.
+SOAK_CHECKS ?= 3000
+soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each
+	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
 
 check-deps: ## redis-server and chromium: real ones, the tests start them
 	@scripts/install-test-deps

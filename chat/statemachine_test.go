@@ -54,7 +54,7 @@ func (b *backend) fatal(err error) {
 	}
 }
 
-// runMachine runs the state machine checks times.
+// runMachine runs the state machine checks times, or as often as -rapid.checks says: `make soak` runs it for hours.
 func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set(fmt.Sprint(checks)); err != nil {
@@ -97,7 +97,7 @@ func TestMachineEmbedded(t *testing.T) {
 	shared := openEmbedded(t, embedded.Options{})
 	defer func() { _ = shared.Close() }()
 	runs := 0
-	runMachine(t, 300, func(rt *rapid.T) *backend {
+	runMachine(t, 150, func(rt *rapid.T) *backend {
 		runs++
 		o := store.Options{Embedded: shared, Prefix: fmt.Sprintf("run%d", runs), Partitions: oneOf(rt, "partitions", 1, 4)}
 		b := &backend{t: rt}
@@ -146,7 +146,7 @@ func memoryDir(t *testing.T) string {
 func TestMachineRedis(t *testing.T) {
 	server := redistest.Start(t)
 	runs := 0
-	runMachine(t, 100, func(rt *rapid.T) *backend {
+	runMachine(t, 60, func(rt *rapid.T) *backend {
 		runs++
 		prefix := fmt.Sprintf("run%d", runs)
 		b := &backend{t: rt}
