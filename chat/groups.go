@@ -46,6 +46,14 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 	if err != nil {
 		return Group{}, err
 	}
+	if info.Group.Members < int64(len(users)) {
+		if err := s.invite(ctx, info.CreatedBy, g.ID, info.Epoch, info.CreatedAt.UnixMilli()); err != nil {
+			return Group{}, AsError(err)
+		}
+		if info, err = s.Info(ctx, by.User, g.ID); err != nil {
+			return Group{}, err
+		}
+	}
 	if info.Epoch == g.Epoch {
 		s.indexCreated(ctx, users, g)
 	} else if _, err := s.repairIndex(ctx, by.User, g.ID); err != nil {
@@ -160,16 +168,40 @@ func (d GroupDraft) hash(user string) string {
 // roomFor refuses to put users into more groups than a user may be in. Between this look and the write another group
 // may come in; the bound is for the size of the index and need not be exact.
 func (s *Service) roomFor(ctx context.Context, group string, users ...string) error {
-	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
-		index, err := s.stores.UserGroups(ctx, user)
+	indexes, err := s.stores.Indexed(ctx, group, users)
+	if err != nil {
+		return AsError(err)
+	}
+	for i, index := range indexes {
+		if index.Groups >= int64(s.opt.Limits.UserGroupsMax) && !index.Has {
+			return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", users[i], index.Groups)
+		}
+	}
+	return nil
+}
+
+// invite makes members of everyone whom a creation named and whom its first step did not add. A creation of many takes
+// several steps, so that the store does not stand still for one; the task that it enqueued does the same, for a node may
+// die in between.
+func (s *Service) invite(ctx context.Context, by, group, epoch string, atMs int64) error {
+	for range stepsMax {
+		users, err := s.stores.Waiting(ctx, group)
+		if err != nil || len(users) == 0 {
+			return err
+		}
+		notices := make([]NoticeEntry, len(users))
+		for i, user := range users {
+			notices[i] = s.notice(Caller{User: by}, group, atMs, Entry{Notice: NoticeJoined, User: user})
+		}
+		err = s.stores.Invite(ctx, group, epoch, atMs, users, notices)
+		if errors.Is(err, ErrNotFound) {
+			return nil // the group was deleted
+		}
 		if err != nil {
 			return err
 		}
-		if len(index) < s.opt.Limits.UserGroupsMax || slices.ContainsFunc(index, func(g UserGroup) bool { return g.Group == group }) {
-			return nil
-		}
-		return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", user, len(index))
-	}))
+	}
+	return Errorf(CodeConflict, "more users left to add than one task handles")
 }
 
 // Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity: what

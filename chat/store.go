@@ -72,9 +72,14 @@ type Membership struct {
 
 // GroupStore keeps groups and members.
 type GroupStore interface {
-	// CreateGroup makes the group with its members and notices. ErrExists when the id is taken by another creation,
-	// ErrGone while a deleted group of this id is not cleaned up yet.
+	// CreateGroup makes the group with its first members and notices, a task that completes it, and a list of those who
+	// wait to become members. ErrExists when the id is taken by another creation, ErrGone while a deleted group of this
+	// id is not cleaned up yet.
 	CreateGroup(ctx context.Context, g NewGroup) error
+	// Waiting reads some of those who wait since the creation; none: everyone is a member.
+	Waiting(ctx context.Context, group string) ([]string, error)
+	// Invite makes members of users as far as they wait, with the notices of joining. ErrNotFound: no such life of the group.
+	Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []NoticeEntry) error
 	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
 	// has an empty Epoch.
 	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
@@ -222,10 +227,18 @@ type UserGroup struct {
 	Seen  int64
 }
 
+// Indexed says of the index of a user how many groups it has, and whether a certain one is among them.
+type Indexed struct {
+	Groups int64
+	Has    bool
+}
+
 // IndexStore keeps the index of the groups of a user, in the user's partition. It is derived: repaired from the groups.
 type IndexStore interface {
 	// UserGroups returns the whole index (bounded by Limits.UserGroupsMax), in no particular order.
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
+	// Indexed tells of each of users, in order, how large the index is and whether group is in it. It reads no index.
+	Indexed(ctx context.Context, group string, users []string) ([]Indexed, error)
 	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already
 	// is lowered to seen where it is above, never raised.
 	AddUserGroups(ctx context.Context, users []string, group string, seen int64) error

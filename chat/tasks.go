@@ -12,7 +12,8 @@ import (
 // Bounds of the core's tasks. What is left over a bound is an error, so that the task comes again.
 const (
 	repairTries   = 4      // times that the index of one user is brought in line while the group keeps changing
-	stepsMax      = 10_000 // steps of one trim or cleanup, at most 500 entries each
+	stepsMax      = 10_000 // steps of one trim or cleanup, at most 500 entries each, or of one creation
+	createdID     = 1      // id of the notice that a group was created
 	cleanupInline = 20     // steps of cleanup that a creation does itself where the id's last life is not cleaned up
 )
 
@@ -79,6 +80,11 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	switch t.What {
 	case NoticeJoined:
 		item.Kind = ItemAdded
+		if t.ID == createdID {
+			if err := s.invite(ctx, t.By, t.Group, t.Epoch, t.AtMs); err != nil {
+				return err
+			}
+		}
 	case NoticeRemoved:
 		item.Kind = ItemRemoved
 	case NoticeLeft:

@@ -5,31 +5,61 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/chat"
 )
 
 var (
 	createScript = newScript("group/create", groupNames)
 	updateScript = newScript("group/update", groupNames)
+	inviteScript = newScript("group/invite", groupNames)
 	deleteScript = newScript("group/delete", groupNames)
 	infoScript   = newReader("group/info", memberNames)
 )
 
-// CreateGroup makes the group with its members and notices.
+// createAtOnce is how many members one step of a creation adds: the server does nothing else for about 2 ms meanwhile.
+const createAtOnce = 250
+
+// CreateGroup makes the group with its first members and their notices.
 func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	k := s.keys.group(g.ID)
 	if len(g.Notices) != 1+len(g.Members) {
 		return broke("create", errors.New("a notice for the creation and for each member is needed"))
 	}
-	c := createScript.Sized(k, len(g.Members)+2*len(g.Notices)).Arg("creator", g.CreatedBy).Arg("epoch", g.Epoch).
+	now := min(len(g.Members), createAtOnce)
+	c := createScript.Sized(k, len(g.Members)+2*(1+now)).Arg("creator", g.CreatedBy).Arg("epoch", g.Epoch).
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).Arg("post", string(g.Post)).Arg("history", flag(g.History)).
 		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", g.ID).
-		Arg("others", len(g.Members)).List("invited", g.Members)
-	for _, n := range g.Notices {
+		Arg("others", len(g.Members)).Arg("now", now).List("invited", g.Members)
+	for _, n := range g.Notices[:1+now] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
 	_, err := s.run(ctx, c)
+	return err
+}
+
+// Waiting reads some of the users whom a creation named and who are not members yet.
+func (s *Store) Waiting(ctx context.Context, group string) ([]string, error) {
+	var users *redis.StringSliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		users = pipe.ZRange(ctx, s.keys.group(group).waiting(), 0, createAtOnce-1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return users.Val(), nil
+}
+
+// Invite makes members of users, as far as they wait for it.
+func (s *Store) Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []chat.NoticeEntry) error {
+	k := s.keys.group(group)
+	c := inviteScript.Sized(k, 3*len(users)).Arg("epoch", epoch).Arg("at_ms", atMs).Arg("channel", k.channel()).Arg("group", group)
+	for i, user := range users {
+		c = c.MoreArgs("users", "user", user, "mark", notices[i].Mark, "rest", notices[i].Rest)
+	}
+	_, err := s.runSafe(ctx, c)
 	return err
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -33,6 +34,31 @@ func asUserGroups(entries []redis.Z) []chat.UserGroup {
 		groups[i] = chat.UserGroup{Group: name, Seen: int64(e.Score)}
 	}
 	return groups
+}
+
+// Indexed tells of each user how many groups the index has, and whether group is one of them.
+func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]chat.Indexed, error) {
+	all := make([]chat.Indexed, 0, len(users))
+	for chunk := range slices.Chunk(users, pipelineMax/2) {
+		counts, scores := make([]*redis.IntCmd, len(chunk)), make([]*redis.FloatCmd, len(chunk))
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			for i, user := range chunk {
+				counts[i] = pipe.ZCard(ctx, s.keys.user(user).groups())
+				scores[i] = pipe.ZScore(ctx, s.keys.user(user).groups(), group)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range chunk {
+			// A score that is not there is an error too, the first of which is all that the pipeline says.
+			if err := counts[i].Err(); err != nil {
+				return nil, fail("index", err)
+			}
+			all = append(all, chat.Indexed{Groups: counts[i].Val(), Has: scores[i].Err() == nil})
+		}
+	}
+	return all, nil
 }
 
 // Arrivals reads the index and the inbox of a user in one round trip. Whatever goes wrong with the two together is

@@ -122,6 +122,7 @@ func (g groupKeys) reactions() string       { return g.base + ":reactions" }
 func (g groupKeys) reacted() string         { return g.base + ":reacted" }
 func (g groupKeys) levels() string          { return g.base + ":levels" }
 func (g groupKeys) notified() string        { return g.base + ":told" }
+func (g groupKeys) waiting() string         { return g.base + ":waiting" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
 func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
@@ -132,7 +133,7 @@ var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKe
 	"last_id": groupKeys.lastID, "meta": groupKeys.meta, "members": groupKeys.members, "joined": groupKeys.joined,
 	"managers": groupKeys.managers, "seen": groupKeys.seen, "read": groupKeys.read, "msgs": groupKeys.msgs,
 	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
-	"levels": groupKeys.levels, "notified": groupKeys.notified, "gone_members": groupKeys.goneMembers,
+	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
 	"gone_senders": groupKeys.goneSenders,
 })
 

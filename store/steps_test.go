@@ -60,6 +60,13 @@ func TestStepsAreShort(t *testing.T) {
 		_, err := b.Groups(b.Ctx, chattest.As("alice"), limit, "")
 		b.Must(err)
 	}
+	members := make([]string, 1000)
+	for i := range members {
+		members[i] = fmt.Sprint("user", i)
+	}
+	steps["a creation with 1,000 members"] = step{prepare: func(int) {}, do: func(run int) {
+		b.MakeGroup(chat.GroupDraft{ID: fmt.Sprint("large", run)}, "alice", members...)
+	}}
 	const groups = 50
 	for i := range groups {
 		group := fmt.Sprint("busy", i)
