@@ -121,7 +121,7 @@ func counting(b *bench) error {
 			_, _, err := b.service.Pull(b.ctx, user, "read-0", chat.PullQuery{After: &after, Limit: 50})
 			return err
 		}},
-		{"an ack", func() error { _, err := b.service.Ack(b.ctx, user, "read-1", 10); return err }},
+		{"an ack", func() error { _, err := b.service.Ack(b.ctx, user, "read-1", chat.At(10)); return err }},
 		{"unread counts over 20 groups", func() error { _, err := b.service.UnreadCounts(b.ctx, user); return err }},
 		{"a sync over 20 groups", func() error { _, err := b.live.Sync(b.ctx, user, live.SyncRequest{}); return err }},
 	}

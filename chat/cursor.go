@@ -2,27 +2,29 @@ package chat
 
 import "context"
 
-// Ack moves the caller's seen to id; lower than now is no change. ErrOutOfRange above the end of the log.
-func (s *Service) Ack(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
-	return s.move(ctx, by, group, id, false)
+// Ack moves the caller's seen to a position; lower than now is no change. ErrOutOfRange for an id above the end of the log,
+// ErrConflict for a cursor of another log, or of one that a failover rolled back.
+func (s *Service) Ack(ctx context.Context, by Caller, group string, at Position) (Cursors, error) {
+	return s.move(ctx, by, group, at, false)
 }
 
-// Read moves the caller's read to id, and seen with it.
-func (s *Service) Read(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
-	return s.move(ctx, by, group, id, true)
+// Read moves the caller's read to a position, and seen with it.
+func (s *Service) Read(ctx context.Context, by Caller, group string, at Position) (Cursors, error) {
+	return s.move(ctx, by, group, at, true)
 }
 
-func (s *Service) move(ctx context.Context, by Caller, group string, id int64, read bool) (Cursors, error) {
+func (s *Service) move(ctx context.Context, by Caller, group string, at Position, read bool) (Cursors, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return Cursors{}, err
 	}
-	if id < 0 {
+	if at.ID < 0 {
 		return Cursors{}, Invalid("id: negative")
 	}
 	if by.Session != "" && !isToken(by.Session) {
 		return Cursors{}, Invalid("the caller's session has no valid name") // it would end the signal too early
 	}
-	c, err := s.stores.Ack(ctx, group, by.User, min(id, IDMax), read, by.Session)
+	at.ID = min(at.ID, IDMax)
+	c, err := s.stores.Ack(ctx, group, by.User, at, read, by.Session)
 	if err != nil {
 		return Cursors{}, s.Refused(ctx, by, group, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Kinds of inbox items.
@@ -50,14 +51,68 @@ func ItemOf(kind, from string, c Content, sentAtMs int64) Item {
 	return Item{Kind: kind, From: from, Body: c.Body, Data: c.Data, ClientID: c.ClientID, SentAt: TimeMs(sentAtMs)}
 }
 
-// InboxBatch is what a pull of an inbox gives. Items are the stored JSON objects.
+// StoredItem is an item as a store keeps it. The mark is random and never changes, so that a position and the mark of the item
+// there tell whether a list is still the one it was; empty where an earlier version stored the item.
+type StoredItem struct {
+	Mark string
+	JSON []byte
+}
+
+// InboxEnd is where an inbox ends. Mark is that of the newest item.
+type InboxEnd struct {
+	Last        int64
+	Mark, Epoch string
+}
+
+// InboxBatch is what a pull of an inbox gives.
 type InboxBatch struct {
 	Epoch    string
 	From, To int64
+	First    int64 // the lowest seq to be had
 	Last     int64
-	Complete bool // false: items above the position were dropped because the inbox was full
+	Acked    int64
+	Cursor   string
+	Complete bool // false: items between the position and From are gone
 	HasMore  bool
-	Items    [][]byte
+	Items    []StoredItem // Invariant: their seqs are From..To
+}
+
+// Hold is b with items that follow a position, up to the first of which one is missing behind it: that is for the next batch,
+// which is not complete then. Where there are none, the reader is at the position.
+func (b InboxBatch) Hold(at Position, items []StoredItem) InboxBatch {
+	b.From = at.ID + 1
+	if len(items) > 0 {
+		from := items[0].seq()
+		b.Complete, b.From = b.Complete && from == b.From, from
+	}
+	n := 0
+	for n < len(items) && items[n].seq() == b.From+int64(n) {
+		n++
+	}
+	b.Items, b.To = items[:n], b.From+int64(n)-1
+	return b.end(at.Mark)
+}
+
+// end notes where b ends. mark is that of the position before its items.
+func (b InboxBatch) end(mark string) InboxBatch {
+	if n := len(b.Items); n > 0 {
+		mark = b.Items[n-1].Mark
+	}
+	b.HasMore, b.Cursor = b.To < b.Last, FormatPosition(b.Epoch, b.To, mark)
+	return b
+}
+
+// Position is where the reader is who took b.
+func (b InboxBatch) Position() Position {
+	pos, _ := ParsePosition(b.Cursor) // made by FormatPosition
+	return pos
+}
+
+// seq is what stands first in the JSON of every item.
+func (i StoredItem) seq() int64 {
+	text, _, _ := strings.Cut(strings.TrimPrefix(string(i.JSON[:min(len(i.JSON), 32)]), `{"seq":`), ",")
+	seq, _ := ParseID(text)
+	return seq
 }
 
 // SendDirect puts an item into someone's inbox. A key that is known gives the first answer again. ErrInboxFull.
@@ -132,8 +187,8 @@ func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 	return Errorf(CodeForbidden, "you may write only to users with whom you share a group")
 }
 
-// Inbox reads the caller's inbox after a seq; nil: after what was acked. It moves nothing.
-func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int) (InboxBatch, error) {
+// Inbox reads the caller's inbox after a position; not set: after what was acked. It moves nothing.
+func (s *Service) Inbox(ctx context.Context, by Caller, after Position, limit int) (InboxBatch, error) {
 	if err := CheckCaller(by); err != nil {
 		return InboxBatch{}, err
 	}
@@ -141,13 +196,10 @@ func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int)
 	if err != nil {
 		return InboxBatch{}, err
 	}
-	if after != nil {
-		if *after < 0 {
-			return InboxBatch{}, Invalid("after: negative")
-		}
-		at := min(*after, IDMax)
-		after = &at
+	if after.ID < 0 {
+		return InboxBatch{}, Invalid("after: negative")
 	}
+	after.ID = min(after.ID, IDMax)
 	b, err := s.stores.InboxPull(ctx, by.User, after, limit)
 	if err != nil {
 		return InboxBatch{}, AsError(err)
@@ -159,24 +211,26 @@ func (s *Service) Inbox(ctx context.Context, by Caller, after *int64, limit int)
 func (b InboxBatch) Fit(bytesMax int) InboxBatch {
 	bytes := 0
 	for i, item := range b.Items {
-		bytes += len(item) + 1
+		bytes += len(item.JSON) + 1
 		if i > 0 && bytes > bytesMax {
 			b.To -= int64(len(b.Items) - i)
-			b.Items, b.HasMore = b.Items[:i], true
-			break
+			b.Items = b.Items[:i]
+			return b.end("")
 		}
 	}
 	return b
 }
 
-// AckInbox removes all items up to and including seq from the caller's inbox; repeating it is harmless. ErrOutOfRange
-// above the last.
-func (s *Service) AckInbox(ctx context.Context, by Caller, seq int64) error {
+// AckInbox moves acked of the caller's inbox forward to a position; repeating it is harmless. ErrOutOfRange above the last,
+// ErrConflict for a cursor of another life of the inbox, or of a list that a failover rolled back.
+func (s *Service) AckInbox(ctx context.Context, by Caller, at Position) (acked int64, err error) {
 	if err := CheckCaller(by); err != nil {
-		return err
+		return 0, err
 	}
-	if seq < 0 {
-		return Invalid("seq: negative")
+	if at.ID < 0 {
+		return 0, Invalid("seq: negative")
 	}
-	return AsError(s.stores.InboxAck(ctx, by.User, min(seq, IDMax)))
+	at.ID = min(at.ID, IDMax)
+	acked, err = s.stores.InboxAck(ctx, by.User, at)
+	return acked, AsError(err)
 }

@@ -24,11 +24,11 @@ func TestDirect(t *testing.T) {
 	d.Body = new("other")
 	_, _, err = b.SendDirect(b.Ctx, as("bob"), "alice", d)
 	b.Refused("another content", err, chat.CodeKeyReused)
-	batch, err := b.Inbox(b.Ctx, as("alice"), nil, 0)
+	batch, err := b.Inbox(b.Ctx, as("alice"), chat.Position{}, 0)
 	b.Must(err)
 	want := `{"seq":1,"kind":"direct","from":"bob","body":"hi <b>","data":{"a":1},"client_id":"k","sent_at":"` + first.SentAt.String() + `"}`
-	if len(batch.Items) != 1 || string(batch.Items[0]) != want || !batch.Complete || batch.To != 1 {
-		t.Errorf("got %s\nwant %s", batch.Items, want)
+	if len(batch.Items) != 1 || string(batch.Items[0].JSON) != want || !batch.Complete || batch.To != 1 {
+		t.Errorf("got %s\nwant %s", batch.Items[0].JSON, want)
 	}
 	for what, c := range map[string]struct {
 		to   string
@@ -40,11 +40,15 @@ func TestDirect(t *testing.T) {
 		_, _, err := b.SendDirect(b.Ctx, as("bob"), c.to, c.d)
 		b.Refused(what, err, c.want)
 	}
-	b.Must(b.AckInbox(b.Ctx, as("alice"), 1))
-	b.Must(b.AckInbox(b.Ctx, as("alice"), 1))
-	b.Refused("above the last", b.AckInbox(b.Ctx, as("alice"), 2), chat.CodeOutOfRange)
-	b.Refused("negative", b.AckInbox(b.Ctx, as("alice"), -1), chat.CodeInvalid)
-	batch, err = b.Inbox(b.Ctx, as("alice"), nil, 0)
+	ack := func(seq int64) error {
+		_, err := b.AckInbox(b.Ctx, as("alice"), chat.At(seq))
+		return err
+	}
+	b.Must(ack(1))
+	b.Must(ack(1))
+	b.Refused("above the last", ack(2), chat.CodeOutOfRange)
+	b.Refused("negative", ack(-1), chat.CodeInvalid)
+	batch, err = b.Inbox(b.Ctx, as("alice"), chat.Position{}, 0)
 	b.Must(err)
 	if len(batch.Items) != 0 || batch.From != 2 || batch.To != 1 || batch.Last != 1 || !batch.Complete {
 		t.Errorf("after the ack: got %+v", batch)
@@ -74,7 +78,7 @@ func TestInboxPages(t *testing.T) {
 	}
 	_, _, err := b.SendDirect(b.Ctx, as("bob"), "alice", chat.Direct{Body: new("one more")})
 	b.Refused("a full inbox", err, chat.CodeInboxFull)
-	var at *int64
+	var at chat.Position
 	got := 0
 	for {
 		batch, err := b.Inbox(b.Ctx, as("alice"), at, 0)
@@ -83,16 +87,16 @@ func TestInboxPages(t *testing.T) {
 			t.Fatalf("after %d: %d..%d with %d items", got, batch.From, batch.To, len(batch.Items))
 		}
 		got += len(batch.Items)
-		if at = &batch.To; !batch.HasMore {
+		if at = batch.Position(); !batch.HasMore {
 			break
 		}
 	}
 	if got != 4 {
 		t.Errorf("got %d items", got)
 	}
-	_, err = b.Inbox(b.Ctx, as("alice"), new(int64(-1)), 0)
+	_, err = b.Inbox(b.Ctx, as("alice"), chat.At(-1), 0)
 	b.Refused("a negative position", err, chat.CodeInvalid)
-	above, err := b.Inbox(b.Ctx, as("alice"), new(int64(1<<63-1)), 0)
+	above, err := b.Inbox(b.Ctx, as("alice"), chat.At(1<<63-1), 0)
 	if err != nil || above.Complete {
 		t.Errorf("a position above the last: %+v, %v", above, err)
 	}

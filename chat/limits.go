@@ -13,7 +13,8 @@ type Limits struct {
 	GroupMembersMax    int // members of a group
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
-	InboxItemsMax      int // items of an inbox
+	InboxItemsMax      int // items of an inbox that are not acked
+	InboxKeep          int // acked items that stay in an inbox for the other devices of its owner
 	UserSchedulesMax   int // schedules of a user that have not ended
 	MentionsMax        int // mentions of a message
 	EmojiBytesMax      int // bytes of one emoji
@@ -58,6 +59,7 @@ func DefaultLimits() Limits {
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,
 		InboxItemsMax:      10_000,
+		InboxKeep:          100,
 		UserSchedulesMax:   10_000,
 		MentionsMax:        50,
 		EmojiBytesMax:      32,

@@ -345,7 +345,7 @@ func (m *machine) move(t *rapid.T, user, group string, id int64, read bool) {
 	if read {
 		call = m.service.Read
 	}
-	got, err := call(m.ctx, caller(user), group, id)
+	got, err := call(m.ctx, caller(user), group, chat.At(id))
 	g, w := m.groups[group], m.member(group, user)
 	switch {
 	case w == nil:

@@ -18,6 +18,9 @@ func FormatPosition(epoch string, id int64, mark string) string {
 	return epoch + "." + strconv.FormatInt(id, 10) + "." + mark
 }
 
+// At is the position of an id or seq of which no more is known.
+func At(id int64) Position { return Position{Set: true, ID: id} }
+
 // HasMark tells whether p names the mark of the message at it.
 func (p Position) HasMark() bool { return p.Mark != "" && p.Mark != noMark }
 

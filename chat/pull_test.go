@@ -19,7 +19,7 @@ func TestPullPositions(t *testing.T) {
 	for i := range 9 {
 		b.Say("alice", "g", fmt.Sprint(i))
 	}
-	_, err := b.Ack(b.Ctx, as("alice"), "g", 10)
+	_, err := b.Ack(b.Ctx, as("alice"), "g", chat.At(10))
 	b.Must(err)
 	for _, c := range []struct{ after, want string }{
 		{"6", "7..8 of 7..10, 2, complete true, more true"},

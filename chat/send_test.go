@@ -154,17 +154,17 @@ func TestCursors(t *testing.T) {
 	for i := range 4 {
 		b.Say("alice", "g", fmt.Sprint(i))
 	}
-	got, err := b.Ack(b.Ctx, as("bob"), "g", 4)
+	got, err := b.Ack(b.Ctx, as("bob"), "g", chat.At(4))
 	b.Must(err)
 	if got != (chat.Cursors{Seen: 4, Read: 0, Unread: 4}) {
 		t.Errorf("ack: got %+v", got)
 	}
-	got, err = b.Ack(b.Ctx, as("bob"), "g", 2)
+	got, err = b.Ack(b.Ctx, as("bob"), "g", chat.At(2))
 	b.Must(err)
 	if got.Seen != 4 {
 		t.Errorf("ack below: got %+v", got)
 	}
-	got, err = b.Read(b.Ctx, as("bob"), "g", 6)
+	got, err = b.Read(b.Ctx, as("bob"), "g", chat.At(6))
 	b.Must(err)
 	if got != (chat.Cursors{Seen: 6, Read: 6}) {
 		t.Errorf("read: got %+v", got)
@@ -180,7 +180,7 @@ func TestCursors(t *testing.T) {
 		t.Errorf("counts: got %+v", counts)
 	}
 	for id, want := range map[int64]chat.Code{-1: chat.CodeInvalid, 7: chat.CodeOutOfRange, 1 << 60: chat.CodeOutOfRange, 1<<63 - 1: chat.CodeOutOfRange} {
-		_, err := b.Ack(b.Ctx, as("bob"), "g", id)
+		_, err := b.Ack(b.Ctx, as("bob"), "g", chat.At(id))
 		b.Refused(fmt.Sprintf("ack %d", id), err, want)
 	}
 	r, next, err := b.Receipts(b.Ctx, as("alice"), "g", chat.ReceiptsQuery{ID: 5})

@@ -210,10 +210,11 @@ type Receipts struct {
 
 // CursorStore moves cursors.
 type CursorStore interface {
-	// Ack moves seen to id, and read too where read is true; never backward. It trims what that frees, within a bound;
-	// the rest is a task. ErrOutOfRange: id above last. ErrNotFound, ErrForbidden: not a member.
+	// Ack moves seen to a position, and read too where read is true; never backward. It trims what that frees, within a bound;
+	// the rest is a task. ErrOutOfRange: id above last. ErrConflict: a cursor of another log, or of what is not there any
+	// longer. ErrNotFound, ErrForbidden: not a member.
 	// The signal of the move carries origin, an opaque word, or empty.
-	Ack(ctx context.Context, group, user string, id int64, read bool, origin string) (Cursors, error)
+	Ack(ctx context.Context, group, user string, at Position, read bool, origin string) (Cursors, error)
 	// Unread moves read back to id-1 (never forward, and not below what the member may see). seen stays.
 	Unread(ctx context.Context, group, user string, id int64) (Cursors, error)
 	// Receipts of message id, paged by the order of joining. For members. A trimmed message is answered from the cursors
@@ -265,10 +266,11 @@ type NewItem struct {
 type InboxStore interface {
 	// InboxAppend puts an item in. ErrInboxFull, ErrKeyReused.
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
-	// InboxPull reads up to limit items after a seq (nil: after what was acked). Epoch "" never occurs.
-	InboxPull(ctx context.Context, user string, after *int64, limit int) (InboxBatch, error)
-	// InboxAck removes all items up to and including seq; above the last: ErrOutOfRange.
-	InboxAck(ctx context.Context, user string, seq int64) error
+	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
+	InboxPull(ctx context.Context, user string, after Position, limit int) (InboxBatch, error)
+	// InboxAck moves acked forward and drops what is acked, but for the newest Limits.InboxKeep items. Above the last:
+	// ErrOutOfRange; ErrConflict for a cursor of another life of the inbox, or of what is not there any longer.
+	InboxAck(ctx context.Context, user string, at Position) (acked int64, err error)
 }
 
 // Answer is what a keyed creation answered the first time.

@@ -34,13 +34,25 @@ func (s *Stream) Ack(ctx context.Context, group string, id int64) error {
 	return err
 }
 
+// AckAt is Ack by the cursor of Messages; see [Client.AckAt].
+func (s *Stream) AckAt(ctx context.Context, group string, at Position) error {
+	_, err := s.call(ctx, request{Op: "ack", Group: group, Cursor: at})
+	return err
+}
+
 // Read says that the person has read everything up to id.
 func (s *Stream) Read(ctx context.Context, group string, id int64) error {
 	_, err := s.call(ctx, request{Op: "read", Group: group, ID: id})
 	return err
 }
 
-// InboxAck removes all inbox items up to and including seq.
+// InboxAckAt is InboxAck by the cursor of Items; see [Client.AckAt].
+func (s *Stream) InboxAckAt(ctx context.Context, at Position) error {
+	_, err := s.call(ctx, request{Op: "inbox_ack", Cursor: at})
+	return err
+}
+
+// InboxAck confirms all inbox items up to and including seq.
 func (s *Stream) InboxAck(ctx context.Context, seq int64) error {
 	_, err := s.call(ctx, request{Op: "inbox_ack", Seq: seq})
 	return err

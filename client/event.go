@@ -23,10 +23,12 @@ type Gap struct {
 	From  int64 // the next id to come
 }
 
-// Items are new entries of the inbox. Complete false: others before them were dropped because the inbox was full.
+// Items are new entries of the inbox. Complete false: others before them are not to be had, or the store lost the end of the
+// inbox and these may be other items under seqs that came before.
 type Items struct {
 	Epoch    string
 	From, To int64
+	Cursor   Position // to ack them by
 	Complete bool
 	Items    []Item
 }

@@ -58,7 +58,7 @@ func ExampleClient_Stream() {
 					log.Print(err)
 				}
 			}
-			if err := stream.Ack(ctx, e.Group, e.To); err != nil {
+			if err := stream.AckAt(ctx, e.Group, e.Cursor); err != nil {
 				log.Print(err)
 			}
 		case client.Gap:

@@ -13,19 +13,21 @@ const subprotocol = "chatd.v1"
 // hello is the first frame of a session. The token goes here rather than into a header, so that a proxy's log of
 // headers does not get it.
 type hello struct {
-	Op    string              `json:"op"`
-	Token string              `json:"token"`
-	After map[string]Position `json:"after,omitempty"`
+	Op         string              `json:"op"`
+	Token      string              `json:"token"`
+	After      map[string]Position `json:"after,omitempty"`
+	InboxAfter Position            `json:"inbox_after,omitempty"`
 }
 
 // request is any later frame of the client.
 type request struct {
-	Op    string `json:"op"`
-	Ref   string `json:"ref,omitempty"`
-	Group string `json:"group,omitempty"`
-	ID    int64  `json:"id,omitempty"`
-	Seq   int64  `json:"seq,omitempty"`
-	Token string `json:"token,omitempty"`
+	Op     string   `json:"op"`
+	Ref    string   `json:"ref,omitempty"`
+	Group  string   `json:"group,omitempty"`
+	ID     int64    `json:"id,omitempty"`
+	Seq    int64    `json:"seq,omitempty"`
+	Cursor Position `json:"cursor,omitempty"` // instead of ID or Seq
+	Token  string   `json:"token,omitempty"`
 	*Draft
 }
 

@@ -58,6 +58,23 @@ func (c *Client) Ack(ctx context.Context, group string, id int64) (Progress, err
 	return c.move(ctx, group, "ack", id)
 }
 
+// AckAt is Ack by the cursor of a batch: where the server's log lost its end, nothing moves and the code is [CodeConflict], so
+// that nothing is trimmed that was never received.
+func (c *Client) AckAt(ctx context.Context, group string, at Position) (Progress, error) {
+	var progress Progress
+	path := []string{"groups", group, "ack"}
+	err := c.do(ctx, call{method: http.MethodPost, path: path, body: markBody("id", at), again: true}, &progress)
+	return progress, err
+}
+
+// markBody names a position in the field that fits it.
+func markBody(number string, at Position) map[string]Position {
+	if at.isID() {
+		return map[string]Position{number: at}
+	}
+	return map[string]Position{"cursor": at}
+}
+
 // Read says that the person has read everything up to id, which also acks it.
 func (c *Client) Read(ctx context.Context, group string, id int64) (Progress, error) {
 	return c.move(ctx, group, "read", id)
@@ -104,11 +121,12 @@ func (c *Client) Unread(ctx context.Context) (Unread, error) {
 
 // SyncRequest first acks, then asks for everything new in all groups and the inbox.
 type SyncRequest struct {
-	Ack      map[string]int64    `json:"ack,omitempty"`
-	InboxAck int64               `json:"inbox_ack,omitempty"`
-	After    map[string]Position `json:"after,omitempty"` // where to begin; groups left out begin at `seen`
-	Limit    int                 `json:"limit,omitempty"` // messages in all; 0: the server's usual size
-	WaitS    int                 `json:"wait_s,omitempty"`
+	Ack        map[string]Position `json:"ack,omitempty"`
+	InboxAck   Position            `json:"inbox_ack,omitempty"`
+	After      map[string]Position `json:"after,omitempty"`       // where to begin; groups left out begin at `seen`
+	InboxAfter Position            `json:"inbox_after,omitempty"` // empty: after what was acked
+	Limit      int                 `json:"limit,omitempty"`       // messages in all; 0: the server's usual size
+	WaitS      int                 `json:"wait_s,omitempty"`
 }
 
 // SyncAnswer is what a sync found. Groups with nothing new are left out.
@@ -156,10 +174,11 @@ func (c *Client) Inbox(ctx context.Context, after *int64, limit int) (Inbox, err
 	return in, err
 }
 
-// InboxAck removes all items up to and including seq.
-func (c *Client) InboxAck(ctx context.Context, seq int64) error {
-	body := struct {
-		Seq int64 `json:"seq"`
-	}{seq}
-	return c.do(ctx, call{method: http.MethodPost, path: []string{"inbox", "ack"}, body: body, again: true}, nil)
+// InboxAck confirms all items up to and including seq.
+func (c *Client) InboxAck(ctx context.Context, seq int64) error { return c.InboxAckAt(ctx, At(seq)) }
+
+// InboxAckAt is InboxAck by the cursor of a page, as AckAt is Ack.
+func (c *Client) InboxAckAt(ctx context.Context, at Position) error {
+	path := []string{"inbox", "ack"}
+	return c.do(ctx, call{method: http.MethodPost, path: path, body: markBody("seq", at), again: true}, nil)
 }

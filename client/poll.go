@@ -16,7 +16,7 @@ type PollOptions struct {
 }
 
 // Poll reads all groups and the inbox by long polling, for where a websocket cannot be had. It hands out the same events
-// as a Stream. Inbox items are acked once the caller took them: otherwise every poll would come back with them at once.
+// as a Stream. Inbox items are acked once the caller took them.
 type Poll struct {
 	client *Client
 	opts   PollOptions
@@ -25,8 +25,8 @@ type Poll struct {
 
 	queue    []Event
 	taken    Event // handed out, not yet committed
-	ack      map[string]int64
-	inboxAck int64
+	ack      map[string]Position
+	inboxAck Position
 	pause    time.Duration // that the server asked for
 	// behind: an answer was cut at its limit, so there is more already.
 	behind bool
@@ -49,7 +49,7 @@ func (c *Client) Poll(opts PollOptions) *Poll {
 		opts.Wait = 0
 	}
 	opts.Wait = min(opts.Wait, pollWaitMax)
-	return &Poll{client: c, opts: opts, ack: map[string]int64{}}
+	return &Poll{client: c, opts: opts, ack: map[string]Position{}}
 }
 
 // Next returns the next event, polling as long as ctx allows. Coming for the next event says that the one before was
@@ -84,17 +84,17 @@ func (p *Poll) Flush(ctx context.Context) error {
 	if err := p.commit(ctx); err != nil {
 		return err
 	}
-	for group, id := range p.ack {
-		if _, err := p.client.Ack(ctx, group, id); err != nil && CodeOf(err) != CodeNotFound {
+	for group, at := range p.ack {
+		if _, err := p.client.AckAt(ctx, group, at); err != nil && CodeOf(err) != CodeNotFound && CodeOf(err) != CodeConflict {
 			return err
 		}
 		delete(p.ack, group)
 	}
-	if p.inboxAck > 0 {
-		if err := p.client.InboxAck(ctx, p.inboxAck); err != nil {
+	if p.inboxAck != "" {
+		if err := p.client.InboxAckAt(ctx, p.inboxAck); err != nil && CodeOf(err) != CodeConflict {
 			return err
 		}
-		p.inboxAck = 0
+		p.inboxAck = ""
 	}
 	return nil
 }
@@ -111,10 +111,10 @@ func (p *Poll) commit(ctx context.Context) error {
 	switch e := p.taken.(type) {
 	case Messages:
 		if p.opts.Ack {
-			p.ack[e.Group] = e.To
+			p.ack[e.Group] = e.Cursor
 		}
 	case Items:
-		p.inboxAck = e.To
+		p.inboxAck = e.Cursor
 	}
 	p.taken = nil
 	return nil
@@ -158,7 +158,7 @@ func (p *Poll) poll(ctx context.Context) error {
 			return err
 		}
 	}
-	req := SyncRequest{Ack: p.ack, InboxAck: p.inboxAck, After: p.track.after(), Limit: p.opts.Limit}
+	req := SyncRequest{Ack: p.ack, InboxAck: p.inboxAck, After: p.track.after(), InboxAfter: p.track.inbox.at, Limit: p.opts.Limit}
 	if !p.behind {
 		req.WaitS = int(p.opts.Wait / time.Second)
 	}
@@ -166,7 +166,7 @@ func (p *Poll) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.ack, p.inboxAck, p.behind = map[string]int64{}, 0, answer.Inbox.HasMore
+	p.ack, p.inboxAck, p.behind = map[string]Position{}, "", answer.Inbox.HasMore
 	for _, b := range answer.Groups {
 		events, err := p.track.batch(batch{
 			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Position is a place in the log of a group: either an id, or the opaque cursor that came with a batch. With a cursor
+// Position is a place in the log of a group, or in the inbox: either an id (a seq), or the opaque cursor that came with a batch. With a cursor
 // the server also notices that a log was rolled back or made anew, so it is what to keep. The zero value stands for the
 // member's own `seen` on the server.
 type Position string

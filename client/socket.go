@@ -61,7 +61,7 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 
 	sock := &socket{conn: conn, calls: map[string]chan reply{}, lost: make(chan struct{})}
 	conn.SetReadLimit(answerBytesMax)
-	if err := sock.send(hello{Op: "hello", Token: token, After: s.track.after()}); err != nil {
+	if err := sock.send(hello{Op: "hello", Token: token, After: s.track.after(), InboxAfter: s.track.inbox.at}); err != nil {
 		return false, sock.cause(err)
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(welcomeTimeout))

@@ -56,6 +56,7 @@ type groupEnd struct {
 }
 
 type inboxEnd struct {
+	at    Position
 	epoch string
 	seq   int64
 }
@@ -150,11 +151,17 @@ func dense(b batch) error {
 	return nil
 }
 
-// items takes in a part of the inbox and leaves out what was handed out before; the server serves items until they
-// are acked.
+// items takes in a part of the inbox and leaves out what was handed out before. Where it is not complete, it may be a list
+// that was written anew under the same seqs.
 func (t *tracker) items(in Inbox) (Items, bool) {
-	if in.Epoch != t.inbox.epoch {
+	if in.Epoch == "" {
+		return Items{}, false // an answer without the inbox
+	}
+	if in.Epoch != t.inbox.epoch || !in.Complete {
 		t.inbox = inboxEnd{epoch: in.Epoch}
+	}
+	if in.To >= t.inbox.seq {
+		t.inbox.at = in.Cursor
 	}
 	fresh := in.Items
 	for len(fresh) > 0 && fresh[0].Seq <= t.inbox.seq {
@@ -165,7 +172,7 @@ func (t *tracker) items(in Inbox) (Items, bool) {
 	}
 	last := fresh[len(fresh)-1].Seq
 	t.inbox.seq = last
-	return Items{Epoch: in.Epoch, From: fresh[0].Seq, To: last, Complete: in.Complete, Items: fresh}, true
+	return Items{Epoch: in.Epoch, From: fresh[0].Seq, To: last, Cursor: in.Cursor, Complete: in.Complete, Items: fresh}, true
 }
 
 // commit collects what an event that was taken means for the kept positions.

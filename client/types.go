@@ -180,13 +180,16 @@ type Item struct {
 
 // Inbox is a page of the caller's inbox.
 type Inbox struct {
-	Epoch    string `json:"epoch"`
-	From     int64  `json:"from"`
-	To       int64  `json:"to"`
-	Last     int64  `json:"last"`
-	Complete bool   `json:"complete"` // false: items were dropped because the inbox was full
-	HasMore  bool   `json:"has_more"`
-	Items    []Item `json:"items"`
+	Epoch    string   `json:"epoch"`
+	From     int64    `json:"from"`
+	To       int64    `json:"to"`
+	First    int64    `json:"first"` // the lowest seq to be had
+	Last     int64    `json:"last"`
+	Acked    int64    `json:"acked"`
+	Cursor   Position `json:"cursor"`   // the end of this page; see Position
+	Complete bool     `json:"complete"` // false: items before From are not to be had, or the inbox is another one
+	HasMore  bool     `json:"has_more"`
+	Items    []Item   `json:"items"`
 }
 
 // Direct is what to put into somebody's inbox.

@@ -125,7 +125,7 @@ func TestLongPollWakesAtOnce(t *testing.T) {
 		}
 		got := make(chan answer, 1)
 		go func() {
-			a, err := bob.Sync(ctx, client.SyncRequest{After: after, InboxAck: inbox.To, WaitS: 30})
+			a, err := bob.Sync(ctx, client.SyncRequest{After: after, InboxAck: inbox.Cursor, WaitS: 30})
 			got <- answer{a, err, time.Now()}
 		}()
 		harness.Pause(ctx, 200*time.Millisecond) // the poll is under way by then, and it may be late all the same

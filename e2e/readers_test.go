@@ -109,7 +109,7 @@ func pollSome(ctx context.Context, r *reading, c *client.Client, cursors client.
 
 // overSync reads by plain syncs that wait for nothing, each at another node, with the positions as ids.
 func overSync(ctx context.Context, r *reading) error {
-	after, ack := map[string]client.Position{}, map[string]int64{}
+	after, ack := map[string]client.Position{}, map[string]client.Position{}
 	for ctx.Err() == nil {
 		c := r.at[r.rand.IntN(len(r.at))]
 		answer, err := c.Sync(ctx, client.SyncRequest{After: after, Ack: ack, Limit: 1000})
@@ -128,7 +128,7 @@ func overSync(ctx context.Context, r *reading) error {
 			if err := r.got.Add(b.Group, b.Messages); err != nil {
 				return err
 			}
-			after[b.Group], ack[b.Group] = client.At(b.To), b.To
+			after[b.Group], ack[b.Group] = client.At(b.To), client.At(b.To)
 			more = more || b.HasMore
 			r.answers.Add(1)
 		}

@@ -167,8 +167,12 @@ func (r *run) caughtUp(ctx context.Context, limit time.Duration) map[string]int6
 // ackAll lets every member ack everything, and checks that each group then holds exactly what it keeps.
 func (r *run) ackAll(ctx context.Context, last map[string]int64, stored func(group string) int64) {
 	r.t.Helper()
+	ack := make(map[string]client.Position, len(last))
+	for group, id := range last {
+		ack[group] = client.At(id)
+	}
 	for _, name := range append(append([]string{"owner"}, r.writers...), r.readers...) {
-		answer := must(r.nodes[0].Client(name, patient()).Sync(ctx, client.SyncRequest{Ack: last}))(r.t)
+		answer := must(r.nodes[0].Client(name, patient()).Sync(ctx, client.SyncRequest{Ack: ack}))(r.t)
 		if len(answer.Errors)+len(answer.Left)+len(answer.Groups) > 0 {
 			r.t.Errorf("%s: a sync that acks everything says %+v", name, answer)
 		}

@@ -211,7 +211,7 @@ func TestStreamReportsEverything(t *testing.T) {
 		items := until(ctx, t, stream.Next, func(e client.Items) bool {
 			return slices.ContainsFunc(e.Items, func(i client.Item) bool { return i.Body == "psst" })
 		})
-		if err := stream.InboxAck(ctx, items.To); err != nil {
+		if err := stream.InboxAckAt(ctx, items.Cursor); err != nil {
 			t.Error(err)
 		}
 		if err := alice.RemoveMember(ctx, "g", "bob"); err != nil {

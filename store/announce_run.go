@@ -156,13 +156,14 @@ func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list st
 func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item chat.NewItem) error {
 	k := s.keys.announcement(page.Announcement)
 	p := page.Partition
-	c := announcePageScript.Sized(s.keys.part(p), 3*len(page.Users)).Key("part", k.part(p)).
+	c := announcePageScript.Sized(s.keys.part(p), 4*len(page.Users)).Key("part", k.part(p)).
 		Arg("run", page.Run).Arg("cursor", page.Cursor).Arg("next_cursor", page.Next).Arg("last_page", page.Last).
-		Arg("from", item.From).Arg("rest", item.Rest).Arg("sent_ms", item.SentAtMs).Arg("items_max", s.limits.InboxItemsMax).
+		Arg("from", item.From).Arg("rest", item.Rest).Arg("mark", newMark()).Arg("sent_ms", item.SentAtMs).Arg("items_max", s.limits.InboxItemsMax).
 		Arg("epoch", newEpoch()).List("names", page.Users)
 	for _, user := range page.Users {
 		u := s.keys.user(user)
-		c = c.More("inboxes", "inbox", u.inbox(), "inbox_base", u.inboxBase(), "inbox_senders", u.inboxSenders())
+		c = c.More("inboxes", "inbox", u.inbox(), "inbox_base", u.inboxBase(), "inbox_senders", u.inboxSenders(),
+			"inbox_server", u.inboxServer())
 	}
 	_, err := s.runSafe(ctx, c)
 	return err

@@ -13,10 +13,11 @@ var (
 	receiptsScript = newReader("cursor/receipts", groupNames)
 )
 
-// Ack moves seen to id, and read too where read is true; never backward.
-func (s *Store) Ack(ctx context.Context, group, user string, id int64, read bool, origin string) (chat.Cursors, error) {
+// Ack moves seen to a position, and read too where read is true; never backward.
+func (s *Store) Ack(ctx context.Context, group, user string, at chat.Position, read bool, origin string) (chat.Cursors, error) {
 	k := s.keys.group(group)
-	return asCursors(s.runSafe(ctx, ackScript.On(k.of(user)).Arg("user", user).Arg("id", max(id, 0)).Arg("with_read", read).
+	return asCursors(s.runSafe(ctx, ackScript.On(k.of(user)).Arg("user", user).Arg("id", max(at.ID, 0)).Arg("with_read", read).
+		Arg("at_epoch", at.Epoch).Arg("at_mark", at.Mark).
 		Arg("channel", k.channel()).Arg("group", group).Arg("task_id", k.taskID()).Arg("origin", origin)))
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/script"
@@ -40,7 +41,7 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 
 // inboxCall gives a call what lib/inbox_put.lua needs.
 func (s *Store) inboxCall(c call, k userKeys, item chat.NewItem) call {
-	return c.Key("inbox_sent", k.inboxSent(item.From)).Arg("from", item.From).Arg("rest", item.Rest).
+	return c.Key("inbox_sent", k.inboxSent(item.From)).Arg("from", item.From).Arg("rest", item.Rest).Arg("mark", newMark()).
 		Arg("sent_ms", item.SentAtMs).Arg("key", shortHash(item.Key)).Arg("content", shortHash(item.Content)).
 		Arg("system", item.System).Arg("items_max", s.limits.InboxItemsMax).Arg("keys_max", s.limits.KeysMax).
 		Arg("epoch", newEpoch()).Arg("channel", k.channel()).Arg("user", item.To).Arg("notify", string(item.Notify))
@@ -59,10 +60,10 @@ func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 	}
 }
 
-// InboxPull reads up to limit items after a seq, or after what was acked.
-func (s *Store) InboxPull(ctx context.Context, user string, after *int64, limit int) (chat.InboxBatch, error) {
+// InboxPull reads up to limit items after a position, or after what was acked where it is not set.
+func (s *Store) InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error) {
 	k := s.keys.user(user)
-	pull := inboxPullCall(k, after, limit)
+	pull := s.inboxPullCall(k, after, limit)
 	r, err := s.runSafe(ctx, pull)
 	if err == nil && r.text(1) == "" {
 		// Nobody wrote here yet. The inbox gets its epoch, so that a reader notices if it is ever lost.
@@ -73,51 +74,45 @@ func (s *Store) InboxPull(ctx context.Context, user string, after *int64, limit 
 	if err != nil {
 		return chat.InboxBatch{}, err
 	}
-	return asInboxBatch(r, after), nil
+	return asInboxBatch(r), nil
 }
 
-func inboxPullCall(k userKeys, after *int64, limit int) call {
-	position := any("")
-	if after != nil {
-		position = max(*after, 0)
+func (s *Store) inboxPullCall(k userKeys, after chat.Position, limit int) call {
+	seq := any("")
+	if after.Set {
+		seq = max(after.ID, 0)
 	}
-	return inboxPullScript.On(k).Arg("after", position).Arg("limit", limit)
+	return inboxPullScript.On(k).Arg("after", seq).Arg("after_epoch", after.Epoch).Arg("after_mark", after.Mark).Arg("limit", limit).
+		Arg("bytes_max", s.limits.PageBytesMax)
 }
 
-// asInboxBatch reads what inbox/pull.lua answers: epoch, base, lost, acked, length, then the items.
-func asInboxBatch(r reply, after *int64) chat.InboxBatch {
-	base, lost, acked := r.number(2), r.number(3), r.number(4)
-	b := chat.InboxBatch{Epoch: r.text(1), Last: base + r.number(5)}
-	position := acked
-	if after != nil {
-		position = max(*after, 0)
+// asInboxBatch reads what inbox/pull.lua answers: epoch, base, last, acked, position, mark, whether it is of this inbox, then
+// the items, each behind its mark.
+func asInboxBatch(r reply) chat.InboxBatch {
+	items := make([]chat.StoredItem, 0, max(len(r)-8, 0))
+	for i := 8; i < len(r); i++ {
+		mark, _, _ := strings.Cut(r.text(i), "{")
+		items = append(items, chat.StoredItem{Mark: mark, JSON: []byte(r.text(i)[len(mark):])})
 	}
-	b.Complete = position >= lost && position <= b.Last
-	b.From = max(position, base) + 1
-	if position > b.Last {
-		b.From = base + 1 // as in inbox/pull.lua
-	}
-	for i := 6; i < len(r); i++ {
-		b.Items = append(b.Items, []byte(r.text(i)))
-	}
-	b.To = b.From - 1 + int64(len(b.Items))
-	b.HasMore = b.To < b.Last
-	return b
+	b := chat.InboxBatch{Epoch: r.text(1), First: r.number(2) + 1, Last: r.number(3), Acked: r.number(4)}
+	b.Complete = r.number(7) == 1
+	return b.Hold(chat.Position{ID: r.number(5), Mark: r.text(6)}, items)
 }
 
-// InboxAck removes all items up to and including seq.
-func (s *Store) InboxAck(ctx context.Context, user string, seq int64) error {
-	_, err := s.runSafe(ctx, inboxAckScript.On(s.keys.user(user)).Arg("seq", max(seq, 0)))
-	return err
+// InboxAck moves acked forward to a position.
+func (s *Store) InboxAck(ctx context.Context, user string, at chat.Position) (acked int64, err error) {
+	r, err := s.runSafe(ctx, inboxAckScript.On(s.keys.user(user)).Arg("seq", max(at.ID, 0)).Arg("at_epoch", at.Epoch).
+		Arg("at_mark", at.Mark).Arg("keep", s.limits.InboxKeep))
+	return r.number(1), err
 }
 
-// InboxEnds returns the highest seq of each user's inbox.
-func (s *Store) InboxEnds(ctx context.Context, users []string) ([]int64, error) {
-	ends := make([]int64, len(users))
+// InboxEnds returns where each user's inbox ends.
+func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
+	ends := make([]chat.InboxEnd, len(users))
 	err := s.endsByPartition(ctx, users, inboxEndsScript, func(c call, user string) call {
 		k := s.keys.user(user)
 		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
-	}, func(i int, r reply) { ends[i] = r.number(0) }, 1)
+	}, func(i int, r reply) { ends[i] = chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)} }, 3)
 	return ends, err
 }
 
@@ -161,6 +156,9 @@ func (s *Store) endsByPartition(ctx context.Context, ids []string, ends *script.
 	}
 	return nil
 }
+
+// newMark is the mark of an inbox item: 36 random bits, as those of messages.
+func newMark() string { return newEpoch()[:6] }
 
 // newEpoch is the name of one life of an inbox.
 func newEpoch() string {

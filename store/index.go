@@ -63,14 +63,14 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 
 // Arrivals reads the index and the inbox of a user in one round trip. Whatever goes wrong with the two together is
 // left to the two by themselves, each of which knows how to go on.
-func (s *Store) Arrivals(ctx context.Context, user string, after *int64, limit int) ([]chat.UserGroup, chat.InboxBatch, error) {
+func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error) {
 	k := s.keys.user(user)
 	pipe := s.client.Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, int64(s.limits.UserGroupsMax)-1)
-	pull := queueCall(ctx, pipe, inboxPullCall(k, after, limit))
+	pull := queueCall(ctx, pipe, s.inboxPullCall(k, after, limit))
 	if _, err := pipe.Exec(ctx); err == nil {
 		if r, err := asReply(inboxPullScript.Name, pull.Val()); err == nil && r.text(1) != "" {
-			return asUserGroups(index.Val()), asInboxBatch(r, after), nil
+			return asUserGroups(index.Val()), asInboxBatch(r), nil
 		}
 	}
 	groups, err := s.UserGroups(ctx, user)

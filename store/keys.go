@@ -170,6 +170,7 @@ func (u userKeys) groups() string                 { return u.base + ":groups" }
 func (u userKeys) inbox() string                  { return u.base + ":inbox" }
 func (u userKeys) inboxBase() string              { return u.base + ":inbox:base" }
 func (u userKeys) inboxSenders() string           { return u.base + ":inbox:senders" }
+func (u userKeys) inboxServer() string            { return u.base + ":inbox:server" }
 func (u userKeys) inboxSent(sender string) string { return u.base + ":inbox:sent:" + sender }
 func (u userKeys) schedules() string              { return u.base + ":schedules" }
 func (u userKeys) devices() string                { return u.base + ":devices" }
@@ -178,7 +179,7 @@ func (u userKeys) keysAt() string                 { return u.base + ":keys:at" }
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
-	"inbox_senders": userKeys.inboxSenders, "schedules": userKeys.schedules, "devices": userKeys.devices,
+	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "devices": userKeys.devices,
 	"keys": userKeys.keys, "keys_at": userKeys.keysAt,
 })
 

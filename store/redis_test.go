@@ -195,7 +195,7 @@ func TestCosts(t *testing.T) {
 		do   func() error
 	}{
 		{"append", func() error { _, err := s.Append(t.Context(), text("g", "alice")); return err }},
-		{"ack", func() error { _, err := s.Ack(t.Context(), "g", "bob", 1, true, ""); return err }},
+		{"ack", func() error { _, err := s.Ack(t.Context(), "g", "bob", chat.At(1), true, ""); return err }},
 		{"unread", func() error { _, err := s.Unread(t.Context(), "g", "bob", 1); return err }},
 		{"infos", func() error { _, err := s.Infos(t.Context(), "bob", []string{"g"}); return err }},
 		{"pull", func() error { _, err := s.Pull(t.Context(), "bob", []chat.Pull{{Group: "g", Limit: 50}}); return err }},
@@ -265,7 +265,7 @@ func TestTheRestOfATrimIsATask(t *testing.T) {
 	group(t, s, "g", 10, 1500) // bob sleeps
 	ack := func(id int64) {
 		t.Helper()
-		if _, err := s.Ack(t.Context(), "g", "alice", id, false, ""); err != nil {
+		if _, err := s.Ack(t.Context(), "g", "alice", chat.At(id), false, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

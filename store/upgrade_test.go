@@ -57,7 +57,7 @@ func TestOpensWhatAnEarlierVersionWrote(t *testing.T) {
 	if sent := send(t, s, text(group, "alice")); sent.ID != 8 {
 		t.Errorf("got id %d, want 8", sent.ID)
 	}
-	if at, err := s.Ack(t.Context(), group, "bob", 8, true, ""); err != nil || at != (chat.Cursors{Seen: 8, Read: 8}) {
+	if at, err := s.Ack(t.Context(), group, "bob", chat.At(8), true, ""); err != nil || at != (chat.Cursors{Seen: 8, Read: 8}) {
 		t.Errorf("got %+v, %v", at, err)
 	}
 	if err := s.CancelSchedule(t.Context(), plan); err != nil {

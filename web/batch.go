@@ -61,12 +61,14 @@ func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch) {
 	wire.Plain(buf, `{"epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
 	wire.Int(buf, `,"to":`, b.To)
+	wire.Int(buf, `,"first":`, b.First)
 	wire.Int(buf, `,"last":`, b.Last)
+	wire.Int(buf, `,"acked":`, b.Acked)
+	wire.Plain(buf, `,"cursor":`, b.Cursor)
 	wire.Bool(buf, `,"complete":`, b.Complete)
 	wire.Bool(buf, `,"has_more":`, b.HasMore)
-	buf.WriteString(`,"items":[`)
-	buf.Write(bytes.Join(b.Items, []byte{','}))
-	buf.WriteString(`]}`)
+	wire.Items(buf, b.Items)
+	buf.WriteByte('}')
 }
 
 // writeWith writes a stored object with one more field at its end.

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -31,7 +32,14 @@ func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) 
 
 // PullInbox serves GET /v1/inbox.
 func (s *Server) PullInbox(ctx context.Context, r api.PullInboxRequestObject) (api.PullInboxResponseObject, error) {
-	batch, err := s.service.Inbox(ctx, callerOf(ctx), r.Params.After, limitOf(r.Params.Limit))
+	after := chat.Position{}
+	if r.Params.After != nil {
+		var err error
+		if after, err = chat.ParsePosition(*r.Params.After); err != nil {
+			return nil, err
+		}
+	}
+	batch, err := s.service.Inbox(ctx, callerOf(ctx), after, limitOf(r.Params.Limit))
 	return inboxAnswer{batch}, err
 }
 
@@ -40,8 +48,10 @@ func (s *Server) AckInbox(ctx context.Context, r api.AckInboxRequestObject) (api
 	if r.Body == nil {
 		return nil, errNoBody
 	}
-	if r.Body.Seq < 0 {
-		return nil, wire.ErrNegative("seq")
+	at, err := wire.Mark("seq", r.Body.Seq, r.Body.Cursor)
+	if err != nil {
+		return nil, err
 	}
-	return api.AckInbox200JSONResponse(*r.Body), s.service.AckInbox(ctx, callerOf(ctx), r.Body.Seq)
+	acked, err := s.service.AckInbox(ctx, callerOf(ctx), at)
+	return api.AckInbox200JSONResponse{Acked: acked}, err
 }

@@ -51,21 +51,21 @@ func (s *Server) ListMessages(ctx context.Context, r api.ListMessagesRequestObje
 
 // AckGroup serves POST /v1/groups/{group}/ack.
 func (s *Server) AckGroup(ctx context.Context, r api.AckGroupRequestObject) (api.AckGroupResponseObject, error) {
-	id, err := markOf(r.Body)
+	at, err := positionOf(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	cursors, err := s.service.Ack(ctx, callerOf(ctx), r.Group, id)
+	cursors, err := s.service.Ack(ctx, callerOf(ctx), r.Group, at)
 	return api.AckGroup200JSONResponse(cursors), err
 }
 
 // ReadGroup serves POST /v1/groups/{group}/read.
 func (s *Server) ReadGroup(ctx context.Context, r api.ReadGroupRequestObject) (api.ReadGroupResponseObject, error) {
-	id, err := markOf(r.Body)
+	at, err := positionOf(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	cursors, err := s.service.Read(ctx, callerOf(ctx), r.Group, id)
+	cursors, err := s.service.Read(ctx, callerOf(ctx), r.Group, at)
 	return api.ReadGroup200JSONResponse(cursors), err
 }
 
@@ -77,6 +77,13 @@ func (s *Server) UnreadGroup(ctx context.Context, r api.UnreadGroupRequestObject
 	}
 	cursors, err := s.service.Unread(ctx, callerOf(ctx), r.Group, id)
 	return api.UnreadGroup200JSONResponse(cursors), err
+}
+
+func positionOf(b *api.PositionMark) (chat.Position, error) {
+	if b == nil {
+		return chat.Position{}, errNoBody
+	}
+	return wire.Mark("id", b.Id, b.Cursor)
 }
 
 func markOf(b *api.Mark) (int64, error) {

@@ -48,26 +48,27 @@ func waiting[T any](s *Server, ctx context.Context, call func(ctx context.Contex
 }
 
 func (s *Server) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {
-	req := live.SyncRequest{
-		Ack: deref(b.Ack), InboxAck: b.InboxAck, InboxAfter: b.InboxAfter, Limit: limitOf(b.Limit),
+	req := live.SyncRequest{Limit: limitOf(b.Limit)}
+	acks, err := wire.Positions("ack", deref(b.Ack))
+	if err != nil {
+		return req, err
 	}
-	for group, id := range req.Ack {
-		if err := chat.CheckID("ack", group); err != nil {
+	req.Ack = make(map[string]chat.Position, len(acks))
+	for group, raw := range acks {
+		if req.Ack[group], err = chat.ParsePosition(raw); err != nil {
 			return req, err
 		}
-		if id < 0 {
-			return req, wire.ErrNegative("ack")
-		}
 	}
-	var err error
+	if req.InboxAck, err = wire.Position("inbox_ack", b.InboxAck); err != nil {
+		return req, err
+	}
+	if req.InboxAfter, err = wire.Position("inbox_after", b.InboxAfter); err != nil {
+		return req, err
+	}
 	if req.After, err = wire.Positions("after", deref(b.After)); err != nil {
 		return req, err
 	}
 	switch {
-	case deref(b.InboxAck) < 0:
-		return req, wire.ErrNegative("inbox_ack")
-	case deref(b.InboxAfter) < 0:
-		return req, wire.ErrNegative("inbox_after")
 	case deref(b.WaitS) < 0:
 		return req, wire.ErrNegative("wait_s")
 	case b.Limit != nil && *b.Limit < 1:

@@ -142,17 +142,10 @@ func (f *Follower) readInbox(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.inboxEpoch != "" && f.inboxEpoch != b.Epoch { // another life of the inbox: what was given is of the old one
-		if b, err = f.service.store.InboxPull(ctx, f.by.User, nil, limit); err != nil {
-			return err
-		}
-		b.Complete = false
+	f.inboxDue, f.inboxPos = b.HasMore, b.Position()
+	if !b.HasMore {
+		f.hub.inboxSeen(f.by.User, chat.InboxEnd{Last: b.To, Mark: f.inboxPos.Mark, Epoch: b.Epoch})
 	}
-	f.inboxEpoch = b.Epoch
-	f.inboxDue = b.HasMore
-	pos := b.To
-	f.inboxPos = &pos
-	f.hub.inboxSeen(f.by.User, b.Last)
 	if len(b.Items) > 0 || !b.Complete {
 		f.out = append(f.out, Event{Inbox: &b})
 	}

@@ -26,9 +26,8 @@ type Follower struct {
 	out   []Event
 	held  bool // a call of the store for groups that are behind was put off once
 
-	inboxDue   bool
-	inboxEpoch string
-	inboxPos   *int64 // nil: after what is acked
+	inboxDue bool
+	inboxPos chat.Position // not set: after what is acked
 }
 
 // line is one group of a Follower.
@@ -51,9 +50,9 @@ type line struct {
 }
 
 // Follow starts the reader of one session. after names positions by group, as clients write them; the member's own seen
-// holds for all other groups. It returns when the store has confirmed all subscriptions, so that nothing sent from then
+// holds for all other groups, and what was acked for an inboxAfter that is not set. It returns when the store has confirmed all subscriptions, so that nothing sent from then
 // on can be missed. Close it when done.
-func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]string) (*Follower, error) {
+func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]string, inboxAfter chat.Position) (*Follower, error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
 		lines:   map[string]*line{}, past: map[string]chat.Position{}, check: map[string]struct{}{},
-		inboxDue: true,
+		inboxDue: true, inboxPos: inboxAfter,
 	}
 	f.pending.session = by.Session
 	if err := f.begin(ctx, positions); err != nil {

@@ -29,7 +29,7 @@ type hub struct {
 type userFeed struct {
 	readers   map[*pending]struct{}
 	confirmed bool
-	inboxEnd  int64 // highest seq that readers were woken for; unknownLast
+	inboxEnd  chat.InboxEnd // what readers were woken for; Last is unknownLast where they were not
 	idleSince time.Time
 }
 
@@ -128,7 +128,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*in
 	h.mu.Lock()
 	u := h.users[p.user]
 	if u == nil {
-		u = &userFeed{readers: map[*pending]struct{}{}, inboxEnd: unknownLast}
+		u = &userFeed{readers: map[*pending]struct{}{}, inboxEnd: chat.InboxEnd{Last: unknownLast}}
 		h.users[p.user] = u
 	}
 	u.readers[p] = struct{}{}
@@ -218,12 +218,12 @@ func (h *hub) leave(p *pending) {
 	}
 }
 
-// inboxSeen tells the safety check how far a reader of the inbox has come by itself.
-func (h *hub) inboxSeen(user string, last int64) {
+// inboxSeen tells the safety check where a reader of the inbox found its end.
+func (h *hub) inboxSeen(user string, end chat.InboxEnd) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if u := h.users[user]; u != nil {
-		u.inboxEnd = max(u.inboxEnd, last)
+	if u := h.users[user]; u != nil && (end.Last >= u.inboxEnd.Last || end.Epoch != u.inboxEnd.Epoch) {
+		u.inboxEnd = end
 	}
 }
 

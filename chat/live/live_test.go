@@ -137,7 +137,7 @@ func (l *node) listen(t testing.TB, user string, after map[string]string) *liste
 
 func (l *node) listenAs(t testing.TB, by chat.Caller, after map[string]string) *listener {
 	t.Helper()
-	f, err := l.Follow(t.Context(), by, after)
+	f, err := l.Follow(t.Context(), by, after, chat.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestFollowResumesFromCursor(t *testing.T) {
 		}
 		lost.reach("red", last)
 	}
-	if _, err := l.Follow(t.Context(), chat.Caller{User: "bob"}, map[string]string{"red": "x"}); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := l.Follow(t.Context(), chat.Caller{User: "bob"}, map[string]string{"red": "x"}, chat.Position{}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("what is no cursor: got %v, want %s", err, chat.CodeInvalid)
 	}
 }
@@ -377,7 +377,7 @@ func TestFollowInbox(t *testing.T) {
 	take(250)
 	send()
 	take(251)
-	if err := l.AckInbox(t.Context(), chat.Caller{User: "bob"}, 250); err != nil {
+	if _, err := l.AckInbox(t.Context(), chat.Caller{User: "bob"}, chat.At(250)); err != nil {
 		t.Fatal(err)
 	}
 	send()
@@ -409,7 +409,7 @@ func TestFollowCursors(t *testing.T) {
 		if by.Session == "" {
 			last = l.say(t, "red", "ann", "so?")
 		}
-		if _, err := l.Read(t.Context(), by, "red", last); err != nil {
+		if _, err := l.Read(t.Context(), by, "red", chat.At(last)); err != nil {
 			t.Fatal(err)
 		}
 		want := live.CursorEvent{Group: "red", User: "bob", Seen: last, Read: last, Origin: by.Session}
@@ -475,7 +475,7 @@ func TestFollowTwoNodes(t *testing.T) {
 		bob.reach("red", one.say(t, "red", "ann", fmt.Sprint(i)))
 	}
 	one.store.afterPull(func() { two.say(t, "red", "ann", "wake up") })
-	late, err := one.Sync(t.Context(), chat.Caller{User: "bob"}, live.SyncRequest{Ack: map[string]int64{"red": 52}, WaitS: 20})
+	late, err := one.Sync(t.Context(), chat.Caller{User: "bob"}, live.SyncRequest{Ack: map[string]chat.Position{"red": chat.At(52)}, WaitS: 20})
 	if got, want := outline(late), "red 53..53/53"; err != nil || got != want {
 		t.Errorf("a long poll on the other node: got %q, %v, want %q", got, err, want)
 	}

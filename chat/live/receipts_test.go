@@ -57,15 +57,15 @@ func TestReceiptsWait(t *testing.T) {
 	near.group(t, "g", "ann", "bob", "cid")
 	bob, cid := chat.Caller{User: "bob"}, chat.Caller{User: "cid"}
 	for what, do := range map[string]func(id int64) error{
-		"ack":   func(id int64) error { _, err := far.Ack(t.Context(), bob, "g", id); return err },
-		"read":  func(id int64) error { _, err := far.Read(t.Context(), bob, "g", id); return err },
+		"ack":   func(id int64) error { _, err := far.Ack(t.Context(), bob, "g", chat.At(id)); return err },
+		"read":  func(id int64) error { _, err := far.Read(t.Context(), bob, "g", chat.At(id)); return err },
 		"leave": func(int64) error { return far.RemoveMember(t.Context(), bob, "g", "bob") },
 	} {
 		if _, _, err := near.PutMember(t.Context(), chat.Caller{User: "ann"}, "g", "bob", ""); err != nil {
 			t.Fatal(err)
 		}
 		id := near.say(t, "g", "ann", "part")
-		if _, err := far.Ack(t.Context(), cid, "g", id); err != nil {
+		if _, err := far.Ack(t.Context(), cid, "g", chat.At(id)); err != nil {
 			t.Fatal(err)
 		}
 		answers := near.await(t, "ann", 2, chat.ReceiptsQuery{ID: id}, time.Minute)

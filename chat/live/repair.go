@@ -194,7 +194,7 @@ func (h *hub) followed() (groups []*feed, users []string, readers []*pending) {
 	return groups, users, readers
 }
 
-func (h *hub) compareInboxes(users []string, ends []int64) {
+func (h *hub) compareInboxes(users []string, ends []chat.InboxEnd) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, id := range users {

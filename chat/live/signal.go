@@ -48,6 +48,6 @@ type SignalStore interface {
 	Typing(ctx context.Context, group, user string) error
 	// Lasts returns last and epoch of each group in order, -1 and "" for one that does not exist: one command a partition.
 	Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error)
-	// InboxEnds returns the highest seq of each user's inbox, in order.
-	InboxEnds(ctx context.Context, users []string) ([]int64, error)
+	// InboxEnds returns where each user's inbox ends, in order.
+	InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error)
 }

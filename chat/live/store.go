@@ -16,8 +16,8 @@ type Store interface {
 	Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
 	// UserGroups returns the whole index of a user, in no particular order.
 	UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error)
-	// InboxPull reads up to limit items after a seq (nil: after what was acked). Epoch "" never occurs.
-	InboxPull(ctx context.Context, user string, after *int64, limit int) (chat.InboxBatch, error)
+	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
+	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 	// Arrivals is UserGroups and InboxPull in one round trip: what a sync begins with.
-	Arrivals(ctx context.Context, user string, after *int64, limit int) ([]chat.UserGroup, chat.InboxBatch, error)
+	Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error)
 }

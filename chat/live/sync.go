@@ -17,10 +17,10 @@ const nextPollIdle = 5
 
 // SyncRequest is one call for everything.
 type SyncRequest struct {
-	Ack        map[string]int64
-	InboxAck   *int64
+	Ack        map[string]chat.Position
+	InboxAck   chat.Position
 	After      map[string]string // raw: an id in decimal or a cursor
-	InboxAfter *int64
+	InboxAfter chat.Position
 	Limit      int
 	WaitS      int
 }
@@ -73,7 +73,7 @@ type syncCall struct {
 	by         chat.Caller
 	limit      int
 	after      map[string]chat.Position
-	inboxAfter *int64
+	inboxAfter chat.Position    // not set: after what was acked
 	named      map[string]bool  // groups of ack and after: those that the caller is not in are reported as left
 	acked      map[string]int64 // seen after the acks
 	errors     []GroupError
@@ -89,19 +89,17 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	switch {
 	case req.WaitS < 0:
 		return nil, chat.Invalid("wait_s: negative")
+	case req.InboxAfter.ID < 0:
+		return nil, chat.Invalid("inbox_after: negative")
 	case len(req.Ack) > most:
 		return nil, chat.Errorf(chat.CodeOutOfRange, "ack: at most %d groups", most)
 	case len(req.After) > most:
 		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
-	case req.InboxAfter != nil && *req.InboxAfter < 0:
-		return nil, chat.Invalid("inbox_after: negative")
 	}
 	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]chat.Position, len(req.After)),
 		named: map[string]bool{}, acked: map[string]int64{}}
-	if req.InboxAfter != nil {
-		at := min(*req.InboxAfter, chat.IDMax)
-		c.inboxAfter = &at
-	}
+	c.inboxAfter = req.InboxAfter
+	c.inboxAfter.ID = min(c.inboxAfter.ID, chat.IDMax)
 	for group, raw := range req.After {
 		if !chat.ValidID(group) {
 			return nil, chat.Invalid("after: not a valid group id")
@@ -141,8 +139,8 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	if err != nil {
 		return err
 	}
-	if req.InboxAck != nil {
-		if err := c.s.core.AckInbox(ctx, c.by, *req.InboxAck); err != nil {
+	if req.InboxAck.Set {
+		if _, err := c.s.core.AckInbox(ctx, c.by, req.InboxAck); err != nil {
 			// No group: it is the inbox that the error is of.
 			if err := c.failed("", err); err != nil {
 				return err

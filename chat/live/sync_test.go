@@ -86,16 +86,16 @@ func TestSync(t *testing.T) {
 		{"a position of no log", live.SyncRequest{After: map[string]string{"busy": "x.30.-", "quiet": "2"}, Limit: 5}, "busy 1..5/30"},
 		{"what was left", live.SyncRequest{After: map[string]string{"busy": "30", "quiet": "2", "old": "1", "none": "0", "open": "1"}},
 			"left none, left old, left open"},
-		{"acks", live.SyncRequest{Ack: map[string]int64{"busy": 29, "quiet": 3, "old": 1, "a b": 1}}, "busy 30..30/30, quiet 1..2/2, left old, a b invalid_request, quiet out_of_range"},
-		{"an ack below", live.SyncRequest{Ack: map[string]int64{"busy": 3, "quiet": -1}}, "busy 30..30/30, quiet 1..2/2, quiet invalid_request"},
-		{"the rest", live.SyncRequest{Ack: map[string]int64{"busy": 30, "quiet": 2}}, ""},
+		{"acks", live.SyncRequest{Ack: map[string]chat.Position{"busy": chat.At(29), "quiet": chat.At(3), "old": chat.At(1), "a b": chat.At(1)}}, "busy 30..30/30, quiet 1..2/2, left old, a b invalid_request, quiet out_of_range"},
+		{"an ack below", live.SyncRequest{Ack: map[string]chat.Position{"busy": chat.At(3), "quiet": chat.At(-1)}}, "busy 30..30/30, quiet 1..2/2, quiet invalid_request"},
+		{"the rest", live.SyncRequest{Ack: map[string]chat.Position{"busy": chat.At(30), "quiet": chat.At(2)}}, ""},
 	} {
 		if got := outline(b.sync("bob", c.req)); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	for name, req := range map[string]live.SyncRequest{"limit": {Limit: -1}, "wait": {WaitS: -1}, "after": {After: map[string]string{"busy": "x"}},
-		"a group": {After: map[string]string{"a b": "1"}}, "inbox": {InboxAfter: ptr[int64](-1)}} {
+		"a group": {After: map[string]string{"a b": "1"}}, "inbox": {InboxAfter: chat.At(-1)}} {
 		_, err := b.Sync(b.Ctx, chattest.As("bob"), req)
 		b.Refused(name, err, chat.CodeInvalid)
 	}
@@ -169,7 +169,7 @@ func TestSyncWithALaggingIndex(t *testing.T) {
 	ctx, stop := context.WithCancel(b.Ctx)
 	done := make(chan error)
 	go func() { done <- b.Bench.Run(ctx) }()
-	_, err := b.Ack(b.Ctx, chattest.As("bob"), "g", 2)
+	_, err := b.Ack(b.Ctx, chattest.As("bob"), "g", chat.At(2))
 	b.Must(err)
 	stop()
 	<-done //nolint:errcheck // nothing but that it was stopped
@@ -186,7 +186,7 @@ func TestSyncWaits(t *testing.T) {
 		b := newBench(t, func(o *chat.Options) { signalsOnly(&o.Limits) })
 		b.run()
 		b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
-		b.sync("bob", live.SyncRequest{Ack: map[string]int64{"g": 2}})
+		b.sync("bob", live.SyncRequest{Ack: map[string]chat.Position{"g": chat.At(2)}})
 		for _, c := range []struct {
 			name string
 			do   func()
@@ -204,12 +204,12 @@ func TestSyncWaits(t *testing.T) {
 			if got := outline(a); err != nil || got != c.want {
 				t.Errorf("%s (before it waits: %v): got %q, %v, want %q", c.name, between, got, err, c.want)
 			}
-			ack := live.SyncRequest{Ack: map[string]int64{}}
+			ack := live.SyncRequest{Ack: map[string]chat.Position{}}
 			for _, g := range a.Groups {
-				ack.Ack[g.Group] = g.Last
+				ack.Ack[g.Group] = chat.At(g.Last)
 			}
 			if a.Inbox != nil {
-				ack.InboxAck = &a.Inbox.Last
+				ack.InboxAck = a.Inbox.Position()
 			}
 			b.sync("bob", ack)
 		}
@@ -241,7 +241,7 @@ func TestSyncWaitEnds(t *testing.T) {
 	b := newBench(t)
 	b.run()
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	b.sync("bob", live.SyncRequest{Ack: map[string]int64{"g": 2}})
+	b.sync("bob", live.SyncRequest{Ack: map[string]chat.Position{"g": chat.At(2)}})
 	began := time.Now()
 	if got := outline(b.sync("bob", live.SyncRequest{WaitS: 1})); got != "" || time.Since(began) < time.Second {
 		t.Errorf("nothing new: got %q after %v", got, time.Since(began))

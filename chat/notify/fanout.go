@@ -131,34 +131,48 @@ func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
 	if err != nil {
 		return err
 	}
-	batch, err := s.store.InboxPull(ctx, t.User, nil, 0)
+	batch, err := s.store.InboxPull(ctx, t.User, chat.Position{}, 0)
 	if err != nil {
 		return err
 	}
-	after := max(batch.From-1, batch.Last-inboxItemsMax)
-	if batch, err = s.store.InboxPull(ctx, t.User, &after, inboxItemsMax); err != nil {
-		return err
-	}
 	dispatch := DispatchTask{Epoch: batch.Epoch, AtMs: s.opt.Now(), Priority: chat.PriorityLow, Users: []Recipient{{User: t.User}}}
+	after := max(batch.Acked, batch.Last-inboxItemsMax)
+	// A batch ends where items are missing, so there may be as many batches as items.
+	for range inboxItemsMax {
+		if batch, err = s.store.InboxPull(ctx, t.User, chat.Position{Set: true, ID: after}, inboxItemsMax); err != nil {
+			return err
+		}
+		if err := dispatch.count(batch, recipient); err != nil {
+			return err
+		}
+		if after = batch.To; !batch.HasMore {
+			break
+		}
+	}
 	it := &dispatch.Users[0]
-	for i, raw := range batch.Items {
-		item, err := decodeItem(raw)
+	if it.Show = dispatch.Last; dispatch.Last <= recipient {
+		return nil
+	}
+	return s.store.NotifyInbox(ctx, t.User, dispatch)
+}
+
+// count adds what of a batch its owner is notified of. recipient is the seq up to where they were before.
+func (t *DispatchTask) count(batch chat.InboxBatch, recipient int64) error {
+	for i := range batch.Items {
+		item, err := decodeItem(batch.Items[i].JSON)
 		if err != nil {
 			return err
 		}
 		if item.Kind != chat.ItemDirect && item.Kind != chat.ItemAnnouncement {
 			continue
 		}
-		it.Count++
-		dispatch.Last = batch.From + int64(i)
-		if item.Kind == chat.ItemDirect && dispatch.Last > recipient {
-			dispatch.Priority = chat.PriorityHigh
+		t.Users[0].Count++
+		t.Last = item.Seq
+		if item.Kind == chat.ItemDirect && t.Last > recipient {
+			t.Priority = chat.PriorityHigh
 		}
 	}
-	if it.Show = dispatch.Last; dispatch.Last <= recipient {
-		return nil
-	}
-	return s.store.NotifyInbox(ctx, t.User, dispatch)
+	return nil
 }
 
 func decodeItem(raw []byte) (item chat.Item, err error) {

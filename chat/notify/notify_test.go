@@ -173,7 +173,7 @@ func TestADeliveryLooksAgain(t *testing.T) {
 	}
 
 	// What was read, and what is of a group that was left.
-	if _, err := r.Read(ctx, bob, "g", id); err != nil {
+	if _, err := r.Read(ctx, bob, "g", chat.At(id)); err != nil {
 		t.Fatal(err)
 	}
 	r.arrives(before+2, r.push(id, nil))
@@ -337,7 +337,7 @@ func TestTheInboxIsNotifiedOnce(t *testing.T) {
 	three := put(chat.ItemAnnouncement)
 	wants(notify.DispatchTask{Last: three, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "bob", Count: 3, Show: three}}})
 	four := put(chat.ItemAnnouncement)
-	if err := r.AckInbox(ctx, chattest.As("bob"), two); err != nil {
+	if _, err := r.AckInbox(ctx, chattest.As("bob"), chat.At(two)); err != nil {
 		t.Fatal(err)
 	}
 	wants(notify.DispatchTask{Last: four, Priority: chat.PriorityLow, Users: []notify.Recipient{{User: "bob", Count: 2, Show: four}}})
@@ -354,13 +354,13 @@ func TestTheInboxIsNotifiedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A delivery shows the item, unless it was acked.
-	inbox, err := r.Inbox(ctx, chattest.As("bob"), nil, 0)
+	inbox, err := r.Inbox(ctx, chattest.As("bob"), chat.Position{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	item := func(p *notify.PushTask, _ *chat.TaskRun) { p.Group, p.Epoch = "", inbox.Epoch }
 	r.arrives(1, r.push(five, item))
-	if err := r.AckInbox(ctx, chattest.As("bob"), five); err != nil {
+	if _, err := r.AckInbox(ctx, chattest.As("bob"), chat.At(five)); err != nil {
 		t.Fatal(err)
 	}
 	r.arrives(1, r.push(five, item))

@@ -209,14 +209,13 @@ func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification,
 	return n, true, nil
 }
 
-// shownItem reads the item of the inbox; once it is acked it is gone.
+// shownItem reads the item of the inbox, unless it is acked or gone.
 func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
-	after := t.Show - 1
-	batch, err := s.store.InboxPull(ctx, t.User, &after, 1)
-	if err != nil || batch.Epoch != t.Epoch || batch.From != t.Show || len(batch.Items) == 0 {
+	batch, err := s.store.InboxPull(ctx, t.User, chat.Position{Set: true, ID: t.Show - 1}, 1)
+	if err != nil || batch.Epoch != t.Epoch || batch.Acked >= t.Show || batch.From != t.Show || len(batch.Items) == 0 {
 		return n, false, err
 	}
-	item, err := decodeItem(batch.Items[0])
+	item, err := decodeItem(batch.Items[0].JSON)
 	if err != nil {
 		return n, false, err
 	}

@@ -17,7 +17,7 @@ type Store interface {
 	chat.TaskStore
 	// Pull and InboxPull read what is to be shown, as the user may see it now: see chat.LogStore and chat.InboxStore.
 	Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error)
-	InboxPull(ctx context.Context, user string, after *int64, limit int) (chat.InboxBatch, error)
+	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 }
 
 // FanOuts decides who gets notified of what.

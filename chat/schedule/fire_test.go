@@ -136,12 +136,12 @@ func TestScheduleOfWhoIsOut(t *testing.T) {
 		return nil
 	})
 	b.task(schedule.TaskFailed, schedule.FailedTask{Schedule: id, Version: r.Version, Owner: "bob", Group: "g", AtMs: r.NextMs, Code: chat.CodeNotFound})
-	batch, err := b.Inbox(b.Ctx, chattest.As("bob"), nil, 0)
+	batch, err := b.Inbox(b.Ctx, chattest.As("bob"), chat.Position{}, 0)
 	b.Must(err)
 	var items []chat.Item
 	for _, raw := range batch.Items {
 		var it chat.Item
-		if b.Must(json.Unmarshal(raw, &it)); it.Kind == chat.ItemScheduleFailed {
+		if b.Must(json.Unmarshal(raw.JSON, &it)); it.Kind == chat.ItemScheduleFailed {
 			items = append(items, it)
 		}
 	}

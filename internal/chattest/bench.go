@@ -107,11 +107,11 @@ func (b *Bench) At(user, group string, id int64) chat.Entry {
 // Items are what is in a user's inbox.
 func (b *Bench) Items(user string) []chat.Item {
 	b.T.Helper()
-	batch, err := b.Inbox(b.Ctx, As(user), nil, 1000)
+	batch, err := b.Inbox(b.Ctx, As(user), chat.Position{}, 1000)
 	b.Must(err)
 	items := make([]chat.Item, len(batch.Items))
 	for i, raw := range batch.Items {
-		b.Must(json.Unmarshal(raw, &items[i]))
+		b.Must(json.Unmarshal(raw.JSON, &items[i]))
 	}
 	return items
 }

@@ -50,7 +50,8 @@ type Config struct {
 	MaxPage     string `env:"CHATD_MAX_PAGE" help:"Maximum messages in a page."`
 	MaxMembers  string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
 	MaxGroups   string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
-	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox."`
+	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
+	InboxKeep   string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
 	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user."`
 
 	// Settings of what this version does not have; see checkAbsent.

@@ -27,6 +27,7 @@ func (s *settings) checkLimits(p *problems) {
 		{"CHATD_MAX_MEMBERS", s.MaxMembers, 1, 1_000_000, &s.limits.GroupMembersMax},
 		{"CHATD_MAX_GROUPS", s.MaxGroups, 1, 100_000, &s.limits.UserGroupsMax},
 		{"CHATD_MAX_INBOX", s.MaxInbox, 1, 1_000_000, &s.limits.InboxItemsMax},
+		{"CHATD_INBOX_KEEP", s.InboxKeep, 0, 10_000, &s.limits.InboxKeep},
 		{"CHATD_MAX_SESSIONS", s.MaxSessions, 1, 10_000, &s.limits.SessionsUserMax},
 	} {
 		if l.value == "" {

@@ -134,9 +134,10 @@ export function createActions(store, client) {
 
     direct: api.direct,
     async clearInbox() {
-      const last = store.get().inbox.items.at(-1);
+      const { items, to, cursor } = store.get().inbox;
+      const last = items.at(-1);
       if (!last) return;
-      await api.ackInbox(last.seq);
+      await api.ackInbox(last.seq === to ? { cursor } : { seq: last.seq });
       store.update((s) => state.withInboxAck(s, last.seq));
     },
   };

@@ -79,13 +79,13 @@ export function routes(ask) {
     receipts: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages/${id}/receipts`),
     /** @param {string} g @param {any} message */
     send: (g, message) => ask("POST", `/v1/groups/${enc(g)}/messages`, { body: message }),
-    /** @param {string} g @param {number} id */
-    read: (g, id) => ask("POST", `/v1/groups/${enc(g)}/read`, { body: { id } }),
+    /** @param {string} g @param {{id: number}|{cursor: string}} at */
+    read: (g, at) => ask("POST", `/v1/groups/${enc(g)}/read`, { body: at }),
     /** @param {object} body @param {AbortSignal} signal */
     sync: (body, signal) => ask("POST", "/v1/sync", { body, signal }),
     inbox: () => ask("GET", "/v1/inbox"),
-    /** @param {number} seq */
-    ackInbox: (seq) => ask("POST", "/v1/inbox/ack", { body: { seq } }),
+    /** @param {{seq: number}|{cursor: string}} at */
+    ackInbox: (at) => ask("POST", "/v1/inbox/ack", { body: at }),
     /** @param {string} user @param {string} body */
     direct: (user, body) => ask("POST", `/v1/users/${enc(user)}/messages`, { body: { body, client_id: newKey() } }),
   };

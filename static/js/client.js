@@ -8,6 +8,7 @@ import { Problem, call, passing, routes } from "./api.js";
 import { createLink } from "./link.js";
 import { due, noted, settled, wire } from "./outbox.js";
 import { withRead } from "./reading.js";
+import { idOf } from "./log.js";
 import { load } from "./saved.js";
 import { createSignIn } from "./signin.js";
 import * as state from "./state.js";
@@ -96,14 +97,14 @@ export function createClient(store) {
 
   async function hello() {
     await refresh();
-    return { token: signIn.token(), after: positions().after };
+    return { token: signIn.token(), ...positions() };
   }
 
   /** Up to where the page has what came live. */
   function positions() {
     const { logs, inbox } = store.get();
     const after = Object.fromEntries([...logs].map(([g, log]) => [g, log.cursor || log.end]));
-    return inbox.epoch ? { after, inbox_after: inbox.to } : { after };
+    return inbox.epoch ? { after, inbox_after: inbox.cursor } : { after };
   }
 
   /** Polling brings no cursors: what was read, here and by others, is asked for. */
@@ -235,7 +236,10 @@ export function createClient(store) {
     if (!group?.known || !connection?.isLive() || upTo <= group.read || reading.has(id) || resting.has(id)) return;
     reading.add(id);
     store.update((s) => withRead(s, id, upTo));
-    connection.ask({ op: "read", group: id, id: upTo }).catch(ours(() => {
+    const { cursor } = store.get().logs.get(id) ?? {};
+    // With the cursor of the newest message the server notices a log that lost its end.
+    const at = idOf(cursor) === upTo ? { cursor } : { id: upTo };
+    connection.ask({ op: "read", group: id, ...at }).catch(ours(() => {
       resting.add(id);
       setTimeout(ours(() => { resting.delete(id); again(); }), READ_AGAIN_MS);
       store.update((s) => ({ ...s, stale: true }));

@@ -54,10 +54,10 @@ export function createLink(url, api, listener) {
   }
 
   /** The call that a frame is. @param {any} frame @returns {Promise<any>} */
-  function asCall({ op, group, id, ...fields }) {
+  function asCall({ op, group, ...fields }) {
     switch (op) {
       case "send": return api.send(group, fields);
-      case "read": return api.read(group, id);
+      case "read": return api.read(group, fields);
       default: return Promise.resolve({}); // auth: the next call has the new token anyway
     }
   }

@@ -39,6 +39,9 @@ export function unloaded(log, to) {
 /** Whether the log reaches up to what comes live. @param {Log} log */
 export const reachesEnd = (log) => log.to >= log.end;
 
+/** The id that a cursor of a log names. @param {string} [cursor] */
+export const idOf = (cursor = "") => Number(cursor.split(".")[1]);
+
 /**
  * Adds what the server sent after the cursor.
  * @param {Log|undefined} log @param {Batch} batch @param {string} me @returns {Log}

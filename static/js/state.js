@@ -20,7 +20,7 @@ export const TYPING_MS = 5000;
 export function initialState(me = "") {
   return {
     me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), typing: new Map(), open: "",
-    inbox: { items: [], to: 0, epoch: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false, memberships: 0,
+    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false, memberships: 0,
   };
 }
 
@@ -203,11 +203,13 @@ export function withoutTyping(s, now) {
 /** Items of the inbox. @param {State} s @param {any} batch @returns {State} */
 export function withInbox(s, batch) {
   const same = s.inbox.epoch === "" || s.inbox.epoch === batch.epoch;
-  const held = same ? s.inbox.items : [];
+  // Where a batch is not complete, the items from there on may be others under seqs that came before.
+  const held = same ? s.inbox.items.filter((i) => batch.complete || i.seq < batch.from) : [];
   const known = new Set(held.map((i) => i.seq));
   const items = [...held, ...batch.items.filter((/** @type {any} */ i) => !known.has(i.seq))].sort((a, b) => a.seq - b.seq);
   const complete = (same ? s.inbox.complete : true) && batch.complete;
-  return { ...s, inbox: { items, epoch: batch.epoch, to: Math.max(same ? s.inbox.to : 0, batch.to), complete } };
+  const newest = !same || !batch.complete || batch.to >= s.inbox.to ? batch : s.inbox;
+  return { ...s, inbox: { items, epoch: batch.epoch, to: newest.to, cursor: newest.cursor, complete } };
 }
 
 /** The person is done with the items up to seq. @param {State} s @param {number} seq @returns {State} */

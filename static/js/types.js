@@ -126,7 +126,7 @@
  * @property {Map<string, Map<string, Member>>} members
  * @property {Map<string, Map<string, number>>} typing group -> user -> until, ms
  * @property {string} open the group that is shown, or ""
- * @property {{items: Item[], to: number, epoch: string, complete: boolean}} inbox
+ * @property {{items: Item[], to: number, epoch: string, cursor: string, complete: boolean}} inbox
  * @property {Task[]} outbox
  * @property {{id: number, text: string, bad: boolean}[]} toasts
  * @property {string} heard what a screen reader is to say next

@@ -96,9 +96,9 @@ func (w *world) announcesAll(id string, run int64) (pages int) {
 func (w *world) heard(user string) []string {
 	w.Helper()
 	var out []string
-	for _, raw := range w.inbox(user, nil, 1000).Items {
+	for _, raw := range w.inbox(user, chat.Position{}, 1000).Items {
 		var it chat.Item
-		w.ok(json.Unmarshal(raw, &it))
+		w.ok(json.Unmarshal(raw.JSON, &it))
 		out = append(out, *it.Body)
 	}
 	return out
@@ -195,16 +195,25 @@ var announcementTests = map[string]func(*world){
 		slices.Sort(named)
 		w.equal(named, users)
 	},
-	"a full inbox drops its oldest": func(w *world) {
+	"a full inbox": func(w *world) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax = 2 })
 		w.put(item("bob", "alice", "1"))
-		w.put(item("bob", "alice", "2"))
-		w.announces(announcement("a", forUsers("bob")))
-		w.startRun("a", 1)
-		w.announcesAll("a", 1)
-		w.equal(w.heard("bob"), []string{"2", "a"})
-		w.equal(w.inbox("bob", nil, 10).Complete, false)
-		w.equal(w.announceCounts("a"), "done 1 1 0")
+		w.put(serverItem("bob", "2"))
+		for _, id := range []string{"a", "b"} {
+			w.announces(announcement(id, forUsers("bob")))
+			w.startRun(id, 1)
+			w.announcesAll(id, 1)
+			w.equal(w.announceCounts(id), "done 1 1 0")
+		}
+		w.equal(w.heard("bob"), []string{"1"}) // up to what is missing
+		w.equal(w.drain("bob", chat.Position{}), []string{"1", "missing", "4"})
+		w.ackInbox("bob", 4)
+		w.put(item("bob", "alice", "5"))
+		w.put(item("bob", "alice", "6"))
+		w.announces(announcement("c", forUsers("bob")))
+		w.startRun("c", 1)
+		w.announcesAll("c", 1)
+		w.equal(w.announceCounts("c"), "done 1 0 1")
 	},
 	"created once": func(w *world) {
 		w.announces(announcement("a", forUsers("bob")))

@@ -16,7 +16,7 @@ var cursorTests = map[string]func(*world){
 		w.equal(w.markRead("g", "bob", 6), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
 		w.equal(w.ack("g", "bob", -5), chat.Cursors{Seen: 7, Read: 7, Unread: 3})
 		for _, id := range []int64{11, 1 << 60} {
-			_, err := w.Ack(w.ctx, "g", "bob", id, true, "")
+			_, err := w.Ack(w.ctx, "g", "bob", chat.At(id), true, "")
 			w.fails(err, chat.ErrOutOfRange)
 		}
 		w.equal(w.info("g", "bob").Seen, int64(7))
@@ -25,13 +25,53 @@ var cursorTests = map[string]func(*world){
 		w.group("g", nil)
 		w.group("p", nil, public)
 		for group, want := range map[string]error{"g": chat.ErrNotFound, "none": chat.ErrNotFound, "p": chat.ErrForbidden} {
-			_, err := w.Ack(w.ctx, group, "dora", 1, true, "")
+			_, err := w.Ack(w.ctx, group, "dora", chat.At(1), true, "")
 			w.fails(err, want)
 			_, err = w.Unread(w.ctx, group, "dora", 1)
 			w.fails(err, want)
 			_, err = w.Receipts(w.ctx, group, "dora", 1, 0, 10)
 			w.fails(err, want)
 		}
+	},
+	"ack by cursor": func(w *world) {
+		w.group("g", []string{"bob"}, keep(2))
+		w.says("g", "alice", 4) // 3..6
+		epoch := w.info("g", "bob").Epoch
+		at := func(id int64) chat.Position {
+			return chat.Position{Set: true, ID: id, Epoch: epoch, Mark: w.entry("g", id).Mark}
+		}
+		fourth, fifth, end := at(4), at(5), at(6)
+		moved := func(p chat.Position, want chat.Cursors) {
+			w.Helper()
+			got, err := w.Ack(w.ctx, "g", "bob", p, false, "")
+			w.ok(err)
+			w.equal(got, want)
+		}
+		refused := func(p chat.Position) {
+			w.Helper()
+			before, stored := w.info("g", "bob"), w.entries("g")
+			for _, read := range []bool{false, true} {
+				_, err := w.Ack(w.ctx, "g", "bob", p, read, "")
+				w.fails(err, chat.ErrConflict)
+			}
+			w.equal(w.info("g", "bob"), before)
+			w.equal(w.entries("g"), stored)
+		}
+		moved(fourth, chat.Cursors{Seen: 4, Unread: 4})
+		// The log loses its end, and is written anew over it.
+		w.poke("ZREMRANGEBYSCORE", w.groupKey("g", "msgs"), 5, 6)
+		w.poke("SET", w.groupKey("g", "id"), 4)
+		refused(end)
+		w.says("g", "alice", 3) // 5..7
+		refused(fifth)
+		refused(end)
+		moved(fourth, chat.Cursors{Seen: 4, Unread: 5})
+		other := at(5)
+		other.Epoch = "other"
+		refused(other)
+		moved(at(5), chat.Cursors{Seen: 5, Unread: 5})
+		moved(at(7), chat.Cursors{Seen: 7, Unread: 5})
+		refused(end)
 	},
 	"unread": func(w *world) {
 		w.group("g", []string{"bob"})

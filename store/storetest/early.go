@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 )
 
@@ -11,7 +12,7 @@ func testNeverEarly(w *world) {
 		for ahead := int64(20); !seen; ahead *= 2 { // further ahead where the machine is so busy that the moment has passed
 			seen = w.fireUntilSent(w.schedule(toUser(), w.now()+ahead))
 			sent++
-			w.equal(w.inbox("bob", nil, 10).Last, sent)
+			w.equal(w.inbox("bob", chat.Position{}, 10).Last, sent)
 		}
 	}
 }

@@ -116,7 +116,7 @@ var memberTests = map[string]func(*world){
 		_, err := w.Leave(w.ctx, membership("g", "bob", "bob", ""))
 		w.fails(err, chat.ErrNotFound)
 		// What a late ack finds is no member, and it makes none.
-		_, err = w.Ack(w.ctx, "g", "bob", 4, true, "")
+		_, err = w.Ack(w.ctx, "g", "bob", chat.At(4), true, "")
 		w.fails(err, chat.ErrNotFound)
 		w.join("g", "bob", "alice")
 		w.equal(w.info("g", "bob").MentionsUnread, int64(0))

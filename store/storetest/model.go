@@ -205,7 +205,7 @@ func (m *model) ack(r *rapid.T) {
 	if want == nil && id > m.last {
 		want = chat.ErrOutOfRange
 	}
-	got, err := m.store.Ack(r.Context(), "g", user, id, read, "")
+	got, err := m.store.Ack(r.Context(), "g", user, chat.At(id), read, "")
 	if !m.outcome(err, want) {
 		return
 	}

@@ -380,7 +380,7 @@ var notifyTests = map[string]func(*world){
 		}
 		w.put(item("bob", "alice", "one"))
 		w.put(item("bob", "alice", "two"))
-		dispatch := notify.DispatchTask{Epoch: w.inbox("bob", nil, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
+		dispatch := notify.DispatchTask{Epoch: w.inbox("bob", chat.Position{}, 0).Epoch, Last: 2, AtMs: 5, Priority: chat.PriorityHigh,
 			Users: []notify.Recipient{{User: "bob", Count: 2, Show: 2}}}
 		other := dispatch
 		other.Epoch = "other"
@@ -393,7 +393,7 @@ var notifyTests = map[string]func(*world){
 		dispatch.AtMs = 0
 		w.equal(got, []notify.DispatchTask{dispatch})
 		w.put(item("bob", "alice", "three"))
-		w.ok(w.InboxAck(w.ctx, "bob", 3))
+		w.ackInbox("bob", 3)
 		dispatch.Last = 3
 		w.ok(w.NotifyInbox(w.ctx, "bob", dispatch))
 		w.equal(notified(), int64(2))

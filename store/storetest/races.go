@@ -99,14 +99,14 @@ var raceTests = map[string]func(*world){
 			func(int) error {
 				in, err := w.Infos(w.ctx, "alice", []string{"g"})
 				if err == nil {
-					_, err = w.Ack(w.ctx, "g", "alice", in[0].Last, true, "")
+					_, err = w.Ack(w.ctx, "g", "alice", chat.At(in[0].Last), true, "")
 				}
 				return err
 			},
 			func(int) error {
 				in, err := w.Infos(w.ctx, "bob", []string{"g"})
 				if err == nil {
-					_, err = w.Ack(w.ctx, "g", "bob", in[0].Last, false, "")
+					_, err = w.Ack(w.ctx, "g", "bob", chat.At(in[0].Last), false, "")
 				}
 				return err
 			},

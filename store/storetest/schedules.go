@@ -186,7 +186,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(len(w.waiting(schedule.TaskForget)), 1)
 		w.equal(w.scheduled(r.ID).State, schedule.Cancelled)
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale) // a task that was claimed before
-		w.equal(w.inbox("bob", nil, 10).Last, int64(0))
+		w.equal(w.inbox("bob", chat.Position{}, 10).Last, int64(0))
 		_, err := w.ChangeSchedule(w.ctx, w.scheduled(r.ID))
 		w.fails(err, chat.ErrConflict)
 		w.fails(w.CancelSchedule(w.ctx, "p00-none"), chat.ErrNotFound)
@@ -213,7 +213,7 @@ var scheduleTests = map[string]func(*world){
 		r := w.schedule(toUser(), w.now())
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeSent)
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale)
-		w.equal(len(w.inbox("bob", nil, 10).Items), 1)
+		w.equal(len(w.inbox("bob", chat.Position{}, 10).Items), 1)
 		w.equal(w.scheduled(r.ID).LastID, int64(1))
 	},
 	"never early": testNeverEarly,
@@ -332,7 +332,7 @@ var scheduleTests = map[string]func(*world){
 		r = w.scheduled(r.ID)
 		w.equal([]any{r.State, r.LastError, r.Fired, r.Missed}, []any{schedule.Pending, "missed", int64(2), int64(3)})
 		w.equal(len(w.waiting(schedule.TaskFailed)), 1)
-		w.ok(w.InboxAck(w.ctx, "bob", 1))
+		w.ackInbox("bob", 1)
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeSent)
 		r = w.scheduled(r.ID)
 		w.equal([]any{r.State, r.LastError, r.Sent}, []any{schedule.Done, "", int64(1)})
@@ -453,7 +453,7 @@ var scheduleTests = map[string]func(*world){
 	"cancel and fire at once": func(w *world) {
 		for range 30 {
 			r := w.schedule(toUser(), w.now())
-			before := w.inbox("bob", nil, 1).Last
+			before := w.inbox("bob", chat.Position{}, 1).Last
 			var outcome schedule.Outcome
 			var cancelled error
 			w.together(2, func(i int) error {
@@ -465,7 +465,7 @@ var scheduleTests = map[string]func(*world){
 				outcome = done.Outcome
 				return err
 			})
-			sent := w.inbox("bob", nil, 1).Last - before
+			sent := w.inbox("bob", chat.Position{}, 1).Last - before
 			got := []any{outcome, sent, w.scheduled(r.ID).State}
 			if cancelled == nil {
 				w.equal(got, []any{schedule.OutcomeStale, int64(0), schedule.Cancelled})

@@ -67,7 +67,7 @@ var signalTests = map[string]func(*world){
 		want := live.Signal{Kind: live.SignalCursor, Group: "g", User: "bob"}
 		for i, origin := range []string{"laptop_A-1", "", "phone"} {
 			to := id - 2 + int64(i)
-			_, err := w.Ack(w.ctx, "g", "bob", to, true, origin)
+			_, err := w.Ack(w.ctx, "g", "bob", chat.At(to), true, origin)
 			w.ok(err)
 			want.Seen, want.Read, want.Origin = to, to, origin
 			w.equal(w.next(signals), want)

@@ -170,14 +170,14 @@ func (w *world) info(group, user string) chat.Info {
 
 func (w *world) ack(group, user string, id int64) chat.Cursors {
 	w.Helper()
-	c, err := w.Ack(w.ctx, group, user, id, false, "")
+	c, err := w.Ack(w.ctx, group, user, chat.At(id), false, "")
 	w.ok(err)
 	return c
 }
 
 func (w *world) markRead(group, user string, id int64) chat.Cursors {
 	w.Helper()
-	c, err := w.Ack(w.ctx, group, user, id, true, "")
+	c, err := w.Ack(w.ctx, group, user, chat.At(id), true, "")
 	w.ok(err)
 	return c
 }

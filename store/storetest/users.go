@@ -16,10 +16,10 @@ var indexTests = map[string]func(*world){
 			w.Helper()
 			got, err := w.UserGroups(w.ctx, user)
 			w.ok(err)
-			both, inbox, err := w.Arrivals(w.ctx, user, nil, 10)
+			both, inbox, err := w.Arrivals(w.ctx, user, chat.Position{}, 10)
 			w.ok(err)
 			w.equal(both, got)
-			w.equal(inbox, w.inbox(user, nil, 10))
+			w.equal(inbox, w.inbox(user, chat.Position{}, 10))
 			slices.SortFunc(got, func(a, b chat.UserGroup) int { return cmp.Compare(a.Group, b.Group) })
 			return got
 		}
@@ -56,101 +56,6 @@ var indexTests = map[string]func(*world){
 		got, err := w.UserGroups(w.ctx, "bob")
 		w.ok(err)
 		w.equal(len(got), 2)
-	},
-}
-
-func item(to, from, body string) chat.NewItem {
-	text, _ := json.Marshal(chat.Item{Kind: chat.ItemDirect, From: from, To: to, Body: &body, SentAt: chat.TimeMs(1)})
-	return chat.NewItem{To: to, From: from, Rest: text[len(`{"seq":0,`):], SentAtMs: 1}
-}
-
-func (w *world) put(i chat.NewItem) int64 {
-	w.Helper()
-	seq, _, _, err := w.InboxAppend(w.ctx, i)
-	w.ok(err)
-	return seq
-}
-
-func (w *world) inbox(user string, after *int64, limit int) chat.InboxBatch {
-	w.Helper()
-	b, err := w.InboxPull(w.ctx, user, after, limit)
-	w.ok(err)
-	_, together, err := w.Arrivals(w.ctx, user, after, limit)
-	w.ok(err)
-	w.equal(together, b)
-	for i, text := range b.Items {
-		var got chat.Item
-		w.ok(json.Unmarshal(text, &got))
-		w.equal(got.Seq, b.From+int64(i))
-	}
-	return b
-}
-
-func after(seq int64) *int64 { return &seq }
-
-var inboxTests = map[string]func(*world){
-	"append, pull, ack": func(w *world) {
-		empty := w.inbox("bob", nil, 10)
-		w.equal(empty, chat.InboxBatch{Epoch: empty.Epoch, From: 1, Complete: true})
-		if empty.Epoch == "" {
-			w.Fatal("got no epoch")
-		}
-		for i := range 5 {
-			w.equal(w.put(item("bob", "alice", fmt.Sprint(i))), int64(i+1))
-		}
-		b := w.inbox("bob", nil, 3)
-		w.equal([]any{b.Epoch, b.From, b.To, b.Last, b.Complete, b.HasMore}, []any{empty.Epoch, int64(1), int64(3), int64(5), true, true})
-		w.ok(w.InboxAck(w.ctx, "bob", 2))
-		w.ok(w.InboxAck(w.ctx, "bob", 2))
-		w.ok(w.InboxAck(w.ctx, "bob", 1))
-		w.fails(w.InboxAck(w.ctx, "bob", 6), chat.ErrOutOfRange)
-		b = w.inbox("bob", nil, 10)
-		w.equal([]int64{b.From, b.To, b.Last, int64(len(b.Items))}, []int64{3, 5, 5, 3})
-		b = w.inbox("bob", after(4), 10)
-		w.equal([]any{b.From, b.To, b.Complete}, []any{int64(5), int64(5), true})
-		b = w.inbox("bob", after(5), 10)
-		w.equal([]any{b.From, b.To, b.Complete, b.HasMore}, []any{int64(6), int64(5), true, false})
-		b = w.inbox("bob", after(50), 10)
-		w.equal([]any{b.From, b.To, b.Complete, len(b.Items)}, []any{int64(3), int64(5), false, 3})
-		ends, err := w.InboxEnds(w.ctx, []string{"bob", "nobody"})
-		w.ok(err)
-		w.equal(ends, []int64{5, 0})
-		w.ok(w.InboxAck(w.ctx, "bob", 5))
-		w.equal(w.put(item("bob", "alice", "x")), int64(6))
-	},
-	"with a key": func(w *world) {
-		i := item("bob", "alice", "x")
-		i.Key, i.Content = "k", "c"
-		seq, ms, duplicate, err := w.InboxAppend(w.ctx, i)
-		w.ok(err)
-		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), false})
-		i.SentAtMs = 99
-		seq, ms, duplicate, err = w.InboxAppend(w.ctx, i)
-		w.ok(err)
-		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), true})
-		i.Content = "other"
-		_, _, _, err = w.InboxAppend(w.ctx, i)
-		w.fails(err, chat.ErrKeyReused)
-		i.From, i.To = "carl", "bob"
-		w.equal(w.put(i), int64(2))
-	},
-	"a full inbox": func(w *world) {
-		w.with(func(l *chat.Limits) { l.InboxItemsMax = 3 })
-		for range 3 {
-			w.put(item("bob", "alice", "x"))
-		}
-		_, _, _, err := w.InboxAppend(w.ctx, item("bob", "alice", "x"))
-		w.fails(err, chat.ErrInboxFull)
-		system := item("bob", "$chat", "x")
-		system.System = true
-		w.equal(w.put(system), int64(4))
-		w.equal(w.put(system), int64(5))
-		b := w.inbox("bob", nil, 10)
-		w.equal([]any{b.From, b.To, b.Complete}, []any{int64(3), int64(5), false})
-		w.equal(w.inbox("bob", after(1), 10).Complete, false)
-		w.equal(w.inbox("bob", after(2), 10).Complete, true)
-		w.ok(w.InboxAck(w.ctx, "bob", 3))
-		w.equal(w.inbox("bob", nil, 10).Complete, true)
 	},
 }
 

@@ -331,21 +331,38 @@ type Health struct {
 // Id Compared byte for byte.
 type Id = string
 
-// InboxMark defines model for InboxMark.
+// InboxAcked defines model for InboxAcked.
+type InboxAcked struct {
+	// Acked Up to where the inbox is acked now.
+	Acked int64 `json:"acked"`
+}
+
+// InboxMark Either a seq or the `cursor` of a batch.
 type InboxMark struct {
-	Seq int64 `json:"seq"`
+	// Cursor The `cursor` of a batch.
+	Cursor *string `json:"cursor,omitempty"`
+	Seq    *int64  `json:"seq,omitempty"`
 }
 
 // InboxPage defines model for InboxPage.
 type InboxPage struct {
-	// Complete false: items were dropped because the inbox was full.
-	Complete bool   `json:"complete"`
-	Epoch    string `json:"epoch"`
-	From     int64  `json:"from"`
-	HasMore  bool   `json:"has_more"`
-	Items    []Item `json:"items"`
-	Last     int64  `json:"last"`
-	To       int64  `json:"to"`
+	// Acked Up to where the inbox is acked.
+	Acked int64 `json:"acked"`
+
+	// Complete false: items between the position and `from` are not to be had, or the position is of another inbox.
+	Complete bool `json:"complete"`
+
+	// Cursor For `after`, `inbox_after` and acks: the end of this page.
+	Cursor string `json:"cursor"`
+	Epoch  string `json:"epoch"`
+
+	// First The lowest seq to be had.
+	First   int64  `json:"first"`
+	From    int64  `json:"from"`
+	HasMore bool   `json:"has_more"`
+	Items   []Item `json:"items"`
+	Last    int64  `json:"last"`
+	To      int64  `json:"to"`
 }
 
 // Item defines model for Item.
@@ -372,7 +389,7 @@ type Item struct {
 	Kind   ItemKind `json:"kind"`
 	SentAt Time     `json:"sent_at"`
 
-	// Seq Dense per user.
+	// Seq Dense per user; where one is missing, the batch behind it says `complete: false`.
 	Seq int64 `json:"seq"`
 
 	// To Compared byte for byte.
@@ -500,6 +517,13 @@ type Page struct {
 
 	// To `from - 1` where the batch is empty.
 	To int64 `json:"to"`
+}
+
+// PositionMark Either an id or the `cursor` of a batch.
+type PositionMark struct {
+	// Cursor The `cursor` of a batch.
+	Cursor *string `json:"cursor,omitempty"`
+	Id     *int64  `json:"id,omitempty"`
 }
 
 // Posting defines model for Posting.
@@ -692,16 +716,18 @@ type SyncGroup struct {
 
 // SyncRequest defines model for SyncRequest.
 type SyncRequest struct {
-	// Ack Group to the highest id that this client confirms.
-	Ack *map[string]int64 `json:"ack,omitempty"`
+	// Ack Group to what this client confirms, an id or a cursor.
+	Ack *map[string]json.RawMessage `json:"ack,omitempty"`
 
 	// After Group to where this client is, an id or a cursor. The server's `seen` for groups not named.
-	After    *map[string]json.RawMessage `json:"after,omitempty"`
-	InboxAck *int64                      `json:"inbox_ack,omitempty"`
+	After *map[string]json.RawMessage `json:"after,omitempty"`
 
-	// InboxAfter Where this client is in the inbox; without it, after what was acked.
-	InboxAfter *int64 `json:"inbox_after,omitempty"`
-	Limit      *int64 `json:"limit,omitempty"`
+	// InboxAck What this client confirms of the inbox, a seq or a cursor.
+	InboxAck json.RawMessage `json:"inbox_ack,omitempty"`
+
+	// InboxAfter Where this client is in the inbox, a seq or a cursor; without it, after what was acked.
+	InboxAfter json.RawMessage `json:"inbox_after,omitempty"`
+	Limit      *int64          `json:"limit,omitempty"`
 
 	// WaitS Seconds to wait for something new; more than 60 is taken as 60.
 	WaitS *int64 `json:"wait_s,omitempty"`
@@ -907,8 +933,8 @@ type ListReceiptsParams struct {
 
 // PullInboxParams defines parameters for PullInbox.
 type PullInboxParams struct {
-	// After Begin after this seq; without it, after what was acked.
-	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+	// After Begin after this seq, or at this cursor; without it, after what was acked.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit How many at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -983,7 +1009,7 @@ type CreateGroupJSONRequestBody = GroupDraft
 type UpdateGroupJSONRequestBody = GroupChange
 
 // AckGroupJSONRequestBody defines body for AckGroup for application/json ContentType.
-type AckGroupJSONRequestBody = Mark
+type AckGroupJSONRequestBody = PositionMark
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberDraft
@@ -995,7 +1021,7 @@ type SendMessageJSONRequestBody = MessageDraft
 type PutNotifyJSONRequestBody = NotifyDraft
 
 // ReadGroupJSONRequestBody defines body for ReadGroup for application/json ContentType.
-type ReadGroupJSONRequestBody = Mark
+type ReadGroupJSONRequestBody = PositionMark
 
 // UnreadGroupJSONRequestBody defines body for UnreadGroup for application/json ContentType.
 type UnreadGroupJSONRequestBody = Mark
@@ -1222,7 +1248,7 @@ type ServerInterface interface {
 	// PullInbox A page of the caller's inbox
 	// (GET /v1/inbox)
 	PullInbox(ctx echo.Context, params PullInboxParams) error
-	// AckInbox Remove items
+	// AckInbox Confirm items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx echo.Context) error
 	// GetPushKey The server's VAPID public key
@@ -1847,7 +1873,7 @@ func (w *ServerInterfaceWrapper) PullInbox(ctx echo.Context) error {
 	var params PullInboxParams
 	// ------------- Optional query parameter "after" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
 	}
@@ -3586,7 +3612,7 @@ type AckInboxResponseObject interface {
 	VisitAckInboxResponse(w http.ResponseWriter) error
 }
 
-type AckInbox200JSONResponse InboxMark
+type AckInbox200JSONResponse InboxAcked
 
 func (response AckInbox200JSONResponse) VisitAckInboxResponse(w http.ResponseWriter) error {
 
@@ -4689,7 +4715,7 @@ type StrictServerInterface interface {
 	// PullInbox A page of the caller's inbox
 	// (GET /v1/inbox)
 	PullInbox(ctx context.Context, request PullInboxRequestObject) (PullInboxResponseObject, error)
-	// AckInbox Remove items
+	// AckInbox Confirm items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx context.Context, request AckInboxRequestObject) (AckInboxResponseObject, error)
 	// GetPushKey The server's VAPID public key

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // bufferBytesKept bounds what the pool keeps: a buffer that grew beyond it is left to the collector.
@@ -51,4 +53,16 @@ func JSON(buf *bytes.Buffer, name string, value any) {
 		panic(err) //nolint:forbidigo // see above
 	}
 	buf.Write(b)
+}
+
+// Items writes the items of an inbox, which are stored as clients see them.
+func Items(buf *bytes.Buffer, items []chat.StoredItem) {
+	buf.WriteString(`,"items":[`)
+	for i := range items {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		buf.Write(items[i].JSON)
+	}
+	buf.WriteByte(']')
 }

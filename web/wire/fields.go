@@ -25,6 +25,39 @@ func Instant(field string, text *string) (*time.Time, error) {
 	return &t, nil
 }
 
+// Mark reads where a client has come to, which it names by a number or by the cursor of a batch.
+func Mark(field string, number *int64, cursor *string) (chat.Position, error) {
+	switch {
+	case number != nil && cursor != nil:
+		return chat.Position{}, chat.Errorf(chat.CodeInvalid, "%s and cursor are mutually exclusive", field)
+	case cursor != nil:
+		at, err := chat.ParsePosition(*cursor)
+		if err != nil || at.Epoch == "" {
+			return chat.Position{}, chat.Errorf(chat.CodeInvalid, "cursor: want the cursor of a batch")
+		}
+		return at, nil
+	case number == nil || *number < 0:
+		return chat.Position{}, ErrNegative(field)
+	}
+	return chat.At(*number), nil
+}
+
+// Position reads where a client is in the inbox: a seq or a cursor. An absent field is a position that is not set.
+func Position(field string, raw json.RawMessage) (chat.Position, error) {
+	if len(raw) == 0 {
+		return chat.Position{}, nil
+	}
+	text, ok := position(raw)
+	if !ok {
+		return chat.Position{}, chat.Errorf(chat.CodeInvalid, "%s: want a seq from 0, or the cursor of a batch as a string", field)
+	}
+	at, err := chat.ParsePosition(text)
+	if err != nil {
+		return chat.Position{}, chat.Errorf(chat.CodeInvalid, "%s: neither a seq nor a cursor of this server", field)
+	}
+	return at, nil
+}
+
 // Positions reads where a client is in each group, as the domain takes it.
 func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
 	positions := make(map[string]string, len(after))

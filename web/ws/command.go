@@ -21,10 +21,11 @@ type command struct {
 // Each op has exactly these fields; another name in a frame is refused.
 type (
 	helloArgs struct {
-		Op    string                     `json:"op"`
-		Ref   *string                    `json:"ref,omitempty"`
-		Token *string                    `json:"token,omitempty"`
-		After map[string]json.RawMessage `json:"after,omitempty"`
+		Op         string                     `json:"op"`
+		Ref        *string                    `json:"ref,omitempty"`
+		Token      *string                    `json:"token,omitempty"`
+		After      map[string]json.RawMessage `json:"after,omitempty"`
+		InboxAfter json.RawMessage            `json:"inbox_after,omitempty"`
 	}
 	sendArgs struct {
 		Op    string  `json:"op"`
@@ -33,15 +34,17 @@ type (
 		wire.MessageDraft
 	}
 	markArgs struct { // ack and read
-		Op    string  `json:"op"`
-		Ref   *string `json:"ref,omitempty"`
-		Group string  `json:"group"`
-		ID    *int64  `json:"id"`
+		Op     string  `json:"op"`
+		Ref    *string `json:"ref,omitempty"`
+		Group  string  `json:"group"`
+		ID     *int64  `json:"id,omitempty"`
+		Cursor *string `json:"cursor,omitempty"`
 	}
 	inboxMarkArgs struct {
-		Op  string  `json:"op"`
-		Ref *string `json:"ref,omitempty"`
-		Seq *int64  `json:"seq"`
+		Op     string  `json:"op"`
+		Ref    *string `json:"ref,omitempty"`
+		Seq    *int64  `json:"seq,omitempty"`
+		Cursor *string `json:"cursor,omitempty"`
 	}
 	typingArgs struct {
 		Op    string  `json:"op"`
@@ -96,13 +99,6 @@ func argsOf(op string) any {
 		return new(typingArgs)
 	case "auth":
 		return new(authArgs)
-	}
-	return nil
-}
-
-func (a *markArgs) check() error {
-	if a.ID == nil || *a.ID < 0 {
-		return wire.ErrNegative("id")
 	}
 	return nil
 }

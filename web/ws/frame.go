@@ -57,10 +57,12 @@ func writeItems(buf *bytes.Buffer, b *chat.InboxBatch) {
 	wire.Plain(buf, `{"op":"inbox","epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
 	wire.Int(buf, `,"to":`, b.To)
+	wire.Int(buf, `,"first":`, b.First)
+	wire.Int(buf, `,"acked":`, b.Acked)
+	wire.Plain(buf, `,"cursor":`, b.Cursor)
 	wire.Bool(buf, `,"complete":`, b.Complete)
-	buf.WriteString(`,"items":[`)
-	buf.Write(bytes.Join(b.Items, []byte{','}))
-	buf.WriteString(`]}`)
+	wire.Items(buf, b.Items)
+	buf.WriteByte('}')
 }
 
 func writeWelcome(buf *bytes.Buffer, user, session string, w live.Welcome, pingSeconds int64) {

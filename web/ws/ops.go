@@ -78,10 +78,7 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	case *markArgs:
 		return s.mark(ctx, by, c.op, args)
 	case *inboxMarkArgs:
-		if args.Seq == nil || *args.Seq < 0 {
-			return nil, wire.ErrNegative("seq")
-		}
-		return nil, s.all.service.AckInbox(ctx, by, *args.Seq)
+		return s.ackInbox(ctx, by, args)
 	case *typingArgs:
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	}
@@ -126,12 +123,16 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if err != nil {
 		return err
 	}
+	inboxAfter, err := wire.Position("inbox_after", args.InboxAfter)
+	if err != nil {
+		return err
+	}
 	if !s.all.greet(who.User) {
 		s.end(ending{closeTooMany, "too many sessions of this user"})
 		return nil
 	}
 	s.all.service.Know(who.User)
-	f, err := s.all.readers.Follow(ctx, s.callerOf(who), after)
+	f, err := s.all.readers.Follow(ctx, s.callerOf(who), after, inboxAfter)
 	if err != nil {
 		s.all.ungreet(who.User)
 		return err
@@ -209,14 +210,15 @@ func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs)
 }
 
 func (s *session) mark(ctx context.Context, by chat.Caller, op string, args *markArgs) (func(*bytes.Buffer), error) {
-	if err := args.check(); err != nil {
+	at, err := wire.Mark("id", args.ID, args.Cursor)
+	if err != nil {
 		return nil, err
 	}
 	move := s.all.service.Ack
 	if op == "read" {
 		move = s.all.service.Read
 	}
-	cursors, err := move(ctx, by, args.Group, *args.ID)
+	cursors, err := move(ctx, by, args.Group, at)
 	if err != nil {
 		return nil, err
 	}
@@ -225,4 +227,13 @@ func (s *session) mark(ctx context.Context, by chat.Caller, op string, args *mar
 		wire.Int(buf, `,"read":`, cursors.Read)
 		wire.Int(buf, `,"unread":`, cursors.Unread)
 	}, nil
+}
+
+func (s *session) ackInbox(ctx context.Context, by chat.Caller, args *inboxMarkArgs) (func(*bytes.Buffer), error) {
+	at, err := wire.Mark("seq", args.Seq, args.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	acked, err := s.all.service.AckInbox(ctx, by, at)
+	return func(buf *bytes.Buffer) { wire.Int(buf, `,"acked":`, acked) }, err
 }

@@ -126,6 +126,7 @@ type wsFrame struct {
 	Complete  bool                         `json:"complete"`
 	Messages  []chat.Entry                 `json:"messages"`
 	Items     []chat.Item                  `json:"items"`
+	Acked     int64                        `json:"acked"`
 	ID        int64                        `json:"id"`
 	SentAt    string                       `json:"sent_at"`
 	Duplicate *bool                        `json:"duplicate"`
@@ -306,10 +307,20 @@ func TestWSCommands(t *testing.T) {
 	if f := bob.op("inbox"); len(f.Items) == 0 || f.From != f.To-int64(len(f.Items))+1 {
 		t.Errorf("inbox: got %+v", f)
 	} else {
-		bob.put(map[string]any{"op": "inbox_ack", "ref": "i", "seq": f.To})
+		bob.put(map[string]any{"op": "inbox_ack", "ref": "i", "cursor": f.Cursor})
 	}
-	if f := bob.answer("i"); f.Op != "ok" {
+	if f := bob.answer("i"); f.Op != "ok" || f.Acked == 0 {
 		t.Errorf("inbox_ack: got %+v", f)
+	}
+	for name, frame := range map[string]string{
+		"ack":       `{"op":"ack","ref":"x","group":"red","cursor":"other.1.abcdef"}`,
+		"read":      `{"op":"read","ref":"x","group":"red","cursor":"other.1.abcdef"}`,
+		"inbox_ack": `{"op":"inbox_ack","ref":"x","cursor":"other.1.abcdef"}`,
+	} {
+		bob.raw(frame)
+		if f := bob.answer("x"); f.Op != "error" || f.Code != chat.CodeConflict {
+			t.Errorf("%s by a cursor of another life: got %+v", name, f)
+		}
 	}
 	bob.raw(`{"op":"auth","ref":"mine","token":"bob"}`)
 	if f := bob.answer("mine"); f.Op != "ok" {

@@ -1,7 +1,7 @@
 -- Puts an announcement into the inboxes of a page of users, and moves its part on.
 --
--- KEYS  part users wants reachable core:enqueue inboxes(inbox inbox_base inbox_senders)...
--- ARGV  run cursor next_cursor last_page:flag from rest sent_ms items_max:int epoch names...
+-- KEYS  part users wants reachable core:enqueue inboxes(inbox inbox_base inbox_senders inbox_server)...
+-- ARGV  run cursor next_cursor last_page:flag from rest mark sent_ms items_max:int epoch names...
 --   inboxes      of each user
 --   cursor       where the page begins
 --   next_cursor  where it ends
@@ -17,11 +17,11 @@ local notify = redis.call('EXISTS', wants) == 1 and 'low' or ''
 local p = announce_at()
 if not p then return {'OK', 0} end
 
-local position = inboxes
+local position, dropped = inboxes, 0
 for i = names, #ARGV do
   -- bind: inboxes at position
-  inbox_put(ARGV[i], string.match(inbox, '^(.*):inbox$'), inbox, inbox_base, inbox_senders)
-  position = position + inboxes_row
+  local put = inbox_put(ARGV[i], string.match(inbox, '^(.*):inbox$'), inbox, inbox_base, inbox_senders, inbox_server)
+  dropped, position = dropped + put[6], position + inboxes_row
 end
-announce_move(p, #ARGV - names + 1, 0)
+announce_move(p, #ARGV - names + 1 - dropped, dropped)
 return {'OK', 1}

@@ -1,20 +1,31 @@
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
 -- KEYS  last_id meta members msgs seen read skip by reactions reacted joined core:enqueue wants
--- ARGV  user id with_read:flag channel group task_id origin
---   with_read  moves read too
---   task_id    of a task that goes on where there is more to trim
---   origin     the session that acts, or empty: the signal names it
+-- ARGV  user id with_read:flag at_epoch at_mark channel group task_id origin
+--   with_read          moves read too
+--   at_epoch, at_mark  of a cursor, else ''
+--   task_id            of a task that goes on where there is more to trim
+--   origin             the session that acts, or empty: the signal names it
 -- Returns {OK, seen, read, unread}
--- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
+-- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; CONFLICT for a cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
-local epoch, visibility, keep, backlog_max, pruned, history =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history'))
+local epoch, visibility, keep, backlog_max, pruned, history, last_mark =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
+if at_epoch ~= '' and (at_epoch ~= epoch or tonumber(id) > last) then return {'CONFLICT'} end
 if tonumber(id) > last then return {'OUTOFRANGE', 'id', 0, int(last)} end
+if at_mark ~= '' and at_mark ~= '-' then
+  local mark = last_mark
+  if tonumber(id) < last then
+    local stored = redis.call('ZRANGEBYSCORE', msgs, id, id)[1]
+    mark = stored and string.match(stored, '^%d+ (%S+)')
+  end
+  -- What is trimmed cannot be compared.
+  if mark and mark ~= at_mark then return {'CONFLICT'} end
+end
 
 -- XX: a late ack brings nobody back who has left. GT: of two devices the one ahead counts.
 local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)

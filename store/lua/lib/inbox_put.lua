@@ -1,41 +1,48 @@
 -- include: retry
 -- include: inbox_grew
--- needs: users from rest sent_ms key content system items_max keys_max epoch notify
--- inbox_put puts an item at the end of an inbox, or answers as the first time where the retry key is known. The seq of an
--- item is base plus its position in the list. It checks everything before it writes anything.
+-- include: inbox_room
+-- needs: users from rest mark sent_ms key content system items_max keys_max epoch notify
+-- inbox_put puts an item at the end of an inbox, or answers as the first time where the retry key is known. It checks everything
+-- before it writes anything.
 --
 -- user     whose inbox it is
 -- channel  of the user
--- inbox, inbox_base, inbox_senders: keys
+-- inbox, inbox_base, inbox_senders, inbox_server: keys
 --
 -- Of what is needed: system is true for an item of the server, epoch is for a new inbox, notify is high or low where the user is
 -- notified while away, else ''; reachable and core are needed then only, and sent where there is a retry key.
 --
--- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to be forgotten or ''}, or a refusal: KEYREUSED, FULL
-local function inbox_put(user, channel, inbox, inbox_base, inbox_senders)
+-- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to be forgotten or '', 1 where it was dropped}, or a refusal:
+-- KEYREUSED, FULL. An item of the server for which there is no room is dropped, and its seq is missing from then on.
+local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
   local first_time = known(key, content, false)
-  if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, ''} end
-  local base, items = tonumber(redis.call('HGET', inbox_base, 'base') or 0), redis.call('LLEN', inbox)
-  if items >= items_max and not system then return {'FULL'} end
+  if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0} end
+  local has_epoch, base, gaps, acked = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked'))
+  base, gaps, acked = tonumber(base or 0), tonumber(gaps or 0), tonumber(acked or 0)
+  local stored = redis.call('LLEN', inbox)
+  local last = base + stored + gaps
+  local full = stored >= items_max and stored - inbox_rank(inbox, acked, stored, base, last) >= items_max
+  if full and not system then return {'FULL'} end
   local now_ms = clock_ms()
 
-  redis.call('HSETNX', inbox_base, 'epoch', epoch)
   redis.call('ZADD', users, 0, user)
-  if items >= items_max then
-    -- The reader hears of what is dropped: lost is the highest seq that went unread.
-    redis.call('LPOP', inbox)
-    base, items = base + 1, items - 1
-    redis.call('HSET', inbox_base, 'base', int(base), 'lost', int(base))
+  local fields = {'end_mark', mark}
+  if not has_epoch then fields[3], fields[4] = 'epoch', epoch end
+  if full and not inbox_displace(inbox, inbox_base, inbox_server, base, acked, last) then
+    if inbox_drop(inbox, inbox_base, gaps, last, fields) then redis.call('PUBLISH', channel, 'i') end
+    return {'OK', int(last + 1), sent_ms, 0, '', 1}
   end
-  local seq = int(base + items + 1)
-  redis.call('RPUSH', inbox, '{"seq":' .. seq .. ',' .. rest)
+  redis.call('HSET', inbox_base, unpack(fields))
+  local seq = int(last + 1)
+  redis.call('RPUSH', inbox, mark .. '{"seq":' .. seq .. ',' .. rest)
+  if system then inbox_index(inbox_server, seq, acked) end
   local forget = ''
   if key ~= '' then
     remember(key, seq, sent_ms, '-', content, keys_max)
     redis.call('ZADD', inbox_senders, int(now_ms), from)
   end
   if tonumber(seq) % 64 == 0 then forget = idle_sender(inbox_senders, now_ms) end
-  if notify ~= '' then inbox_grew(user, redis.call('HGET', inbox_base, 'epoch'), seq, notify, now_ms) end
+  if notify ~= '' then inbox_grew(user, has_epoch or epoch, seq, notify, now_ms) end
   redis.call('PUBLISH', channel, 'i')
-  return {'OK', seq, sent_ms, 0, forget}
+  return {'OK', seq, sent_ms, 0, forget, 0}
 end

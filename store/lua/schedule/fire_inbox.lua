@@ -1,7 +1,7 @@
 -- Fires a schedule into an inbox: the item, what became of the schedule, and the task of its next occurrence.
 --
--- KEYS  schedule core:work inbox inbox_base inbox_senders inbox_sent users wants reachable
--- ARGV  schedule_id version run recurs:flag next_ms:int missed:int refused failed from rest sent_ms key content system:flag
+-- KEYS  schedule core:work inbox inbox_base inbox_senders inbox_server inbox_sent users wants reachable
+-- ARGV  schedule_id version run recurs:flag next_ms:int missed:int refused failed from rest mark sent_ms key content system:flag
 --       items_max:int keys_max:int epoch channel user notify
 --   version  to run, see lib/fire.lua
 --   from     to notify, see inbox/append.lua
@@ -10,4 +10,4 @@
 local sent = inbox_sent
 -- include: fire
 -- include: inbox_put
-return fire(function() return inbox_put(user, channel, inbox, inbox_base, inbox_senders) end)
+return fire(function() return inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server) end)

@@ -1,0 +1,42 @@
+-- include: inbox_items
+-- Items of the server displace each other, and nothing else: inbox_server is a ZSET of their seqs, of which those that were acked
+-- are taken out now and then.
+
+-- inbox_index notes an item of the server, and takes out some that were acked.
+local function inbox_index(inbox_server, seq, acked)
+  redis.call('ZADD', inbox_server, seq, seq)
+  local over = redis.call('ZRANGEBYSCORE', inbox_server, '-inf', int(acked), 'LIMIT', 0, 8)
+  if #over > 0 then redis.call('ZREM', inbox_server, unpack(over)) end
+end
+
+-- inbox_displace takes the oldest item of the server that was not acked out of an inbox. It returns false where there is none.
+local function inbox_displace(inbox, inbox_base, inbox_server, base, acked, last)
+  local seq = redis.call('ZRANGEBYSCORE', inbox_server, '(' .. int(acked), '+inf', 'LIMIT', 0, 1)[1]
+  if not seq then return false end
+  redis.call('ZREM', inbox_server, seq)
+  seq = tonumber(seq)
+  local stored = redis.call('LLEN', inbox)
+  local place = inbox_rank(inbox, seq, stored, base, last) - 1
+  local item = place >= 0 and redis.call('LINDEX', inbox, place)
+  if not item or inbox_seq(item) ~= seq then return false end
+  if place == 0 then
+    redis.call('LPOP', inbox)
+    base = seq
+    redis.call('HSET', inbox_base, 'base', int(base), 'base_mark', inbox_mark_of(item))
+  else
+    redis.call('LREM', inbox, place < stored / 2 and 1 or -1, item)
+  end
+  redis.call('HSET', inbox_base, 'gaps', int(last - base - stored + 1))
+  return true
+end
+
+-- inbox_drop drops the item that came last: its seq is missing. Where one is missing at the end already, that one stands for
+-- both, and it returns false.
+local function inbox_drop(inbox, inbox_base, gaps, last, fields)
+  local item = redis.call('LINDEX', inbox, -1)
+  if item and inbox_seq(item) < last then return false end
+  fields[#fields + 1] = 'gaps'
+  fields[#fields + 1] = int(gaps + 1)
+  redis.call('HSET', inbox_base, unpack(fields))
+  return true
+end

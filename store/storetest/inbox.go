@@ -1,0 +1,291 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+)
+
+func item(to, from, body string) chat.NewItem {
+	text, _ := json.Marshal(chat.Item{Kind: chat.ItemDirect, From: from, To: to, Body: &body, SentAt: chat.TimeMs(1)})
+	return chat.NewItem{To: to, From: from, Rest: text[len(`{"seq":0,`):], SentAtMs: 1}
+}
+
+func (w *world) put(i chat.NewItem) int64 {
+	w.Helper()
+	seq, _, _, err := w.InboxAppend(w.ctx, i)
+	w.ok(err)
+	return seq
+}
+
+func (w *world) inbox(user string, after chat.Position, limit int) chat.InboxBatch {
+	w.Helper()
+	b, err := w.InboxPull(w.ctx, user, after, limit)
+	w.ok(err)
+	_, together, err := w.Arrivals(w.ctx, user, after, limit)
+	w.ok(err)
+	w.equal(together, b)
+	for i, text := range b.Items {
+		var got chat.Item
+		w.ok(json.Unmarshal(text.JSON, &got))
+		w.equal(got.Seq, b.From+int64(i))
+	}
+	return b
+}
+
+func after(seq int64) chat.Position { return chat.Position{Set: true, ID: seq} }
+
+func (w *world) ackInbox(user string, seq int64) {
+	w.Helper()
+	_, err := w.InboxAck(w.ctx, user, after(seq))
+	w.ok(err)
+}
+
+// inboxRefuses checks that an ack is refused and moves nothing.
+func (w *world) inboxRefuses(user string, at chat.Position, want error) {
+	w.Helper()
+	before := w.inbox(user, chat.Position{}, 1000)
+	_, err := w.InboxAck(w.ctx, user, at)
+	w.fails(err, want)
+	w.equal(w.inbox(user, chat.Position{}, 1000), before)
+}
+
+// serverItem is an item of the server.
+func serverItem(to, body string) chat.NewItem {
+	i := item(to, "$chat", body)
+	i.System = true
+	return i
+}
+
+// drain reads an inbox batch by batch from a position to its end: seqs, and "missing" for what is said to be gone.
+func (w *world) drain(user string, at chat.Position) []string {
+	w.Helper()
+	out := []string{}
+	for range 1000 {
+		b := w.inbox(user, at, 7)
+		if !b.Complete {
+			out = append(out, "missing")
+		}
+		for seq := b.From; seq <= b.To && len(b.Items) > 0; seq++ {
+			out = append(out, fmt.Sprint(seq))
+		}
+		if at = b.Position(); !b.HasMore {
+			return out
+		}
+	}
+	w.Fatalf("no end of the inbox in sight at %+v", at)
+	return nil
+}
+
+// rollBack takes the newest items out of an inbox, as a failover may do.
+func (w *world) rollBack(user string, items int) {
+	w.Helper()
+	for range items {
+		w.poke("RPOP", w.userKey(user, "inbox"))
+	}
+}
+
+var inboxTests = map[string]func(*world){
+	"append, pull, ack": func(w *world) {
+		empty := w.inbox("bob", chat.Position{}, 10)
+		w.equal(empty, chat.InboxBatch{Epoch: empty.Epoch, From: 1, First: 1, Complete: true, Cursor: empty.Epoch + ".0.-", Items: []chat.StoredItem{}})
+		if empty.Epoch == "" {
+			w.Fatal("got no epoch")
+		}
+		for i := range 5 {
+			w.equal(w.put(item("bob", "alice", fmt.Sprint(i))), int64(i+1))
+		}
+		b := w.inbox("bob", chat.Position{}, 3)
+		w.equal([]any{b.Epoch, b.From, b.To, b.First, b.Last, b.Complete, b.HasMore},
+			[]any{empty.Epoch, int64(1), int64(3), int64(1), int64(5), true, true})
+		w.equal(b.Position(), chat.Position{Set: true, ID: 3, Epoch: b.Epoch, Mark: b.Items[2].Mark})
+		w.ackInbox("bob", 2)
+		w.ackInbox("bob", 2)
+		w.ackInbox("bob", 1)
+		w.inboxRefuses("bob", after(6), chat.ErrOutOfRange)
+		b = w.inbox("bob", chat.Position{}, 10)
+		w.equal([]int64{b.From, b.To, b.Last, b.Acked, int64(len(b.Items))}, []int64{3, 5, 5, 2, 3})
+		b = w.inbox("bob", after(4), 10)
+		w.equal([]any{b.From, b.To, b.Complete}, []any{int64(5), int64(5), true})
+		fifth := b.Items[0].Mark
+		b = w.inbox("bob", after(5), 10)
+		w.equal([]any{b.From, b.To, b.Complete, b.HasMore, b.Position().Mark}, []any{int64(6), int64(5), true, false, fifth})
+		b = w.inbox("bob", after(50), 10)
+		w.equal([]any{b.From, b.To, b.Complete, len(b.Items)}, []any{int64(1), int64(5), false, 5})
+		ends, err := w.InboxEnds(w.ctx, []string{"bob", "nobody"})
+		w.ok(err)
+		w.equal(ends, []chat.InboxEnd{{Last: 5, Mark: fifth, Epoch: b.Epoch}, {Mark: "-"}})
+		w.ackInbox("bob", 5)
+		w.equal(w.put(item("bob", "alice", "x")), int64(6))
+	},
+	"what is acked stays for other devices": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxKeep, l.InboxItemsMax = 3, 4 })
+		for range 4 {
+			w.put(item("bob", "alice", "x"))
+		}
+		w.ackInbox("bob", 2)
+		w.equal(w.drain("bob", after(0)), []string{"1", "2", "3", "4"})
+		w.put(item("bob", "alice", "x"))
+		w.put(item("bob", "alice", "x")) // only what is not acked counts
+		_, _, _, err := w.InboxAppend(w.ctx, item("bob", "alice", "x"))
+		w.fails(err, chat.ErrInboxFull)
+		w.ackInbox("bob", 6)
+		b := w.inbox("bob", chat.Position{}, 10)
+		w.equal([]int64{b.From, b.To, b.First, b.Last, b.Acked}, []int64{7, 6, 4, 6, 6})
+		w.equal(w.drain("bob", after(3)), []string{"4", "5", "6"})
+		w.equal(w.drain("bob", after(2)), []string{"missing", "4", "5", "6"})
+		w.equal(w.drain("bob", after(0)), []string{"missing", "4", "5", "6"})
+	},
+	"nothing is kept": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxKeep = 0 })
+		w.put(item("bob", "alice", "x"))
+		at := w.inbox("bob", chat.Position{}, 10).Position()
+		_, err := w.InboxAck(w.ctx, "bob", at)
+		w.ok(err)
+		w.equal(w.inbox("bob", at, 10).Position(), at)
+		w.equal(w.drain("bob", after(0)), []string{"missing"})
+		w.put(item("bob", "alice", "x"))
+		w.equal(w.drain("bob", at), []string{"2"})
+	},
+	"an inbox of an earlier version": func(w *world) {
+		// It kept nothing that was acked, and had no marks.
+		inbox, base := w.userKey("bob", "inbox"), w.userKey("bob", "inbox:base")
+		w.poke("HSET", base, "base", "4", "epoch", "old", "acked", "4", "lost", "2")
+		w.poke("RPUSH", inbox, `{"seq":5,"kind":"direct"}`, `{"seq":6,"kind":"direct"}`)
+		b := w.inbox("bob", chat.Position{}, 10)
+		w.equal([]any{b.From, b.To, b.First, b.Last, b.Acked, b.Complete, b.Cursor}, []any{int64(5), int64(6), int64(5), int64(6), int64(4), true, "old.6.-"})
+		w.equal(w.drain("bob", after(3)), []string{"missing", "5", "6"})
+		w.equal(w.put(item("bob", "alice", "x")), int64(7))
+		_, err := w.InboxAck(w.ctx, "bob", b.Position())
+		w.ok(err)
+		w.equal(w.drain("bob", chat.Position{}), []string{"7"})
+		w.equal(w.drain("bob", after(4)), []string{"5", "6", "7"})
+	},
+	"a list that was rolled back": func(w *world) {
+		for range 3 {
+			w.put(item("bob", "alice", "x"))
+		}
+		first := w.inbox("bob", chat.Position{}, 1).Position()
+		third := w.inbox("bob", chat.Position{}, 10).Position()
+		w.rollBack("bob", 2)
+		w.inboxRefuses("bob", third, chat.ErrConflict)
+		w.inboxRefuses("bob", after(3), chat.ErrOutOfRange)
+		w.equal(w.drain("bob", third), []string{"missing", "1"})
+		for range 3 {
+			w.put(item("bob", "carl", "y"))
+		}
+		w.inboxRefuses("bob", third, chat.ErrConflict)
+		w.equal(w.drain("bob", third), []string{"missing", "1", "2", "3", "4"})
+		w.equal(w.drain("bob", first), []string{"2", "3", "4"})
+		other := first
+		other.Epoch = "other"
+		w.inboxRefuses("bob", other, chat.ErrConflict)
+		w.equal(w.drain("bob", other), []string{"missing", "1", "2", "3", "4"})
+		acked, err := w.InboxAck(w.ctx, "bob", first)
+		w.ok(err)
+		w.equal(acked, int64(1))
+		w.inboxRefuses("bob", third, chat.ErrConflict)
+	},
+	"the end of a list that was rolled back": func(w *world) {
+		ends := func() chat.InboxEnd {
+			w.Helper()
+			got, err := w.InboxEnds(w.ctx, []string{"bob"})
+			w.ok(err)
+			b := w.inbox("bob", chat.Position{}, 10)
+			w.equal(got[0], chat.InboxEnd{Last: b.Last, Mark: b.Position().Mark, Epoch: b.Epoch})
+			return got[0]
+		}
+		w.put(item("bob", "alice", "x"))
+		before := ends()
+		w.rollBack("bob", 1)
+		w.put(item("bob", "alice", "x"))
+		if now := ends(); now == before {
+			w.Fatalf("got the same end %+v", now)
+		}
+		w.ackInbox("bob", 1)
+		ends()
+	},
+	"items of the server displace each other": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxItemsMax, l.InboxKeep = 4, 1 })
+		w.put(item("bob", "alice", "1"))
+		w.put(serverItem("bob", "2"))
+		w.put(item("bob", "alice", "3"))
+		w.put(serverItem("bob", "4"))
+		w.equal(w.put(serverItem("bob", "5")), int64(5))
+		w.equal(w.drain("bob", chat.Position{}), []string{"1", "missing", "3", "4", "5"})
+		for range 3 {
+			w.put(serverItem("bob", "x"))
+		}
+		w.equal(w.drain("bob", chat.Position{}), []string{"1", "missing", "3", "missing", "7", "8"})
+		w.equal(w.drain("bob", after(3)), []string{"missing", "7", "8"})
+		w.equal(w.drain("bob", after(7)), []string{"8"})
+		_, _, _, err := w.InboxAppend(w.ctx, item("bob", "alice", "x"))
+		w.fails(err, chat.ErrInboxFull)
+		w.ackInbox("bob", 7)
+		w.equal(w.drain("bob", chat.Position{}), []string{"8"})
+		w.equal(w.drain("bob", after(3)), []string{"missing", "7", "8"})
+		for range 3 {
+			w.put(item("bob", "alice", "x"))
+		}
+		w.equal(w.put(serverItem("bob", "x")), int64(12))
+		w.equal(w.drain("bob", chat.Position{}), []string{"missing", "9", "10", "11", "12"})
+		w.ackInbox("bob", 12)
+		w.equal(w.drain("bob", chat.Position{}), []string{})
+		w.equal(w.drain("bob", after(10)), []string{"missing", "12"})
+	},
+	"no room for an item of the server": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxItemsMax = 2 })
+		w.put(item("bob", "alice", "1"))
+		w.put(item("bob", "alice", "2"))
+		w.put(serverItem("bob", "x"))
+		w.put(serverItem("bob", "x")) // one that is missing stands for both
+		b := w.inbox("bob", chat.Position{}, 10)
+		w.equal([]any{b.From, b.To, b.Last, b.Complete, b.HasMore}, []any{int64(1), int64(2), int64(3), true, true})
+		w.equal(w.drain("bob", chat.Position{}), []string{"1", "2", "missing"})
+		end := w.inbox("bob", after(2), 10).Position()
+		w.equal(end.ID, int64(3))
+		w.equal(w.inbox("bob", end, 10).Complete, true)
+		_, err := w.InboxAck(w.ctx, "bob", end)
+		w.ok(err)
+		w.equal(w.put(item("bob", "alice", "x")), int64(4))
+		w.equal(w.drain("bob", end), []string{"4"})
+	},
+	"a batch is bounded in bytes": func(w *world) {
+		w.with(func(l *chat.Limits) { l.PageBytesMax = 1000 })
+		for range 100 {
+			w.put(item("bob", "alice", strings.Repeat("x", 400)))
+		}
+		if n := len(w.inbox("bob", chat.Position{}, 100).Items); n > 10 {
+			w.Fatalf("got %d items of 400 bytes, want about 1000 bytes", n)
+		}
+		w.equal(len(w.drain("bob", chat.Position{})), 100)
+	},
+	"with a key": func(w *world) {
+		i := item("bob", "alice", "x")
+		i.Key, i.Content = "k", "c"
+		seq, ms, duplicate, err := w.InboxAppend(w.ctx, i)
+		w.ok(err)
+		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), false})
+		i.SentAtMs = 99
+		seq, ms, duplicate, err = w.InboxAppend(w.ctx, i)
+		w.ok(err)
+		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), true})
+		i.Content = "other"
+		_, _, _, err = w.InboxAppend(w.ctx, i)
+		w.fails(err, chat.ErrKeyReused)
+		i.From, i.To = "carl", "bob"
+		w.equal(w.put(i), int64(2))
+	},
+	"a full inbox": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxItemsMax = 3 })
+		for range 3 {
+			w.put(item("bob", "alice", "x"))
+		}
+		_, _, _, err := w.InboxAppend(w.ctx, item("bob", "alice", "x"))
+		w.fails(err, chat.ErrInboxFull)
+		w.ackInbox("bob", 1)
+		w.equal(w.put(item("bob", "alice", "x")), int64(4))
+	},
+}
