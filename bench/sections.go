@@ -149,7 +149,7 @@ func (b *bench) delivering(readers int) error {
 	}
 	followers := make([]*live.Follower, readers)
 	for i := range followers {
-		f, err := b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, nil)
+		f, err := b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, nil, chat.Position{})
 		if err != nil {
 			return err
 		}

@@ -82,9 +82,7 @@ func (w *world) drain(user string, at chat.Position) []string {
 // rollBack takes the newest items out of an inbox, as a failover may do.
 func (w *world) rollBack(user string, items int) {
 	w.Helper()
-	for range items {
-		w.poke("RPOP", w.userKey(user, "inbox"))
-	}
+	w.poke("LTRIM", w.userKey(user, "inbox"), 0, -1-items)
 }
 
 var inboxTests = map[string]func(*world){

@@ -16,15 +16,15 @@ local function inbox_displace(inbox, inbox_base, inbox_server, base, acked, last
   redis.call('ZREM', inbox_server, seq)
   seq = tonumber(seq)
   local stored = redis.call('LLEN', inbox)
-  local place = inbox_rank(inbox, seq, stored, base, last) - 1
-  local item = place >= 0 and redis.call('LINDEX', inbox, place)
+  local index = inbox_rank(inbox, seq, stored, base, last) - 1
+  local item = index >= 0 and redis.call('LINDEX', inbox, index)
   if not item or inbox_seq(item) ~= seq then return false end
-  if place == 0 then
+  if index == 0 then
     redis.call('LPOP', inbox)
     base = seq
     redis.call('HSET', inbox_base, 'base', int(base), 'base_mark', inbox_mark_of(item))
   else
-    redis.call('LREM', inbox, place < stored / 2 and 1 or -1, item)
+    redis.call('LREM', inbox, index < stored / 2 and 1 or -1, item)
   end
   redis.call('HSET', inbox_base, 'gaps', int(last - base - stored + 1))
   return true
