@@ -11,28 +11,8 @@ import (
 
 // task runs a task of the core to its end, twice.
 func (b *bench) task(kind string, payload any) {
-	b.t.Helper()
-	raw, err := json.Marshal(payload)
-	b.Must(err)
-	for range 2 {
-		if err := b.Handlers()[kind].Run(b.Ctx, chat.TaskRun{Payload: raw}); err != nil {
-			b.t.Fatalf("%s: %v", kind, err)
-		}
-	}
-}
-
-// items are the kinds, and ids of messages, in a user's inbox.
-func (b *bench) items(user string) []string {
-	b.t.Helper()
-	batch, err := b.Inbox(b.Ctx, as(user), chat.Position{}, 0)
-	b.Must(err)
-	var out []string
-	for _, raw := range batch.Items {
-		var it chat.Item
-		b.Must(json.Unmarshal(raw.JSON, &it))
-		out = append(out, fmt.Sprintf("%s %s %s %d", it.Kind, it.From, it.Group, it.ID))
-	}
-	return out
+	b.T.Helper()
+	chattest.Done(b.T, b.Handlers()[kind], payload)
 }
 
 func (b *bench) wantItems(user string, want ...string) {
