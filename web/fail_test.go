@@ -38,10 +38,7 @@ func TestErrorsOfTheInsideStayThere(t *testing.T) {
 	for name, c := range cases {
 		var log bytes.Buffer
 		verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{}, c.err }
-		s, err := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/unread", nil)
 		r.Header.Set("Authorization", "Bearer x")
 		w := httptest.NewRecorder()

@@ -3,17 +3,15 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"mime"
 	"net/http"
 	"path"
-	"sort"
 	"strings"
 	"sync"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 )
 
@@ -24,8 +22,8 @@ const clientPolicy = "default-src 'none'; script-src 'self'; connect-src 'self';
 // docsPolicy lets the documentation have its own style sheet and nothing else.
 const docsPolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-//go:embed docs.html
-var docsHTML string
+//go:embed docs.gen.html
+var docsHTML []byte
 
 //go:embed docs.css
 var docsCSS []byte
@@ -39,13 +37,9 @@ const (
 
 // registerPages serves the browser client, the description and its readable form. Each file of the client has a route of
 // its own, so that what is no file is an unknown route like any other.
-func (s *Server) registerPages(e *echo.Echo, doc *openapi3.T) error {
-	page, err := renderDocs(doc)
-	if err != nil {
-		return err
-	}
+func (s *Server) registerPages(e *echo.Echo) {
 	e.GET("/openapi.yaml", newFile("application/yaml; charset=utf-8", apiPolicy, openapiYAML).plain)
-	e.GET("/docs", newFile("text/html; charset=utf-8", docsPolicy, page).plain)
+	e.GET("/docs", newFile("text/html; charset=utf-8", docsPolicy, docsHTML).plain)
 	e.GET("/docs.css", newFile("text/css; charset=utf-8", docsPolicy, docsCSS).plain)
 	for name, body := range s.opt.Static {
 		kind := mime.TypeByExtension(path.Ext(name))
@@ -63,7 +57,6 @@ func (s *Server) registerPages(e *echo.Echo, doc *openapi3.T) error {
 		}
 		e.GET("/"+name, f.plain)
 	}
-	return nil
 }
 
 // hashed lets browsers keep a file under the hash of its content. Under another hash the file is served all the same: while
@@ -143,73 +136,8 @@ func takesGzip(values []string) bool {
 	return takes
 }
 
-// docsPage is the description, arranged for reading.
-type docsPage struct {
-	Title, Version, Text string
-	Tags                 []docsTag
-	Schemas              []docsSchema
-}
-
-type docsTag struct {
-	Name, Text string
-	Operations []docsOperation
-}
-
-type docsOperation struct {
-	ID, Method, Path, Summary, Text string
-	Parameters                      []docsField
-	Body                            string // name of the schema
-	Examples                        []string
-	Answers                         []docsAnswer
-}
-
-type docsAnswer struct{ Status, Text, Schema string }
-
-type docsSchema struct {
-	Name, Text string
-	Fields     []docsField
-}
-
-type docsField struct {
-	Name, In, Type, Ref, Text string
-	Required                  bool
-}
-
-func renderDocs(doc *openapi3.T) ([]byte, error) {
-	t, err := template.New("docs").Funcs(template.FuncMap{"paragraphs": paragraphs, "lower": strings.ToLower, "isCode": func(i int) bool { return i%2 == 1 }}).Parse(docsHTML)
-	if err != nil {
-		return nil, err
-	}
-	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, Text: doc.Info.Description}
-	for _, tag := range doc.Tags {
-		page.Tags = append(page.Tags, docsTag{Name: tag.Name, Text: tag.Description, Operations: operationsOf(doc, tag.Name)})
-	}
-	for _, name := range sortedKeys(doc.Components.Schemas) {
-		page.Schemas = append(page.Schemas, schemaOf(name, doc.Components.Schemas[name].Value))
-	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, page); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-// paragraphs splits text at empty lines, and each paragraph into plain text and code, which stands between backquotes.
-func paragraphs(text string) [][]string {
-	var out [][]string
-	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
-		if p != "" {
-			out = append(out, strings.Split(p, "`"))
-		}
-	}
-	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+// fingerprint is a short hash of a file, for its ETag.
+func fingerprint(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return sum[:8]
 }

@@ -19,10 +19,7 @@ func TestPanicIsOneRequest(t *testing.T) {
 	const canary = "canary-token"
 	var log bytes.Buffer
 	verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{User: "alice"}, nil }
-	s, err := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	get := func(path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("Authorization", "Bearer "+canary)

@@ -77,19 +77,15 @@ type Server struct {
 
 var _ api.StrictServerInterface = (*Server)(nil)
 
-// New builds the routes. Its error is one of the build: a description that does not parse.
-func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
-	doc, err := loadDescription()
-	if err != nil {
-		return nil, err
-	}
+// New builds the routes.
+func New(services Services, verify auth.Verify, opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
 		notifications: services.Notifications, webhooks: services.Webhooks,
-		verify: verify, opt: opt, log: opt.Log, routes: routesOf(doc), origins: make(map[string]bool),
+		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {
 		s.origins[o] = true
@@ -118,10 +114,8 @@ func New(services Services, verify auth.Verify, opt Options) (*Server, error) {
 	if opt.Metrics {
 		e.GET("/metrics", s.localMetrics)
 	}
-	if err := s.registerPages(e, doc); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.registerPages(e)
+	return s
 }
 
 // Handler serves everything.

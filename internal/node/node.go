@@ -158,8 +158,8 @@ func (n *Node) openWeb() (err error) {
 		n.devCode = newDevCode()
 		opt.Dev = &web.DevSignIn{Code: n.devCode, Issue: n.issue}
 	}
-	n.web, err = web.New(n.services, n.verifier.Verify, opt)
-	return err
+	n.web = web.New(n.services, n.verifier.Verify, opt)
+	return nil
 }
 
 // Addr is where the node listens.

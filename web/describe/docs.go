@@ -1,16 +1,20 @@
-package web
+package main
 
 import (
-	"crypto/sha256"
+	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// The parts of the readable documentation, taken out of the description.
+//go:embed docs.html
+var docsHTML string
 
 // methodOrder is the order of the methods of one path.
 var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -164,8 +168,73 @@ func compact(example any) string {
 	return string(b)
 }
 
-// fingerprint is a short hash of a file, for its ETag.
-func fingerprint(body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return sum[:8]
+// docsPage is the description, arranged for reading.
+type docsPage struct {
+	Title, Version, Text string
+	Tags                 []docsTag
+	Schemas              []docsSchema
+}
+
+type docsTag struct {
+	Name, Text string
+	Operations []docsOperation
+}
+
+type docsOperation struct {
+	ID, Method, Path, Summary, Text string
+	Parameters                      []docsField
+	Body                            string // name of the schema
+	Examples                        []string
+	Answers                         []docsAnswer
+}
+
+type docsAnswer struct{ Status, Text, Schema string }
+
+type docsSchema struct {
+	Name, Text string
+	Fields     []docsField
+}
+
+type docsField struct {
+	Name, In, Type, Ref, Text string
+	Required                  bool
+}
+
+func renderDocs(doc *openapi3.T) ([]byte, error) {
+	t, err := template.New("docs").Funcs(template.FuncMap{"paragraphs": paragraphs, "lower": strings.ToLower, "isCode": func(i int) bool { return i%2 == 1 }}).Parse(docsHTML)
+	if err != nil {
+		return nil, err
+	}
+	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, Text: doc.Info.Description}
+	for _, tag := range doc.Tags {
+		page.Tags = append(page.Tags, docsTag{Name: tag.Name, Text: tag.Description, Operations: operationsOf(doc, tag.Name)})
+	}
+	for _, name := range sortedKeys(doc.Components.Schemas) {
+		page.Schemas = append(page.Schemas, schemaOf(name, doc.Components.Schemas[name].Value))
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, page); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// paragraphs splits text at empty lines, and each paragraph into plain text and code, which stands between backquotes.
+func paragraphs(text string) [][]string {
+	var out [][]string
+	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if p != "" {
+			out = append(out, strings.Split(p, "`"))
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
 }

@@ -1,0 +1,43 @@
+// Command describe writes what package web takes out of openapi.yaml: the table of routes by which requests are checked, and
+// the readable documentation. So the server neither parses YAML at its start nor contains what that takes. It is run in
+// the folder of package web by `go generate`.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+func main() {
+	if err := run("."); err != nil {
+		fmt.Fprintln(os.Stderr, "describe:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the files next to the description in dir.
+func run(dir string) error {
+	files, err := describe(dir)
+	for name, content := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), content, 0o644)) //nolint:gosec // source files, which everyone may read
+	}
+	return err
+}
+
+// describe makes the files, by name, of the description in dir.
+func describe(dir string) (map[string][]byte, error) {
+	doc, err := openapi3.NewLoader().LoadFromFile(filepath.Join(dir, "openapi.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	routes, routesErr := renderRoutes(doc)
+	docs, docsErr := renderDocs(doc)
+	if err := errors.Join(routesErr, docsErr); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"routes.gen.go": routes, "docs.gen.html": docs}, nil
+}
