@@ -22,12 +22,13 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"internal/node", "client", "store", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/queue", "store/embedded", "web", "web/auth", "web/ws", "static", "internal/deliver"},
-	"web":                     {"chat", "chat/...", "web/api", "web/auth", "web/problem", "web/wire"},
+	"internal/node":           {"chat", "chat/...", "store", "store/queue", "store/embedded", "web", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
+	"web":                     {"chat", "chat/...", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"web/limit":               {"chat", "internal/cache"},
 	"web/auth":                {"chat", "internal/cache", "internal/egress"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
-	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/auth", "web/problem", "web/wire"},
+	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"store":                   {"internal/backoff", "chat", "chat/...", "store/queue", "store/script"},
 	"store/script":            {},
 	"store/script/scripttest": {"store/script"},

@@ -1,0 +1,61 @@
+package limit
+
+// Cost is what a call takes of its caller's limits. A unit of User is about one short script of the store and its answer;
+// a unit of Send is an entry in a log, an item in an inbox, or what makes one later.
+type Cost struct {
+	User, Send int
+	page       int // how many entries of a page cost one more unit of User; 0: the call has no page
+}
+
+// Every operation of the description and every command of the websocket that costs something else than one unit of User.
+// What a call carries in its body is added by Sync and Members.
+var costs = map[string]Cost{
+	"sendMessage":   {User: 1, Send: 1},
+	"send":          {User: 1, Send: 1},
+	"sendDirect":    {User: 1, Send: 1},
+	"updateGroup":   {User: 1, Send: 1}, // a notice
+	"putMember":     {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
+	"removeMember":  {User: 2, Send: 1},
+	"createGroup":   {User: 3, Send: 1},
+	"deleteGroup":   {User: 5, Send: 1}, // every member's index is updated
+	"listMessages":  {User: 1, page: 50},
+	"pullInbox":     {User: 1, page: 50},
+	"listMembers":   {User: 1, page: 100},
+	"listGroups":    {User: 1, page: 20}, // several reads a group
+	"getUnread":     {User: 3},           // reads all groups of the caller
+	"listReceipts":  {User: 3},           // reads all members
+	"hello":         {User: 5},           // reads all groups of the caller and follows them
+	"openWebsocket": {User: 1},
+	"sync":          {User: 2},
+
+	"createSchedule": {User: 2, Send: 1},
+	"runSchedule":    {User: 2, Send: 1},
+	"listSchedules":  {User: 1, page: 50},
+	"putDevice":      {User: 2},
+
+	// Probes come from balancers, which may share an address with clients: refusing them would take the node out.
+	"livez": {}, "readyz": {}, "metrics": {},
+}
+
+// CostOf is what an operation or a command costs; limit is how many entries its page may have, where it has one.
+func CostOf(operation string, limit int) Cost {
+	c, ok := costs[operation]
+	if !ok {
+		return Cost{User: 1}
+	}
+	if c.page > 0 {
+		c.User += limit / c.page
+	}
+	return c
+}
+
+// Sync is what the body of a sync adds: each ack is a script, each named position a look-up.
+func Sync(acks, positions, limit int) Cost {
+	return Cost{User: acks + positions/20 + limit/50}
+}
+
+// Members is what naming members at the creation of a group adds. They are added together, so ten cost as much as one that
+// is added alone.
+func Members(n int) Cost {
+	return Cost{User: (n + 9) / 10, Send: (n + 9) / 10}
+}

@@ -1,0 +1,181 @@
+package limit
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Options are the limits of a node. Zero: no such limit.
+type Options struct {
+	User, Send, IP Rate
+	Calls          int  // under way of a user
+	Polls          int  // waiting, of a user
+	Conns          int  // connections of an address
+	LoopbackRate   bool // IP holds for addresses of this host too
+	LoopbackConns  bool // Conns holds for them too
+	Now            func() time.Time
+}
+
+// callsWait is how long a call waits for its turn when its user has as many under way as allowed; callsWaiting is how many
+// may wait, in multiples of those under way. So a burst is served and only a flood refused.
+const (
+	callsWait    = time.Second
+	callsWaiting = 16
+	atOnceRetry  = time.Second // when to come back after a refusal by count: nobody knows when a call will end
+)
+
+// Limits are those of a node, over HTTP and websocket alike. A nil *Limits limits nothing.
+type Limits struct {
+	opt     Options
+	user    *buckets[string]
+	send    *buckets[string]
+	ip      *buckets[netip.Prefix]
+	calls   *atOnce[string]
+	polls   *atOnce[string]
+	conns   *atOnce[netip.Prefix]
+	refused *prometheus.CounterVec
+}
+
+// New makes the limits of a node.
+func New(opt Options) *Limits {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	begin := opt.Now()
+	now := func() time.Duration { return opt.Now().Sub(begin) }
+	return &Limits{
+		opt:   opt,
+		user:  newBuckets[string](kindUser, opt.User, now),
+		send:  newBuckets[string](kindSend, opt.Send, now),
+		ip:    newBuckets[netip.Prefix](kindIP, opt.IP, now),
+		calls: newAtOnce[string](opt.Calls, callsWait, opt.Calls*callsWaiting),
+		polls: newAtOnce[string](opt.Polls, 0, 0),
+		conns: newAtOnce[netip.Prefix](opt.Conns, 0, 0),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "chatd_limited_total", Help: "Calls refused, and sockets closed, by a limit on one caller.",
+		}, []string{"limit"}),
+	}
+}
+
+// Figures counts refusals by limit, never by user or address.
+func (l *Limits) Figures() prometheus.Collector { return l.refused }
+
+// Count counts a refusal that somebody else decided.
+func (l *Limits) Count(kind string) {
+	if l != nil {
+		l.refused.WithLabelValues(kind).Inc()
+	}
+}
+
+// Spend charges a call to its caller. Its error is rate_limited, and then nothing is to be done. Operators are free.
+func (l *Limits) Spend(by chat.Caller, c Cost) (Quotas, error) {
+	if l == nil || by.Admin {
+		return nil, nil
+	}
+	quotas := make(Quotas, 0, 2)
+	if l.user != nil && c.User > 0 {
+		quotas = append(quotas, charge(l.user, by.User, c.User))
+	}
+	if l.send != nil && c.Send > 0 && quotas.err() == nil {
+		quotas = append(quotas, charge(l.send, by.User, c.Send))
+	}
+	return quotas, l.counted(quotas)
+}
+
+// SpendAddress charges a call that carries no valid token to the address it comes from.
+func (l *Limits) SpendAddress(from netip.Addr, c Cost) (Quotas, error) {
+	if l == nil || l.ip == nil || c.User == 0 || free(from, l.opt.LoopbackRate) {
+		return nil, nil
+	}
+	quotas := Quotas{charge(l.ip, addressKey(from), c.User)}
+	return quotas, l.counted(quotas)
+}
+
+// RefundAddress gives back what a call was charged that turned out to carry a valid token.
+func (l *Limits) RefundAddress(from netip.Addr, c Cost) {
+	if l != nil && l.ip != nil && !free(from, l.opt.LoopbackRate) {
+		l.ip.give(addressKey(from), c.User)
+	}
+}
+
+func charge[K comparable](b *buckets[K], key K, cost int) Quota {
+	left, full, wait := b.take(key, cost)
+	return Quota{limit: b.name, policy: b.policy, left: left, full: full, refused: wait}
+}
+
+func (l *Limits) counted(q Quotas) error {
+	err := q.err()
+	if err != nil {
+		l.Count(q[len(q)-1].limit)
+	}
+	return err
+}
+
+// EnterCall counts a call of a user in; it may wait for its turn. The call is counted out by LeaveCall unless it was refused.
+func (l *Limits) EnterCall(ctx context.Context, by chat.Caller) error {
+	if l == nil || by.Admin || l.calls.enter(ctx, by.User) {
+		return nil
+	}
+	l.Count(kindCalls)
+	return refusal(texts[kindCalls], atOnceRetry)
+}
+
+// LeaveCall counts a call out.
+func (l *Limits) LeaveCall(by chat.Caller) {
+	if l != nil && !by.Admin {
+		l.calls.leave(by.User)
+	}
+}
+
+// EnterPoll counts a poll of a user in that is going to wait; LeavePoll counts it out.
+func (l *Limits) EnterPoll(ctx context.Context, by chat.Caller) error {
+	if l == nil || by.Admin || l.polls.enter(ctx, by.User) {
+		return nil
+	}
+	l.Count(kindPolls)
+	return refusal(texts[kindPolls], atOnceRetry)
+}
+
+// LeavePoll counts a poll out.
+func (l *Limits) LeavePoll(by chat.Caller) {
+	if l != nil && !by.Admin {
+		l.polls.leave(by.User)
+	}
+}
+
+// EnterConn counts a connection of an address in; LeaveConn counts it out.
+func (l *Limits) EnterConn(from netip.Addr) error {
+	if l == nil || free(from, l.opt.LoopbackConns) || l.conns.enter(context.Background(), addressKey(from)) {
+		return nil
+	}
+	l.Count(kindConns)
+	return refusal(texts[kindConns], atOnceRetry)
+}
+
+// LeaveConn counts a connection out.
+func (l *Limits) LeaveConn(from netip.Addr) {
+	if l != nil && !free(from, l.opt.LoopbackConns) {
+		l.conns.leave(addressKey(from))
+	}
+}
+
+// free tells that an address is not limited: that of this host, which is a proxy or somebody who works on the host. A limit
+// on it would be one on everybody behind the proxy.
+func free(from netip.Addr, limited bool) bool { return !limited && from.Unmap().IsLoopback() }
+
+// addressKey is what counts as one address: a whole IPv4 address, and 64 bits of an IPv6 address, which is the smallest
+// network that anybody gets; the rest they choose at will.
+func addressKey(from netip.Addr) netip.Prefix {
+	from = from.Unmap().WithZone("")
+	bits := 32
+	if from.Is6() {
+		bits = 64
+	}
+	key, _ := from.Prefix(bits) // the zero Prefix for what is no address: one for all of them
+	return key
+}
