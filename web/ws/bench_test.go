@@ -18,7 +18,7 @@ import (
 func BenchmarkWSFanOut(b *testing.B) {
 	for _, sockets := range []int{10, 100, 1000} {
 		b.Run(strconv.Itoa(sockets), func(b *testing.B) {
-			n := startWS(b, ws.SessionOptions{SessionsUserMax: sockets, PendingMax: sockets})
+			n := startWS(b, ws.SessionOptions{SessionsUserMax: sockets, SilentMax: sockets})
 			n.group(b, "red", "ann", "bob")
 			clients := make([]*wsClient, sockets)
 			for i := range clients {

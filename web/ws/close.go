@@ -22,10 +22,11 @@ const (
 type ending struct {
 	code   int    // 0: none, the connection is gone
 	reason string // at most 123 bytes: a close frame has no room for more
+	brisk  bool   // there are too many sockets already: this one does not wait long for its client to read the frame
 }
 
 // restarting is the ending at a drain. Clients that all come back at once would be a storm, so each gets a time to come back.
 func restarting(spread time.Duration) ending {
 	after := time.Second + rand.N(max(spread, time.Second))
-	return ending{websocket.CloseServiceRestart, fmt.Sprintf("restarting; retry_after_ms=%d", after.Milliseconds())}
+	return ending{code: websocket.CloseServiceRestart, reason: fmt.Sprintf("restarting; retry_after_ms=%d", after.Milliseconds())}
 }

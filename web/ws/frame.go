@@ -99,15 +99,18 @@ func okFrame(ref string, more func(*bytes.Buffer)) []byte {
 	return buf.Bytes()
 }
 
-// errorFrame answers a command that failed. It reveals no internals.
-func errorFrame(ref string, code chat.Code, detail string) []byte {
+// errorFrame answers a command that failed. It reveals no internals: e is public.
+func errorFrame(ref string, e *chat.Error) []byte {
 	var buf bytes.Buffer
 	buf.WriteString(`{"op":"error"`)
 	if ref != "" {
 		wire.JSON(&buf, `,"ref":`, ref)
 	}
-	wire.Plain(&buf, `,"code":`, string(code))
-	wire.JSON(&buf, `,"detail":`, detail)
+	wire.Plain(&buf, `,"code":`, string(e.Code))
+	wire.JSON(&buf, `,"detail":`, e.Message)
+	if e.RetryAfter > 0 {
+		wire.Int(&buf, `,"retry_after_ms":`, max(1, e.RetryAfter.Milliseconds()))
+	}
 	buf.WriteByte('}')
 	return buf.Bytes()
 }

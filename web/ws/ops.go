@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/problem"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -15,14 +17,14 @@ import (
 func (s *session) frame(frame []byte) {
 	c, object, err := decodeCommand(frame)
 	if !object {
-		s.end(ending{closeBadFrame, "want a JSON object"})
+		s.end(ending{code: closeBadFrame, reason: "want a JSON object"})
 		return
 	}
 	// Not the session's own context: what was begun is finished and answered, also when the session ends meanwhile.
 	ctx, cancel := context.WithTimeout(context.Background(), s.all.opt.CallWithin)
 	defer cancel()
 	if s.follower == nil && c.op != "hello" && s.identity() == nil {
-		s.end(ending{closeUnauthenticated, "the first command must be hello"})
+		s.end(ending{code: closeUnauthenticated, reason: "the first command must be hello"})
 		return
 	}
 	var more func(*bytes.Buffer)
@@ -52,7 +54,7 @@ func (s *session) fail(ref string, err error) {
 	case chat.CodeUnavailable:
 		s.all.opt.Log.Warn("command failed", "error", err)
 	}
-	s.answer(errorFrame(ref, e.Code, e.Message))
+	s.answer(errorFrame(ref, e))
 }
 
 // do runs a command. more writes what its answer says besides ok.
@@ -67,11 +69,10 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
 	by := s.callerOf(s.identity())
-	if s.all.opt.Allow != nil {
-		if err := s.all.opt.Allow(ctx, by.User, c.op); err != nil {
-			return nil, err
-		}
+	if err := s.spend(by, c.op); err != nil {
+		return nil, err
 	}
+	defer func() { s.acted.Store(time.Now().UnixNano()) }()
 	switch args := c.args.(type) {
 	case *sendArgs:
 		return s.send(ctx, by, args)
@@ -83,6 +84,15 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
+}
+
+// spend charges a command to its user.
+func (s *session) spend(by chat.Caller, op string) error {
+	_, err := s.all.opt.Limits.Spend(by, limit.CostOf(op, 0))
+	if err != nil && !s.refusals.Allow() {
+		s.end(ending{code: closeTooFast, reason: "too many commands that a rate limit refused"})
+	}
+	return err
 }
 
 // callerOf is who as the domain takes it: what the session does itself is no news to it.
@@ -104,19 +114,19 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		var refused *chat.Error
 		switch {
 		case err == nil && who != nil && who.User != id.User:
-			s.end(ending{closeUnauthenticated, "two tokens of different users"})
+			s.end(ending{code: closeUnauthenticated, reason: "two tokens of different users"})
 			return nil
 		case err == nil:
 			who = &id
 		case errors.As(err, &refused) && refused.Code == chat.CodeUnauthenticated:
-			s.end(ending{closeUnauthenticated, refused.Message})
+			s.end(ending{code: closeUnauthenticated, reason: refused.Message})
 			return nil
 		default:
 			return err
 		}
 	}
 	if who == nil {
-		s.end(ending{closeUnauthenticated, "no token: want one in the hello or in the Authorization header"})
+		s.end(ending{code: closeUnauthenticated, reason: "no token: want one in the hello or in the Authorization header"})
 		return nil
 	}
 	after, err := wire.Positions("after", args.After)
@@ -127,8 +137,11 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if err != nil {
 		return err
 	}
-	if !s.all.greet(who.User) {
-		s.end(ending{closeTooMany, "too many sessions of this user"})
+	if err := s.spend(who.Caller(), "hello"); err != nil {
+		return err
+	}
+	if !s.all.greet(s, who.User) {
+		s.end(s.all.tooMany())
 		return nil
 	}
 	s.all.service.Know(who.User)
@@ -137,9 +150,8 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		s.all.ungreet(who.User)
 		return err
 	}
-	if s.waiting {
-		s.waiting = false
-		s.all.leavePending(true)
+	if s.handshake.who == nil {
+		s.all.opt.Limits.RefundAddress(s.from, handshakeCost)
 	}
 	s.mu.Lock()
 	s.who, s.hello = who, true

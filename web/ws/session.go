@@ -29,6 +29,9 @@ type session struct {
 	raw   *stallConn
 	id    string
 	begun time.Time
+	handshake
+	heldBy  string // among whose sessions it is counted; guarded by the lock of all, as is leaving
+	leaving bool   // it gave way to a newer one
 
 	answers  chan []byte         // from the reader
 	pongs    chan []byte         // capacity 1
@@ -39,6 +42,8 @@ type session struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	expires  atomic.Int64 // Unix ms; 0: no token yet
+	busy     atomic.Bool  // a frame is being handled
+	acted    atomic.Int64 // when the newest command ended, Unix ns; 0: none since the hello
 
 	mu    sync.Mutex
 	ended bool
@@ -50,19 +55,19 @@ type session struct {
 	follower *live.Follower
 	frames   *rate.Limiter
 	control  *rate.Limiter
-	waiting  bool // counted as pending
+	refusals *rate.Limiter // how often a rate limit may refuse a command before the session ends
 }
 
-func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, who *auth.Identity) *session {
+func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, h handshake) *session {
 	s := &session{
-		all: all, conn: conn, raw: raw, id: rand.Text()[:16], begun: time.Now(), who: who,
+		all: all, conn: conn, raw: raw, id: rand.Text()[:16], begun: time.Now(), handshake: h, who: h.who,
 		answers: make(chan []byte, answersMax), pongs: make(chan []byte, 1), started: make(chan *live.Follower, 1),
 		renewed: make(chan struct{}, 1), readDone: make(chan struct{}), quit: make(chan struct{}),
 		frames: all.opt.frameLimiter(), control: rate.NewLimiter(controlPerSecond, controlBurst),
-		waiting: who == nil,
+		refusals: rate.NewLimiter(refusalsPerSecond, refusalsBurst),
 	}
-	if who != nil {
-		s.expires.Store(who.Expires.UnixMilli())
+	if h.who != nil {
+		s.expires.Store(h.who.Expires.UnixMilli())
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -82,12 +87,13 @@ func (s *session) run() {
 	s.depart()
 }
 
-// depart counts the session out of its user's. It may be called more than once.
+// depart counts the session out of its user's, so that its client may come back at once. It may be called more than once.
 func (s *session) depart() {
 	s.mu.Lock()
 	who, counted := s.who, s.hello
 	s.hello = false
 	s.mu.Unlock()
+	s.all.release(s)
 	if counted {
 		s.all.ungreet(who.User)
 	}
@@ -116,6 +122,20 @@ func (s *session) end(why ending) {
 	s.raw.hurry()
 }
 
+// idleAt tells whether the session may give way to a newer one of its user.
+func (s *session) idleAt(now time.Time) bool {
+	acted := s.acted.Load()
+	return !s.busy.Load() && (acted == 0 || now.Sub(time.Unix(0, acted)) > idleAfter)
+}
+
+// lastActed is when the newest command ended, else when the session began.
+func (s *session) lastActed() time.Time {
+	if acted := s.acted.Load(); acted != 0 {
+		return time.Unix(0, acted)
+	}
+	return s.begun
+}
+
 // cut ends the session without ceremony.
 func (s *session) cut() {
 	s.end(ending{})
@@ -141,18 +161,13 @@ func (s *session) armRead() bool {
 func (s *session) guard() {
 	if v := recover(); v != nil {
 		s.all.opt.Log.Error("session panicked", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-		s.end(ending{websocket.CloseInternalServerErr, ""})
+		s.end(ending{code: websocket.CloseInternalServerErr})
 	}
 }
 
 // read takes frames until the session ends.
 func (s *session) read() {
 	defer close(s.readDone)
-	defer func() {
-		if s.waiting {
-			s.all.leavePending(true)
-		}
-	}()
 	defer s.guard()
 	s.conn.SetReadLimit(int64(s.all.opt.FrameBytesMax))
 	s.conn.SetPingHandler(func(data string) error { return s.controlled([]byte(data)) })
@@ -171,11 +186,13 @@ func (s *session) read() {
 		}
 		switch {
 		case !s.frames.Allow():
-			s.end(ending{closeTooFast, "too many frames"})
+			s.end(ending{code: closeTooFast, reason: "too many frames"})
 		case kind != websocket.TextMessage:
-			s.end(ending{closeBadFrame, "text frames only"})
+			s.end(ending{code: closeBadFrame, reason: "text frames only"})
 		default:
+			s.busy.Store(true)
 			s.frame(buf.Bytes())
+			s.busy.Store(false)
 		}
 		if buf.Cap() > 4096 { // a session holds little while it waits
 			buf = bytes.Buffer{}
@@ -186,7 +203,7 @@ func (s *session) read() {
 // controlled counts a control frame and answers a ping; the newest of several is enough.
 func (s *session) controlled(pong []byte) error {
 	if !s.control.Allow() {
-		s.end(ending{closeTooFast, "too many control frames"})
+		s.end(ending{code: closeTooFast, reason: "too many control frames"})
 		return errSessionEnds
 	}
 	if !s.armRead() {
@@ -214,10 +231,10 @@ func (s *session) readFailed(err error) {
 		s.end(ending{code: closed.Code})
 	case errors.As(err, &timeout) && timeout.Timeout():
 		if s.userName() == "" {
-			s.end(ending{closeNoHello, "no hello"})
+			s.end(ending{code: closeNoHello, reason: "no hello"})
 			return
 		}
-		s.end(ending{closeStalled, "no answer to pings"})
+		s.end(ending{code: closeStalled, reason: "no answer to pings"})
 	default:
 		// Too large a message and what is no websocket are answered by the library.
 		s.end(ending{})

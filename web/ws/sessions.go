@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/auth"
-	"github.com/chatd/chatd/web/problem"
+	"github.com/chatd/chatd/web/limit"
 )
 
 // Subprotocol is the one protocol of the websocket route.
@@ -29,7 +29,7 @@ const Subprotocol = "chatd.v1"
 type SessionOptions struct {
 	SessionsUserMax int // live sessions of a user on this node; 20
 	SessionsNodeMax int // live sessions on this node; 10,000
-	PendingMax      int // sockets that have not said hello; 200
+	SilentMax       int // sockets without a token, which is to come with the hello; 1,000, or a quarter of SessionsNodeMax
 	FrameBytesMax   int // one message of a client; 64 KiB
 
 	HelloWithin time.Duration // from the handshake to a hello that holds; 10 s
@@ -47,15 +47,23 @@ type SessionOptions struct {
 	Durability chat.Durability
 	// Scheme tells how the client reached this server, where a proxy in front ends TLS; nil: by the connection itself.
 	Scheme func(*http.Request) string
-	// Allow is asked before every command but hello and auth, for limits that are shared by nodes; nil: no such limits.
-	Allow func(ctx context.Context, user, op string) error
-	Log   *slog.Logger
+	// Address tells the client's address, where a proxy is in front; nil: that of the connection.
+	Address func(*http.Request) netip.Addr
+	Limits  *limit.Limits // on one caller; nil: none
+	Log     *slog.Logger
 }
 
 // Control frames of a client: pings and pongs cost an answer or nothing, but a flood of them is no use to anyone.
 const (
 	controlPerSecond = 10
 	controlBurst     = 100
+)
+
+// What a rate limit refuses is answered with an error that says when to come back. A client that does not stop is closed
+// with 4429: one that has sent many commands before it got the first refusal is not meant.
+const (
+	refusalsPerSecond = 10
+	refusalsBurst     = 200
 )
 
 func defaultTo[T comparable](field *T, value T) {
@@ -68,7 +76,7 @@ func defaultTo[T comparable](field *T, value T) {
 func (o *SessionOptions) setDefaults() {
 	defaultTo(&o.SessionsUserMax, 20)
 	defaultTo(&o.SessionsNodeMax, 10_000)
-	defaultTo(&o.PendingMax, 200)
+	defaultTo(&o.SilentMax, max(1, min(1000, o.SessionsNodeMax/4)))
 	defaultTo(&o.FrameBytesMax, 64<<10)
 	defaultTo(&o.HelloWithin, 10*time.Second)
 	defaultTo(&o.PingEvery, 25*time.Second)
@@ -79,6 +87,9 @@ func (o *SessionOptions) setDefaults() {
 	defaultTo(&o.DrainSpread, 10*time.Second)
 	defaultTo(&o.FramesPerSecond, 500)
 	defaultTo(&o.FramesBurst, 2000)
+	if o.Address == nil {
+		o.Address = peerOf
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -100,8 +111,10 @@ type Sessions struct {
 	wg       sync.WaitGroup
 	mu       sync.Mutex
 	live     map[*session]struct{}
-	users    map[string]int // sessions that said hello
-	pending  int
+	silent   map[*session]struct{}            // those without a token
+	held     map[string]map[*session]struct{} // those with one, by user
+	users    map[string]int                   // of them, sessions that said hello
+	leaving  int                              // of live: those that gave way to a newer one
 	draining bool
 	spread   time.Duration // of the drain: over how long its clients are to come back
 }
@@ -120,7 +133,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	s := &Sessions{
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
 		verify: verify, opt: opt, origins: map[string]bool{},
-		live: map[*session]struct{}{}, users: map[string]int{},
+		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string]map[*session]struct{}{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
 			ReadBufferSize:   512, // a live session waits in a read: this is what it holds
@@ -164,7 +177,7 @@ func (s *Sessions) Users() []string {
 func (s *Sessions) CloseUser(user string) {
 	for _, one := range s.snapshot() {
 		if one.userName() == user {
-			one.end(ending{closeUnauthenticated, "signed out"})
+			one.end(ending{code: closeUnauthenticated, reason: "signed out"})
 		}
 	}
 }
@@ -177,70 +190,6 @@ func (s *Sessions) snapshot() []*session {
 		list = append(list, one)
 	}
 	return list
-}
-
-// ServeHTTP takes a handshake. It returns when the socket is open; the session runs on by itself.
-func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, err := s.admit(r)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	full, err := s.enter(who == nil)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	hijacker := &stallHijacker{ResponseWriter: w, conn: &stallConn{stallAfter: s.opt.StallAfter, lastChance: s.opt.CloseWithin}}
-	conn, err := s.upgrader.Upgrade(hijacker, r, nil)
-	if err != nil {
-		s.leavePending(who == nil)
-		s.wg.Done()
-		return
-	}
-	one := newSession(s, conn, hijacker.conn, who)
-	s.mu.Lock()
-	s.live[one] = struct{}{}
-	draining, spread := s.draining, s.spread
-	s.mu.Unlock()
-	if full {
-		one.end(ending{closeTooMany, "too many sessions on this node"})
-	} else if draining {
-		one.end(restarting(spread))
-	}
-	go one.run()
-}
-
-// refuse answers a handshake that is not taken.
-func (s *Sessions) refuse(w http.ResponseWriter, err error) {
-	e := problem.Public(err)
-	if e.Code == chat.CodeInternal {
-		s.opt.Log.Error("handshake failed", "error", err)
-	}
-	problem.Write(w, problem.Status(e.Code), e, "")
-}
-
-// admit checks a handshake before it costs anything. who is nil where the token is to come with the hello.
-func (s *Sessions) admit(r *http.Request) (who *auth.Identity, err error) {
-	if !s.originAllowed(r) {
-		s.opt.Log.DebugContext(r.Context(), "refused a websocket: CHATD_ORIGINS does not list the origin", "origin", r.Header.Get("Origin"))
-		return nil, chat.Errorf(chat.CodeForbidden, "connections from this origin are not allowed")
-	}
-	if r.URL.RawQuery != "" {
-		return nil, chat.Errorf(chat.CodeInvalid, "query parameters are not allowed; send the token in the hello or the Authorization header")
-	}
-	if offered := websocket.Subprotocols(r); len(offered) > 0 && !slices.Contains(offered, Subprotocol) {
-		return nil, chat.Errorf(chat.CodeInvalid, "the subprotocol must be "+Subprotocol)
-	}
-	token, err := auth.Bearer(r.Header)
-	if err != nil || token == "" {
-		return nil, err
-	}
-	id, err := s.verify(r.Context(), token)
-	if err != nil {
-		return nil, err
-	}
-	return &id, nil
 }
 
 // originAllowed holds for clients that are no browsers (no Origin; tokens never come by themselves, as cookies would), for
@@ -267,62 +216,6 @@ func (s *Sessions) originAllowed(r *http.Request) bool {
 		scheme = "https"
 	}
 	return u.Scheme == scheme && strings.EqualFold(u.Host, r.Host) && values[0] == u.Scheme+"://"+u.Host
-}
-
-// enter counts a socket in. full: the node has all the sessions it may have, and this one only gets that answer.
-func (s *Sessions) enter(pending bool) (full bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return false, &chat.Error{Code: chat.CodeUnavailable, Message: "restarting", RetryAfter: s.opt.DrainSpread}
-	}
-	if pending && s.pending >= s.opt.PendingMax {
-		return false, &chat.Error{Code: chat.CodeUnavailable, Message: "too many connections that have not said hello", RetryAfter: time.Second}
-	}
-	if pending {
-		s.pending++
-	}
-	s.wg.Add(1)
-	return len(s.live) >= s.opt.SessionsNodeMax, nil
-}
-
-func (s *Sessions) leavePending(pending bool) {
-	if !pending {
-		return
-	}
-	s.mu.Lock()
-	s.pending--
-	s.mu.Unlock()
-}
-
-// greet counts a session of user in, unless there are too many. The first and the last one are told to the service, in the
-// order in which they come and go.
-func (s *Sessions) greet(user string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.users[user] >= s.opt.SessionsUserMax {
-		return false
-	}
-	if s.users[user]++; s.users[user] == 1 {
-		s.notifications.SessionsBegan(user)
-	}
-	return true
-}
-
-func (s *Sessions) ungreet(user string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.users[user]--; s.users[user] <= 0 {
-		delete(s.users, user)
-		s.notifications.SessionsEnded(user)
-	}
-}
-
-func (s *Sessions) remove(one *session) {
-	s.mu.Lock()
-	delete(s.live, one)
-	s.mu.Unlock()
-	s.wg.Done()
 }
 
 // drainRate is how many sockets a second a drain closes at least.

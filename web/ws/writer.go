@@ -18,8 +18,12 @@ const (
 	retryMax   = 2 * time.Second
 )
 
-// closeLinger is how long a closed socket is read away so that its client gets the close frame.
-const closeLinger = time.Second
+// How long a closed socket is read away so that its client gets the close frame. Where there are too many sockets already,
+// it has to be quick.
+const (
+	closeLinger      = time.Second
+	closeLingerBrisk = 100 * time.Millisecond
+)
 
 // writer is what the writing goroutine holds.
 type writer struct {
@@ -167,7 +171,7 @@ func (w *writer) controlFrame(kind int, data []byte) bool {
 // wrote judges a write.
 func (w *writer) wrote(err error) bool {
 	if w.raw.isStalled() {
-		w.end(ending{closeStalled, "nothing was taken for too long"})
+		w.end(ending{code: closeStalled, reason: "nothing was taken for too long"})
 		return false
 	}
 	if err != nil {
@@ -186,7 +190,7 @@ func (w *writer) expired(now time.Time) bool {
 func (w *writer) tick() bool {
 	now := time.Now()
 	if w.expired(now) {
-		w.end(ending{closeUnauthenticated, "token expired"})
+		w.end(ending{code: closeUnauthenticated, reason: "token expired"})
 		return false
 	}
 	if !w.retryAt.IsZero() && !now.Before(w.retryAt) {
@@ -235,6 +239,10 @@ func (w *writer) goodbye() {
 		}
 	}
 	if w.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(why.code, why.reason), time.Now().Add(w.all.opt.CloseWithin)) == nil {
-		w.raw.finish(closeLinger)
+		linger := closeLinger
+		if why.brisk {
+			linger = closeLingerBrisk
+		}
+		w.raw.finish(linger)
 	}
 }

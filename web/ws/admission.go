@@ -1,0 +1,295 @@
+package ws
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/problem"
+)
+
+// Which sockets are taken, and which give way. A user's sessions are counted from the handshake on where it carries the
+// token, else from the hello on; a new one takes the place of the one that has been idle for longest. Sockets without a
+// token are few; a new one takes the place of the oldest of the address that has most of them. So whoever floods a node
+// with sockets pushes out their own.
+
+// idleAfter is after how long without a command a session may give way to a newer one of its user. One that has given no
+// command since its hello may at once.
+const idleAfter = 30 * time.Second
+
+// handshake is what is known of a socket before its first frame.
+type handshake struct {
+	who     *auth.Identity // nil: the token is to come with the hello
+	from    netip.Addr
+	counted bool // among the connections of from: behind a proxy the node cannot count them otherwise
+}
+
+// ServeHTTP takes a handshake. It returns when the socket is open; the session runs on by itself.
+func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h, err := s.admit(w, r)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	full, err := s.enter()
+	if err != nil {
+		s.leaveAddress(h)
+		s.refuse(w, err)
+		return
+	}
+	hijacker := &stallHijacker{ResponseWriter: w, conn: &stallConn{stallAfter: s.opt.StallAfter, lastChance: s.opt.CloseWithin}}
+	conn, err := s.upgrader.Upgrade(hijacker, r, nil)
+	if err != nil {
+		s.leaveAddress(h)
+		s.wg.Done()
+		return
+	}
+	one := newSession(s, conn, hijacker.conn, h)
+	s.add(one, full)
+	go one.run()
+}
+
+// refuse answers a handshake that is not taken.
+func (s *Sessions) refuse(w http.ResponseWriter, err error) {
+	e := problem.Public(err)
+	if e.Code == chat.CodeInternal {
+		s.opt.Log.Error("handshake failed", "error", err)
+	}
+	problem.Write(w, problem.Status(e.Code), e, "")
+}
+
+// admit checks a handshake before it costs anything.
+func (s *Sessions) admit(w http.ResponseWriter, r *http.Request) (h handshake, err error) {
+	if !s.originAllowed(r) {
+		s.opt.Log.DebugContext(r.Context(), "refused a websocket: CHATD_ORIGINS does not list the origin", "origin", r.Header.Get("Origin"))
+		return h, chat.Errorf(chat.CodeForbidden, "connections from this origin are not allowed")
+	}
+	if r.URL.RawQuery != "" {
+		return h, chat.Errorf(chat.CodeInvalid, "query parameters are not allowed; send the token in the hello or the Authorization header")
+	}
+	if offered := websocket.Subprotocols(r); len(offered) > 0 && !slices.Contains(offered, Subprotocol) {
+		return h, chat.Errorf(chat.CodeInvalid, "the subprotocol must be "+Subprotocol)
+	}
+	h.from = s.opt.Address(r)
+	if h.who, err = s.admitToken(w, r, h.from); err != nil {
+		return h, err
+	}
+	if h.from != peerOf(r) {
+		if err := s.opt.Limits.EnterConn(h.from); err != nil {
+			return h, err
+		}
+		h.counted = true
+	}
+	return h, nil
+}
+
+// handshakeCost is what a handshake costs its user, or its address until a valid token comes.
+var handshakeCost = limit.CostOf("openWebsocket", 0)
+
+// admitToken charges a handshake to the user of its token, or to its address. who is nil where there is no token yet.
+func (s *Sessions) admitToken(w http.ResponseWriter, r *http.Request, from netip.Addr) (who *auth.Identity, err error) {
+	token, err := auth.Bearer(r.Header)
+	if err == nil && token != "" {
+		id, wrong := s.verify(r.Context(), token)
+		if wrong == nil {
+			quotas, err := s.opt.Limits.Spend(id.Caller(), handshakeCost)
+			quotas.Write(w.Header())
+			return &id, err
+		}
+		err = wrong
+	}
+	quotas, limited := s.opt.Limits.SpendAddress(from, handshakeCost)
+	quotas.Write(w.Header())
+	if limited != nil {
+		return nil, limited
+	}
+	return nil, err
+}
+
+func peerOf(r *http.Request) netip.Addr {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return peer.Addr()
+}
+
+func (s *Sessions) leaveAddress(h handshake) {
+	if h.counted {
+		s.opt.Limits.LeaveConn(h.from)
+	}
+}
+
+// enter begins a session. full: the node has all the sessions it may have.
+func (s *Sessions) enter() (full bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false, &chat.Error{Code: chat.CodeUnavailable, Message: "restarting", RetryAfter: s.opt.DrainSpread}
+	}
+	s.wg.Add(1)
+	// Those that gave way are closed within a moment; meanwhile they keep nobody out, unless they are as many again.
+	return len(s.live)-s.leaving >= s.opt.SessionsNodeMax || len(s.live) >= 2*s.opt.SessionsNodeMax, nil
+}
+
+// add counts an open socket, and ends whichever has to give way to it: itself where nobody can.
+func (s *Sessions) add(one *session, full bool) {
+	s.mu.Lock()
+	s.live[one] = struct{}{}
+	draining, spread := s.draining, s.spread
+	var silent, idle *session
+	taken := true
+	if full || one.handshake.who == nil && len(s.silent) >= s.opt.SilentMax {
+		if silent = s.oldestSilentLocked(); silent != nil {
+			delete(s.silent, silent)
+			s.leaveLocked(silent)
+			full = false
+		}
+	}
+	if one.handshake.who == nil {
+		s.silent[one] = struct{}{}
+	} else if !full {
+		idle, taken = s.holdLocked(one, one.handshake.who.User)
+	}
+	s.mu.Unlock()
+
+	if silent != nil {
+		s.opt.Limits.Count(limit.KindSilent)
+		silent.end(ending{code: closeNoHello, reason: "no hello, and others wait", brisk: true})
+	}
+	s.giveWay(idle)
+	switch {
+	case draining:
+		one.end(restarting(spread))
+	case full:
+		one.end(ending{code: closeTooMany, reason: "too many sessions on this node", brisk: true})
+	case !taken:
+		one.end(s.tooMany())
+	}
+}
+
+// oldestSilentLocked is the oldest socket without a token, of the address with most of them, that is not saying hello at
+// this moment; nil where there is none.
+func (s *Sessions) oldestSilentLocked() (oldest *session) {
+	count := map[netip.Addr]int{}
+	for one := range s.silent {
+		count[one.from]++
+	}
+	for one := range s.silent {
+		switch {
+		case one.busy.Load():
+		case oldest == nil, count[one.from] > count[oldest.from],
+			count[one.from] == count[oldest.from] && one.begun.Before(oldest.begun):
+			oldest = one
+		}
+	}
+	return oldest
+}
+
+// holdLocked counts one among the sockets of user. idle, where it is not nil, has to give way; taken is false where there
+// are too many and none is idle.
+func (s *Sessions) holdLocked(one *session, user string) (idle *session, taken bool) {
+	delete(s.silent, one)
+	set := s.held[user]
+	if _, ok := set[one]; ok {
+		return nil, true
+	}
+	if set == nil {
+		set = map[*session]struct{}{}
+		s.held[user] = set
+	}
+	if len(set) >= s.opt.SessionsUserMax {
+		now := time.Now()
+		for other := range set {
+			if other.idleAt(now) && (idle == nil || other.lastActed().Before(idle.lastActed())) {
+				idle = other
+			}
+		}
+		if idle == nil {
+			return nil, false
+		}
+		delete(set, idle)
+		s.leaveLocked(idle)
+	}
+	set[one] = struct{}{}
+	one.heldBy = user
+	return idle, true
+}
+
+// leaveLocked notes that a session is about to give way.
+func (s *Sessions) leaveLocked(one *session) {
+	if !one.leaving {
+		one.leaving = true
+		s.leaving++
+	}
+}
+
+// giveWay ends a session, if any, because its user has a newer one.
+func (s *Sessions) giveWay(idle *session) {
+	if idle != nil {
+		s.opt.Limits.Count(limit.KindSessions)
+		idle.end(ending{code: closeTooMany, reason: "too many sessions of this user: this one was idle for longest", brisk: true})
+	}
+}
+
+func (s *Sessions) tooMany() ending {
+	s.opt.Limits.Count(limit.KindSessions)
+	return ending{code: closeTooMany, reason: "too many sessions of this user", brisk: true}
+}
+
+// greet counts a session of user that says hello, unless there are too many. The first and the last one are reported to the
+// service, in the order in which they come and go.
+func (s *Sessions) greet(one *session, user string) bool {
+	s.mu.Lock()
+	idle, taken := s.holdLocked(one, user)
+	if taken {
+		if s.users[user]++; s.users[user] == 1 {
+			s.notifications.SessionsBegan(user)
+		}
+	}
+	s.mu.Unlock()
+	s.giveWay(idle)
+	return taken
+}
+
+func (s *Sessions) ungreet(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users[user]--; s.users[user] <= 0 {
+		delete(s.users, user)
+		s.notifications.SessionsEnded(user)
+	}
+}
+
+// remove forgets a session that has ended.
+func (s *Sessions) remove(one *session) {
+	s.mu.Lock()
+	delete(s.live, one)
+	delete(s.silent, one)
+	s.releaseLocked(one)
+	if one.leaving {
+		s.leaving--
+	}
+	s.mu.Unlock()
+	s.leaveAddress(one.handshake)
+	s.wg.Done()
+}
+
+// release counts a session out that is about to close, so that its client may come back at once.
+func (s *Sessions) release(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.silent, one)
+	s.releaseLocked(one)
+}
+
+func (s *Sessions) releaseLocked(one *session) {
+	set := s.held[one.heldBy]
+	delete(set, one)
+	if len(set) == 0 {
+		delete(s.held, one.heldBy)
+	}
+}

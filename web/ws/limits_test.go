@@ -1,0 +1,163 @@
+package ws_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/ws"
+)
+
+// A send that is refused says when to come back, is not stored, and whoever does not stop is closed.
+func TestWSRateLimit(t *testing.T) {
+	limits := limit.New(limit.Options{Send: limit.Rate{Count: 1, Per: time.Hour, Burst: 2}})
+	n := startWS(t, ws.SessionOptions{Limits: limits})
+	n.group(t, "red", "ann", "bob")
+	bob, _ := n.hello(t, "bob", nil)
+	ann, _ := n.hello(t, "ann", nil)
+	send := func(c *wsClient, ref string) wsFrame {
+		c.raw(fmt.Sprintf(`{"op":"send","ref":%q,"group":"red","body":"hi"}`, ref))
+		return c.answer(ref)
+	}
+	send(ann, "1")
+	send(ann, "2")
+	if f := send(ann, "3"); f.Op != "error" || f.Code != chat.CodeRateLimited || f.RetryAfterMS < 3_590_000 || f.RetryAfterMS > 3_600_000 {
+		t.Errorf("the third send: got %+v, want rate_limited for an hour", f)
+	}
+	if f := send(bob, "1"); f.Op != "ok" || f.ID != 5 {
+		t.Errorf("another user's send: got %+v, want id 5: what was refused is not stored", f)
+	}
+	ann.raw(`{"op":"ack","ref":"ack","group":"red","id":2}`)
+	if f := ann.answer("ack"); f.Op != "ok" {
+		t.Errorf("an ack after a refused send: %+v", f)
+	}
+	for range 300 {
+		if ann.WriteJSON(map[string]any{"op": "send", "group": "red", "body": "hi"}) != nil {
+			break
+		}
+	}
+	ann.closed(4429)
+	if f := send(bob, "still"); f.Op != "ok" || f.ID != 6 {
+		t.Errorf("another user's send: got %+v, want id 6", f)
+	}
+}
+
+// A hello is charged to its user; refused, it may be repeated.
+func TestWSHelloIsLimited(t *testing.T) {
+	limits := limit.New(limit.Options{User: limit.Rate{Count: 50, Per: time.Second, Burst: 5}})
+	n := startWS(t, ws.SessionOptions{Limits: limits})
+	n.hello(t, "ann", nil)
+	c := n.open(t)
+	for {
+		c.raw(`{"op":"hello","token":"ann"}`)
+		f := c.get()
+		if f.Op == "welcome" {
+			break
+		}
+		if f.Code != chat.CodeRateLimited || f.RetryAfterMS < 1 || f.RetryAfterMS > 100 {
+			t.Fatalf("a hello too many: %+v", f)
+		}
+		<-time.After(time.Duration(f.RetryAfterMS) * time.Millisecond) // as the server asked
+	}
+}
+
+// addressed takes the client's address from a header, as behind a proxy.
+func addressed(r *http.Request) netip.Addr {
+	return netip.MustParseAddr(r.Header.Get("X-Forwarded-For"))
+}
+
+func from(addr string) http.Header { return http.Header{"X-Forwarded-For": {addr}} }
+
+// A flood of sockets that say nothing pushes out its own, not those of other addresses, and nobody is refused.
+func TestWSSilentSocketsGiveWay(t *testing.T) {
+	const room = 20
+	n := startWS(t, ws.SessionOptions{SilentMax: room, Address: addressed})
+	dial := func(addr string) *wsClient {
+		t.Helper()
+		c, resp, err := n.dial(t, from(addr))
+		if err != nil {
+			t.Fatalf("a socket from %s: %v, %v", addr, resp, err)
+		}
+		return c
+	}
+	innocent := dial("192.0.2.1") // the oldest of all
+	flood := make([]*wsClient, 200)
+	for i := range flood {
+		flood[i] = dial("192.0.2.66")
+	}
+	for i := range 20 { // twenty browsers come in the middle of it
+		c := dial("192.0.2.2")
+		dial("192.0.2.66")
+		c.raw(fmt.Sprintf(`{"op":"hello","token":"user%d"}`, i))
+		c.op("welcome")
+	}
+	for _, c := range flood[:len(flood)-room] {
+		c.closed(4408)
+	}
+	innocent.raw(`{"op":"hello","token":"ann"}`)
+	innocent.op("welcome")
+}
+
+// Sockets that carry one user's token are counted at the handshake, whether they say hello or not.
+func TestWSSocketsOfAUser(t *testing.T) {
+	const most = 5
+	n := startWS(t, ws.SessionOptions{SessionsUserMax: most, SessionsNodeMax: 200})
+	ctx, cancel := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	for range 4 {
+		flood.Go(func() {
+			for i := 0; i < 500 && ctx.Err() == nil; i++ {
+				if c, _, err := n.dial(t, http.Header{"Authorization": {"Bearer mallory"}}); err == nil && ctx.Err() == nil {
+					go func() { _, _ = c.read() }()
+				}
+			}
+		})
+	}
+	for i := range 30 { // others get in, each time
+		c, _ := n.hello(t, fmt.Sprintf("user%d", i), nil)
+		c.raw(`{"op":"typing","ref":"x","group":"nowhere"}`)
+		c.answer("x")
+		_ = c.Close()
+	}
+	cancel()
+	flood.Wait()
+	if len(n.sessions.Users()) > 30 {
+		t.Errorf("users: %v", n.sessions.Users())
+	}
+}
+
+// Behind a proxy the websockets of an address are counted here, and counted out when they end.
+func TestWSConnectionsOfAnAddress(t *testing.T) {
+	limits := limit.New(limit.Options{Conns: 2, IP: limit.Rate{Count: 1000, Per: time.Second, Burst: 1000}})
+	n := startWS(t, ws.SessionOptions{Limits: limits, Address: addressed})
+	dial := func(addr string) (*wsClient, int) {
+		c, resp, err := n.dial(t, from(addr))
+		if resp == nil {
+			t.Fatal(err)
+		}
+		return c, resp.StatusCode
+	}
+	first, _ := dial("192.0.2.1")
+	dial("192.0.2.1")
+	if _, status := dial("192.0.2.1"); status != http.StatusTooManyRequests {
+		t.Errorf("a third: %d, want 429", status)
+	}
+	if _, status := dial("192.0.2.2"); status != http.StatusSwitchingProtocols {
+		t.Errorf("from another address: %d", status)
+	}
+	_ = first.Close()
+	for begin := time.Now(); ; {
+		if _, status := dial("192.0.2.1"); status == http.StatusSwitchingProtocols {
+			return
+		}
+		if time.Since(begin) > wsPatience {
+			t.Fatal("a socket that ended makes no room")
+		}
+	}
+}
