@@ -153,7 +153,7 @@ func (k *socket) call(ctx context.Context, req request, room chan struct{}) (rep
 	select {
 	case r := <-answer:
 		if r.Op == "error" {
-			return reply{}, &Error{Code: r.Code, Detail: r.Detail}
+			return reply{}, r.err()
 		}
 		return r, nil
 	case <-k.lost:

@@ -45,9 +45,15 @@ type reply struct {
 	Ref       string    `json:"ref"`
 	Code      string    `json:"code"`
 	Detail    string    `json:"detail"`
+	RetryMS   int64     `json:"retry_after_ms"`
 	ID        int64     `json:"id"`
 	SentAt    time.Time `json:"sent_at"`
 	Duplicate bool      `json:"duplicate"`
+}
+
+// err is the error that an answer stands for.
+func (r reply) err() *Error {
+	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond}
 }
 
 // decodeFrame reads a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Joined or Left. Frames

@@ -72,7 +72,7 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	w, ok := first.(welcome)
 	if !ok {
 		if r, isReply := first.(reply); isReply && r.Op == "error" {
-			return false, &Error{Code: r.Code, Detail: r.Detail}
+			return false, r.err()
 		}
 		return false, fmt.Errorf("want a welcome first, got %T", first)
 	}

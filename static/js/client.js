@@ -215,7 +215,7 @@ export function createClient(store) {
   function unsent(task, err) {
     if (passing(err)) {
       // The same client_id goes again: whether the first try arrived does not matter.
-      const wait = Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
+      const wait = 1000 * err.retryAfter + Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
       store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { attempts: task.attempts + 1 }) }));
       setTimeout(ours(() => { busy.delete(task.group); pump(); }), wait);
       return;

@@ -32,6 +32,8 @@ export function createConnection(url, listener) {
   let attempt = 0;
   let refs = 0;
   let since = 0;
+  /** How long the server asked to stay away, ms. */
+  let asked = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let timer;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -83,13 +85,15 @@ export function createConnection(url, listener) {
     if (frame.op !== "ok" && frame.op !== "error") return listener.frame(frame);
     const w = waiting.get(frame.ref);
     if (!w) {
-      if (!live) socket?.close(); // the hello was not taken: again, later
+      if (live) return;
+      asked = frame.retry_after_ms ?? 0;
+      socket?.close(); // the hello was not taken: again, later
       return;
     }
     waiting.delete(frame.ref);
     clearTimeout(w.timer);
     if (frame.op === "ok") w.done(frame);
-    else w.fail(new Problem(frame.code, frame.detail));
+    else w.fail(new Problem(frame.code, frame.detail, 0, (frame.retry_after_ms ?? 0) / 1000));
   }
 
   /** @param {number} code */
@@ -108,8 +112,10 @@ export function createConnection(url, listener) {
     if (code === 4401 && !(await listener.refused())) return end();
     const most = Math.min(listener.polling() ? WAIT_POLLING_MAX_MS : WAIT_MAX_MS, WAIT_MS * 2 ** attempt++);
     const wait = SLOW_CODES.has(code) ? WAIT_MAX_MS / 2 + Math.random() * WAIT_MAX_MS / 2 : Math.random() * most;
-    listener.link({ phase: "waiting", until: Date.now() + wait });
-    timer = setTimeout(open, wait);
+    const until = asked + wait;
+    asked = 0;
+    listener.link({ phase: "waiting", until: Date.now() + until });
+    timer = setTimeout(open, until);
   }
 
   /** What the other side still sends is nobody's any more. */
