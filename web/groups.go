@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/limit"
 )
 
 // CreateGroup serves POST /v1/groups.
@@ -19,6 +20,9 @@ func (s *Server) CreateGroup(ctx context.Context, r api.CreateGroupRequestObject
 	}
 	draft, err := groupDraft(r.Body)
 	if err != nil {
+		return nil, err
+	}
+	if err := charge(ctx, limit.Members(len(draft.Members))); err != nil {
 		return nil, err
 	}
 	return s.keyed(ctx, "createGroup", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
@@ -147,7 +151,7 @@ func deref[T any](p *T) T {
 }
 
 // limitOf is the limit as the domain takes it: 0 for the default. The domain bounds it.
-func limitOf(limit *int64) int { return int(min(deref(limit), math.MaxInt32)) }
+func limitOf(most *int64) int { return int(min(deref(most), math.MaxInt32)) }
 
 // next is the cursor of the following page, null at the end.
 func next(cursor string) *string {

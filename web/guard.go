@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -109,24 +109,28 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // admit lets a request through to a route of the description: with a token that holds and has the role the route asks for,
-// ids that are ids, and query parameters that the route has. What is no such route (pages, the client's files, unknown paths) passes untouched.
+// ids that are ids, and query parameters that the route has, within the limits of its caller. What is no such route (pages, the
+// client's files, unknown paths) is limited by address alone.
 func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := s.routeOf(c)
 		if r == nil {
+			if err := s.chargeAddress(c, limit.CostOf("", 0)); err != nil {
+				return err
+			}
 			return next(c)
 		}
 		req := c.Request()
-		if !r.open {
-			who, err := s.authenticate(req)
+		if r.open {
+			if err := s.chargeOpen(c, r); err != nil {
+				return err
+			}
+		} else {
+			one, err := s.admitCaller(c, r)
 			if err != nil {
 				return err
 			}
-			s.service.Know(who.User)
-			if r.admin && !who.Admin {
-				return chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")
-			}
-			c.SetRequest(req.WithContext(context.WithValue(req.Context(), identityKey{}, who)))
+			defer one.leave()
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 			return chat.Errorf(chat.CodeInvalid, "Content-Encoding: compressed requests are not supported")
@@ -142,14 +146,6 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 func (s *Server) routeOf(c echo.Context) *route { return s.routes[c.Request().Method+" "+c.Path()] }
-
-type identityKey struct{}
-
-// callerOf is who makes the request, as admit found.
-func callerOf(ctx context.Context) chat.Caller {
-	who, _ := ctx.Value(identityKey{}).(auth.Identity)
-	return who.Caller()
-}
 
 func (s *Server) authenticate(r *http.Request) (auth.Identity, error) {
 	token, err := auth.Bearer(r.Header)

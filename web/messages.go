@@ -101,7 +101,7 @@ func (s *Server) ListReceipts(ctx context.Context, r api.ListReceiptsRequestObje
 	if deref(r.Params.WaitS) < 0 {
 		return nil, wire.ErrNegative("wait_s")
 	}
-	return waiting(s, ctx, func(ctx context.Context, wait bool) (api.ListReceiptsResponseObject, error) {
+	return waiting(s, ctx, deref(r.Params.WaitS) > 0, func(ctx context.Context, wait bool) (api.ListReceiptsResponseObject, error) {
 		q := chat.ReceiptsQuery{ID: r.Id, Limit: limitOf(r.Params.Limit), Cursor: deref(r.Params.Cursor)}
 		var most time.Duration
 		if wait {

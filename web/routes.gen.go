@@ -47,7 +47,7 @@ func describedRoutes() map[string]*route {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/inbox": {id: "pullInbox", method: "GET", template: "/v1/inbox", query: map[string]parameter{
-			"after": {integer: true},
+			"after": {bytesMax: 256},
 			"limit": {integer: true, min: 1},
 		}},
 		"GET /v1/push/key": {id: "getPushKey", method: "GET", template: "/v1/push/key"},

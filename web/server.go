@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/limit"
 )
 
 // SessionHandler serves the websocket route. Count is how many sessions are live.
@@ -30,6 +31,7 @@ type SessionHandler interface {
 // Options are what a Server needs besides the domain.
 type Options struct {
 	Limits     chat.Limits
+	Callers    *limit.Limits     // what one caller may take; nil: no limits
 	Durability chat.Durability   // what every send waits for; empty or memory: what the store gives anyway
 	Origins    []string          // exact origins of other sites that may call; the own one needs no entry
 	Proxies    []netip.Prefix    // whose forwarded addresses count
@@ -69,6 +71,7 @@ type Server struct {
 	origins map[string]bool
 	metrics *metrics
 	echo    *echo.Echo
+	address func(*http.Request) netip.Addr // of the client
 
 	unready   atomic.Bool     // /readyz says no
 	drain     context.Context // ends when long polls are to be answered and no websocket is taken any longer
@@ -76,6 +79,8 @@ type Server struct {
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)
+
+const websocketPath = "/v1/ws"
 
 // New builds the routes.
 func New(services Services, verify auth.Verify, opt Options) *Server {
@@ -99,13 +104,14 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	e.HTTPErrorHandler = s.fail
 	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
 	e.IPExtractor = ipExtractor(opt.Proxies)
+	s.address = AddressBehind(opt.Proxies)
 	e.Use(s.observe, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, nil), api.RegisterHandlersOptions{
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}},
 	})
 	if opt.Sessions != nil {
-		e.GET("/v1/ws", s.websocket)
+		e.GET(websocketPath, s.websocket)
 	}
 	if opt.Dev != nil {
 		e.POST("/v1/dev/token", s.devToken)

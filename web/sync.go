@@ -10,6 +10,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -22,7 +23,10 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 	if err != nil {
 		return nil, err
 	}
-	answer, err := waiting(s, ctx, func(ctx context.Context, wait bool) (live.SyncAnswer, error) {
+	if err := charge(ctx, limit.Sync(len(req.Ack), len(req.After), s.pageMost(req.Limit))); err != nil {
+		return nil, err
+	}
+	answer, err := waiting(s, ctx, req.WaitS > 0, func(ctx context.Context, wait bool) (live.SyncAnswer, error) {
 		if !wait {
 			req.WaitS = 0 // acks may be repeated
 		}
@@ -32,17 +36,25 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 }
 
 // waiting makes a call that may wait for something. When the server stops it is ended and made again without waiting, so
-// that the client gets what there is and holds nothing up.
-func waiting[T any](s *Server, ctx context.Context, call func(ctx context.Context, wait bool) (T, error)) (T, error) {
+// that the client gets what there is and holds nothing up. A call that waits is counted among its user's polls, and no longer
+// among the calls under way.
+func waiting[T any](s *Server, ctx context.Context, waits bool, do func(ctx context.Context, wait bool) (T, error)) (T, error) {
 	if s.draining() {
-		return call(ctx, false)
+		return do(ctx, false)
+	}
+	if waits {
+		leave, err := enterPoll(ctx)
+		if err != nil {
+			return *new(T), err
+		}
+		defer leave()
 	}
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.drain, cancel)()
-	answer, err := call(wait, true)
+	answer, err := do(wait, true)
 	if err != nil && wait.Err() != nil && ctx.Err() == nil {
-		answer, err = call(ctx, false)
+		answer, err = do(ctx, false)
 	}
 	return answer, err
 }

@@ -40,9 +40,6 @@ func (n *Node) announce() {
 	if n.made {
 		n.log.Info("generated a token secret; get a token with: chatd token -user alice", "file", absolute(filepath.Join(n.set.Data, secretFile)))
 	}
-	for _, key := range n.set.unenforced {
-		n.log.Warn("this version does not enforce "+key, "key", key)
-	}
 	n.log.Info("listening", "address", n.Addr().String(), "page", page+"/", "docs", page+"/docs")
 	if link := n.SignInLink(); link != "" {
 		n.invite(link)

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/limit"
 )
 
 // Config is every setting, as flags and environment variables give them. Kong fills it; check turns it into what the
@@ -45,27 +45,31 @@ type Config struct {
 	Log            string   `env:"CHATD_LOG" default:"info" help:"Log level: debug, info, warn or error."`
 	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"Log format: text or json."`
 
-	MaxBody     string `env:"CHATD_MAX_BODY" help:"Maximum bytes of a message's body, and of its data."`
-	MaxRequest  string `env:"CHATD_MAX_REQUEST" help:"Maximum bytes of a request."`
-	MaxPage     string `env:"CHATD_MAX_PAGE" help:"Maximum messages in a page."`
-	MaxMembers  string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
-	MaxGroups   string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
-	MaxInbox    string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
-	InboxKeep   string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
-	MaxSessions string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user."`
+	MaxBody    string `env:"CHATD_MAX_BODY" help:"Maximum bytes of a message's body, and of its data."`
+	MaxRequest string `env:"CHATD_MAX_REQUEST" help:"Maximum bytes of a request."`
+	MaxPage    string `env:"CHATD_MAX_PAGE" help:"Maximum messages in a page."`
+	MaxMembers string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
+	MaxGroups  string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
+	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
+	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
+
+	RateUser        string `env:"CHATD_RATE_USER" help:"What a user's calls may cost, weighted: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:1000."`
+	RateSend        string `env:"CHATD_RATE_SEND" help:"Messages and other entries, direct messages and added members of a user. Default: 10/s:200."`
+	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
+	MaxSessions     string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user, or off. Default: 20."`
+	MaxSessionsNode string `env:"CHATD_MAX_SESSIONS_NODE" help:"Maximum live websockets of this node. Default: 10000."`
+	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, and off for this host itself."`
+	MaxPolls        string `env:"CHATD_MAX_POLLS" help:"Maximum waiting polls of a user, or off. Default: 20."`
+	MaxCalls        string `env:"CHATD_MAX_CALLS" help:"Maximum calls of a user at once, or off; more wait for up to 1 s. Default: 64."`
 
 	// Settings of what this version does not have; see checkAbsent.
 	Archive  string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
 	Accounts string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
-	RateUser string `env:"CHATD_RATE_USER" default:"off" hidden:""`
-	RateSend string `env:"CHATD_RATE_SEND" default:"off" hidden:""`
-	RateIP   string `name:"rate-ip" env:"CHATD_RATE_IP" default:"off" hidden:""`
 }
 
 // settings are the checked Config.
 type settings struct {
 	Config
-	unenforced  []string // keys of settings that this version reads and does not act on
 	secrets     [][]byte // the first signs, all verify
 	dev         bool
 	loopback    bool
@@ -74,6 +78,7 @@ type settings struct {
 	durability  chat.Durability
 	direct      chat.DirectPolicy
 	limits      chat.Limits
+	callers     limit.Options
 	drainDelay  time.Duration
 	notifyDelay time.Duration
 }
@@ -95,6 +100,7 @@ func (c Config) check() (settings, error) {
 	s.checkChoices(&p)
 	s.checkNetworks(&p)
 	s.checkLimits(&p)
+	s.checkCallers(&p)
 	s.checkAbsent(&p)
 	s.checkDev(&p)
 	return s, errors.Join(p...)
@@ -231,26 +237,11 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 	return out
 }
 
-// rate is how a rate limit is written.
-var rate = regexp.MustCompile(`^[1-9][0-9]{0,8}/[smh]$`)
-
-// checkAbsent looks at the settings of what this version does not have. A store or a sign-in that is missing stops the
-// start; what only limits is read, and announce warns of it, so that one environment fits several versions.
+// checkAbsent looks at the settings of what this version does not have.
 func (s *settings) checkAbsent(p *problems) {
 	for _, a := range []struct{ key, value string }{{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts}} {
 		if a.value != "off" && a.value != "" {
 			p.add(a.key, "not supported by this version; remove it, or set it to off")
-		}
-	}
-	for _, a := range []struct{ key, value string }{
-		{"CHATD_RATE_USER", s.RateUser}, {"CHATD_RATE_SEND", s.RateSend}, {"CHATD_RATE_IP", s.RateIP},
-	} {
-		switch {
-		case a.value == "off" || a.value == "":
-		case rate.MatchString(a.value):
-			s.unenforced = append(s.unenforced, a.key)
-		default:
-			p.add(a.key, "want off, or a rate such as 100/s; not %q", a.value)
 		}
 	}
 }

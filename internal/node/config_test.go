@@ -3,12 +3,12 @@ package node
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/limit"
 )
 
 const testSecret = "0123456789abcdef0123456789abcdef"
@@ -65,6 +65,12 @@ func TestConfigRefuses(t *testing.T) {
 		"archive":               {func(c *Config) { c.Archive = "sqlite:x" }, []string{"CHATD_ARCHIVE", "off"}},
 		"accounts":              {func(c *Config) { c.Accounts = "on" }, []string{"CHATD_ACCOUNTS"}},
 		"rate":                  {func(c *Config) { c.RateUser = "fast" }, []string{"CHATD_RATE_USER", "100/s"}},
+		"rate of sends":         {func(c *Config) { c.RateSend = "0/s" }, []string{"CHATD_RATE_SEND", "off"}},
+		"rate of an address":    {func(c *Config) { c.RateIP = "1/h:1000" }, []string{"CHATD_RATE_IP", "within a day"}},
+		"connections":           {func(c *Config) { c.MaxConnsIP = "0" }, []string{"CHATD_MAX_CONNS_IP", "off", "1 to"}},
+		"polls":                 {func(c *Config) { c.MaxPolls = "many" }, []string{"CHATD_MAX_POLLS", "off"}},
+		"calls":                 {func(c *Config) { c.MaxCalls = "-1" }, []string{"CHATD_MAX_CALLS", "off"}},
+		"sessions of a node":    {func(c *Config) { c.MaxSessionsNode = "off" }, []string{"CHATD_MAX_SESSIONS_NODE", "whole number"}},
 		"dev word":              {func(c *Config) { c.Dev = "yes" }, []string{"CHATD_DEV", "on, off or auto"}},
 		"dev on all addresses":  {func(c *Config) { c.Dev, c.Addr = "on", "0.0.0.0:8080" }, []string{"CHATD_DEV"}},
 		"dev with no host":      {func(c *Config) { c.Dev, c.Addr = "on", ":8080" }, []string{"CHATD_DEV"}},
@@ -106,7 +112,7 @@ func TestConfigTakes(t *testing.T) {
 	}
 	c.Addr, c.JWTSecretFile, c.Durability, c.MaxBody, c.MaxPage = "0.0.0.0:80", file, "disk", "1000", "50"
 	c.Origins, c.TrustedProxies, c.Archive = []string{"https://a.example", "http://localhost:3000"}, []string{"10.0.0.1", "fd00::/8"}, "off"
-	c.RateUser, c.RateIP, c.NotifyDelay = "100/s", "off", "500ms"
+	c.RateUser, c.RateIP, c.MaxCalls, c.NotifyDelay = "100/s", "off", "off", "500ms"
 	if s, err = c.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +125,8 @@ func TestConfigTakes(t *testing.T) {
 	if s.notifyDelay != 500*time.Millisecond {
 		t.Errorf("notify delay %s", s.notifyDelay)
 	}
-	if want := []string{"CHATD_RATE_USER"}; !slices.Equal(s.unenforced, want) {
-		t.Errorf("warned of %q, want %q", s.unenforced, want)
+	if want := (limit.Rate{Count: 100, Per: time.Second, Burst: 100}); s.callers.User != want || !s.callers.IP.Off() || s.callers.Calls != 0 {
+		t.Errorf("limits on one caller %+v", s.callers)
 	}
 	for _, off := range []func(*Config){
 		func(c *Config) { c.JWTSecret = testSecret }, func(c *Config) { c.JWTJWKS = "/keys.json" },

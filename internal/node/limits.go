@@ -1,8 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"strconv"
 	"time"
+
+	"github.com/chatd/chatd/web/limit"
 )
 
 // Bounds of settings, and of what the node does by itself.
@@ -28,7 +31,7 @@ func (s *settings) checkLimits(p *problems) {
 		{"CHATD_MAX_GROUPS", s.MaxGroups, 1, 100_000, &s.limits.UserGroupsMax},
 		{"CHATD_MAX_INBOX", s.MaxInbox, 1, 1_000_000, &s.limits.InboxItemsMax},
 		{"CHATD_INBOX_KEEP", s.InboxKeep, 0, 10_000, &s.limits.InboxKeep},
-		{"CHATD_MAX_SESSIONS", s.MaxSessions, 1, 10_000, &s.limits.SessionsUserMax},
+		{"CHATD_MAX_SESSIONS_NODE", s.MaxSessionsNode, 1, 1_000_000, &s.limits.SessionsNodeMax},
 	} {
 		if l.value == "" {
 			continue
@@ -42,6 +45,59 @@ func (s *settings) checkLimits(p *problems) {
 	}
 	s.limits.PageMessages = min(s.limits.PageMessages, s.limits.PageMessagesMax)
 	s.limits.GroupCreateMembers = min(s.limits.GroupCreateMembers, s.limits.GroupMembersMax)
+}
+
+// The defaults for one caller: generous for a person with several devices, tight for a script. docs/limits.md explains them.
+const (
+	rateUserDefault   = "100/s:1000"
+	rateSendDefault   = "10/s:200"
+	rateIPDefault     = "50/s:1000"
+	connsIPMaxDefault = 2000 // many people may share an address; a fifth of the sessions of a node
+	pollsMaxDefault   = 20
+	callsMaxDefault   = 64
+)
+
+// checkCallers reads the limits on one caller. Those by address hold for this host itself only where they are set: its
+// address is that of everybody behind a proxy here that CHATD_TRUSTED_PROXIES does not name.
+func (s *settings) checkCallers(p *problems) {
+	for _, r := range []struct {
+		key, value, byDefault string
+		into                  *limit.Rate
+	}{
+		{"CHATD_RATE_USER", s.RateUser, rateUserDefault, &s.callers.User},
+		{"CHATD_RATE_SEND", s.RateSend, rateSendDefault, &s.callers.Send},
+		{"CHATD_RATE_IP", s.RateIP, rateIPDefault, &s.callers.IP},
+	} {
+		var err error
+		if *r.into, err = limit.ParseRate(cmp.Or(r.value, r.byDefault)); err != nil {
+			p.add(r.key, "%v; not %q", err, r.value)
+		}
+	}
+	for _, m := range []struct {
+		key, value     string
+		byDefault, max int
+		into           *int
+	}{
+		{"CHATD_MAX_SESSIONS", s.MaxSessions, s.limits.SessionsUserMax, 10_000, &s.limits.SessionsUserMax},
+		{"CHATD_MAX_CONNS_IP", s.MaxConnsIP, connsIPMaxDefault, 1_000_000, &s.callers.Conns},
+		{"CHATD_MAX_POLLS", s.MaxPolls, pollsMaxDefault, 10_000, &s.callers.Polls},
+		{"CHATD_MAX_CALLS", s.MaxCalls, callsMaxDefault, 10_000, &s.callers.Calls},
+	} {
+		n, err := strconv.Atoi(m.value)
+		switch {
+		case m.value == "":
+			n = m.byDefault
+		case m.value == "off":
+			n = 0
+		case err != nil || n < 1 || n > m.max:
+			p.add(m.key, "want off, or a whole number from 1 to %d; not %q", m.max, m.value)
+		}
+		*m.into = n
+	}
+	if s.limits.SessionsUserMax == 0 {
+		s.limits.SessionsUserMax = s.limits.SessionsNodeMax
+	}
+	s.callers.LoopbackRate, s.callers.LoopbackConns = s.RateIP != "", s.MaxConnsIP != ""
 }
 
 func validPort(port string) bool {

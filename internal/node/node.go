@@ -27,6 +27,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/ws"
 )
 
@@ -44,6 +45,7 @@ type Node struct {
 	figures   *taskFigures
 	watch     *storeWatch
 	verifier  *auth.Verifier
+	callers   *limit.Limits
 	sessions  *ws.Sessions
 	web       *web.Server
 	listener  net.Listener
@@ -83,6 +85,7 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if n.listener, err = lc.Listen(ctx, "tcp", set.Addr); err != nil {
 		return n, fmt.Errorf("CHATD_ADDR: %w", err)
 	}
+	n.listener = n.callers.Listen(n.listener, set.proxies)
 	if set.AdminAddr != "" {
 		if n.admin, err = lc.Listen(ctx, "tcp", set.AdminAddr); err != nil {
 			return n, fmt.Errorf("CHATD_ADMIN_ADDR: %w", err)
@@ -138,21 +141,23 @@ func (n *Node) openServices() {
 }
 
 func (n *Node) openWeb() (err error) {
+	n.callers = limit.New(n.set.callers)
 	services := ws.Services{
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
 	}
 	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
-		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies), Log: n.log,
+		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies),
+		Address: web.AddressBehind(n.set.proxies), Limits: n.callers, Log: n.log,
 	})
 	site, err := static.Site(static.Files)
 	if err != nil {
 		return fmt.Errorf("the browser client: %w", err)
 	}
 	opt := web.Options{
-		Limits: n.set.limits, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
+		Limits: n.set.limits, Callers: n.callers, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ready,
-		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures, n.watch.gauge}, Log: n.log,
+		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures, n.watch.gauge, n.callers.Figures()}, Log: n.log,
 	}
 	if n.set.dev {
 		n.devCode = newDevCode()

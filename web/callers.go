@@ -1,0 +1,139 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/limit"
+)
+
+// call is a request with a valid token, in the context of its handler.
+type call struct {
+	by      chat.Caller
+	limits  *limit.Limits
+	header  http.Header // of the answer
+	entered bool        // counted among the caller's calls under way
+}
+
+type callKey struct{}
+
+// callerOf is who makes the request, as admit found.
+func callerOf(ctx context.Context) chat.Caller {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c.by
+	}
+	return chat.Caller{}
+}
+
+// charge takes more of the caller's limits: what the body of the request showed. An error means that nothing is to be done.
+func charge(ctx context.Context, cost limit.Cost) error {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return nil
+	}
+	return c.charge(cost)
+}
+
+func (c *call) charge(cost limit.Cost) error {
+	quotas, err := c.limits.Spend(c.by, cost)
+	quotas.Write(c.header)
+	return err
+}
+
+// enterPoll counts a call as one that waits instead of one under way. leave is nil with an error.
+func enterPoll(ctx context.Context) (leave func(), err error) {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return func() {}, nil
+	}
+	if err := c.limits.EnterPoll(ctx, c.by); err != nil {
+		return nil, err
+	}
+	c.leave()
+	return func() { c.limits.LeavePoll(c.by) }, nil
+}
+
+// leave counts the call out. It may be called more than once.
+func (c *call) leave() {
+	if c.entered {
+		c.entered = false
+		c.limits.LeaveCall(c.by)
+	}
+}
+
+// admitCaller checks the token of a request, charges its caller, and waits for its turn. The caller of admitCaller calls leave.
+func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
+	req := c.Request()
+	who, err := s.authenticate(req)
+	if err != nil {
+		var refused *chat.Error
+		if errors.As(err, &refused) && refused.Code == chat.CodeUnauthenticated {
+			if err := s.chargeAddress(c, limit.CostOf(r.id, 0)); err != nil {
+				return nil, err
+			}
+		}
+		return nil, err
+	}
+	one := &call{by: who.Caller(), limits: s.opt.Callers, header: c.Response().Header()}
+	if err := one.charge(limit.CostOf(r.id, s.pageOf(c))); err != nil {
+		return nil, err
+	}
+	s.service.Know(who.User)
+	if r.admin && !who.Admin {
+		return nil, chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")
+	}
+	if err := one.limits.EnterCall(req.Context(), one.by); err != nil {
+		return nil, err
+	}
+	one.entered = true
+	c.SetRequest(req.WithContext(context.WithValue(req.Context(), callKey{}, one)))
+	return one, nil
+}
+
+// pageOf is how many entries the request asks for at most; what is no number is refused later.
+func (s *Server) pageOf(c echo.Context) int {
+	if c.Request().URL.RawQuery == "" {
+		return s.opt.Limits.PageMessages
+	}
+	n, _ := strconv.Atoi(c.QueryParam("limit"))
+	return s.pageMost(n)
+}
+
+func (s *Server) pageMost(limit int) int {
+	if limit <= 0 {
+		return s.opt.Limits.PageMessages
+	}
+	return min(limit, s.opt.Limits.PageMessagesMax)
+}
+
+// chargeOpen charges a request of a route that asks for no token. A websocket does so itself: its token comes later.
+func (s *Server) chargeOpen(c echo.Context, r *route) error {
+	if r.template == websocketPath {
+		return nil
+	}
+	return s.chargeAddress(c, limit.CostOf(r.id, 0))
+}
+
+func (s *Server) chargeAddress(c echo.Context, cost limit.Cost) error {
+	if s.opt.Callers == nil {
+		return nil
+	}
+	quotas, err := s.opt.Callers.SpendAddress(s.address(c.Request()), cost)
+	quotas.Write(c.Response().Header())
+	return err
+}
+
+// AddressBehind tells a client's address: the peer's, unless the peer is a trusted proxy.
+func AddressBehind(proxies []netip.Prefix) func(*http.Request) netip.Addr {
+	extract := ipExtractor(proxies)
+	return func(r *http.Request) netip.Addr {
+		addr, _ := netip.ParseAddr(extract(r)) // what is no address counts as one
+		return addr
+	}
+}
