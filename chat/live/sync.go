@@ -238,9 +238,14 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
+	room := c.s.limits.PageBytesMax
 	if len(inbox.Items) > 0 || !inbox.Complete {
-		inbox = inbox.Fit(c.s.limits.PageBytesMax)
+		// The inbox gets half of the answer, and what the groups leave of theirs.
+		inbox = inbox.Fit(max(room/2, room-batchesBytes(logs)))
 		a.Inbox = &inbox
+		for _, item := range inbox.Items {
+			room -= len(item.JSON) + 1
+		}
 	}
 	for _, l := range logs {
 		switch {
@@ -250,6 +255,6 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 			a.Left = append(a.Left, l.Group())
 		}
 	}
-	a.Groups = c.batches(logs)
+	a.Groups = c.batches(logs, room)
 	return a, groups, nil
 }

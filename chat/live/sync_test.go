@@ -252,3 +252,54 @@ func TestSyncWaitEnds(t *testing.T) {
 		t.Errorf("a client that is gone: %v", err)
 	}
 }
+
+// An answer is bounded in bytes, groups and inbox together, however many of them are large; and all of it comes in the end.
+func TestSyncAnswersAreBounded(t *testing.T) {
+	const groups, each, items = 40, 3, 60
+	b := newBench(t)
+	body := strings.Repeat("x", 16<<10)
+	content := chat.Content{Body: &body, Data: []byte(`"` + body[2:] + `"`)}
+	keep := int64(each + 2)
+	for i := range groups {
+		group := fmt.Sprintf("g%02d", i)
+		b.MakeGroup(chat.GroupDraft{ID: group, Keep: &keep}, "bob", "alice")
+		for range each {
+			_, err := b.Send(b.Ctx, chattest.As("bob"), group, content, "")
+			b.Must(err)
+		}
+	}
+	for range items {
+		_, _, err := b.SendDirect(b.Ctx, chattest.As("bob"), "alice", chat.Direct{Body: &body, Data: content.Data})
+		b.Must(err)
+	}
+	after := map[string]string{}
+	req := live.SyncRequest{After: after, Limit: 1000}
+	served, got := 0, 0
+	for round := 0; served < groups*(each+2) || got < items; round++ {
+		if round > 20 {
+			t.Fatalf("after %d answers: %d messages and %d items, want %d and %d", round, served, got, groups*(each+2), items)
+		}
+		a := b.sync("alice", req)
+		bytes := 0
+		for _, g := range a.Groups {
+			bytes += 250
+			for _, m := range g.Messages {
+				bytes += len(m.JSON) + 1
+			}
+			served += len(g.Messages)
+			after[g.Group] = g.Cursor
+		}
+		if a.Inbox != nil {
+			for _, item := range a.Inbox.Items {
+				bytes += len(item.JSON) + 1
+			}
+			got += len(a.Inbox.Items)
+			pos, err := chat.ParsePosition(a.Inbox.Cursor)
+			b.Must(err)
+			req.InboxAfter = pos
+		}
+		if bytes > 1<<20 {
+			t.Errorf("answer %d has %d bytes, want at most 1 MiB", round, bytes)
+		}
+	}
+}

@@ -100,9 +100,23 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	return nil
 }
 
-// batches cuts to the bytes of one answer and makes the batches. A group whose turn did not come is there with an empty
-// batch that says has_more.
-func (c *syncCall) batches(logs []*syncLog) []chat.Batch {
+// batchBytes is more than what a batch takes in an answer beside its messages.
+const batchBytes = 400
+
+// batchesBytes is what all that was read of logs would take in an answer.
+func batchesBytes(logs []*syncLog) (bytes int) {
+	for _, l := range logs {
+		bytes += batchBytes
+		for _, m := range l.Messages {
+			bytes += len(m.JSON) + 1
+		}
+	}
+	return bytes
+}
+
+// batches cuts to room, the bytes that the answer has for it, and makes the batches. A group whose turn did not come is
+// there with an empty batch that says has_more.
+func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
 	sizes := make([][]int, len(logs))
 	for i, l := range logs {
 		for _, m := range l.Messages {
@@ -110,14 +124,16 @@ func (c *syncCall) batches(logs []*syncLog) []chat.Batch {
 		}
 	}
 	var out []chat.Batch
+	// Of the groups whose turn does not come, a quarter as many are named as there would be room for.
+	emptyMax := min(c.s.limits.PageMessagesMax, room/batchBytes/4)
 	empty := 0
-	for i, n := range fit(sizes, c.s.limits.PageBytesMax) {
+	for i, n := range fit(sizes, room-min(len(logs), 2*emptyMax)*batchBytes) {
 		l := logs[i]
 		if l.gone {
 			continue
 		}
 		if n == 0 && l.Start.Complete {
-			if empty++; empty > c.s.limits.PageMessagesMax {
+			if empty++; empty > emptyMax {
 				continue // the answer is long enough; nothing of this group moves
 			}
 		}
