@@ -87,22 +87,27 @@ func (s *Service) Refused(ctx context.Context, by Caller, group string, err erro
 // are written in one go, without a look at each; where the log has grown since, some of them may be out again, and what
 // this wrote late is put right.
 func (s *Service) indexCreated(ctx context.Context, users []string, g NewGroup) {
-	if err := s.stores.AddUserGroups(ctx, users, g.ID, 0); err != nil {
+	// The creator comes first.
+	err := s.stores.AddUserGroups(ctx, users[:1], UserGroup{Group: g.ID})
+	if err == nil && len(users) > 1 {
+		err = s.stores.AddUserGroups(ctx, users[1:], UserGroup{Group: g.ID, Invited: true})
+	}
+	if err != nil {
 		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", g.ID, "error", err)
 	}
 	if now, err := s.truth(ctx, users[0], g.ID); err == nil && now.Epoch == g.Epoch && now.Last == int64(len(g.Notices)) {
 		return
 	}
 	_ = Each(ctx, users, func(ctx context.Context, user string) error {
-		s.index(ctx, user, g.ID)
+		s.index(ctx, user, g.ID, user == users[0])
 		return nil
 	})
 }
 
 // index does the same for one user by the truth of the group: between a step and this write another may have been done,
 // and a node that was slow must not put back what is over.
-func (s *Service) index(ctx context.Context, user, group string) {
-	if _, err := s.repairIndex(ctx, user, group); err != nil {
+func (s *Service) index(ctx context.Context, user, group string, own bool) {
+	if _, err := s.repairIndex(ctx, user, group, own); err != nil {
 		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", group, "error", err)
 	}
 }

@@ -36,7 +36,10 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 		return Group{}, err
 	}
 	users := append([]string{by.User}, g.Members...)
-	if err := s.roomFor(ctx, g.ID, users...); err != nil {
+	if err := s.mayAdd(ctx, by, users...); err != nil {
+		return Group{}, err
+	}
+	if err := s.roomFor(ctx, by, g.ID, users...); err != nil {
 		return Group{}, err
 	}
 	if err := s.createGroup(ctx, g); err != nil {
@@ -56,7 +59,7 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 	}
 	if info.Epoch == g.Epoch {
 		s.indexCreated(ctx, users, g)
-	} else if _, err := s.repairIndex(ctx, by.User, g.ID); err != nil {
+	} else if _, err := s.repairIndex(ctx, by.User, g.ID, true); err != nil {
 		// This creation was done before: which of its members are still in the group is for the task to find out.
 		return Group{}, AsError(err)
 	}
@@ -165,16 +168,23 @@ func (d GroupDraft) hash(user string) string {
 	return Hash([]byte(user), []byte(key), Encode(d))
 }
 
-// roomFor refuses to put users into more groups than a user may be in. Between this look and the write another group
-// may come in; the bound is for the size of the index and need not be exact.
-func (s *Service) roomFor(ctx context.Context, group string, users ...string) error {
+// roomFor refuses to put users into more groups than a user may be in. Groups that others put a user into, and in which the
+// user has not acted, count apart, so that invitations never use up the room for groups of one's own. Between this look and
+// the write another group may come in; the bound is for the size of the index and need not be exact.
+func (s *Service) roomFor(ctx context.Context, by Caller, group string, users ...string) error {
 	indexes, err := s.stores.Indexed(ctx, group, users)
 	if err != nil {
 		return AsError(err)
 	}
+	most := int64(s.opt.Limits.UserGroupsMax)
 	for i, index := range indexes {
-		if index.Groups >= int64(s.opt.Limits.UserGroupsMax) && !index.Has {
-			return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", users[i], index.Groups)
+		own := index.Groups - index.Invited
+		switch {
+		case index.Has:
+		case users[i] == by.User && own >= most:
+			return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", users[i], own)
+		case users[i] != by.User && (index.Invited >= most || index.Groups >= 2*most):
+			return Errorf(CodeOutOfRange, "others already added %s to %d groups, the maximum", users[i], index.Invited)
 		}
 	}
 	return nil
@@ -405,6 +415,6 @@ func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error {
 	if err := s.stores.DeleteGroup(ctx, by, id); err != nil {
 		return AsError(err)
 	}
-	s.index(ctx, by.User, id)
+	s.index(ctx, by.User, id, false)
 	return nil
 }

@@ -128,7 +128,9 @@ func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct
 		return Item{}, false, err
 	}
 	it = ItemOf(ItemDirect, by.User, c, s.opt.Now())
-	seq, at, duplicate, err := s.stores.InboxAppend(ctx, NewDirect(to, it))
+	item := NewDirect(to, it)
+	item.ToStrangers = by.Admin
+	seq, at, duplicate, err := s.stores.InboxAppend(ctx, item)
 	if err != nil {
 		return Item{}, false, AsError(err)
 	}
@@ -138,53 +140,16 @@ func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct
 
 // NewDirect is what a store needs to put a direct message into the inbox of to.
 func NewDirect(to string, it Item) NewItem {
-	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID,
+	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID, Cause: it.From,
 		Content: contentHash(Entry{Content: Content{Body: it.Body, Data: it.Data}})}
 }
 
-// PutItem puts an item of the server into the inbox of to, once for its key, which no client can take. A full inbox drops
-// its oldest item for it.
+// PutItem puts an item of the server into the inbox of to, once for its key, which no client can take. Where the inbox is full it
+// displaces the oldest of its like, and where its sender has caused too many that are not acked it is dropped.
 func (s *Service) PutItem(ctx context.Context, to string, it Item, key string) error {
 	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
-		Key: key, Content: it.Kind, System: true})
+		Key: key, Content: it.Kind, System: true, Cause: it.From, Mention: it.Kind == ItemMention})
 	return err
-}
-
-// MayWrite checks the policy of direct messages: whether by may put an item into the inbox of to. To oneself one may always
-// write, and operators to everyone.
-func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
-	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
-		return nil
-	}
-	mine, err := s.ownInfos(ctx, by)
-	if err != nil {
-		return err
-	}
-	theirs, err := s.stores.UserGroups(ctx, to)
-	if err != nil {
-		return AsError(err)
-	}
-	in := make(map[string]bool, len(theirs))
-	for _, g := range theirs {
-		in[g.Group] = true
-	}
-	var common []string
-	for _, i := range mine {
-		if in[i.ID] {
-			common = append(common, i.ID)
-		}
-	}
-	// The indexes say where to look, the groups who is in them.
-	infos, err := s.infos(ctx, to, common)
-	if err != nil {
-		return err
-	}
-	for _, i := range infos {
-		if i.Role != "" {
-			return nil
-		}
-	}
-	return Errorf(CodeForbidden, "you may write only to users with whom you share a group")
 }
 
 // Inbox reads the caller's inbox after a position; not set: after what was acked. It moves nothing.

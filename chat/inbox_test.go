@@ -55,21 +55,6 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-func TestDirectShared(t *testing.T) {
-	b := newBench(t, func(o *chat.Options) { o.Direct = chat.DirectShared })
-	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
-	write := func(by chat.Caller, to string) error {
-		_, _, err := b.SendDirect(b.Ctx, by, to, chat.Direct{Body: new("x")})
-		return err
-	}
-	b.Must(write(as("alice"), "bob"))
-	b.Must(write(as("eve"), "eve"))
-	b.Must(write(operator("root"), "bob"))
-	b.Refused("a stranger", write(as("eve"), "bob"), chat.CodeForbidden)
-	b.Must(b.RemoveMember(b.Ctx, as("bob"), "g", "bob"))
-	b.Refused("after leaving", write(as("bob"), "alice"), chat.CodeForbidden)
-}
-
 func TestInboxPages(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Limits.PageBytesMax, o.Limits.InboxItemsMax = 500, 4 })
 	for i := range 4 {

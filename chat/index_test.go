@@ -83,7 +83,7 @@ func TestCleanupThatIsCutOff(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	// Bob's index is written late, by a node that was slow.
-	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, "g", 0))
+	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, chat.UserGroup{Group: "g"}))
 	b.task(chat.TaskCleanup, chat.GroupTask{Group: "g", Epoch: g.Epoch})
 	if got := b.index("bob", "g"); got != -1 {
 		t.Errorf("bob's index still holds the group, at %d", got)

@@ -14,6 +14,9 @@ type Limits struct {
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
 	InboxItemsMax      int // items of an inbox that are not acked
+	InboxSenderMax     int // items of one sender in an inbox that are not acked
+	InboxMentionsMax   int // mentions by one sender in an inbox that are not acked
+	StrangersBytesMax  int // bytes of direct messages of one sender to all who have never used the server, and 1 KiB for each
 	InboxKeep          int // acked items that stay in an inbox for the other devices of its owner
 	UserSchedulesMax   int // schedules of a user that have not ended
 	MentionsMax        int // mentions of a message
@@ -59,6 +62,9 @@ func DefaultLimits() Limits {
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,
 		InboxItemsMax:      10_000,
+		InboxSenderMax:     1000,
+		InboxMentionsMax:   100,
+		StrangersBytesMax:  4 << 20,
 		InboxKeep:          100,
 		UserSchedulesMax:   10_000,
 		MentionsMax:        50,

@@ -182,7 +182,7 @@ func (m *machine) tasks(t *rapid.T, user, group string) {
 	if oneOf(t, "lost", true, false) {
 		m.must(t, m.stores.DropUserGroup(m.ctx, user, group))
 	} else {
-		m.must(t, m.stores.AddUserGroups(m.ctx, []string{user}, group, 1<<40))
+		m.must(t, m.stores.AddUserGroups(m.ctx, []string{user}, chat.UserGroup{Group: group, Seen: 1 << 40}))
 	}
 	m.runTask(t, chat.TaskMember, chat.MemberTask{Group: group, Epoch: epoch, ID: 1, By: root.User,
 		What: oneOf(t, "what", chat.NoticeJoined, chat.NoticeLeft, chat.NoticeRemoved), Users: machineUsers, AtMs: 1})

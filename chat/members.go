@@ -60,7 +60,10 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 			return Member{}, false, err
 		}
 	}
-	if err := s.roomFor(ctx, group, user); err != nil {
+	if err := s.mayAddTo(ctx, by, group, user); err != nil {
+		return Member{}, false, err
+	}
+	if err := s.roomFor(ctx, by, group, user); err != nil {
 		return Member{}, false, err
 	}
 	join := s.membership(by, group, user, Entry{Notice: NoticeJoined, User: user})
@@ -74,7 +77,7 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 		return Member{}, false, AsError(err)
 	}
 	if created {
-		s.index(ctx, user, group)
+		s.index(ctx, user, group, user == by.User)
 	}
 	if role == "" || m.Role == role {
 		return m, created, nil
@@ -86,6 +89,17 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 	set.Role = role
 	m, _, err = s.stores.SetRole(ctx, set)
 	return m, created, AsError(err)
+}
+
+// mayAddTo checks whether by may put user into a group, where user is not in it yet.
+func (s *Service) mayAddTo(ctx context.Context, by Caller, group, user string) error {
+	if by.Admin || by.User == user || s.opt.Add == AddAll {
+		return nil
+	}
+	if info, err := s.truth(ctx, user, group); err != nil || info.Role != "" {
+		return err
+	}
+	return s.mayAdd(ctx, by, user)
 }
 
 func checkRole(role Role) error {
@@ -136,7 +150,7 @@ func (s *Service) RemoveMember(ctx context.Context, by Caller, group, user strin
 	if _, err := s.stores.Leave(ctx, leave); err != nil {
 		return AsError(err)
 	}
-	s.index(ctx, user, group)
+	s.index(ctx, user, group, false)
 	return nil
 }
 

@@ -12,18 +12,10 @@ import (
 type Options struct {
 	Limits Limits
 	Direct DirectPolicy // whom one may write to directly
+	Add    AddPolicy    // whom one may put into a group
 	Log    *slog.Logger
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
 }
-
-// DirectPolicy says whose inbox one may write to.
-type DirectPolicy string
-
-// Everyone's, or only of those who share a group.
-const (
-	DirectAll    DirectPolicy = "all"
-	DirectShared DirectPolicy = "shared"
-)
 
 // GroupDraft is what a client asks for when it creates a group. Nil fields take the defaults of the wire contract.
 type GroupDraft struct {
@@ -93,6 +85,9 @@ func New(stores Store, opt Options) *Service {
 	}
 	if opt.Direct == "" {
 		opt.Direct = DirectAll
+	}
+	if opt.Add == "" {
+		opt.Add = AddAll
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)

@@ -26,6 +26,7 @@ type Info struct {
 	Seen, Read     int64  // cursors; 0 for a non-member
 	Unread         int64  // exact, over the newest BacklogMax messages
 	MentionsUnread int64  //
+	Acted          bool   // made the group, acked since joining, or sent: whoever was only put into a group has done none of it
 	ActiveMs       int64  // when the newest entry was sent
 	NewestID       int64  // id of the newest text or data; 0: none yet
 	LastMark       string // mark of the entry at Last, also where that entry is trimmed
@@ -226,23 +227,27 @@ type CursorStore interface {
 type UserGroup struct {
 	Group string
 	Seen  int64
+	// Invited: another put the user in, and the user has not acted there yet. Such groups are counted apart, so that nobody
+	// uses up what a user needs for groups of their own.
+	Invited bool
 }
 
 // Indexed says of the index of a user how many groups it has, and whether a certain one is among them.
 type Indexed struct {
-	Groups int64
-	Has    bool
+	Groups  int64
+	Invited int64 // of these: see UserGroup
+	Has     bool
 }
 
 // IndexStore keeps the index of the groups of a user, in the user's partition. It is derived: repaired from the groups.
 type IndexStore interface {
-	// UserGroups returns the whole index (bounded by Limits.UserGroupsMax), in no particular order.
+	// UserGroups returns the whole index (bounded by twice Limits.UserGroupsMax), in no particular order.
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
 	// Indexed tells of each of users, in order, how large the index is and whether group is in it. It reads no index.
 	Indexed(ctx context.Context, group string, users []string) ([]Indexed, error)
 	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already
 	// is lowered to seen where it is above, never raised.
-	AddUserGroups(ctx context.Context, users []string, group string, seen int64) error
+	AddUserGroups(ctx context.Context, users []string, g UserGroup) error
 	// DropUserGroup takes a group out of the index and signals left if it was there.
 	DropUserGroup(ctx context.Context, user, group string) error
 	// HintSeen raises the hints of a user, for groups that are in the index.
@@ -251,13 +256,16 @@ type IndexStore interface {
 
 // NewItem is an item to be put into an inbox.
 type NewItem struct {
-	To       string
-	From     string // the sender; "$chat" for the server's own
-	Rest     []byte // JSON of the item after `{"seq":N,`
-	SentAtMs int64
-	Key      string // client_id, or the server's own key; empty: no deduplication
-	Content  string // hash of the content
-	System   bool   // an item of the server: a full inbox drops its oldest instead of refusing
+	To          string
+	From        string // the sender; "$chat" for the server's own
+	Rest        []byte // JSON of the item after `{"seq":N,`
+	SentAtMs    int64
+	Key         string // client_id, or the server's own key; empty: no deduplication
+	Content     string // hash of the content
+	System      bool   // an item of the server: it displaces others of its like instead of being refused
+	Cause       string // whose doing it is: an inbox holds Limits.InboxSenderMax of their items that are not acked; empty: nobody's
+	ToStrangers bool   // To may be one who has never used the server, without counting against the sender
+	Mention     bool   // it counts against Limits.InboxMentionsMax instead
 	// Notify, high or low, is how urgently its owner is told of the item while away; empty: not at all.
 	Notify Priority
 }
@@ -266,6 +274,9 @@ type NewItem struct {
 type InboxStore interface {
 	// InboxAppend puts an item in. ErrInboxFull, ErrKeyReused.
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
+	// ClaimStranger counts an item of so many bytes by sender, where to has never used the server. CodeInboxFull where that is
+	// more than Limits.StrangersBytesMax with all such users.
+	ClaimStranger(ctx context.Context, sender, to string, bytes int) error
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after Position, limit int) (InboxBatch, error)
 	// InboxAck moves acked forward and drops what is acked, but for the newest Limits.InboxKeep items. Above the last:

@@ -92,7 +92,7 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 		return Invalid("a task has the unknown change %q", t.What)
 	}
 	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
-		info, err := s.repairIndex(ctx, user, t.Group)
+		info, err := s.repairIndex(ctx, user, t.Group, user == t.By)
 		if err != nil {
 			return err
 		}
@@ -106,16 +106,16 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	})
 }
 
-// repairIndex makes the index of user say what the group says, and returns the group as user stands to it. Group and
+// repairIndex makes the index of user say what the group says, and own that the user joined without another's doing, and returns the group as user stands to it. Group and
 // index are in different partitions, so the group is read again after the write: whoever writes last has read last.
-func (s *Service) repairIndex(ctx context.Context, user, group string) (Info, error) {
+func (s *Service) repairIndex(ctx context.Context, user, group string, own bool) (Info, error) {
 	was, err := s.truth(ctx, user, group)
 	for range repairTries {
 		if err != nil {
 			return Info{}, err
 		}
 		if was.Role != "" {
-			err = s.stores.AddUserGroups(ctx, []string{user}, group, was.Seen)
+			err = s.stores.AddUserGroups(ctx, []string{user}, UserGroup{Group: group, Seen: was.Seen, Invited: !was.Acted && !own})
 		} else {
 			err = s.stores.DropUserGroup(ctx, user, group)
 		}
@@ -180,7 +180,7 @@ func (s *Service) cleanUpStep(ctx context.Context, group string) (more bool, err
 		return false, err
 	}
 	err = Each(ctx, users, func(ctx context.Context, user string) error {
-		_, err := s.repairIndex(ctx, user, group)
+		_, err := s.repairIndex(ctx, user, group, false)
 		return err
 	})
 	if err != nil {

@@ -56,7 +56,7 @@ func TestMemberTask(t *testing.T) {
 	b.wantItems("alice")
 	b.wantItems("bob", "added alice g 0")
 	b.Must(b.RemoveMember(b.Ctx, as("alice"), "g", "cid"))
-	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"cid"}, "g", 0))
+	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"cid"}, chat.UserGroup{Group: "g"}))
 	b.task(chat.TaskMember, chat.MemberTask{Group: "g", Epoch: g.Epoch, ID: 4, By: "alice", What: "removed", Users: []string{"cid"}, AtMs: 5})
 	if index, err = b.Store.UserGroups(b.Ctx, "cid"); err != nil || len(index) != 0 {
 		t.Errorf("the index of cid: got %+v, %v", index, err)

@@ -97,6 +97,7 @@ func asInfo(group string, r reply) chat.Info {
 	in.Group.Members = r.number(15)
 	in.Role, in.Joined = chat.Role(r.text(16)), r.number(18)
 	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(19), r.number(20), r.number(21), r.number(22)
+	in.Acted = r.number(23) == 1
 	return in
 }
 

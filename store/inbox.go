@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 
@@ -32,6 +33,13 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 		run = s.runSafe
 	}
 	r, err := run(ctx, c)
+	if errors.Is(err, errStranger) {
+		if err := s.claimStranger(ctx, item.From, item.To, len(item.Rest)); err != nil {
+			return 0, 0, false, err
+		}
+		item.ToStrangers = true
+		return s.InboxAppend(ctx, item)
+	}
 	if err != nil {
 		return 0, 0, false, err
 	}
@@ -41,9 +49,17 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 
 // inboxCall gives a call what lib/inbox_put.lua needs.
 func (s *Store) inboxCall(c call, k userKeys, item chat.NewItem) call {
-	return c.Key("inbox_sent", k.inboxSent(item.From)).Arg("from", item.From).Arg("rest", item.Rest).Arg("mark", newMark()).
+	by, most := k.inboxBy(item.Cause), s.limits.InboxSenderMax
+	switch {
+	case item.Cause == "":
+		by, most = k.inboxBy(item.From), 0
+	case item.Mention:
+		by, most = k.inboxMentions(item.Cause), s.limits.InboxMentionsMax
+	}
+	return c.Key("inbox_sent", k.inboxSent(item.From)).Key("inbox_by", by).Arg("cause", item.Cause).Arg("by_max", most).
+		Arg("from", item.From).Arg("rest", item.Rest).Arg("mark", newMark()).
 		Arg("sent_ms", item.SentAtMs).Arg("key", shortHash(item.Key)).Arg("content", shortHash(item.Content)).
-		Arg("system", item.System).Arg("items_max", s.limits.InboxItemsMax).Arg("keys_max", s.limits.KeysMax).
+		Arg("system", item.System).Arg("to_strangers", item.ToStrangers).Arg("items_max", s.limits.InboxItemsMax).Arg("keys_max", s.limits.KeysMax).
 		Arg("epoch", newEpoch()).Arg("channel", k.channel()).Arg("user", item.To).Arg("notify", string(item.Notify))
 }
 
@@ -54,7 +70,8 @@ func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 		return
 	}
 	k := s.keys.user(user)
-	forget := inboxForgetScript.On(k).Key("inbox_sent", k.inboxSent(sender)).Arg("sender", sender)
+	forget := inboxForgetScript.On(k).Key("inbox_sent", k.inboxSent(sender)).Key("inbox_by", k.inboxBy(sender)).
+		Key("inbox_mentions", k.inboxMentions(sender)).Arg("sender", sender)
 	if _, err := s.run(ctx, forget); err != nil {
 		s.log.Debug("cannot forget an idle sender", "error", err)
 	}

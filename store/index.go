@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -17,9 +18,9 @@ var (
 
 // UserGroups returns the whole index of a user.
 func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error) {
-	entries, err := s.client.ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, int64(s.limits.UserGroupsMax)-1).Result()
+	entries, err := s.client.ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
 	if broken(err) {
-		entries, err = s.client.ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, int64(s.limits.UserGroupsMax)-1).Result()
+		entries, err = s.client.ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
 	}
 	if err != nil {
 		return nil, fail("index", err)
@@ -27,11 +28,17 @@ func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, 
 	return asUserGroups(entries), nil
 }
 
+// indexMax is how many groups an index may have: as many again as a user's own for those that others put them into.
+func (s *Store) indexMax() int64 { return 2 * int64(s.limits.UserGroupsMax) }
+
 func asUserGroups(entries []redis.Z) []chat.UserGroup {
 	groups := make([]chat.UserGroup, len(entries))
 	for i, e := range entries {
 		name, _ := e.Member.(string)
 		groups[i] = chat.UserGroup{Group: name, Seen: int64(e.Score)}
+		if e.Score < 0 {
+			groups[i].Seen, groups[i].Invited = -1-groups[i].Seen, true
+		}
 	}
 	return groups
 }
@@ -39,11 +46,13 @@ func asUserGroups(entries []redis.Z) []chat.UserGroup {
 // Indexed tells of each user how many groups the index has, and whether group is one of them.
 func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]chat.Indexed, error) {
 	all := make([]chat.Indexed, 0, len(users))
-	for chunk := range slices.Chunk(users, pipelineMax/2) {
+	for chunk := range slices.Chunk(users, pipelineMax/3) {
 		counts, scores := make([]*redis.IntCmd, len(chunk)), make([]*redis.FloatCmd, len(chunk))
+		invited := make([]*redis.IntCmd, len(chunk))
 		err := s.reads(ctx, func(pipe redis.Pipeliner) {
 			for i, user := range chunk {
 				counts[i] = pipe.ZCard(ctx, s.keys.user(user).groups())
+				invited[i] = pipe.ZCount(ctx, s.keys.user(user).groups(), "-inf", "(0")
 				scores[i] = pipe.ZScore(ctx, s.keys.user(user).groups(), group)
 			}
 		})
@@ -52,10 +61,10 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 		}
 		for i := range chunk {
 			// A score that is not there is an error too, the first of which is all that the pipeline says.
-			if err := counts[i].Err(); err != nil {
+			if err := cmp.Or(counts[i].Err(), invited[i].Err()); err != nil {
 				return nil, fail("index", err)
 			}
-			all = append(all, chat.Indexed{Groups: counts[i].Val(), Has: scores[i].Err() == nil})
+			all = append(all, chat.Indexed{Groups: counts[i].Val(), Invited: invited[i].Val(), Has: scores[i].Err() == nil})
 		}
 	}
 	return all, nil
@@ -66,7 +75,7 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error) {
 	k := s.keys.user(user)
 	pipe := s.client.Pipeline()
-	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, int64(s.limits.UserGroupsMax)-1)
+	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
 	pull := queueCall(ctx, pipe, s.inboxPullCall(k, after, limit))
 	if _, err := pipe.Exec(ctx); err == nil {
 		if r, err := asReply(inboxPullScript.Name, pull.Val()); err == nil && r.text(1) != "" {
@@ -83,11 +92,15 @@ func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, 
 
 // AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is brought down: it is
 // of an earlier membership. Where an index is full the group is left out of it: the member reads it by its name.
-func (s *Store) AddUserGroups(ctx context.Context, users []string, group string, seen int64) error {
+func (s *Store) AddUserGroups(ctx context.Context, users []string, g chat.UserGroup) error {
+	score := g.Seen
+	if g.Invited {
+		score = -1 - g.Seen
+	}
 	calls := make([]call, len(users))
 	for i, user := range users {
 		k := s.keys.user(user)
-		calls[i] = indexAddScript.On(k).Arg("group", group).Arg("seen", seen).Arg("groups_max", s.limits.UserGroupsMax).
+		calls[i] = indexAddScript.On(k).Arg("group", g.Group).Arg("seen", score).Arg("groups_max", s.limits.UserGroupsMax).
 			Arg("channel", k.channel()).Arg("user", user)
 	}
 	replies, errs, err := s.runAll(ctx, calls)
@@ -99,7 +112,7 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, group string,
 			return errs[i]
 		}
 		if r.number(1) < 0 {
-			s.log.Warn("group index of a user is full", "user", users[i], "group", group)
+			s.log.Warn("group index of a user is full", "user", users[i], "group", g.Group)
 		}
 	}
 	return nil

@@ -58,6 +58,7 @@ func (p *partKeys) layout() string        { return p.base + "layout" }
 func (p *partKeys) public() string        { return p.base + "public" }
 func (p *partKeys) wants() string         { return p.base + "wants" }
 func (p *partKeys) users() string         { return p.base + "users" }
+func (p *partKeys) unused() string        { return p.base + "unused" }
 func (p *partKeys) reachable() string     { return p.base + "reachable" }
 func (p *partKeys) live() string          { return p.base + "live" }
 func (p *partKeys) nodes() string         { return p.base + "nodes" }
@@ -72,7 +73,7 @@ func (p *partKeys) egressKeys() []string  { return p.egress }
 
 var partNames = script.Names[*partKeys]{
 	Keys: map[string]func(*partKeys) string{
-		"layout": (*partKeys).layout, "public": (*partKeys).public, "wants": (*partKeys).wants, "users": (*partKeys).users,
+		"layout": (*partKeys).layout, "public": (*partKeys).public, "wants": (*partKeys).wants, "users": (*partKeys).users, "unused": (*partKeys).unused,
 		"reachable": (*partKeys).reachable, "live": (*partKeys).live, "nodes": (*partKeys).nodes, "push_key": (*partKeys).pushKey,
 		"webhooks": (*partKeys).webhooks, "webhooks_state": (*partKeys).webhooksState,
 		"announcements": (*partKeys).announcements,
@@ -166,21 +167,24 @@ type userKeys struct {
 // channel carries the wake-ups of the user.
 func (u userKeys) channel() string { return u.base }
 
-func (u userKeys) groups() string                 { return u.base + ":groups" }
-func (u userKeys) inbox() string                  { return u.base + ":inbox" }
-func (u userKeys) inboxBase() string              { return u.base + ":inbox:base" }
-func (u userKeys) inboxSenders() string           { return u.base + ":inbox:senders" }
-func (u userKeys) inboxServer() string            { return u.base + ":inbox:server" }
-func (u userKeys) inboxSent(sender string) string { return u.base + ":inbox:sent:" + sender }
-func (u userKeys) schedules() string              { return u.base + ":schedules" }
-func (u userKeys) devices() string                { return u.base + ":devices" }
-func (u userKeys) keys() string                   { return u.base + ":keys" }
-func (u userKeys) keysAt() string                 { return u.base + ":keys:at" }
+func (u userKeys) groups() string                     { return u.base + ":groups" }
+func (u userKeys) inbox() string                      { return u.base + ":inbox" }
+func (u userKeys) inboxBase() string                  { return u.base + ":inbox:base" }
+func (u userKeys) inboxSenders() string               { return u.base + ":inbox:senders" }
+func (u userKeys) inboxServer() string                { return u.base + ":inbox:server" }
+func (u userKeys) inboxBy(sender string) string       { return u.base + ":inbox:by:" + sender }
+func (u userKeys) inboxMentions(sender string) string { return u.base + ":inbox:mentions:" + sender }
+func (u userKeys) inboxSent(sender string) string     { return u.base + ":inbox:sent:" + sender }
+func (u userKeys) schedules() string                  { return u.base + ":schedules" }
+func (u userKeys) devices() string                    { return u.base + ":devices" }
+func (u userKeys) keys() string                       { return u.base + ":keys" }
+func (u userKeys) strangers() string                  { return u.base + ":strangers" }
+func (u userKeys) keysAt() string                     { return u.base + ":keys:at" }
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
 	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "devices": userKeys.devices,
-	"keys": userKeys.keys, "keys_at": userKeys.keysAt,
+	"strangers": userKeys.strangers, "keys": userKeys.keys, "keys_at": userKeys.keysAt,
 })
 
 // schedule holds the keys of a schedule, in the partition of its target, which its id begins with.

@@ -88,7 +88,9 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 		"append": func() error { _, err := s.Append(t.Context(), text("g", "alice")); return err },
 		"pull":   func() error { _, err := s.Pull(t.Context(), "bob", []chat.Pull{{Group: "g", Limit: 5}}); return err },
 		"infos":  func() error { _, err := s.Infos(t.Context(), "bob", []string{"g", "h"}); return err },
-		"index":  func() error { return s.AddUserGroups(t.Context(), []string{"a", "b"}, "g", 1) },
+		"index": func() error {
+			return s.AddUserGroups(t.Context(), []string{"a", "b"}, chat.UserGroup{Group: "g", Seen: 1})
+		},
 		"replica": func() error {
 			a := text("g", "alice")
 			a.Durability = chat.DurabilityReplica

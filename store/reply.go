@@ -31,6 +31,7 @@ var refusals = map[string]error{
 	"OWNER":         &chat.Error{Code: chat.CodeConflict, Message: "make another member the owner first"},
 	"EDITS":         &chat.Error{Code: chat.CodeConflict, Message: "the message has reached the maximum number of edits"},
 	"FULL":          chat.ErrInboxFull,
+	"STRANGER":      errStranger,
 	"DEVICES":       &chat.Error{Code: chat.CodeOutOfRange, Message: "the user has the maximum number of devices"},
 	"GONE":          chat.ErrGone,
 	"ANNOUNCEMENTS": &chat.Error{Code: chat.CodeOutOfRange, Message: "the maximum number of announcements are under way"},

@@ -199,7 +199,9 @@ func (s *Store) fireCall(f schedule.Firing) (call, error) {
 		return s.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, *f.Append), nil
 	}
 	u := s.keys.user(f.Item.To)
-	return s.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil
+	item := *f.Item
+	item.ToStrangers = true // its sender was asked about that, see Service.ClaimStranger
+	return s.inboxCall(begin(fireInboxScript.On(u)), u, item), nil
 }
 
 // ForgetSchedule removes a schedule that has ended. The index goes first: a key that is used again between the two finds

@@ -129,7 +129,9 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"unread", func() error { _, err := s.Unread(ctx, "g", "carl", 4); return err }, nil},
 		{"trim", func() error { _, err := s.Trim(ctx, "g"); return err }, nil},
 		{"leave", func() error { _, err := s.Leave(ctx, change("bob", "bob", "")); return err }, chat.ErrNotFound},
-		{"put into the index", func() error { return s.AddUserGroups(ctx, []string{"bob", "carl"}, "g", 3) }, nil},
+		{"put into the index", func() error {
+			return s.AddUserGroups(ctx, []string{"bob", "carl"}, chat.UserGroup{Group: "g", Seen: 3})
+		}, nil},
 		{"hint", func() error { return s.HintSeen(ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 4}}) }, nil},
 		{"take out of the index", func() error { return s.DropUserGroup(ctx, "bob", "g") }, nil},
 		{"inbox", func() error { _, _, _, err := s.InboxAppend(ctx, item); return err }, nil},

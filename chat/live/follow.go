@@ -100,7 +100,7 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	}
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
-	if len(groups) > 2*f.service.limits.UserGroupsMax {
+	if len(groups) > 3*f.service.limits.UserGroupsMax { // the index and what the client names
 		return chat.Errorf(chat.CodeInvalid, "after: too many groups")
 	}
 	infos, err := f.look(ctx, groups)

@@ -160,12 +160,12 @@ func TestSyncWithALaggingIndex(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	// A hint above the truth, from another life of the group, hides nothing either.
-	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, "g", 100))
+	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, chat.UserGroup{Group: "g", Seen: 100}))
 	if got := outline(b.sync("bob", live.SyncRequest{})); got != "g 1..2/2" {
 		t.Errorf("got %q", got)
 	}
 	b.Must(b.Store.DropUserGroup(b.Ctx, "bob", "g"))
-	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, "g", 0))
+	b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, chat.UserGroup{Group: "g"}))
 	ctx, stop := context.WithCancel(b.Ctx)
 	done := make(chan error)
 	go func() { done <- b.Bench.Run(ctx) }()

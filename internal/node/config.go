@@ -39,6 +39,7 @@ type Config struct {
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
 	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
+	Add            string   `env:"CHATD_ADD" default:"all" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (nobody; only operators add)."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
 	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
 	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before offline members get notified."`
@@ -190,6 +191,7 @@ func (s *settings) checkChoices(p *problems) {
 	}{
 		{"CHATD_DURABILITY", s.Durability, []string{"memory", "disk", "replica"}},
 		{"CHATD_DIRECT", s.Direct, []string{"all", "shared"}},
+		{"CHATD_ADD", s.Add, []string{"all", "shared", "operators"}},
 		{"CHATD_LOG", s.Log, []string{"debug", "info", "warn", "error"}},
 		{"CHATD_LOG_FORMAT", s.LogFormat, []string{"text", "json"}},
 	} {

@@ -127,7 +127,7 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 // openServices makes the parts of the domain, each over the core.
 func (n *Node) openServices() {
 	core := chat.New(n.store, chat.Options{
-		Limits: n.set.limits, Direct: n.set.direct, Log: n.log,
+		Limits: n.set.limits, Direct: n.set.direct, Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
 	webhooks := webhook.New(core, n.store, n.sender)
 	n.services = web.Services{

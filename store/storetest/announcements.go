@@ -108,7 +108,7 @@ var announcementTests = map[string]func(*world){
 	"users are known once": func(w *world) {
 		w.ok(w.Know(w.ctx, "requester"))
 		w.ok(w.Know(w.ctx, "requester"))
-		w.ok(w.AddUserGroups(w.ctx, []string{"member"}, "g", 0))
+		w.ok(w.AddUserGroups(w.ctx, []string{"member"}, chat.UserGroup{Group: "g", Seen: 0}))
 		w.put(item("receiver", "sender", "x"))
 		w.announces(announcement("a", nil))
 		w.equal(w.announceCounts("a"), "pending 0 0 0")

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 )
 
 func item(to, from, body string) chat.NewItem {
 	text, _ := json.Marshal(chat.Item{Kind: chat.ItemDirect, From: from, To: to, Body: &body, SentAt: chat.TimeMs(1)})
-	return chat.NewItem{To: to, From: from, Rest: text[len(`{"seq":0,`):], SentAtMs: 1}
+	return chat.NewItem{To: to, From: from, Rest: text[len(`{"seq":0,`):], SentAtMs: 1, Cause: from}
 }
 
 func (w *world) put(i chat.NewItem) int64 {
@@ -55,7 +56,7 @@ func (w *world) inboxRefuses(user string, at chat.Position, want error) {
 // serverItem is an item of the server.
 func serverItem(to, body string) chat.NewItem {
 	i := item(to, "$chat", body)
-	i.System = true
+	i.System, i.Cause = true, ""
 	return i
 }
 
@@ -249,6 +250,83 @@ var inboxTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(w.put(item("bob", "alice", "x")), int64(4))
 		w.equal(w.drain("bob", end), []string{"4"})
+	},
+	"nobody fills an inbox alone": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxItemsMax, l.InboxSenderMax = 6, 3 })
+		for range 3 {
+			w.put(item("bob", "mallory", "x"))
+		}
+		_, _, _, err := w.InboxAppend(w.ctx, item("bob", "mallory", "x"))
+		w.fails(err, chat.ErrInboxFull)
+		w.equal(w.put(item("bob", "alice", "x")), int64(4))
+		w.ackInbox("bob", 1)
+		w.put(item("bob", "mallory", "x"))
+		_, _, _, err = w.InboxAppend(w.ctx, item("bob", "mallory", "x"))
+		w.fails(err, chat.ErrInboxFull)
+		added := serverItem("bob", "added")
+		added.Cause = "mallory"
+		w.put(added) // dropped: it is mallory's doing
+		w.put(serverItem("bob", "x"))
+		w.equal(w.drain("bob", chat.Position{}), []string{"2", "3", "4", "5", "missing", "7"})
+	},
+	"mentions by one sender": func(w *world) {
+		w.with(func(l *chat.Limits) { l.InboxMentionsMax, l.InboxItemsMax = 3, 30 })
+		for range 20 {
+			w.put(item("bob", "alice", "x"))
+		}
+		mention := func(by string) {
+			i := serverItem("bob", "x")
+			i.Cause, i.Mention = by, true
+			w.put(i)
+		}
+		for range 1000 {
+			mention("mallory")
+		}
+		mention("alice")
+		b := w.inbox("bob", chat.Position{}, 1000)
+		w.equal([]int64{b.From, b.To, b.Last}, []int64{1, 23, 25})
+		w.equal(w.inbox("bob", b.Position(), 10).Complete, false)
+		w.ackInbox("bob", 21)
+		mention("mallory")
+		w.equal(w.drain("bob", chat.Position{}), []string{"22", "23", "missing", "25", "26"})
+	},
+	"an idle sender is forgotten, but for items that wait": func(w *world) {
+		by, senders := w.userKey("bob", "inbox:by:alice"), w.userKey("bob", "inbox:senders")
+		w.put(item("bob", "alice", "x"))
+		age := func() { w.poke("ZADD", senders, w.now()-25*time.Hour.Milliseconds(), "alice") }
+		age()
+		w.put(item("bob", "carl", "x"))
+		w.equal(w.sizes(by, senders), []int64{1, 2})
+		w.ackInbox("bob", 2)
+		age()
+		w.put(item("bob", "carl", "x"))
+		w.equal(w.sizes(by, senders), []int64{0, 1})
+	},
+	"strangers": func(w *world) {
+		w.with(func(l *chat.Limits) { l.StrangersBytesMax = 5000 })
+		send := func(from, to string) error {
+			_, _, _, err := w.InboxAppend(w.ctx, item(to, from, "x"))
+			return err
+		}
+		for i := range 4 {
+			w.ok(send("mallory", fmt.Sprint("nobody", i)))
+		}
+		w.fails(send("mallory", "nobody4"), chat.ErrInboxFull)
+		w.fails(send("mallory", "nobody0"), chat.ErrInboxFull)
+		w.fails(w.ClaimStranger(w.ctx, "mallory", "nobody5", 1), chat.ErrInboxFull)
+		w.equal(w.inbox("nobody4", chat.Position{}, 10).Last, int64(0))
+		w.ok(send("alice", "nobody0"))
+		w.ok(w.Know(w.ctx, "bob"))
+		w.ok(send("mallory", "bob"))
+		w.ok(w.ClaimStranger(w.ctx, "mallory", "bob", 1))
+		w.ok(w.AddUserGroups(w.ctx, []string{"added"}, chat.UserGroup{Group: "g", Invited: true}))
+		w.fails(send("mallory", "added"), chat.ErrInboxFull) // put into a group, and never seen
+		w.ok(w.Know(w.ctx, "nobody0"))
+		w.ok(send("mallory", "nobody1")) // what was for who is known by now is free again
+		w.fails(send("mallory", "nobody1"), chat.ErrInboxFull)
+		operator := item("nobody1", "mallory", "x")
+		operator.ToStrangers = true
+		w.put(operator)
 	},
 	"a batch is bounded in bytes": func(w *world) {
 		w.with(func(l *chat.Limits) { l.PageBytesMax = 1000 })

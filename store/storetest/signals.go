@@ -103,8 +103,8 @@ var signalTests = map[string]func(*world){
 		w.ok(w.Follow(w.ctx, nil, []string{"bob"}))
 		w.put(item("bob", "alice", "x"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalInbox, User: "bob"})
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob", "carl"}, "g", 0))
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 0)) // what is there may be of an earlier membership
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob", "carl"}, chat.UserGroup{Group: "g", Seen: 0}))
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: "g", Seen: 0})) // what is there may be of an earlier membership
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalJoined, User: "bob", Group: "g"})
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalJoined, User: "bob", Group: "g"})
 		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))

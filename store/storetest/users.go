@@ -24,11 +24,11 @@ var indexTests = map[string]func(*world){
 			return got
 		}
 		w.equal(groups("bob"), []chat.UserGroup{})
-		w.ok(w.AddUserGroups(w.ctx, []string{"alice", "bob"}, "g", 3))
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "h", 0))
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 9)) // there already
+		w.ok(w.AddUserGroups(w.ctx, []string{"alice", "bob"}, chat.UserGroup{Group: "g", Seen: 3}))
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: "h", Seen: 0}))
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: "g", Seen: 9})) // there already
 		w.equal(groups("bob"), []chat.UserGroup{{Group: "g", Seen: 3}, {Group: "h"}})
-		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, "g", 1)) // of an earlier membership: it must not be above seen
+		w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: "g", Seen: 1})) // of an earlier membership: it must not be above seen
 		w.equal(groups("bob"), []chat.UserGroup{{Group: "g", Seen: 1}, {Group: "h"}})
 		w.ok(w.HintSeen(w.ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 3}}))
 		w.ok(w.HintSeen(w.ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 2}, {Group: "h", Seen: 9}, {Group: "none", Seen: 1}}))
@@ -43,7 +43,7 @@ var indexTests = map[string]func(*world){
 		for i := range 600 {
 			users = append(users, fmt.Sprintf("u%d", i))
 		}
-		w.ok(w.AddUserGroups(w.ctx, users, "g", 7))
+		w.ok(w.AddUserGroups(w.ctx, users, chat.UserGroup{Group: "g", Seen: 7}))
 		got, err := w.UserGroups(w.ctx, "u599")
 		w.ok(err)
 		w.equal(got, []chat.UserGroup{{Group: "g", Seen: 7}})
@@ -51,11 +51,23 @@ var indexTests = map[string]func(*world){
 	"a full index": func(w *world) {
 		w.with(func(l *chat.Limits) { l.UserGroupsMax = 2 })
 		for _, g := range []string{"a", "b", "c"} {
-			w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, g, 0))
+			w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: g, Seen: 0}))
 		}
 		got, err := w.UserGroups(w.ctx, "bob")
 		w.ok(err)
 		w.equal(len(got), 2)
+		// Groups that others put a user into are counted apart.
+		for _, g := range []string{"d", "e", "f"} {
+			w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: g, Seen: 4, Invited: true}))
+		}
+		got, err = w.UserGroups(w.ctx, "bob")
+		w.ok(err)
+		w.equal(len(got), 4)
+		w.ok(w.HintSeen(w.ctx, "bob", []chat.UserGroup{{Group: "d", Seen: 4}}))
+		got, err = w.UserGroups(w.ctx, "bob")
+		w.ok(err)
+		slices.SortFunc(got, func(a, b chat.UserGroup) int { return cmp.Compare(a.Group, b.Group) })
+		w.equal(got, []chat.UserGroup{{Group: "a"}, {Group: "b"}, {Group: "d", Seen: 4}, {Group: "e", Seen: 4, Invited: true}})
 	},
 }
 

@@ -1,6 +1,6 @@
 -- Puts an announcement into the inboxes of a page of users, and moves its part on.
 --
--- KEYS  part users wants reachable core:enqueue inboxes(inbox inbox_base inbox_senders inbox_server)...
+-- KEYS  part users unused wants reachable core:enqueue inboxes(inbox inbox_base inbox_senders inbox_server)...
 -- ARGV  run cursor next_cursor last_page:flag from rest mark sent_ms items_max:int epoch names...
 --   inboxes      of each user
 --   cursor       where the page begins
@@ -10,7 +10,8 @@
 --   epoch        of a new inbox
 --   names        of the users
 -- Returns {OK, 1 done now, 0 where the part is elsewhere}
-local sent, key, content, system, keys_max = nil, '', '', true, 0
+local sent, key, content, system, keys_max, inbox_by, cause, by_max, to_strangers =
+  nil, '', '', true, 0, nil, '', 0, true
 local notify = redis.call('EXISTS', wants) == 1 and 'low' or ''
 -- include: announce_fence
 -- include: inbox_put

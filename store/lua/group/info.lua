@@ -5,7 +5,7 @@
 --   by, at  of the user
 -- Returns {OK, epoch ('' where there is no group), name, visibility, created_by, created_ms, keep, backlog_max, post,
 --       history, active_ms, newest, mark, last, messages stored, members, role, joined_at ms, joined, seen, read, unread,
---       mentions unread}; the last seven only for a member
+--       mentions unread, 1 where they acted}; the last eight only for a member
 -- include: unread
 local m = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
   'post', 'history', 'active_ms', 'newest', 'mark', 'floor')
@@ -31,4 +31,6 @@ out[#out + 1] = redis.call('ZSCORE', seen, user)
 out[#out + 1] = int(r)
 out[#out + 1] = unread(last, floor, by)
 out[#out + 1] = redis.call('ZCOUNT', at, '(' .. int(floor), '+inf')
+local acted = tonumber(out[20]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
+out[#out + 1] = acted and 1 or 0
 return out

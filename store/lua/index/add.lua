@@ -2,14 +2,28 @@
 -- membership, or of an earlier group of this id. The user hears of it in any case: whoever has the group in the index from
 -- an earlier life would else not learn of this one.
 --
--- KEYS  groups users
+-- KEYS  groups users unused
 -- ARGV  group seen groups_max:int channel user
+--   seen        or -1 - seen where another put the user in, who has not acted there yet
+--   groups_max  of those, and of the others
 -- Returns {OK, 1 added, 0 was there, -1 the index is full}
 local hint = redis.call('ZSCORE', groups, group)
 local result = hint and 0 or 1
-if result == 1 and redis.call('ZCARD', groups) >= groups_max then result = -1 end
+if result == 1 then
+  local invited = redis.call('ZCOUNT', groups, '-inf', '(0')
+  local all = redis.call('ZCARD', groups)
+  if all >= 2 * groups_max or (tonumber(seen) < 0 and invited or all - invited) >= groups_max then result = -1 end
+end
 
-if result == 1 or hint and tonumber(hint) > tonumber(seen) then redis.call('ZADD', groups, seen, group) end
-redis.call('ZADD', users, 0, user)
+local function seen_of(score) return score < 0 and -1 - score or score end
+local score = tonumber(seen)
+if hint then
+  local before = tonumber(hint)
+  local lowest = math.min(seen_of(before), seen_of(score))
+  -- Who acted in the group or joined by themself has it for their own, whatever else is heard of it.
+  score = (before >= 0 or score >= 0) and lowest or -1 - lowest
+end
+if result == 1 or hint and score ~= tonumber(hint) then redis.call('ZADD', groups, string.format('%.0f', score), group) end
+if redis.call('ZADD', users, 0, user) == 1 then redis.call('SADD', unused, user) end
 redis.call('PUBLISH', channel, 'j ' .. group)
 return {'OK', result}

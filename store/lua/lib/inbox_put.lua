@@ -1,7 +1,7 @@
 -- include: retry
 -- include: inbox_grew
 -- include: inbox_room
--- needs: users from rest mark sent_ms key content system items_max keys_max epoch notify
+-- needs: users unused to_strangers from rest mark sent_ms key content system items_max inbox_by cause by_max keys_max epoch notify
 -- inbox_put puts an item at the end of an inbox, or answers as the first time where the retry key is known. It checks everything
 -- before it writes anything.
 --
@@ -10,25 +10,29 @@
 -- inbox, inbox_base, inbox_senders, inbox_server: keys
 --
 -- Of what is needed: system is true for an item of the server, epoch is for a new inbox, notify is high or low where the user is
--- notified while away, else ''; reachable and core are needed then only, and sent where there is a retry key.
+-- notified while away, else ''; reachable and core are needed then only, and sent where there is a retry key. At most by_max
+-- items that are cause's doing are not acked, by inbox_by; 0: any number.
 --
 -- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to be forgotten or '', 1 where it was dropped}, or a refusal:
--- KEYREUSED, FULL. An item of the server for which there is no room is dropped, and its seq is missing from then on.
+-- KEYREUSED, FULL, STRANGER for a user who has never used the server, without to_strangers. An item of the server for which there is no room is dropped, and its seq is missing from then on.
 local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
   local first_time = known(key, content, false)
   if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0} end
+  if not to_strangers and not system and
+    (not redis.call('ZSCORE', users, user) or redis.call('SISMEMBER', unused, user) == 1) then return {'STRANGER'} end
   local has_epoch, base, gaps, acked = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked'))
   base, gaps, acked = tonumber(base or 0), tonumber(gaps or 0), tonumber(acked or 0)
   local stored = redis.call('LLEN', inbox)
   local last = base + stored + gaps
   local full = stored >= items_max and stored - inbox_rank(inbox, acked, stored, base, last) >= items_max
-  if full and not system then return {'FULL'} end
+  local crowded = by_max > 0 and redis.call('ZCOUNT', inbox_by, '(' .. int(acked), '+inf') >= by_max
+  if (full or crowded) and not system then return {'FULL'} end
   local now_ms = clock_ms()
 
-  redis.call('ZADD', users, 0, user)
+  if redis.call('ZADD', users, 0, user) == 1 then redis.call('SADD', unused, user) end
   local fields = {'end_mark', mark}
   if not has_epoch then fields[3], fields[4] = 'epoch', epoch end
-  if full and not inbox_displace(inbox, inbox_base, inbox_server, base, acked, last) then
+  if crowded or full and not inbox_displace(inbox, inbox_base, inbox_server, base, acked, last) then
     if inbox_drop(inbox, inbox_base, gaps, last, fields) then redis.call('PUBLISH', channel, 'i') end
     return {'OK', int(last + 1), sent_ms, 0, '', 1}
   end
@@ -36,12 +40,16 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   local seq = int(last + 1)
   redis.call('RPUSH', inbox, mark .. '{"seq":' .. seq .. ',' .. rest)
   if system then inbox_index(inbox_server, seq, acked) end
-  local forget = ''
+  if by_max > 0 then
+    redis.call('ZREMRANGEBYSCORE', inbox_by, '-inf', int(acked))
+    redis.call('ZADD', inbox_by, seq, seq)
+    redis.call('ZADD', inbox_senders, int(now_ms), cause)
+  end
   if key ~= '' then
     remember(key, seq, sent_ms, '-', content, keys_max)
     redis.call('ZADD', inbox_senders, int(now_ms), from)
   end
-  if tonumber(seq) % 64 == 0 then forget = idle_sender(inbox_senders, now_ms) end
+  local forget = idle_sender(inbox_senders, now_ms)
   if notify ~= '' then inbox_grew(user, has_epoch or epoch, seq, notify, now_ms) end
   redis.call('PUBLISH', channel, 'i')
   return {'OK', seq, sent_ms, 0, forget, 0}

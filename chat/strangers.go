@@ -1,0 +1,110 @@
+package chat
+
+import (
+	"context"
+	"slices"
+)
+
+// DirectPolicy says whose inbox one may write to.
+type DirectPolicy string
+
+// Everyone's, or only of those who share a group in which they acted: acked or sent, so that nobody makes somebody share a
+// group by putting them into one.
+const (
+	DirectAll    DirectPolicy = "all"
+	DirectShared DirectPolicy = "shared"
+)
+
+// AddPolicy says whom a member may put into a group.
+type AddPolicy string
+
+// Everyone, those who share a group in which they acted, or nobody: only operators add members then. To join a public group
+// oneself is always allowed.
+const (
+	AddAll       AddPolicy = "all"
+	AddShared    AddPolicy = "shared"
+	AddOperators AddPolicy = "operators"
+)
+
+// MayWrite checks the policy of direct messages: whether by may put an item into the inbox of to. To oneself one may always
+// write, and operators to everyone.
+func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
+	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
+		return nil
+	}
+	mine, err := s.groupsOf(ctx, by.User)
+	if err != nil {
+		return err
+	}
+	if shared, err := s.shares(ctx, by, mine, to); shared || err != nil {
+		return err
+	}
+	return Errorf(CodeForbidden, "you may write only to users with whom you share a group in which they have read or sent something")
+}
+
+// ClaimStranger counts a direct message that is sent later against what its sender may have waiting with users who have never
+// used the server. ErrInboxFull.
+func (s *Service) ClaimStranger(ctx context.Context, it NewItem) error {
+	return AsError(s.stores.ClaimStranger(ctx, it.From, it.To, len(it.Rest)))
+}
+
+// mayAdd checks whom by may put into a group.
+func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error {
+	users = slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == by.User })
+	if len(users) == 0 || by.Admin || s.opt.Add == AddAll {
+		return nil
+	}
+	if s.opt.Add == AddOperators {
+		return Errorf(CodeForbidden, "only operators may add members")
+	}
+	mine, err := s.groupsOf(ctx, by.User)
+	if err != nil {
+		return err
+	}
+	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
+		if shared, err := s.shares(ctx, by, mine, user); shared || err != nil {
+			return err
+		}
+		return Errorf(CodeForbidden, "you may add only users with whom you share a group in which they have read or sent something; not %s", user)
+	}))
+}
+
+// groupsOf are the groups of a user, as the index has them.
+func (s *Service) groupsOf(ctx context.Context, user string) (map[string]bool, error) {
+	index, err := s.stores.UserGroups(ctx, user)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	in := make(map[string]bool, len(index))
+	for _, g := range index {
+		in[g.Group] = true
+	}
+	return in, nil
+}
+
+// shares tells whether by and user are in a group in which user acted. mine are the groups of by.
+func (s *Service) shares(ctx context.Context, by Caller, mine map[string]bool, user string) (bool, error) {
+	index, err := s.stores.UserGroups(ctx, user)
+	if err != nil {
+		return false, AsError(err)
+	}
+	var common []string
+	for _, g := range index {
+		if mine[g.Group] {
+			common = append(common, g.Group)
+		}
+	}
+	// The indexes say where to look, the groups who is in them.
+	theirs, err := s.infos(ctx, user, common)
+	if err != nil {
+		return false, err
+	}
+	acted := common[:0]
+	for _, i := range theirs {
+		if i.Acted {
+			acted = append(acted, i.ID)
+		}
+	}
+	own, err := s.infos(ctx, by.User, acted)
+	return slices.ContainsFunc(own, func(i Info) bool { return i.Role != "" }), err
+}

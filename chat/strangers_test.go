@@ -1,0 +1,95 @@
+package chat_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+)
+
+func TestDirectShared(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Direct = chat.DirectShared })
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
+	write := func(by chat.Caller, to string) error {
+		_, _, err := b.SendDirect(b.Ctx, by, to, chat.Direct{Body: new("x")})
+		return err
+	}
+	b.Refused("put into a group", write(as("alice"), "bob"), chat.CodeForbidden)
+	_, err := b.Ack(b.Ctx, as("bob"), "g", chat.At(2))
+	b.Must(err)
+	b.Must(write(as("alice"), "bob"))
+	b.Must(write(as("bob"), "alice")) // who made the group
+	b.Must(write(as("eve"), "eve"))
+	b.Must(write(operator("root"), "bob"))
+	b.Refused("a stranger", write(as("eve"), "bob"), chat.CodeForbidden)
+	b.Must(b.RemoveMember(b.Ctx, as("bob"), "g", "bob"))
+	b.Refused("after leaving", write(as("bob"), "alice"), chat.CodeForbidden)
+}
+
+// TestAddPolicy adds members at the creation of a group and later, as far as they may be added.
+func TestAddPolicy(t *testing.T) {
+	n := 0
+	for _, policy := range []chat.AddPolicy{chat.AddAll, chat.AddShared, chat.AddOperators} {
+		b := newBench(t, func(o *chat.Options) { o.Add = policy })
+		check := func(what string, by chat.Caller, user string, allowed bool) {
+			t.Helper()
+			n++
+			made, own := fmt.Sprint("made", n), fmt.Sprint("own", n)
+			_, err := b.CreateGroup(b.Ctx, by, chat.GroupDraft{ID: made, Members: []string{user}})
+			b.MakeGroup(chat.GroupDraft{ID: own}, by.User)
+			_, _, putErr := b.PutMember(b.Ctx, by, own, user, "")
+			if allowed {
+				b.Must(err)
+				b.Must(putErr)
+				_, _, err = b.PutMember(b.Ctx, by, own, user, chat.Admin)
+				b.Must(err)
+				return
+			}
+			b.Refused(fmt.Sprintf("%s: %s at the creation", policy, what), err, chat.CodeForbidden)
+			b.Refused(fmt.Sprintf("%s: %s later", policy, what), putErr, chat.CodeForbidden)
+			if _, err := b.Group(b.Ctx, operator("root"), made); chat.CodeOf(err) != chat.CodeNotFound {
+				t.Errorf("%s: %s: the group was made: %v", policy, what, err)
+			}
+		}
+		check("a stranger", as("mallory"), "bob", policy == chat.AddAll)
+		check("a stranger", operator("root"), "bob", true)
+		b.MakeGroup(chat.GroupDraft{ID: "open", Visibility: chat.Public}, "alice")
+		_, _, err := b.PutMember(b.Ctx, as("bob"), "open", "bob", "") // by oneself
+		b.Must(err)
+		_, _, err = b.PutMember(b.Ctx, as("mallory"), "open", "mallory", "")
+		b.Must(err)
+		check("who is silent in the same group", as("mallory"), "bob", policy == chat.AddAll)
+		b.Say("bob", "open", "hi")
+		check("who wrote in the same group", as("mallory"), "bob", policy != chat.AddOperators)
+	}
+}
+
+// TestInvitationsLeaveRoom has a stranger put bob into as many groups as may be.
+func TestInvitationsLeaveRoom(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Limits.UserGroupsMax = 3 })
+	add := func(id string) error {
+		_, err := b.CreateGroup(b.Ctx, as(id), chat.GroupDraft{ID: id, Members: []string{"bob"}})
+		return err
+	}
+	own := func(id string) error {
+		_, err := b.CreateGroup(b.Ctx, as("bob"), chat.GroupDraft{ID: id})
+		return err
+	}
+	for i := range 3 {
+		b.Must(add(fmt.Sprint("m", i)))
+	}
+	b.Refused("one more invitation", add("m3"), chat.CodeOutOfRange)
+	for i := range 3 {
+		b.Must(own(fmt.Sprint("own", i)))
+	}
+	b.Refused("one more group", own("own3"), chat.CodeOutOfRange)
+	list, err := b.Groups(b.Ctx, as("bob"), 0, "")
+	b.Must(err)
+	if list.Total != 6 {
+		t.Errorf("got %d groups, want 6", list.Total)
+	}
+	b.Must(b.RemoveMember(b.Ctx, as("bob"), "m0", "bob"))
+	b.Must(add("m3"))
+	b.Must(b.RemoveMember(b.Ctx, as("bob"), "own0", "bob"))
+	b.Must(own("own3"))
+}
