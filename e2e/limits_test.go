@@ -26,7 +26,7 @@ const attackFor = 4 * time.Second
 // and with none. Meanwhile every call of an innocent pair succeeds, and what the script gets through is what is allowed.
 func TestOneCallerCannotHurtOthers(t *testing.T) {
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{
-		"CHATD_RATE_USER": "", "CHATD_RATE_SEND": "", "CHATD_RATE_IP": "", "CHATD_MAX_POLLS": "", "CHATD_MAX_CALLS": "",
+		"CHATD_RATE_USER": "100/s:1000", "CHATD_RATE_SEND": "10/s:200", "CHATD_RATE_IP": "", "CHATD_MAX_POLLS": "", "CHATD_MAX_CALLS": "",
 	}})
 	ctx := bounded(t, 2*time.Minute)
 	if _, err := node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "pair", Members: []string{"bob"}}); err != nil {

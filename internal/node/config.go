@@ -54,8 +54,8 @@ type Config struct {
 	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
 	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
 
-	RateUser        string `env:"CHATD_RATE_USER" help:"What a user's calls may cost, weighted: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:1000."`
-	RateSend        string `env:"CHATD_RATE_SEND" help:"Messages and other entries, direct messages and added members of a user. Default: 10/s:200."`
+	RateUser        string `env:"CHATD_RATE_USER" help:"What a user's calls may cost, weighted: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:2000."`
+	RateSend        string `env:"CHATD_RATE_SEND" help:"Messages and other entries, direct messages and added members of a user. Default: 20/s:1000."`
 	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
 	MaxSessions     string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user, or off. Default: 20."`
 	MaxSessionsNode string `env:"CHATD_MAX_SESSIONS_NODE" help:"Maximum live websockets of this node. Default: 10000."`

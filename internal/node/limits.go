@@ -49,8 +49,8 @@ func (s *settings) checkLimits(p *problems) {
 
 // The defaults for one caller: generous for a person with several devices, tight for a script. docs/limits.md explains them.
 const (
-	rateUserDefault   = "100/s:1000"
-	rateSendDefault   = "10/s:200"
+	rateUserDefault   = "100/s:2000"
+	rateSendDefault   = "20/s:1000"
 	rateIPDefault     = "50/s:1000"
 	connsIPMaxDefault = 2000 // many people may share an address; a fifth of the sessions of a node
 	pollsMaxDefault   = 20
