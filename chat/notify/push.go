@@ -50,6 +50,7 @@ type Pusher interface {
 
 // WebPush is one attempt of a message to a browser (RFC 8030), encrypted for it (RFC 8291).
 type WebPush struct {
+	Owner   string // see webhook.Call
 	Device  Device
 	Key     PushKey
 	Body    []byte
@@ -228,13 +229,13 @@ func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, un
 func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushTask, run chat.TaskRun) (webhook.Outcome, error) {
 	body := chat.Encode(n)
 	if d.Kind == DeviceWebhook {
-		return s.pusher.Webhook(ctx, webhook.Call{URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
+		return s.pusher.Webhook(ctx, webhook.Call{Owner: "user " + t.User, URL: d.Address, ID: run.ID, Body: body, Secrets: []string{d.Secret}}), nil
 	}
 	key, err := s.ownPushKey(ctx)
 	if err != nil {
 		return webhook.Outcome{}, err
 	}
-	return s.pusher.WebPush(ctx, WebPush{Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
+	return s.pusher.WebPush(ctx, WebPush{Owner: "user " + t.User, Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
 }
 
 // pushTopic names what a newer notification replaces: that of the same group, or of the inbox. At most 32 characters of

@@ -29,6 +29,7 @@ type Outcome struct {
 // Call is one attempt to call an address as Standard Webhooks says. ID is the same for every attempt; the time
 // that is signed is the time of the attempt.
 type Call struct {
+	Owner   string // whose endpoint it is: the unproven endpoints of one owner share a small part of the workers
 	URL     string
 	ID      string
 	Body    []byte

@@ -270,7 +270,7 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 	if err != nil {
 		return err
 	}
-	out := s.sender.Webhook(ctx, Call{URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
+	out := s.sender.Webhook(ctx, Call{Owner: w.owner(), URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
 	switch {
 	case out.Verdict == Delivered:
 		return nil

@@ -48,7 +48,8 @@ type SpreadTask struct {
 // Webhook is an address of a backend that receives events. All of it is secret.
 type Webhook struct {
 	ID         string      `json:"-"`
-	Revision   int64       `json:"-"` // changes with every change; 0: not stored yet
+	Revision   int64       `json:"-"`               // changes with every change; 0: not stored yet
+	Owner      string      `json:"owner,omitempty"` // the operator who registered it; empty: not known
 	URL        string      `json:"url"`
 	Events     []EventType `json:"events,omitempty"` // empty: all
 	Secrets    []Secret    `json:"secrets"`          // the newest first
@@ -115,7 +116,7 @@ func (s *Service) newWebhook(by chat.Caller, d Draft) (Webhook, error) {
 			return Webhook{}, chat.Invalid("url: %s", err.Error())
 		}
 	}
-	w := Webhook{ID: chat.NewID(""), URL: d.URL, Secrets: []Secret{{Secret: NewSecret()}}, CreatedAt: chat.TimeMs(s.opt.Now())}
+	w := Webhook{ID: chat.NewID(""), Owner: by.User, URL: d.URL, Secrets: []Secret{{Secret: NewSecret()}}, CreatedAt: chat.TimeMs(s.opt.Now())}
 	if d.Key != "" {
 		if err := chat.CheckKey("Idempotency-Key", d.Key); err != nil {
 			return Webhook{}, err
@@ -270,3 +271,6 @@ func (w Webhook) signing(nowMs int64) []string {
 	}
 	return secrets
 }
+// owner is whose part of the workers its deliveries use while its endpoint has not answered.
+func (w Webhook) owner() string { return "webhooks of " + cmp.Or(w.Owner, w.ID) }
+

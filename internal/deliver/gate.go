@@ -16,6 +16,7 @@ const (
 	endpointCap  = 4  // requests to one endpoint
 	serviceCap   = 16 // requests to a service of web push
 	suspectsMax  = 16 // requests to suspect endpoints: half of the workers of a node
+	ownerMax     = 6  // of these to the suspect endpoints of one owner: more than endpointCap, so that one that hangs leaves the others a turn
 	slow         = time.Second
 	endpointsMax = 10_000
 	evictSample  = 16 // endpoints looked at to find the one to be forgotten
@@ -54,7 +55,14 @@ const (
 type gate struct {
 	mu        sync.Mutex
 	endpoints map[string]*endpoint
-	suspects  int // slots of endpoints that were suspect when they were taken
+	suspects  int               // slots of endpoints that were suspect when they were taken
+	owners    map[string]*owner // who holds such slots, or was sent away for holding too many
+}
+
+// owner is what one owner of endpoints holds of the part that suspects share.
+type owner struct {
+	slots []*slot   // of suspects, the oldest first
+	next  time.Time // when the next one that is sent away comes back
 }
 
 // endpoint is what is known of a host and port.
@@ -63,7 +71,7 @@ type gate struct {
 type endpoint struct {
 	cap      int
 	slots    []*slot       // of the requests under way, the oldest first
-	waiting  []chan *slot  // workers that wait for their turn, the first one first; each gets one answer: nil is no
+	waiting  []waiter      // workers that wait for their turn, the first one first
 	unproven bool          // it has not answered yet, or failed last
 	failures int           // in a row
 	pauses   int           // of the breaker, in a row
@@ -73,15 +81,22 @@ type endpoint struct {
 	used     time.Time
 }
 
+// waiter is a worker that waits for a slot, for a request of owner. It gets one answer: nil is no.
+type waiter struct {
+	owner string
+	turn  chan *slot
+}
+
 // slot is a request under way.
 type slot struct {
 	of      *endpoint
+	owner   string
 	began   time.Time
 	suspect bool
 	probe   bool
 }
 
-func newGate() *gate { return &gate{endpoints: map[string]*endpoint{}} }
+func newGate() *gate { return &gate{endpoints: map[string]*endpoint{}, owners: map[string]*owner{}} }
 
 // endpointOf names what a URL leads to, in one spelling.
 func endpointOf(u *url.URL) string {
@@ -92,12 +107,12 @@ func endpointOf(u *url.URL) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + " " + port
 }
 
-// enter waits a moment for a slot of an endpoint. Without one: when to come again.
-func (g *gate) enter(ctx context.Context, at string, most int) (p *slot, after time.Duration) {
+// enter waits a moment for a slot of an endpoint, for a request of by. Without one: when to come again.
+func (g *gate) enter(ctx context.Context, at, by string, most int) (p *slot, after time.Duration) {
 	g.mu.Lock()
 	now := time.Now()
 	e := g.find(at, most, now)
-	if p := g.take(e, now); p != nil {
+	if p := g.take(e, by, now); p != nil {
 		g.mu.Unlock()
 		return p, 0
 	}
@@ -105,10 +120,10 @@ func (g *gate) enter(ctx context.Context, at string, most int) (p *slot, after t
 	wait := max(e.interval()*time.Duration(len(e.waiting)+1), e.age(now)/time.Duration(e.cap))
 	if e.suspect() || now.Before(e.shut) || wait > waitMax {
 		defer g.mu.Unlock()
-		return nil, e.later(now)
+		return nil, g.later(e, by, now)
 	}
 	turn := make(chan *slot, 1)
-	e.waiting = append(e.waiting, turn)
+	e.waiting = append(e.waiting, waiter{by, turn})
 	g.mu.Unlock()
 
 	timer := time.NewTimer(waitMax)
@@ -120,7 +135,7 @@ func (g *gate) enter(ctx context.Context, at string, most int) (p *slot, after t
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if i := slices.Index(e.waiting, turn); i >= 0 {
+	if i := slices.Index(e.waiting, waiter{by, turn}); i >= 0 {
 		e.waiting = slices.Delete(e.waiting, i, i+1)
 	} else if p == nil && len(turn) > 0 {
 		p = <-turn // it came together with the end of the wait
@@ -128,18 +143,20 @@ func (g *gate) enter(ctx context.Context, at string, most int) (p *slot, after t
 	if p != nil {
 		return p, 0
 	}
-	return nil, e.later(time.Now())
+	return nil, g.later(e, by, time.Now())
 }
 
 // take takes a slot if one is free.
-func (g *gate) take(e *endpoint, now time.Time) *slot {
-	p := &slot{of: e, began: now, suspect: e.suspect(), probe: e.failures >= breakerFailures}
+func (g *gate) take(e *endpoint, by string, now time.Time) *slot {
+	p := &slot{of: e, owner: by, began: now, suspect: e.suspect(), probe: e.failures >= breakerFailures}
 	probing := slices.ContainsFunc(e.slots, func(other *slot) bool { return other.probe })
-	if now.Before(e.shut) || len(e.slots) >= e.cap || probing || p.suspect && g.suspects >= suspectsMax {
+	if now.Before(e.shut) || len(e.slots) >= e.cap || probing || p.suspect && (g.suspects >= suspectsMax || g.shareTaken(by)) {
 		return nil
 	}
 	if p.suspect {
 		g.suspects++
+		o := g.owner(by, now)
+		o.slots = append(o.slots, p)
 	}
 	e.slots = append(e.slots, p)
 	e.used = now
@@ -155,6 +172,12 @@ func (g *gate) leave(p *slot, how health, after time.Duration) {
 	e.slots = slices.Delete(e.slots, i, i+1)
 	if p.suspect {
 		g.suspects--
+		o := g.owners[p.owner]
+		i := slices.Index(o.slots, p)
+		o.slots = slices.Delete(o.slots, i, i+1)
+		if len(o.slots) == 0 && !now.Before(o.next) {
+			delete(g.owners, p.owner)
+		}
 	}
 	if how != unknown {
 		e.took = (3*e.took + now.Sub(p.began)) / 4
@@ -173,11 +196,11 @@ func (g *gate) leave(p *slot, how health, after time.Duration) {
 	case unknown:
 	}
 	for len(e.waiting) > 0 {
-		next := g.take(e, now)
+		next := g.take(e, e.waiting[0].owner, now)
 		if next == nil && !e.suspect() {
 			break // they go on waiting
 		}
-		e.waiting[0] <- next
+		e.waiting[0].turn <- next
 		e.waiting = e.waiting[1:]
 	}
 }
@@ -199,6 +222,45 @@ func (e *endpoint) age(now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(e.slots[0].began)
+}
+
+// owner returns what an owner holds. Who holds nothing and has nobody to space is forgotten.
+func (g *gate) owner(by string, now time.Time) *owner {
+	if o := g.owners[by]; o != nil {
+		return o
+	}
+	if len(g.owners) >= endpointsMax {
+		for name, o := range g.owners {
+			if len(o.slots) == 0 && !now.Before(o.next) {
+				delete(g.owners, name)
+			}
+		}
+	}
+	o := &owner{}
+	g.owners[by] = o
+	return o
+}
+
+// shareTaken reports whether an owner holds all that one owner may of the part that suspects share.
+func (g *gate) shareTaken(by string) bool {
+	o := g.owners[by]
+	return o != nil && len(o.slots) >= ownerMax
+}
+
+// later tells one that is sent away when to come back. All suspects of an owner that holds its share come back one after
+// the other, however many endpoints they are: else 100 of them would look every few ms, each for itself.
+func (g *gate) later(e *endpoint, by string, now time.Time) time.Duration {
+	after := e.later(now)
+	if !e.suspect() || !g.shareTaken(by) {
+		return after
+	}
+	o := g.owners[by]
+	soonest := now.Add(max(spaceSuspect, now.Sub(o.slots[0].began)))
+	o.next = latest(o.next.Add(spaceSuspect), soonest)
+	if o.next.Sub(soonest) > spaceMax {
+		o.next = soonest.Add(spaceMax / 2)
+	}
+	return max(after, o.next.Sub(now))
 }
 
 // later tells one that is sent away when to come back: not before what hangs has hung twice as long, and then one after

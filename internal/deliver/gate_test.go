@@ -12,7 +12,7 @@ import (
 // enter takes a slot or fails the test.
 func enter(t *testing.T, g *gate, at string) *slot {
 	t.Helper()
-	p, after := g.enter(t.Context(), at, endpointCap)
+	p, after := g.enter(t.Context(), at, at, endpointCap)
 	if p == nil {
 		t.Fatalf("%s: sent away for %s", at, after)
 	}
@@ -21,7 +21,7 @@ func enter(t *testing.T, g *gate, at string) *slot {
 
 func sentAway(t *testing.T, g *gate, at string) time.Duration {
 	t.Helper()
-	p, after := g.enter(t.Context(), at, endpointCap)
+	p, after := g.enter(t.Context(), at, at, endpointCap)
 	if p != nil {
 		t.Fatalf("%s: got a slot", at)
 	}
@@ -47,7 +47,7 @@ func TestSlotsOfAnEndpoint(t *testing.T) {
 		// One that answers soon is worth a moment of waiting.
 		done := make(chan *slot)
 		go func() {
-			p, _ := g.enter(context.Background(), "a", endpointCap)
+			p, _ := g.enter(context.Background(), "a", "a", endpointCap)
 			done <- p
 		}()
 		synctest.Wait()
@@ -117,7 +117,7 @@ func TestSuspectsShareAPart(t *testing.T) {
 	held := 0
 	for i := range 100 {
 		for range endpointCap {
-			if p, _ := g.enter(t.Context(), fmt.Sprint("bad", i), endpointCap); p != nil {
+			if p, _ := g.enter(t.Context(), fmt.Sprint("bad", i), fmt.Sprint("owner", i), endpointCap); p != nil {
 				held++
 			}
 		}
@@ -128,6 +128,50 @@ func TestSuspectsShareAPart(t *testing.T) {
 	for i := range 8 {
 		enter(t, g, fmt.Sprint("good", i))
 	}
+}
+
+// TestSuspectsOfOneOwner: 100 endpoints of one owner that hang take a small part of what suspects share. A new endpoint of
+// another owner gets through at once, one that answers too, and what was sent away comes back one after the other.
+func TestSuspectsOfOneOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		prove(t, g, "good")
+		var slots []*slot
+		for i := range 100 {
+			if p, _ := g.enter(t.Context(), fmt.Sprint("bad", i), "mallory", endpointCap); p != nil {
+				slots = append(slots, p)
+			}
+		}
+		if len(slots) != ownerMax {
+			t.Errorf("the suspects of one owner hold %d slots, want %d", len(slots), ownerMax)
+		}
+		began := time.Now()
+		for range endpointCap {
+			enter(t, g, "good")
+		}
+		enter(t, g, "new")
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("others waited for %s", waited)
+		}
+		<-time.After(10 * time.Second) // virtual
+		last := time.Duration(0)
+		for i := range 100 {
+			_, after := g.enter(t.Context(), fmt.Sprint("bad", i), "mallory", endpointCap)
+			if after < 10*time.Second || after < last+spaceSuspect {
+				t.Fatalf("endpoint %d comes back after %s, the one before it after %s", i, after, last)
+			}
+			last = after
+		}
+		for _, p := range slots {
+			g.leave(p, failing, 0)
+		}
+		<-time.After(time.Minute)
+		g.leave(enter(t, g, "another"), failing, 0)
+		g.leave(enter(t, g, "mallory"), failing, 0)
+		if o := g.owners["mallory"]; o != nil {
+			t.Errorf("an owner without a slot is remembered: %+v", o)
+		}
+	})
 }
 
 func TestEndpointsAreBounded(t *testing.T) {
@@ -159,7 +203,7 @@ func TestGateTogether(t *testing.T) {
 		workers.Go(func() {
 			for i := range 300 {
 				at := fmt.Sprint("e", (w+i)%3)
-				p, _ := g.enter(t.Context(), at, endpointCap)
+				p, _ := g.enter(t.Context(), at, fmt.Sprint("owner", w%2), endpointCap)
 				if p == nil {
 					continue
 				}

@@ -66,16 +66,16 @@ func (s *Sender) Webhook(ctx context.Context, c webhook.Call) webhook.Outcome {
 	r.Header.Set(headerID, c.ID)
 	r.Header.Set(headerTimestamp, strconv.FormatInt(now.Unix(), 10))
 	r.Header.Set(headerSignature, signed)
-	return s.Do(r)
+	return s.Do(r, c.Owner)
 }
 
-// Do makes a request, unless its endpoint has no time for it. It takes at most 15 s, and ends with the context of r.
-func (s *Sender) Do(r *http.Request) webhook.Outcome {
+// Do makes a request of an owner, unless its endpoint has no time for it. It takes at most 15 s, and ends with the context of r.
+func (s *Sender) Do(r *http.Request, owner string) webhook.Outcome {
 	most := endpointCap
 	if IsPushService(r.URL.Hostname()) {
 		most = serviceCap
 	}
-	p, after := s.gate.enter(r.Context(), endpointOf(r.URL), most)
+	p, after := s.gate.enter(r.Context(), endpointOf(r.URL), owner, most)
 	if p == nil {
 		return webhook.Outcome{Verdict: webhook.Busy, After: after, Cause: "the host is busy, or failed too often"}
 	}

@@ -38,7 +38,7 @@ func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) webhook.Outcome 
 		&webpush.Subscription{Endpoint: p.Device.Address, Keys: webpush.Keys{P256dh: p.Device.P256dh, Auth: p.Device.Auth}},
 		&webpush.Options{
 			HTTPClient: clientFunc(func(r *http.Request) (*http.Response, error) {
-				tried, outcome = true, s.Do(r)
+				tried, outcome = true, s.Do(r, p.Owner)
 				return nil, nil
 			}),
 			Subscriber: subscriber, VAPIDPublicKey: p.Key.Public, VAPIDPrivateKey: p.Key.Private,
