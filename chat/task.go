@@ -32,7 +32,8 @@ type NewTask struct {
 	// Key makes the id, together with the kind: while a task of this id exists, a second one is not enqueued. Empty: a
 	// task of its own each time.
 	Key      string
-	Payload  any // as JSON
+	Account  string // who is counted for it while it waits; empty: nobody
+	Payload  any    // as JSON
 	Priority Priority
 	Delay    time.Duration
 	Unique   string // while a task with this key waits, no second one is enqueued; empty: none

@@ -35,6 +35,13 @@ type Webhook struct {
 	Secret     string     `json:"secret,omitempty"` // only in the answers that made it: what the requests are signed with
 	CreatedAt  time.Time  `json:"created_at"`
 	DisabledAt *time.Time `json:"disabled_at"` // when its endpoint said that it is gone
+
+	FailingSince  *time.Time `json:"failing_since"` // since when every attempt fails; nil: the last one succeeded, or there was none
+	LastError     *string    `json:"last_error"`    // why the last failed attempt failed
+	LastErrorAt   *time.Time `json:"last_error_at"`
+	LastSuccessAt *time.Time `json:"last_success_at"`
+	Waiting       int64      `json:"waiting"` // deliveries that are not finished
+	WaitingBytes  int64      `json:"waiting_bytes"`
 }
 
 // CreateWebhook registers a webhook, for operators. The answer holds its secret; no other does.

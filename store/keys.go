@@ -54,18 +54,19 @@ type partKeys struct {
 // taskID makes an id for a task of the partition.
 func (p *partKeys) taskID() string { return queue.NewID(p.number) }
 
-func (p *partKeys) layout() string        { return p.base + "layout" }
-func (p *partKeys) public() string        { return p.base + "public" }
-func (p *partKeys) wants() string         { return p.base + "wants" }
-func (p *partKeys) users() string         { return p.base + "users" }
-func (p *partKeys) unused() string        { return p.base + "unused" }
-func (p *partKeys) reachable() string     { return p.base + "reachable" }
-func (p *partKeys) live() string          { return p.base + "live" }
-func (p *partKeys) nodes() string         { return p.base + "nodes" }
-func (p *partKeys) pushKey() string       { return p.base + "push_key" }
-func (p *partKeys) webhooks() string      { return p.base + "webhooks" }
-func (p *partKeys) webhooksState() string { return p.base + "webhooks:state" }
-func (p *partKeys) announcements() string { return p.base + "announcements" }
+func (p *partKeys) layout() string         { return p.base + "layout" }
+func (p *partKeys) public() string         { return p.base + "public" }
+func (p *partKeys) wants() string          { return p.base + "wants" }
+func (p *partKeys) users() string          { return p.base + "users" }
+func (p *partKeys) unused() string         { return p.base + "unused" }
+func (p *partKeys) reachable() string      { return p.base + "reachable" }
+func (p *partKeys) live() string           { return p.base + "live" }
+func (p *partKeys) nodes() string          { return p.base + "nodes" }
+func (p *partKeys) pushKey() string        { return p.base + "push_key" }
+func (p *partKeys) webhooks() string       { return p.base + "webhooks" }
+func (p *partKeys) webhooksState() string  { return p.base + "webhooks:state" }
+func (p *partKeys) webhooksHealth() string { return p.base + "webhooks:health" }
+func (p *partKeys) announcements() string  { return p.base + "announcements" }
 
 func (p *partKeys) enqueueKeys() []string { return p.enqueue }
 func (p *partKeys) workKeys() []string    { return p.work }
@@ -76,7 +77,8 @@ var partNames = script.Names[*partKeys]{
 		"layout": (*partKeys).layout, "public": (*partKeys).public, "wants": (*partKeys).wants, "users": (*partKeys).users, "unused": (*partKeys).unused,
 		"reachable": (*partKeys).reachable, "live": (*partKeys).live, "nodes": (*partKeys).nodes, "push_key": (*partKeys).pushKey,
 		"webhooks": (*partKeys).webhooks, "webhooks_state": (*partKeys).webhooksState,
-		"announcements": (*partKeys).announcements,
+		"webhooks_health": (*partKeys).webhooksHealth,
+		"announcements":   (*partKeys).announcements,
 	},
 	Groups: map[string]func(*partKeys) []string{
 		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,

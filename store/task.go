@@ -36,6 +36,9 @@ func (s *Store) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
 		if t.Key != "" {
 			id = keyedTaskID(p, t.Kind, t.Key)
 		}
+		if t.Account != "" {
+			id = queue.WithAccount(id, t.Account)
+		}
 		byQueue[t.Queue] = append(byQueue[t.Queue], queue.Task{
 			ID: id, Kind: t.Kind, Payload: payload, Priority: priorityOf(t.Priority), Delay: t.Delay, Unique: t.Unique,
 		})

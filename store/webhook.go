@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/store/queue"
 )
 
 var _ webhook.Store = (*Store)(nil)
@@ -18,6 +19,7 @@ var _ webhook.Store = (*Store)(nil)
 var (
 	webhookSwapScript   = newScript("webhook/swap", partNames)
 	webhookSpreadScript = newScript("webhook/spread", partNames)
+	attemptScript       = newScript("webhook/attempt", partNames)
 	eventsReadScript    = newReader("webhook/events_read", groupNames)
 	eventsScript        = newScript("webhook/events", groupNames)
 )
@@ -110,6 +112,53 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 	return err
 }
 
+// RecordAttempt records the outcome of an attempt to call a webhook.
+func (s *Store) RecordAttempt(ctx context.Context, id, reason string) error {
+	_, err := s.runSafe(ctx, attemptScript.On(s.keys.part(0)).Arg("id", id).Arg("reason", reason))
+	return err
+}
+
+// WebhookHealth reads how the deliveries of each webhook go: what was recorded of the attempts, and what waits for it.
+func (s *Store) WebhookHealth(ctx context.Context) (map[string]webhook.Health, error) {
+	var recorded *redis.MapStringStringCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { recorded = pipe.HGetAll(ctx, s.keys.part(0).webhooksHealth()) })
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]webhook.Health)
+	for id, value := range recorded.Val() {
+		parts := strings.SplitN(value, " ", 4)
+		if len(parts) < 4 {
+			return nil, broke("webhook", fmt.Errorf("what is known of the attempts of %s cannot be read", id))
+		}
+		h := webhook.Health{FailingSince: timeOf(parts[0]), LastErrorAt: timeOf(parts[1]), LastSuccessAt: timeOf(parts[2])}
+		if parts[3] != "" {
+			h.LastError = &parts[3]
+		}
+		all[id] = h
+	}
+	waiting, err := s.queues[chat.QueueEgress].Accounts(ctx)
+	if err != nil {
+		return nil, fail("accounts", err)
+	}
+	for id, account := range waiting {
+		h := all[id]
+		h.Waiting, h.WaitingBytes = account.Tasks, account.Bytes
+		all[id] = h
+	}
+	return all, nil
+}
+
+// timeOf reads a time in ms; nil for 0.
+func timeOf(ms string) *chat.Time {
+	n := number(ms)
+	if n == 0 {
+		return nil
+	}
+	t := chat.TimeMs(n)
+	return &t
+}
+
 // Unpublished reads entries of a group that were not published to webhooks yet.
 func (s *Store) Unpublished(ctx context.Context, group string, limit int) (webhook.Unpublished, error) {
 	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("limit", limit).
@@ -138,7 +187,7 @@ func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Un
 		if err != nil {
 			return broke("events", err)
 		}
-		c = c.MoreArgs("deliveries", "id", keyedTaskID(k.number, webhook.TaskDeliver, d.ID), "payload", payload)
+		c = c.MoreArgs("deliveries", "id", queue.WithAccount(keyedTaskID(k.number, webhook.TaskDeliver, d.ID), d.Webhook), "payload", payload)
 	}
 	_, err := s.run(ctx, c)
 	return err

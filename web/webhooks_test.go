@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/node"
 )
 
@@ -87,11 +89,33 @@ func TestWebhooks(t *testing.T) {
 	if text := string(got.body); !strings.Contains(text, `"type":"message.created"`) || !strings.Contains(text, `"body":"CANARY-BODY"`) {
 		t.Errorf("got %s", text)
 	}
+	harness.Eventually(t, 10*time.Second, "the failure is shown", func() error {
+		a := root("GET", "/v1/webhooks/"+id, "", "")
+		if a.field("last_error") != "answered 400" || a.field("failing_since") == nil || a.field("waiting") != 1.0 {
+			return errors.New(a.body)
+		}
+		return nil
+	})
+	if a := root("GET", "/v1/webhooks", "", ""); strings.Contains(a.body, "CANARY-ANSWER") || !strings.Contains(a.body, `"waiting":1`) {
+		t.Errorf("got %s", a.body)
+	}
+	if a := root("GET", "/v1/tasks?state=delayed&queue=egress", "", ""); !strings.Contains(a.body, "answered 400") || !strings.Contains(a.body, id) {
+		t.Errorf("got %s, want the task of the webhook with why it failed", a.body)
+	}
+	for _, line := range []string{"chatd_webhooks_failing 1\n", "chatd_webhook_deliveries_waiting 1\n", "chatd_webhook_deliveries_waiting_bytes "} {
+		if a := s.do(request{method: "GET", path: "/metrics"}); !strings.Contains(a.body, line) {
+			t.Errorf("%q is not in the figures", line)
+		}
+	}
 	if a := root("DELETE", "/v1/webhooks/"+id, "", ""); a.status != 204 {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
 	checkProblem(t, "gone", root("GET", "/v1/webhooks/"+id, "", ""), 404, "not_found")
 	s.close()
+	host := strings.TrimPrefix(receiver.URL, "http://")
+	if n := strings.Count(s.log.String(), "webhook delivery failed"); n != 1 || !strings.Contains(s.log.String(), host) {
+		t.Errorf("the failure is in the log %d times, want once with %s:\n%s", n, host, s.log)
+	}
 	for _, canary := range []string{signed, newer, "CANARY", "whsec_"} {
 		if strings.Contains(s.log.String(), canary) {
 			t.Errorf("%s is in the log:\n%s", canary, s.log)

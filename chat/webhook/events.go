@@ -222,7 +222,7 @@ func (s *Service) Publish(ctx context.Context, subject string, events ...Event) 
 	for _, e := range events {
 		var tasks []chat.NewTask
 		for _, t := range e.deliveries(webhooks) {
-			tasks = append(tasks, chat.NewTask{Queue: chat.QueueEgress, Kind: TaskDeliver, Subject: subject, Key: t.ID, Payload: t, Priority: chat.PriorityNormal})
+			tasks = append(tasks, chat.NewTask{Queue: chat.QueueEgress, Kind: TaskDeliver, Subject: subject, Key: t.ID, Account: t.Webhook, Payload: t, Priority: chat.PriorityNormal})
 		}
 		if err := s.store.Enqueue(ctx, tasks...); err != nil {
 			return err
@@ -273,8 +273,10 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 	out := s.sender.Webhook(ctx, Call{Owner: w.owner(), URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
 	switch {
 	case out.Verdict == Delivered:
+		s.report(ctx, w, "")
 		return nil
 	case out.Verdict == Gone && out.Status == 410:
+		s.report(ctx, w, out.Cause)
 		return s.disable(ctx, w, out)
 	case out.Verdict == Busy && time.Since(run.Enqueued) > ageMax:
 		return chat.Invalid("its endpoint was away for %s", ageMax)
@@ -283,7 +285,7 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 	case ctx.Err() != nil:
 		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint
 	}
-	s.opt.Log.DebugContext(ctx, "a webhook was not delivered", "webhook", w.ID, "id", t.ID, "cause", out.Cause)
+	s.report(ctx, w, out.Cause)
 	return chat.Postpone(max(out.After, pauseAfter(run.Failed)), chat.Errorf(chat.CodeUnavailable, "%s", out.Cause))
 }
 

@@ -8,10 +8,11 @@ import (
 
 // Service registers webhooks and publishes events to them. Its methods may be called from many goroutines.
 type Service struct {
-	store  Store
-	opt    chat.Options
-	sender Sender
-	known  knownList
+	store   Store
+	opt     chat.Options
+	sender  Sender
+	known   knownList
+	reports reports
 }
 
 // New makes a Service that shares the limits, the log and the clock of core. Where sender is nil, nothing is delivered.

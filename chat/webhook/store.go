@@ -16,6 +16,11 @@ type Store interface {
 	// SwapWebhook stores w in the place of its Revision, or removes it, and enqueues TaskSpread. ErrConflict: it is
 	// another revision by now. ErrOutOfRange: there are too many.
 	SwapWebhook(ctx context.Context, w Webhook, remove bool) error
+	// RecordAttempt records the outcome of an attempt: why it failed, or that it succeeded (an empty reason). ErrNotFound.
+	RecordAttempt(ctx context.Context, id, reason string) error
+	// WebhookHealth reads how the deliveries of each webhook go. Those that were never called and have nothing waiting are
+	// left out. Not atomic: the partitions are counted one after the other.
+	WebhookHealth(ctx context.Context) (map[string]Health, error)
 	// SpreadWebhooks records in every partition whether there are webhooks: entries appended from then on are published.
 	SpreadWebhooks(ctx context.Context) error
 	// Unpublished reads entries of a group that were not published to webhooks yet, at most limit. ErrNotFound.

@@ -71,6 +71,7 @@ type View struct {
 	Secret     string      `json:"secret,omitempty"` // in the answers that made it, and no other
 	CreatedAt  chat.Time   `json:"created_at"`
 	DisabledAt *chat.Time  `json:"disabled_at"`
+	Health
 }
 
 // Draft is what an operator registers. No events: all of them. A Key makes the same webhook again.
@@ -157,6 +158,10 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, after str
 		return chat.List[View]{}, chat.AsError(err)
 	}
 	slices.SortFunc(all, compareWebhooks)
+	health, err := s.store.WebhookHealth(ctx)
+	if err != nil {
+		return chat.List[View]{}, chat.AsError(err)
+	}
 	list := chat.List[View]{Items: []View{}}
 	for _, w := range all {
 		if after != "" && compareWebhooks(w, past) <= 0 {
@@ -167,7 +172,9 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, after str
 			list.Next = strconv.FormatInt(last.CreatedAt.UnixMilli(), 10) + "-" + last.ID
 			break
 		}
-		list.Items = append(list.Items, w.view())
+		v := w.view()
+		v.Health = health[w.ID]
+		list.Items = append(list.Items, v)
 	}
 	return list, nil
 }
@@ -179,7 +186,16 @@ func compareWebhooks(a, b Webhook) int {
 // Get gives one webhook.
 func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (View, error) {
 	w, err := s.get(ctx, by, id)
-	return w.view(), err
+	if err != nil {
+		return View{}, err
+	}
+	health, err := s.store.WebhookHealth(ctx)
+	if err != nil {
+		return View{}, chat.AsError(err)
+	}
+	v := w.view()
+	v.Health = health[id]
+	return v, nil
 }
 
 func (s *Service) get(ctx context.Context, by chat.Caller, id string) (Webhook, error) {
@@ -256,6 +272,9 @@ func (w Webhook) view() View {
 	return v
 }
 
+// owner is whose part of the workers its deliveries use while its endpoint has not answered.
+func (w Webhook) owner() string { return "webhooks of " + cmp.Or(w.Owner, w.ID) }
+
 // wants reports whether the webhook subscribes to an event.
 func (w Webhook) wants(e EventType) bool {
 	return w.DisabledAt == nil && (len(w.Events) == 0 || slices.Contains(w.Events, e))
@@ -271,6 +290,3 @@ func (w Webhook) signing(nowMs int64) []string {
 	}
 	return secrets
 }
-// owner is whose part of the workers its deliveries use while its endpoint has not answered.
-func (w Webhook) owner() string { return "webhooks of " + cmp.Or(w.Owner, w.ID) }
-

@@ -157,7 +157,10 @@ func (n *Node) openWeb() (err error) {
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ready,
-		Metrics: n.set.AdminAddr == "", Figures: []prometheus.Collector{n.figures, n.watch.gauge, n.callers.Figures()}, Log: n.log,
+		Metrics: n.set.AdminAddr == "", Log: n.log,
+		Figures: []prometheus.Collector{
+			n.figures, n.watch.gauge, n.callers.Figures(), &webhookFigures{totals: n.services.Webhooks.Totals},
+		},
 	}
 	if n.set.dev {
 		n.devCode = newDevCode()

@@ -14,6 +14,7 @@ import (
 
 var webhookTests = map[string]func(*world){
 	"SwapWebhook":       testSwapWebhook,
+	"WebhookHealth":     testWebhookHealth,
 	"SpreadWebhooks":    testSpreadWebhooks,
 	"SpreadOlder":       testSpreadOlder,
 	"Unpublished":       testUnpublished,
@@ -123,6 +124,47 @@ func testSwapWebhook(w *world) {
 		w.ok(w.SwapWebhook(w.ctx, newWebhook(fmt.Sprint("n", i)), false))
 	}
 	w.fails(w.SwapWebhook(w.ctx, newWebhook("more"), false), chat.ErrOutOfRange)
+}
+
+// testWebhookHealth: what attempts say of a webhook, and what waits for it.
+func testWebhookHealth(w *world) {
+	health := func() webhook.Health {
+		w.Helper()
+		all, err := w.WebhookHealth(w.ctx)
+		w.ok(err)
+		if len(all) > 1 {
+			w.Errorf("got %+v, want one webhook at most", all)
+		}
+		return all["w"]
+	}
+	w.fails(w.RecordAttempt(w.ctx, "w", "answered 500"), chat.ErrNotFound)
+	added := w.addWebhook("w")
+	w.equal(health(), webhook.Health{})
+
+	w.ok(w.RecordAttempt(w.ctx, "w", ""))
+	h := health()
+	w.equal([]any{h.FailingSince, h.LastError, h.LastErrorAt}, []any{(*chat.Time)(nil), (*string)(nil), (*chat.Time)(nil)})
+	w.ok(w.RecordAttempt(w.ctx, "w", "no answer in time"))
+	first := health()
+	w.equal(first.LastSuccessAt, h.LastSuccessAt)
+	w.equal([]any{*first.LastError, *first.FailingSince}, []any{"no answer in time", *first.LastErrorAt})
+	w.ok(w.RecordAttempt(w.ctx, "w", "answered 500"))
+	h = health()
+	w.equal([]any{*h.LastError, *h.FailingSince}, []any{"answered 500", *first.FailingSince})
+	w.ok(w.RecordAttempt(w.ctx, "w", ""))
+	h = health()
+	w.equal([]any{*h.LastError, h.FailingSince}, []any{"answered 500", (*chat.Time)(nil)})
+
+	w.group("g", nil)
+	w.says("g", "alice", 2)
+	w.ok(w.publishOf("g", w.unpublished("g")))
+	w.ok(w.Enqueue(w.ctx, chat.NewTask{Queue: chat.QueueEgress, Kind: webhook.TaskDeliver, Subject: "g", Key: "k", Account: "w", Payload: delivery(9)}))
+	h = health()
+	if h.Waiting != 4 || h.WaitingBytes < 4*50 || h.WaitingBytes > 4*300 {
+		w.Errorf("%d deliveries of %d bytes wait, want 4 of about 150 each", h.Waiting, h.WaitingBytes)
+	}
+	w.removeWebhook(added)
+	w.equal(health().LastError, (*string)(nil))
 }
 
 // testSpreadWebhooks: entries are told of while there is a webhook in use, and a generation ends with the last one.

@@ -1,7 +1,7 @@
 -- Registers, changes or removes a webhook, if it is still as it was read. A value is "<1 while it is in use, else 0>
 -- <revision> <JSON>". The task copies what scripts need of it to the partitions.
 --
--- KEYS  webhooks webhooks_state core:enqueue
+-- KEYS  webhooks webhooks_state webhooks_health core:enqueue
 -- ARGV  id revision in_use:flag text webhooks_max:int task_id
 --   revision  that was read; 0: there was none
 --   text      its JSON; '' removes it
@@ -15,6 +15,7 @@ local now_ms = clock_ms()
 
 if text == '' then
   redis.call('HDEL', webhooks, id)
+  redis.call('HDEL', webhooks_health, id)
 else
   redis.call('HSET', webhooks, id, (in_use and '1 ' or '0 ') .. int(tonumber(revision) + 1) .. ' ' .. text)
 end

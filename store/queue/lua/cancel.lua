@@ -9,7 +9,7 @@
 -- bind: work at queue
 -- include: common
 -- include: cancel
-local state, _, member = task_find(id)
+local state, _, member, spec = task_find(id)
 if not state then return '' end
 if state == 'delayed' or state == 'ready' then
   -- What is in no list either (somebody removed it by hand) has no state.
@@ -18,6 +18,7 @@ end
 if state == 'leased' then
   redis.call('ZREM', leased, member)
   redis.call('PUBLISH', tasks, 'cancel ' .. member)
+  task_account(counts, id, -1, #spec)
 else
   redis.call('ZREM', dead, id)
 end

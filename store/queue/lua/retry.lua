@@ -19,6 +19,7 @@ if run or state == 'dead' then
   if state == 'dead' then run.attempts, run.crashes = 0, 0 end
   task_write_run(id, run, now_ms)
 end
+if state == 'dead' then task_account(counts, id, 1, redis.call('HSTRLEN', tasks, id)) end
 redis.call('ZREM', state == 'dead' and dead or delayed, id)
 task_push({id})
 redis.call('PUBLISH', tasks, 'ready')

@@ -39,6 +39,9 @@ for _ = 1, groups do
 end
 if #ended > 0 then
   redis.call('HINCRBY', counts, 'done', #ended)
+  for _, id in ipairs(ended) do
+    if string.find(id, '~', 1, true) then task_account(counts, id, -1, redis.call('HSTRLEN', tasks, id)) end
+  end
   redis.call('HDEL', tasks, unpack(ended))
   if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
 end

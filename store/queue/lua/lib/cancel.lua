@@ -1,3 +1,4 @@
+-- include: account
 -- task_cancel takes a waiting task away. Other scripts of the same partition include it, so
 -- that a task is gone if and only if what it was about is.
 --
@@ -21,6 +22,7 @@ local function task_cancel(queue, id)
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
+  task_account(counts, id, -1, #spec)
   local key = string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
   -- Another task may have the key by now, if this one waits to be retried.
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end

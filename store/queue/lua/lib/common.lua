@@ -10,6 +10,7 @@
 -- characters to make members longer than 64 bytes: Redis then keeps the set as a skiplist. As
 -- a listpack, in which every ZADD and ZREM is a walk, it was two to four times slower with 50
 -- leases.
+-- include: account
 -- needs: tasks counts unique delayed critical high normal low leased runs dead
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
@@ -70,6 +71,7 @@ end
 local function task_bury(id, now_ms, dead_max)
   redis.call('ZADD', dead, string.format('%.0f', now_ms), id)
   redis.call('HINCRBY', counts, 'buried', 1)
+  task_account(counts, id, -1, redis.call('HSTRLEN', tasks, id))
   local over = redis.call('ZCARD', dead) - dead_max
   if over <= 0 then return end
   local oldest = redis.call('ZRANGE', dead, 0, math.min(over, 100) - 1)

@@ -1,3 +1,4 @@
+-- include: account
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
 -- it, so that a task exists if and only if what it is about was written.
 --
@@ -56,6 +57,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms)
   if #specs == 0 then return reply end
   redis.call('HSET', tasks, unpack(specs))
   redis.call('HINCRBY', counts, 'enqueued', #specs / 2)
+  for i = 1, #specs, 2 do task_account(counts, specs[i], 1, #specs[i + 1]) end
   if #due > 0 then redis.call('ZADD', delayed, unpack(due)) end
   local ready = false
   for _, priority in ipairs({'critical', 'high', 'normal', 'low'}) do

@@ -1,0 +1,121 @@
+package webhook
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Bounds of reporting attempts.
+const (
+	reportEvery = time.Minute // between two log lines, or two records of the same outcome, of a webhook on a node
+	reportsMax  = 1000        // webhooks that a node remembers: those that were removed too
+)
+
+// Health is how the deliveries to a webhook go, over all nodes.
+type Health struct {
+	FailingSince  *chat.Time `json:"failing_since"` // nil: the last attempt succeeded, or there was none
+	LastError     *string    `json:"last_error"`    // why the last failed attempt failed, in our words; nil: none failed
+	LastErrorAt   *chat.Time `json:"last_error_at"`
+	LastSuccessAt *chat.Time `json:"last_success_at"`
+	Waiting       int64      `json:"waiting"`       // deliveries that wait or run
+	WaitingBytes  int64      `json:"waiting_bytes"` // that these take in the store
+}
+
+// reports is what a node has reported of the attempts that it made, by webhook.
+type reports struct {
+	mu   sync.Mutex
+	last map[string]*report
+}
+
+// report is what was reported of one webhook.
+type report struct {
+	failing  bool
+	recorded time.Time // when the outcome was recorded last
+	logged   time.Time // when a failure was logged last
+	open     bool      // a failure was logged, and no success since
+	failures int       // since then
+}
+
+// note counts an attempt and decides what to do about it.
+func (r *reports) note(webhook string, failed bool, now time.Time) (record, log bool, failures int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil || len(r.last) > reportsMax {
+		r.last = make(map[string]*report)
+	}
+	known := r.last[webhook]
+	if known == nil {
+		known = &report{}
+		r.last[webhook] = known
+	}
+	if record = known.failing != failed || now.Sub(known.recorded) >= reportEvery; record {
+		known.failing, known.recorded = failed, now
+	}
+	if !failed {
+		log = known.open
+		known.open, known.failures = false, 0
+		return record, log, 0
+	}
+	known.failures++
+	if log = now.Sub(known.logged) >= reportEvery; log {
+		failures, known.failures = known.failures, 0
+		known.logged, known.open = now, true
+	}
+	return record, log, failures
+}
+
+// report logs and records an attempt: the first of each outcome, and then at most one a minute. reason is empty where it
+// succeeded. What cannot be recorded is recorded by a later attempt.
+func (s *Service) report(ctx context.Context, w Webhook, reason string) {
+	failed := reason != ""
+	record, log, failures := s.reports.note(w.ID, failed, time.Now())
+	switch {
+	case log && failed:
+		s.opt.Log.WarnContext(ctx, "webhook delivery failed", "webhook", w.ID, "host", hostOf(w.URL), "reason", reason, "failures", failures)
+	case log:
+		s.opt.Log.InfoContext(ctx, "webhook deliveries succeed again", "webhook", w.ID, "host", hostOf(w.URL))
+	}
+	if !record {
+		return
+	}
+	if err := s.store.RecordAttempt(ctx, w.ID, reason); err != nil {
+		s.opt.Log.DebugContext(ctx, "the outcome of a delivery was not recorded", "webhook", w.ID, "error", err)
+	}
+}
+
+// hostOf is all of an address that a log may hold: the rest of it may be a secret.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// Totals sum up all webhooks.
+type Totals struct {
+	Failing      int64 // webhooks whose last attempt failed
+	Waiting      int64 // deliveries that wait or run
+	WaitingBytes int64
+}
+
+// Totals sums up how the deliveries of all webhooks go.
+func (s *Service) Totals(ctx context.Context) (Totals, error) {
+	all, err := s.store.WebhookHealth(ctx)
+	if err != nil {
+		return Totals{}, err
+	}
+	var sum Totals
+	for _, h := range all {
+		if h.FailingSince != nil {
+			sum.Failing++
+		}
+		sum.Waiting += h.Waiting
+		sum.WaitingBytes += h.WaitingBytes
+	}
+	return sum, nil
+}
