@@ -100,7 +100,7 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 	}
 	for i, g := range groups {
 		delete(f.check, g)
-		member := infos[i].Role != "" && infos[i].Epoch != ""
+		member := isMember(infos[i])
 		switch {
 		case member && !followed[i]:
 			f.join(f.lines[g], infos[i])

@@ -61,6 +61,9 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 		if !chat.ValidID(g) {
 			return nil, chat.Errorf(chat.CodeInvalid, "after: not a valid group id")
 		}
+	if most := s.limits.UserGroupsMax; len(after) > most {
+		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
+	}
 		pos, err := chat.ParsePosition(raw)
 		if err != nil {
 			return nil, err
@@ -81,7 +84,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	return f, nil
 }
 
-// begin finds the groups: those of the index, and those the client names, because the index lags.
+// begin finds the groups: those of the index, and those of the user's that the client names, because the index lags.
 func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
 	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
 	if _, err := f.hub.subscribe(ctx, f.pending, nil); err != nil {
@@ -91,24 +94,26 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	if err != nil {
 		return err
 	}
-	groups := make([]string, 0, len(index)+len(positions))
+	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(positions, index))
+	if err != nil {
+		return err
+	}
+	slices.Sort(foreign)
+	for _, g := range foreign {
+		f.out = append(f.out, Event{Left: g})
+	}
+	groups := make([]string, 0, len(index)+len(mine))
 	for _, g := range index {
 		groups = append(groups, g.Group)
 	}
-	for g := range positions {
-		groups = append(groups, g)
-	}
+	groups = append(groups, mine...)
 	slices.Sort(groups)
-	groups = slices.Compact(groups)
-	if len(groups) > 3*f.service.limits.UserGroupsMax { // the index and what the client names
-		return chat.Errorf(chat.CodeInvalid, "after: too many groups")
-	}
 	infos, err := f.look(ctx, groups)
 	if err != nil {
 		return err
 	}
 	for i, info := range infos {
-		if info.Role == "" || info.Epoch == "" {
+		if !isMember(info) {
 			if _, named := positions[groups[i]]; named {
 				f.out = append(f.out, Event{Left: groups[i]})
 			}
@@ -159,7 +164,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 	for i, info := range infos {
 		l := f.lines[groups[i]]
 		switch {
-		case info.Role != "" && info.Epoch != "":
+		case isMember(info):
 			if !l.pos.Set { // new: its position comes from this answer
 				l.life = lives[i]
 			}

@@ -77,6 +77,10 @@ type syncCall struct {
 	named      map[string]bool  // groups of ack and after: those that the caller is not in are reported as left
 	acked      map[string]int64 // seen after the acks
 	errors     []GroupError
+
+	resolved bool
+	unlisted []string        // named and the caller's, although the index did not list them
+	foreign  map[string]bool // named and not the caller's
 }
 
 // newSync checks a request as a whole before anything of it is done.
@@ -111,6 +115,11 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 		c.after[group] = pos
 		c.named[group] = true
 	}
+	for group := range req.Ack {
+		if chat.ValidID(group) {
+			c.named[group] = true
+		}
+	}
 	return c, chat.CheckCaller(by)
 }
 
@@ -119,13 +128,20 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	var mu sync.Mutex
 	groups := slices.Sorted(maps.Keys(req.Ack))
+	if len(groups) > unlistedMax { // a few acks in vain cost less than reading the index before
+		index, err := c.s.store.UserGroups(ctx, c.by.User)
+		if err != nil {
+			return err
+		}
+		if err := c.resolve(ctx, index); err != nil {
+			return err
+		}
+		groups = slices.DeleteFunc(groups, func(g string) bool { return c.foreign[g] })
+	}
 	err := chat.Each(ctx, groups, func(ctx context.Context, group string) error {
 		cursors, err := c.s.core.Ack(ctx, c.by, group, req.Ack[group])
 		mu.Lock()
 		defer mu.Unlock()
-		if chat.ValidID(group) {
-			c.named[group] = true
-		}
 		switch {
 		case err == nil:
 			c.acked[group] = cursors.Seen
@@ -169,6 +185,9 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 	defer timer.Stop()
 	index, err := c.s.store.UserGroups(ctx, c.by.User)
 	if err != nil {
+		return SyncAnswer{}, chat.AsError(err)
+	}
+	if err := c.resolve(ctx, index); err != nil {
 		return SyncAnswer{}, chat.AsError(err)
 	}
 	groups := c.groups(index)
@@ -217,20 +236,41 @@ func subset(some, all []string) bool {
 	return true
 }
 
-// groups are those to be asked about, sorted: what the index names, and what the request names beside it, because the
-// index may lag.
-func (c *syncCall) groups(index []chat.UserGroup) []string {
-	all := maps.Clone(c.named)
-	for _, g := range index {
-		all[g.Group] = true
+// resolve decides once which of the groups that the request names, and that the index does not list, are the caller's.
+func (c *syncCall) resolve(ctx context.Context, index []chat.UserGroup) error {
+	if c.resolved {
+		return nil
 	}
-	return slices.Sorted(maps.Keys(all))
+	mine, foreign, err := c.s.unlisted(ctx, c.by.User, without(c.named, index))
+	if err != nil {
+		return err
+	}
+	c.resolved, c.unlisted, c.foreign = true, mine, make(map[string]bool, len(foreign))
+	for _, g := range foreign {
+		c.foreign[g] = true
+	}
+	return nil
 }
 
-// collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group.
+// groups are those to be asked about, sorted: what the index names, and what the caller is in beside it.
+func (c *syncCall) groups(index []chat.UserGroup) []string {
+	groups := make([]string, 0, len(index)+len(c.unlisted))
+	for _, g := range index {
+		groups = append(groups, g.Group)
+	}
+	groups = append(groups, c.unlisted...)
+	slices.Sort(groups)
+	return slices.Compact(groups)
+}
+
+// collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group. Where the
+// request names groups beside the index there is one more in between.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	index, inbox, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
 	if err != nil {
+		return SyncAnswer{}, nil, chat.AsError(err)
+	}
+	if err := c.resolve(ctx, index); err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	groups, logs, err := c.logs(ctx, index)
@@ -255,6 +295,12 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 			a.Left = append(a.Left, l.Group())
 		}
 	}
+	for g := range c.foreign {
+		if _, listed := slices.BinarySearch(groups, g); !listed { // they may have joined since
+			a.Left = append(a.Left, g)
+		}
+	}
+	slices.Sort(a.Left)
 	a.Groups = c.batches(logs, room)
 	return a, groups, nil
 }

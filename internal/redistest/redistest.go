@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -232,4 +233,21 @@ func (s *Server) Calls() map[string]int64 {
 		}
 	}
 	return calls
+}
+
+// Stat is one number of the section stats of INFO, such as total_net_input_bytes.
+func (s *Server) Stat(name string) int64 {
+	s.tb.Helper()
+	info, _ := s.Do("INFO", "stats").(string)
+	for line := range lines(info) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				s.tb.Fatalf("%s: %v", name, err)
+			}
+			return n
+		}
+	}
+	s.tb.Fatalf("INFO stats has no %s", name)
+	return 0
 }
