@@ -1,0 +1,59 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// How long an answer is kept for a client that does not take it.
+const (
+	stallWithin = 5 * time.Second // for each piece
+	pieceBytes  = 64 << 10
+)
+
+// boundStalls ends the connections of clients that do not take their answers, which would else stay in memory until the
+// deadline of the whole request, in a long poll for more than a minute.
+func (s *Server) boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Writer = &stallWriter{ResponseWriter: c.Response().Writer, within: stallWithin, most: writeTimeout}
+		return next(c)
+	}
+}
+
+// stallWriter writes an answer in pieces, each with a deadline, all of them within most from the first one on.
+type stallWriter struct {
+	http.ResponseWriter
+	within, most time.Duration
+	until        time.Time // the last deadline; zero before the first piece
+}
+
+// Unwrap lets http.ResponseController find what this writer does not have, such as Hijack.
+func (w *stallWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *stallWriter) Write(b []byte) (written int, err error) {
+	for {
+		piece := b[written:min(written+pieceBytes, len(b))]
+		w.arm()
+		n, err := w.ResponseWriter.Write(piece)
+		written += n
+		if err != nil || written == len(b) {
+			return written, err
+		}
+	}
+}
+
+// arm sets the deadline of a piece. What is left in the buffer of the server when the handler returns has the last one.
+func (w *stallWriter) arm() {
+	now := time.Now()
+	if w.until.IsZero() {
+		w.until = now.Add(w.most)
+	}
+	deadline := now.Add(w.within)
+	if deadline.After(w.until) {
+		deadline = w.until
+	}
+	// Not every writer has deadlines (that of a test has none).
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(deadline)
+}
