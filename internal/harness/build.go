@@ -12,7 +12,12 @@ import (
 	"time"
 )
 
+// built are those that a run of tests has built.
 var built struct {
+	race, plain executable
+}
+
+type executable struct {
 	once sync.Once
 	dir  string
 	path string
@@ -22,8 +27,10 @@ var built struct {
 // Main runs the tests of a package and removes what Binary built.
 func Main(m *testing.M) {
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
+	for _, dir := range []string{built.race.dir, built.plain.dir} {
+		if dir != "" {
+			_ = os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }
@@ -31,31 +38,43 @@ func Main(m *testing.M) {
 // Binary returns the path of chatd, built once a run with the race detector. CHATD_E2E_BINARY names one that is built already.
 func Binary(tb testing.TB) string {
 	tb.Helper()
-	built.once.Do(func() {
-		if built.path = os.Getenv("CHATD_E2E_BINARY"); built.path != "" {
+	return built.race.get(tb, os.Getenv("CHATD_E2E_BINARY"), "-race")
+}
+
+// PlainBinary is Binary without the race detector, which takes several times the memory.
+func PlainBinary(tb testing.TB) string {
+	tb.Helper()
+	return built.plain.get(tb, os.Getenv("CHATD_E2E_PLAIN_BINARY"))
+}
+
+func (b *executable) get(tb testing.TB, ready string, flags ...string) string {
+	tb.Helper()
+	b.once.Do(func() {
+		if b.path = ready; b.path != "" {
 			return
 		}
 		root, err := moduleRoot()
 		if err != nil {
-			built.err = err
+			b.err = err
 			return
 		}
-		if built.dir, built.err = os.MkdirTemp("", "chatd-e2e-"); built.err != nil {
+		if b.dir, b.err = os.MkdirTemp("", "chatd-e2e-"); b.err != nil {
 			return
 		}
-		built.path = filepath.Join(built.dir, "chatd")
+		b.path = filepath.Join(b.dir, "chatd")
 		began := time.Now()
-		build := exec.CommandContext(tb.Context(), "go", "build", "-race", "-o", built.path, "./cmd/chatd")
+		args := append(append([]string{"build"}, flags...), "-o", b.path, "./cmd/chatd")
+		build := exec.CommandContext(tb.Context(), "go", args...)
 		build.Dir = root
 		if out, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+			b.err = fmt.Errorf("go build: %w\n%s", err, out)
 		}
 		tb.Logf("built chatd in %v", time.Since(began).Round(time.Millisecond))
 	})
-	if built.err != nil {
-		tb.Fatal(built.err)
+	if b.err != nil {
+		tb.Fatal(b.err)
 	}
-	return built.path
+	return b.path
 }
 
 // moduleRoot is the folder of go.mod above the one that the test runs in.

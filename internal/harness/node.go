@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -30,6 +31,7 @@ type Config struct {
 	Redis string            // CHATD_REDIS; empty: the embedded store
 	Data  string            // CHATD_DATA; empty: a temporary folder
 	Env   map[string]string // further variables; an empty value takes a default of the harness away
+	Plain bool              // without the race detector: for tests that measure memory
 }
 
 // Node is one chatd process. Start after Kill or Terminate makes a new process on the same address and data.
@@ -121,7 +123,13 @@ func (n *Node) environ() []string {
 // Command prepares a run of the binary with the node's settings, such as `chatd token`.
 func (n *Node) Command(ctx context.Context, args ...string) *exec.Cmd {
 	n.tb.Helper()
-	cmd := exec.CommandContext(ctx, Binary(n.tb), args...)
+	path := ""
+	if n.cfg.Plain {
+		path = PlainBinary(n.tb)
+	} else {
+		path = Binary(n.tb)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = n.environ()
 	cmd.Dir = n.cfg.Data
 	return cmd
@@ -231,4 +239,35 @@ func ClientAt(tb testing.TB, url, user string, opts ...client.Option) *client.Cl
 		tb.Fatal(err)
 	}
 	return c
+}
+
+// PeakMemory is the most memory that the process had at one time since the last ForgetPeak, in bytes.
+func (n *Node) PeakMemory() int64 {
+	n.tb.Helper()
+	status, err := os.ReadFile(n.proc("status"))
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kb int64
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kb); err == nil {
+			return kb << 10
+		}
+	}
+	n.tb.Fatalf("no peak in %s", status)
+	return 0
+}
+
+// ForgetPeak makes the memory of now the peak.
+func (n *Node) ForgetPeak() {
+	n.tb.Helper()
+	if err := os.WriteFile(n.proc("clear_refs"), []byte("5"), 0); err != nil {
+		n.tb.Fatal(err)
+	}
+}
+
+func (n *Node) proc(file string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return fmt.Sprintf("/proc/%d/%s", n.cmd.Process.Pid, file)
 }
