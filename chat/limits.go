@@ -37,6 +37,9 @@ type Limits struct {
 	SafetyCheck time.Duration // within which a lost wake-up is repaired: live groups are compared with the store a little more often
 	FeedLinger  time.Duration // how long a group without a live reader stays followed
 	RingEntries int           // newest messages of a live group kept in memory
+
+	// What sessions of a node have read and their clients have not taken yet, in bytes of JSON. Beyond, the slowest are closed.
+	PendingBytesMax int64
 }
 
 // Page is how many entries a page holds: the default where the caller names no limit (0), never more than PageMessagesMax.
@@ -85,5 +88,7 @@ func DefaultLimits() Limits {
 		SafetyCheck: 2 * time.Second,
 		FeedLinger:  30 * time.Second,
 		RingEntries: 128,
+
+		PendingBytesMax: 32 << 20,
 	}
 }

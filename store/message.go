@@ -18,7 +18,8 @@ const (
 
 var errNoMessage = errors.New("not a stored message")
 
-// decodeMessage parses a stored message. The JSON is a part of member, not a copy: what is served are these bytes.
+// decodeMessage parses a stored message. Nothing of it is a part of member: positions keep marks for long, and with them a
+// whole message would stay in memory.
 func decodeMessage(member string) (chat.Message, error) {
 	head, rest, ok := strings.Cut(member, " ")
 	if !ok {
@@ -36,7 +37,7 @@ func decodeMessage(member string) (chat.Message, error) {
 	if !ok {
 		return chat.Message{}, errNoMessage
 	}
-	m := chat.Message{ID: id, Mark: mark, JSON: []byte(rest)}
+	m := chat.Message{ID: id, Mark: strings.Clone(mark), JSON: []byte(rest)}
 	if m.Edits, err = decodeEdits(flag); err != nil {
 		return chat.Message{}, err
 	}

@@ -3,17 +3,22 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/chatd/chatd/chat"
 )
 
 // Bounds of one round of reading. What does not fit is read in the next round, when the session has taken this one.
 const (
-	roundGroups      = 200       // groups asked for in one call of the store
-	roundMessages    = 512       // messages asked for in one call, shared fairly
-	roundShare       = 50        // messages of one group while others wait too
-	roundBytesMax    = 128 << 10 // JSON bytes that wait for the session
-	batchMessagesMax = 128       // messages of one batch from memory
+	roundGroups      = 200      // groups asked for in one call of the store
+	roundMessages    = 512      // messages asked for in one call, shared fairly
+	roundShare       = 50       // messages of one group while others wait too
+	roundBegin       = 256      // messages asked for by the first call, when it is not known how long they are
+	roundItemsBegin  = 16       // likewise items of the inbox
+	roundEntriesMin  = 8        // messages or items asked for even if they are long
+	roundBytesMax    = 64 << 10 // JSON bytes that wait for the session; one message more where it is long
+	batchMessagesMax = 128      // messages of one batch from memory
+	batchBytesMax    = 64 << 10 // JSON bytes of it
 )
 
 // collect takes what the hub left for the follower.
@@ -40,8 +45,9 @@ func (f *Follower) collect() {
 	t.inbox, t.lost = false, false
 }
 
-// read does one round: membership first, then the inbox, then messages.
+// read does one round: membership first, then items of the inbox or messages.
 func (f *Follower) read(ctx context.Context) error {
+	defer f.settle()
 	if f.index {
 		if err := f.readIndex(ctx); err != nil {
 			return err
@@ -52,11 +58,15 @@ func (f *Follower) read(ctx context.Context) error {
 			return err
 		}
 	}
-	if f.inboxDue {
+	if f.inboxDue && !f.inboxLast {
 		if err := f.readInbox(ctx); err != nil {
 			return err
 		}
+		if f.inboxLast = len(f.out) > 0; f.inboxLast {
+			return nil // it takes turns with the groups, so that no more than one round waits
+		}
 	}
+	f.inboxLast = false
 	return f.readGroups(ctx)
 }
 
@@ -137,11 +147,17 @@ func (f *Follower) left(l *line) {
 
 // readInbox gives the items after the session's position in the inbox.
 func (f *Follower) readInbox(ctx context.Context) error {
-	limit := f.service.limits.PageMessages
+	limit := f.perInbox
+	done, err := f.mayRead(ctx, int64(limit)*messageBytesMax(f.service.limits))
+	if err != nil {
+		return err
+	}
+	defer done()
 	b, err := f.service.store.InboxPull(ctx, f.by.User, f.inboxPos, limit)
 	if err != nil {
 		return err
 	}
+	b = f.fitInbox(b)
 	f.inboxDue, f.inboxPos = b.HasMore, b.Position()
 	if !b.HasMore {
 		f.hub.inboxSeen(f.by.User, chat.InboxEnd{Last: b.To, Mark: f.inboxPos.Mark, Epoch: b.Epoch})
@@ -150,6 +166,20 @@ func (f *Follower) readInbox(ctx context.Context) error {
 		f.out = append(f.out, Event{Inbox: &b})
 	}
 	return nil
+}
+
+// fitInbox cuts b to what one round gives, and learns from it how many items are enough next time.
+func (f *Follower) fitInbox(b chat.InboxBatch) chat.InboxBatch {
+	bytes := 0
+	for _, item := range b.Items {
+		bytes += len(item.JSON)
+	}
+	f.perInbox = fillRound(len(b.Items), bytes, f.perInbox, f.service.limits.PageMessages)
+	if fit := b.Fit(roundBytesMax); len(fit.Items) < len(b.Items) {
+		fit.Items = slices.Clone(fit.Items) // what was cut off must not stay in memory
+		return fit
+	}
+	return b
 }
 
 // readGroups serves the lines that wait: from memory where the ring reaches, the others with one call of the store.
@@ -246,7 +276,7 @@ func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringSta
 	bytes := 0
 	for i := range entries {
 		e := entries[i].shownTo(l.hidden)
-		if bytes += len(e.JSON); i > 0 && bytes > roundBytesMax/2 {
+		if bytes += len(e.JSON); i > 0 && bytes > batchBytesMax {
 			break
 		}
 		messages = append(messages, e.Message)
@@ -277,11 +307,12 @@ func (l *line) advance(b *chat.Batch, messages []chat.Message) {
 
 // pull reads from the store for lines that are behind: what each is owed, a fair share of it.
 func (f *Follower) pull(ctx context.Context, behind []*line) error {
-	share := int64(max(roundShare, roundMessages/len(behind)))
+	most := f.perRound
+	share := int64(min(most, max(roundShare, most/len(behind))))
 	readings := make([]chat.Reading, 0, len(behind))
 	asking := make([]*chat.Reading, 0, len(behind))
 	lives := make([]int, 0, len(behind))
-	left := int64(roundMessages)
+	left := int64(most)
 	for i, l := range behind {
 		before := l.feed.snapshot()
 		owed := max(l.last, before.last) - l.pos.ID
@@ -297,7 +328,7 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 		asking = append(asking, &readings[i])
 		lives = append(lives, before.life)
 	}
-	if err := chat.Read(ctx, f.service.store, f.by.User, asking); err != nil {
+	if err := f.readWithin(ctx, asking, most); err != nil {
 		return err
 	}
 	bytes := 0
@@ -309,6 +340,36 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 		bytes += n
 	}
 	return nil
+}
+
+// readWithin reads when its turn has come, and learns from what it gets how many messages are enough next time.
+func (f *Follower) readWithin(ctx context.Context, asking []*chat.Reading, most int) error {
+	limits := f.service.limits
+	done, err := f.mayRead(ctx, min(int64(most)*messageBytesMax(limits), int64(2*limits.PageBytesMax))) // see chat.PullStore
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := chat.Read(ctx, f.service.store, f.by.User, asking); err != nil {
+		return err
+	}
+	messages, bytes := 0, 0
+	for _, r := range asking {
+		messages += len(r.Messages)
+		for _, m := range r.Messages {
+			bytes += len(m.JSON)
+		}
+	}
+	f.perRound = fillRound(messages, bytes, f.perRound, roundMessages)
+	return nil
+}
+
+// fillRound is how many entries to ask for to fill a round, after n of them had so many bytes; as now where there were none.
+func fillRound(n, bytes, now, most int) int {
+	if bytes == 0 {
+		return now
+	}
+	return min(max(roundBytesMax*n/bytes+1, roundEntriesMin), most)
 }
 
 // take serves what was read for one line. At least one message is served of each line whose turn comes before the round is
@@ -339,6 +400,9 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, r.Info.Last, l.pos.ID)
 	}
 	messages, bytes := fitBytes(r.Messages, room)
+	if len(messages) < len(r.Messages) {
+		messages = slices.Clone(messages) // what does not fit is read again, and must not stay in memory until then
+	}
 	if len(messages) == 0 && !l.gapPending {
 		return 0, nil
 	}

@@ -31,6 +31,12 @@
 // the inbox: until the safety check. Of joining or leaving: until the subscription is renewed (readers read their index
 // again then), a read of the group, or the next session. Cursors and typing are not repeated: the next event replaces them.
 //
+// # What a slow client costs
+//
+// One round of reading, of about roundBytesMax, waits for a session; it reads no further until that is taken. All sessions
+// of a node together hold at most Limits.PendingBytesMax: a round reserves its share before it reads (ErrFull), and gives
+// back what it did not need. What they read at the same time is bounded by readingBytesMax.
+//
 // # Lock order
 //
 // hub.mu, feed.mu, pending.mu. The lock of a feedQueue is a leaf. None is held over a call of the store but

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -10,7 +11,7 @@ import (
 // Follower is the pulling reader of one session: it gives what the session's cursors are owed, then what comes live. It
 // holds no more messages than one round of reading (roundBytesMax); behind that it remembers positions only.
 //
-// One goroutine calls Next or TryNext. C may be used from others.
+// One goroutine calls Next or TryNext. C and Held may be used from others.
 type Follower struct {
 	service *Service
 	hub     *hub
@@ -26,8 +27,13 @@ type Follower struct {
 	out   []Event
 	held  bool // a call of the store for groups that are behind was put off once
 
-	inboxDue bool
-	inboxPos chat.Position // not set: after what is acked
+	perRound int          // messages to ask for, so that about roundBytesMax come
+	perInbox int          // likewise items of the inbox
+	kept     atomic.Int64 // of the service's pending bytes
+
+	inboxDue  bool
+	inboxLast bool          // the last round was one of the inbox
+	inboxPos  chat.Position // not set: after what is acked
 }
 
 // line is one group of a Follower.
@@ -56,14 +62,14 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
 	}
+	if most := s.limits.UserGroupsMax; len(after) > most {
+		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
+	}
 	positions := make(map[string]chat.Position, len(after))
 	for g, raw := range after {
 		if !chat.ValidID(g) {
 			return nil, chat.Errorf(chat.CodeInvalid, "after: not a valid group id")
 		}
-	if most := s.limits.UserGroupsMax; len(after) > most {
-		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
-	}
 		pos, err := chat.ParsePosition(raw)
 		if err != nil {
 			return nil, err
@@ -74,7 +80,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
 		lines:   map[string]*line{}, past: map[string]chat.Position{}, check: map[string]struct{}{},
-		inboxDue: true, inboxPos: inboxAfter,
+		inboxDue: true, inboxPos: inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
 	}
 	f.pending.session = by.Session
 	if err := f.begin(ctx, positions); err != nil {
@@ -217,14 +223,18 @@ func (f *Follower) drop(l *line) {
 	f.hub.unsubscribe(f.pending, l.interest)
 }
 
-// Welcome is where the session starts.
-func (f *Follower) Welcome() Welcome { return f.welcome }
+// Welcome is where the session starts. It may be asked for once.
+func (f *Follower) Welcome() Welcome {
+	w := f.welcome
+	f.welcome = Welcome{}
+	return w
+}
 
 // C receives when TryNext may have something.
 func (f *Follower) C() <-chan struct{} { return f.pending.c }
 
-// Next blocks until there is something for the session. After an error (the store cannot be reached) it may be called
-// again: nothing is lost.
+// Next blocks until there is something for the session. After an error (the store cannot be reached, or ErrFull) it may be
+// called again: nothing is lost.
 func (f *Follower) Next(ctx context.Context) (Event, error) {
 	for {
 		e, ok, err := f.TryNext(ctx)
@@ -243,6 +253,9 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 // until C receives.
 func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 	for {
+		if len(f.out) == 0 && f.kept.Load() > 0 {
+			f.settle()
+		}
 		if len(f.out) > 0 {
 			e, f.out[0] = f.out[0], Event{}
 			f.out = f.out[1:]
@@ -277,6 +290,8 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 
 // Close ends the follower. Nothing else of it may be in use any longer.
 func (f *Follower) Close() {
+	f.out = nil
+	f.settle()
 	for _, l := range f.lines {
 		l.gone = true
 		f.hub.unsubscribe(f.pending, l.interest)

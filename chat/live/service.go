@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/chatd/chatd/chat"
 )
 
@@ -16,12 +18,16 @@ type Service struct {
 	limits chat.Limits
 	log    *slog.Logger
 	hub    *hub
+
+	pending budget              // what waits for the clients of all sessions
+	reading *semaphore.Weighted // bytes that sessions read at this moment, at most
 }
 
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.
 func New(core *chat.Service, store Store) *Service {
 	opt := core.Options()
-	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, hub: newHub(store, opt.Limits, opt.Log)}
+	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, hub: newHub(store, opt.Limits, opt.Log),
+		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax)}
 }
 
 // Run listens to the store, fills holes and compares what is followed until ctx ends, and returns when all of it has

@@ -8,12 +8,16 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // drainBytesMax is how much of what a client still sends is read away after the close frame: closing a connection with
 // unread bytes resets it, and the client may never see why.
 const drainBytesMax = 1 << 20
+
+// socketBytesMax is what the kernel keeps for a client that takes nothing; by itself it would let that grow to megabytes.
+const socketBytesMax = 64 << 10
 
 // stallTries is into how many tries a write is divided that nobody takes anything of.
 const stallTries = 8
@@ -24,6 +28,8 @@ type stallConn struct {
 	net.Conn
 	stallAfter time.Duration // a write that gets nothing out for so long is stalled
 	lastChance time.Duration // what a stalled or ending connection has to get its last frames out
+
+	blocked atomic.Int64 // when the write under way began, Unix ms; 0: there is none
 
 	mu      sync.Mutex
 	stalled bool
@@ -37,6 +43,7 @@ func (c *stallConn) SetWriteDeadline(time.Time) error { return nil }
 func (c *stallConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 func (c *stallConn) Write(b []byte) (written int, err error) {
+	defer c.blocked.Store(0)
 	for idle := 0; ; {
 		c.arm()
 		n, err := c.Conn.Write(b[written:])
@@ -66,7 +73,9 @@ func (c *stallConn) arm() {
 		_ = c.Conn.SetWriteDeadline(c.until)
 		return
 	}
-	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.stallAfter / stallTries))
+	now := time.Now()
+	c.blocked.CompareAndSwap(0, now.UnixMilli())
+	_ = c.Conn.SetWriteDeadline(now.Add(c.stallAfter / stallTries))
 }
 
 // hurry leaves all further writes together the last chance, also one that blocks at this moment.
@@ -112,6 +121,9 @@ func (h *stallHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
+	}
+	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		_ = tcp.SetWriteBuffer(socketBytesMax)
 	}
 	h.conn.Conn = conn
 	return h.conn, rw, nil

@@ -2,6 +2,7 @@ package ws
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/gorilla/websocket"
 
@@ -9,6 +10,27 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/wire"
 )
+
+// frames are buffers for frames. What is held while a client takes its time is no longer than its frame, or small.
+var frames = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const pooledBytesMax = 8 << 10
+
+// frameBytes is about how long the frame of e is, and no less.
+func frameBytes(e live.Event) int {
+	n := 512
+	switch {
+	case e.Messages != nil:
+		for i := range e.Messages.Messages {
+			n += len(e.Messages.Messages[i].JSON) + 1
+		}
+	case e.Inbox != nil:
+		for i := range e.Inbox.Items {
+			n += len(e.Inbox.Items[i].JSON) + 1
+		}
+	}
+	return n
+}
 
 // writeEvent writes the frame of an event.
 func writeEvent(buf *bytes.Buffer, e live.Event) {

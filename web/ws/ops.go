@@ -13,19 +13,19 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// frame does what one frame of the client asks for.
-func (s *session) frame(frame []byte) {
+// frame does what one frame of the client asks for, and returns the answer; nil: there is none.
+func (s *session) frame(frame []byte) (answer []byte) {
 	c, object, err := decodeCommand(frame)
 	if !object {
 		s.end(ending{code: closeBadFrame, reason: "want a JSON object"})
-		return
+		return nil
 	}
 	// Not the session's own context: what was begun is finished and answered, also when the session ends meanwhile.
 	ctx, cancel := context.WithTimeout(context.Background(), s.all.opt.CallWithin)
 	defer cancel()
 	if s.follower == nil && c.op != "hello" && s.identity() == nil {
 		s.end(ending{code: closeUnauthenticated, reason: "the first command must be hello"})
-		return
+		return nil
 	}
 	var more func(*bytes.Buffer)
 	if err == nil {
@@ -33,10 +33,11 @@ func (s *session) frame(frame []byte) {
 	}
 	switch {
 	case err != nil:
-		s.fail(c.ref, err)
+		return s.refusal(c.ref, err)
 	case c.ref != "":
-		s.answer(okFrame(c.ref, more))
+		return okFrame(c.ref, more)
 	}
+	return nil
 }
 
 func (s *session) identity() *auth.Identity {
@@ -45,8 +46,8 @@ func (s *session) identity() *auth.Identity {
 	return s.who
 }
 
-// fail answers with an error; a failure of the server itself is logged and not described.
-func (s *session) fail(ref string, err error) {
+// refusal is the answer to a command that failed; a failure of the server itself is logged and not described.
+func (s *session) refusal(ref string, err error) []byte {
 	e := problem.Public(err)
 	switch e.Code {
 	case chat.CodeInternal:
@@ -54,7 +55,7 @@ func (s *session) fail(ref string, err error) {
 	case chat.CodeUnavailable:
 		s.all.opt.Log.Warn("command failed", "error", err)
 	}
-	s.answer(errorFrame(ref, e))
+	return errorFrame(ref, e)
 }
 
 // do runs a command. more writes what its answer says besides ok.

@@ -18,8 +18,11 @@ import (
 	"github.com/chatd/chatd/web/auth"
 )
 
-// answersMax is how many answers wait for a client; beyond, its commands are not read.
-const answersMax = 32
+// Bounds of the answers that wait for a client; beyond, its commands are not read.
+const (
+	answersMax     = 32
+	answerBytesMax = 16 << 10 // one answer more where it is long
+)
 
 // session is one live websocket. Its reader takes commands one after the other, so that sends keep their order; its
 // writer is the only one that writes frames. Whichever ends first, end tells the other.
@@ -34,6 +37,8 @@ type session struct {
 	leaving bool   // it gave way to a newer one
 
 	answers  chan []byte         // from the reader
+	waiting  atomic.Int64        // bytes of answers
+	room     chan struct{}       // capacity 1: an answer was written
 	pongs    chan []byte         // capacity 1
 	started  chan *live.Follower // capacity 1: after a hello that holds
 	renewed  chan struct{}       // capacity 1: the token has another end
@@ -41,9 +46,10 @@ type session struct {
 	quit     chan struct{} // closed by end
 	ctx      context.Context
 	cancel   context.CancelFunc
-	expires  atomic.Int64 // Unix ms; 0: no token yet
-	busy     atomic.Bool  // a frame is being handled
-	acted    atomic.Int64 // when the newest command ended, Unix ns; 0: none since the hello
+	expires  atomic.Int64                  // Unix ms; 0: no token yet
+	busy     atomic.Bool                   // a frame is being handled
+	acted    atomic.Int64                  // when the newest command ended, Unix ns; 0: none since the hello
+	events   atomic.Pointer[live.Follower] // of the writer, for others to ask what it holds
 
 	mu    sync.Mutex
 	ended bool
@@ -65,6 +71,7 @@ func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, h handshake
 		renewed: make(chan struct{}, 1), readDone: make(chan struct{}), quit: make(chan struct{}),
 		frames: all.opt.frameLimiter(), control: rate.NewLimiter(controlPerSecond, controlBurst),
 		refusals: rate.NewLimiter(refusalsPerSecond, refusalsBurst),
+		room:     make(chan struct{}, 1),
 	}
 	if h.who != nil {
 		s.expires.Store(h.who.Expires.UnixMilli())
@@ -191,11 +198,14 @@ func (s *session) read() {
 			s.end(ending{code: closeBadFrame, reason: "text frames only"})
 		default:
 			s.busy.Store(true)
-			s.frame(buf.Bytes())
+			answer := s.frame(buf.Bytes())
+			if buf.Cap() > 4096 { // a session holds little while it waits
+				buf = bytes.Buffer{}
+			}
+			if answer != nil {
+				s.answer(answer)
+			}
 			s.busy.Store(false)
-		}
-		if buf.Cap() > 4096 { // a session holds little while it waits
-			buf = bytes.Buffer{}
 		}
 	}
 }
@@ -243,6 +253,15 @@ func (s *session) readFailed(err error) {
 
 // answer hands a frame to the writer. While the client does not take its answers, its commands wait.
 func (s *session) answer(frame []byte) {
+	for s.waiting.Load() > answerBytesMax {
+		select {
+		case <-s.room:
+			continue
+		case <-s.quit:
+		}
+		break
+	}
+	s.waiting.Add(int64(len(frame)))
 	select {
 	case s.answers <- frame:
 	case <-s.quit:

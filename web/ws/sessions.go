@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -107,6 +108,8 @@ type Sessions struct {
 	opt           SessionOptions
 	origins       map[string]bool
 	upgrader      websocket.Upgrader
+
+	relieved atomic.Int64 // when relieve looked last, Unix ms
 
 	wg       sync.WaitGroup
 	mu       sync.Mutex

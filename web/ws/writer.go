@@ -2,6 +2,7 @@ package ws
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/backoff"
-	"github.com/chatd/chatd/web/wire"
 )
 
 // How long a session waits before it asks a store again that could not be reached: from the first to the last pause.
@@ -76,7 +76,7 @@ func (w *writer) loop() {
 		case <-w.quit:
 			return
 		case a := <-w.answers:
-			if !w.text(a) {
+			if !w.answered(a) {
 				return
 			}
 		case data := <-w.pongs:
@@ -104,7 +104,7 @@ func (w *writer) urgent() (over bool) {
 		case <-w.quit:
 			return true
 		case a := <-w.answers:
-			if !w.text(a) {
+			if !w.answered(a) {
 				return true
 			}
 			continue
@@ -131,6 +131,9 @@ func (w *writer) event() (sent, ok bool) {
 	case err != nil:
 		// The session waits: what it is owed is still there when the store is back.
 		w.retryAt = time.Now().Add(w.again.Next())
+		if errors.Is(err, live.ErrFull) {
+			w.all.relieve(time.Now())
+		}
 		w.all.opt.Log.Debug("a session could not read", "error", err)
 		return false, true
 	}
@@ -143,20 +146,43 @@ func (w *writer) event() (sent, ok bool) {
 			return true, w.wrote(w.conn.WritePreparedMessage(pm))
 		}
 	}
-	return true, w.buffered(func(buf *bytes.Buffer) { writeEvent(buf, e) })
+	return true, w.written(e)
+}
+
+// written writes the frame of an event. While a client takes its time, nothing of the event but the frame stays in memory.
+func (w *writer) written(e live.Event) bool {
+	size := frameBytes(e)
+	if size > pooledBytesMax {
+		var buf bytes.Buffer
+		buf.Grow(size)
+		writeEvent(&buf, e)
+		return w.text(buf.Bytes())
+	}
+	buf, _ := frames.Get().(*bytes.Buffer)
+	defer frames.Put(buf)
+	buf.Reset()
+	writeEvent(buf, e)
+	return w.text(buf.Bytes())
+}
+
+// answered writes an answer and makes room for others.
+func (w *writer) answered(frame []byte) bool {
+	ok := w.text(frame)
+	w.waiting.Add(-int64(len(frame)))
+	select {
+	case w.room <- struct{}{}:
+	default:
+	}
+	return ok
 }
 
 // welcome begins the events.
 func (w *writer) welcome(f *live.Follower) bool {
 	w.follower, w.signals = f, f.C()
+	w.events.Store(f)
 	seconds := max(int64(w.all.opt.PingEvery/time.Second), 1)
-	return w.buffered(func(buf *bytes.Buffer) { writeWelcome(buf, w.userName(), w.id, f.Welcome(), seconds) })
-}
-
-func (w *writer) buffered(fill func(*bytes.Buffer)) bool {
-	buf := wire.Buffer()
-	defer wire.Free(buf)
-	fill(buf)
+	var buf bytes.Buffer
+	writeWelcome(&buf, w.userName(), w.id, f.Welcome(), seconds)
 	return w.text(buf.Bytes())
 }
 
@@ -168,7 +194,7 @@ func (w *writer) controlFrame(kind int, data []byte) bool {
 	return w.wrote(w.conn.WriteControl(kind, data, time.Now().Add(w.all.opt.StallAfter)))
 }
 
-// wrote judges a write.
+// wrote decides what follows from a write.
 func (w *writer) wrote(err error) bool {
 	if w.raw.isStalled() {
 		w.end(ending{code: closeStalled, reason: "nothing was taken for too long"})

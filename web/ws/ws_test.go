@@ -72,13 +72,17 @@ func verifyTest(_ context.Context, token string) (auth.Identity, error) {
 
 func startWS(t testing.TB, opt ws.SessionOptions) *wsNode {
 	t.Helper()
+	return startWSWithin(t, opt, chat.DefaultLimits())
+}
+
+func startWSWithin(t testing.TB, opt ws.SessionOptions, limits chat.Limits) *wsNode {
+	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { // after all that is cleaned up below
 		http.DefaultClient.CloseIdleConnections()
 		goleak.VerifyNone(t, before)
 	})
 	redis := redistest.Start(t)
-	limits := chat.DefaultLimits()
 	st, err := store.Open(t.Context(), store.Options{URL: redis.URL(), Limits: limits})
 	if err != nil {
 		t.Fatal(err)
@@ -702,6 +706,7 @@ func TestWSDrain(t *testing.T) {
 // A store that goes away is waited for; the session stays and goes on.
 func TestWSStoreRestart(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
+	n.redis.Do("CONFIG", "SET", "appendfsync", "always") // what is written must survive the kill
 	n.group(t, "red", "ann", "bob")
 	bob, _ := n.hello(t, "bob", nil)
 	last := n.say(t, "red", "ann", "before")

@@ -1,0 +1,38 @@
+package ws
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Whom relieve closes, and how often it looks.
+const (
+	relieveAfter = time.Second            // a client that takes something keeps its session
+	relieveEvery = 100 * time.Millisecond // each look is at all sessions
+	relieveMost  = 64                     // sessions a look
+)
+
+// relieve closes the sessions that wait for their clients for the longest, because what waits for all of them together has
+// reached its bound. They lose nothing: a client goes on from its cursors.
+func (s *Sessions) relieve(now time.Time) {
+	last := s.relieved.Load()
+	if now.UnixMilli()-last < relieveEvery.Milliseconds() || !s.relieved.CompareAndSwap(last, now.UnixMilli()) {
+		return
+	}
+	type waiting struct {
+		*session
+		since int64
+	}
+	var slow []waiting
+	for _, one := range s.snapshot() {
+		since, f := one.raw.blocked.Load(), one.events.Load()
+		if since != 0 && now.UnixMilli()-since >= relieveAfter.Milliseconds() && f != nil && f.Held() > 0 {
+			slow = append(slow, waiting{one, since})
+		}
+	}
+	slices.SortFunc(slow, func(a, b waiting) int { return cmp.Compare(a.since, b.since) })
+	for _, one := range slow[:min(len(slow), relieveMost)] {
+		one.end(ending{code: closeStalled, reason: "too slow while too much is waiting on this node"})
+	}
+}

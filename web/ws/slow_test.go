@@ -1,0 +1,134 @@
+package ws_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/ws"
+)
+
+// narrow makes the connections that follow leave little to the buffers of the kernel. What is set before a connection is made
+// holds for the window that is agreed upon.
+func (n *wsNode) narrow() {
+	n.dialer.NetDialContext = (&net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		return errors.Join(c.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10)
+		}), err)
+	}}).DialContext
+}
+
+// Where too much waits for clients that do not read, those that are stuck for the longest are closed, so that others get what
+// they are owed; they go on where they stopped.
+func TestWSSlowestGivesWay(t *testing.T) {
+	limits := chat.DefaultLimits()
+	limits.PendingBytesMax = 250 << 10 // room for four sessions that are stuck, and for none that reads
+	n := startWSWithin(t, ws.SessionOptions{CloseWithin: 500 * time.Millisecond}, limits)
+	n.group(t, "red", "ann", "bob", "slow")
+	body := strings.Repeat("x", 16<<10)
+	last := int64(0)
+	for range 300 {
+		last = n.say(t, "red", "ann", body)
+	}
+	n.narrow()
+	var slow []*wsClient
+	for range 4 {
+		c := n.open(t)
+		c.put(map[string]any{"op": "hello", "token": "slow", "after": map[string]any{"red": 0}})
+		slow = append(slow, c)
+	}
+	n.dialer.NetDialContext = nil
+	bob, _ := n.hello(t, "bob", map[string]any{"red": 0})
+	for to := int64(0); to < last; {
+		f := bob.op("messages")
+		if f.From != to+1 {
+			t.Fatalf("bob: got from %d after %d", f.From, to)
+		}
+		to = f.To
+	}
+	closed := 0
+	for i, c := range slow {
+		to, err := c.drain(t, last)
+		if err == nil {
+			continue
+		}
+		// It may have slept for too long to get the close frame.
+		if closed++; !websocket.IsCloseError(err, 4413, websocket.CloseAbnormalClosure) {
+			t.Errorf("session %d: %v after %d messages", i, err, to)
+		}
+		again, _ := n.hello(t, "slow", map[string]any{"red": to})
+		if to, err := again.drainFrom(t, to, last); err != nil {
+			t.Errorf("session %d, again: %v after %d", i, err, to)
+		}
+	}
+	if closed == 0 {
+		t.Error("no session that did not read was closed")
+	}
+}
+
+// drain reads until last, or an error, and wants each message once and in order.
+func (c *wsClient) drain(t *testing.T, last int64) (to int64, err error) {
+	t.Helper()
+	return c.drainFrom(t, 0, last)
+}
+
+func (c *wsClient) drainFrom(t *testing.T, after, last int64) (to int64, err error) {
+	t.Helper()
+	for to = after; to < last; {
+		f, err := c.read()
+		if err != nil {
+			return to, err
+		}
+		if f.Op != "messages" {
+			continue
+		}
+		if f.From != to+1 || !f.Complete {
+			t.Fatalf("got from %d after %d, complete %v", f.From, to, f.Complete)
+		}
+		to = f.To
+	}
+	return to, nil
+}
+
+// Answers that a client does not take wait up to a bound in bytes; then its commands are not read, and all of them are done
+// and answered once it reads again.
+func TestWSAnswersAreBounded(t *testing.T) {
+	n := startWS(t, ws.SessionOptions{})
+	n.group(t, "red", "ann", "bob")
+	n.narrow()
+	ann, _ := n.hello(t, "ann", map[string]any{"red": 3})
+	body := strings.Repeat("x", 14<<10)
+	const commands = 100 // their answers are larger than the buffers of the kernel
+	wrote, some := make(chan error, 1), make(chan struct{})
+	go func() {
+		for i := range commands {
+			if i == 25 {
+				close(some)
+			}
+			at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+			frame, _ := json.Marshal(map[string]any{"op": "send", "ref": "r", "group": "red", "body": body, "client_id": fmt.Sprint(i), "deliver_at": at})
+			if err := ann.WriteMessage(websocket.TextMessage, frame); err != nil {
+				wrote <- err
+				return
+			}
+		}
+		wrote <- nil
+	}()
+	<-some
+	for i := range commands {
+		if f := ann.answer("r"); f.Op != "ok" || f.Schedule == nil {
+			t.Fatalf("command %d: got %+v", i, f)
+		}
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
+	}
+}
