@@ -3,6 +3,7 @@ package live_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,36 @@ func TestFollowRewrittenLog(t *testing.T) {
 	bob.reach("red", last)
 	if got, want := bob.bodies["red"], []string{"kept", "lost", "kept", "anew"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// An inbox that lost its end and got another item of the same seq is noticed as a log is: the session gets what there is now,
+// with complete: false.
+func TestFollowRewrittenInbox(t *testing.T) {
+	l, proxy := startMuted(t, signalsOnly)
+	send := func(body string) {
+		t.Helper()
+		if _, _, err := l.SendDirect(t.Context(), chat.Caller{User: "ann"}, "bob", chat.Direct{Body: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bob := l.listen(t, "bob", nil)
+	reach := func(seq int64) {
+		t.Helper()
+		bob.until("item", func(e live.Event) bool { return e.Inbox != nil && e.Inbox.To == seq })
+	}
+	send("kept")
+	reach(1)
+	rollBack := l.backup()
+	send("lost")
+	reach(2)
+	proxy.Mute(true)
+	rollBack()
+	send("anew")
+	l.killSubscriptions()
+	b := bob.until("inbox", func(e live.Event) bool { return e.Inbox != nil }).Inbox
+	if b.Complete || b.From != 1 || b.To != 2 || !strings.Contains(string(b.Items[1].JSON), "anew") {
+		t.Errorf("got %d..%d, complete %v; want 1..2, false, with the new item", b.From, b.To, b.Complete)
 	}
 }
 
