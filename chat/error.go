@@ -85,6 +85,8 @@ var (
 	ErrTooLarge    = &Error{Code: CodeTooLarge, Message: "too large"}
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
+	// ErrStoreAway is a cause of ErrUnavailable: the store does not answer, which it has said once, and refuses calls meanwhile.
+	ErrStoreAway = errors.New("the store does not answer: nothing was tried")
 	// ErrGone is for the service alone, so it carries no code: an earlier group of the id is not cleaned up yet.
 	ErrGone = errors.New("the group was deleted a moment ago")
 )

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 )
 
 type nowhere struct{ Embedded }
@@ -19,7 +17,7 @@ func TestClientsRepeatNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := client.(*redis.Client).Options().MaxRetries; got != 0 {
+		if got := client.Options().MaxRetries; got != 0 {
 			t.Errorf("%q: got %d repeats, want none", o.URL, got)
 		}
 		_ = client.Close()

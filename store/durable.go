@@ -1,7 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -32,38 +36,28 @@ func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (r
 	return s.runAndWait(ctx, c, want)
 }
 
-// runAndWait sends the script and WAIT, or WAITAOF, in one pipeline: they count what their own connection wrote.
+// runAndWait waits for a disk or a replica where one may be reached.
 func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
 	reached := chat.DurabilityMemory
 	if s.server.alwaysOnDisk {
 		reached = chat.DurabilityDisk
 	}
-	if want == chat.DurabilityDisk && !s.server.waitsForDisk {
+	if want == chat.DurabilityDisk && !s.server.waitsForDisk || want == chat.DurabilityReplica && !s.replicas.present(ctx, s) {
 		r, err := s.run(ctx, c)
 		return r, reached, err
 	}
-	var written, waited *redis.Cmd
-	for attempt := 0; attempt < 2; attempt++ {
-		pipe := s.client.Pipeline()
-		written = queueCall(ctx, pipe, c)
-		if want == chat.DurabilityReplica {
-			waited = pipe.Do(ctx, "WAIT", 1, durableWait.Milliseconds())
-		} else {
-			waited = pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
-		}
-		_, _ = pipe.Exec(ctx) // each command has its own error
-		if !s.again(ctx, written.Err()) {
-			break
-		}
-	}
-	if err := written.Err(); err != nil {
+	w := &durableCall{call: c, want: want, done: make(chan struct{})}
+	if err := s.waits.do(ctx, w); err != nil {
 		return nil, "", fail(c.Script.Name, err)
 	}
-	r, err := asReply(c.Script.Name, written.Val())
+	if err := w.written.Err(); err != nil {
+		return nil, "", fail(c.Script.Name, err)
+	}
+	r, err := asReply(c.Script.Name, w.written.Val())
 	if err != nil {
 		return r, "", err
 	}
-	switch answer := waited.Val().(type) {
+	switch answer := w.waited.Val().(type) {
 	case int64: // replicas that have it
 		if answer >= 1 {
 			reached = chat.DurabilityReplica
@@ -74,4 +68,141 @@ func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (r
 		}
 	}
 	return r, reached, nil
+}
+
+// replicas is what is known about the server's replicas, for replicasEvery.
+type replicas struct {
+	mu    sync.Mutex
+	asked time.Time
+	any   bool
+}
+
+// present tells whether a replica may confirm anything. Where the server does not say, it may.
+func (p *replicas) present(ctx context.Context, s *Store) bool {
+	p.mu.Lock()
+	if time.Since(p.asked) < replicasEvery {
+		defer p.mu.Unlock()
+		return p.any
+	}
+	p.asked = time.Now() // whoever comes meanwhile takes what was known
+	p.mu.Unlock()
+	text, err := s.client.Info(ctx, "replication").Result()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.any = err != nil || infoFields(text)["connected_slaves"] != "0"
+	return p.any
+}
+
+// durableCall is a script whose effect is waited for.
+type durableCall struct {
+	call    call
+	want    chat.Durability
+	written *redis.Cmd // valid once done is closed
+	waited  *redis.Cmd
+	done    chan struct{}
+}
+
+// waits runs scripts and waits for a disk or for replicas. WAIT and WAITAOF count what their own connection wrote, and hold it
+// as long as they wait. So this happens on a few connections of its own, and what comes while all of them wait goes together
+// on the next that is free, with one wait for all.
+type waits struct {
+	client *redis.Client
+
+	mu      sync.Mutex
+	flying  int // connections in use
+	waiting []*durableCall
+	running sync.WaitGroup
+}
+
+// do runs w and returns when its answers are there. Where ctx ends before, it is unknown whether it was done.
+func (q *waits) do(ctx context.Context, w *durableCall) error {
+	q.mu.Lock()
+	if len(q.waiting) >= durableWaitingMax {
+		q.mu.Unlock()
+		return errCrowded
+	}
+	q.waiting = append(q.waiting, w)
+	if q.flying < durableConns {
+		q.flying++
+		q.running.Go(func() { q.fly(context.WithoutCancel(ctx)) })
+	}
+	q.mu.Unlock()
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fly sends batches until nobody waits.
+func (q *waits) fly(ctx context.Context) {
+	for {
+		q.mu.Lock()
+		n := min(len(q.waiting), durableBatch)
+		if n == 0 {
+			q.flying--
+			q.mu.Unlock()
+			return
+		}
+		batch := slices.Clone(q.waiting[:n])
+		q.waiting = slices.Delete(q.waiting, 0, n)
+		q.mu.Unlock()
+		q.send(ctx, batch)
+		for _, w := range batch {
+			close(w.done)
+		}
+	}
+}
+
+// send runs the scripts of a batch on one connection and waits there. A server that did not know a script gets all of them,
+// and that call again.
+func (q *waits) send(ctx context.Context, batch []*durableCall) {
+	for attempt := 0; attempt < 2 && len(batch) > 0; attempt++ {
+		pipe := q.client.Pipeline()
+		for _, w := range batch {
+			w.written = queueCall(ctx, pipe, w.call)
+		}
+		asked := map[chat.Durability]*redis.Cmd{}
+		for _, w := range batch {
+			if asked[w.want] == nil {
+				asked[w.want] = queueWait(ctx, pipe, w.want)
+			}
+			w.waited = asked[w.want]
+		}
+		_, _ = pipe.Exec(ctx) // each command has its own error
+		batch = slices.DeleteFunc(slices.Clone(batch), func(w *durableCall) bool {
+			return !redis.HasErrorPrefix(w.written.Err(), "NOSCRIPT")
+		})
+		if len(batch) > 0 && loadScripts(ctx, q.client) != nil {
+			return
+		}
+	}
+}
+
+func queueWait(ctx context.Context, pipe redis.Pipeliner, want chat.Durability) *redis.Cmd {
+	if want == chat.DurabilityReplica {
+		return pipe.Do(ctx, "WAIT", 1, durableWait.Milliseconds())
+	}
+	return pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
+}
+
+// Sync returns when all that was acknowledged is on the store's disk, as far as it can tell: the embedded store syncs
+// its journal; Redis is asked where it can be asked.
+func (s *Store) Sync(ctx context.Context) error {
+	if s.embedded != nil {
+		if err := s.embedded.Sync(ctx); err != nil {
+			return unavailable("sync", err)
+		}
+		return nil
+	}
+	if !s.server.waitsForDisk {
+		return nil
+	}
+	// WAITAOF counts what its own connection wrote, so something is written on it first.
+	w := &durableCall{call: s.layoutCall(s.Partitions()), want: chat.DurabilityDisk, done: make(chan struct{})}
+	if err := s.waits.do(ctx, w); err != nil {
+		return fail("sync", err)
+	}
+	return fail("sync", cmp.Or(w.written.Err(), w.waited.Err()))
 }

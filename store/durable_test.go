@@ -3,8 +3,12 @@ package store_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
@@ -97,4 +101,75 @@ func TestRepeatedReactionsAreWritten(t *testing.T) {
 	if writes := field(t, server, "persistence", "rdb_changes_since_last_save") - before; !again.Duplicate || again.ID != first.ID || writes == 0 {
 		t.Errorf("got %+v and %d writes, want a duplicate of %d that writes", again, writes, first.ID)
 	}
+}
+
+// startReplica makes a replica of a server, and returns when it follows.
+func startReplica(t *testing.T, of *redistest.Server) *redistest.Server {
+	t.Helper()
+	host, port, _ := net.SplitHostPort(of.Addr)
+	replica := redistest.Start(t, "--replicaof", host+" "+port)
+	if of.Int("WAIT", "1", "9000") != 1 {
+		t.Fatal("the replica does not follow")
+	}
+	return replica
+}
+
+// durableSends makes n sends at once that wait for a replica, and as many calls of others beside them. All have to succeed,
+// each send having reached want. It tells how long the slowest of either took.
+func durableSends(t *testing.T, s *store.Store, n int, want chat.Durability) (sends, others time.Duration) {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	timed := func(slowest *time.Duration, do func()) {
+		all.Go(func() {
+			began := time.Now()
+			do()
+			mu.Lock()
+			defer mu.Unlock()
+			*slowest = max(*slowest, time.Since(began))
+		})
+	}
+	for range n {
+		timed(&sends, func() {
+			a := text("g", "alice")
+			a.Durability = chat.DurabilityReplica
+			if done, err := s.Append(t.Context(), a); err != nil || done.Durability != want {
+				t.Errorf("got durability %q, %v; want %q", done.Durability, err, want)
+			}
+		})
+		timed(&others, func() {
+			if _, err := s.Lasts(t.Context(), []string{"g"}); err != nil {
+				t.Errorf("a call beside the sends: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	return sends, others
+}
+
+// TestReplicaDurability: a send that is to reach a replica says truthfully whether it did. Where there is none it is answered
+// at once, and one that hangs holds up nobody else.
+func TestReplicaDurability(t *testing.T) {
+	const n = 180
+	server := redistest.Start(t)
+	s := open(t, store.Options{URL: server.URL()})
+	group(t, s, "g", 100, 1000)
+	if sends, others := durableSends(t, s, n, chat.DurabilityMemory); sends > 900*time.Millisecond || others > 900*time.Millisecond {
+		t.Errorf("without a replica the sends took up to %v and other calls %v, want no wait", sends, others)
+	}
+	replica := startReplica(t, server)
+	for { // what is known of replicas is a second old at most
+		a := text("g", "alice")
+		a.Durability = chat.DurabilityReplica
+		if send(t, s, a).Durability == chat.DurabilityReplica {
+			break
+		}
+	}
+	durableSends(t, s, n, chat.DurabilityReplica)
+	replica.Signal(syscall.SIGSTOP)
+	if sends, others := durableSends(t, s, n, chat.DurabilityMemory); sends < 900*time.Millisecond || others > 900*time.Millisecond {
+		t.Errorf("with a replica that hangs the sends took up to %v and other calls %v, want a second and no wait", sends, others)
+	}
+	replica.Signal(syscall.SIGCONT)
+	durableSends(t, s, n, chat.DurabilityReplica)
 }

@@ -64,6 +64,7 @@ func TestLostSubscription(t *testing.T) {
 // there once, or not at all, but never twice.
 func TestLostAnswers(t *testing.T) {
 	server := redistest.Start(t)
+	startReplica(t, server)
 	proxy := redistest.StartProxy(t, server.Addr, 0)
 	s := open(t, store.Options{URL: proxy.URL()})
 	group(t, s, "g", 100, 1000)

@@ -64,12 +64,27 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 			break
 		}
 		f.store.log.Warn("subscription to Redis lost", "error", err)
+		if f.awaitReturn(ctx) {
+			again.Reset()
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(again.Next()):
 		}
 	}
 	return ctx.Err()
+}
+
+// awaitReturn waits while the server is known to be away, and tells whether it was.
+func (f *subscription) awaitReturn(ctx context.Context) bool {
+	if f.store.breaker == nil || f.store.breaker.state().Err() == nil {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+	case <-f.store.breaker.closed():
+	}
+	return true
 }
 
 // connect opens a connection and subscribes to everything that is followed.
@@ -112,7 +127,7 @@ func (f *subscription) drop() {
 	}
 }
 
-var errSilent = errors.New("the server did not answer a ping on the subscription")
+var errSilent = errors.New("the server did not answer a ping")
 
 // receive delivers what arrives on one connection until it fails. A ping every few seconds makes sure that something
 // arrives, so a silence is a dead connection.

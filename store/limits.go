@@ -15,11 +15,29 @@ const (
 	subscribeMax         = 1000    // channels in one SUBSCRIBE
 	forgetBatch          = 10      // announcements that have ended that one request removes to make room
 
-	dialTimeout  = 2 * time.Second        // to reach the server: above a TCP retransmission
-	replyTimeout = 3 * time.Second        // for any answer of a Redis: above durableWait, and a script takes 10 ms
-	poolTimeout  = 250 * time.Millisecond // for a free connection: then 503, so that waiting callers do not pile up
-	poolSize     = 128                    // connections of a node: each carries one call at a time, and a busy machine holds calls for long
-	durableWait  = time.Second            // how long a send waits for a disk or a replica before it says what it reached
+	// With the server away the breaker ends a call long before these: they are for one connection that broke in silence.
+	dialTimeout  = 5 * time.Second
+	replyTimeout = 10 * time.Second
+	durableWait  = time.Second // how long a send waits for a disk or a replica before it says what it reached
+
+	turns           = 128              // connections of a node: each carries one call at a time, and a busy machine holds calls for long
+	turnWaitMax     = 10 * time.Second // for a connection, where the caller has more time than that: below the deadline of an answer
+	turnsWaitingMax = 50_000           // callers that wait, each with its request: some kB
+	// poolSize is more than turns: go-redis stops dialing for a second after so many failures, which is the breaker's affair.
+	poolSize = 32 * turns
+
+	durableConns      = 8           // connections that wait for a disk or a replica, each for many sends
+	durableBatch      = pipelineMax // sends that share a wait
+	durableWaitingMax = 10_000      // sends that wait for a connection
+	replicasEvery     = time.Second // how old what is known about replicas may be
+
+	// The breaker: the first refusal comes after silenceSuspect and pingTimeout at most.
+	silenceSuspect  = 200 * time.Millisecond // calls are under way and nothing is answered: a slow script takes less
+	patienceTick    = 25 * time.Millisecond
+	pingTimeout     = 600 * time.Millisecond // then calls are refused
+	pingAgain       = 100 * time.Millisecond // while they are
+	pingTimeoutOpen = time.Second
+	pingsMax        = 8 // at the same time
 
 	pingEvery   = 5 * time.Second  // on the subscription, so that a dead connection shows
 	silenceMax  = 12 * time.Second // without a pong or anything else the subscription is renewed

@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -40,13 +41,18 @@ type Options struct {
 
 // Store is the store of the domain: of the core and of every feature, whose Go file says so.
 type Store struct {
-	client   redis.UniversalClient
+	client   *redis.Client
 	address  string // of the server, as errors show it
 	keys     keyspace
 	limits   chat.Limits
 	log      *slog.Logger
 	embedded Embedded
 	server   server
+	breaker  *breaker // nil with the embedded store
+	waits    waits
+	replicas replicas
+	stop     context.CancelFunc
+	loops    sync.WaitGroup
 	follows  *subscription
 	queues   map[string]*queue.Client // by name; set once the number of partitions is known
 	wanted   atomic.Bool              // somebody wants to know of new entries, so sends carry the keys of the queue
@@ -81,12 +87,46 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{client: client, address: address, limits: o.Limits, log: o.Log, embedded: o.Embedded,
 		keys: newKeyspace(o.Prefix, 1)}
+	if o.Embedded == nil {
+		s.breaker = newBreaker(pinging(client), o.Log)
+	}
+	client.AddHook(newGuard(turns, s.breaker, true))
+	s.waits.client = redis.NewClient(sameServer(client))
+	s.waits.client.AddHook(newGuard(durableConns, s.breaker, false))
 	s.follows = newSubscription(s)
 	if err := s.prepare(ctx, o.Partitions); err != nil {
-		_ = client.Close()
-		return nil, err
+		return nil, errors.Join(err, s.waits.client.Close(), client.Close())
 	}
+	s.start()
 	return s, nil
+}
+
+// start runs what the store does by itself until Close.
+func (s *Store) start() {
+	var ctx context.Context
+	ctx, s.stop = context.WithCancel(context.Background())
+	if s.breaker != nil {
+		s.loops.Go(func() { s.breaker.run(ctx) })
+	}
+}
+
+// sameServer are the options of another client of the server that a client leads to.
+func sameServer(client *redis.Client) *redis.Options {
+	opt := *client.Options()
+	opt.MaxRetries = -1 // which a client's options show as 0, and 0 stands for 3
+	return &opt
+}
+
+// pinging asks the server that a client leads to, on a new connection each time.
+func pinging(client *redis.Client) func(context.Context) error {
+	opt := sameServer(client)
+	opt.PoolSize = 1
+	return func(ctx context.Context) error {
+		one := redis.NewClient(opt)
+		defer func() { _ = one.Close() }()
+		defer context.AfterFunc(ctx, func() { _ = one.Close() })() // a read under way ends with its connection
+		return one.Ping(ctx).Err()
+	}
 }
 
 // quietLibrary keeps the Redis library from writing to stderr past the log, in a form of its own; what it says comes as
@@ -113,7 +153,7 @@ func (s *Store) prepare(ctx context.Context, partitions int) error {
 
 // connect makes the client for a URL, and says in words where it leads. The client never repeats a command by itself: a
 // step may have been done although its answer was lost (go-redis would send it up to three times more).
-func connect(o Options) (client redis.UniversalClient, address string, err error) {
+func connect(o Options) (client *redis.Client, address string, err error) {
 	if o.Embedded != nil {
 		opt := withDefaults(&redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()})
 		// A late answer means a busy machine here, never a dead peer: only the caller's context limits the wait.
@@ -137,7 +177,7 @@ func withDefaults(opt *redis.Options) *redis.Options {
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	opt.ContextTimeoutEnabled = true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
-	opt.PoolSize, opt.PoolTimeout, opt.DialerRetries = poolSize, poolTimeout, 1
+	opt.PoolSize, opt.DialerRetries = poolSize, 1
 	return opt
 }
 
@@ -145,7 +185,7 @@ func withFailoverDefaults(opt *redis.FailoverOptions) *redis.FailoverOptions {
 	opt.MaxRetries = -1
 	opt.DisableIdentity, opt.ContextTimeoutEnabled = true, true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
-	opt.PoolSize, opt.PoolTimeout, opt.DialerRetries = poolSize, poolTimeout, 1
+	opt.PoolSize, opt.DialerRetries = poolSize, 1
 	return opt
 }
 
@@ -159,32 +199,12 @@ func (s *Store) Partitions() int { return len(s.keys.partitions) }
 func (s *Store) Prefix() string { return s.keys.prefix }
 
 // Close ends all connections. Listen must have returned.
-func (s *Store) Close() error { return s.client.Close() }
+func (s *Store) Close() error {
+	s.stop()
+	s.loops.Wait()
+	s.waits.running.Wait()
+	return errors.Join(s.waits.client.Close(), s.client.Close())
+}
 
 // Ping tells whether the store answers.
 func (s *Store) Ping(ctx context.Context) error { return fail("ping", s.client.Ping(ctx).Err()) }
-
-// Sync returns when all that was acknowledged is on the store's disk, as far as it can tell: the embedded store syncs
-// its journal; Redis is asked where it can be asked.
-func (s *Store) Sync(ctx context.Context) error {
-	if s.embedded != nil {
-		if err := s.embedded.Sync(ctx); err != nil {
-			return unavailable("sync", err)
-		}
-		return nil
-	}
-	if !s.server.waitsForDisk {
-		return nil
-	}
-	for attempt := 0; ; attempt++ {
-		// WAITAOF counts what its own connection wrote, so something is written on it first.
-		pipe := s.client.Pipeline()
-		written := queueCall(ctx, pipe, s.layoutCall(s.Partitions()))
-		pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
-		_, err := pipe.Exec(ctx)
-		if attempt == 0 && s.again(ctx, written.Err()) {
-			continue
-		}
-		return fail("sync", err)
-	}
-}

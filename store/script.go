@@ -33,6 +33,14 @@ func newScript[K any](name string, names script.Names[K]) *script.Step[K] {
 	return script.Bind(s, names)
 }
 
+// newFreeing makes a script that runs although the server's memory is full: so that it becomes less full, or that reading
+// goes on.
+func newFreeing[K any](name string, names script.Names[K]) *script.Step[K] {
+	s := library.Load(name, false).WhenFull()
+	scripts = append(scripts, s)
+	return script.Bind(s, names)
+}
+
 // newReader makes a script that the server runs as EVALSHA_RO: it may stand in a transaction, and the embedded store
 // does not write it to its journal.
 func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
@@ -58,8 +66,10 @@ func queueCall(ctx context.Context, to redis.Cmdable, c call) *redis.Cmd {
 }
 
 // loadScripts puts every script into the server's cache.
-func (s *Store) loadScripts(ctx context.Context) error {
-	pipe := s.client.Pipeline()
+func (s *Store) loadScripts(ctx context.Context) error { return loadScripts(ctx, s.client) }
+
+func loadScripts(ctx context.Context, client *redis.Client) error {
+	pipe := client.Pipeline()
 	for _, script := range scripts {
 		pipe.ScriptLoad(ctx, script.Text)
 	}

@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -76,4 +78,34 @@ func TestEmbeddedMayBeSlow(t *testing.T) {
 			t.Fatal("no signal of the item came")
 		}
 	}
+}
+
+// TestEmbeddedUnderLoad: many reads of many groups and many sends at once take their time on the embedded store; none is
+// refused.
+func TestEmbeddedUnderLoad(t *testing.T) {
+	const groups, times, syncs, senders = 50, 2, 16, 100
+	s := open(t, store.Options{Embedded: embeddedServer(t)})
+	pulls := make([]chat.Pull, 0, groups*times)
+	for i := range groups * times {
+		pulls = append(pulls, chat.Pull{Group: fmt.Sprintf("g%d", i%groups), From: 1, Limit: 10})
+		if i < groups {
+			group(t, s, pulls[i].Group, 100, 1000)
+		}
+	}
+	var all sync.WaitGroup
+	for range syncs {
+		all.Go(func() {
+			if _, err := s.Pull(t.Context(), "bob", pulls); err != nil {
+				t.Errorf("sync: %v", err)
+			}
+		})
+	}
+	for i := range senders {
+		all.Go(func() {
+			if _, err := s.Append(t.Context(), text(fmt.Sprintf("g%d", i%groups), "alice")); err != nil {
+				t.Errorf("send: %v", err)
+			}
+		})
+	}
+	all.Wait()
 }

@@ -19,6 +19,7 @@ type Proxy struct {
 	delay time.Duration // each way
 	mu    sync.Mutex
 	mute  bool
+	hole  bool
 	ate   int64 // bytes of subscriptions that were held back for good
 	loses string
 	every int
@@ -29,6 +30,7 @@ type Proxy struct {
 type link struct {
 	subscribed bool
 	loses      bool // the connection breaks instead of the next answer
+	holed      bool // something vanished on it
 }
 
 // StartProxy forwards to addr, each way delayed by delay. It ends with the test.
@@ -54,6 +56,22 @@ func (p *Proxy) Swallowed() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ate
+}
+
+// Blackhole makes everything vanish that is sent either way, on connections that stay open, until it is called with false:
+// then connections on which something vanished are broken.
+func (p *Proxy) Blackhole(hole bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hole = hole
+}
+
+// swallowed tells whether what is sent vanishes, which breaks the connection once the hole is gone.
+func (p *Proxy) swallowed(l *link) (swallowed, broken bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.holed = l.holed || p.hole
+	return p.hole, l.holed && !p.hole
 }
 
 // Lose lets every n-th request that holds text reach the server and breaks the connection before the answer: whoever asked
@@ -125,8 +143,18 @@ func (p *Proxy) listen() {
 			conns[node], conns[server] = true, true
 			mu.Unlock()
 			l := &link{}
-			all.Go(func() { p.forward(server, node, func(data []byte) (bool, bool) { p.sent(l, data); return true, true }) })
-			all.Go(func() { p.forward(node, server, func(data []byte) (bool, bool) { return p.passes(l, data) }) })
+			through := func(passes func(data []byte) (bool, bool)) func([]byte) (bool, bool) {
+				return func(data []byte) (bool, bool) {
+					if swallowed, broken := p.swallowed(l); swallowed || broken {
+						return false, !broken
+					}
+					return passes(data)
+				}
+			}
+			all.Go(func() {
+				p.forward(server, node, through(func(data []byte) (bool, bool) { p.sent(l, data); return true, true }))
+			})
+			all.Go(func() { p.forward(node, server, through(func(data []byte) (bool, bool) { return p.passes(l, data) })) })
 		}
 	})
 	p.tb.Cleanup(func() {

@@ -32,6 +32,20 @@ type Script struct {
 	known      map[string]bool // names of keys that its key set fills in
 }
 
+// WhenFull is the script as one that a server runs although its memory is full: it frees memory, or adds hardly any.
+func (s *Script) WhenFull() *Script {
+	full := *s
+	full.Text = "#!lua flags=allow-oom\n" + s.Text
+	full.SHA = hash(full.Text)
+	full.known = map[string]bool{}
+	return &full
+}
+
+func hash(text string) string {
+	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
+	return hex.EncodeToString(sum[:])
+}
+
 // Given are the names that the program gives a value for in every call, or rests that it may give.
 func (s *Script) Given() []string {
 	var names []string
@@ -79,8 +93,7 @@ func (l *Library) load(name string) (*Script, error) {
 }
 
 func newScript(name, text string, h header) *Script {
-	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
-	return &Script{Name: name, Text: text, SHA: hex.EncodeToString(sum[:]), keys: h.keys, args: h.args, known: map[string]bool{}}
+	return &Script{Name: name, Text: text, SHA: hash(text), keys: h.keys, args: h.args, known: map[string]bool{}}
 }
 
 // Render returns what other scripts may include of a library: lua/lib/name.lua with everything that it includes.

@@ -718,6 +718,13 @@ func TestWSStoreRestart(t *testing.T) {
 		t.Errorf("with the store down: got %+v, want %s", f, chat.CodeUnavailable)
 	}
 	n.redis.Restart()
+	patience, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for { // the store takes a moment to notice
+		if _, err := n.UnreadCounts(patience, chat.Caller{User: "ann"}); err == nil || patience.Err() != nil {
+			break
+		}
+	}
 	// The message may come before the answer to its send.
 	retry := `{"op":"send","ref":"up","group":"red","body":"hi","client_id":"k"}`
 	bob.raw(retry)
