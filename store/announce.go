@@ -15,9 +15,9 @@ var _ announce.Store = (*Store)(nil)
 
 var (
 	announceCreateScript = newScript("announce/create", announceNames)
-	announceCancelScript = newScript("announce/cancel", announceNames)
-	announceStopScript   = newScript("announce/stop", partNames)
-	announceForgetScript = newScript("announce/forget", partNames)
+	announceCancelScript = newFreeing("announce/cancel", announceNames)
+	announceStopScript   = newFreeing("announce/stop", partNames)
+	announceForgetScript = newFreeing("announce/forget", partNames)
 )
 
 // runTask is the id of the task that starts a run.

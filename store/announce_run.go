@@ -18,7 +18,7 @@ var (
 	announcePartScript  = newScript("announce/part", partNames)
 	announcePageScript  = newScript("announce/page", partNames)
 	announceGroupScript = newScript("announce/group", memberNames)
-	announceCloseScript = newScript("announce/close", announceNames)
+	announceCloseScript = newFreeing("announce/close", announceNames)
 )
 
 // runPayload is the payload of the task that starts a run.

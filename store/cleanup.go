@@ -6,7 +6,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var cleanupScript = newScript("cleanup/users", groupNames)
+var cleanupScript = newFreeing("cleanup/users", groupNames)
 
 // Gone names users of a deleted group whose keys are still there, and whose index may still hold it: as many as one
 // step of Cleanup takes. They stay on the lists until Cleanup takes them off, so whoever dies in between loses nobody.

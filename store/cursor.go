@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	ackScript      = newScript("cursor/ack", memberNames)
-	unreadScript   = newScript("cursor/unread", memberNames)
+	ackScript      = newFreeing("cursor/ack", memberNames)
+	unreadScript   = newFreeing("cursor/unread", memberNames)
 	receiptsScript = newReader("cursor/receipts", groupNames)
 )
 

@@ -16,7 +16,7 @@ import (
 
 var (
 	devicePutScript  = newScript("device/put", userNames)
-	deviceDropScript = newScript("device/drop", userNames)
+	deviceDropScript = newFreeing("device/drop", userNames)
 	awayScript       = newReader("device/away", partNames)
 )
 

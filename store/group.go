@@ -14,7 +14,7 @@ var (
 	createScript = newScript("group/create", groupNames)
 	updateScript = newScript("group/update", groupNames)
 	inviteScript = newScript("group/invite", groupNames)
-	deleteScript = newScript("group/delete", groupNames)
+	deleteScript = newFreeing("group/delete", groupNames)
 	infoScript   = newReader("group/info", memberNames)
 )
 
@@ -81,6 +81,9 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 }
 
 func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
+
+// infoReplyMax is how many elements group/info.lua answers to a member.
+const infoReplyMax = 24
 
 // asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {

@@ -9,7 +9,7 @@ import (
 
 var (
 	claimScript  = newScript("idempotency/claim", userNames)
-	finishScript = newScript("idempotency/finish", userNames)
+	finishScript = newFreeing("idempotency/finish", userNames)
 )
 
 // Claim remembers that user began something with key, or returns how it was answered.

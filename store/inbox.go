@@ -14,9 +14,9 @@ import (
 
 var (
 	inboxAppendScript = newScript("inbox/append", userNames)
-	inboxAckScript    = newScript("inbox/ack", userNames)
-	inboxOpenScript   = newScript("inbox/open", userNames)
-	inboxForgetScript = newScript("inbox/forget", userNames)
+	inboxAckScript    = newFreeing("inbox/ack", userNames)
+	inboxOpenScript   = newFreeing("inbox/open", userNames)
+	inboxForgetScript = newFreeing("inbox/forget", userNames)
 	inboxPullScript   = newReader("inbox/pull", userNames)
 	inboxEndsScript   = newReader("inbox/ends", partNames)
 )

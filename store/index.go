@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	indexAddScript  = newScript("index/add", userNames)
-	indexDropScript = newScript("index/drop", userNames)
-	indexHintScript = newScript("index/hint", userNames)
+	indexAddScript  = newFreeing("index/add", userNames)
+	indexDropScript = newFreeing("index/drop", userNames)
+	indexHintScript = newFreeing("index/hint", userNames)
 )
 
 // UserGroups returns the whole index of a user.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-var layoutScript = newScript("layout/record", partNames)
+var layoutScript = newFreeing("layout/record", partNames)
 
 func (s *Store) layoutCall(partitions int) call {
 	return layoutScript.On(s.keys.part(0)).Arg("version", layoutVersion).Arg("partitions", max(partitions, 1))

@@ -14,10 +14,14 @@ import (
 
 var (
 	appendScript = newScript("log/append", memberNames)
-	trimScript   = newScript("log/trim", groupNames)
-	forgetScript = newScript("log/forget", memberNames)
+	trimScript   = newFreeing("log/trim", groupNames)
+	forgetScript = newFreeing("log/forget", memberNames)
 	lastsScript  = newReader("log/lasts", partNames)
 	pagesScript  = newReader("log/pages", partNames)
+
+	// In the place of transactions on a server that is full.
+	logPageScript  = newReader("log/page", memberNames)
+	logRangeScript = newReader("log/range", groupNames)
 )
 
 // Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after
@@ -103,14 +107,22 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 		members = pipe.ZRangeByScore(ctx, k.msgs(), &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "+inf",
 			Count: int64(limit)})
 	})
+	var r reply
+	var read []string
+	switch {
+	case queuesNothing(err):
+		var failed error
+		if r, failed = s.runSafe(ctx, logRangeScript.On(k).Arg("from", from).Arg("limit", limit)); failed == nil {
+			read, err = r.texts(3), nil
+		}
+	case err == nil:
+		r, err = asReply(lastsScript.Name, end.Val())
+		read = members.Val()
+	}
 	if err != nil {
 		return nil, chat.LogEnd{}, err
 	}
-	r, err := asReply(lastsScript.Name, end.Val())
-	if err != nil {
-		return nil, chat.LogEnd{}, err
-	}
-	messages, err := decodeMessages(group, members.Val())
+	messages, err := decodeMessages(group, read)
 	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2)}, err
 }
 

@@ -9,7 +9,7 @@ import (
 var (
 	joinScript    = newScript("member/join", groupNames)
 	roleScript    = newScript("member/role", groupNames)
-	leaveScript   = newScript("member/leave", memberNames)
+	leaveScript   = newFreeing("member/leave", memberNames)
 	membersScript = newReader("member/list", groupNames)
 )
 

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	arriveScript    = newScript("presence/arrive", partNames)
-	departScript    = newScript("presence/depart", partNames)
-	heartbeatScript = newScript("presence/heartbeat", partNames)
+	arriveScript    = newFreeing("presence/arrive", partNames)
+	departScript    = newFreeing("presence/depart", partNames)
+	heartbeatScript = newFreeing("presence/heartbeat", partNames)
 )
 
 // Arrive records that users have live sessions on node.

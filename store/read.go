@@ -110,6 +110,11 @@ func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.P
 		}
 		read = s.queueEntries(ctx, pipe, asked, room)
 	})
+	if queuesNothing(err) {
+		if bytes, failed := s.pullScripts(ctx, user, pulls, pages, indexes, room); failed == nil {
+			return bytes, nil
+		}
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -125,6 +130,31 @@ func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.P
 		pages[i].Info = asInfo(pulls[i].Group, r)
 		pages[i].Cut = pulls[i].Limit > 0 && len(found[j]) == 0 && bytes >= room
 		fillPage(&pages[i], pulls[i], found[j])
+	}
+	return bytes, nil
+}
+
+// queuesNothing tells whether a transaction may have been refused because the server's memory is full: MULTI adds to it.
+func queuesNothing(err error) bool {
+	return redis.HasErrorPrefix(err, "OOM") || redis.HasErrorPrefix(err, "EXECABORT")
+}
+
+// pullScripts is pullTransaction by scripts, one a group, which a full server runs. They cost it three times as much.
+func (s *Store) pullScripts(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (bytes int, err error) {
+	for _, i := range indexes {
+		p := pulls[i]
+		r, err := s.runSafe(ctx, logPageScript.On(s.keys.group(p.Group).of(user)).Arg("user", user).Arg("from", max(p.Before, p.From)).
+			Arg("before", p.Before > 0).Arg("limit", p.Limit).Arg("bytes_max", max(room-bytes, 0)))
+		if err != nil {
+			return bytes, err
+		}
+		pages[i].Info = asInfo(p.Group, r)
+		stored := r.texts(infoReplyMax)
+		pages[i].Cut = p.Limit > 0 && len(stored) == 0 && bytes >= room
+		fillPage(&pages[i], p, stored)
+		for _, entry := range stored {
+			bytes += len(entry)
+		}
 	}
 	return bytes, nil
 }

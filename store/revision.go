@@ -9,7 +9,11 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var reviseScript = newScript("revision/revise", memberNames)
+// A deletion runs when the server is full, an edit does not.
+var (
+	editScript        = newScript("revision/revise", memberNames)
+	deleteEntryScript = newFreeing("revision/revise", memberNames)
+)
 
 // Revise appends an edit or a delete entry and changes what it touches, in one step. The script adds the id of an edit
 // to the edits of its target; those of Change.New are not looked at.
@@ -26,7 +30,11 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 		return chat.Appended{}, chat.ErrForbidden
 	}
 	k := s.keys.group(a.Group)
-	call := reviseScript.Sized(k.of(a.From), 2*len(changes)).Key("author_by", k.by(target.From)).
+	revise := editScript
+	if a.Kind == chat.Delete {
+		revise = deleteEntryScript
+	}
+	call := revise.Sized(k.of(a.From), 2*len(changes)).Key("author_by", k.by(target.From)).
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
 		Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 var _ webhook.Store = (*Store)(nil)
 
 var (
+	webhookListScript   = newReader("webhook/list", partNames)
 	webhookSwapScript   = newScript("webhook/swap", partNames)
 	webhookSpreadScript = newScript("webhook/spread", partNames)
 	attemptScript       = newScript("webhook/attempt", partNames)
@@ -26,24 +28,19 @@ var (
 
 // Webhooks reads all webhooks and the version of the list at one instant.
 func (s *Store) Webhooks(ctx context.Context) ([]webhook.Webhook, int64, error) {
-	var all *redis.MapStringStringCmd
-	var version *redis.StringCmd
-	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		all = pipe.HGetAll(ctx, s.keys.part(0).webhooks())
-		version = pipe.HGet(ctx, s.keys.part(0).webhooksState(), "version")
-	})
+	r, err := s.runSafe(ctx, webhookListScript.On(s.keys.part(0)))
 	if err != nil {
 		return nil, 0, err
 	}
-	list := make([]webhook.Webhook, 0, len(all.Val()))
-	for id, value := range all.Val() {
-		w, err := decodeWebhook(id, value)
+	var list []webhook.Webhook
+	for pair := range slices.Chunk(r.texts(2), 2) {
+		w, err := decodeWebhook(pair[0], pair[1])
 		if err != nil {
 			return nil, 0, err
 		}
 		list = append(list, w)
 	}
-	return list, number(version.Val()), nil
+	return list, r.number(1), nil
 }
 
 // Webhook reads one webhook.

@@ -85,8 +85,14 @@ func newInterpreter(srv *server.Server, ctx any) *interpreter {
 	return in
 }
 
+// allowOOM may stand in front of a script. It says nothing here, where memory has no limit.
+const allowOOM = "#!lua flags=allow-oom"
+
 // compile makes a script of its source.
 func (in *interpreter) compile(source string) (*lua.LFunction, error) {
+	if rest, ok := strings.CutPrefix(source, allowOOM+"\n"); ok {
+		source = "\n" + rest
+	}
 	chunk, err := parse.Parse(strings.NewReader(source), "user_script")
 	if err != nil {
 		return nil, err

@@ -4,19 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/store/queue"
 )
 
 func Example() {
-	server, err := miniredis.Run() // or a real one
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
 	if err != nil {
 		panic(err)
 	}
-	defer server.Close()
-	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
 	defer func() { _ = rdb.Close() }()
 
 	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop", Queue: "mail"})

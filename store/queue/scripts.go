@@ -48,26 +48,29 @@ type queueScript = script.Step[[]string]
 
 var (
 	enqueueScript  = newScript("enqueue")
-	stepScript     = newScript("step")
-	settleScript   = newScript("settle")
-	renewScript    = newScript("renew")
-	progressScript = newScript("progress")
-	retryScript    = newScript("retry")
-	cancelScript   = newScript("cancel")
-	pauseScript    = newScript("pause")
+	stepScript     = newFreeing("step")
+	settleScript   = newFreeing("settle")
+	renewScript    = newFreeing("renew")
+	progressScript = newFreeing("progress")
+	retryScript    = newFreeing("retry")
+	cancelScript   = newFreeing("cancel")
+	pauseScript    = newFreeing("pause")
 	statsScript    = newReader("stats")
 	showScript     = newReader("show")
 	listScript     = newReader("list")
 )
 
-func newScript(name string) *queueScript { return addScript(name, false) }
+func newScript(name string) *queueScript { return addScript(library.Load(name, false)) }
+
+// newFreeing makes a script that runs although the memory of Redis is full: what was put in is
+// done, so that it becomes less full.
+func newFreeing(name string) *queueScript { return addScript(library.Load(name, false).WhenFull()) }
 
 // newReader makes a script that writes nothing. It is called as EVALSHA_RO, which the embedded
 // store does not write to its journal.
-func newReader(name string) *queueScript { return addScript(name, true) }
+func newReader(name string) *queueScript { return addScript(library.Load(name, true)) }
 
-func addScript(name string, readOnly bool) *queueScript {
-	s := library.Load(name, readOnly)
+func addScript(s *script.Script) *queueScript {
 	allScripts = append(allScripts, s)
 	return script.Bind(s, keyNames)
 }

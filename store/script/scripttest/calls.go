@@ -42,7 +42,7 @@ func CheckCalls(t *testing.T, folder string, scripts []*script.Script) {
 		}
 		want, given := map[string]bool{}, map[string]bool{}
 		for _, s := range used {
-			checked[s.Name] = true
+			checked[s.SHA] = true
 			for _, name := range s.Given() {
 				want[name] = true
 			}
@@ -86,8 +86,11 @@ func (p *pack) read(t *testing.T, path string, scripts []*script.Script) {
 		if !ok || len(spec.Values) != 1 {
 			return true
 		}
-		if _, name := callOf(spec.Values[0], "newScript", "newReader"); name != "" {
-			if i := slices.IndexFunc(scripts, func(s *script.Script) bool { return s.Name == name }); i >= 0 {
+		if function, name := callOf(spec.Values[0], "newScript", "newReader", "newFreeing"); name != "" {
+			freeing := function == "newFreeing" // a script may be there twice
+			if i := slices.IndexFunc(scripts, func(s *script.Script) bool {
+				return s.Name == name && strings.HasPrefix(s.Text, "#!") == freeing
+			}); i >= 0 {
 				p.byVar[spec.Names[0].Name] = scripts[i]
 			}
 		}

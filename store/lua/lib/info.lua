@@ -1,0 +1,30 @@
+-- Puts what a user may know of a group into `out`, as group/info.lua answers it. Ends the script where there is no group, and
+-- for who is no member.
+-- needs: last_id meta members joined seen read msgs skip by at user
+-- include: unread
+local m = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
+  'post', 'history', 'active_ms', 'newest', 'mark', 'floor')
+if not m[1] then return {'OK', ''} end
+local last = tonumber(redis.call('GET', last_id))
+local out = {'OK'}
+for i = 1, 12 do out[#out + 1] = m[i] end
+out[#out + 1] = last
+local stored = redis.call('ZCARD', msgs)
+out[#out + 1] = stored
+out[#out + 1] = redis.call('HLEN', members)
+local member = redis.call('HGET', members, user)
+if not member then return out end
+
+local role, joined_ms = string.match(member, '^(%S+) (%d+)$')
+local r = tonumber(redis.call('ZSCORE', read, user))
+local joined_id = redis.call('ZSCORE', joined, user)
+local floor = count_floor(last, stored, r, tonumber(m[7]), m[13], m[9] == '0' and joined_id)
+out[#out + 1] = role
+out[#out + 1] = joined_ms
+out[#out + 1] = joined_id
+out[#out + 1] = redis.call('ZSCORE', seen, user)
+out[#out + 1] = int(r)
+out[#out + 1] = unread(last, floor, by)
+out[#out + 1] = redis.call('ZCOUNT', at, '(' .. int(floor), '+inf')
+local acted = tonumber(out[20]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
+out[#out + 1] = acted and 1 or 0

@@ -1,0 +1,25 @@
+-- Reads a group as one user stands to it, with a page of its messages: what a transaction of group/info.lua and a range
+-- reads, for a server that is full and queues nothing. Only reads.
+--
+-- KEYS  last_id meta members joined seen read msgs skip by at
+-- ARGV  user from before:flag limit:int bytes_max:int
+--   by, at     of the user
+--   from       the lowest id, or where before is set the id that all are below
+--   bytes_max  of the messages; the one that goes beyond is the last, and there is none where it is 0
+-- Returns as group/info.lua, then for a member the list of messages, descending where before is set
+-- include: info
+local page, bytes = {}, 0
+local command, far = 'ZRANGEBYSCORE', '+inf'
+if before then command, far, from = 'ZREVRANGEBYSCORE', '-inf', '(' .. from end
+while #page < limit and bytes < bytes_max do
+  local some = redis.call(command, msgs, from, far, 'LIMIT', 0, math.min(limit - #page, 32))
+  for _, entry in ipairs(some) do
+    if bytes >= bytes_max then break end
+    page[#page + 1] = entry
+    bytes = bytes + #entry
+  end
+  if #some == 0 then break end
+  from = '(' .. string.match(some[#some], '^%d+')
+end
+out[#out + 1] = page
+return out
