@@ -40,10 +40,27 @@ func (n *Node) announce() {
 	if n.made {
 		n.log.Info("generated a token secret; get a token with: chatd token -user alice", "file", absolute(filepath.Join(n.set.Data, secretFile)))
 	}
+	if limit, known := openFilesMax(); known {
+		if problem := filesProblem(limit, n.set.limits.SessionsNodeMax); problem != "" {
+			n.log.Warn(problem, "limit", limit)
+		}
+	}
 	n.log.Info("listening", "address", n.Addr().String(), "page", page+"/", "docs", page+"/docs")
 	if link := n.SignInLink(); link != "" {
 		n.invite(link)
 	}
+}
+
+// filesSpare are the files a node has open besides its websockets: other requests, the store, webhooks, logs.
+const filesSpare = 1000
+
+// filesProblem says that the limit of open files is too low for the websockets that the node may hold; empty: it is not.
+func filesProblem(limit uint64, sessions int) string {
+	if limit >= uint64(sessions)+filesSpare {
+		return ""
+	}
+	return fmt.Sprintf("the limit of open files is too low for %d websockets: connections will be refused when it is reached; "+
+		"allow at least %d (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile of Docker)", sessions, sessions+filesSpare)
 }
 
 // page is where people on this host find the browser client.

@@ -206,3 +206,11 @@ func TestComposePassesEverySetting(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesProblem(t *testing.T) {
+	for limit, fine := range map[uint64]bool{1024: false, 10_999: false, 11_000: true, 1 << 62: true} {
+		if got := filesProblem(limit, 10_000); (got == "") != fine {
+			t.Errorf("limit %d: got %q", limit, got)
+		}
+	}
+}

@@ -43,7 +43,7 @@ type Options struct {
 	// snapshot: at start, and while running. 0: the defaults of limits.go.
 	CompactStartBytes, CompactBytes int64
 	CompactCalls                    int
-	// Now is the clock of scripts. Nil: time.Now. It never runs backward for them, whatever it does itself.
+	// Now is the host's clock. Nil: time.Now. For scripts it never runs backward, whatever it does itself.
 	Now func() time.Time
 
 	open, create func(path string) (file, error) // tests let a disk fail with them
@@ -79,6 +79,8 @@ type Store struct {
 	cur     *call
 	scripts map[string]*script // by sha
 	lastUs  int64              // what the clock of scripts last said
+	readAt  time.Time          // when that was, by the host's clock
+	ahead   bool               // of the host's clock, which was moved back; it is logged
 	scratch []byte
 	j       *journal // nil: in memory
 	base    uint64   // the generation of the newest snapshot; from its journal on all are kept
@@ -205,10 +207,9 @@ func (s *Store) openFolder(ctx context.Context) error {
 	}
 	s.info.Keys = len(s.m.DB(0).Keys())
 	s.info.Took = time.Since(began)
-	if behind := time.Duration(s.lastUs-s.opts.Now().UnixMicro()) * time.Microsecond; behind > time.Second {
-		s.log.Warn("embedded store: the host's clock is behind the journal; scripts see a stopped clock until it catches up",
-			"behind", behind.String())
-	}
+	s.order.Lock()
+	s.nowUs()
+	s.order.Unlock()
 	if s.grown.bytes >= s.opts.CompactStartBytes && s.grown.bytes >= s.grown.snapshotBytes/2 {
 		if err := s.compact(); err != nil {
 			// What was loaded is whole and its journals are still there.
@@ -263,12 +264,6 @@ func (s *Store) finish() error {
 		s.syncing.Unlock()
 	}
 	return err
-}
-
-// nowUs is the clock of scripts, in us since 1970: the host's, but never backward.
-func (s *Store) nowUs() int64 {
-	s.lastUs = max(s.lastUs, s.opts.Now().UnixMicro())
-	return s.lastUs
 }
 
 func newSalt() uint64 {

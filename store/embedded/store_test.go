@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,6 +139,49 @@ func TestTimeIsRecordedAndNeverRunsBackward(t *testing.T) {
 	run(client(t, s))
 	if got := contents(t, s); !strings.Contains(got, `"1700003600.123456" "1700003600.123456"]`) {
 		t.Errorf("after a restart with the clock a day back: %s", got)
+	}
+}
+
+// TestClockMovedBack: where the host's clock is a day behind the journal, time goes on for scripts, never faster than the
+// host's, and is the host's again once that has caught up. The log says so once.
+func TestClockMovedBack(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	now := time.UnixMicro(1_700_000_000_000_000)
+	var log bytes.Buffer
+	o := Options{Dir: dir, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	s := openStore(t, o)
+	mustSend(t, client(t, s), "one")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(-24 * time.Hour)
+	s = openStore(t, o)
+	c := client(t, s)
+	at := func() time.Time {
+		t.Helper()
+		got, err := c.Time(ctx).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	began := at()
+	if began.UnixMicro() != 1_700_000_000_000_000 {
+		t.Errorf("time begins at %v, want where the journal ends", began)
+	}
+	for i := range 10 {
+		now = now.Add(10 * time.Second)
+		passed := at().Sub(began)
+		if host := time.Duration(i+1) * 10 * time.Second; passed > host || passed < host*9/10 {
+			t.Errorf("%v passed for scripts while %v did for the host", passed, host)
+		}
+	}
+	now = now.Add(48 * time.Hour)
+	if got := at(); !got.Equal(now) {
+		t.Errorf("got %v once the host's clock has caught up, want its %v", got, now)
+	}
+	if n := strings.Count(log.String(), "moved back"); n != 1 {
+		t.Errorf("it is logged %d times, want once: %s", n, log.String())
 	}
 }
 

@@ -1,0 +1,41 @@
+package embedded
+
+import "time"
+
+// aheadMax is how far the clock of scripts may be ahead of the host's before that is logged.
+const aheadMax = time.Second
+
+// nowUs is the clock of scripts, in us since 1970: the host's, but never backward. Where the host's was moved back, or the
+// journal is of a time to come, it goes on from where it was, so that leases end and tasks become due, and a tenth slower
+// until the host's has caught up. The caller holds order.
+func (s *Store) nowUs() int64 {
+	now := s.opts.Now()
+	passed := int64(0)
+	if !s.readAt.IsZero() {
+		passed = max(now.Sub(s.readAt).Microseconds(), 0)
+	}
+	s.readAt = now
+	host := now.UnixMicro()
+	if host >= s.lastUs {
+		s.lastUs = host
+		s.noteAhead(false, 0)
+		return host
+	}
+	s.lastUs = max(host, s.lastUs+passed-passed/10)
+	by := time.Duration(s.lastUs-host) * time.Microsecond
+	s.noteAhead(s.ahead || by > aheadMax, by)
+	return s.lastUs
+}
+
+func (s *Store) noteAhead(ahead bool, by time.Duration) {
+	if ahead == s.ahead {
+		return
+	}
+	s.ahead = ahead
+	if ahead {
+		s.log.Warn("embedded store: the host's clock was moved back; due times are measured from where it was, and slowly brought in line",
+			"ahead", by.Round(time.Second).String())
+		return
+	}
+	s.log.Info("embedded store: the host's clock has caught up")
+}
