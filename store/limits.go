@@ -10,10 +10,12 @@ const (
 	lastsMax            = 1000    // groups whose ends one script reads
 	unpublishedBytesMax = 1 << 20 // of entries that one step tells webhooks of
 
-	webhooksMax          = 100     // each is looked at for every event
-	deliveriesWaitingMax = 100_000 // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
-	subscribeMax         = 1000    // channels in one SUBSCRIBE
-	forgetBatch          = 10      // announcements that have ended that one request removes to make room
+	webhooksMax          = 100       // each is looked at for every event
+	deliveriesWaitingMax = 100_000   // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
+	webhooksTasksMax     = 80_000    // of these for webhooks, in equal shares: one that is away holds up no other
+	webhooksBytesMax     = 256 << 20 // what the deliveries of all webhooks may take in all partitions, in equal shares
+	subscribeMax         = 1000      // channels in one SUBSCRIBE
+	forgetBatch          = 10        // announcements that have ended that one request removes to make room
 
 	// With the server away the breaker ends a call long before these: they are for one connection that broke in silence.
 	dialTimeout  = 5 * time.Second

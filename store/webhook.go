@@ -140,7 +140,7 @@ func (s *Store) WebhookHealth(ctx context.Context) (map[string]webhook.Health, e
 	}
 	for id, account := range waiting {
 		h := all[id]
-		h.Waiting, h.WaitingBytes = account.Tasks, account.Bytes
+		h.Waiting, h.WaitingBytes, h.Dropped = account.Tasks, account.Bytes, account.Dropped
 		all[id] = h
 	}
 	return all, nil
@@ -174,18 +174,29 @@ func (s *Store) Unpublished(ctx context.Context, group string, limit int) (webho
 }
 
 // PublishEvents enqueues the deliveries of entries up to `to` and records that they are published.
-func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Unpublished, to int64, deliveries []webhook.DeliveryTask) error {
+func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Unpublished, to int64, deliveries []webhook.DeliveryTask,
+	webhooks int,
+) (dropped map[string]int64, err error) {
 	k := s.keys.group(group)
-	c := eventsScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
+	c := eventsScript.Sized(k, 3*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
 		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Published).Arg("after", to).
-		Arg("waiting_max", deliveriesWaitingMax).Arg("trim_id", k.taskID())
+		Arg("waiting_max", deliveriesWaitingMax).
+		Arg("share_tasks", webhooksTasksMax/max(webhooks, 1)).Arg("share_bytes", webhooksBytesMax/max(webhooks, 1)/s.Partitions()).
+		Arg("wait", webhooks <= 1).Arg("trim_id", k.taskID())
 	for _, d := range deliveries {
 		payload, err := json.Marshal(d)
 		if err != nil {
-			return broke("events", err)
+			return nil, broke("events", err)
 		}
-		c = c.MoreArgs("deliveries", "id", queue.WithAccount(keyedTaskID(k.number, webhook.TaskDeliver, d.ID), d.Webhook), "payload", payload)
+		c = c.MoreArgs("deliveries", "id", queue.WithAccount(keyedTaskID(k.number, webhook.TaskDeliver, d.ID), d.Webhook), "webhook", d.Webhook, "payload", payload)
 	}
-	_, err := s.run(ctx, c)
-	return err
+	r, err := s.run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	dropped = make(map[string]int64)
+	for i := 1; i+1 < len(r); i += 2 {
+		dropped[r.text(i)] = r.number(i + 1)
+	}
+	return dropped, nil
 }

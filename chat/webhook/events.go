@@ -115,7 +115,8 @@ func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
 		if err != nil {
 			return fmt.Errorf("group %s: %w", t.Group, err)
 		}
-		err = s.store.PublishEvents(ctx, t.Group, page, to, deliveries)
+		dropped, err := s.store.PublishEvents(ctx, t.Group, page, to, deliveries, inUse(webhooks))
+		s.reportDropped(ctx, webhooks, dropped)
 		switch {
 		case errors.Is(err, chat.ErrNotFound):
 			return nil

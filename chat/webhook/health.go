@@ -23,6 +23,7 @@ type Health struct {
 	LastSuccessAt *chat.Time `json:"last_success_at"`
 	Waiting       int64      `json:"waiting"`       // deliveries that wait or run
 	WaitingBytes  int64      `json:"waiting_bytes"` // that these take in the store
+	Dropped       int64      `json:"dropped"`       // that were never made: too much waited already
 }
 
 // reports is what a node has reported of the attempts that it made, by webhook.
@@ -36,6 +37,8 @@ type report struct {
 	failing  bool
 	recorded time.Time // when the outcome was recorded last
 	logged   time.Time // when a failure was logged last
+	dropping time.Time // when dropped deliveries were logged last
+	dropped  int64     // since then
 	open     bool      // a failure was logged, and no success since
 	failures int       // since then
 }
@@ -44,14 +47,7 @@ type report struct {
 func (r *reports) note(webhook string, failed bool, now time.Time) (record, log bool, failures int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.last == nil || len(r.last) > reportsMax {
-		r.last = make(map[string]*report)
-	}
-	known := r.last[webhook]
-	if known == nil {
-		known = &report{}
-		r.last[webhook] = known
-	}
+	known := r.of(webhook)
 	if record = known.failing != failed || now.Sub(known.recorded) >= reportEvery; record {
 		known.failing, known.recorded = failed, now
 	}
@@ -66,6 +62,55 @@ func (r *reports) note(webhook string, failed bool, now time.Time) (record, log 
 		known.logged, known.open = now, true
 	}
 	return record, log, failures
+}
+
+// of returns what was reported of a webhook.
+func (r *reports) of(webhook string) *report {
+	if r.last == nil || len(r.last) > reportsMax {
+		r.last = make(map[string]*report)
+	}
+	known := r.last[webhook]
+	if known == nil {
+		known = &report{}
+		r.last[webhook] = known
+	}
+	return known
+}
+
+// noteDropped counts deliveries that were dropped, and returns how many to log; 0: none yet.
+func (r *reports) noteDropped(webhook string, n int64, now time.Time) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.of(webhook)
+	known.dropped += n
+	if now.Sub(known.dropping) < reportEvery {
+		return 0
+	}
+	n, known.dropped, known.dropping = known.dropped, 0, now
+	return n
+}
+
+// reportDropped logs the deliveries that were dropped, at most once a minute for each webhook.
+func (s *Service) reportDropped(ctx context.Context, webhooks []Webhook, dropped map[string]int64) {
+	for _, w := range webhooks {
+		if dropped[w.ID] == 0 {
+			continue
+		}
+		if n := s.reports.noteDropped(w.ID, dropped[w.ID], time.Now()); n > 0 {
+			s.opt.Log.ErrorContext(ctx, "webhook deliveries dropped: too many are waiting", "webhook", w.ID, "host", hostOf(w.URL), "dropped", n)
+		}
+	}
+}
+
+// inUse counts the webhooks that are not disabled.
+func inUse(webhooks []Webhook) int {
+	n := 0
+	for _, w := range webhooks {
+		if w.DisabledAt == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // report logs and records an attempt: the first of each outcome, and then at most one a minute. reason is empty where it

@@ -27,5 +27,8 @@ type Store interface {
 	Unpublished(ctx context.Context, group string, limit int) (Unpublished, error)
 	// PublishEvents enqueues the deliveries of entries up to `to` and records that they are published. It does neither if
 	// another call did so before (ErrConflict), the group is gone (ErrNotFound), or too many deliveries wait (ErrFull).
-	PublishEvents(ctx context.Context, group string, page Unpublished, to int64, deliveries []DeliveryTask) error
+	// Each of the webhooks in use has an equal share of what may wait. What is over it is dropped, counted, and returned by
+	// webhook, unless there is only one: then it is ErrFull, and its entries wait in their logs.
+	PublishEvents(ctx context.Context, group string, page Unpublished, to int64, deliveries []DeliveryTask, webhooks int,
+	) (dropped map[string]int64, err error)
 }

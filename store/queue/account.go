@@ -13,6 +13,8 @@ import (
 type Account struct {
 	Tasks int64
 	Bytes int64 // of what was enqueued: payloads and about 60 for each task
+	// Dropped is how many were not enqueued, as the scripts of the application count it in "dropped~<account>".
+	Dropped int64
 }
 
 // WithAccount returns the id under which a task is counted for an account, see Client.Accounts. An account has no blanks.
@@ -42,10 +44,13 @@ func (c *Client) Accounts(ctx context.Context) (map[string]Account, error) {
 				return nil, fmt.Errorf("queue: accounts: %s of %s is %q", what, name, value)
 			}
 			a := accounts[name]
-			if what == "tasks" {
+			switch what {
+			case "tasks":
 				a.Tasks += n
-			} else {
+			case "bytes":
 				a.Bytes += n
+			case "dropped":
+				a.Dropped += n
 			}
 			accounts[name] = a
 		}

@@ -21,6 +21,7 @@ var webhookTests = map[string]func(*world){
 	"PublishEvents":     testPublishEvents,
 	"PublishEventsFull": testPublishEventsFull,
 	"PublishEventsHold": testPublishEventsHold,
+	"PublishShare":      testPublishShare,
 	"Ended":             testEnded,
 }
 
@@ -81,7 +82,8 @@ func (w *world) publishOf(group string, page webhook.Unpublished) error {
 	for _, m := range page.Messages {
 		deliveries = append(deliveries, delivery(m.ID))
 	}
-	return w.PublishEvents(w.ctx, group, page, page.Messages[len(page.Messages)-1].ID, deliveries)
+	_, err := w.PublishEvents(w.ctx, group, page, page.Messages[len(page.Messages)-1].ID, deliveries, 1)
+	return err
 }
 
 func testSwapWebhook(w *world) {
@@ -255,7 +257,8 @@ func testPublishEvents(w *world) {
 
 	w.says("g", "alice", 3)
 	page = w.unpublished("g")
-	w.ok(w.PublishEvents(w.ctx, "g", page, 3, []webhook.DeliveryTask{delivery(2)})) // not all of a page, not of each entry
+	_, err := w.PublishEvents(w.ctx, "g", page, 3, []webhook.DeliveryTask{delivery(2)}, 1)
+	w.ok(err) // not all of a page, not of each entry
 	w.equal(ids(w.unpublished("g").Messages), []int64{4})
 	w.equal(w.deliveryTasks(), []string{"hook w evt_1", "hook w evt_2"})
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 1) // one waits, however many entries
@@ -299,6 +302,51 @@ func testPublishEventsFull(w *world) {
 	w.ok(w.publishOf("g", page))
 	w.equal(w.deliveryTasks(), []string{"hook w evt_1", "hook w evt_2", "hook w evt_3"})
 	w.equal(len(w.unpublished("g").Messages), 0)
+}
+
+// testPublishShare: each webhook has an equal share of what may wait. What is over it is dropped and counted, and the others
+// get everything; where there is only one, its entries wait in their log.
+func testPublishShare(w *world) {
+	w.addWebhook("w")
+	w.group("g", nil)
+	counts := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Counts()
+	next := func(webhooks int) (map[string]int64, error) {
+		w.Helper()
+		page := w.unpublished("g")
+		m := page.Messages[len(page.Messages)-1]
+		one, other := delivery(m.ID), delivery(m.ID)
+		other.Webhook, other.ID = "v", "evt_v"+fmt.Sprint(m.ID)
+		deliveries := []webhook.DeliveryTask{one, other}
+		return w.PublishEvents(w.ctx, "g", page, m.ID, deliveries[:min(webhooks, 2)], webhooks)
+	}
+	health := func() map[string]webhook.Health {
+		w.Helper()
+		all, err := w.WebhookHealth(w.ctx)
+		w.ok(err)
+		return all
+	}
+	dropped, err := next(2)
+	w.ok(err)
+	w.equal(dropped, map[string]int64{})
+	for name, most := range map[string]int{"tasks": 40_000, "bytes": 128 << 20 / w.Partitions()} {
+		was := health()
+		w.poke("HINCRBY", counts, name+"~w", most)
+		w.say("g", "alice", "over the share of w")
+		dropped, err = next(2)
+		w.ok(err)
+		w.equal(dropped, map[string]int64{"w": 1})
+		w.equal([]int64{health()["w"].Dropped, health()["v"].Dropped}, []int64{was["w"].Dropped + 1, 0})
+		w.equal(health()["v"].Waiting, was["v"].Waiting+1)
+
+		w.poke("HINCRBY", counts, name+"~w", most) // the share of a single one is larger
+		w.say("g", "alice", "waits")
+		_, err = next(1)
+		w.fails(err, webhook.ErrFull)
+		w.equal(len(w.unpublished("g").Messages), 1)
+		w.poke("HINCRBY", counts, name+"~w", -2*most)
+		_, err = next(1)
+		w.ok(err)
+	}
 }
 
 // testPublishEventsHold: what was not told of is not trimmed, up to backlog_max.
