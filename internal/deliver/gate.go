@@ -30,6 +30,10 @@ const (
 	spaceMax = 5 * time.Minute       // the last of those who wait comes back at most so much later than the first
 
 	spaceSuspect = 25 * time.Millisecond // between two suspects that come back to where others hold their slots
+	// Between two that come back for the share of their owner: this, or a part of how long its oldest request is under way.
+	// One that hangs must not keep the owner's other endpoints, which are only new, away for as long as it hangs.
+	spaceOwner     = 5 * time.Millisecond
+	spaceOwnerPart = 200
 )
 
 // services are the hosts of web push: they stand for many users each, and are none's to slow down.
@@ -251,12 +255,13 @@ func (g *gate) shareTaken(by string) bool {
 // the other, however many endpoints they are: else 100 of them would look every few ms, each for itself.
 func (g *gate) later(e *endpoint, by string, now time.Time) time.Duration {
 	after := e.later(now)
-	if !e.suspect() || !g.shareTaken(by) {
-		return after
+	if !e.suspect() || len(e.slots) >= e.cap || !g.shareTaken(by) {
+		return after // it waits for its own slots
 	}
 	o := g.owners[by]
-	soonest := now.Add(max(spaceSuspect, now.Sub(o.slots[0].began)))
-	o.next = latest(o.next.Add(spaceSuspect), soonest)
+	space := max(spaceOwner, now.Sub(o.slots[0].began)/spaceOwnerPart)
+	soonest := now.Add(space)
+	o.next = latest(o.next.Add(space), soonest)
 	if o.next.Sub(soonest) > spaceMax {
 		o.next = soonest.Add(spaceMax / 2)
 	}
