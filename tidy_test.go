@@ -23,7 +23,7 @@ const module = "github.com/chatd/chatd/"
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"internal/node", "client", "store", "web"},
 	"internal/node":           {"chat", "chat/...", "store", "store/queue", "store/embedded", "web", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
-	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"web":                     {"chat", "chat/...", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"web/limit":               {"chat", "internal/cache"},
 	"web/auth":                {"chat", "internal/cache", "internal/egress"},
 	"web/problem":             {"chat", "web/api"},

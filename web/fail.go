@@ -28,7 +28,11 @@ func (s *Server) fail(err error, c echo.Context) {
 	id := ""
 	if status >= http.StatusInternalServerError {
 		id = rand.Text()
-		s.log.LogAttrs(c.Request().Context(), slog.LevelError, "request failed", slog.String("request_id", id),
+		level := slog.LevelError
+		if errors.Is(err, chat.ErrStoreAway) {
+			level = slog.LevelDebug // the store has said so once; every request would say it again
+		}
+		s.log.LogAttrs(c.Request().Context(), level, "request failed", slog.String("request_id", id),
 			slog.String("method", c.Request().Method), slog.String("route", c.Path()), slog.String("code", string(e.Code)), slog.Any("error", err))
 	}
 	problem.Write(c.Response(), status, e, id)
