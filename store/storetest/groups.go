@@ -133,6 +133,26 @@ var groupTests = map[string]func(*world){
 		w.equal(w.send(a).Duplicate, true)
 		w.equal(w.info("g", "bob").Unread, int64(0))
 	},
+	"a creation of many takes steps": func(w *world) {
+		var many []string
+		for i := range 600 {
+			many = append(many, fmt.Sprintf("u%d", i))
+		}
+		g := newGroup("g", many, noHistory)
+		w.ok(w.CreateGroup(w.ctx, g))
+		first := w.info("g", "alice").Group.Members
+		users := w.invited("g")
+		w.equal([]any{first < 601, len(users) > 0}, []any{true, true})
+		w.fails(w.Invite(w.ctx, "g", "another life", 1, nil, nil), chat.ErrNotFound)
+		w.invite("g", g.Epoch, append(users, "stranger", "alice", "u0"))
+		w.invite("g", g.Epoch, users)
+		w.equal(w.info("g", "alice").Group.Members, first+int64(len(users)))
+		late := w.info("g", users[0])
+		w.equal([]any{late.Role, late.Seen, late.Joined > first}, []any{chat.Ordinary, late.Joined - 1, true})
+		w.equal(ids(w.entries("g")), span(1, first+int64(len(users))))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.equal(len(w.invited("g")), 0)
+	},
 	"cleanup of many": func(w *world) {
 		var many []string
 		for i := range 700 {

@@ -100,7 +100,29 @@ func noticeEntry(group, by, what, user string) chat.NoticeEntry {
 // group makes a group of alice's with members, changed by options.
 func (w *world) group(id string, members []string, options ...func(*chat.NewGroup)) {
 	w.Helper()
-	w.ok(w.CreateGroup(w.ctx, newGroup(id, members, options...)))
+	g := newGroup(id, members, options...)
+	w.ok(w.CreateGroup(w.ctx, g))
+	for users := w.invited(id); len(users) > 0; users = w.invited(id) {
+		w.invite(id, g.Epoch, users)
+	}
+}
+
+// invited are some of those whom a creation named and who are not members yet.
+func (w *world) invited(group string) []string {
+	w.Helper()
+	users, err := w.Waiting(w.ctx, group)
+	w.ok(err)
+	return users
+}
+
+// invite makes members of those of users who wait for it.
+func (w *world) invite(group, epoch string, users []string) {
+	w.Helper()
+	var notices []chat.NoticeEntry
+	for _, user := range users {
+		notices = append(notices, noticeEntry(group, "alice", chat.NoticeJoined, user))
+	}
+	w.ok(w.Invite(w.ctx, group, epoch, 1000, users, notices))
 }
 
 func newGroup(id string, members []string, options ...func(*chat.NewGroup)) chat.NewGroup {
