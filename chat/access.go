@@ -54,7 +54,7 @@ func (s *Service) visible(ctx context.Context, by Caller, group string) (Info, e
 func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.visible(ctx, by, group)
 	if err == nil && !by.Admin && !info.Role.Manages() {
-		return Info{}, Errorf(CodeForbidden, "only the owner and admins of the group may do this")
+		return Info{}, ErrManagersOnly
 	}
 	return info, err
 }
@@ -62,8 +62,11 @@ func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, e
 // MayPost checks whether by may post in a group now, without posting. ErrNotFound, ErrForbidden.
 func (s *Service) MayPost(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.visible(ctx, by, group)
-	if err == nil && (info.Role == "" || info.Post == PostAdmins && !info.Role.Manages()) {
-		return Info{}, ErrForbidden
+	switch {
+	case err == nil && info.Role == "":
+		return Info{}, ErrMembersOnly
+	case err == nil && info.Post == PostAdmins && !info.Role.Manages():
+		return Info{}, ErrPostersOnly
 	}
 	return info, err
 }
@@ -77,7 +80,7 @@ func (s *Service) Refused(ctx context.Context, by Caller, group string, err erro
 	}
 	info, infoErr := s.Info(ctx, by.User, group)
 	if infoErr == nil && info.Role == "" {
-		return Errorf(CodeForbidden, "only members of the group may do this, operators too")
+		return ErrMembersOnly
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func CodeOf(err error) Code {
 // Errors that stores return and the service refines. Compare with errors.Is.
 var (
 	ErrNotFound    = &Error{Code: CodeNotFound, Message: "no such group or message"}
-	ErrForbidden   = &Error{Code: CodeForbidden, Message: "not allowed"}
+	ErrForbidden   = &Error{Code: CodeForbidden, Message: "not allowed"} // to compare with; an answer says who may
 	ErrExists      = &Error{Code: CodeExists, Message: "it exists already"}
 	ErrKeyReused   = &Error{Code: CodeKeyReused, Message: "this key was used with other content"}
 	ErrConflict    = &Error{Code: CodeConflict, Message: "it changed meanwhile"}
@@ -89,6 +89,14 @@ var (
 	ErrStoreAway = errors.New("the store does not answer: nothing was tried")
 	// ErrGone is for the service alone, so it carries no code: an earlier group of the id is not cleaned up yet.
 	ErrGone = errors.New("the group was deleted a moment ago")
+)
+
+// Refusals of rights say who may. All of them are ErrForbidden to errors.Is.
+var (
+	ErrMembersOnly  = Errorf(CodeForbidden, "only members of the group may do this")
+	ErrManagersOnly = Errorf(CodeForbidden, "only the owner and admins of the group may do this")
+	ErrPostersOnly  = Errorf(CodeForbidden, "only the owner and admins may post in this group")
+	ErrDeletersOnly = Errorf(CodeForbidden, "only the author, the owner and admins may delete a message")
 )
 
 // AsError gives err the form that answers take: an Error of this package. The text of any other error becomes the cause of an

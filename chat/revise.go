@@ -77,7 +77,7 @@ func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Chang
 		return []Change{change}, false, err
 	}
 	if !mine && !by.Admin && !page.Info.Role.Manages() {
-		return nil, false, Errorf(CodeForbidden, "only the author, the owner and admins may delete a message")
+		return nil, false, ErrDeletersOnly
 	}
 	list, err = s.deleted(ctx, target, was)
 	return list, !mine, err

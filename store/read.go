@@ -165,7 +165,7 @@ func fillPage(page *chat.Page, p chat.Pull, stored []string) {
 	if page.Info.Role == "" {
 		page.Err = chat.ErrNotFound
 		if page.Info.Epoch != "" && page.Info.Visibility == chat.Public {
-			page.Err = chat.ErrForbidden
+			page.Err = chat.ErrMembersOnly
 		}
 		return
 	}

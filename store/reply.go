@@ -16,13 +16,12 @@ import (
 )
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
-// field, the lowest and the highest number that is allowed.
+// field, the lowest and the highest number that is allowed; after FORBIDDEN comes who may.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
 var refusals = map[string]error{
 	"NOTFOUND":      chat.ErrNotFound,
-	"FORBIDDEN":     chat.ErrForbidden,
 	"EXISTS":        chat.ErrExists,
 	"KEYREUSED":     chat.ErrKeyReused,
 	"CONFLICT":      chat.ErrConflict,
@@ -41,6 +40,16 @@ var refusals = map[string]error{
 	"WEBHOOKSFULL":  webhook.ErrFull,
 }
 
+// mayOnly says who may do what was refused, by the second element of `FORBIDDEN`.
+var mayOnly = map[string]error{
+	"members":   chat.ErrMembersOnly,
+	"managers":  chat.ErrManagersOnly,
+	"posters":   chat.ErrPostersOnly,
+	"author":    chat.ErrDeletersOnly,
+	"owner":     &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
+	"operators": &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
+}
+
 // errWants is the refusal of a send that came without the keys of the queue.
 var errWants = errors.New("store: the send came without the keys of the queue")
 
@@ -57,7 +66,11 @@ func asReply(name string, value any) (reply, error) {
 	if status == "OUTOFRANGE" {
 		return r, chat.OutOfRange(r.text(1), r.number(2), r.number(3))
 	}
-	if refusal, ok := refusals[status]; ok {
+	refusal, ok := refusals[status]
+	if status == "FORBIDDEN" {
+		refusal, ok = mayOnly[r.text(1)]
+	}
+	if ok {
 		return r, refusal
 	}
 	return nil, broke(name, fmt.Errorf("answered %q", status))

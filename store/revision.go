@@ -27,7 +27,7 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 		return chat.Appended{}, broke("revise", fmt.Errorf("message %d: %w", changes[0].Old.ID, err))
 	}
 	if !asAdmin && target.From != a.From {
-		return chat.Appended{}, chat.ErrForbidden
+		return chat.Appended{}, chat.ErrDeletersOnly
 	}
 	k := s.keys.group(a.Group)
 	revise := editScript

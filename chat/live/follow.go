@@ -312,7 +312,7 @@ func (s *Service) Typing(ctx context.Context, by chat.Caller, group string) erro
 	case info.Role == "" && !info.Sees(by):
 		return chat.ErrNotFound
 	case info.Role == "":
-		return chat.ErrForbidden
+		return chat.ErrMembersOnly
 	}
 	return chat.AsError(s.store.Typing(ctx, group, by.User))
 }

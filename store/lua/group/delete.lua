@@ -11,7 +11,7 @@ local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
-if not operator and role_of(caller) ~= 'owner' then return {'FORBIDDEN'} end
+if not operator and role_of(caller) ~= 'owner' then return {'FORBIDDEN', 'owner'} end
 
 remove_group(task_id, caller, clock_ms())
 return {'OK'}

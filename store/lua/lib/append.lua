@@ -25,7 +25,7 @@ local first_time = known(key, content, durable)
 if first_time then
   return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
 end
-if post == 'admins' and not anyone and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN'} end
+if post == 'admins' and not anyone and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN', 'posters'} end
 if reply_to ~= '0' then
   local n, low, high = tonumber(reply_to), 1, tonumber(redis.call('GET', last_id))
   if history == '0' and role then low = tonumber(redis.call('ZSCORE', joined, from)) end

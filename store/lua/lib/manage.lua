@@ -11,6 +11,6 @@ local function may_manage(visibility, caller, operator)
   if operator then return nil end
   local role = role_of(caller)
   if not role then return not_member(visibility) end
-  if role ~= 'owner' and role ~= 'admin' then return {'FORBIDDEN'} end
+  if role ~= 'owner' and role ~= 'admin' then return {'FORBIDDEN', 'managers'} end
   return nil
 end

@@ -1,4 +1,5 @@
 -- not_member is the refusal for whoever is no member: a private group does not show that it exists.
 local function not_member(visibility)
-  return {visibility == 'public' and 'FORBIDDEN' or 'NOTFOUND'}
+  if visibility ~= 'public' then return {'NOTFOUND'} end
+  return {'FORBIDDEN', 'members'}
 end

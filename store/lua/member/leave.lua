@@ -27,7 +27,7 @@ if caller ~= user then
   if refused then return refused end
 end
 if not role_of(user) then return {'NOTFOUND'} end
-if caller ~= user and user == owner and not operator then return {'FORBIDDEN'} end
+if caller ~= user and user == owner and not operator then return {'FORBIDDEN', 'operators'} end
 local now_ms = clock_ms()
 
 if redis.call('HLEN', members) == 1 then

@@ -23,7 +23,7 @@ local function answer(changed)
 end
 if before == role then return answer(0) end
 local as_owner = operator or caller == owner
-if (role == 'owner' or before == 'owner') and not as_owner then return {'FORBIDDEN'} end
+if (role == 'owner' or before == 'owner') and not as_owner then return {'FORBIDDEN', 'owner'} end
 if before == 'owner' then return {'OWNER'} end
 local now_ms = clock_ms()
 

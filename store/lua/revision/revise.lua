@@ -26,7 +26,8 @@ local first_time = known(key, content, durable)
 if first_time then
   return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
 end
-if ordinary and (as_manager or post == 'admins' and kind == 'edit') then return {'FORBIDDEN'} end
+if ordinary and as_manager then return {'FORBIDDEN', 'author'} end
+if ordinary and post == 'admins' and kind == 'edit' then return {'FORBIDDEN', 'posters'} end
 
 -- The target reads as it did, so its edits do too: it says when the last one was made.
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
