@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -185,24 +184,4 @@ func queueWait(ctx context.Context, pipe redis.Pipeliner, want chat.Durability) 
 		return pipe.Do(ctx, "WAIT", 1, durableWait.Milliseconds())
 	}
 	return pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())
-}
-
-// Sync returns when all that was acknowledged is on the store's disk, as far as it can tell: the embedded store syncs
-// its journal; Redis is asked where it can be asked.
-func (s *Store) Sync(ctx context.Context) error {
-	if s.embedded != nil {
-		if err := s.embedded.Sync(ctx); err != nil {
-			return unavailable("sync", err)
-		}
-		return nil
-	}
-	if !s.server.waitsForDisk {
-		return nil
-	}
-	// WAITAOF counts what its own connection wrote, so something is written on it first.
-	w := &durableCall{call: s.layoutCall(s.Partitions()), want: chat.DurabilityDisk, done: make(chan struct{})}
-	if err := s.waits.do(ctx, w); err != nil {
-		return fail("sync", err)
-	}
-	return fail("sync", cmp.Or(w.written.Err(), w.waited.Err()))
 }

@@ -3,31 +3,26 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/chatd/chatd/store/queue"
 )
 
 var layoutScript = newFreeing("layout/record", partNames)
 
-func (s *Store) layoutCall(partitions int) call {
-	return layoutScript.On(s.keys.part(0)).Arg("version", layoutVersion).Arg("partitions", max(partitions, 1))
-}
-
 // checkLayout records how the store is arranged when it is new, and refuses one that is arranged otherwise: with another
-// number of partitions every key would be looked for in the wrong place.
+// number of partitions every key would be looked for in the wrong place. It is that of the store's queues, too.
 func (s *Store) checkLayout(ctx context.Context, partitions int) error {
-	r, err := s.run(ctx, s.layoutCall(partitions))
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", layoutVersion))
 	if err != nil {
 		return fmt.Errorf("store: layout: %w", err)
 	}
-	has := int(r.number(2))
 	if v := r.number(1); v != layoutVersion {
 		return fmt.Errorf("store: its layout is version %d, this chatd knows version %d: use the chatd that wrote it, "+
 			"or export and import", v, layoutVersion)
 	}
-	if partitions != 0 && partitions != has {
-		return fmt.Errorf("store: it has %d partitions, %d were asked for: export and import change that", has, partitions)
-	}
-	if has < 1 {
-		return fmt.Errorf("store: its layout names %d partitions", has)
+	has, err := queue.CheckPartitions(ctx, s.client, s.keys.prefix, partitions)
+	if err != nil {
+		return fmt.Errorf("store: layout: %w", err)
 	}
 	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil

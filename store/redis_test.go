@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/queue"
 )
 
 // What only a real server shows: how it is opened, what it does to the scripts, and what a step costs.
@@ -61,6 +64,18 @@ func TestOpenRefusesWhatCannotBeTheStore(t *testing.T) {
 	refused(store.Options{URL: server.URL(), Prefix: "four", Partitions: 2}, "4 partitions")
 	if got := open(t, store.Options{URL: server.URL(), Prefix: "four"}).Partitions(); got != 4 {
 		t.Errorf("got %d partitions, want 4", got)
+	}
+	refused(store.Options{URL: server.URL(), Prefix: "four", Partitions: 2}, "set it to 4")
+	client := redis.NewClient(&redis.Options{Addr: server.Addr, MaxRetries: -1})
+	defer client.Close()
+	if _, err := queue.CheckPartitions(t.Context(), client, "four", 3); !errors.Is(err, queue.ErrPartitions) {
+		t.Errorf("the queue beside the store: got error %v", err)
+	}
+	if _, err := queue.CheckPartitions(t.Context(), client, "three", 3); err != nil {
+		t.Error(err)
+	}
+	if got := open(t, store.Options{URL: server.URL(), Prefix: "three"}).Partitions(); got != 3 {
+		t.Errorf("the store beside a queue: got %d partitions, want 3", got)
 	}
 	server.Do("HSET", "four:{p00}:layout", "version", "2")
 	refused(store.Options{URL: server.URL(), Prefix: "four"}, "version 2")

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -14,12 +15,14 @@ import (
 // Client puts tasks into one queue, shows them and moves them. It is safe for concurrent use.
 type Client struct {
 	rdb        redis.UniversalClient
+	prefix     string
 	name       string
 	partitions int
 	keys       []Keys
 	work       [][]string // Keys.Work of each partition
 	enqueue    [][]string // Keys.Enqueue
 	commit     committer
+	checked    atomic.Bool // the number of partitions is that of the keys
 }
 
 // NewClient returns a client of the queue that the first four options name.
@@ -39,7 +42,7 @@ func NewClient(o Options) (*Client, error) {
 			return nil, fmt.Errorf("queue: %q is not allowed in a key", name)
 		}
 	}
-	c := &Client{rdb: o.Client, name: o.Queue, partitions: o.Partitions}
+	c := &Client{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions}
 	for p := range o.Partitions {
 		k := NewKeys(o.Prefix, p, o.Queue)
 		c.keys, c.work, c.enqueue = append(c.keys, k), append(c.work, k.Work()), append(c.enqueue, k.Enqueue())
@@ -99,6 +102,12 @@ func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed
 		indexes[p] = append(indexes[p], i)
 	}
 	enqueued, failed = make([]bool, len(tasks)), make([]error, len(tasks))
+	if err := c.checkPartitions(ctx); err != nil {
+		for i := range failed {
+			failed[i] = fmt.Errorf("queue: enqueue: %w", err)
+		}
+		return enqueued, failed
+	}
 	for {
 		var calls []*call
 		var sent [][]int

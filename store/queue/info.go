@@ -201,7 +201,7 @@ func parseCursor(state State, cursor string) (partition int, anchor string, ok b
 // texts runs one call whose answer is an array of strings.
 func (c *Client) texts(ctx context.Context, what script.Call) ([]string, error) {
 	one := &call{Call: what}
-	if err := run(ctx, c.rdb, []*call{one}); err != nil {
+	if err := c.run(ctx, []*call{one}); err != nil {
 		return nil, err
 	}
 	return one.cmd.StringSlice()

@@ -80,6 +80,9 @@ func (k Keys) Work() []string {
 	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused())
 }
 
+// layoutKey is a HASH with the number of partitions of all queues under a prefix, and what else its user records there.
+func layoutKey(prefix string) string { return prefix + ":{" + tag(0) + "}:layout" }
+
 // tag is the partition's name inside the hash tag and at the head of a task's id.
 func tag(partition int) string { return fmt.Sprintf("p%02d", partition) }
 

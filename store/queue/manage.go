@@ -43,7 +43,7 @@ func (c *Client) move(ctx context.Context, what *queueScript, id string) (State,
 		return "", err
 	}
 	one := &call{Call: what.On(c.work[p]).Arg("id", id)}
-	if err := run(ctx, c.rdb, []*call{one}); err != nil {
+	if err := c.run(ctx, []*call{one}); err != nil {
 		return "", err
 	}
 	state, err := one.cmd.Text()
@@ -66,7 +66,7 @@ func (c *Client) setPaused(ctx context.Context, pause bool) error {
 	for p := range calls {
 		calls[p] = &call{Call: pauseScript.On(c.work[p]).Arg("pause", pause)}
 	}
-	if err := run(ctx, c.rdb, calls); err != nil {
+	if err := c.run(ctx, calls); err != nil {
 		return fmt.Errorf("queue: pause: %w", err)
 	}
 	return nil

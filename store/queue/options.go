@@ -24,8 +24,8 @@ type Options struct {
 	Client redis.UniversalClient
 	// Prefix stands at the head of every key ("chat").
 	Prefix string
-	// Partitions is P: how many shards the queue has. 1 by default; every process that
-	// works on the queue must say the same.
+	// Partitions is P: how many shards every queue under Prefix has. 1 by default. The first
+	// process records it; another that says otherwise gets ErrPartitions.
 	Partitions int
 	// Queue is the queue that a Client puts tasks into, and that a Server serves if Queues
 	// is empty ("core").

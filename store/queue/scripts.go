@@ -48,6 +48,7 @@ type queueScript = script.Step[[]string]
 
 var (
 	enqueueScript  = newScript("enqueue")
+	layoutScript   = newFreeing("layout")
 	stepScript     = newFreeing("step")
 	settleScript   = newFreeing("settle")
 	renewScript    = newFreeing("renew")

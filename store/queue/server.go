@@ -104,12 +104,16 @@ func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 // claimed by others at once and without counting an attempt. A Redis that cannot be
 // reached does not end it: it tries again. It may be called once.
 //
-// The error says that handlers ignored the end of their contexts and still run, or that
+// ErrPartitions comes at once, when the keys have another number of partitions. Any other
+// error says that handlers ignored the end of their contexts and still run, or that
 // the results of the last runs could not be stored; those tasks run again when their
 // leases end.
 func (s *Server) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
 		return errors.New("queue: Run was called before")
+	}
+	if err := s.awaitPartitions(ctx); err != nil {
+		return err
 	}
 	work, cancelWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelWork(ErrStopped)

@@ -45,7 +45,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	for p := range calls {
 		calls[p] = &call{Call: statsScript.On(c.work[p])}
 	}
-	if err := run(ctx, c.rdb, calls); err != nil {
+	if err := c.run(ctx, calls); err != nil {
 		return s, fmt.Errorf("queue: stats: %w", err)
 	}
 	for _, one := range calls {

@@ -160,7 +160,6 @@ var logTests = map[string]func(*world){
 				}
 			}
 		}
-		w.ok(w.Sync(w.ctx))
 		w.ok(w.Ping(w.ctx))
 	},
 	"range, entries and lasts": func(w *world) {

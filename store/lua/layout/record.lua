@@ -1,9 +1,8 @@
--- Records the layout of a new store, and says what an old one has.
+-- Records the version of the layout of a new store, and says what an old one has.
 --
 -- KEYS  layout
--- ARGV  version partitions
--- Returns {OK, version, partitions}. A known layout is written again as it is: Sync needs something to wait for.
-local has_version, has_partitions = unpack(redis.call('HMGET', layout, 'version', 'partitions'))
-if has_version then version, partitions = has_version, has_partitions end
-redis.call('HSET', layout, 'version', version, 'partitions', partitions)
-return {'OK', version, partitions}
+-- ARGV  version
+-- Returns {OK, version}. What is known is only read, so a full server answers too.
+local known = redis.call('HGET', layout, 'version')
+if not known then redis.call('HSET', layout, 'version', version) end
+return {'OK', known or version}

@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/internal/backoff"
+)
+
+// ErrPartitions says that the keys under a prefix have another number of partitions than Options.Partitions.
+var ErrPartitions = errors.New("wrong number of partitions")
+
+// CheckPartitions returns how many partitions the keys under a prefix have. The first call records partitions, or 1 where
+// that is 0; ErrPartitions where a later one names another number but 0: it would look for tasks where none are, and put
+// them where nobody looks. It is one atomic step.
+func CheckPartitions(ctx context.Context, rdb redis.UniversalClient, prefix string, partitions int) (int, error) {
+	one := &call{Call: layoutScript.On(nil).Key("layout", layoutKey(prefix)).Arg("partitions", max(partitions, 1))}
+	if err := run(ctx, rdb, []*call{one}); err != nil {
+		return 0, fmt.Errorf("queue: partitions: %w", err)
+	}
+	has, err := one.cmd.Int()
+	if err != nil || has < 1 {
+		return 0, fmt.Errorf("queue: partitions: unexpected answer %v", one.cmd)
+	}
+	if partitions != 0 && partitions != has {
+		return has, fmt.Errorf("%w: Options.Partitions is %d, but the keys under %q have %d partitions: set it to %d, or use another Prefix",
+			ErrPartitions, partitions, prefix, has, has)
+	}
+	return has, nil
+}
+
+// checkPartitions is CheckPartitions until it has succeeded once.
+func (c *Client) checkPartitions(ctx context.Context) error {
+	if c.checked.Load() {
+		return nil
+	}
+	if _, err := CheckPartitions(ctx, c.rdb, c.prefix, c.partitions); err != nil {
+		return err
+	}
+	c.checked.Store(true)
+	return nil
+}
+
+// run checks the number of partitions before the first calls of a client.
+func (c *Client) run(ctx context.Context, calls []*call) error {
+	if err := c.checkPartitions(ctx); err != nil {
+		return err
+	}
+	return run(ctx, c.rdb, calls)
+}
+
+// awaitPartitions checks the number of partitions as soon as Redis can be reached. It returns nil too when ctx has ended.
+func (s *Server) awaitPartitions(ctx context.Context) error {
+	again := backoff.Backoff{Min: errorPause, Max: pollMax}
+	for ctx.Err() == nil {
+		err := s.checkPartitions(ctx)
+		if err == nil || errors.Is(err, ErrPartitions) {
+			return err
+		}
+		pause := again.Next()
+		s.o.Logger.Warn("cannot read the number of partitions, retrying", "error", err, "pause", pause)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
