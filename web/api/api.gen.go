@@ -208,6 +208,18 @@ type AnnouncementTarget struct {
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
 
+// Change What an edit, a deletion or a reaction is about.
+type Change struct {
+	// Emoji Of a reaction; at most 32 bytes.
+	Emoji *string `json:"emoji,omitempty"`
+
+	// Removed Takes the reaction back.
+	Removed *bool `json:"removed,omitempty"`
+
+	// Target The message that is edited, deleted or reacted to.
+	Target *int64 `json:"target,omitempty"`
+}
+
 // ChangedSettings What a change of settings changed, with the new values.
 type ChangedSettings struct {
 	BacklogMax *int64      `json:"backlog_max,omitempty"`
@@ -222,6 +234,20 @@ type ClientId = string
 
 // Code defines model for Code.
 type Code = chat.Code
+
+// Content What a text or data says, the same in a send, a scheduled send and the log.
+type Content struct {
+	// Body At most 16 KiB.
+	Body *string `json:"body,omitempty"`
+
+	// ClientId A key of the client's choice that makes the call safe to repeat.
+	ClientId *ClientId `json:"client_id,omitempty"`
+
+	// Data Any JSON value, at most 16 KiB.
+	Data     Any    `json:"data,omitempty"`
+	Mentions *[]Id  `json:"mentions,omitempty"`
+	ReplyTo  *int64 `json:"reply_to,omitempty"`
+}
 
 // Cursors defines model for Cursors.
 type Cursors = chat.Cursors
@@ -422,6 +448,7 @@ type MemberPage struct {
 
 // Message defines model for Message.
 type Message struct {
+	// Body At most 16 KiB.
 	Body *string `json:"body,omitempty"`
 
 	// ClientId A key of the client's choice that makes the call safe to repeat.
@@ -435,7 +462,9 @@ type Message struct {
 	Duplicate  *bool       `json:"duplicate,omitempty"`
 	Durability *Durability `json:"durability,omitempty"`
 	EditedAt   *Time       `json:"edited_at,omitempty"`
-	Emoji      *string     `json:"emoji,omitempty"`
+
+	// Emoji Of a reaction; at most 32 bytes.
+	Emoji *string `json:"emoji,omitempty"`
 
 	// From Compared byte for byte.
 	From Id `json:"from"`
@@ -454,8 +483,10 @@ type Message struct {
 
 	// Reactions Only in pages of messages: the reactions by emoji.
 	Reactions *map[string]ReactionCount `json:"reactions,omitempty"`
-	Removed   *bool                     `json:"removed,omitempty"`
-	ReplyTo   *int64                    `json:"reply_to,omitempty"`
+
+	// Removed Takes the reaction back.
+	Removed *bool  `json:"removed,omitempty"`
+	ReplyTo *int64 `json:"reply_to,omitempty"`
 
 	// Role The new role, in a notice of `role`.
 	Role   *Role `json:"role,omitempty"`
@@ -463,7 +494,9 @@ type Message struct {
 
 	// Settings The new values, in a notice of `settings`.
 	Settings *ChangedSettings `json:"settings,omitempty"`
-	Target   *int64           `json:"target,omitempty"`
+
+	// Target The message that is edited, deleted or reacted to.
+	Target *int64 `json:"target,omitempty"`
 
 	// User Whom a notice concerns.
 	User *Id `json:"user,omitempty"`
