@@ -47,6 +47,6 @@ func Redacted(m Message, hidden int64) Message {
 	if json.Unmarshal(m.JSON, &e) != nil || e.Kind != Edit || e.Target >= hidden {
 		return m
 	}
-	e.Body, e.Data = nil, nil
+	e.Content = e.erased() // whatever an edit may say, now or later
 	return rewritten(m, e)
 }
