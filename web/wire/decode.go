@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,6 +75,11 @@ func checkFields(body []byte, shape *shape) error {
 		}
 		if known.optional {
 			if err := checkGiven(f.name, body[f.value:]); err != nil {
+				return err
+			}
+		}
+		if known.elements && bytes.Contains(body[f.value:], null) {
+			if err := checkElements(f.name, body[f.value:]); err != nil {
 				return err
 			}
 		}
@@ -143,6 +150,27 @@ func checkGiven(name string, value []byte) error {
 	return nil
 }
 
+var null = []byte("null")
+
+// checkElements refuses null in a list or a map: decoding would take it for an empty string or a zero.
+func checkElements(name string, value []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	var elements []json.RawMessage
+	if value[0] == '{' {
+		var object map[string]json.RawMessage
+		if err := decoder.Decode(&object); err != nil {
+			return decodeError(err)
+		}
+		elements = slices.Collect(maps.Values(object))
+	} else if err := decoder.Decode(&elements); err != nil {
+		return nil // neither list nor map: decoding says so
+	}
+	if slices.ContainsFunc(elements, func(e json.RawMessage) bool { return bytes.Equal(e, null) }) {
+		return chat.Errorf(chat.CodeInvalid, "%s: must not hold null", name)
+	}
+	return nil
+}
+
 var zero = regexp.MustCompile(`^-?0[^0-9.eE]`)
 
 // shape is what Decode needs to know of a struct. The types of requests write omitempty on optional fields alone.
@@ -155,6 +183,7 @@ type shape struct {
 type fieldShape struct {
 	takesNull bool
 	required  bool
+	elements  bool         // a list or a map, of what takes no null
 	optional  bool         // a plain string or integer, whose zero value stands for an absent field
 	object    reflect.Type // of an object with fields of its own; nil: it is none
 }
@@ -179,6 +208,9 @@ func shapeOf(t reflect.Type) *shape {
 		}
 		if inner.Kind() == reflect.Struct {
 			f.object = inner
+		}
+		if (inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map) && inner != rawType {
+			f.elements = inner.Elem() != rawType
 		}
 		f.optional = !f.required && (part.Type.Kind() == reflect.String || part.Type.Kind() == reflect.Int64)
 		s.fields[name] = f

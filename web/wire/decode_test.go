@@ -92,6 +92,27 @@ func TestDecodeTakes(t *testing.T) {
 	}
 }
 
+// TestNullInsideIsRefused: null in a list or a map is no element, where decoding would make one of it.
+func TestNullInsideIsRefused(t *testing.T) {
+	for body, want := range map[string]bool{
+		`{"ack":{"g":null}}`: false, `{"ack":{"g":1,"h": null }}`: false, `{"ack":{"null":1}}`: true, `{"ack":{"g":1},"after":{"g":"null"}}`: true,
+		`{"ack":[null]}`: false, `{"ack":"null"}`: false,
+	} {
+		var r api.SyncRequest
+		if err := wire.Decode([]byte(body), &r); (err == nil) != want {
+			t.Errorf("%s: got error %v", body, err)
+		}
+	}
+	for body, want := range map[string]bool{
+		`{"mentions":[null],"body":"x"}`: false, `{"mentions":["null"],"body":"null"}`: true, `{"mentions":[],"data":[null]}`: true,
+	} {
+		var draft api.MessageDraft
+		if err := wire.Decode([]byte(body), &draft); (err == nil) != want {
+			t.Errorf("%s: got error %v", body, err)
+		}
+	}
+}
+
 // TestEmptyIsNotAbsent: the value that stands for an absent field is refused where a client writes it.
 func TestEmptyIsNotAbsent(t *testing.T) {
 	for body, detail := range map[string]string{
