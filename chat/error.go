@@ -82,7 +82,6 @@ var (
 	ErrKeyReused   = &Error{Code: CodeKeyReused, Message: "this key was used with other content"}
 	ErrConflict    = &Error{Code: CodeConflict, Message: "it changed meanwhile"}
 	ErrOutOfRange  = &Error{Code: CodeOutOfRange, Message: "out of range"}
-	ErrTooLarge    = &Error{Code: CodeTooLarge, Message: "too large"}
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
 	// ErrStoreAway is a cause of ErrUnavailable: the store does not answer, which it has said once, and refuses calls meanwhile.

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -152,4 +153,9 @@ func TestEntriesRoundTrip(t *testing.T) {
 			t.Fatal("a stored message holds a line feed: it would divide a signal")
 		}
 	})
+}
+
+// encodeMessage is the inverse of decodeMessage. The scripts write messages, so only tests need it.
+func encodeMessage(m chat.Message) string {
+	return strconv.FormatInt(m.ID, 10) + " " + m.Mark + " " + encodeEdits(m.Edits) + " " + string(m.JSON)
 }

@@ -80,8 +80,3 @@ func encodeEdits(edits []int64) string {
 	}
 	return b.String()
 }
-
-// encodeMessage is the inverse of decodeMessage. The scripts write messages; this serves import and tests.
-func encodeMessage(m chat.Message) string {
-	return strconv.FormatInt(m.ID, 10) + " " + m.Mark + " " + encodeEdits(m.Edits) + " " + string(m.JSON)
-}

@@ -176,15 +176,6 @@ func (s *Sessions) Users() []string {
 	return users
 }
 
-// CloseUser ends all sessions of a user with 4401: their token is no longer good.
-func (s *Sessions) CloseUser(user string) {
-	for _, one := range s.snapshot() {
-		if one.userName() == user {
-			one.end(ending{code: closeUnauthenticated, reason: "signed out"})
-		}
-	}
-}
-
 func (s *Sessions) snapshot() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

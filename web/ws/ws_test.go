@@ -521,11 +521,6 @@ func TestWSCloseCodes(t *testing.T) {
 			t.Errorf("got the reason %q, want %q", got, want)
 		}
 	})
-	t.Run("signed out", func(t *testing.T) {
-		c, _ := n.hello(t, "cid", nil)
-		n.sessions.CloseUser("cid")
-		c.closed(4401)
-	})
 }
 
 func TestWSHandshake(t *testing.T) {
