@@ -9,9 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
-// TestPartitionsAreRecorded: whoever comes first says how many partitions there are, and who says otherwise is told so by the
+// TestPartitionsAreRecorded: whoever comes first says how many partitions there are; who says otherwise gets ErrPartitions from the
 // first call, before anything is read or written.
 func TestPartitionsAreRecorded(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
@@ -35,7 +36,9 @@ func TestPartitionsAreRecorded(t *testing.T) {
 		refused(t, "Pause", c.Pause(t.Context()), want)
 		_, err = c.Get(t.Context(), NewID(0))
 		refused(t, "Get", err, want)
-		refused(t, "Run", newServer(t, other).Run(t.Context()), want)
+		patience, stop := context.WithTimeout(t.Context(), 10*time.Second) // without the check Run works until it is stopped
+		refused(t, "Run", newServer(t, other).Run(patience), want)
+		stop()
 
 		if s := stats(t, first); s.Enqueued != 1 || s.Paused {
 			t.Errorf("got %+v, want the first task alone", s)
