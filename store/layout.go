@@ -27,3 +27,15 @@ func (s *Store) checkLayout(ctx context.Context, partitions int) error {
 	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil
 }
+
+// checkExists refuses a store that nobody has written to: the prefix may be misspelt.
+func (s *Store) checkExists(ctx context.Context) error {
+	n, err := s.client.Exists(ctx, s.keys.part(0).layout()).Result()
+	if err != nil {
+		return fmt.Errorf("store: layout: %w", err)
+	}
+	if n == 0 {
+		return fmt.Errorf("store: %s holds no chatd store under the prefix %q", s.address, s.keys.prefix)
+	}
+	return nil
+}

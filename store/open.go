@@ -35,6 +35,7 @@ type Options struct {
 	Embedded   Embedded
 	Prefix     string // of every key; empty: chat
 	Partitions int    // 0: what the store says, 1 for a new one
+	Existing   bool   // to look at a store: an empty one is refused, and a server that nobody should serve from is not
 	Limits     chat.Limits
 	Log        *slog.Logger
 }
@@ -94,7 +95,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.waits.client = redis.NewClient(sameServer(client))
 	s.waits.client.AddHook(newGuard(durableConns, s.breaker, false))
 	s.follows = newSubscription(s)
-	if err := s.prepare(ctx, o.Partitions); err != nil {
+	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.waits.client.Close(), client.Close())
 	}
 	s.start()
@@ -133,19 +134,24 @@ func pinging(client *redis.Client) func(context.Context) error {
 // errors too.
 var quietLibrary = sync.OnceFunc(logging.Disable)
 
-func (s *Store) prepare(ctx context.Context, partitions int) error {
+func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("store: %s does not answer: %w", s.address, err)
 	}
-	if s.embedded == nil {
+	if s.embedded == nil && !o.Existing {
 		if err := s.inspect(ctx); err != nil {
+			return err
+		}
+	}
+	if o.Existing {
+		if err := s.checkExists(ctx); err != nil {
 			return err
 		}
 	}
 	if err := s.loadScripts(ctx); err != nil {
 		return fmt.Errorf("store: the server does not take the scripts: %w", err)
 	}
-	if err := s.checkLayout(ctx, partitions); err != nil {
+	if err := s.checkLayout(ctx, o.Partitions); err != nil {
 		return err
 	}
 	return s.newClients()
@@ -188,6 +194,9 @@ func withFailoverDefaults(opt *redis.FailoverOptions) *redis.FailoverOptions {
 	opt.PoolSize, opt.DialerRetries = poolSize, 1
 	return opt
 }
+
+// IsEmbedded tells whether the store is in this process.
+func (s *Store) IsEmbedded() bool { return s.embedded != nil }
 
 // Client is the connection, for the task engine.
 func (s *Store) Client() redis.UniversalClient { return s.client }

@@ -28,8 +28,25 @@ func main() {
 	dropEmpty(os.Environ())
 	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "chatd: %v\n", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// codedError is an error with an exit code of the command that it ends.
+type codedError struct {
+	error
+	code int
+}
+
+func (e codedError) Unwrap() error { return e.error }
+
+// exitCode is 1 for every error but those that say otherwise.
+func exitCode(err error) int {
+	var coded codedError
+	if errors.As(err, &coded) {
+		return coded.code
+	}
+	return 1
 }
 
 // dropEmpty takes settings that are set to nothing out of the environment: they stand for their defaults, as a compose file
@@ -51,6 +68,7 @@ type commandLine struct {
 	Serve       serveCommand       `cmd:"" default:"1" help:"Run the server (the default)."`
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check a token."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
+	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and what depends on each other."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 	Help        helpCommand        `cmd:"" help:"Print this help, or the help of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/store/doctor"
+)
+
+// Exit codes of the doctor.
+const (
+	exitFindings = 1 // something is left to do
+	exitBlind    = 2 // it could not look, or not at everything
+)
+
+// doctorCommand looks at the store itself, so it needs no running server.
+type doctorCommand struct {
+	Repair bool `help:"Repair what is derived: indexes, counts, list entries, orphans. What only a person can decide stays."`
+	JSON   bool `name:"json" help:"Print one JSON object, for programs."`
+}
+
+// examined is what -json prints.
+type examined struct {
+	Chatd string `json:"chatd"`
+	doctor.Report
+}
+
+func (d doctorCommand) Run(w *world, c node.Config) error {
+	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr)}
+	opt := doctor.Options{Repair: d.Repair, Progress: shown.show}
+	if !d.JSON {
+		opt.Found = func(f doctor.Finding) {
+			shown.clear()
+			_, _ = fmt.Fprint(w.stdout, findingLine(f))
+		}
+	}
+	report, err := c.Examine(w.ctx, opt, w.stderr)
+	shown.clear()
+	if err != nil {
+		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}
+	}
+	text := summary(report, d.Repair)
+	if d.JSON {
+		line, err := json.MarshalIndent(examined{versionLine(), report}, "", "  ")
+		if err != nil {
+			return err
+		}
+		text = string(line) + "\n"
+	}
+	if _, err := fmt.Fprint(w.stdout, text); err != nil {
+		return codedError{fmt.Errorf("%w: %w", errOutput, err), exitBlind}
+	}
+	switch n := report.Open(); {
+	case n > 0:
+		return codedError{fmt.Errorf("doctor: %s", plural(n, "finding")), exitFindings}
+	case !report.Complete:
+		return codedError{errors.New("doctor: interrupted"), exitBlind}
+	}
+	return nil
+}
+
+func findingLine(f doctor.Finding) string {
+	text := string(f.Kind) + ": "
+	if f.Key != "" {
+		text += f.Key + " "
+	}
+	text += f.Message
+	switch {
+	case f.Repaired:
+		text += " [repaired]"
+	case f.Repair != "":
+		text += " [-repair: " + f.Repair + "]"
+	}
+	return plain(text) + "\n"
+}
+
+// summary says what was looked at, and what is left.
+func summary(r doctor.Report, repair bool) string {
+	s := r.Server
+	var b strings.Builder
+	fmt.Fprintln(&b, versionLine())
+	fmt.Fprintf(&b, "store: %s %s, %s with %s, layout %d, %s, persistence: %s, eviction: %s\n", s.Kind, s.Version, s.Role, plural(s.Replicas, "replica"),
+		s.Layout, plural(s.Partitions, "partition"), s.Persistence, s.Eviction)
+	if s.Kind == "redis" {
+		limit := "no limit"
+		if s.MemoryMaxBytes > 0 {
+			limit = fmt.Sprintf("%d MiB allowed", s.MemoryMaxBytes>>20)
+		}
+		fmt.Fprintf(&b, "memory: %d MiB used, %s; clock: %d ms ahead of this host's\n", s.MemoryBytes>>20, limit, s.ClockAheadMs)
+	}
+	fmt.Fprintf(&b, "looked at %s: %s, %s with groups\n", plural(int(r.Keys), "key"), plural(int(r.Groups), "group"), plural(int(r.Users), "user"))
+	repaired, possible := 0, 0
+	for _, f := range r.Findings {
+		switch {
+		case f.Repaired:
+			repaired++
+		case f.Repair != "":
+			possible++
+		}
+	}
+	fmt.Fprintf(&b, "%s", plural(len(r.Findings), "finding"))
+	if repair {
+		fmt.Fprintf(&b, ", %d repaired", repaired)
+	} else if possible > 0 {
+		fmt.Fprintf(&b, "; -repair repairs %d", possible)
+	}
+	if !r.Complete {
+		fmt.Fprint(&b, "; interrupted, so there may be more")
+	}
+	return b.String() + "\n"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// progressEvery is how often progress is shown: a line each time where nobody watches a terminal.
+const (
+	progressEvery     = 5 * time.Second
+	progressEveryTerm = 100 * time.Millisecond
+	progressWidth     = 30
+)
+
+// progress shows how far it is: a bar on a terminal, lines elsewhere.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	drawn    bool
+	last     time.Time
+}
+
+func (p *progress) show(done, total int64) {
+	every := progressEvery
+	if p.terminal {
+		every = progressEveryTerm
+	}
+	now := time.Now()
+	if p.last.IsZero() && !p.terminal {
+		p.last = now // what ends soon needs no line
+	}
+	if now.Sub(p.last) < every {
+		return
+	}
+	p.last = now
+	share := float64(done) / float64(max(total, 1))
+	if !p.terminal {
+		_, _ = fmt.Fprintf(p.out, "doctor: %d of about %d keys (%.0f %%)\n", done, total, 100*share)
+		return
+	}
+	full := int(share * progressWidth)
+	_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d of about %d keys", strings.Repeat("=", full), strings.Repeat(" ", progressWidth-full), done, total)
+	p.drawn = true
+}
+
+// clear takes the bar away, so that a line can be written.
+func (p *progress) clear() {
+	if p.drawn {
+		_, _ = fmt.Fprint(p.out, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

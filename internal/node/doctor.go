@@ -1,0 +1,68 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/doctor"
+	"github.com/chatd/chatd/store/embedded"
+)
+
+// Examine looks at the configured store, and repairs what it may. Its error says why it could not look.
+func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer) (report doctor.Report, err error) {
+	set, err := c.checkForStore()
+	if err != nil {
+		return report, err
+	}
+	opt := store.Options{URL: set.Redis, Prefix: set.Prefix, Limits: set.limits, Existing: true}
+	if set.Redis == "" {
+		server, openErr := openStopped(ctx, set, output)
+		if openErr != nil {
+			return report, openErr
+		}
+		defer func() { err = errors.Join(err, server.Close()) }()
+		opt.Embedded = server
+	}
+	s, err := store.Open(ctx, opt)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	o.UserGroupsMax = set.limits.UserGroupsMax
+	d, err := doctor.New(s, o)
+	if err != nil {
+		return report, err
+	}
+	return d.Run(ctx)
+}
+
+// checkForStore reads the settings that say which store there is, and how much it may hold: no others are needed to look at it.
+func (c Config) checkForStore() (settings, error) {
+	s := settings{Config: c, limits: chat.DefaultLimits()}
+	var p problems
+	s.checkStore(&p)
+	s.checkLimits(&p)
+	return s, errors.Join(p...)
+}
+
+// openStopped opens the embedded store of a node that does not run.
+func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded.Store, error) {
+	dir := filepath.Join(set.Data, "store")
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("there is no embedded store in %s: set -data or CHATD_DATA, or -redis", dir)
+	}
+	server, err := embedded.Open(ctx, embedded.Options{Dir: dir, Log: newLogger(set, output)})
+	if errors.Is(err, embedded.ErrLocked) {
+		return nil, fmt.Errorf("a chatd is running on %s: ask it with GET /v1/doctor, or stop it first", set.Data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the embedded store in %s: %w", dir, err)
+	}
+	return server, nil
+}

@@ -1,0 +1,348 @@
+package doctor_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/chattest"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/doctor"
+	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// house is a store with groups that users have lived in.
+type house struct {
+	*chattest.Bench
+	t      *testing.T
+	server *redistest.Server
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	server := redistest.Start(t, "--appendonly", "yes")
+	h := &house{chattest.Open(t, server.URL()), t, server}
+	chattest.Work(t, h.Store, h.Service)
+	return h
+}
+
+// live has users do in a group what users do.
+func (h *house) live(group string) {
+	h.t.Helper()
+	visibility := chat.Public
+	h.MakeGroup(chat.GroupDraft{ID: group, Name: group, Visibility: visibility}, "alice", "bob", "carl", "dora")
+	keys := 0
+	send := func(user string, c chat.Content) int64 {
+		keys++
+		c.ClientID = fmt.Sprint(keys)
+		sent, err := h.Send(h.Ctx, chattest.As(user), group, c, "")
+		h.Must(err)
+		return sent.ID
+	}
+	body := "hello @bob"
+	first := send("alice", chat.Content{Body: &body, Mentions: []string{"bob", "dora"}})
+	for i := range 80 {
+		h.Say([]string{"alice", "bob", "carl"}[i%3], group, fmt.Sprint("text ", i))
+	}
+	last := h.Say("bob", group, "the last").ID
+	for _, user := range []string{"alice", "carl"} {
+		send(user, chat.Content{Kind: chat.Reaction, Target: last, Emoji: "+1"})
+	}
+	send("carl", chat.Content{Kind: chat.Reaction, Target: last, Emoji: "heart"})
+	send("alice", chat.Content{Kind: chat.Reaction, Target: last, Emoji: "+1", Removed: true})
+	gone := h.Say("carl", group, "gone").ID
+	send("bob", chat.Content{Kind: chat.Reaction, Target: gone, Emoji: "+1"})
+	send("carl", chat.Content{Kind: chat.Delete, Target: gone})
+	edited := "hello @bob!"
+	send("alice", chat.Content{Kind: chat.Edit, Target: first, Body: &edited})
+	_, err := h.Ack(h.Ctx, chattest.As("bob"), group, chat.At(last))
+	h.Must(err)
+	h.Must(h.RemoveMember(h.Ctx, chattest.As("dora"), group, "dora"))
+}
+
+func (h *house) examine(repair bool) doctor.Report {
+	h.t.Helper()
+	d, err := doctor.New(h.Store, doctor.Options{Repair: repair})
+	h.Must(err)
+	report, err := d.Run(h.Ctx)
+	h.Must(err)
+	if !report.Complete {
+		h.t.Error("the report is not complete")
+	}
+	return report
+}
+
+// sound fails the test where anything is found.
+func (h *house) sound() doctor.Report {
+	h.t.Helper()
+	report := h.examine(false)
+	for _, f := range report.Findings {
+		h.t.Errorf("found in a sound store: %+v", f)
+	}
+	return report
+}
+
+// damage is what is done by hand, as one command; {g} stands for the key of a group, {u} for that of a user.
+type damage struct {
+	command string
+	kind    doctor.Kind
+	key     string // of the finding
+	repairs bool
+}
+
+func (h *house) keys(text string) string {
+	return strings.NewReplacer("{g}", "chat:{p00}:g:g1:", "{u}", "chat:{p00}:u:", "{p}", "chat:{p00}:").Replace(text)
+}
+
+func (h *house) breaks(t *testing.T, d damage) {
+	t.Helper()
+	h.t = t
+	var args []string
+	for _, word := range strings.Split(h.keys(d.command), " ") {
+		args = append(args, strings.NewReplacer("_", " ", `\0`, "\x00").Replace(word))
+	}
+	named := func(report doctor.Report) bool {
+		return slices.ContainsFunc(report.Findings, func(f doctor.Finding) bool {
+			return f.Kind == d.kind && f.Key == h.keys(d.key) && (f.Repair != "") == d.repairs
+		})
+	}
+	if named(h.examine(false)) {
+		t.Fatal("found before the damage")
+	}
+	h.server.Do(args...)
+	report := h.examine(false)
+	if !named(report) {
+		t.Errorf("got findings %+v, want %s of %s", report.Findings, d.kind, h.keys(d.key))
+	}
+	report = h.examine(true)
+	if open := report.Open(); (open == 0) != d.repairs {
+		t.Errorf("%d findings are open after a repair: %+v", open, report.Findings)
+	}
+	if left := h.examine(false).Findings; (len(left) == 0) != d.repairs {
+		t.Errorf("left after a repair: %+v", left)
+	}
+}
+
+func TestSoundStore(t *testing.T) {
+	h := newHouse(t)
+	for i := range 3 {
+		h.live(fmt.Sprint("g", i))
+	}
+	report := h.sound()
+	if report.Groups != 3 || report.Server.Kind != "redis" || report.Server.Layout != 1 || !strings.HasPrefix(report.Server.Persistence, "aof") {
+		t.Errorf("got report %+v", report)
+	}
+	// A deleted group leaves nothing to complain of, at any moment of its cleanup.
+	h.Must(h.DeleteGroup(h.Ctx, chattest.As("alice"), "g2"))
+	h.sound()
+}
+
+func TestGroupDamage(t *testing.T) {
+	for _, d := range []damage{
+		{"HDEL {g}meta history", doctor.KindGroup, "{g}meta", false},
+		{"HSET {g}meta mark zzzzzz", doctor.KindLog, "{g}meta", false},
+		{"INCR {g}id", doctor.KindLog, "{g}msgs", false},
+		{"ZREMRANGEBYRANK {g}msgs 5 5", doctor.KindLog, "{g}msgs", false},
+		{"ZADD {g}msgs 80 no_message", doctor.KindLog, "{g}msgs", false},
+		{"DEL {g}meta", doctor.KindGroup, "{g}msgs", false},
+		{"HDEL {g}members bob", doctor.KindMember, "{g}joined", false},
+		{"ZREM {g}seen bob", doctor.KindCursor, "{g}seen", false},
+		{"ZADD {g}seen 5000 bob", doctor.KindCursor, "{g}seen", false},
+		{"ZADD {g}read 88 carl", doctor.KindCursor, "{g}read", false},
+		{"ZADD {g}seen 50 eve", doctor.KindOrphan, "{g}seen", true},
+		{"ZREM {g}managers alice", doctor.KindMember, "{g}managers", true},
+		{"ZADD {g}managers 3 bob", doctor.KindMember, "{g}managers", true},
+		{"HSET {g}meta owner bob", doctor.KindMember, "{g}meta", false},
+		{"ZADD {g}skip 10 10", doctor.KindCount, "{g}skip", true},
+		{"ZREM {g}skip 1", doctor.KindCount, "{g}skip", true},
+		{"ZADD {g}by:bob 5000 5000", doctor.KindCount, "{g}by:bob", false},
+		{"ZREM {g}senders bob", doctor.KindOrphan, "{g}by:bob", true},
+		{"ZADD {g}at:eve 7 7", doctor.KindOrphan, "{g}at:eve", true},
+		{"HSET {g}sent:alice x 5000_1_m_c", doctor.KindRetry, "{g}sent:alice", false},
+		{"ZADD {p}g:nowhere:by:bob 7 7", doctor.KindOrphan, "{p}g:nowhere:by:bob", true},
+		{"ZREM {p}public g1\\0g1", doctor.KindPublic, "{g}meta", true},
+		{"ZADD {g}reactions 87 87_star_3", doctor.KindCount, "{g}reactions", true},
+		{"DEL {g}reactions", doctor.KindCount, "{g}reactions", true},
+		{"SET {p}something else", doctor.KindUnknown, "{p}something", false},
+		{"SET {g}at:carl else", doctor.KindType, "{g}at:carl", false},
+	} {
+		t.Run(d.command, func(t *testing.T) {
+			h := newHouse(t)
+			h.live("g1")
+			h.breaks(t, d)
+		})
+	}
+}
+
+// TestNoFalseFindings walks again and again while users send, acknowledge, join and leave.
+func TestNoFalseFindings(t *testing.T) {
+	h := newHouse(t)
+	h.live("g1")
+	h.live("g2")
+	ctx, stop := context.WithCancel(h.Ctx)
+	var writing sync.WaitGroup
+	for _, user := range []string{"eve", "finn"} {
+		writing.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				group := []string{"g1", "g2"}[i%2]
+				_, _, err := h.PutMember(ctx, chattest.As(user), group, user, chat.Ordinary)
+				if err != nil {
+					return
+				}
+				body := "hi"
+				sent, err := h.Send(ctx, chattest.As(user), group, chat.Content{Body: &body, Mentions: []string{"bob"}, ClientID: fmt.Sprint("k", i)}, "")
+				if err != nil {
+					return
+				}
+				_, _ = h.Send(ctx, chattest.As(user), group, chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: "+1"}, "")
+				_, _ = h.Ack(ctx, chattest.As("bob"), group, chat.At(sent.ID))
+				if i%3 == 0 {
+					_ = h.RemoveMember(ctx, chattest.As(user), group, user)
+				}
+			}
+		})
+	}
+	for range 10 {
+		report := h.examine(false)
+		for _, f := range report.Findings {
+			if f.Kind != doctor.KindUnchecked {
+				t.Errorf("found in a sound store: %+v", f)
+			}
+		}
+	}
+	stop()
+	writing.Wait()
+}
+
+func TestUserDamage(t *testing.T) {
+	for _, d := range []damage{
+		{"ZREM {u}bob:groups g1", doctor.KindIndex, "{u}bob:groups", true},
+		{"ZADD {u}eve:groups 0 g1", doctor.KindIndex, "{u}eve:groups", true},
+		{"ZADD {u}bob:groups 5000 g1", doctor.KindIndex, "{u}bob:groups", true},
+		{"ZADD {u}bob:groups 0 nowhere", doctor.KindIndex, "{u}bob:groups", true},
+		{"RPUSH {u}bob:inbox no_item", doctor.KindInbox, "{u}bob:inbox:base", false},
+		{"LPOP {u}bob:inbox", doctor.KindInbox, "{u}bob:inbox:base", false},
+		{"HSET {u}bob:inbox:base acked 5000", doctor.KindInbox, "{u}bob:inbox:base", false},
+		{"HDEL {u}bob:inbox:base epoch", doctor.KindInbox, "{u}bob:inbox:base", false},
+		{"HSET {u}bob:inbox:sent:eve k 1_1_-_c", doctor.KindOrphan, "{u}bob:inbox:sent:eve", true},
+		{"HSET {u}bob:devices d 1_push_-_{}", doctor.KindOrphan, "{u}bob:devices", true},
+	} {
+		t.Run(d.command, func(t *testing.T) {
+			h := newHouse(t)
+			h.live("g1")
+			h.breaks(t, d)
+		})
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	h := newHouse(t)
+	h.live("g1")
+	ctx, stop := context.WithCancel(h.Ctx)
+	d, err := doctor.New(h.Store, doctor.Options{Progress: func(int64, int64) { stop() }})
+	h.Must(err)
+	h.server.Do("SET", "chat:{p00}:strange", "x")
+	for i := range 500 {
+		h.server.Do("SET", fmt.Sprint("other:", i), "x")
+	}
+	report, err := d.Run(ctx)
+	if err != nil || report.Complete || report.Keys == 0 {
+		t.Errorf("got %+v, %v; want an incomplete report", report, err)
+	}
+	text, err := json.Marshal(report)
+	if err != nil || !strings.Contains(string(text), `"complete":false`) {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+// TestRights: a user with the documented rights can be a doctor; one with fewer is named what is missing.
+func TestRights(t *testing.T) {
+	rules, err := os.ReadFile("../../docs/redis.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(file, rules, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := redistest.Start(t, "--appendonly", "yes", "--aclfile", file)
+	h := &house{chattest.Open(t, strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)), t, server}
+	chattest.Work(t, h.Store, h.Service)
+	h.live("g1")
+	h.sound()
+	server.Do("ACL", "SETUSER", "chatd", "-publish", "-zmscore")
+	d, err := doctor.New(h.Store, doctor.Options{})
+	h.Must(err)
+	report, err := d.Check(h.Ctx)
+	h.Must(err)
+	if got := report.Server.MissingRights; !slices.Equal(got, []string{"publish", "zmscore"}) {
+		t.Errorf("missing rights: got %v", got)
+	}
+	if len(report.Findings) != 1 || report.Findings[0].Kind != doctor.KindRights {
+		t.Errorf("got findings %+v", report.Findings)
+	}
+	if n := server.Int("EXISTS", "chat:{p00}:doctor"); n != 0 {
+		t.Error("asking for rights has written something")
+	}
+	server.Do("ACL", "SETUSER", "chatd", "+publish", "+zmscore")
+	h.sound()
+}
+
+// TestServerFindings: a server that nobody should keep messages on is examined all the same, and named.
+func TestServerFindings(t *testing.T) {
+	server := redistest.Start(t)
+	h := &house{chattest.Open(t, server.URL()), t, server}
+	server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "save", "", "appendonly", "no")
+	s, err := store.Open(h.Ctx, store.Options{URL: server.URL(), Existing: true})
+	h.Must(err)
+	defer func() { _ = s.Close() }()
+	d, err := doctor.New(s, doctor.Options{})
+	h.Must(err)
+	report, err := d.Run(h.Ctx)
+	h.Must(err)
+	var kinds []string
+	for _, f := range report.Findings {
+		kinds = append(kinds, string(f.Kind))
+	}
+	if !slices.Equal(kinds, []string{"persistence", "eviction"}) {
+		t.Errorf("got findings %v", kinds)
+	}
+}
+
+// TestEmbeddedStore: the same look at a store in this process, with several partitions.
+func TestEmbeddedStore(t *testing.T) {
+	server, err := embedded.Open(t.Context(), embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	s, err := store.Open(t.Context(), store.Options{Embedded: server, Partitions: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	h := &house{&chattest.Bench{Service: chat.New(s, chat.Options{Limits: chat.DefaultLimits()}), T: t, Ctx: t.Context(), Store: s}, t, nil}
+	for i := range 4 {
+		h.live(fmt.Sprint("g", i))
+	}
+	// Nobody works: the index lags behind, and the tasks that will bring it in line are waiting.
+	if report := h.sound(); report.Groups != 4 || report.Server.Kind != "embedded" || report.Server.Partitions != 4 {
+		t.Errorf("got report %+v", report)
+	}
+	index := fmt.Sprintf("chat:{p%02d}:u:eve:groups", queue.Partition("eve", 4))
+	h.Must(s.Client().Eval(t.Context(), `return redis.call('ZADD', KEYS[1], 0, 'nowhere')`, []string{index}).Err())
+	report := h.examine(true)
+	if len(report.Findings) != 1 || report.Open() != 0 || report.Findings[0].Kind != doctor.KindIndex {
+		t.Errorf("got %+v", report)
+	}
+	h.sound()
+}

@@ -1,0 +1,182 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Server is what was found out about the server, and about the layout of what it holds.
+type Server struct {
+	Kind           string   `json:"kind"` // redis or embedded
+	Version        string   `json:"version"`
+	Layout         int      `json:"layout"`
+	Partitions     int      `json:"partitions"`
+	Role           string   `json:"role"`
+	Replicas       int      `json:"replicas"`
+	Persistence    string   `json:"persistence"`
+	Eviction       string   `json:"eviction"`
+	MemoryBytes    int64    `json:"memory_bytes"`
+	MemoryMaxBytes int64    `json:"memory_max_bytes"` // 0: no limit
+	ClockAheadMs   int64    `json:"clock_ahead_ms"`   // of this host's clock; negative: it is behind
+	MissingRights  []string `json:"missing_rights"`
+}
+
+// clockApartMax is how far the clocks of server and node may be apart: a client's token lasts minutes, and what is shown of
+// times is by the node.
+const clockApartMax = 5 * time.Second
+
+// server looks at what operators configure.
+func (d *Doctor) server(ctx context.Context) error {
+	s := &d.report.Server
+	client := d.store.Client()
+	fields, err := client.HMGet(ctx, d.keys.part(0)+"layout", "version").Result()
+	if err != nil {
+		return fmt.Errorf("the layout: %w", err)
+	}
+	s.Layout, s.Partitions = int(reply(fields).number(0)), d.store.Partitions()
+	s.MissingRights = []string{}
+	if err := d.clock(ctx); err != nil {
+		return err
+	}
+	if d.store.IsEmbedded() {
+		s.Kind, s.Role, s.Persistence, s.Eviction = "embedded", "master", "journal", "noeviction"
+		return nil
+	}
+	s.Kind = "redis"
+	if err := d.redis(ctx); err != nil {
+		return err
+	}
+	conditions, err := d.store.Conditions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range conditions {
+		if err := d.found(ctx, Finding{Kind: Kind(c.Kind), Message: c.Message}); err != nil {
+			return err
+		}
+	}
+	return d.rights(ctx)
+}
+
+// clock compares the clock of the server with that of this host.
+func (d *Doctor) clock(ctx context.Context) error {
+	before := time.Now()
+	server, err := d.store.Client().Time(ctx).Result()
+	if err != nil {
+		return fmt.Errorf("TIME: %w", err)
+	}
+	took := time.Since(before)
+	ahead := server.Sub(before.Add(took / 2))
+	d.report.Server.ClockAheadMs = ahead.Milliseconds()
+	if ahead.Abs() <= clockApartMax+took/2 {
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindClock, Message: fmt.Sprintf("the clock of the server is %s ahead of this host's; synchronise both (NTP)",
+		ahead.Round(time.Millisecond))})
+}
+
+// redis reads what INFO and CONFIG say, as far as the user may ask.
+func (d *Doctor) redis(ctx context.Context) error {
+	s := &d.report.Server
+	text, err := d.store.Client().Info(ctx, "server", "memory", "replication", "persistence").Result()
+	if err != nil && !refused(err) {
+		return fmt.Errorf("INFO: %w", err)
+	}
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	s.Version, s.Role = info["redis_version"], info["role"]
+	s.Replicas, _ = strconv.Atoi(info["connected_slaves"])
+	s.MemoryBytes, _ = strconv.ParseInt(info["used_memory"], 10, 64)
+	s.MemoryMaxBytes, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
+	settings := map[string]string{}
+	for _, name := range []string{"maxmemory-policy", "appendfsync", "save"} {
+		got, err := d.store.Client().ConfigGet(ctx, name).Result()
+		if err != nil && !refused(err) {
+			return fmt.Errorf("CONFIG GET: %w", err)
+		}
+		settings[name] = got[name]
+	}
+	s.Eviction = settings["maxmemory-policy"]
+	switch {
+	case info["aof_enabled"] == "1":
+		s.Persistence = strings.TrimSpace("aof " + settings["appendfsync"])
+	case settings["save"] != "":
+		s.Persistence = "snapshots " + settings["save"]
+	case info["aof_enabled"] == "0":
+		s.Persistence = "none"
+	}
+	return nil
+}
+
+func refused(err error) bool {
+	return redis.HasErrorPrefix(err, "NOPERM") || redis.HasErrorPrefix(err, "unknown command")
+}
+
+// needed are the commands of chatd and of its scripts, with arguments that the server takes; %s is a key, %c a channel.
+var needed = strings.FieldsFunc(`del %s|exists %s|get %s|hdel %s f|hexists %s f|hget %s f|hgetall %s|hincrby %s f 1|hlen %s|hmget %s f|hset %s f v
+hsetnx %s f v|incr %s|incrby %s 1|lindex %s 0|llen %s|lpop %s|lpos %s v|lpush %s v|lrange %s 0 1|lrem %s 1 v|ltrim %s 0 1|publish %c m
+rename %s %s|rpush %s v|sadd %s v|setnx %s v|sismember %s v|smismember %s v|srem %s v|time|unlink %s|wait 0 1|zadd %s 1 m|zcard %s
+zcount %s 0 1|zlexcount %s - +|zmscore %s m|zrange %s 0 1|zrangebylex %s - +|zrangebyscore %s 0 1|zrem %s m|zremrangebyrank %s 0 1
+zremrangebyscore %s 0 1|zrevrange %s 0 1|zrevrangebyscore %s 1 0|zscore %s m|evalsha 0 0|evalsha_ro 0 0|script load return`, func(r rune) bool { return r == '|' || r == '\n' })
+
+// rights finds out which commands the user may not call: in a transaction that a mistake at its beginning keeps from being
+// executed, so that nothing happens.
+func (d *Doctor) rights(ctx context.Context) error {
+	client, ok := d.store.Client().(interface{ Conn() *redis.Conn })
+	if !ok {
+		return nil
+	}
+	conn := client.Conn()
+	defer func() { _ = conn.Close() }()
+	err := conn.Do(ctx, "multi").Err()
+	if err == nil {
+		if mistake := conn.Do(ctx, "get").Err(); !redis.HasErrorPrefix(mistake, "wrong number") && !redis.HasErrorPrefix(mistake, "NOPERM") {
+			err = fmt.Errorf("a GET without a key was answered %v", mistake)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the rights on the server: MULTI: %w", err)
+	}
+	pipe := conn.Pipeline()
+	var cmds []*redis.Cmd
+	for _, text := range needed {
+		var args []any
+		for _, word := range strings.Fields(text) {
+			switch word {
+			case "%s":
+				word = d.keys.part(0) + "doctor"
+			case "%c":
+				word = d.keys.part(0) + "g:doctor"
+			}
+			args = append(args, word)
+		}
+		cmds = append(cmds, pipe.Do(ctx, args...))
+	}
+	end := pipe.Do(ctx, "exec")
+	if _, _ = pipe.Exec(ctx); !redis.HasErrorPrefix(end.Err(), "EXECABORT") {
+		return fmt.Errorf("the rights on the server: EXEC: %w", end.Err())
+	}
+	for i, cmd := range cmds {
+		if redis.HasErrorPrefix(cmd.Err(), "NOPERM") {
+			name, _, _ := strings.Cut(needed[i], " ")
+			d.report.Server.MissingRights = append(d.report.Server.MissingRights, name)
+		}
+	}
+	missing := d.report.Server.MissingRights
+	slices.Sort(missing)
+	if len(missing) == 0 {
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindRights, Message: "the user on the server may not call " + strings.Join(missing, ", ") +
+		"; docs/redis.acl lists what chatd needs"})
+}

@@ -1,0 +1,314 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	groupScript        = newReader("group", groupNames)
+	logScript          = newReader("log", groupNames)
+	membersScript      = newReader("members", groupNames)
+	strayScript        = newReader("stray", groupNames)
+	ownScript          = newReader("own", groupNames)
+	retryScript        = newReader("retry", groupNames)
+	fixSkipScript      = newScript("fix_skip", groupNames)
+	fixUserScript      = newScript("fix_user", groupNames)
+	fixOwnScript       = newScript("fix_own", groupNames)
+	fixPublicScript    = newScript("fix_public", groupNames)
+	windowScript       = newReader("window", groupNames)
+	fixReactionsScript = newScript("fix_reactions", groupNames)
+	editsScript        = newReader("edits", groupNames)
+)
+
+// groupLook is what group.lua answers.
+type groupLook struct {
+	gone                          bool // a deleted group of this id is being cleaned up
+	meta                          map[string]string
+	last, stored, lowest, highest int64
+	head                          string // how the highest message begins
+	members, joined, managers     int64
+	seen, read                    int64
+	seenMax, readMax, skipMax     int64
+	ownerValue                    string
+	levels, notified              int64
+	public                        bool
+}
+
+func (d *Doctor) look(ctx context.Context, k groupKeys) (groupLook, error) {
+	r, err := d.run.do(ctx, groupScript.On(k).Arg("group", k.id))
+	if err != nil {
+		return groupLook{}, err
+	}
+	l := groupLook{gone: r.number(0) > 0, meta: map[string]string{}}
+	fields := r.list(1)
+	for i := 0; i+1 < len(fields); i += 2 {
+		l.meta[fields[i]] = fields[i+1]
+	}
+	l.last, l.stored, l.lowest, l.highest, l.head = r.number(2), r.number(3), r.number(4), r.number(5), r.text(6)
+	l.members, l.joined, l.managers, l.seen, l.read = r.number(7), r.number(8), r.number(9), r.number(10), r.number(11)
+	l.seenMax, l.readMax, l.skipMax, l.ownerValue = r.number(12), r.number(13), r.number(14), r.text(15)
+	l.levels, l.notified, l.public = r.number(16), r.number(17), r.number(18) == 1
+	return l, nil
+}
+
+// groupKey looks at a key of a group. Its meta stands for the whole group.
+func (d *Doctor) groupKey(ctx context.Context, k key) error {
+	g := d.keys.group(k.id)
+	switch name := strings.TrimSuffix(strings.TrimPrefix(k.what, "g:<id>:"), ":<user>"); name {
+	case "meta":
+		d.report.Groups++
+		return d.group(ctx, g)
+	case "by", "at", "sent":
+		return d.own(ctx, g, k, name)
+	case "gone:members", "gone:senders":
+		return nil
+	default:
+		l, err := d.look(ctx, g)
+		if err == nil && len(l.meta) == 0 {
+			// It may have been deleted since the key came up.
+			types, err := d.types(ctx, []string{k.name})
+			if err != nil || types[0] == "none" {
+				return err
+			}
+			return d.found(ctx, Finding{Kind: KindGroup, Key: k.name, Message: "the settings of its group are lost, or it was left behind"})
+		}
+		return err
+	}
+}
+
+// metaFields are what the settings of every group have.
+var metaFields = []string{"name", "visibility", "created_by", "created_ms", "epoch", "keep", "backlog_max", "post", "history",
+	"owner", "active_ms", "newest", "mark", "floor"}
+
+func (d *Doctor) group(ctx context.Context, g groupKeys) error {
+	l, err := d.look(ctx, g)
+	if err != nil || len(l.meta) == 0 {
+		return err
+	}
+	for _, f := range d.totals(g, l) {
+		if err := d.found(ctx, f); err != nil {
+			return err
+		}
+	}
+	if err := d.log(ctx, g); err != nil {
+		return err
+	}
+	if err := d.members(ctx, g, l); err != nil {
+		return err
+	}
+	return d.reactions(ctx, g)
+}
+
+// totals compares what one look at a group has shown.
+func (d *Doctor) totals(g groupKeys, l groupLook) (found []Finding) {
+	add := func(kind Kind, key, format string, args ...any) {
+		found = append(found, Finding{Kind: kind, Key: g.base + key, Message: fmt.Sprintf(format, args...)})
+	}
+	var missing []string
+	for _, field := range metaFields {
+		if _, ok := l.meta[field]; !ok {
+			missing = append(missing, field)
+		}
+	}
+	if len(missing) > 0 {
+		add(KindGroup, "meta", "has no %s", strings.Join(missing, ", "))
+	}
+	switch {
+	case l.last < 1:
+		add(KindLog, "id", "is no id")
+	case l.stored > 0 && l.highest != l.last:
+		add(KindLog, "msgs", "ends at %d, and the last id is %d", l.highest, l.last)
+	case l.stored > 0 && l.lowest != l.last-l.stored+1:
+		add(KindLog, "msgs", "holds %d messages from %d to %d", l.stored, l.lowest, l.highest)
+	}
+	if words := strings.Fields(l.head); len(words) > 1 && l.meta["mark"] != "" && words[1] != l.meta["mark"] {
+		add(KindLog, "meta", "has the mark %s, and the last message %s", l.meta["mark"], words[1])
+	}
+	if newest, _ := strconv.ParseInt(l.meta["newest"], 10, 64); newest > l.last {
+		add(KindGroup, "meta", "names %d as newest, and the log ends at %d", newest, l.last)
+	}
+	if l.members == 0 || l.members != l.joined || l.members > l.seen || l.members > l.read {
+		add(KindMember, "members", "has %d users; joined has %d, seen %d, read %d", l.members, l.joined, l.seen, l.read)
+	}
+	if !strings.HasPrefix(l.ownerValue, "owner ") {
+		add(KindMember, "meta", "names %q as owner, who has not that role", l.meta["owner"])
+	}
+	for _, c := range []struct {
+		key     string
+		highest int64
+	}{{"seen", l.seenMax}, {"read", l.readMax}, {"skip", l.skipMax}} {
+		if c.highest > l.last {
+			add(KindCursor, c.key, "goes up to %d, and the log ends at %d", c.highest, l.last)
+		}
+	}
+	if l.levels > l.members || l.notified > l.members {
+		add(KindOrphan, "levels", "is kept of %d users, told of %d, and there are %d members", l.levels, l.notified, l.members)
+	}
+	if l.public != (l.meta["visibility"] == "public") {
+		message := "is missing from the list of public groups"
+		if l.public {
+			message = "is private, and on the list of public groups"
+		}
+		add(KindPublic, "meta", "%s", message)
+		found[len(found)-1].Repair = "bring the list in line"
+		found[len(found)-1].fix = d.fixPublic(g, l.meta["name"]+"\x00"+g.id)
+	}
+	return found
+}
+
+func (d *Doctor) fixPublic(g groupKeys, entry string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := d.run.do(ctx, fixPublicScript.On(g).Arg("group", g.id).Arg("entry", entry))
+		return err
+	}
+}
+
+// log looks at every stored message of a group.
+func (d *Doctor) log(ctx context.Context, g groupKeys) error {
+	for after := int64(0); ; {
+		r, err := d.run.do(ctx, logScript.On(g).Arg("after", after).Arg("limit", entriesStep))
+		if err != nil {
+			return err
+		}
+		for wrong := range slices.Chunk(r.list(1), 3) {
+			what, id, text := wrong[0], wrong[1], wrong[2]
+			f := Finding{Kind: KindLog, Key: g.base + "msgs", Message: fmt.Sprintf("%s at %s: %s", what, id, text)}
+			if what == "counted" || what == "skipped" {
+				f = Finding{Kind: KindCount, Key: g.base + "skip", Message: fmt.Sprintf("entry %s %s", id, text), Repair: "correct skip",
+					fix: func(ctx context.Context) error {
+						_, err := d.run.do(ctx, fixSkipScript.On(g).Arg("id", id))
+						return err
+					}}
+			}
+			if err := d.found(ctx, f); err != nil {
+				return err
+			}
+		}
+		if after = r.number(0); after == 0 {
+			return nil
+		}
+	}
+}
+
+// members looks at every member of a group, and at who has a cursor without being one.
+func (d *Doctor) members(ctx context.Context, g groupKeys, l groupLook) error {
+	for after := int64(0); ; {
+		r, err := d.run.do(ctx, membersScript.On(g).Arg("after", after).Arg("limit", entriesStep))
+		if err != nil {
+			return err
+		}
+		for wrong := range slices.Chunk(r.list(2), 3) {
+			if err := d.found(ctx, d.memberFinding(g, wrong[0], wrong[1], wrong[2])); err != nil {
+				return err
+			}
+		}
+		if err := d.memberships(ctx, g, r.list(1)); err != nil {
+			return err
+		}
+		if after = r.number(0); after == 0 {
+			break
+		}
+	}
+	for _, set := range []struct {
+		key  string
+		more bool
+	}{
+		{"seen", l.seen > l.members}, {"read", l.read > l.members}, {"managers", l.managers > 0}, {"told", l.notified > 0},
+	} {
+		if !set.more {
+			continue
+		}
+		if err := d.strays(ctx, g, set.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memberFinding names what members.lua has found.
+func (d *Doctor) memberFinding(g groupKeys, what, user, text string) Finding {
+	f := Finding{Kind: KindMember, Message: user + " " + text}
+	switch what {
+	case "seen", "read":
+		f.Kind, f.Key = KindCursor, g.base+what
+	case "manager":
+		f.Key, f.Repair, f.fix = g.base+"managers", "bring managers in line with the roles", d.fixUser(g, user)
+	case "joined":
+		f.Key = g.base + "joined"
+	default:
+		f.Key = g.base + "members"
+	}
+	return f
+}
+
+// strays looks for users in a set of a group who are no members.
+func (d *Doctor) strays(ctx context.Context, g groupKeys, set string) error {
+	for from := int64(0); ; {
+		r, err := d.run.do(ctx, strayScript.On(g).Key("set", g.base+set).Arg("from", from).Arg("limit", entriesStep))
+		if err != nil {
+			return err
+		}
+		for _, user := range r.list(1) {
+			f := Finding{Kind: KindOrphan, Key: g.base + set, Message: user + " is in it, and no member",
+				Repair: "remove the entry", fix: d.fixUser(g, user)}
+			if err := d.found(ctx, f); err != nil {
+				return err
+			}
+		}
+		if from = r.number(0); from == 0 {
+			return nil
+		}
+	}
+}
+
+func (d *Doctor) fixUser(g groupKeys, user string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := d.run.do(ctx, fixUserScript.On(g).Arg("user", user))
+		return err
+	}
+}
+
+// own looks at what a group keeps of one user: `by`, `at` or `sent`.
+func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error {
+	c := ownScript.On(g).Key("own", k.name).Arg("user", k.user)
+	kind := KindCount
+	if what == "sent" {
+		c, kind = retryScript.On(g).Key("own", k.name).Arg("user", k.user), KindRetry
+	}
+	r, err := d.run.do(ctx, c)
+	if err != nil {
+		return err
+	}
+	exists, last, member, sender := r.number(0) == 1, r.number(1), r.number(2) == 1, r.number(3) == 1
+	cleanup, rest, count, lowest, highest := r.number(4) == 1, r.number(5) > 0, r.number(6), r.number(7), r.number(8)
+	f := Finding{Kind: KindOrphan, Key: k.name}
+	switch {
+	case count == 0 || !exists && cleanup:
+		return nil // gone meanwhile, or the cleanup comes to it
+	case !exists && rest:
+		return nil // the settings of the group are lost: that is reported of it
+	case !exists:
+		f.Message, f.Repair = "was left behind by a group that is gone", "remove the key"
+	case what == "at" && !member:
+		f.Message, f.Repair = "was left behind by a user who is no member", "remove the key"
+	case what != "at" && !sender:
+		f.Message, f.Repair = "is of a user who is not among the senders, so it would be kept for ever", "put the user among the senders"
+	case lowest < 1 || highest > last:
+		f.Kind, f.Message = kind, fmt.Sprintf("names entries from %d to %d, and the log ends at %d", lowest, highest, last)
+	case what == "sent" && count > retryKeysMax:
+		f.Kind, f.Message = kind, fmt.Sprintf("holds %d retry keys, more than the %d of its bound", count, retryKeysMax)
+	default:
+		return nil
+	}
+	if f.Repair != "" {
+		f.fix = func(ctx context.Context) error {
+			_, err := d.run.do(ctx, fixOwnScript.On(g).Key("own", k.name).Arg("user", k.user).Arg("at", what == "at"))
+			return err
+		}
+	}
+	return d.found(ctx, f)
+}

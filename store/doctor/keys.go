@@ -1,0 +1,138 @@
+package doctor
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/store/script"
+)
+
+// keyspace reads keys, which package store writes: docs/redis.md and docs/tasks.md say what each holds. It is written down a
+// second time here on purpose: what it does not know shows as a finding.
+type keyspace struct {
+	prefix     string
+	partitions int
+}
+
+type owner int
+
+const (
+	ofPartition owner = iota
+	ofGroup
+	ofUser
+	ofSchedule
+	ofAnnouncement
+)
+
+// key is a key that was read.
+type key struct {
+	name      string
+	kind      string // the type that it should have
+	partition int
+	of        owner
+	id        string // of the group, user, schedule or announcement
+	what      string // which of its keys
+	user      string // whom a key of a group, or of an inbox, is about
+}
+
+// shape is a key below its partition. `<id>` stands for whose it is, `<user>` for whom it is about.
+type shape struct {
+	pattern, kind string
+	of            owner
+}
+
+var shapes = []shape{
+	{"layout", "hash", ofPartition}, {"public", "zset", ofPartition}, {"wants", "hash", ofPartition}, {"users", "zset", ofPartition},
+	{"reachable", "set", ofPartition}, {"unused", "set", ofPartition}, {"webhooks:health", "hash", ofPartition}, {"live", "zset", ofPartition}, {"nodes", "zset", ofPartition}, {"push_key", "string", ofPartition},
+	{"webhooks", "hash", ofPartition}, {"webhooks:state", "hash", ofPartition}, {"announcements", "zset", ofPartition},
+	{"q:<id>:tasks", "hash", ofPartition}, {"q:<id>:runs", "hash", ofPartition}, {"q:<id>:counts", "hash", ofPartition},
+	{"q:<id>:unique", "hash", ofPartition}, {"q:<id>:delayed", "zset", ofPartition}, {"q:<id>:leased", "zset", ofPartition},
+	{"q:<id>:dead", "zset", ofPartition}, {"q:<id>:paused", "string", ofPartition}, {"q:<id>:ready:critical", "list", ofPartition},
+	{"q:<id>:ready:high", "list", ofPartition}, {"q:<id>:ready:normal", "list", ofPartition}, {"q:<id>:ready:low", "list", ofPartition},
+	{"g:<id>:id", "string", ofGroup}, {"g:<id>:meta", "hash", ofGroup}, {"g:<id>:members", "hash", ofGroup},
+	{"g:<id>:joined", "zset", ofGroup}, {"g:<id>:managers", "zset", ofGroup}, {"g:<id>:seen", "zset", ofGroup},
+	{"g:<id>:read", "zset", ofGroup}, {"g:<id>:msgs", "zset", ofGroup}, {"g:<id>:skip", "zset", ofGroup},
+	{"g:<id>:senders", "zset", ofGroup}, {"g:<id>:reacted", "zset", ofGroup}, {"g:<id>:reactions", "zset", ofGroup},
+	{"g:<id>:levels", "hash", ofGroup}, {"g:<id>:told", "zset", ofGroup}, {"g:<id>:gone:members", "zset", ofGroup},
+	{"g:<id>:gone:senders", "zset", ofGroup}, {"g:<id>:waiting", "zset", ofGroup}, {"g:<id>:by:<user>", "zset", ofGroup}, {"g:<id>:at:<user>", "zset", ofGroup},
+	{"g:<id>:sent:<user>", "hash", ofGroup},
+	{"u:<id>:groups", "zset", ofUser}, {"u:<id>:inbox", "list", ofUser}, {"u:<id>:inbox:base", "hash", ofUser},
+	{"u:<id>:inbox:senders", "zset", ofUser}, {"u:<id>:inbox:server", "zset", ofUser}, {"u:<id>:inbox:sent:<user>", "hash", ofUser}, {"u:<id>:inbox:by:<user>", "zset", ofUser},
+	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser},
+	{"u:<id>:devices", "hash", ofUser}, {"u:<id>:keys", "hash", ofUser}, {"u:<id>:keys:at", "zset", ofUser},
+	{"s:<id>", "hash", ofSchedule},
+	{"a:<id>", "hash", ofAnnouncement}, {"a:<id>:part", "hash", ofAnnouncement}, {"a:<id>:to:<user>", "list", ofAnnouncement},
+}
+
+var shapePatterns = func() []*regexp.Regexp {
+	patterns := make([]*regexp.Regexp, len(shapes))
+	for i, s := range shapes {
+		p := strings.NewReplacer("<id>", "([^:{} ]+)", "<user>", "([^:{} ]+)").Replace(s.pattern)
+		patterns[i] = regexp.MustCompile("^" + p + "$")
+	}
+	return patterns
+}()
+
+// owns tells whether a key is under the prefix.
+func (k keyspace) owns(name string) bool { return strings.HasPrefix(name, k.prefix+":") }
+
+// parse reads a key.
+func (k keyspace) parse(name string) (key, bool) {
+	rest, ok := strings.CutPrefix(name, k.prefix+":{")
+	if !ok {
+		return key{}, false
+	}
+	tag, rest, ok := strings.Cut(rest, "}:")
+	partition, isTag := queue.PartitionOf(tag + "-x")
+	if !ok || !isTag || partition >= k.partitions {
+		return key{}, false
+	}
+	for i, pattern := range shapePatterns {
+		found := pattern.FindStringSubmatch(rest)
+		if found == nil {
+			continue
+		}
+		one := key{name: name, kind: shapes[i].kind, partition: partition, of: shapes[i].of, what: shapes[i].pattern}
+		if len(found) > 1 {
+			one.id = found[1]
+		}
+		if len(found) > 2 {
+			one.user = found[2]
+		}
+		inHome := one.of != ofGroup && one.of != ofUser || queue.Partition(one.id, k.partitions) == partition
+		return one, inHome
+	}
+	return key{}, false
+}
+
+// part begins the keys of a partition.
+func (k keyspace) part(p int) string { return fmt.Sprintf("%s:{p%02d}:", k.prefix, p) }
+
+func (k keyspace) home(id string) string { return k.part(queue.Partition(id, k.partitions)) }
+
+// group holds the keys of a group.
+func (k keyspace) group(id string) groupKeys {
+	return groupKeys{id, k.home(id), k.home(id) + "g:" + id + ":"}
+}
+
+type groupKeys struct{ id, part, base string }
+
+var groupNames = names(map[string]func(groupKeys) string{
+	"last_id": below("id"), "meta": below("meta"), "members": below("members"), "joined": below("joined"),
+	"managers": below("managers"), "seen": below("seen"), "read": below("read"), "msgs": below("msgs"), "skip": below("skip"),
+	"senders": below("senders"), "reactions": below("reactions"), "levels": below("levels"), "notified": below("told"),
+	"gone_members": below("gone:members"), "gone_senders": below("gone:senders"),
+	"public": func(g groupKeys) string { return g.part + "public" },
+})
+
+func below(name string) func(groupKeys) string {
+	return func(g groupKeys) string { return g.base + name }
+}
+
+func names[K any](keys map[string]func(K) string) script.Names[K] { return script.Names[K]{Keys: keys} }
+
+// work lists the keys of the core queue in a partition.
+func (k keyspace) work(p int) []string { return queue.NewKeys(k.prefix, p, chat.QueueCore).Work() }

@@ -1,0 +1,13 @@
+-- Puts a stored entry that is no message into skip, and takes a message out of it.
+--
+-- KEYS  msgs skip
+-- ARGV  id
+-- Returns {OK}
+local stored = redis.call('ZRANGEBYSCORE', msgs, id, id)[1]
+local edits = stored and string.match(stored, '^%d+ %S+ (%S+) ')
+if edits == 'x' then
+  redis.call('ZADD', skip, id, id)
+elseif edits then
+  redis.call('ZREM', skip, id)
+end
+return {'OK'}

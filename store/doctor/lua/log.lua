@@ -1,0 +1,47 @@
+-- Looks at stored messages of a group after an id: dense ids, each the score of its message, and what is no message is in
+-- skip. It stops after limit messages, or once it has read 256 kB. Only reads.
+--
+-- KEYS  last_id meta msgs skip
+-- ARGV  after:int limit:int
+-- Returns {OK, id to go on after or 0, what is wrong: what, id, and a text of each}
+-- include: base
+local last = tonumber(redis.call('GET', last_id) or 0)
+local backlog_max, pruned = unpack(redis.call('HMGET', meta, 'backlog_max', 'floor'))
+local floor = math.max(last - tonumber(backlog_max or 0), tonumber(pruned or 0))
+local wrong = {}
+local function found(what, id, text)
+  wrong[#wrong + 1], wrong[#wrong + 2], wrong[#wrong + 3] = what, int(id), text
+end
+
+local seen_count, bytes, before = 0, 0, after > 0 and after or nil
+local ids, kinds, page = {}, {}, nil
+repeat
+  page = redis.call('ZRANGEBYSCORE', msgs, '(' .. int(before or 0), '+inf', 'WITHSCORES', 'LIMIT', 0, 16)
+  if #page > 0 and seen_count == 0 and before then
+    -- What was trimmed since the last page is no hole.
+    local first = tonumber(redis.call('ZRANGE', msgs, 0, 0, 'WITHSCORES')[2])
+    if first > before + 1 then before = first - 1 end
+  end
+  for i = 1, #page, 2 do
+    local id, edits = string.match(page[i], '^(%d+) %S+ (%S+) {')
+    local score = tonumber(page[i + 1])
+    if not id then
+      found('entry', score, 'cannot be read')
+    elseif tonumber(id) ~= score then
+      found('score', score, 'holds message ' .. id)
+    end
+    if before and score > before + 1 then found('hole', before + 1, 'up to ' .. int(score - 1)) end
+    if before and score == before then found('twice', score, 'two messages') end
+    before, bytes, seen_count = score, bytes + #page[i], seen_count + 1
+    if id and score > floor then
+      ids[#ids + 1], kinds[#kinds + 1] = page[i + 1], edits
+    end
+  end
+until #page < 32 or seen_count >= limit or bytes > 262144
+if #ids > 0 then
+  for i, skipped in ipairs(redis.call('ZMSCORE', skip, unpack(ids))) do
+    if kinds[i] == 'x' and not skipped then found('counted', tonumber(ids[i]), 'counts as unread, and is no message') end
+    if kinds[i] ~= 'x' and skipped then found('skipped', tonumber(ids[i]), 'is a message, and does not count as unread') end
+  end
+end
+return {'OK', #page == 32 and int(before) or 0, wrong}

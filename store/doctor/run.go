@@ -1,0 +1,134 @@
+package doctor
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/store/script"
+)
+
+//go:embed lua
+var luaFiles embed.FS
+
+var library = &script.Library{
+	Files: luaFiles, Shared: map[string]string{"task_enqueue": queue.EnqueueLua, "task_cancel": queue.CancelLua},
+	Groups: queue.KeyNames(),
+}
+
+// scripts holds every script of this package.
+var scripts []*script.Script
+
+func newScript[K any](name string, names script.Names[K]) *script.Step[K] {
+	s := library.Load(name, false)
+	scripts = append(scripts, s)
+	return script.Bind(s, names)
+}
+
+func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
+	s := library.Load(name, true)
+	scripts = append(scripts, s)
+	return script.Bind(s, names)
+}
+
+// runner runs scripts, and hands one over that the server does not know.
+type runner struct{ client redis.UniversalClient }
+
+// do runs one call and returns what comes after the OK.
+func (r runner) do(ctx context.Context, c script.Call) (reply, error) {
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	run := r.client.EvalSha
+	if c.Script.ReadOnly {
+		run = r.client.EvalShaRO
+	}
+	value, err := run(ctx, c.Script.SHA, c.Keys, c.Args...).Result()
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err := r.client.ScriptLoad(ctx, c.Script.Text).Err(); err != nil {
+			return nil, fmt.Errorf("SCRIPT LOAD: %w", err)
+		}
+		value, err = run(ctx, c.Script.SHA, c.Keys, c.Args...).Result()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Script.Name, err)
+	}
+	list, _ := value.([]any)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: answered %T", c.Script.Name, value)
+	}
+	return reply(list[1:]), nil
+}
+
+// wrongType tells the error of a key that is of another type than the script takes it for.
+func wrongType(err error) bool {
+	var answered redis.Error
+	return errors.As(err, &answered) && (redis.HasErrorPrefix(answered, "WRONGTYPE"))
+}
+
+// reply is what a script answers.
+type reply []any
+
+func (r reply) text(i int) string {
+	if i >= len(r) {
+		return ""
+	}
+	switch v := r[i].(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+// number is a whole number; -1 where it is none, which nothing stored is.
+func (r reply) number(i int) int64 {
+	n, err := strconv.ParseInt(r.text(i), 10, 64)
+	if err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(r.text(i), 64)
+	if err != nil {
+		return -1
+	}
+	return int64(f)
+}
+
+func (r reply) list(i int) []string {
+	list, _ := reply(r).at(i).([]any)
+	texts := make([]string, len(list))
+	for j := range list {
+		texts[j] = reply(list).text(j)
+	}
+	return texts
+}
+
+func (r reply) at(i int) any {
+	if i >= len(r) {
+		return nil
+	}
+	return r[i]
+}
+
+// types reads the types of keys; none: there is no such key.
+func (d *Doctor) types(ctx context.Context, names []string) ([]string, error) {
+	pipe := d.store.Client().Pipeline()
+	cmds := make([]*redis.StatusCmd, len(names))
+	for i, name := range names {
+		cmds[i] = pipe.Type(ctx, name)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("TYPE: %w", err)
+	}
+	types := make([]string, len(names))
+	for i, cmd := range cmds {
+		types[i] = cmd.Val()
+	}
+	return types, nil
+}

@@ -1,0 +1,284 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+)
+
+var (
+	inboxScript     = newReader("inbox", userNames)
+	fixInboxScript  = newScript("fix_sender", userNames)
+	fixDeviceScript = newScript("fix_device", userNames)
+)
+
+// user holds the keys of a user.
+func (k keyspace) user(id string) userKeys {
+	return userKeys{id, k.home(id), k.home(id) + "u:" + id + ":"}
+}
+
+type userKeys struct{ id, part, base string }
+
+func belowUser(name string) func(userKeys) string {
+	return func(u userKeys) string { return u.base + name }
+}
+
+var userNames = names(map[string]func(userKeys) string{
+	"inbox": belowUser("inbox"), "inbox_base": belowUser("inbox:base"), "inbox_senders": belowUser("inbox:senders"),
+	"devices": belowUser("devices"), "reachable": func(u userKeys) string { return u.part + "reachable" },
+})
+
+// userKey looks at a key of a user.
+func (d *Doctor) userKey(ctx context.Context, k key) error {
+	u := d.keys.user(k.id)
+	switch k.what {
+	case "u:<id>:groups":
+		d.report.Users++
+		return d.index(ctx, u)
+	case "u:<id>:inbox", "u:<id>:inbox:base":
+		return d.inbox(ctx, u)
+	case "u:<id>:inbox:sent:<user>":
+		return d.inboxSender(ctx, u, k)
+	case "u:<id>:devices":
+		return d.devices(ctx, u)
+	default:
+		return nil
+	}
+}
+
+// inbox compares the items of an inbox with where it begins and ends.
+func (d *Doctor) inbox(ctx context.Context, u userKeys) error {
+	for from := int64(0); ; {
+		r, err := d.run.do(ctx, inboxScript.On(u).Arg("from", from).Arg("limit", entriesStep))
+		if err != nil {
+			return err
+		}
+		for _, text := range r.list(1) {
+			if err := d.found(ctx, Finding{Kind: KindInbox, Key: u.base + "inbox:base", Message: text}); err != nil {
+				return err
+			}
+		}
+		if from = r.number(0); from == 0 {
+			return nil
+		}
+	}
+}
+
+// inboxSender looks at the retry keys of a sender of items: they are forgotten by the list of senders.
+func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
+	err := d.store.Client().ZScore(ctx, u.base+"inbox:senders", k.user).Err()
+	if !errors.Is(err, redis.Nil) {
+		return err
+	}
+	types, err := d.types(ctx, []string{k.name})
+	if err != nil || types[0] == "none" {
+		return err
+	}
+	return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "is of a user who is not among the senders, so it would be kept for ever",
+		Repair: "put the user among the senders", fix: func(ctx context.Context) error {
+			_, err := d.run.do(ctx, fixInboxScript.On(u).Key("own", k.name).Arg("user", k.user))
+			return err
+		}})
+}
+
+// devices looks whether a user with devices is on the list of those who can be notified.
+func (d *Doctor) devices(ctx context.Context, u userKeys) error {
+	pipe := d.store.Client().TxPipeline()
+	has, listed := pipe.Exists(ctx, u.base+"devices"), pipe.SIsMember(ctx, u.part+"reachable", u.id)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return err
+	}
+	if has.Val() == 0 || listed.Val() {
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindOrphan, Key: u.base + "devices", Message: "is of a user who is not in reachable, so nobody notifies these devices",
+		Repair: "put the user into reachable", fix: func(ctx context.Context) error {
+			_, err := d.run.do(ctx, fixDeviceScript.On(u).Arg("user", u.id))
+			return err
+		}})
+}
+
+// drift is a difference between the index of a user and a group.
+type drift struct {
+	user, group string
+	key         string
+	message     string
+	index       bool // the index has the group
+	member      bool // the group has the user
+	invited     bool // the index says that another put the user in
+	seen, hint  int64
+}
+
+// hintOf reads a score of an index: what was seen, or -1 - that where another put the user in.
+func hintOf(score float64) (seen int64, invited bool) {
+	if score < 0 {
+		return int64(-1 - score), true
+	}
+	return int64(score), false
+}
+
+// side reads how a user and a group stand to each other: the index first. A hint is never ahead of what was seen then.
+func (d *Doctor) side(ctx context.Context, user, group string) (s drift, err error) {
+	g, u := d.keys.group(group), d.keys.user(user)
+	s = drift{user: user, group: group, key: u.base + "groups"}
+	client := d.store.Client()
+	hint, err := client.ZScore(ctx, s.key, group).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return s, err
+	}
+	s.index = err == nil
+	s.hint, s.invited = hintOf(hint)
+	pipe := client.TxPipeline()
+	member, seen := pipe.HExists(ctx, g.base+"members", user), pipe.ZScore(ctx, g.base+"seen", user)
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return s, err
+	}
+	s.member, s.seen = member.Val(), int64(seen.Val())
+	switch {
+	case s.index && !s.member:
+		s.message = "lists the group " + group + ", which does not have the user"
+	case s.member && !s.index:
+		full, err := client.ZCard(ctx, s.key).Result()
+		if err != nil || full >= int64(d.opt.UserGroupsMax) {
+			return s, err
+		}
+		s.message = "misses the group " + group + ", whose member the user is"
+	case s.index && seen.Err() == nil && s.hint > s.seen:
+		s.message = fmt.Sprintf("says that the user has seen the group %s up to %d, and it is %d", group, s.hint, s.seen)
+	}
+	return s, nil
+}
+
+// suspect looks at a difference again and again: it is a finding if it stays although no task is waiting to settle it.
+func (d *Doctor) suspect(ctx context.Context, user, group string) error {
+	var s drift
+	for range suspectTries {
+		waits, known, err := d.waits(ctx, user, group)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return d.found(ctx, Finding{Kind: KindUnchecked, Key: d.keys.part(queue.Partition(group, d.keys.partitions)) + "q:" + chat.QueueCore + ":tasks",
+				Message: "too many tasks wait to tell what they will bring in line; look again later"})
+		}
+		if s, err = d.side(ctx, user, group); err != nil || waits || s.message == "" {
+			return err
+		}
+	}
+	return d.found(ctx, Finding{Kind: KindIndex, Key: s.key, Message: s.message, Repair: "bring the index in line with the group",
+		fix: func(ctx context.Context) error { return d.settle(ctx, user, group) }})
+}
+
+// settle does what the task of a membership does: whoever writes last has read last.
+func (d *Doctor) settle(ctx context.Context, user, group string) error {
+	for range suspectTries {
+		s, err := d.side(ctx, user, group)
+		if err != nil || s.message == "" {
+			return err
+		}
+		if s.member {
+			err = d.store.AddUserGroups(ctx, []string{user}, chat.UserGroup{Group: group, Seen: s.seen, Invited: s.invited})
+		} else {
+			err = d.store.DropUserGroup(ctx, user, group)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.New("the membership keeps changing")
+}
+
+// waits tells whether a task is waiting that brings the index of a user in line with a group. known: it could be found out.
+func (d *Doctor) waits(ctx context.Context, user, group string) (waits, known bool, err error) {
+	read := 0
+	// Twice: a task may come back to a state that was read before.
+	for _, state := range []queue.State{queue.Delayed, queue.Ready, queue.Leased, queue.Delayed, queue.Ready, queue.Leased} {
+		for cursor := ""; ; {
+			infos, next, err := d.core.List(ctx, queue.ListQuery{State: state, Cursor: cursor, Limit: keysStep})
+			if err != nil {
+				return false, false, err
+			}
+			for _, info := range infos {
+				if settles(info, user, group) {
+					return true, true, nil
+				}
+			}
+			if read += len(infos); read > pendingMax {
+				return false, false, nil
+			}
+			if cursor = next; next == "" {
+				break
+			}
+		}
+	}
+	return false, true, nil
+}
+
+func settles(info queue.Info, user, group string) bool {
+	var p struct {
+		Group string   `json:"group"`
+		Users []string `json:"users"`
+	}
+	if info.Kind != chat.TaskMember && info.Kind != chat.TaskCleanup || json.Unmarshal(info.Payload, &p) != nil {
+		return false
+	}
+	return p.Group == group && (info.Kind == chat.TaskCleanup || slices.Contains(p.Users, user))
+}
+
+// index looks at every group in the index of a user.
+func (d *Doctor) index(ctx context.Context, u userKeys) error {
+	for from := int64(0); ; from += entriesStep {
+		entries, err := d.store.Client().ZRangeWithScores(ctx, u.base+"groups", from, from+entriesStep-1).Result()
+		if err != nil {
+			return err
+		}
+		pipe := d.store.Client().Pipeline()
+		members, seen := make([]*redis.BoolCmd, len(entries)), make([]*redis.FloatCmd, len(entries))
+		for i, e := range entries {
+			g := d.keys.group(fmt.Sprint(e.Member))
+			members[i], seen[i] = pipe.HExists(ctx, g.base+"members", u.id), pipe.ZScore(ctx, g.base+"seen", u.id)
+		}
+		if _, err := pipe.Exec(ctx); err != nil && len(entries) > 0 && !errors.Is(err, redis.Nil) {
+			return err
+		}
+		for i, e := range entries {
+			if hint, _ := hintOf(e.Score); members[i].Val() && hint <= int64(seen[i].Val()) {
+				continue
+			}
+			if err := d.suspect(ctx, u.id, fmt.Sprint(e.Member)); err != nil {
+				return err
+			}
+		}
+		if len(entries) < entriesStep {
+			return nil
+		}
+	}
+}
+
+// memberships looks whether members have a group in their index: users are names and ids of joining, as members.lua says them.
+func (d *Doctor) memberships(ctx context.Context, g groupKeys, users []string) error {
+	pipe := d.store.Client().Pipeline()
+	var hints []*redis.FloatCmd
+	for i := 0; i < len(users); i += 2 {
+		hints = append(hints, pipe.ZScore(ctx, d.keys.user(users[i]).base+"groups", g.id))
+	}
+	if _, err := pipe.Exec(ctx); err != nil && len(hints) > 0 && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	for i, hint := range hints {
+		if !errors.Is(hint.Err(), redis.Nil) {
+			continue
+		}
+		if err := d.suspect(ctx, users[2*i], g.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
