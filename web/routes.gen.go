@@ -22,6 +22,7 @@ func describedRoutes() map[string]*route {
 		"GET /v1/announcements/:announcement": {id: "getAnnouncement", method: "GET", template: "/v1/announcements/{announcement}", admin: true, path: []string{"announcement"}},
 		"GET /v1/devices":                     {id: "listDevices", method: "GET", template: "/v1/devices"},
 		"GET /v1/devices/:device":             {id: "getDevice", method: "GET", template: "/v1/devices/{device}", path: []string{"device"}},
+		"GET /v1/doctor":                      {id: "examine", method: "GET", template: "/v1/doctor", admin: true},
 		"GET /v1/groups": {id: "listGroups", method: "GET", template: "/v1/groups", query: map[string]parameter{
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},

@@ -31,14 +31,15 @@ type SessionHandler interface {
 // Options are what a Server needs besides the domain.
 type Options struct {
 	Limits     chat.Limits
-	Callers    *limit.Limits     // what one caller may take; nil: no limits
-	Durability chat.Durability   // what every send waits for; empty or memory: what the store gives anyway
-	Origins    []string          // exact origins of other sites that may call; the own one needs no entry
-	Proxies    []netip.Prefix    // whose forwarded addresses count
-	Static     map[string][]byte // the browser client by path, index.html among them; what is below assets/HASH/ never changes
-	Sessions   SessionHandler    // nil: no websocket route
-	Dev        *DevSignIn        // nil: no development sign-in
-	Tasks      TaskAdmin         // the background work, for operators
+	Callers    *limit.Limits                                   // what one caller may take; nil: no limits
+	Durability chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
+	Origins    []string                                        // exact origins of other sites that may call; the own one needs no entry
+	Proxies    []netip.Prefix                                  // whose forwarded addresses count
+	Static     map[string][]byte                               // the browser client by path, index.html among them; what is below assets/HASH/ never changes
+	Sessions   SessionHandler                                  // nil: no websocket route
+	Dev        *DevSignIn                                      // nil: no development sign-in
+	Tasks      TaskAdmin                                       // the background work, for operators
+	Doctor     func(ctx context.Context) (DoctorReport, error) // checks the server and the queues, in bounded time
 	Ready      func(ctx context.Context) error
 	Metrics    bool                   // the figures are on this address, for clients of the same host
 	Figures    []prometheus.Collector // further figures to be served beside the server's own

@@ -12,6 +12,7 @@ import (
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/web"
 )
 
 // Examine looks at the configured store, and repairs what it may. Its error says why it could not look.
@@ -65,4 +66,26 @@ func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded
 		return nil, fmt.Errorf("the embedded store in %s: %w", dir, err)
 	}
 	return server, nil
+}
+
+// examine checks the server of the store and the queues for operators.
+func (n *Node) examine(ctx context.Context) (web.DoctorReport, error) {
+	d, err := doctor.New(n.store, doctor.Options{})
+	if err != nil {
+		return web.DoctorReport{}, err
+	}
+	report, err := d.Check(ctx)
+	if err != nil {
+		return web.DoctorReport{}, &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
+	}
+	s := report.Server
+	shown := web.DoctorReport{Findings: []web.Finding{}, Server: web.StoreServer{
+		Kind: s.Kind, Version: s.Version, Layout: int64(s.Layout), Partitions: int64(s.Partitions), Role: s.Role, Replicas: int64(s.Replicas),
+		Persistence: s.Persistence, Eviction: s.Eviction, MemoryBytes: s.MemoryBytes, MemoryMaxBytes: s.MemoryMaxBytes,
+		ClockAheadMs: s.ClockAheadMs, MissingRights: s.MissingRights,
+	}}
+	for _, f := range report.Findings {
+		shown.Findings = append(shown.Findings, web.Finding{Kind: string(f.Kind), Key: f.Key, Message: f.Message, Repair: f.Repair})
+	}
+	return shown, nil
 }

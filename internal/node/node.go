@@ -156,7 +156,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Ready: n.store.Ready,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.store.Ready,
 		Metrics: n.set.AdminAddr == "", Log: n.log,
 		Figures: []prometheus.Collector{
 			n.figures, n.watch.gauge, n.callers.Figures(), &webhookFigures{totals: n.services.Webhooks.Totals},

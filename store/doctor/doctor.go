@@ -130,13 +130,20 @@ func (d *Doctor) Run(ctx context.Context) (Report, error) {
 
 // Check looks at what takes a bounded number of steps, whatever is stored: the server and the queues.
 func (d *Doctor) Check(ctx context.Context) (Report, error) {
-	err := d.server(ctx)
+	err := d.bounded(ctx)
 	d.report.Complete = err == nil
 	return d.report, err
 }
 
-func (d *Doctor) all(ctx context.Context) error {
+func (d *Doctor) bounded(ctx context.Context) error {
 	if err := d.server(ctx); err != nil {
+		return err
+	}
+	return d.queues(ctx)
+}
+
+func (d *Doctor) all(ctx context.Context) error {
+	if err := d.bounded(ctx); err != nil {
 		return err
 	}
 	return d.walk(ctx)

@@ -244,6 +244,19 @@ func TestUserDamage(t *testing.T) {
 	}
 }
 
+func TestQueueDamage(t *testing.T) {
+	for _, d := range []damage{
+		{"HINCRBY {p}q:core:counts enqueued 3", doctor.KindQueue, "{p}q:core:counts", true},
+		{"HSET {p}q:egress:tasks p00-x normal_0_0_1_1_webhook_", doctor.KindQueue, "{p}q:egress:tasks", false},
+	} {
+		t.Run(d.command, func(t *testing.T) {
+			h := newHouse(t)
+			h.live("g1")
+			h.breaks(t, d)
+		})
+	}
+}
+
 func TestInterrupt(t *testing.T) {
 	h := newHouse(t)
 	h.live("g1")

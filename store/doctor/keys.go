@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -133,6 +132,3 @@ func below(name string) func(groupKeys) string {
 }
 
 func names[K any](keys map[string]func(K) string) script.Names[K] { return script.Names[K]{Keys: keys} }
-
-// work lists the keys of the core queue in a partition.
-func (k keyspace) work(p int) []string { return queue.NewKeys(k.prefix, p, chat.QueueCore).Work() }

@@ -297,11 +297,30 @@ type DeviceList struct {
 // DirectDraft defines model for DirectDraft.
 type DirectDraft = wire.DirectDraft
 
+// DoctorReport defines model for DoctorReport.
+type DoctorReport struct {
+	Findings []Finding   `json:"findings"`
+	Server   StoreServer `json:"server"`
+}
+
 // Durability defines model for Durability.
 type Durability = chat.Durability
 
 // EventType defines model for EventType.
 type EventType = webhook.EventType
+
+// Finding defines model for Finding.
+type Finding struct {
+	// Key In the store; empty: about the server.
+	Key string `json:"key"`
+
+	// Kind Such as `persistence`, `rights` or `queue`.
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+
+	// Repair What `chatd doctor -repair` does; empty: a person has to decide.
+	Repair string `json:"repair"`
+}
 
 // Group defines model for Group.
 type Group = chat.Group
@@ -712,6 +731,39 @@ type SchedulePage struct {
 
 // ScheduleState defines model for ScheduleState.
 type ScheduleState = schedule.State
+
+// StoreServer defines model for StoreServer.
+type StoreServer struct {
+	// ClockAheadMs Of the clock of this node.
+	ClockAheadMs int64 `json:"clock_ahead_ms"`
+
+	// Eviction The eviction policy.
+	Eviction string `json:"eviction"`
+
+	// Kind redis or embedded.
+	Kind string `json:"kind"`
+
+	// Layout Version of the arrangement of keys.
+	Layout      int64 `json:"layout"`
+	MemoryBytes int64 `json:"memory_bytes"`
+
+	// MemoryMaxBytes 0: no limit.
+	MemoryMaxBytes int64 `json:"memory_max_bytes"`
+
+	// MissingRights Commands that the user on the server may not call.
+	MissingRights []string `json:"missing_rights"`
+	Partitions    int64    `json:"partitions"`
+
+	// Persistence Such as `aof everysec`; empty where the server does not say.
+	Persistence string `json:"persistence"`
+	Replicas    int64  `json:"replicas"`
+
+	// Role master or slave.
+	Role string `json:"role"`
+
+	// Version Of Redis.
+	Version string `json:"version"`
+}
 
 // SyncAnswer defines model for SyncAnswer.
 type SyncAnswer struct {
@@ -1227,6 +1279,9 @@ type ServerInterface interface {
 	// PutDevice Register a device
 	// (PUT /v1/devices/{device})
 	PutDevice(ctx echo.Context, device DeviceParam) error
+	// Examine Check the server of the store and the queues
+	// (GET /v1/doctor)
+	Examine(ctx echo.Context) error
 	// ListGroups The caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx echo.Context, params ListGroupsParams) error
@@ -1497,6 +1552,15 @@ func (w *ServerInterfaceWrapper) PutDevice(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutDevice(ctx, device)
+	return err
+}
+
+// Examine converts echo context to params.
+func (w *ServerInterfaceWrapper) Examine(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Examine(ctx)
 	return err
 }
 
@@ -2433,6 +2497,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
+	router.GET(options.BaseURL+"/v1/doctor", wrapper.Examine, options.OperationMiddlewares["examine"]...)
 	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
@@ -2838,6 +2903,54 @@ type PutDevicedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutDevicedefaultApplicationProblemPlusJSONResponse) VisitPutDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExamineRequestObject struct {
+}
+
+type ExamineResponseObject interface {
+	VisitExamineResponse(w http.ResponseWriter) error
+}
+
+type Examine200JSONResponse DoctorReport
+
+func (response Examine200JSONResponse) VisitExamineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExaminedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ExaminedefaultApplicationProblemPlusJSONResponse) VisitExamineResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4990,6 +5103,9 @@ type StrictServerInterface interface {
 	// PutDevice Register a device
 	// (PUT /v1/devices/{device})
 	PutDevice(ctx context.Context, request PutDeviceRequestObject) (PutDeviceResponseObject, error)
+	// Examine Check the server of the store and the queues
+	// (GET /v1/doctor)
+	Examine(ctx context.Context, request ExamineRequestObject) (ExamineResponseObject, error)
 	// ListGroups The caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
@@ -5365,6 +5481,29 @@ func (sh *strictHandler) PutDevice(ctx echo.Context, device DeviceParam) error {
 		return err
 	} else if validResponse, ok := response.(PutDeviceResponseObject); ok {
 		return validResponse.VisitPutDeviceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Examine operation middleware
+func (sh *strictHandler) Examine(ctx echo.Context) error {
+	var request ExamineRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Examine(ctx.Request().Context(), request.(ExamineRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Examine")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExamineResponseObject); ok {
+		return validResponse.VisitExamineResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -1,0 +1,23 @@
+package web
+
+import (
+	"context"
+
+	"github.com/chatd/chatd/web/api"
+)
+
+// What operators see of the server of the store.
+type (
+	// DoctorReport is what a check of the server and the queues has shown.
+	DoctorReport = api.DoctorReport
+	// StoreServer is what is known of the server.
+	StoreServer = api.StoreServer
+	// Finding is something that is not as it should be.
+	Finding = api.Finding
+)
+
+// Examine serves GET /v1/doctor.
+func (s *Server) Examine(ctx context.Context, _ api.ExamineRequestObject) (api.ExamineResponseObject, error) {
+	report, err := s.opt.Doctor(ctx)
+	return api.Examine200JSONResponse(report), err
+}
