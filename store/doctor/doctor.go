@@ -236,6 +236,8 @@ func (d *Doctor) key(ctx context.Context, k key) error {
 		return d.groupKey(ctx, k)
 	case ofUser:
 		return d.userKey(ctx, k)
+	case ofSchedule:
+		return d.schedule(ctx, k)
 	default:
 		return nil
 	}

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
@@ -256,6 +259,42 @@ func TestQueueDamage(t *testing.T) {
 		})
 	}
 }
+
+// TestScheduleDamage: a schedule that waits, and one that has ended.
+func TestScheduleDamage(t *testing.T) {
+	for _, d := range []damage{
+		{"the task of what waits", doctor.KindSchedule, "", true},
+		{"the task that forgets what has ended", doctor.KindSchedule, "", true},
+		{"the entry in the index", doctor.KindIndex, "{u}alice:schedules", true},
+	} {
+		t.Run(d.command, func(t *testing.T) {
+			h := newHouse(t)
+			h.live("g1")
+			schedules := schedule.New(h.Service, h.Store, webhook.New(h.Service, h.Store, nil))
+			body, at := "later", time.Now().Add(24*time.Hour)
+			later := func() string {
+				s, err := schedules.Create(h.Ctx, chattest.As("alice"), schedule.Draft{Group: "g1", Content: chat.Content{Body: &body}, At: &at})
+				h.Must(err)
+				return s.ID
+			}
+			waits, ended := later(), later()
+			h.Must(schedules.Cancel(h.Ctx, chattest.As("alice"), ended))
+			h.sound()
+			switch d.command {
+			case "the task of what waits":
+				d.command, d.key = "EVAL "+dropTask+" 2 {p}q:core:tasks {p}q:core:delayed "+waits+".1", "{p}s:"+waits
+			case "the task that forgets what has ended":
+				d.command, d.key = "EVAL "+dropTask+" 2 {p}q:core:tasks {p}q:core:delayed "+ended+".end", "{p}s:"+ended
+			default:
+				d.command = "ZREM {u}alice:schedules " + waits
+			}
+			h.breaks(t, d)
+		})
+	}
+}
+
+// dropTask loses a task; blanks stand as underscores.
+const dropTask = `redis.call('HDEL',KEYS[1],ARGV[1])_return_redis.call('ZREM',KEYS[2],ARGV[1])`
 
 func TestInterrupt(t *testing.T) {
 	h := newHouse(t)

@@ -32,7 +32,7 @@ func belowUser(name string) func(userKeys) string {
 
 var userNames = names(map[string]func(userKeys) string{
 	"inbox": belowUser("inbox"), "inbox_base": belowUser("inbox:base"), "inbox_senders": belowUser("inbox:senders"),
-	"devices": belowUser("devices"), "reachable": func(u userKeys) string { return u.part + "reachable" },
+	"devices": belowUser("devices"), "schedules": belowUser("schedules"), "reachable": func(u userKeys) string { return u.part + "reachable" },
 })
 
 // userKey looks at a key of a user.

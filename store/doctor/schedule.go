@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// scheduleKeptFor is how long a schedule that has ended can be looked at.
+const scheduleKeptFor = 24 * time.Hour
+
+type scheduleKeys struct {
+	queue.Keys
+	name string
+}
+
+var scheduleNames = names(map[string]func(scheduleKeys) string{
+	"schedule": func(k scheduleKeys) string { return k.name },
+	"tasks":    func(k scheduleKeys) string { return k.Tasks() },
+	"dead":     func(k scheduleKeys) string { return k.Dead() },
+})
+
+var (
+	scheduleScript    = newReader("schedule", scheduleNames)
+	fixScheduleScript = newScript("fix_schedule", userNames)
+)
+
+// scheduleLook is what schedule.lua answers, and who the owner is.
+type scheduleLook struct {
+	state            schedule.State
+	owner            string
+	task, dead, ends bool
+}
+
+func (d *Doctor) scheduleLook(ctx context.Context, k key) (l scheduleLook, err error) {
+	keys := scheduleKeys{queue.NewKeys(d.keys.prefix, k.partition, chat.QueueCore), k.name}
+	r, err := d.run.do(ctx, scheduleScript.On(keys).Arg("id", k.id))
+	if err != nil {
+		return l, err
+	}
+	var plan schedule.Plan
+	if json.Unmarshal([]byte(r.text(2)), &plan) == nil {
+		l.owner = plan.Owner
+	}
+	l.state = schedule.State(r.text(0))
+	l.task, l.dead, l.ends = r.number(3) == 1, r.number(4) == 1, r.number(5) == 1
+	return l, nil
+}
+
+// schedule looks whether what is to be sent has a task that sends it, and what has ended one that forgets it.
+func (d *Doctor) schedule(ctx context.Context, k key) error {
+	l, err := d.scheduleLook(ctx, k)
+	if err != nil || l.state == "" {
+		return err
+	}
+	f := Finding{Kind: KindSchedule, Key: k.name}
+	switch {
+	case l.owner == "":
+		f.Message = "has a plan that cannot be read"
+	case l.state == schedule.Pending && l.dead:
+		f.Message = "waits for a task that is dead: run it again with chatd tasks retry"
+	case l.state == schedule.Pending && !l.task:
+		f.Message, f.Repair = "is pending, and has no task that sends it", "enqueue the task"
+		f.fix = func(ctx context.Context) error { return d.reschedule(ctx, k.id) }
+	case l.state.Ended() && !l.ends:
+		f.Message, f.Repair = "has ended, and has no task that forgets it", "enqueue the task"
+		f.fix = func(ctx context.Context) error { return d.forgetLater(ctx, k.id) }
+	case !l.state.Ended():
+		return d.scheduleIndex(ctx, k, l.owner)
+	default:
+		return nil
+	}
+	return d.found(ctx, f)
+}
+
+// reschedule makes the task anew by a change that changes nothing else.
+func (d *Doctor) reschedule(ctx context.Context, id string) error {
+	r, _, err := d.store.Schedule(ctx, id)
+	if err != nil || r.State != schedule.Pending {
+		return err
+	}
+	_, err = d.store.ChangeSchedule(ctx, r)
+	return err
+}
+
+func (d *Doctor) forgetLater(ctx context.Context, id string) error {
+	payload, err := json.Marshal(map[string]string{"schedule": id})
+	if err != nil {
+		return err
+	}
+	_, err = d.core.EnqueueAll(ctx, []queue.Task{{ID: id + ".end", Kind: schedule.TaskForget, Payload: payload, Priority: queue.Low, Delay: scheduleKeptFor}})
+	return err
+}
+
+// scheduleIndex looks whether the owner of a schedule that waits can find it. The index is written first and only what has
+// ended leaves it, so the state is read once more after it.
+func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
+	u := d.keys.user(owner)
+	err := d.store.Client().ZScore(ctx, u.base+"schedules", k.id).Err()
+	if !errors.Is(err, redis.Nil) {
+		return err
+	}
+	l, err := d.scheduleLook(ctx, k)
+	if err != nil || l.state == "" || l.state.Ended() {
+		return err
+	}
+	return d.found(ctx, Finding{Kind: KindIndex, Key: u.base + "schedules", Message: fmt.Sprintf("misses the schedule %s", k.id),
+		Repair: "put the schedule into the index", fix: func(ctx context.Context) error {
+			_, err := d.run.do(ctx, fixScheduleScript.On(u).Arg("id", k.id))
+			return err
+		}})
+}
