@@ -25,6 +25,9 @@ const (
 	closeLingerBrisk = 100 * time.Millisecond
 )
 
+// fullPause is how long a session waits where too much waits for other clients: they are about to take it.
+const fullPause = 20 * time.Millisecond
+
 // writer is what the writing goroutine holds.
 type writer struct {
 	*session
@@ -130,10 +133,12 @@ func (w *writer) event() (sent, ok bool) {
 		return false, false
 	case err != nil:
 		// The session waits: what it is owed is still there when the store is back.
-		w.retryAt = time.Now().Add(w.again.Next())
 		if errors.Is(err, live.ErrFull) {
+			w.retryAt = time.Now().Add(fullPause)
 			w.all.relieve(time.Now())
+			return false, true
 		}
+		w.retryAt = time.Now().Add(w.again.Next())
 		w.all.opt.Log.Debug("a session could not read", "error", err)
 		return false, true
 	}
