@@ -42,9 +42,9 @@ func everyInbox(t *testing.T, server *redistest.Server, users []string) map[stri
 		items, _ := raw.([]any)
 		inboxes[user] = nil
 		for _, one := range items {
-			text, _ := one.(string)
+			text, _ := one.(string) // its mark, then the item
 			var item client.Item
-			if err := json.Unmarshal([]byte(text), &item); err != nil {
+			if err := json.Unmarshal([]byte(text[strings.Index(text, "{"):]), &item); err != nil {
 				t.Fatal(err)
 			}
 			inboxes[user] = append(inboxes[user], item)

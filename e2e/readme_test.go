@@ -34,7 +34,7 @@ func TestReadme(t *testing.T) {
 
 	stop := shell.serve(ctx, blocks[0])
 	out := shell.run(ctx, blocks[1]+"\n"+blocks[2])
-	for _, want := range []string{`"body":"hi bob"`, `"seen":3`, `"state":"pending"`, `"timezone":"Europe/Berlin"`, `"announcements":[`, "core", `"id":"phone"`, `"secret":"whsec_`} {
+	for _, want := range []string{`"body":"hi bob"`, `"seen":3`, `"state":"pending"`, `"timezone":"Europe/Berlin"`, `"announcements":[`, "core", `"findings":[]`, `"id":"phone"`, `"secret":"whsec_`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output does not have %s", want)
 		}

@@ -19,7 +19,7 @@ var (
 )
 
 // createAtOnce is how many members one step of a creation adds: the server does nothing else for about 2 ms meanwhile.
-const createAtOnce = 250
+const createAtOnce = 200
 
 // CreateGroup makes the group with its first members and their notices.
 func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {

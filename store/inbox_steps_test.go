@@ -54,7 +54,7 @@ func TestInboxStepsAreShort(t *testing.T) {
 			},
 		},
 	} {
-		us, of := server.Longest(step.prepare, step.do)
+		us, of := server.Longest(stepMax, step.prepare, step.do)
 		t.Logf("%s: at most %d us, %s", name, us, of)
 		if us > stepMax {
 			t.Errorf("%s: the server was busy for %d us with %s, want at most %d", name, us, of, stepMax)

@@ -99,7 +99,7 @@ func TestStepsAreShort(t *testing.T) {
 		}}
 	}
 	for name, step := range steps {
-		us, of := server.Longest(step.prepare, step.do)
+		us, of := server.Longest(stepMax, step.prepare, step.do)
 		t.Logf("%s: at most %d us, %s", name, us, of)
 		if us > stepMax {
 			t.Errorf("%s: the server was busy for %d us with %s, want at most %d", name, us, of, stepMax)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Longest runs do a few times, each after prepare, and returns for how many microseconds the server did nothing else but
-// one step of it, and which: by the server's own log, of the run in which that was shortest, because a busy machine may
-// stop the server in the middle. A step is a command, a script or a transaction.
-func (s *Server) Longest(prepare, do func(run int)) (us int64, step string) {
+// Longest runs do, after prepare, and returns for how many microseconds the server did nothing else but one step of it, and
+// which, by the server's own log. A step is a command, a script or a transaction. A busy machine may stop the server in the
+// middle, so this is done again, up to twenty times, until a run has no step over enough; the best run counts.
+func (s *Server) Longest(enough int64, prepare, do func(run int)) (us int64, step string) {
 	s.tb.Helper()
-	const runs = 5
+	const runs = 20
 	for run := range runs {
 		prepare(run)
 		s.Do("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "1000000")
@@ -21,6 +21,9 @@ func (s *Server) Longest(prepare, do func(run int)) (us int64, step string) {
 		longest, of := s.longest()
 		if run == 0 || longest < us {
 			us, step = longest, of
+		}
+		if us <= enough {
+			break
 		}
 	}
 	return us, step

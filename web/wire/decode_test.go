@@ -98,7 +98,10 @@ func TestNullInsideIsRefused(t *testing.T) {
 		`{"ack":{"g":null}}`: false, `{"ack":{"g":1,"h": null }}`: false, `{"ack":{"null":1}}`: true, `{"ack":{"g":1},"after":{"g":"null"}}`: true,
 		`{"ack":[null]}`: false, `{"ack":"null"}`: false,
 	} {
-		var r api.SyncRequest
+		var r struct {
+			Ack   *map[string]int64  `json:"ack,omitempty"`
+			After *map[string]string `json:"after,omitempty"`
+		}
 		if err := wire.Decode([]byte(body), &r); (err == nil) != want {
 			t.Errorf("%s: got error %v", body, err)
 		}
