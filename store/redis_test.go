@@ -67,7 +67,7 @@ func TestOpenRefusesWhatCannotBeTheStore(t *testing.T) {
 	}
 	refused(store.Options{URL: server.URL(), Prefix: "four", Partitions: 2}, "set it to 4")
 	client := redis.NewClient(&redis.Options{Addr: server.Addr, MaxRetries: -1})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	if _, err := queue.CheckPartitions(t.Context(), client, "four", 3); !errors.Is(err, queue.ErrPartitions) {
 		t.Errorf("the queue beside the store: got error %v", err)
 	}

@@ -123,13 +123,11 @@ func (n *Node) environ() []string {
 // Command prepares a run of the binary with the node's settings, such as `chatd token`.
 func (n *Node) Command(ctx context.Context, args ...string) *exec.Cmd {
 	n.tb.Helper()
-	path := ""
+	build := Binary
 	if n.cfg.Plain {
-		path = PlainBinary(n.tb)
-	} else {
-		path = Binary(n.tb)
+		build = PlainBinary
 	}
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := exec.CommandContext(ctx, build(n.tb), args...)
 	cmd.Env = n.environ()
 	cmd.Dir = n.cfg.Data
 	return cmd

@@ -10,5 +10,5 @@ func openFilesMax() (n uint64, known bool) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, false
 	}
-	return uint64(limit.Cur), true
+	return uint64(limit.Cur), true //nolint:unconvert // it is signed on FreeBSD
 }

@@ -141,7 +141,7 @@ func (d *Doctor) rights(ctx context.Context) error {
 	err := conn.Do(ctx, "multi").Err()
 	if err == nil {
 		if mistake := conn.Do(ctx, "get").Err(); !redis.HasErrorPrefix(mistake, "wrong number") && !redis.HasErrorPrefix(mistake, "NOPERM") {
-			err = fmt.Errorf("a GET without a key was answered %v", mistake)
+			err = fmt.Errorf("a GET without a key was answered: %w", mistake)
 		}
 	}
 	if err != nil {

@@ -101,7 +101,7 @@ func (r reply) number(i int) int64 {
 }
 
 func (r reply) list(i int) []string {
-	list, _ := reply(r).at(i).([]any)
+	list, _ := r.at(i).([]any)
 	texts := make([]string, len(list))
 	for j := range list {
 		texts[j] = reply(list).text(j)
