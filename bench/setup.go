@@ -72,6 +72,7 @@ func newBench(ctx context.Context) *bench {
 // open makes a store and a service on it, watched by traffic.
 func (b *bench) open(o store.Options) {
 	o.Limits = chat.DefaultLimits()
+	o.Limits.PendingBytesMax = 1 << 30 // followers that have taken all they count do not ask again, so theirs is never given back
 	s, err := store.Open(b.ctx, o)
 	if err != nil {
 		b.tb.Fatalf("open: %v", err)
