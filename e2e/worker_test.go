@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -77,14 +78,14 @@ func workerMain(text string) error {
 		if err := json.Unmarshal(t.Payload, &e); err != nil {
 			return queue.Bury(err)
 		}
-		if err := spec.report("begin", t.ID); err != nil {
+		if err := spec.report("begin", t.ID, t.Attempt-1-t.Attempts); err != nil {
 			return err
 		}
 		if e.Fails && t.Attempt == 1 {
 			return errors.New("the first attempt fails")
 		}
 		harness.Pause(context.Background(), e.Takes/2)
-		if err := spec.report("effect", t.ID); err != nil {
+		if err := spec.report("effect", t.ID, 0); err != nil {
 			return err
 		}
 		harness.Pause(context.Background(), e.Takes/2)
@@ -92,12 +93,15 @@ func workerMain(text string) error {
 	})
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	if err := os.NewFile(3, "ready").Close(); err != nil {
+		return err
+	}
 	return tasks.Run(ctx)
 }
 
-// tell makes one call to the receiver, again until it is heard.
-func (s workerSpec) report(what, id string) error {
-	query := url.Values{"worker": {s.Name}, "id": {id}}
+// report makes one call to the receiver, again until it is heard. ended is how many leases of the task have ended so far.
+func (s workerSpec) report(what, id string, ended int) error {
+	query := url.Values{"worker": {s.Name}, "id": {id}, "ended": {strconv.Itoa(ended)}}
 	for try := 0; ; try++ {
 		answer, err := http.Post(s.Receiver+"/"+what+"?"+query.Encode(), "text/plain", nil)
 		if err == nil {
@@ -119,20 +123,27 @@ type receiver struct {
 	effects map[string]int    // how often the effect of a task arrived
 	holder  map[string]string // which worker began a task last
 	began   map[string]int    // how often a worker began
+	ended   map[string]int    // how many leases of a task the engine says have ended
 	arrived chan struct{}     // closed and made anew with each effect
 }
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
-	r := &receiver{effects: map[string]int{}, holder: map[string]string{}, began: map[string]int{}, arrived: make(chan struct{})}
+	r := &receiver{effects: map[string]int{}, holder: map[string]string{}, began: map[string]int{}, ended: map[string]int{},
+		arrived: make(chan struct{})}
 	listener := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	r.url = "http://" + listener.Addr().String()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /begin", func(_ http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		worker := req.FormValue("worker")
-		r.holder[req.FormValue("id")] = worker
+		worker, id := req.FormValue("worker"), req.FormValue("id")
+		ended, err := strconv.Atoi(req.FormValue("ended"))
+		if err != nil {
+			t.Errorf("worker %s began %s after %q ended leases", worker, id, req.FormValue("ended"))
+		}
+		r.ended[id] = max(r.ended[id], ended) // a worker that was stopped may report late
+		r.holder[id] = worker
 		r.began[worker]++
 	})
 	mux.HandleFunc("POST /effect", func(_ http.ResponseWriter, req *http.Request) {
@@ -185,26 +196,40 @@ type worker struct {
 	name   string
 	cmd    *exec.Cmd
 	log    string
+	ready  chan struct{} // closed once it drains on SIGTERM, or is gone
 	exited chan struct{}
 }
 
 // startWorker starts a worker process. It ends with the test at the latest.
 func startWorker(t *testing.T, spec workerSpec) *worker {
 	t.Helper()
-	w := &worker{t: t, name: spec.Name, log: filepath.Join(t.TempDir(), "worker.log"), exited: make(chan struct{})}
+	w := &worker{t: t, name: spec.Name, log: filepath.Join(t.TempDir(), "worker.log"), ready: make(chan struct{}),
+		exited: make(chan struct{})}
 	log := must(os.Create(w.log))(t)
 	defer log.Close()
 	w.cmd = exec.CommandContext(context.Background(), must(os.Executable())(t))
 	text := must(json.Marshal(spec))(t)
 	w.cmd.Env = append(os.Environ(), workerEnv+"="+string(text), "GORACE=halt_on_error=0 atexit_sleep_ms=0")
 	w.cmd.Stdout, w.cmd.Stderr = log, log
+	listening, ready, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Close()
+	w.cmd.ExtraFiles = []*os.File{ready}
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := w.cmd.Start(); err != nil {
+		listening.Close()
 		t.Fatal(err)
 	}
 	go func() {
 		_ = w.cmd.Wait() // the result is in cmd.ProcessState
 		close(w.exited)
+	}()
+	go func() {
+		defer close(w.ready)
+		defer listening.Close()
+		_, _ = listening.Read(make([]byte, 1)) // until the worker closes its end
 	}()
 	t.Cleanup(func() {
 		w.kill()
@@ -231,6 +256,7 @@ func (w *worker) signal(sig syscall.Signal) { _ = w.cmd.Process.Signal(sig) }
 // terminate ends the process with SIGTERM; the test fails when it does not drain.
 func (w *worker) terminate() {
 	w.t.Helper()
+	<-w.ready
 	w.signal(syscall.SIGTERM)
 	select {
 	case <-w.exited:
