@@ -79,7 +79,7 @@ func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Chang
 	if !mine && !by.Admin && !page.Info.Role.Manages() {
 		return nil, false, ErrDeletersOnly
 	}
-	list, err = s.deleted(ctx, target, was)
+	list, err = s.deleted(ctx, target, was, e)
 	return list, !mine, err
 }
 
@@ -93,18 +93,24 @@ func (s *Service) edited(target Message, was, e Entry) (Change, error) {
 	case was.Kind == Data && e.Body != nil:
 		return Change{}, Invalid("body: the edit of data takes data only")
 	}
-	now := was
-	now.Content = was.Revised(e.Content)
-	at := TimeMs(s.opt.Now())
-	now.EditedAt = &at
-	return Change{Old: target, New: rewritten(target, now)}, nil
+	return Change{Old: target, New: rewritten(target, was.edited(e))}, nil
+}
+
+// edited is a text or data with the content of its edit.
+func (e Entry) edited(by Entry) Entry {
+	e.Content, e.EditedAt = e.Revised(by.Content), &by.SentAt
+	return e
+}
+
+// deleted is an entry that a deletion takes the content of: the target, or one of its edits.
+func (e Entry) deleted(by Entry) Entry {
+	e.Content, e.DeletedAt = e.erased(), &by.SentAt
+	return e
 }
 
 // deleted is the target and its edits without their content.
-func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Change, error) {
-	at := TimeMs(s.opt.Now())
-	was.Content, was.DeletedAt = was.erased(), &at
-	list := []Change{{Old: target, New: rewritten(target, was)}}
+func (s *Service) deleted(ctx context.Context, target Message, was, deletion Entry) ([]Change, error) {
+	list := []Change{{Old: target, New: rewritten(target, was.deleted(deletion))}}
 	if len(target.Edits) == 0 {
 		return list, nil
 	}
@@ -117,8 +123,7 @@ func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Cha
 		if err := json.Unmarshal(m.JSON, &e); err != nil {
 			return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 		}
-		e.Content, e.DeletedAt = e.erased(), &at
-		list = append(list, Change{Old: m, New: rewritten(m, e)})
+		list = append(list, Change{Old: m, New: rewritten(m, e.deleted(deletion))})
 	}
 	return list, nil
 }
@@ -127,4 +132,25 @@ func (s *Service) deleted(ctx context.Context, target Message, was Entry) ([]Cha
 func rewritten(m Message, e Entry) Message {
 	m.JSON = Encode(e)
 	return m
+}
+
+// Applied is m as it reads after change, an edit or a deletion that names it as its target, or names the message whose edit
+// it is: what Revise made of it, from the two entries alone. An edit that is older than one that m has, or whose own content
+// is gone, changes nothing; nor does anything change what was deleted.
+func Applied(m Message, change Entry) (Message, error) {
+	var was Entry
+	if err := json.Unmarshal(m.JSON, &was); err != nil {
+		return Message{}, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
+	}
+	switch {
+	case was.DeletedAt != nil:
+		return m, nil
+	case change.Kind == Delete:
+		m.Edits = nil
+		return rewritten(m, was.deleted(change)), nil
+	case change.DeletedAt != nil || len(m.Edits) > 0 && m.Edits[len(m.Edits)-1] >= change.ID:
+		return m, nil
+	}
+	m.Edits = append(m.Edits[:len(m.Edits):len(m.Edits)], change.ID)
+	return rewritten(m, was.edited(change)), nil
 }

@@ -24,6 +24,7 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 	a.Operator, a.Durability = by.Admin, durability
 	var done Appended
 	if e.Kind == Edit || e.Kind == Delete {
+		e.SentAt = TimeMs(a.SentAtMs)
 		done, err = s.revise(ctx, by, a, e)
 	} else {
 		done, err = s.stores.Append(ctx, a)

@@ -76,6 +76,10 @@ func TestAcksByCursor(t *testing.T) {
 	s.must("alice", "DELETE", "/v1/groups/g", "")
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
 	s.must("alice", "POST", "/v1/users/bob/messages", `{"body":"hi"}`)
+	// Both creations put an item there, too, by a task.
+	for len(pageIn(t, s.must("bob", "GET", "/v1/inbox", "").body).Items) < 3 {
+		s.must("bob", "POST", "/v1/sync", `{"after":{"g":"`+cursorOf()+`"},"inbox_after":3,"wait_s":1}`)
+	}
 	inbox := pageIn(t, s.must("bob", "GET", "/v1/inbox", "").body)
 	foreign := "other" + strings.TrimPrefix(inbox.Cursor, inbox.Epoch)
 	for path, body := range map[string]string{"/v1/groups/g/ack": old, "/v1/groups/g/read": old, "/v1/inbox/ack": foreign} {
