@@ -8,12 +8,13 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// readingBytesMax bounds what the sessions of a node read at one time, as if every message had its greatest length. What was
-// read and waits for slow clients is bounded by Limits.PendingBytesMax: a round takes its share before it reads.
+// readingBytesMax bounds what all sessions of a node may be reading at the same time, assuming that every message has the
+// maximum size. What has been read and waits for slow clients is bounded by Limits.PendingBytesMax: a round reserves its
+// share before it reads.
 const readingBytesMax = 8 << 20
 
-// ErrFull is the error of a reader that has to wait because Limits.PendingBytesMax is reached. Nothing is lost: it may ask
-// again soon. It helps to close the slowest sessions.
+// ErrFull means that the reader has to wait because Limits.PendingBytesMax is reached. Nothing is lost: it may ask again
+// shortly. Closing the slowest sessions helps.
 var ErrFull = errors.New("too much is waiting for slow clients")
 
 // budget counts bytes that wait for clients on a node.
@@ -22,7 +23,7 @@ type budget struct {
 	used atomic.Int64
 }
 
-// take takes n bytes, or none where there is no room for all of them.
+// take reserves n bytes, or nothing if there is not enough room.
 func (b *budget) take(n int64) bool {
 	if b.used.Add(n) <= b.max {
 		return true
@@ -31,7 +32,7 @@ func (b *budget) take(n int64) bool {
 	return false
 }
 
-// messageBytesMax is about what one message takes that a store answers with: body, data, mentions and the fields around.
+// messageBytesMax is roughly the largest size of one stored message: body, data, mentions and the other fields.
 func messageBytesMax(l chat.Limits) int64 { return int64(2*l.BodyBytesMax + 4<<10) }
 
 // mayRead waits for the turn of a call that reads so many bytes at most, and takes what its round may leave behind, of which
@@ -41,7 +42,7 @@ func (f *Follower) mayRead(ctx context.Context, bytes int64) (done func(), err e
 	if err := f.service.reading.Acquire(ctx, bytes); err != nil {
 		return nil, err
 	}
-	if err := f.reserve(); err != nil { // not before: whoever waits holds nothing
+	if err := f.reserve(); err != nil { // only now: a session that waits for its turn must hold nothing
 		f.service.reading.Release(bytes)
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (f *Follower) reserve() error {
 	return nil
 }
 
-// settle counts what waits for the session, no more and no less.
+// settle makes the session's share of the budget exactly what waits for it.
 func (f *Follower) settle() {
 	now := int64(0)
 	for _, e := range f.out {
@@ -76,7 +77,7 @@ func (f *Follower) settle() {
 // Held is how many bytes wait for the session. It may be called from any goroutine.
 func (f *Follower) Held() int64 { return f.kept.Load() }
 
-// bytes is how much JSON e holds of its own: one message may be shared by all the sessions of a group.
+// bytes is how much JSON only e holds. A message that all sessions of a group share does not count.
 func (e Event) bytes() (n int64) {
 	switch {
 	case e.Messages != nil && e.Messages.Shared == nil:

@@ -8,20 +8,20 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Bounds of one round of reading. What does not fit is read in the next round, when the session has taken this one.
+// Bounds of one round of reading. What does not fit is read in the next round, after the session has taken this one.
 const (
 	roundGroups      = 200      // groups asked for in one call of the store
 	roundMessages    = 512      // messages asked for in one call, shared fairly
 	roundShare       = 50       // messages of one group while others wait too
-	roundBegin       = 256      // messages asked for by the first call, when it is not known how long they are
-	roundItemsBegin  = 16       // likewise items of the inbox
+	roundBegin       = 256      // messages asked for by the first call, before their size is known
+	roundItemsBegin  = 16       // the same for inbox items
 	roundEntriesMin  = 8        // messages or items asked for even if they are long
-	roundBytesMax    = 64 << 10 // JSON bytes that wait for the session; one message more where it is long
+	roundBytesMax    = 64 << 10 // JSON bytes that wait for the session; a long message may exceed it
 	batchMessagesMax = 128      // messages of one batch from memory
 	batchBytesMax    = 64 << 10 // JSON bytes of it
 )
 
-// collect takes what the hub left for the follower.
+// collect takes the hints that the hub has left for the follower.
 func (f *Follower) collect() {
 	t := f.pending
 	t.mu.Lock()
@@ -63,7 +63,7 @@ func (f *Follower) read(ctx context.Context) error {
 			return err
 		}
 		if f.inboxLast = len(f.out) > 0; f.inboxLast {
-			return nil // it takes turns with the groups, so that no more than one round waits
+			return nil // it takes turns with the groups, so at most one round waits
 		}
 	}
 	f.inboxLast = false
@@ -125,7 +125,7 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 	return nil
 }
 
-// join begins a group in the middle of a session: from the member's seen, but never again what this session was given.
+// join adds a group in the middle of a session. It starts at the member's seen, but never repeats what this session got.
 func (f *Follower) join(l *line, info chat.Info) {
 	var pos chat.Position
 	if p, ok := f.past[l.group]; ok && p.Epoch == info.Epoch && p.ID > info.Seen {
@@ -168,7 +168,7 @@ func (f *Follower) readInbox(ctx context.Context) error {
 	return nil
 }
 
-// fitInbox cuts b to what one round gives, and learns from it how many items are enough next time.
+// fitInbox cuts b to the size of one round, and estimates from it how many items to ask for next time.
 func (f *Follower) fitInbox(b chat.InboxBatch) chat.InboxBatch {
 	bytes := 0
 	for _, item := range b.Items {
@@ -182,7 +182,7 @@ func (f *Follower) fitInbox(b chat.InboxBatch) chat.InboxBatch {
 	return b
 }
 
-// readGroups serves the lines that wait: from memory where the ring reaches, the others with one call of the store.
+// readGroups serves the lines in todo: from memory if the ring reaches back far enough, the others by one call of the store.
 func (f *Follower) readGroups(ctx context.Context) error {
 	var behind []*line
 	bytes := 0
@@ -206,7 +206,7 @@ func (f *Follower) readGroups(ctx context.Context) error {
 	if len(behind) == 0 {
 		return nil
 	}
-	if f.held = bytes > 0 && !f.held; f.held { // let the session take what it has first: a call of the store may take long
+	if f.held = bytes > 0 && !f.held; f.held { // let the session take what it has first: the store may be slow
 		for _, l := range behind {
 			f.queue(l)
 		}
@@ -221,7 +221,7 @@ func (f *Follower) readGroups(ctx context.Context) error {
 	return err
 }
 
-// serve gives what the ring holds after l's position. pull: the store must be asked instead.
+// serve returns what the ring holds after l's position. pull means that the store must be asked instead.
 func (f *Follower) serve(l *line) (bytes int, pull bool) {
 	b, removed, state := l.fromRing(f.by.User)
 	switch state {
@@ -236,7 +236,7 @@ func (f *Follower) serve(l *line) (bytes int, pull bool) {
 	f.out = append(f.out, Event{Messages: b})
 	if removed {
 		f.left(l)
-		f.check[l.group] = struct{}{} // they may be back already
+		f.check[l.group] = struct{}{} // they may have joined again already
 	} else if b.HasMore {
 		f.queue(l)
 	}
@@ -305,7 +305,7 @@ func (l *line) advance(b *chat.Batch, messages []chat.Message) {
 	l.gapPending = false
 }
 
-// pull reads from the store for lines that are behind: what each is owed, a fair share of it.
+// pull reads from the store for lines that are behind: a fair share of what each one still needs.
 func (f *Follower) pull(ctx context.Context, behind []*line) error {
 	most := f.perRound
 	share := int64(min(most, max(roundShare, most/len(behind))))
@@ -342,7 +342,7 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 	return nil
 }
 
-// readWithin reads when its turn has come, and learns from what it gets how many messages are enough next time.
+// readWithin waits for its turn, reads, and estimates from the result how many messages to ask for next time.
 func (f *Follower) readWithin(ctx context.Context, asking []*chat.Reading, most int) error {
 	limits := f.service.limits
 	done, err := f.mayRead(ctx, min(int64(most)*messageBytesMax(limits), int64(2*limits.PageBytesMax))) // see chat.PullStore
@@ -364,7 +364,7 @@ func (f *Follower) readWithin(ctx context.Context, asking []*chat.Reading, most 
 	return nil
 }
 
-// fillRound is how many entries to ask for to fill a round, after n of them had so many bytes; as now where there were none.
+// fillRound estimates how many entries fill a round, given that n of them had so many bytes. Without any, the number stays.
 func fillRound(n, bytes, now, most int) int {
 	if bytes == 0 {
 		return now
@@ -377,7 +377,7 @@ func fillRound(n, bytes, now, most int) int {
 func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, err error) {
 	if r.Err != nil {
 		if code := chat.CodeOf(r.Err); code != chat.CodeNotFound && code != chat.CodeForbidden {
-			// It holds up none of the others, and is looked at again when it grows.
+			// It does not hold up the others, and is looked at again when it grows.
 			f.service.log.Error("cannot read a group", "group", l.group, "error", r.Err)
 			return 0, nil
 		}

@@ -1,44 +1,45 @@
 // Package live serves readers that wait: sessions (Follow), long polls (Sync) and receipts with a wait. A node follows each
-// group and user once, however many readers it has; all methods of Service may be called from many goroutines.
+// group and user once, no matter how many readers it has. All methods of Service are safe for concurrent use.
 //
 // # Who wakes whom
 //
-// The store's signals come in through hub.deliver, on one goroutine that never waits. A signal changes a feed (the end of
-// one group's log in memory), which leaves a note in the pending of each reader that is interested, and wakes it through a
-// channel of capacity one. The reader then takes what its positions are owed: from the ring of the feed where that reaches,
-// from the store where it does not. Nothing is pushed at a reader, so a slow one costs its bounded pending and no more.
+// The store's signals arrive through hub.deliver, on one goroutine that never blocks. A signal changes a feed (the end of
+// one group's log in memory). The feed leaves a hint in the pending of each interested reader and wakes it through a channel
+// of capacity one. The reader then takes everything after its positions: from the feed's ring as far back as that reaches,
+// otherwise from the store. Nothing is pushed to a reader, so a slow one costs no more than its bounded pending.
 //
 // # States of a feed
 //
-//   - unknown: last is unknownLast. The first signal, answer of the store or comparison says where the log ends.
-//   - whole: want == last. The ring ends where the log ends, as far as anyone heard.
+//   - unknown: last is unknownLast. The first signal, store answer or comparison says where the log ends.
+//   - whole: want == last. The ring ends where the log ends, as far as this node knows.
 //   - with a hole: want > last. The feed is queued (repairing) until a fill has read what is missing, once for all readers.
 //
-// Whenever the ring may be of another log than before (another epoch, another mark at the same id, a lower end), or what
-// members may see has changed, life grows; a line that was compared in another life asks the store. A feed without
-// interests is idle, stays followed for Limits.FeedLinger, and is evicted then.
+// life increases whenever the ring may belong to a different log than before (another epoch, another mark at the same id, a
+// lower end), or when what members may see has changed. A line that was compared during another life asks the store. A feed
+// without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted.
 //
 // # States of a line, one group of a Follower
 //
-//   - verified: pos is of this log. Before that its mark, which a client named, is compared with the ring or the store.
-//   - gapPending: the next batch says complete: false. It is set when a position leads to a later start.
+//   - verified: pos belongs to this log. Until then the mark that a client sent is compared with the ring or the store.
+//   - gapPending: the next batch says complete: false. It is set when reading has to start later than the position says.
 //   - queued: in todo, to be looked at in this round or a later one.
-//   - gone: no longer followed; a late note about it is skipped.
+//   - gone: no longer followed; a late hint about it is skipped.
 //
 // # What a lost signal costs
 //
-// Of a message: until the next one of the group, which shows the hole, or until the safety check (Limits.SafetyCheck). Of
-// the inbox: until the safety check. Of joining or leaving: until the subscription is renewed (readers read their index
-// again then), a read of the group, or the next session. Cursors and typing are not repeated: the next event replaces them.
+// A message arrives with the next one of the group, which reveals the gap, or with the safety check (Limits.SafetyCheck). An
+// inbox item arrives with the safety check. Joining or leaving is noticed when the subscription is renewed (readers then read
+// their index again), when the group is read, or in the next session. Cursor and typing events are not repeated: the next
+// event replaces them.
 //
 // # What a slow client costs
 //
-// One round of reading, of about roundBytesMax, waits for a session; it reads no further until that is taken. All sessions
-// of a node together hold at most Limits.PendingBytesMax: a round reserves its share before it reads (ErrFull), and gives
-// back what it did not need. What they read at the same time is bounded by readingBytesMax.
+// At most one round of reading, about roundBytesMax, waits for a session; nothing more is read until it is taken. All
+// sessions of a node together hold at most Limits.PendingBytesMax: a round reserves its share before it reads (ErrFull), and
+// returns what it did not need. What they read at the same time is bounded by readingBytesMax.
 //
 // # Lock order
 //
-// hub.mu, feed.mu, pending.mu. The lock of a feedQueue is a leaf. None is held over a call of the store but
-// SignalStore.Unfollow, which does not wait. A Follower has no lock: one goroutine owns it.
+// hub.mu, feed.mu, pending.mu. The lock of a feedQueue is a leaf. None of them is held during a call of the store, except
+// for SignalStore.Unfollow, which does not block. A Follower has no lock: one goroutine owns it.
 package live

@@ -12,7 +12,7 @@ type Event struct {
 	Left     string // group
 }
 
-// CursorEvent tells that a member's cursors moved.
+// CursorEvent reports that a member's cursors moved.
 type CursorEvent struct {
 	Group string `json:"group"`
 	User  string `json:"user"`
@@ -22,13 +22,13 @@ type CursorEvent struct {
 	Origin string `json:"-"` // the session that moved it
 }
 
-// TypingEvent tells that a member is typing.
+// TypingEvent reports that a member is typing.
 type TypingEvent struct {
 	Group string `json:"group"`
 	User  string `json:"user"`
 }
 
-// Welcome is where a session starts, per group.
+// Welcome says where a session starts in each group.
 type Welcome struct {
 	Groups map[string]WelcomeGroup
 }

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// share is how many messages are read of each of n logs before it is known how much there is: enough that the usual
-// case takes one round trip, not so much that the store reads a lot for nothing for a user of many groups.
+// share is how many messages to read from each of n logs before their lengths are known: enough for one round trip in the
+// usual case, but not so many that a user of many groups makes the store read a lot for nothing.
 func share(limit, n int) int {
 	n = max(n, 1)
 	return max(1, min(limit, (4*limit+n-1)/n))
 }
 
-// fill gives limit messages out to logs that owe owed[i] each, like water finds its level: what a log does not need
-// goes to the others, so a busy log never starves a quiet one. The result is how many each may serve.
+// fill divides limit messages among logs with owed[i] new ones each. What a log does not need goes to the others, so a busy
+// log never starves a quiet one. The result is how many messages each may serve.
 //
-// Where not even one message each is to be had, the logs that owe the fewest come first; the last one is drawn from all
-// others, so that under lasting overload a busy log is served now and then too.
+// If limit is less than one message each, the logs with the fewest come first. The last one is drawn at random from all
+// others, so that busy logs are served now and then under lasting overload, too.
 func fill(owed []int64, limit int) []int {
 	quota := make([]int, len(owed))
 	var order []int
@@ -33,16 +33,16 @@ func fill(owed []int64, limit int) []int {
 	}
 	for k, i := range order {
 		left := len(order) - k
-		level := (limit + left - 1) / left // rounded up: what is left over goes to the first
+		level := (limit + left - 1) / left // rounded up: the remainder goes to the first
 		quota[i] = int(min(owed[i], int64(level)))
 		limit -= quota[i]
 	}
 	return quota
 }
 
-// fit decides how many messages of each log go into one answer of at most bytesMax bytes. sizes holds, per log, the
-// bytes of its messages in order. The logs take turns, one message each; a message that is larger than all that is
-// allowed goes alone, so every answer has one.
+// fit decides how many messages of each log go into one answer of at most bytesMax bytes. sizes holds the bytes of each
+// log's messages, in order. The logs take turns, one message each. A message larger than bytesMax goes alone, so every
+// answer has at least one.
 func fit(sizes [][]int, bytesMax int) []int {
 	served := make([]int, len(sizes))
 	var turn []int
@@ -58,7 +58,7 @@ func fit(sizes [][]int, bytesMax int) []int {
 		for _, i := range turn {
 			size := sizes[i][served[i]]
 			if bytes > 0 && bytes+size > bytesMax {
-				continue // what comes later in this log must not overtake, so it has had its last turn
+				continue // later messages of this log must not overtake this one, so the log gets no more turns
 			}
 			served[i]++
 			bytes += size

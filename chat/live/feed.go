@@ -10,11 +10,11 @@ import (
 
 // Bounds of one feed beside Limits.RingEntries.
 const (
-	ringBytesMax  = 256 << 10 // JSON bytes kept in memory for one group: a ring of the largest messages would take 4 MiB
-	sharedEntries = 16        // newest entries that keep what a transport encoded: only those are still fanned out
+	ringBytesMax  = 256 << 10 // JSON bytes kept in memory for one group; a ring of maximum-size messages would take 4 MiB
+	sharedEntries = 16        // only the newest entries keep what a transport encoded: the others have been fanned out already
 )
 
-// unknownLast is the last of a feed that has not learned where its log ends.
+// unknownLast is the value of last while a feed does not know where its log ends.
 const unknownLast = -1
 
 // entry is a message in memory, with what must be known to obey it.
@@ -24,9 +24,9 @@ type ringEntry struct {
 	notice string
 	user   string // whom a notice concerns
 	target int64  // of an edit or a delete
-	hides  bool   // from here on members may see more, or less, of what was before they joined
+	hides  bool   // from this entry on, members may see more, or less, of what came before they joined
 	shared *chat.Shared
-	blank  *ringEntry // an edit without its content, once somebody needs it
+	blank  *ringEntry // an edit without its content; made when first needed
 }
 
 func newRingEntry(m chat.Message) ringEntry {
@@ -41,7 +41,7 @@ func newRingEntry(m chat.Message) ringEntry {
 			History *bool `json:"history"`
 		} `json:"settings"`
 	}
-	// What cannot be decoded is served as it is and obeyed by nobody; a pull from the store checks membership anyway.
+	// An entry that cannot be decoded is served as it is and has no effect; a pull from the store checks membership anyway.
 	if json.Unmarshal(m.JSON, &facts) == nil {
 		e.kind, e.notice, e.user, e.target = facts.Kind, facts.Notice, facts.User, facts.Target
 		e.hides = e.kind == chat.Notice && facts.Settings.History != nil
@@ -49,7 +49,7 @@ func newRingEntry(m chat.Message) ringEntry {
 	return e
 }
 
-// shownTo is the entry as it is served to a member from whom everything below hidden is hidden.
+// shownTo is the entry as served to a member who may not see anything below hidden.
 func (e *ringEntry) shownTo(hidden int64) *ringEntry {
 	if e.kind != chat.Edit || e.target >= hidden {
 		return e
@@ -65,8 +65,8 @@ func (e *ringEntry) revises() bool { return e.kind == chat.Edit || e.kind == cha
 
 // feed is the end of one group's log in memory.
 //
-// Invariant: ring holds the ids last-len(ring)+1..last, each with the content it is served with now. Where that cannot be
-// kept the ring is emptied, never left wrong.
+// Invariant: ring holds the ids last-len(ring)+1..last, each with its current content. Whenever that cannot be guaranteed,
+// the ring is emptied.
 type feed struct {
 	group   string
 	entries int // bound of the ring
@@ -74,35 +74,35 @@ type feed struct {
 	mu    sync.Mutex
 	epoch string
 	last  int64  // the highest id of the ring, or where the log ended when the feed began; unknownLast
-	mark  string // of the message at last; "" where it is not known
-	want  int64  // the highest id known to exist; above last there is a hole until a fill
-	life  int    // grows when what was served may not be this log, or not be for everyone: readers then ask the store
+	mark  string // of the message at last; "" if unknown
+	want  int64  // the highest id known to exist; if it is above last, there is a gap until a fill
+	life  int    // increases when what was served may belong to another log, or may not be visible to everyone: readers then ask the store
 	ring  []ringEntry
 	bytes int
 
 	interests []*interest
 	confirmed bool      // the store has confirmed the subscription
-	idleSince time.Time // when the last reader went
+	idleSince time.Time // when the last reader left
 	repairing bool      // queued for a fill, or being filled
 
 	members   int64 // as of the entry membersAt; 0: not known
 	membersAt int64
 	throttles map[string]*throttle
 
-	waiters map[*pending]struct{} // those of the interests that every cursor wakes
+	waiters map[*pending]struct{} // the interests that every cursor move wakes
 }
 
 func newFeed(group string, entries int) *feed {
 	return &feed{group: group, entries: entries, last: unknownLast, idleSince: time.Now()}
 }
 
-// change is what a signal or a fill did to a feed.
+// change says what a signal or a fill did to a feed.
 type change struct {
 	grew bool // readers have something to look at
 	hole bool // entries are missing: a fill is due
 }
 
-// take applies a wake-up: the new entry m and the originals it changed.
+// take applies a signal: the new entry m and the originals that it changed.
 func (f *feed) take(epoch string, m chat.Message, changed []chat.Message) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,7 +119,7 @@ func (f *feed) take(epoch string, m chat.Message, changed []chat.Message) change
 		if !f.contradictsLocked(m) {
 			return change{}
 		}
-		// The store lost the end of the log and wrote it anew.
+		// The store lost the end of the log, and other entries were written in its place.
 		f.life++
 		f.resetLocked(epoch, m.ID-1)
 	}
@@ -130,7 +130,7 @@ func (f *feed) take(epoch string, m chat.Message, changed []chat.Message) change
 	return change{grew: true, hole: f.want > f.last}
 }
 
-// resetLocked empties the ring: the log is that of epoch and goes on after last.
+// resetLocked empties the ring. From now on the log is that of epoch and continues after last.
 func (f *feed) resetLocked(epoch string, last int64) {
 	clear(f.ring)
 	f.ring, f.bytes = f.ring[:0], 0
@@ -168,7 +168,7 @@ func (f *feed) pushLocked(m chat.Message) {
 	}
 }
 
-// atLocked is the entry id, nil where it is not in the ring.
+// atLocked is the entry with this id, or nil if the ring does not have it.
 func (f *feed) atLocked(id int64) *ringEntry {
 	if i := id - f.firstLocked(); i >= 0 && i < int64(len(f.ring)) {
 		return &f.ring[i]
@@ -176,10 +176,10 @@ func (f *feed) atLocked(id int64) *ringEntry {
 	return nil
 }
 
-// firstLocked is the lowest id in the ring; last+1 where it is empty.
+// firstLocked is the lowest id in the ring, or last+1 if it is empty.
 func (f *feed) firstLocked() int64 { return f.last - int64(len(f.ring)) + 1 }
 
-// contradictsLocked reports whether m cannot be the entry that this feed knows by that id.
+// contradictsLocked reports whether m is a different entry from the one that this feed knows by that id.
 func (f *feed) contradictsLocked(m chat.Message) bool {
 	if e := f.atLocked(m.ID); e != nil {
 		return e.Mark != m.Mark
@@ -195,7 +195,7 @@ func (f *feed) replaceLocked(m chat.Message) {
 	}
 }
 
-// snapshot is where a feed was before the store was asked, so that the answer can be told from what came meanwhile.
+// snapshot is the state of a feed before the store was asked, to tell the answer from what arrived meanwhile.
 type snapshot struct {
 	epoch string
 	last  int64
@@ -214,7 +214,7 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life != before.life || f.epoch != before.epoch {
-		return change{hole: f.want > f.last} // it began anew meanwhile
+		return change{hole: f.want > f.last} // it was reset meanwhile
 	}
 	if end.Last < 0 {
 		f.life++
@@ -251,7 +251,7 @@ func (f *feed) addLocked(messages []chat.Message) {
 		if m.ID <= f.last {
 			continue
 		}
-		if m.ID > f.last+1 { // what lies between is trimmed, or more than a ring holds
+		if m.ID > f.last+1 { // what lies between was trimmed, or is more than the ring holds
 			want := f.want
 			f.resetLocked(f.epoch, m.ID-1)
 			f.want = max(want, f.want)
@@ -277,8 +277,8 @@ func (f *feed) dropBelowLocked(id int64) {
 	}
 }
 
-// observe gives the feed what a reader learned from the store. It reports whether that contradicts what the feed holds,
-// so that the feed must look itself.
+// observe passes on what a reader learned from the store. It reports whether that contradicts the feed, which then has to
+// ask the store itself.
 func (f *feed) observe(i chat.Info) (suspect bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -295,7 +295,8 @@ func (f *feed) observe(i chat.Info) (suspect bool) {
 	return false
 }
 
-// compare reports whether the end of the log as the store names it asks for a fill. before was taken before the question.
+// compare reports whether the feed needs a fill, given where the log ends according to the store. before was taken before
+// the store was asked.
 func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Follower is the pulling reader of one session: it gives what the session's cursors are owed, then what comes live. It
-// holds no more messages than one round of reading (roundBytesMax); behind that it remembers positions only.
+// Follower is the pulling reader of one session: it returns everything after the session's cursors, then what arrives live.
+// It holds at most one round of messages (roundBytesMax); of everything else it remembers only positions.
 //
-// One goroutine calls Next or TryNext. C and Held may be used from others.
+// Only one goroutine may call Next and TryNext. C and Held are safe for concurrent use.
 type Follower struct {
 	service *Service
 	hub     *hub
@@ -20,16 +20,16 @@ type Follower struct {
 	welcome Welcome
 
 	lines map[string]*line         // the groups followed
-	past  map[string]chat.Position // where groups that were left ended for this session
+	past  map[string]chat.Position // how far this session had read the groups that were left
 	todo  []*line                  // lines to be looked at, each once
 	check map[string]struct{}
 	index bool // the user's index is to be read again
 	out   []Event
 	held  bool // a call of the store for groups that are behind was put off once
 
-	perRound int          // messages to ask for, so that about roundBytesMax come
-	perInbox int          // likewise items of the inbox
-	kept     atomic.Int64 // of the service's pending bytes
+	perRound int          // messages to ask for to get about roundBytesMax
+	perInbox int          // the same for inbox items
+	kept     atomic.Int64 // this session's share of the service's pending bytes
 
 	inboxDue  bool
 	inboxLast bool          // the last round was one of the inbox
@@ -40,24 +40,24 @@ type Follower struct {
 type line struct {
 	*interest
 	group string
-	// Invariant: everything up to pos was given to the session, or the session knows, or learns with the next batch
-	// (gapPending), that it is not to be had.
+	// Invariant: everything up to pos was given to the session, or the session knows, or learns from the next batch
+	// (gapPending), that it is gone.
 	pos        chat.Position // Set; Epoch and Mark as far as they are known
 	verified   bool          // pos was compared with the log
 	gapPending bool          // the next batch must report that entries before it are missing
 	life       int           // of the feed when pos was last compared
-	// Invariant: the user was a member when the log ended at member: older notices of leaving are of former times.
+	// Invariant: the user was a member when the log ended at member. Notices of leaving up to there are about earlier stays.
 	member int64
 	last   int64 // of the log, when the store was last asked
-	first  int64 // the lowest id to be had by this member, then
-	hidden int64 // below it everything is hidden from this member, then
+	first  int64 // the lowest id that this member could get then
+	hidden int64 // everything below it was hidden from this member then
 	queued bool  // in todo
 	gone   bool  // no longer followed
 }
 
-// Follow starts the reader of one session. after names positions by group, as clients write them; the member's own seen
-// holds for all other groups, and what was acked for an inboxAfter that is not set. It returns when the store has confirmed all subscriptions, so that nothing sent from then
-// on can be missed. Close it when done.
+// Follow starts the reader of one session. after gives positions by group, as clients write them; all other groups start at
+// the member's own seen, and the inbox at what was acked if inboxAfter is not set. It returns once the store has confirmed
+// all subscriptions, so nothing sent from then on can be missed. Close it when done.
 func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]string, inboxAfter chat.Position) (*Follower, error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
@@ -90,9 +90,9 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	return f, nil
 }
 
-// begin finds the groups: those of the index, and those of the user's that the client names, because the index lags.
+// begin finds the groups: those of the index, and those that the client names and the user is in, because the index lags.
 func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
-	// Subscribed to the user before the index is read: a group joined meanwhile is heard of.
+	// Subscribe to the user before reading the index, so that a group joined meanwhile is noticed.
 	if _, err := f.hub.subscribe(ctx, f.pending, nil); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	return nil
 }
 
-// look subscribes to groups, then reads how the user stands to each. Lines of groups the user is not in are dropped.
+// look subscribes to groups, then reads the user's membership in each. It drops the lines of groups the user is not in.
 func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, error) {
 	var missing []string
 	for _, g := range groups {
@@ -147,7 +147,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 	}
 	if err != nil {
 		for _, in := range interests {
-			in.line.gone = true // a signal may have come in between: nothing is to be read for it
+			in.line.gone = true // a signal may have arrived in between: there is nothing to read for it
 		}
 		f.hub.unsubscribe(f.pending, interests...)
 		return nil, err
@@ -161,7 +161,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 	}
 	infos, err := f.service.infos(ctx, f.by.User, groups)
 	if err != nil {
-		// Those that were followed before go on; what is new is looked at again.
+		// Groups that were followed before continue; new ones are looked at again.
 		for _, g := range missing {
 			f.drop(f.lines[g])
 		}
@@ -182,7 +182,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 	return infos, nil
 }
 
-// learn takes over what an answer of the store says of the group.
+// learn updates the line with what the store says about the group.
 func (f *Follower) learn(l *line, info chat.Info) {
 	l.member, l.last, l.first, l.hidden = info.Last, info.Last, info.Visible(), info.Hidden()
 	if l.feed.observe(info) {
@@ -190,19 +190,19 @@ func (f *Follower) learn(l *line, info chat.Info) {
 	}
 }
 
-// start places l at pos.
+// start sets l's position to pos.
 func (f *Follower) start(l *line, info chat.Info, pos chat.Position) {
 	begin := chat.Resolve(info, pos, "")
 	l.pos = begin.Before(info, pos, "")
 	l.gapPending = !begin.Complete
-	// Only the entry itself can tell whether a cursor of the client is of this log: it is compared with the first read.
+	// Only the entry itself can show whether the client's cursor belongs to this log: the first read compares it.
 	l.verified = !l.pos.HasMark() || l.pos.ID == info.Last && info.LastMark != ""
 	if l.gapPending || l.pos.ID < l.last {
 		f.queue(l)
 	}
 }
 
-// restart sets l to the oldest entry to be had, because its position is not of this log.
+// restart sets l to the oldest available entry, because its position does not belong to this log.
 func (f *Follower) restart(l *line, info chat.Info) {
 	l.pos = chat.Position{Set: true, ID: info.Visible() - 1, Epoch: info.Epoch}
 	l.verified, l.gapPending = true, true
@@ -223,7 +223,7 @@ func (f *Follower) drop(l *line) {
 	f.hub.unsubscribe(f.pending, l.interest)
 }
 
-// Welcome is where the session starts. It may be asked for once.
+// Welcome says where the session starts. It may be called once.
 func (f *Follower) Welcome() Welcome {
 	w := f.welcome
 	f.welcome = Welcome{}
@@ -233,8 +233,8 @@ func (f *Follower) Welcome() Welcome {
 // C receives when TryNext may have something.
 func (f *Follower) C() <-chan struct{} { return f.pending.c }
 
-// Next blocks until there is something for the session. After an error (the store cannot be reached, or ErrFull) it may be
-// called again: nothing is lost.
+// Next blocks until there is something for the session. It may be called again after an error (the store cannot be reached,
+// or ErrFull): nothing is lost.
 func (f *Follower) Next(ctx context.Context) (Event, error) {
 	for {
 		e, ok, err := f.TryNext(ctx)
@@ -249,7 +249,7 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// TryNext gives the next event, reading from the store where the session is behind. ok is false where there is nothing
+// TryNext returns the next event, and reads from the store if the session is behind. If ok is false, there is nothing more
 // until C receives.
 func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 	for {
@@ -264,7 +264,7 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 			}
 			return e, true, nil
 		}
-		// A group is listened to before it is known whether the user is in it: what was heard of others until then, or
+		// The node subscribes to a group before it knows whether the user is in it: what arrived about others until then, or
 		// after leaving, is not for this session.
 		if c := f.pending.nextCursor(); c != nil {
 			if c.User != f.by.User && f.lines[c.Group] == nil {
@@ -288,7 +288,7 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 	}
 }
 
-// Close ends the follower. Nothing else of it may be in use any longer.
+// Close ends the follower. No other method may be running or be called afterwards.
 func (f *Follower) Close() {
 	f.out = nil
 	f.settle()
@@ -300,7 +300,7 @@ func (f *Follower) Close() {
 	f.hub.leave(f.pending)
 }
 
-// Typing tells the other members that the caller is typing. Nothing is stored.
+// Typing signals to the other members that the caller is typing. Nothing is stored.
 func (s *Service) Typing(ctx context.Context, by chat.Caller, group string) error {
 	if err := chat.CheckGroup(by, group); err != nil {
 		return err

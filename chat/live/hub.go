@@ -9,8 +9,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// hub follows, on behalf of one node, the groups and users that have a live reader here. The store's wake-ups come in
-// through deliver; readers are woken and take what they are owed from the rings, or from the store where they are behind.
+// hub follows the groups and users that have a live reader on this node. The store's signals arrive through deliver, which
+// wakes the readers. They take what comes after their positions from the rings, or from the store if they are behind.
 type hub struct {
 	store  Store
 	limits chat.Limits
@@ -22,14 +22,14 @@ type hub struct {
 
 	repairs   *feedQueue    // feeds with a hole
 	lost      chan struct{} // capacity 1: signals may have been missed
-	throttled *feedQueue    // feeds with cursor events that wait
+	throttled *feedQueue    // feeds with waiting cursor events
 }
 
 // userFeed is what a node follows about one user.
 type userFeed struct {
 	readers   map[*pending]struct{}
 	confirmed bool
-	inboxEnd  chat.InboxEnd // what readers were woken for; Last is unknownLast where they were not
+	inboxEnd  chat.InboxEnd // what readers were last woken for; Last is unknownLast if they were not
 	idleSince time.Time
 }
 
@@ -49,7 +49,7 @@ func (h *hub) group(id string) *feed {
 	return h.groups[id]
 }
 
-// deliver applies one signal of the store. It never waits.
+// deliver applies one signal of the store. It never blocks.
 func (h *hub) deliver(s Signal) {
 	switch s.Kind {
 	case SignalMessage:
@@ -78,7 +78,7 @@ func (h *hub) deliver(s Signal) {
 	}
 }
 
-// after does what a change of a feed asks for.
+// after acts on a change of a feed: it wakes readers, or queues a fill.
 func (h *hub) after(fd *feed, c change) {
 	if c.grew {
 		fd.each(func(in *interest) { in.pending.grew(in) })
@@ -88,7 +88,7 @@ func (h *hub) after(fd *feed, c change) {
 	}
 }
 
-// deleted forgets the log: readers ask the store what became of the group.
+// deleted discards the log: readers ask the store what happened to the group.
 func (f *feed) deleted(epoch string) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *feed) deleted(epoch string) change {
 	return change{grew: true}
 }
 
-// each calls do for every interest in the feed. do must not wait and must not take feed.mu.
+// each calls do for every interest in the feed. do must not block and must not lock feed.mu.
 func (f *feed) each(do func(*interest)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,8 +120,8 @@ func (h *hub) eachReader(user string, do func(*pending)) {
 	}
 }
 
-// subscribe gives p an interest in each of groups and in its user, and returns when the store has confirmed all of
-// them. The interests come in the order of groups; they are to be given back to unsubscribe also after an error.
+// subscribe registers p's interest in each of groups and in its user, and returns once the store has confirmed all
+// subscriptions. The interests are in the order of groups. Pass them to unsubscribe in the end, also after an error.
 func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*interest, error) {
 	interests := make([]*interest, 0, len(groups))
 	var newGroups, newUsers []string
@@ -163,7 +163,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*in
 	return interests, nil
 }
 
-// add takes in and reports whether the store has confirmed the subscription before.
+// add registers in and reports whether the store has already confirmed the subscription.
 func (f *feed) add(in *interest) (confirmed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +184,7 @@ func (f *feed) confirm() {
 	f.mu.Unlock()
 }
 
-// unsubscribe gives interests back. Their feeds linger for the next reader.
+// unsubscribe removes interests. Their feeds linger for the next reader.
 func (h *hub) unsubscribe(p *pending, interests ...*interest) {
 	for _, in := range interests {
 		in.feed.remove(in)
@@ -218,7 +218,7 @@ func (h *hub) leave(p *pending) {
 	}
 }
 
-// inboxSeen tells the safety check where a reader of the inbox found its end.
+// inboxSeen records for the safety check where a reader found the end of the inbox.
 func (h *hub) inboxSeen(user string, end chat.InboxEnd) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -227,8 +227,8 @@ func (h *hub) inboxSeen(user string, end chat.InboxEnd) {
 	}
 }
 
-// evictIdle unfollows what nobody has read for a while. Unfollow is called under the lock, so that it cannot overtake the
-// Follow of a reader that comes at this moment.
+// evictIdle unfollows what nobody has read for a while. It calls Unfollow under the lock, so that it cannot overtake the
+// Follow of a reader that arrives at this moment.
 func (h *hub) evictIdle(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// unlistedMax is how many of the groups that a client names, and that its user's index does not list, are looked at before
-// the index is believed about the others.
+// unlistedMax is how many of the groups that a client names, but its user's index does not list, are checked before the
+// index is trusted about the others.
 const unlistedMax = 32
 
-// unlisted tells which of names, groups that a client names and that user's index does not list, user is in all the same:
-// the index lags behind the groups. A few are looked at, drawn at random where there are more. If user is in none of them
-// the index is right about the rest as well, so that naming thousands of groups of others costs no more than naming a few;
-// else the index lags far behind, and every one is looked at. It reorders names; mine and foreign come in no order.
+// unlisted finds out which of names user is in, although user's index does not list them: the index lags behind the groups.
+// It first checks a few, drawn at random. If user is in none of them, the index is taken to be right about the rest as well,
+// so naming thousands of other people's groups costs no more than naming a few. Otherwise the index lags far behind, and
+// every group is checked. It reorders names; mine and foreign are in no particular order.
 func (s *Service) unlisted(ctx context.Context, user string, names []string) (mine, foreign []string, err error) {
 	if len(names) > unlistedMax {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -38,7 +38,7 @@ func (s *Service) unlisted(ctx context.Context, user string, names []string) (mi
 	return mine, foreign, nil
 }
 
-// standing asks the groups themselves whether user is a member.
+// standing asks the groups themselves which of them user is a member of.
 func (s *Service) standing(ctx context.Context, user string, groups []string) (mine, foreign []string, err error) {
 	infos, err := s.infos(ctx, user, groups)
 	for i, info := range infos {
@@ -53,7 +53,7 @@ func (s *Service) standing(ctx context.Context, user string, groups []string) (m
 
 func isMember(info chat.Info) bool { return info.Role != "" && info.Epoch != "" }
 
-// without returns those of names that index does not list.
+// without returns the names that index does not list.
 func without[T any](names map[string]T, index []chat.UserGroup) []string {
 	listed := make(map[string]struct{}, len(index))
 	for _, g := range index {

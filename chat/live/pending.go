@@ -2,26 +2,26 @@ package live
 
 import "sync"
 
-// Bounds of what is kept for a session that does not take it. Positions and typing of others are sent while they
-// are fresh or not at all; what is owed to the reader (groups, membership, inbox) is kept as flags and bounded by groups.
+// Bounds of what is kept for a slow session. Other members' cursors and typing are sent while they are fresh or not at all.
+// News of groups, membership and the inbox is kept as flags, bounded by the number of groups.
 const (
 	pendingCursorsMax = 1024 // cursor events waiting
 	pendingTypingMax  = 64   // typing events waiting
-	pendingCheckMax   = 1024 // groups whose membership is to be looked at; beyond, the whole index is read again
+	pendingCheckMax   = 1024 // groups whose membership has to be checked; if there are more, the whole index is read again
 )
 
-// pending is what the hub leaves for one reader: hints of what to look at, never payload without a bound. Nobody ever
+// pending holds the hints that the hub leaves for one reader: what to look at, and never an unbounded payload. Nobody ever
 // waits for a reader.
 type pending struct {
 	user    string
 	session string        // the reader's own name: it gets no events about its own acks; empty for a long poll
-	plain   bool          // a long poll: it only wants to be woken
-	every   bool          // it is woken by every cursor of its groups too
+	plain   bool          // a long poll: it only has to be woken
+	every   bool          // every cursor move in its groups wakes it, too
 	c       chan struct{} // capacity 1: there is something
 
 	mu      sync.Mutex
 	dirty   []*interest         // groups that grew, each once
-	check   map[string]struct{} // groups joined or left, as far as one hears
+	check   map[string]struct{} // groups that were joined or left according to a signal
 	inbox   bool
 	lost    bool // anything may have been missed
 	cursors map[memberKey]CursorEvent
@@ -50,7 +50,7 @@ func (p *pending) wake() {
 	}
 }
 
-// grew notes that a group has something to be looked at.
+// grew notes that there is something new in a group.
 func (p *pending) grew(in *interest) {
 	if !p.plain {
 		p.mu.Lock()
@@ -106,7 +106,7 @@ func (p *pending) cursor(e CursorEvent) {
 	key := memberKey{e.Group, e.User}
 	_, waiting := p.cursors[key]
 	if e.Origin != "" && e.Origin == p.session && !waiting {
-		return // a waiting move of another session is brought up to date instead: it is news all the same
+		return // a waiting move of another session is updated instead: that session's client still has to get it
 	}
 	if !waiting && len(p.cursors) >= pendingCursorsMax && e.User != p.user {
 		return

@@ -2,12 +2,12 @@ package live
 
 import "sync"
 
-// feedQueue holds feeds that a loop has to look at. Its lock is a leaf: no other is taken under it.
+// feedQueue holds feeds that a loop has to look at. Its lock is a leaf: no other lock is taken while it is held.
 type feedQueue struct {
 	more chan struct{} // capacity 1: there is something
 
 	mu    sync.Mutex
-	feeds []*feed // Invariant: each at most once; whoever adds sees to it
+	feeds []*feed // Invariant: each feed at most once; callers of add ensure it
 }
 
 func newFeedQueue() *feedQueue { return &feedQueue{more: make(chan struct{}, 1)} }
@@ -26,7 +26,7 @@ func (q *feedQueue) wake() {
 	}
 }
 
-// next takes a feed, nil where there is none, and wakes another worker where more wait.
+// next takes a feed, or nil if there is none, and wakes another worker if more are waiting.
 func (q *feedQueue) next() *feed {
 	q.mu.Lock()
 	defer q.mu.Unlock()

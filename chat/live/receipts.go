@@ -7,16 +7,16 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// receiptsPause is the least time between two looks of one waiting call: in a large group the cursors move all the time.
+// receiptsPause is the minimum time between two checks of one waiting call: in a large group cursors move all the time.
 const receiptsPause = 100 * time.Millisecond
 
-// Receipts is that of the core, but with a wait it answers once nobody is pending, and else as things are when that time is
-// over, or ctx ends.
+// Receipts is like that of the core. With a wait it answers once nobody is pending, or with the current state when the time
+// is up or ctx ends.
 func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q chat.ReceiptsQuery, wait time.Duration) (r chat.Receipts, next string, err error) {
 	if wait < 0 {
 		return chat.Receipts{}, "", chat.Invalid("wait_s: negative")
 	}
-	// Before anything is followed: a node follows no group for somebody who is not in it.
+	// Check before following: a node follows no group on behalf of somebody who is not in it.
 	r, next, err = s.core.Receipts(ctx, by, group, q)
 	if err != nil || r.Seen == r.Members || wait == 0 {
 		return r, next, err

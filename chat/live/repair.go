@@ -10,15 +10,15 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Bounds of the upkeep of feeds.
+// Bounds of keeping feeds whole.
 const (
-	followedMax   = 50_000 // groups and users followed beyond which idle ones do not linger
+	followedMax   = 50_000 // if more groups and users are followed, idle ones do not linger
 	checkChunk    = 1000   // groups or users compared by one call
 	repairWorkers = 4      // fills at once on a node
 	listenPause   = 500 * time.Millisecond
 )
 
-// needRepair queues fd for a fill, unless one is queued or under way: then that one looks again when it is done.
+// needRepair queues fd for a fill. If one is already queued or running, that one checks again when it is done.
 func (h *hub) needRepair(fd *feed) {
 	fd.mu.Lock()
 	queued := fd.repairing
@@ -29,7 +29,7 @@ func (h *hub) needRepair(fd *feed) {
 	}
 }
 
-// run listens and keeps the feeds whole until ctx ends.
+// run listens for signals and keeps the feeds whole until ctx ends.
 func (h *hub) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { h.listen(ctx) })
@@ -68,8 +68,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// jitter takes between a twentieth and three twentieths off d: nodes do not ask in step, and what was lost is found, asked
-// for and delivered before d is over.
+// jitter shortens d by 5 to 15 %: nodes do not ask in step, and a lost message is found, read and delivered before d is
+// over.
 func jitter(d time.Duration) time.Duration {
 	return d - d/20 - rand.N(d/10+1)
 }
@@ -87,8 +87,8 @@ func (h *hub) repairLoop(ctx context.Context) {
 	}
 }
 
-// repair reads what fd misses, once for all its readers. It reads from the entry the feed ends with: if that is another
-// one now, the log was rolled back. A failed read is left to the next safety check.
+// repair reads what fd is missing, once for all its readers. It starts with the entry at the feed's end: if that one has
+// changed, the log was rolled back. After a failed read, the next safety check tries again.
 func (h *hub) repair(ctx context.Context, fd *feed) {
 	before := fd.snapshot()
 	from := max(before.last, 1)
@@ -111,7 +111,7 @@ func (h *hub) repair(ctx context.Context, fd *feed) {
 	h.after(fd, fd.fill(before, messages, end))
 }
 
-// checks compares what is followed with the store from time to time, and at once when signals were lost.
+// checks compares what is followed with the store periodically, and at once when signals were lost.
 func (h *hub) checks(ctx context.Context) {
 	for {
 		timer := time.NewTimer(jitter(h.limits.SafetyCheck))
@@ -136,8 +136,8 @@ func (h *hub) checks(ctx context.Context) {
 	}
 }
 
-// check is one comparison. After a loss of signals the logs are read as well, because one that was rolled back and
-// written anew may end at the same id, and readers look for groups they may have joined unheard.
+// check is one comparison. After a loss of signals it reads the logs as well, because one that was rolled back and rewritten
+// may end at the same id, and readers look for groups whose signal of joining was lost.
 func (h *hub) check(ctx context.Context, lost bool) error {
 	groups, users, readers := h.followed()
 	if lost {
@@ -175,7 +175,7 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 	return nil
 }
 
-// followed lists what has a live reader, and whatever else is in memory.
+// followed lists the groups and users with live readers, and the idle ones that are still in memory.
 func (h *hub) followed() (groups []*feed, users []string, readers []*pending) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

@@ -19,8 +19,8 @@ type Service struct {
 	log    *slog.Logger
 	hub    *hub
 
-	pending budget              // what waits for the clients of all sessions
-	reading *semaphore.Weighted // bytes that sessions read at this moment, at most
+	pending budget              // what waits for the clients of all sessions together
+	reading *semaphore.Weighted // bounds the bytes that sessions are reading at the same time
 }
 
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.
@@ -30,11 +30,12 @@ func New(core *chat.Service, store Store) *Service {
 		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax)}
 }
 
-// Run listens to the store, fills holes and compares what is followed until ctx ends, and returns when all of it has
-// stopped. Follow and waiting calls need it: they wait until it listens. It may start and stop before or after the core's.
+// Run listens to the store, fills gaps and compares what is followed with the store until ctx ends, and returns once all of
+// that has stopped. Follow and waiting calls need it: they wait until it listens. It may start and stop independently of the
+// core's Run.
 func (s *Service) Run(ctx context.Context) error { return s.hub.run(ctx) }
 
-// infos reads groups as user stands to them, in order.
+// infos reads groups from the view of user, in order.
 func (s *Service) infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
 	if len(groups) == 0 {
 		return nil, nil
@@ -42,8 +43,8 @@ func (s *Service) infos(ctx context.Context, user string, groups []string) ([]ch
 	return s.store.Infos(ctx, user, groups)
 }
 
-// pulls reads a page of each group. A call reads no more bytes than an answer holds, by the order of the pulls, so each call
-// begins with another group: none waits until all before it have nothing more.
+// pulls reads a page of each group. A call reads no more bytes than fit into an answer, in the order of the pulls, so each
+// call begins with another group: no group has to wait until all others are done.
 func (s *Service) pulls(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	if len(pulls) == 0 {
 		return nil, nil

@@ -6,10 +6,10 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// SignalKind says what a wake-up carries.
+// SignalKind says what a signal carries.
 type SignalKind int
 
-// The kinds of wake-ups. A lost one costs latency, never a message: readers find holes by the density of ids.
+// The kinds of signals. A lost one costs latency, never a message: ids are dense, so readers notice gaps.
 const (
 	SignalMessage SignalKind = iota + 1 // Group, Epoch, Message, Changed
 	SignalCursor                        // Group, User, Seen, Read, Origin
@@ -18,10 +18,10 @@ const (
 	SignalInbox                         // User: the inbox grew
 	SignalJoined                        // User, Group
 	SignalLeft                          // User, Group
-	SignalLost                          // anything may have been missed: compare everything that is followed
+	SignalLost                          // signals may have been missed: compare everything that is followed
 )
 
-// Signal is one wake-up.
+// Signal is one signal of the store.
 type Signal struct {
 	Kind    SignalKind
 	Group   string
@@ -31,7 +31,7 @@ type Signal struct {
 	Changed []chat.Message // originals that the entry changed, as they are served from now on
 	Seen    int64
 	Read    int64
-	Origin  string // the session that moved the cursor, empty where it was none
+	Origin  string // the session that moved the cursor, or empty
 }
 
 // SignalStore follows groups and users on behalf of one node, over one subscription.

@@ -18,6 +18,6 @@ type Store interface {
 	UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error)
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
-	// Arrivals is UserGroups and InboxPull in one round trip: what a sync begins with.
+	// Arrivals is UserGroups and InboxPull in one round trip: a sync begins with both.
 	Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// nextPollIdle is how long a client that does not wait should let pass before it asks again when nothing was new.
+// nextPollIdle is how long a client that polls without waiting should pause when there was nothing new.
 const nextPollIdle = 5
 
 // SyncRequest is one call for everything.
@@ -34,14 +34,14 @@ type SyncAnswer struct {
 	NextPollS int
 }
 
-// GroupError is an ack that could not be done.
+// GroupError is an ack that failed.
 type GroupError struct {
 	Group string    `json:"group"`
 	Inbox bool      `json:"inbox,omitempty"` // it is the ack of the inbox; Group is empty then
 	Code  chat.Code `json:"code"`
 }
 
-// Sync acks, then answers with everything that is new to the caller. Where nothing is, it waits up to WaitS seconds for
+// Sync acks, then answers with everything that is new to the caller. If there is nothing, it waits up to WaitS seconds for
 // the first new thing. Serving moves no cursor.
 func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (SyncAnswer, error) {
 	c, err := s.newSync(by, req)
@@ -62,7 +62,7 @@ func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (Sy
 	return answer, err
 }
 
-// any reports whether there is something that a waiting client should hear of now.
+// any reports whether there is a reason to answer a waiting client now.
 func (a SyncAnswer) any() bool {
 	return len(a.Groups) > 0 || a.Inbox != nil || len(a.Left) > 0 || len(a.Errors) > 0
 }
@@ -79,11 +79,11 @@ type syncCall struct {
 	errors     []GroupError
 
 	resolved bool
-	unlisted []string        // named and the caller's, although the index did not list them
-	foreign  map[string]bool // named and not the caller's
+	unlisted []string        // named, and the caller is in them although the index does not list them
+	foreign  map[string]bool // named, and the caller is not in them
 }
 
-// newSync checks a request as a whole before anything of it is done.
+// newSync checks the whole request before any part of it takes effect.
 func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	limit, err := s.limits.Page(req.Limit)
 	if err != nil {
@@ -123,12 +123,12 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	return c, chat.CheckCaller(by)
 }
 
-// ack moves the cursors that the request names. What cannot be done is noted and spoils nothing else; only a store that
+// ack moves the cursors that the request names. An ack that fails is noted and does not affect the others; only a store that
 // does not answer ends the call.
 func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	var mu sync.Mutex
 	groups := slices.Sorted(maps.Keys(req.Ack))
-	if len(groups) > unlistedMax { // a few acks in vain cost less than reading the index before
+	if len(groups) > unlistedMax { // a few failing acks cost less than reading the index first
 		index, err := c.s.store.UserGroups(ctx, c.by.User)
 		if err != nil {
 			return err
@@ -146,7 +146,7 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 		case err == nil:
 			c.acked[group] = cursors.Seen
 		case errors.Is(err, chat.ErrNotFound), errors.Is(err, chat.ErrForbidden):
-			// The pull finds the same and reports the group as left.
+			// The pull will find the same and report the group as left.
 		default:
 			return c.failed(group, err)
 		}
@@ -157,7 +157,7 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	}
 	if req.InboxAck.Set {
 		if _, err := c.s.core.AckInbox(ctx, c.by, req.InboxAck); err != nil {
-			// No group: it is the inbox that the error is of.
+			// No group: the error is about the inbox.
 			if err := c.failed("", err); err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	return nil
 }
 
-// failed notes an ack that cannot be done. It returns the errors that no other ack would escape either.
+// failed notes a failed ack. It returns errors that would hit every other ack as well.
 func (c *syncCall) failed(group string, err error) error {
 	switch code := chat.CodeOf(err); code {
 	case chat.CodeUnavailable, chat.CodeInternal:
@@ -178,8 +178,8 @@ func (c *syncCall) failed(group string, err error) error {
 	}
 }
 
-// wait answers with the first new thing, or with nothing when the time is over or the client is gone. It watches before
-// it pulls, so that what comes between pull and wait is not missed.
+// wait answers with the first new thing, or with nothing when the time is up or the client is gone. It starts to watch
+// before it pulls, so nothing that arrives between the pull and the wait is missed.
 func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -200,8 +200,8 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 	}
 }
 
-// watchOnce watches groups until there is something to answer or the time is over. again: the caller is in other groups
-// by now, so these must be watched.
+// watchOnce watches groups until there is something to answer or the time is up. again means that the caller is in other
+// groups by now, so those must be watched.
 func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
 	w, err := c.s.hub.watch(ctx, c.by.User, groups)
 	if err != nil {
@@ -236,7 +236,7 @@ func subset(some, all []string) bool {
 	return true
 }
 
-// resolve decides once which of the groups that the request names, and that the index does not list, are the caller's.
+// resolve decides, once per call, which of the groups that the request names but the index does not list the caller is in.
 func (c *syncCall) resolve(ctx context.Context, index []chat.UserGroup) error {
 	if c.resolved {
 		return nil
@@ -252,7 +252,7 @@ func (c *syncCall) resolve(ctx context.Context, index []chat.UserGroup) error {
 	return nil
 }
 
-// groups are those to be asked about, sorted: what the index names, and what the caller is in beside it.
+// groups lists the groups to read, sorted: those of the index, and those that the caller is in although it lacks them.
 func (c *syncCall) groups(index []chat.UserGroup) []string {
 	groups := make([]string, 0, len(index)+len(c.unlisted))
 	for _, g := range index {
@@ -263,8 +263,8 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 	return slices.Compact(groups)
 }
 
-// collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group. Where the
-// request names groups beside the index there is one more in between.
+// collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group. If the request
+// names groups that the index does not list, there is one more in between.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	index, inbox, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
 	if err != nil {

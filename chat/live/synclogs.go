@@ -10,15 +10,15 @@ import (
 // syncLog is one group in a call of Sync.
 type syncLog struct {
 	chat.Reading
-	gone   bool  // nothing is served: the caller named the group and is not in it, or
+	gone   bool  // nothing is served: the caller named the group but is not in it, or
 	broken error // the log cannot be read
 }
 
-// news reports whether the group belongs into the answer.
+// news reports whether the group belongs in the answer.
 func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
-// logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups that are
-// only in the index and not to be had are left out: the index lags.
+// logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups of the index that
+// the caller is not in are left out: the index lags.
 func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []string, logs []*syncLog, err error) {
 	hints := make(map[string]int64, len(index))
 	for _, g := range index {
@@ -61,8 +61,8 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []s
 	return groups, logs, c.top(ctx, logs)
 }
 
-// top cuts what was read to each group's fair part of the limit, and reads what is missing to it: of a group that is
-// far behind while others are quiet, and of one that begins elsewhere than the position said.
+// top cuts what was read to each group's fair share of the limit, and reads what is missing from it: for a group that is far
+// behind while others are quiet, and for one where reading starts elsewhere than the position says.
 func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	owed := make([]int64, len(logs))
 	for i, l := range logs {
@@ -78,7 +78,7 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 			bytes += len(m.JSON)
 		}
 	}
-	full := bytes >= c.s.limits.PageBytesMax // more would not go into the answer
+	full := bytes >= c.s.limits.PageBytesMax // more would not fit into the answer
 	for i, quota := range fill(owed, c.limit) {
 		l := logs[i]
 		have := len(l.Messages)
@@ -100,10 +100,10 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	return nil
 }
 
-// batchBytes is more than what a batch takes in an answer beside its messages.
+// batchBytes is an upper bound of the size of a batch in an answer without its messages.
 const batchBytes = 400
 
-// batchesBytes is what all that was read of logs would take in an answer.
+// batchesBytes is the size that all that was read of logs would have in an answer.
 func batchesBytes(logs []*syncLog) (bytes int) {
 	for _, l := range logs {
 		bytes += batchBytes
@@ -114,8 +114,8 @@ func batchesBytes(logs []*syncLog) (bytes int) {
 	return bytes
 }
 
-// batches cuts to room, the bytes that the answer has for it, and makes the batches. A group whose turn did not come is
-// there with an empty batch that says has_more.
+// batches cuts what was read to room, the bytes left in the answer, and makes the batches. A group whose turn did not come
+// gets an empty batch with has_more.
 func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
 	sizes := make([][]int, len(logs))
 	for i, l := range logs {
@@ -124,7 +124,7 @@ func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
 		}
 	}
 	var out []chat.Batch
-	// Of the groups whose turn does not come, a quarter as many are named as there would be room for.
+	// Of the groups whose turn does not come, only a quarter of those that would fit are named.
 	emptyMax := min(c.s.limits.PageMessagesMax, room/batchBytes/4)
 	empty := 0
 	for i, n := range fit(sizes, room-min(len(logs), 2*emptyMax)*batchBytes) {
@@ -134,7 +134,7 @@ func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
 		}
 		if n == 0 && l.Start.Complete {
 			if empty++; empty > emptyMax {
-				continue // the answer is long enough; nothing of this group moves
+				continue // the answer is full; the position in this group stays
 			}
 		}
 		out = append(out, l.Batch(l.Messages[:n]))

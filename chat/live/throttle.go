@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Who hears of a member's cursors, and how often.
+// Who gets events about a member's cursors, and how often.
 const (
-	cursorMembersMax = 100         // members of a group beyond which only the member's own sessions hear of them
-	cursorEvery      = time.Second // the least time between two events about one member to others
+	cursorMembersMax = 100         // in larger groups only the member's own sessions get them
+	cursorEvery      = time.Second // the minimum time between two events about one member to others
 )
 
 // throttle holds back the cursor events about one member of one group.
 type throttle struct {
 	sent    time.Time    // when others last got an event about the member
-	waiting *CursorEvent // newer than that one; nil: none
+	waiting *CursorEvent // a newer one; nil: none
 }
 
 // cursor sends an event to the member's own sessions at once, to the other members of a small group once a second.
@@ -39,7 +39,7 @@ func (f *feed) wakeWaiters() {
 	}
 }
 
-// throttleCursor sends e to the others now or keeps it for later. first: the feed has to be flushed from now on.
+// throttleCursor sends e to the others now or keeps it for later. first means that the feed has to be flushed from now on.
 func (f *feed) throttleCursor(e CursorEvent, now time.Time) (first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +49,7 @@ func (f *feed) throttleCursor(e CursorEvent, now time.Time) (first bool) {
 	t := f.throttles[e.User]
 	if t == nil {
 		if len(f.throttles) >= 2*cursorMembersMax {
-			return false // members come and go faster than events are sent
+			return false // members join and leave faster than events are sent
 		}
 		if f.throttles == nil {
 			f.throttles = map[string]*throttle{}
@@ -75,7 +75,8 @@ func (f *feed) sendCursorLocked(e CursorEvent) {
 	}
 }
 
-// flushCursors sends what has waited for a second and forgets members who were quiet for one. more: something is left.
+// flushCursors sends what has waited for a second, and drops members without events for a second. more means that something
+// is left.
 func (f *feed) flushCursors(now time.Time) (more bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

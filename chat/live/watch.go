@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// watch waits for anything new for one user: a long poll between its pulls.
+// watch waits for anything new for one user: it is a long poll between two pulls.
 type watch struct {
 	hub       *hub
 	pending   *pending
@@ -13,13 +13,13 @@ type watch struct {
 	once      sync.Once
 }
 
-// watch subscribes to user and groups and returns when the store has confirmed it: what is appended after that wakes the
-// watch. The caller pulls once after it, then waits on C and pulls again. Close it when done.
+// watch subscribes to user and groups and returns once the store has confirmed it: what is appended after that wakes the
+// watch. The caller pulls once afterwards, then waits on C and pulls again. Close it when done.
 func (h *hub) watch(ctx context.Context, user string, groups []string) (*watch, error) {
 	return h.watchWith(ctx, newPending(user, true), groups)
 }
 
-// watchCursors is watch for one group, woken by every move of a member's cursor too.
+// watchCursors is watch for one group, which every move of a member's cursor wakes, too.
 func (h *hub) watchCursors(ctx context.Context, user, group string) (*watch, error) {
 	p := newPending(user, true)
 	p.every = true
@@ -38,8 +38,8 @@ func (h *hub) watchWith(ctx context.Context, p *pending, groups []string) (*watc
 	return w, nil
 }
 
-// C receives when there may be something new: a message in one of the groups, an inbox item, a group joined or left. It
-// may receive for nothing.
+// C receives when there may be something new: a message in one of the groups, an inbox item, a group joined or left. Spurious
+// wake-ups are possible.
 func (w *watch) C() <-chan struct{} { return w.pending.c }
 
 // Close ends the watch. It may be called more than once.
