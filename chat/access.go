@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// infos reads groups as user stands to them, in order.
+// infos reads groups from the view of user, in order.
 func (s *Service) infos(ctx context.Context, user string, groups []string) ([]Info, error) {
 	if len(groups) == 0 {
 		return nil, nil
@@ -23,7 +23,7 @@ func (s *Service) pulls(ctx context.Context, user string, pulls []Pull) ([]Page,
 	return pages, AsError(err)
 }
 
-// Info reads a group as user stands to it, member or not. ErrNotFound where there is no such group.
+// Info reads a group from the view of user, member or not. ErrNotFound if there is no such group.
 func (s *Service) Info(ctx context.Context, user, group string) (Info, error) {
 	list, err := s.infos(ctx, user, []string{group})
 	if err != nil {
@@ -35,12 +35,12 @@ func (s *Service) Info(ctx context.Context, user, group string) (Info, error) {
 	return list[0], nil
 }
 
-// Sees tells whether by may know of the group: members, everyone where it is public, operators.
+// Sees reports whether by may know that the group exists: members, operators, and everyone if it is public.
 func (i Info) Sees(by Caller) bool {
 	return i.Epoch != "" && (i.Role != "" || i.Visibility == Public || by.Admin)
 }
 
-// visible reads a group that by may know of. ErrNotFound where there is none.
+// visible reads a group that by may know of. ErrNotFound if there is none.
 func (s *Service) visible(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.Info(ctx, by.User, group)
 	if err == nil && !info.Sees(by) {
@@ -49,8 +49,8 @@ func (s *Service) visible(ctx context.Context, by Caller, group string) (Info, e
 	return info, err
 }
 
-// managed reads a group that by wants to manage. The store checks the same again at the instant of the write; here it
-// decides what is said.
+// managed reads a group that by wants to manage. The store checks the same again at the instant of the write; the check here
+// decides what the answer says.
 func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.visible(ctx, by, group)
 	if err == nil && !by.Admin && !info.Role.Manages() {
@@ -71,8 +71,8 @@ func (s *Service) MayPost(ctx context.Context, by Caller, group string) (Info, e
 	return info, err
 }
 
-// Refused is the answer to a step on a group that the store refused with err. Operators, who may know of every group, get
-// ErrForbidden instead of ErrNotFound: reading and writing messages takes membership for them too.
+// Refused is the answer to a step on a group that the store refused with err. Operators may know of every group, so they get
+// ErrForbidden instead of ErrNotFound: even they must be members to read and write messages.
 func (s *Service) Refused(ctx context.Context, by Caller, group string, err error) error {
 	err = AsError(err)
 	if !by.Admin || !errors.Is(err, ErrNotFound) {
@@ -85,12 +85,12 @@ func (s *Service) Refused(ctx context.Context, by Caller, group string, err erro
 	return err
 }
 
-// indexCreated brings the index of the members of a new group up to date before the answer, so that they read their own
-// write. The task that the store's step has enqueued is the net behind it, so a failure here is only logged. All of them
-// are written in one go, without a look at each; where the log has grown since, some of them may be out again, and what
-// this wrote late is put right.
+// indexCreated updates the index of the members of a new group before the answer, so that they read their own write. If it
+// fails, the task that the store's step has enqueued does the same, so a failure is only logged. It writes all of them at
+// once without checking each one. If the log has grown since, some may have left again, and what was written late is
+// corrected.
 func (s *Service) indexCreated(ctx context.Context, users []string, g NewGroup) {
-	// The creator comes first.
+	// The creator is the first of them.
 	err := s.stores.AddUserGroups(ctx, users[:1], UserGroup{Group: g.ID})
 	if err == nil && len(users) > 1 {
 		err = s.stores.AddUserGroups(ctx, users[1:], UserGroup{Group: g.ID, Invited: true})
@@ -107,8 +107,8 @@ func (s *Service) indexCreated(ctx context.Context, users []string, g NewGroup) 
 	})
 }
 
-// index does the same for one user by the truth of the group: between a step and this write another may have been done,
-// and a node that was slow must not put back what is over.
+// index does the same for one user, from the current state of the group: another step may have happened since, and a slow
+// node must not restore an outdated state.
 func (s *Service) index(ctx context.Context, user, group string, own bool) {
 	if _, err := s.repairIndex(ctx, user, group, own); err != nil {
 		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", group, "error", err)

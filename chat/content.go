@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Content is what a client says in a message. What a send takes and a log keeps, what a schedule plans and what an
-// announcement spreads is this one struct; its rules are those of Checked.
+// Content is the part of a message that the client chooses. Sends, logs, schedules and announcements all use this one
+// struct; Checked has its rules.
 type Content struct {
-	Kind     Kind            `json:"kind,omitempty"` // where it is empty, ImpliedKind says which
+	Kind     Kind            `json:"kind,omitempty"` // if empty, ImpliedKind decides
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
@@ -20,7 +20,7 @@ type Content struct {
 	Mentions []string        `json:"mentions,omitempty"`
 	Target   int64           `json:"target,omitempty"` // the message that is edited, deleted or reacted to
 	Emoji    string          `json:"emoji,omitempty"`
-	Removed  bool            `json:"removed,omitempty"` // takes the reaction back
+	Removed  bool            `json:"removed,omitempty"` // removes the reaction
 }
 
 // contentFields are the fields that some kinds take and others do not.
@@ -69,7 +69,7 @@ func (c Content) Checked(limits Limits) (Content, error) {
 	return c, err
 }
 
-// Given tells whether c says anything at all besides its kind.
+// Given reports whether any field besides the kind is set.
 func (c Content) Given() bool {
 	for _, f := range contentFields {
 		if f.given(&c) {
@@ -79,8 +79,7 @@ func (c Content) Given() bool {
 	return false
 }
 
-// ImpliedKind is the kind that the content names, or the one it has where it names none: data where only Data is set, else
-// text.
+// ImpliedKind is the kind that the content names. If it names none, it is data if only Data is set, and text otherwise.
 func (c Content) ImpliedKind() Kind {
 	switch {
 	case c.Kind != "":
@@ -124,7 +123,7 @@ func (c Content) checkNeeds(limits Limits) error {
 	return nil
 }
 
-// Revised is c with the new body, the new data or both of an edit.
+// Revised is c with the new body, the new data, or both, of an edit.
 func (c Content) Revised(by Content) Content {
 	if by.Body != nil {
 		c.Body = by.Body
@@ -135,8 +134,7 @@ func (c Content) Revised(by Content) Content {
 	return c
 }
 
-// erased is what a deletion leaves: how the message hangs together with others, and nothing of what it said. Mentions
-// say something too.
+// erased is what a deletion leaves: how the message relates to others, and nothing of its content. Mentions are content, too.
 func (c Content) erased() Content {
 	return Content{Kind: c.Kind, ClientID: c.ClientID, ReplyTo: c.ReplyTo, Target: c.Target}
 }

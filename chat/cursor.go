@@ -21,7 +21,7 @@ func (s *Service) move(ctx context.Context, by Caller, group string, at Position
 		return Cursors{}, Invalid("id: negative")
 	}
 	if by.Session != "" && !isToken(by.Session) {
-		return Cursors{}, Invalid("the caller's session has no valid name") // it would end the signal too early
+		return Cursors{}, Invalid("the caller's session has no valid name") // it would cut the signal short
 	}
 	at.ID = min(at.ID, IDMax)
 	c, err := s.stores.Ack(ctx, group, by.User, at, read, by.Session)
@@ -32,7 +32,7 @@ func (s *Service) move(ctx context.Context, by Caller, group string, at Position
 	return c, nil
 }
 
-// Unread moves the caller's read back to id-1, so that id is unread again; never forward. seen stays.
+// Unread moves the caller's read back to id-1, so that id is unread again. It never moves it forward, and seen stays.
 func (s *Service) Unread(ctx context.Context, by Caller, group string, id int64) (Cursors, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return Cursors{}, err

@@ -6,12 +6,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// eachAtOnce is how many steps of one request are on their way to the store at a time: enough to share round trips,
-// too few for one request to take the store's connections from others.
+// eachAtOnce is how many steps of one request run at the same time: enough to share round trips, but too few for one request
+// to take the store's connections away from others.
 const eachAtOnce = 16
 
-// Each does do for every item, several at once, and waits for all of them. The first error stops those that have not
-// begun.
+// Each calls do for every item, several at once, and waits for all of them. After the first error no further calls start.
 func Each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(eachAtOnce)

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Encode writes v as one line of JSON, with `<`, `>` and `&` as they are: what is stored is what is served, and escapes
-// made for HTML only cost bytes there. v must be of a type that JSON can hold.
+// Encode writes v as one line of JSON, without escaping `<`, `>` and `&`: what is stored is what is served, and escapes for
+// HTML would only cost bytes. v must be of a type that JSON can represent.
 func Encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -49,8 +49,8 @@ func (s *Service) notice(by Caller, group string, atMs int64, e Entry) NoticeEnt
 	return NoticeEntry{Mark: newMark(), Rest: entryRest(e)}
 }
 
-// contentHash tells whether a repeated key comes with the same content. It covers what the client chose, not what the
-// server adds.
+// contentHash shows whether a repeated key comes with the same content. It covers what the client chose, not what the server
+// adds.
 func contentHash(e Entry) string {
 	e.ID, e.ClientID, e.From, e.SentAt = 0, "", "", Time{}
 	return Hash(Encode(e))
@@ -88,7 +88,8 @@ func newEpoch() string {
 	return hex.EncodeToString(b[:])
 }
 
-// NewID makes an id for what the server names: a random one, or the same one for the same creation, which is a Hash.
+// NewID makes an id for something that the server names. It is random, unless creation, a Hash, is given: the same creation
+// always gets the same id.
 func NewID(creation string) string {
 	var b [10]byte
 	if creation == "" {

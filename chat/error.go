@@ -33,7 +33,7 @@ const (
 type Error struct {
 	Code       Code
 	Message    string
-	RetryAfter time.Duration // how long to wait before a retry; zero where no time is known
+	RetryAfter time.Duration // how long to wait before a retry; zero if unknown
 	Cause      error
 }
 
@@ -84,13 +84,13 @@ var (
 	ErrOutOfRange  = &Error{Code: CodeOutOfRange, Message: "out of range"}
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
-	// ErrStoreAway is a cause of ErrUnavailable: the store does not answer, which it has said once, and refuses calls meanwhile.
+	// ErrStoreAway is a cause of ErrUnavailable: the store is down, and calls fail at once until it is back. It was logged once.
 	ErrStoreAway = errors.New("the store does not answer: nothing was tried")
 	// ErrGone is for the service alone, so it carries no code: an earlier group of the id is not cleaned up yet.
 	ErrGone = errors.New("the group was deleted a moment ago")
 )
 
-// Refusals of rights say who may. All of them are ErrForbidden to errors.Is.
+// These errors say who may do what was refused. All of them match ErrForbidden in errors.Is.
 var (
 	ErrMembersOnly  = Errorf(CodeForbidden, "only members of the group may do this")
 	ErrManagersOnly = Errorf(CodeForbidden, "only the owner and admins of the group may do this")
@@ -98,8 +98,8 @@ var (
 	ErrDeletersOnly = Errorf(CodeForbidden, "only the author, the owner and admins may delete a message")
 )
 
-// AsError gives err the form that answers take: an Error of this package. The text of any other error becomes the cause of an
-// internal one, because it is not meant for clients.
+// AsError converts err into what answers need: an Error of this package. Any other error becomes the cause of an internal
+// one, because its text is not meant for clients.
 func AsError(err error) error {
 	var e *Error
 	switch {

@@ -21,7 +21,7 @@ const (
 	Ordinary Role = "member"
 )
 
-// Manages tells whether the role may change settings, add and remove members, and delete anyone's messages.
+// Manages reports whether the role may change settings, add and remove members, and delete anyone's messages.
 func (r Role) Manages() bool { return r == Owner || r == Admin }
 
 // Posting says who may post in a group.

@@ -60,7 +60,7 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 	if info.Epoch == g.Epoch {
 		s.indexCreated(ctx, users, g)
 	} else if _, err := s.repairIndex(ctx, by.User, g.ID, true); err != nil {
-		// This creation was done before: which of its members are still in the group is for the task to find out.
+		// This creation was done before. The task finds out which of its members are still in the group.
 		return Group{}, AsError(err)
 	}
 	if !info.Sees(by) {
@@ -69,7 +69,7 @@ func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) 
 	return info.Group, nil
 }
 
-// createGroup lets the store make a group. Where an earlier group of this id is not cleaned up yet, it does that first.
+// createGroup creates a group in the store. If an earlier group of this id is not cleaned up yet, it does that first.
 func (s *Service) createGroup(ctx context.Context, g NewGroup) error {
 	err := s.stores.CreateGroup(ctx, g)
 	for step := 0; errors.Is(err, ErrGone) && step < cleanupInline; step++ {
@@ -169,8 +169,8 @@ func (d GroupDraft) hash(user string) string {
 }
 
 // roomFor refuses to put users into more groups than a user may be in. Groups that others put a user into, and in which the
-// user has not acted, count apart, so that invitations never use up the room for groups of one's own. Between this look and
-// the write another group may come in; the bound is for the size of the index and need not be exact.
+// user has not acted, count separately, so that invitations never use up the room for the user's own groups. Another group
+// may be added between this check and the write; the bound protects the size of the index and need not be exact.
 func (s *Service) roomFor(ctx context.Context, by Caller, group string, users ...string) error {
 	indexes, err := s.stores.Indexed(ctx, group, users)
 	if err != nil {
@@ -190,9 +190,9 @@ func (s *Service) roomFor(ctx context.Context, by Caller, group string, users ..
 	return nil
 }
 
-// invite makes members of everyone whom a creation named and whom its first step did not add. A creation of many takes
-// several steps, so that the store does not stand still for one; the task that it enqueued does the same, for a node may
-// die in between.
+// invite adds the members that a creation named and its first step did not add. A large creation takes several steps, so
+// that no single one blocks the store for long. The task that the creation enqueued does the same in case the node dies in
+// between.
 func (s *Service) invite(ctx context.Context, by, group, epoch string, atMs int64) error {
 	for range stepsMax {
 		users, err := s.stores.Waiting(ctx, group)
@@ -214,8 +214,8 @@ func (s *Service) invite(ctx context.Context, by, group, epoch string, atMs int6
 	return Errorf(CodeConflict, "more users left to add than one task handles")
 }
 
-// Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity: what
-// gets active meanwhile moves to the front and is met again when the list is read anew, nothing is shown twice.
+// Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity. A group that
+// becomes active meanwhile moves to the front and shows up when the list is read again; nothing is shown twice.
 func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor string) (List[GroupView], error) {
 	limit, err := s.opt.Limits.Page(limit)
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor strin
 	return out, AsError(err)
 }
 
-// activeAt is a place in a list of groups by activity.
+// activeAt is a position in a list of groups sorted by activity.
 type activeAt struct {
 	ms    int64
 	group string
@@ -278,10 +278,10 @@ func firstAfter(infos []Info, after activeAt) int {
 	return len(infos)
 }
 
-// groupBytes is more than what a group takes in an answer beside its name and its newest message.
+// groupBytes is an upper bound of the size of a group in an answer without its name and its newest message.
 const groupBytes = 700
 
-// groupViews adds the newest message to each group, in one round trip, for as many of infos as go into one answer.
+// groupViews adds the newest message to each group, in one round trip, for as many of infos as fit into one answer.
 func (s *Service) groupViews(ctx context.Context, by Caller, infos []Info) ([]GroupView, error) {
 	pulls := make([]Pull, len(infos))
 	for i, info := range infos {
@@ -329,7 +329,7 @@ func (s *Service) PublicGroups(ctx context.Context, by Caller, limit int, cursor
 	}
 	out := List[Group]{Next: next}
 	for _, i := range infos {
-		// The list of names is derived; the group says what it is.
+		// The list of names is derived; the group itself is the truth.
 		if i.Epoch != "" && i.Visibility == Public {
 			out.Items = append(out.Items, i.view())
 		}
@@ -337,8 +337,7 @@ func (s *Service) PublicGroups(ctx context.Context, by Caller, limit int, cursor
 	return out, nil
 }
 
-// UpdateGroup changes name and settings: owner, admin, operator. What is the same already is no change and leaves no
-// notice.
+// UpdateGroup changes name and settings: owner, admin, operator. Fields that keep their value cause no notice.
 func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change GroupChange) (Group, error) {
 	if err := CheckGroup(by, id); err != nil {
 		return Group{}, err
@@ -389,7 +388,7 @@ func (c GroupChange) check() error {
 	return cmp.Or(CheckRange("keep", c.Keep, 0, keepMax), CheckRange("backlog_max", c.BacklogMax, backlogMin, backlogMax))
 }
 
-// reduce drops what is the same in g already and tells what is left.
+// reduce drops the fields that g already has and reports what is left.
 func (c *GroupChange) reduce(g Group) (renamed, settings bool) {
 	c.Name = changed(c.Name, g.Name)
 	c.Visibility = changed(c.Visibility, g.Visibility)
@@ -407,7 +406,7 @@ func changed[T comparable](to *T, from T) *T {
 	return to
 }
 
-// DeleteGroup removes a group with all it holds: owner or operator. The other members' indexes follow by a task.
+// DeleteGroup removes a group with all its content: owner or operator. A task updates the other members' indexes.
 func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error {
 	if err := CheckGroup(by, id); err != nil {
 		return err

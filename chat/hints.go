@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Bounds of the hints that wait: losing one costs the next pull a few bytes more, never a message.
+// Bounds of the waiting hints: losing one costs the next pull a few more bytes, never a message.
 const (
 	hintsMax   = 10_000 // (user, group) pairs on a node
 	hintsDelay = time.Second
 	hintsLast  = 2 * time.Second // for the last flush, when the node stops
 )
 
-// hints collects how far the index of users lags behind their cursors and writes it down now and then: off the path of
-// answers, many acks in one step.
+// hints collects how far users' indexes lag behind their cursors, and writes that down periodically: many acks in one step,
+// and no request waits for it.
 type hints struct {
 	mu    sync.Mutex
 	seen  map[string]map[string]int64 // user -> group -> seen
@@ -59,7 +59,7 @@ func (h *hints) take() map[string]map[string]int64 {
 	return taken
 }
 
-// NoteSeen notes that user has seen group up to id: where the index lags behind that, it is brought up to date soon.
+// NoteSeen notes that user has seen group up to id, so that the index learns it soon.
 func (s *Service) NoteSeen(user, group string, id int64) { s.hints.add(user, group, id) }
 
 // runHints writes hints until ctx ends, and once more then. An idle node does nothing here.
@@ -73,7 +73,7 @@ func (s *Service) runHints(ctx context.Context) {
 			return
 		case <-s.hints.wake:
 		}
-		// What comes within the next moments goes along.
+		// Give what arrives in the next moments the chance to go along.
 		timer := time.NewTimer(hintsDelay)
 		select {
 		case <-ctx.Done():

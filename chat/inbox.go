@@ -17,7 +17,7 @@ const (
 	ItemScheduleFailed = "schedule_failed"
 )
 
-// systemSender is the sender of the server's own inbox items: it is no valid user id.
+// systemSender is the sender of the server's own inbox items. It is not a valid user id.
 const systemSender = "$chat"
 
 // Item is an entry of one user's inbox. Stored as it is served; seq stands first.
@@ -34,7 +34,7 @@ type Item struct {
 	SentAt   Time            `json:"sent_at"`
 }
 
-// Direct is what a client asks to be put into someone's inbox.
+// Direct is a direct message as a client sends it.
 type Direct struct {
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
@@ -46,7 +46,7 @@ func (d Direct) Content() Content {
 	return Content{Kind: Text, Body: d.Body, Data: d.Data, ClientID: d.ClientID}
 }
 
-// ItemOf is an item of an inbox, still without seq, with what of c an inbox takes.
+// ItemOf is an inbox item, still without seq, with the fields of c that an inbox takes.
 func ItemOf(kind, from string, c Content, sentAtMs int64) Item {
 	return Item{Kind: kind, From: from, Body: c.Body, Data: c.Data, ClientID: c.ClientID, SentAt: TimeMs(sentAtMs)}
 }
@@ -77,8 +77,8 @@ type InboxBatch struct {
 	Items    []StoredItem // Invariant: their seqs are From..To
 }
 
-// Hold is b with items that follow a position, up to the first of which one is missing behind it: that is for the next batch,
-// which is not complete then. Where there are none, the reader is at the position.
+// Hold is b with the items that follow a position, up to the first gap. What comes after the gap is left to the next batch,
+// which is then incomplete. Without items, the reader stays at the position.
 func (b InboxBatch) Hold(at Position, items []StoredItem) InboxBatch {
 	b.From = at.ID + 1
 	if len(items) > 0 {
@@ -102,7 +102,7 @@ func (b InboxBatch) end(mark string) InboxBatch {
 	return b
 }
 
-// Position is where the reader is who took b.
+// Position is where a reader is after taking b.
 func (b InboxBatch) Position() Position {
 	pos, _ := ParsePosition(b.Cursor) // made by FormatPosition
 	return pos
@@ -115,7 +115,7 @@ func (i StoredItem) seq() int64 {
 	return seq
 }
 
-// SendDirect puts an item into someone's inbox. A key that is known gives the first answer again. ErrInboxFull.
+// SendDirect puts an item into someone's inbox. A known key gets the first answer again. ErrInboxFull.
 func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
 	if err := cmp.Or(CheckCaller(by), CheckID("user", to)); err != nil {
 		return Item{}, false, err
@@ -144,8 +144,8 @@ func NewDirect(to string, it Item) NewItem {
 		Content: contentHash(Entry{Content: Content{Body: it.Body, Data: it.Data}})}
 }
 
-// PutItem puts an item of the server into the inbox of to, once for its key, which no client can take. Where the inbox is full it
-// displaces the oldest of its like, and where its sender has caused too many that are not acked it is dropped.
+// PutItem puts an item of the server into the inbox of to, once per key; clients cannot choose such keys. If the inbox is
+// full, it displaces the oldest item of the server. If its sender has caused too many unacked items, it is dropped.
 func (s *Service) PutItem(ctx context.Context, to string, it Item, key string) error {
 	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
 		Key: key, Content: it.Kind, System: true, Cause: it.From, Mention: it.Kind == ItemMention})

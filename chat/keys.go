@@ -2,9 +2,9 @@ package chat
 
 import "context"
 
-// Once runs do for the first request with key and gives its answer to every later one. content tells requests apart:
-// the same key with another content is ErrKeyReused. A creation that was cut off half-way is done again, so do must be
-// idempotent itself; one that failed may be tried again with the same content.
+// Once runs do for the first request with key and gives its answer to every later one. content tells requests apart: the
+// same key with different content is ErrKeyReused. A creation that was interrupted is done again, so do must be idempotent
+// itself. One that failed may be tried again with the same content.
 func (s *Service) Once(ctx context.Context, by Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error) {
 	if key == "" {
 		a, err = do()
@@ -27,7 +27,7 @@ func (s *Service) Once(ctx context.Context, by Caller, key, content string, do f
 		return Answer{}, false, AsError(err)
 	}
 	if err := s.stores.Finish(ctx, by.User, key, a); err != nil {
-		// It is done and can be done again: the answer stands, a retry makes the same thing.
+		// The creation is done, so the answer stands. A retry would do the same again.
 		s.opt.Log.WarnContext(ctx, "answer of a keyed request not kept", "error", err)
 	}
 	return a, false, nil

@@ -14,30 +14,30 @@ const (
 	knownAtLast = 2 * time.Second // for the last write, when the node stops
 )
 
-// KnownStore keeps the users whom the server has ever known: whoever signed a request, was made a member, or got an inbox
-// item. The steps that write an index or an inbox put their user there themselves.
+// KnownStore lists all users that the server has ever known: those who authenticated, became a member, or got an inbox item.
+// The steps that write an index or an inbox add their user themselves.
 type KnownStore interface {
 	// Know puts a user on the list.
 	Know(ctx context.Context, user string) error
 }
 
-// known remembers whom this node has put on the list, and collects those who are not on it yet, so that no request waits
-// for a write and only the first one of a user causes one. It forgets those who were not seen for the longest.
+// known remembers which users this node has put on the list, and collects those who are not on it yet: no request waits for
+// a write, and only a user's first request causes one. It forgets the users who were not seen for the longest time.
 type known struct {
 	written *cache.Cache[string, struct{}]
-	wake    chan struct{} // capacity 1: somebody is waiting
+	wake    chan struct{} // capacity 1: a user is waiting to be written
 
 	mu      sync.Mutex
-	waiting map[string]struct{} // to be written; at most knownMax, whoever is over that is noted with the next request
+	waiting map[string]struct{} // to be written; at most knownMax, others are noted with their next request
 
-	writing sync.Mutex // held while waiting users are written, so that flush can wait for a write that runs
+	writing sync.Mutex // held while waiting users are written, so that flush can wait for a running write
 }
 
 func newKnown() *known {
 	return &known{written: cache.New[string, struct{}](knownMax), wake: make(chan struct{}, 1), waiting: map[string]struct{}{}}
 }
 
-// note remembers user, and queues a write where this node has not made one.
+// note remembers user, and queues a write if this node has not made one yet.
 func (k *known) note(user string) {
 	if _, ok := k.written.Get(user); ok {
 		return
@@ -63,7 +63,7 @@ func (k *known) signal() {
 	}
 }
 
-// flush writes everyone who was noted before it was called. Users whose write fails go on waiting.
+// flush writes everyone who was noted before it was called. Users whose write fails keep waiting.
 func (k *known) flush(ctx context.Context, write func(ctx context.Context, user string) error) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -85,16 +85,16 @@ func (k *known) flush(ctx context.Context, write func(ctx context.Context, user 
 	})
 }
 
-// Know notes that a user signed a request or a hello, so that announcements to everyone reach them. It does not wait for
-// the store: Run writes it within moments, and goes on trying where the store does not answer.
+// Know notes that a user authenticated, so that announcements to everyone reach them. It does not wait for the store: Run
+// writes it shortly after, and keeps trying if the store does not answer.
 func (s *Service) Know(user string) { s.known.note(user) }
 
-// FlushKnown returns when everyone noted by Know on this node is on the list of the store.
+// FlushKnown returns once everyone noted by Know on this node is on the store's list.
 func (s *Service) FlushKnown(ctx context.Context) error {
 	return AsError(s.known.flush(ctx, s.stores.Know))
 }
 
-// runKnown writes those who were noted until ctx ends, and once more then. An idle node does nothing here.
+// runKnown writes noted users until ctx ends, and one last time then. It does nothing while idle.
 func (s *Service) runKnown(ctx context.Context) {
 	for {
 		select {

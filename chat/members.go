@@ -24,7 +24,7 @@ func (s *Service) Members(ctx context.Context, by Caller, group string, limit in
 	return List[Member]{Items: members, Next: joinedCursor(next)}, nil
 }
 
-// joinedPage checks what asks for a page of members by the order of joining.
+// joinedPage checks the parameters of a page of members in the order of joining.
 func (s *Service) joinedPage(by Caller, group string, limit int, cursor string) (after int64, most int, err error) {
 	if err := CheckGroup(by, group); err != nil {
 		return 0, 0, err
@@ -49,8 +49,8 @@ func joinedCursor(next int64) string {
 	return strconv.FormatInt(next, 10)
 }
 
-// PutMember adds user to a group, or changes the role; an empty role is none given. Owner and admins add anyone, anyone
-// joins a public group. Only the owner (or an operator) makes another the owner, and becomes an admin then.
+// PutMember adds user to a group, or changes the role; role may be empty. Owner and admins add anyone, and anyone may join a
+// public group. Only the owner (or an operator) can make someone else the owner, and becomes an admin by that.
 func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, role Role) (m Member, created bool, err error) {
 	if err := cmp.Or(CheckGroup(by, group), CheckID("user", user), checkRole(role)); err != nil {
 		return Member{}, false, err
@@ -69,7 +69,7 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 	join := s.membership(by, group, user, Entry{Notice: NoticeJoined, User: user})
 	join.Role = cmp.Or(role, Ordinary)
 	if role == Owner {
-		// There is one owner: a newcomer is a member first, and then takes over from the former.
+		// There is only one owner: a new member joins first, and then takes over from the former owner.
 		join.Role = Ordinary
 	}
 	m, created, err = s.stores.Join(ctx, join)
@@ -91,7 +91,7 @@ func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, 
 	return m, created, AsError(err)
 }
 
-// mayAddTo checks whether by may put user into a group, where user is not in it yet.
+// mayAddTo checks whether by may put user into a group that user is not in yet.
 func (s *Service) mayAddTo(ctx context.Context, by Caller, group, user string) error {
 	if by.Admin || by.User == user || s.opt.Add == AddAll {
 		return nil
@@ -110,8 +110,8 @@ func checkRole(role Role) error {
 	return Invalid("role: %s, %s or %s", Owner, Admin, Ordinary)
 }
 
-// mayGrant refuses before anything is done what the store would refuse only after the user was let in, and says nothing
-// of a user to those who have no say here.
+// mayGrant refuses, before anything is done, what the store would refuse only after the user had joined. It reveals nothing
+// about a user to callers without rights here.
 func (s *Service) mayGrant(ctx context.Context, by Caller, group string, role Role) error {
 	info, err := s.managed(ctx, by, group)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Service) mayGrant(ctx context.Context, by Caller, group string, role Ro
 	return nil
 }
 
-// ownerStays says why the owner's role is not changed: others may not, and the owner only by naming a successor.
+// ownerStays says why the owner's role cannot change: others may not change it, and the owner only by naming a successor.
 func (s *Service) ownerStays(ctx context.Context, by Caller, group string) error {
 	info, err := s.managed(ctx, by, group)
 	if err != nil {
@@ -160,10 +160,10 @@ func (s *Service) membership(by Caller, group, user string, notice Entry) Member
 	return Membership{Group: group, User: user, By: by, AtMs: now, Notice: s.notice(by, group, now, notice)}
 }
 
-// nameHeir adds the notice of the succession. Who succeeds is known only in the store's step, so the notice comes in
-// two halves around the id, which is valid JSON text as it is.
+// nameHeir adds the notice of the succession. Only the store's step knows who succeeds, so the notice comes in two halves
+// around the id, which needs no escaping in JSON.
 func (s *Service) nameHeir(m *Membership) {
-	const hole = "$" // in no id, so in no other place of the notice
+	const hole = "$" // cannot be in an id, so it occurs nowhere else in the notice
 	n := s.notice(m.By, m.Group, m.AtMs, Entry{Notice: NoticeRole, User: hole, Role: Owner})
 	m.HeirMark = n.Mark
 	m.HeirHead, m.HeirTail, _ = bytes.Cut(n.Rest, []byte(hole))

@@ -15,7 +15,7 @@ const (
 	Notice   Kind = "notice"
 )
 
-// What a notice tells.
+// What a notice reports.
 const (
 	NoticeCreated  = "created"
 	NoticeJoined   = "joined"
@@ -55,8 +55,8 @@ type Entry struct {
 // Durability is how much a send waits for, and what it reached.
 type Durability string
 
-// Memory: written by the store (the embedded store has written it to its journal, which outlives a kill of the process).
-// Disk: synced to the store's disk. Replica: a replica has it too.
+// Memory: written by the store (the embedded store has written it to its journal, which survives a kill of the process).
+// Disk: synced to the store's disk. Replica: a replica has it, too.
 const (
 	DurabilityMemory  Durability = "memory"
 	DurabilityDisk    Durability = "disk"
@@ -71,8 +71,8 @@ type Sent struct {
 	Durability Durability // what was reached; empty when the caller asked for nothing
 }
 
-// Position is a place in a log that a client names in `after`: nothing (the server's own cursor), an id, or an id with
-// the epoch and the mark of the message there.
+// Position is what a client names in `after`: nothing (the server's own cursor), an id, or an id with the epoch and the mark
+// of the message there.
 type Position struct {
 	Set   bool // false: the member's own `seen`
 	ID    int64
@@ -87,7 +87,7 @@ type Cursors struct {
 	Unread int64 `json:"unread"`
 }
 
-// Batch is what a pull gives: the messages after a position, and where that leaves the reader.
+// Batch is the result of a pull: the messages after a position, and the position after them.
 //
 // Invariant: Messages hold every id From..To that the member may see, ascending, with no hole. An empty batch has
 // To = From-1.
@@ -102,11 +102,11 @@ type Batch struct {
 	HasMore  bool
 	Messages []Message
 	Cursors  // of the member; Unread is exact
-	// Shared is not nil where many sessions get this very batch: a transport may keep its encoding there.
+	// Shared is not nil if many sessions get this very batch: a transport may keep its encoding there.
 	Shared *Shared
 }
 
-// Shared keeps one value, made by whoever comes first, for all who hold the same batch.
+// Shared keeps one value, made by the first caller, for all who hold the same batch.
 type Shared struct {
 	once  sync.Once
 	value any

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// noMark stands in a cursor where the mark of the message is not known: it is trimmed, or there is none.
+// noMark is used in a cursor if the mark of the message is unknown: the message was trimmed, or there is none.
 const noMark = "-"
 
 const tokenBytesMax = 32 // epochs and marks in a cursor
 
-// FormatPosition writes the cursor string of a place in a log.
+// FormatPosition writes the cursor string of a position in a log.
 func FormatPosition(epoch string, id int64, mark string) string {
 	if mark == "" {
 		mark = noMark
@@ -18,10 +18,10 @@ func FormatPosition(epoch string, id int64, mark string) string {
 	return epoch + "." + strconv.FormatInt(id, 10) + "." + mark
 }
 
-// At is the position of an id or seq of which no more is known.
+// At is the position at an id or seq, without epoch and mark.
 func At(id int64) Position { return Position{Set: true, ID: id} }
 
-// HasMark tells whether p names the mark of the message at it.
+// HasMark reports whether p has the mark of the message there.
 func (p Position) HasMark() bool { return p.Mark != "" && p.Mark != noMark }
 
 // ParsePosition reads what a client names in `after`: an id, or a cursor string. Anything else is invalid_request.

@@ -6,10 +6,10 @@ import "context"
 type ReceiptsQuery struct {
 	ID     int64
 	Limit  int    // members of a page; 0: the default
-	Cursor string // of the page before
+	Cursor string // next of the previous page
 }
 
-// Receipts tells members how far the other members are with a message. next is where the next page begins.
+// Receipts shows members how far the other members have got with a message. next is where the next page begins.
 func (s *Service) Receipts(ctx context.Context, by Caller, group string, q ReceiptsQuery) (r Receipts, next string, err error) {
 	after, limit, err := s.joinedPage(by, group, q.Limit, q.Cursor)
 	if err != nil {

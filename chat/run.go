@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Run keeps the index near the cursors until ctx ends, and returns when the last of it is written.
+// Run keeps users' indexes close to their cursors until ctx ends, and returns once everything is written.
 func (s *Service) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.runHints(ctx) })

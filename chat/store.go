@@ -9,12 +9,13 @@ import (
 // otherwise, checks rights at the instant of the write, and may be repeated: a repeat after a lost answer does no harm.
 // Errors wrap one of the Err values of this package; ErrUnavailable where the store could not be reached.
 
-// Caller is on whose behalf a step runs. Admin marks an operator or a backend, who manages every group as its owner.
+// Caller is the user on whose behalf a step runs. Admin marks an operator or a backend, who manages every group like its
+// owner.
 type Caller struct {
 	User  string
 	Admin bool
-	// Session names the websocket session that the caller acts in, empty outside of one: it gets no events about its own
-	// acks. 1 to 32 of `A-Za-z0-9_-`.
+	// Session names the caller's websocket session, if there is one: it gets no events about its own acks. 1 to 32 of
+	// `A-Za-z0-9_-`.
 	Session string
 }
 
@@ -26,7 +27,7 @@ type Info struct {
 	Seen, Read     int64  // cursors; 0 for a non-member
 	Unread         int64  // exact, over the newest BacklogMax messages
 	MentionsUnread int64  //
-	Acted          bool   // made the group, acked since joining, or sent: whoever was only put into a group has done none of it
+	Acted          bool   // created the group, acked since joining, or sent: false for users who were only put into the group
 	ActiveMs       int64  // when the newest entry was sent
 	NewestID       int64  // id of the newest text or data; 0: none yet
 	LastMark       string // mark of the entry at Last, also where that entry is trimmed
@@ -57,7 +58,7 @@ type GroupChange struct {
 	History    *bool       `json:"history,omitempty"`
 }
 
-// Membership is a change of one user's membership, with the notice that tells of it.
+// Membership is a change of one user's membership, with its notice.
 type Membership struct {
 	Group  string
 	User   string
@@ -77,9 +78,10 @@ type GroupStore interface {
 	// wait to become members. ErrExists when the id is taken by another creation, ErrGone while a deleted group of this
 	// id is not cleaned up yet.
 	CreateGroup(ctx context.Context, g NewGroup) error
-	// Waiting reads some of those who wait since the creation; none: everyone is a member.
+	// Waiting reads some of the users who still have to be added since the creation; none: everyone is a member.
 	Waiting(ctx context.Context, group string) ([]string, error)
-	// Invite makes members of users as far as they wait, with the notices of joining. ErrNotFound: no such life of the group.
+	// Invite adds those of users who still have to be added, with the notices of joining. ErrNotFound: no such life of the
+	// group.
 	Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []NoticeEntry) error
 	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
 	// has an empty Epoch.
@@ -115,7 +117,7 @@ type Append struct {
 	SentAtMs   int64
 	Key        string   // client_id, or empty
 	Content    string   // hash of the content, compared when Key is known already
-	Mentions   []string // only members among them are counted and told
+	Mentions   []string // only members among them are counted and notified
 	ReplyTo    int64    // above last: ErrOutOfRange
 	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted
 	Emoji      string
@@ -223,16 +225,16 @@ type CursorStore interface {
 	Receipts(ctx context.Context, group, user string, id, after int64, limit int) (Receipts, error)
 }
 
-// UserGroup is an entry of a user's index: a hint that only lags.
+// UserGroup is an entry of a user's index: a hint, which may lag behind the group.
 type UserGroup struct {
 	Group string
 	Seen  int64
-	// Invited: another put the user in, and the user has not acted there yet. Such groups are counted apart, so that nobody
-	// uses up what a user needs for groups of their own.
+	// Invited: somebody else added the user, and the user has not acted there yet. Such groups are counted separately, so
+	// that nobody can use up what a user needs for their own groups.
 	Invited bool
 }
 
-// Indexed says of the index of a user how many groups it has, and whether a certain one is among them.
+// Indexed says how many groups a user's index has, and whether a certain one is among them.
 type Indexed struct {
 	Groups  int64
 	Invited int64 // of these: see UserGroup
@@ -243,7 +245,7 @@ type Indexed struct {
 type IndexStore interface {
 	// UserGroups returns the whole index (bounded by twice Limits.UserGroupsMax), in no particular order.
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
-	// Indexed tells of each of users, in order, how large the index is and whether group is in it. It reads no index.
+	// Indexed reports for each of users, in order, how large the index is and whether group is in it. It reads no index.
 	Indexed(ctx context.Context, group string, users []string) ([]Indexed, error)
 	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already
 	// is lowered to seen where it is above, never raised.
@@ -263,10 +265,10 @@ type NewItem struct {
 	Key         string // client_id, or the server's own key; empty: no deduplication
 	Content     string // hash of the content
 	System      bool   // an item of the server: it displaces others of its like instead of being refused
-	Cause       string // whose doing it is: an inbox holds Limits.InboxSenderMax of their items that are not acked; empty: nobody's
-	ToStrangers bool   // To may be one who has never used the server, without counting against the sender
+	Cause       string // the user who caused it: an inbox holds at most Limits.InboxSenderMax unacked items per cause; empty: nobody
+	ToStrangers bool   // To may be a user who has never used the server, without counting against the sender
 	Mention     bool   // it counts against Limits.InboxMentionsMax instead
-	// Notify, high or low, is how urgently its owner is told of the item while away; empty: not at all.
+	// Notify, high or low, is how urgently to notify an offline owner of the item; empty: not at all.
 	Notify Priority
 }
 
@@ -274,8 +276,8 @@ type NewItem struct {
 type InboxStore interface {
 	// InboxAppend puts an item in. ErrInboxFull, ErrKeyReused.
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
-	// ClaimStranger counts an item of so many bytes by sender, where to has never used the server. CodeInboxFull where that is
-	// more than Limits.StrangersBytesMax with all such users.
+	// ClaimStranger counts an item of so many bytes against sender if to has never used the server. CodeInboxFull if sender
+	// then has more than Limits.StrangersBytesMax with all such users.
 	ClaimStranger(ctx context.Context, sender, to string, bytes int) error
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after Position, limit int) (InboxBatch, error)
@@ -284,7 +286,7 @@ type InboxStore interface {
 	InboxAck(ctx context.Context, user string, at Position) (acked int64, err error)
 }
 
-// Answer is what a keyed creation answered the first time.
+// Answer is the first answer to a creation with a key.
 type Answer struct {
 	Status int
 	Body   json.RawMessage
@@ -292,9 +294,9 @@ type Answer struct {
 
 // KeyStore remembers the answers to creations that carry an Idempotency-Key, per user.
 type KeyStore interface {
-	// Claim remembers that user began something with key. It returns the answer where it was finished before, nil
-	// where it is new or was left unfinished (then the creation is done again, itself idempotent). ErrKeyReused when
-	// content differs.
+	// Claim remembers that user began something with key. It returns the answer if that was finished before, and nil if it
+	// is new or was left unfinished (then the creation runs again, and is itself idempotent). ErrKeyReused if content
+	// differs.
 	Claim(ctx context.Context, user, key, content string) (*Answer, error)
 	// Finish keeps the answer.
 	Finish(ctx context.Context, user, key string, answer Answer) error
@@ -320,7 +322,7 @@ const (
 	TaskCleanup = "cleanup" // GroupTask: the rest of a deleted group
 )
 
-// MentionTask tells members that a message names them.
+// MentionTask puts an item into the inboxes of members whom a message mentions.
 type MentionTask struct {
 	Group string   `json:"group"`
 	Epoch string   `json:"epoch"`
@@ -329,7 +331,8 @@ type MentionTask struct {
 	Users []string `json:"users"`
 }
 
-// MemberTask brings the index of users in line with the group and tells those who did not act themselves.
+// MemberTask updates the index of users to the state of the group, and puts an item into the inboxes of those who did not
+// act themselves.
 type MemberTask struct {
 	Group string   `json:"group"`
 	Epoch string   `json:"epoch"`
@@ -351,7 +354,7 @@ type CleanupStore interface {
 	// Gone names some of the users of a deleted group, as many as one step of Cleanup takes: those who were members or
 	// sent something. Their index may still hold the group. None: everything is cleaned up.
 	Gone(ctx context.Context, group string) (users []string, err error)
-	// Cleanup removes what users, named by Gone, left behind in a deleted group. Bring their index in line before: they
-	// are forgotten then. more: call both again.
+	// Cleanup removes what users, named by Gone, left behind in a deleted group. Update their index before: nothing lists
+	// them afterwards. more: call both again.
 	Cleanup(ctx context.Context, group string, users []string) (more bool, err error)
 }

@@ -8,8 +8,8 @@ import (
 // DirectPolicy says whose inbox one may write to.
 type DirectPolicy string
 
-// Everyone's, or only of those who share a group in which they acted: acked or sent, so that nobody makes somebody share a
-// group by putting them into one.
+// Everyone's, or only those of users who share a group in which they acted, which means acked or sent: being put into a
+// group by somebody is not enough.
 const (
 	DirectAll    DirectPolicy = "all"
 	DirectShared DirectPolicy = "shared"
@@ -18,16 +18,16 @@ const (
 // AddPolicy says whom a member may put into a group.
 type AddPolicy string
 
-// Everyone, those who share a group in which they acted, or nobody: only operators add members then. To join a public group
-// oneself is always allowed.
+// Everyone, users who share a group in which they acted, or nobody: then only operators add members. Joining a public group
+// is always allowed.
 const (
 	AddAll       AddPolicy = "all"
 	AddShared    AddPolicy = "shared"
 	AddOperators AddPolicy = "operators"
 )
 
-// MayWrite checks the policy of direct messages: whether by may put an item into the inbox of to. To oneself one may always
-// write, and operators to everyone.
+// MayWrite checks the policy of direct messages: whether by may put an item into the inbox of to. Users may always write to
+// themselves, and operators to everyone.
 func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
 		return nil
@@ -69,7 +69,7 @@ func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error 
 	}))
 }
 
-// groupsOf are the groups of a user, as the index has them.
+// groupsOf are the groups of a user according to the index.
 func (s *Service) groupsOf(ctx context.Context, user string) (map[string]bool, error) {
 	index, err := s.stores.UserGroups(ctx, user)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) groupsOf(ctx context.Context, user string) (map[string]bool, e
 	return in, nil
 }
 
-// shares tells whether by and user are in a group in which user acted. mine are the groups of by.
+// shares reports whether by and user are in a group in which user acted. mine are the groups of by.
 func (s *Service) shares(ctx context.Context, by Caller, mine map[string]bool, user string) (bool, error) {
 	index, err := s.stores.UserGroups(ctx, user)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	QueueEgress = "egress"
 )
 
-// Priority of a task: who goes first among those that wait. Lower ones are served too, by their weight.
+// Priority of a task decides which waiting tasks go first. Lower ones are served, too, by their weight.
 type Priority string
 
 // The priorities that the domain uses.
@@ -32,7 +32,7 @@ type NewTask struct {
 	// Key makes the id, together with the kind: while a task of this id exists, a second one is not enqueued. Empty: a
 	// task of its own each time.
 	Key      string
-	Account  string // who is counted for it while it waits; empty: nobody
+	Account  string // the account that it counts against while it waits; empty: none
 	Payload  any    // as JSON
 	Priority Priority
 	Delay    time.Duration
@@ -54,8 +54,8 @@ type TaskRun struct {
 	Enqueued time.Time // by the clock of the store
 }
 
-// TaskKind says how the tasks of one kind are done. A task may run twice, so what Run does must be idempotent. A payload
-// that cannot be read is invalid_request: trying again is of no use. Run may answer with Postpone.
+// TaskKind says how to run the tasks of one kind. A task may run twice, so Run must be idempotent. A payload that cannot be
+// read is invalid_request: trying again is useless. Run may return Postpone.
 type TaskKind struct {
 	Queue       string
 	Timeout     time.Duration // of one run; 0: none
@@ -63,7 +63,7 @@ type TaskKind struct {
 	Run         func(ctx context.Context, run TaskRun) error
 }
 
-// Postponed says that a task comes again after a time. Without a cause nothing failed: no attempt is counted.
+// Postponed says that a task runs again after a time. Without a cause nothing failed, and no attempt is counted.
 type Postponed struct {
 	After time.Duration
 	Cause error
@@ -78,8 +78,8 @@ func (p *Postponed) Error() string {
 
 func (p *Postponed) Unwrap() error { return p.Cause }
 
-// Postpone is the answer of a task that is to come again after a time: as a failed attempt where there is a cause, else
-// as if it had not run.
+// Postpone is returned by a task that has to run again after a time: as a failed attempt if there is a cause, otherwise as if
+// it had not run.
 func Postpone(after time.Duration, cause error) error { return &Postponed{After: after, Cause: cause} }
 
 // Handle makes a task of QueueCore of a function that takes the decoded payload.
@@ -90,8 +90,8 @@ func Handle[T any](run func(context.Context, T) error) TaskKind {
 // unavailablePause is how long a patient task waits for a store that cannot be reached.
 const unavailablePause = 250 * time.Millisecond
 
-// Patient is Handle for what has to happen however long the store cannot be reached: no number of attempts makes it a dead
-// letter. A worker that stops gives its task back by itself.
+// Patient is Handle for what has to happen no matter how long the store is unreachable: no number of attempts makes it a dead
+// letter. A worker that stops returns its task to the queue.
 func Patient[T any](run func(context.Context, T) error) TaskKind {
 	return Handle(func(ctx context.Context, t T) error {
 		err := run(ctx, t)
@@ -102,7 +102,7 @@ func Patient[T any](run func(context.Context, T) error) TaskKind {
 	})
 }
 
-// HandleRun is Handle for a function that looks at the run too.
+// HandleRun is Handle for a function that also gets the run.
 func HandleRun[T any](do func(context.Context, T, TaskRun) error) TaskKind {
 	return TaskKind{Queue: QueueCore, Run: func(ctx context.Context, run TaskRun) error {
 		var t T

@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// Bounds of the core's tasks. What is left over a bound is an error, so that the task comes again.
+// Bounds of the core's tasks. Exceeding one is an error, so that the task runs again.
 const (
-	repairTries   = 4      // times that the index of one user is brought in line while the group keeps changing
+	repairTries   = 4      // how often the index of one user is updated while the group keeps changing
 	stepsMax      = 10_000 // steps of one trim or cleanup, at most 500 entries each, or of one creation
 	createdID     = 1      // id of the notice that a group was created
-	cleanupInline = 20     // steps of cleanup that a creation does itself where the id's last life is not cleaned up
+	cleanupInline = 20     // steps of cleanup that a creation does itself if the previous group of the id is not cleaned up
 )
 
 // Handlers are the domain's tasks, by kind.
@@ -27,7 +27,7 @@ func (s *Service) Handlers() map[string]TaskKind {
 	}
 }
 
-// CheckTask refuses the payload of a task that could not come from a step of a store, before any of it reaches a key.
+// CheckTask refuses payloads that no step of a store could have made, before any part of them gets into a key.
 func CheckTask(group, epoch string, users ...string) error {
 	if !ValidID(group) || epoch == "" || slices.ContainsFunc(users, func(u string) bool { return !ValidID(u) }) {
 		return Invalid("a task names no valid group, epoch or user")
@@ -70,8 +70,8 @@ func (s *Service) deliverMentions(ctx context.Context, t MentionTask) error {
 	})
 }
 
-// deliverMemberships brings the index of users in line with a group, and puts an item into the inbox of those whom somebody
-// else added or removed.
+// deliverMemberships updates the index of users to the state of a group, and puts an item into the inbox of those whom
+// somebody else added or removed.
 func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
 		return err
@@ -106,8 +106,9 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	})
 }
 
-// repairIndex makes the index of user say what the group says, and own that the user joined without another's doing, and returns the group as user stands to it. Group and
-// index are in different partitions, so the group is read again after the write: whoever writes last has read last.
+// repairIndex makes user's index agree with the group, and returns the group from the view of user. own means that the user
+// joined on their own. Group and index are in different partitions, so the group is read again after the write: whoever
+// writes last has read last.
 func (s *Service) repairIndex(ctx context.Context, user, group string, own bool) (Info, error) {
 	was, err := s.truth(ctx, user, group)
 	for range repairTries {
@@ -132,7 +133,7 @@ func (s *Service) repairIndex(ctx context.Context, user, group string, own bool)
 	return Info{}, cmp.Or(err, error(ErrConflict))
 }
 
-// truth reads a group as user stands to it; one that does not exist has no Role and no Epoch.
+// truth reads a group from the view of user; one that does not exist has no Role and no Epoch.
 func (s *Service) truth(ctx context.Context, user, group string) (Info, error) {
 	info, err := s.Info(ctx, user, group)
 	if errors.Is(err, ErrNotFound) {
@@ -158,8 +159,8 @@ func (s *Service) trimAll(ctx context.Context, t GroupTask) error {
 	return Errorf(CodeConflict, "more entries left to trim than one task handles")
 }
 
-// cleanUp removes what a deleted group left behind. A group of the same name may exist again: the index of each former
-// member is brought in line with what is there now.
+// cleanUp removes what a deleted group left behind. A group of the same id may exist again, so the index of each former
+// member is updated to what is there now.
 func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
 	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
@@ -172,8 +173,8 @@ func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
 	return Errorf(CodeConflict, "more left to clean up than one task handles")
 }
 
-// cleanUpStep cleans up after some users of a deleted group. Their index comes first: once they are off the list, nobody
-// knows any longer whose index may hold the group.
+// cleanUpStep cleans up after some users of a deleted group. Their index comes first: once they are off the list, nothing
+// says any longer whose index may contain the group.
 func (s *Service) cleanUpStep(ctx context.Context, group string) (more bool, err error) {
 	users, err := s.stores.Gone(ctx, group)
 	if err != nil || len(users) == 0 {

@@ -8,12 +8,12 @@ import (
 
 // Bounds of single fields. What makes answers or stored state grow without a natural bound is in Limits.
 const (
-	idBytesMax   = 64  // user and group ids: they stand in keys, in signals and in every message
+	idBytesMax   = 64  // user and group ids: they are part of keys, signals and every message
 	keyBytesMax  = 64  // retry keys that clients choose
-	nameBytesMax = 200 // the name of a group: a title, not a text
+	nameBytesMax = 200 // the name of a group
 	keepMax      = 100_000
 	backlogMin   = 1
-	backlogMax   = 1_000_000 // what one sleeper can hold back
+	backlogMax   = 1_000_000 // how much an inactive member can hold back
 )
 
 // IDMax is the highest id of an entry or an item: the store counts in doubles, which are exact up to there.
@@ -22,7 +22,7 @@ const IDMax = 1<<53 - 1
 // PublicName is no id for a group: its path is that of the list of public groups.
 const PublicName = "public"
 
-// ValidID tells whether id may name a user or a group: 1 to 64 of `A-Za-z0-9._-@+`, not beginning with a dot. Only such
+// ValidID reports whether id may name a user or a group: 1 to 64 of `A-Za-z0-9._-@+`, not beginning with a dot. Only such
 // ids reach a store, which builds keys from them.
 func ValidID(id string) bool {
 	if len(id) == 0 || len(id) > idBytesMax || id[0] == '.' {
@@ -40,8 +40,8 @@ func ValidID(id string) bool {
 	return true
 }
 
-// ValidKey tells whether key may be a retry key of a client: 1 to 64 printable ASCII. The server's own keys hold a
-// character outside of that, so no client can take one.
+// ValidKey reports whether key may be a retry key of a client: 1 to 64 printable ASCII characters. The server's own keys
+// contain a character outside of that range, so no client can use one.
 func ValidKey(key string) bool {
 	if len(key) == 0 || len(key) > keyBytesMax {
 		return false
@@ -100,8 +100,8 @@ func CheckGroup(by Caller, group string) error {
 	return CheckCaller(by)
 }
 
-// checkName refuses what would garble a list of groups: control characters, line breaks, and the controls that turn
-// the direction of writing.
+// checkName refuses what would garble a list of groups: control characters, line breaks, and characters that change the
+// writing direction.
 func checkName(name string) error {
 	if len(name) > nameBytesMax {
 		return Invalid("name: at most %d bytes", nameBytesMax)
@@ -119,9 +119,9 @@ func checkName(name string) error {
 
 func turnsDirection(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// UniqueIDs checks a list of at most most ids and returns each once, in order, without those in but.
+// UniqueIDs checks a list of at most most ids and returns each once, in order, except for those in but.
 func UniqueIDs(field string, ids []string, most int, but ...string) ([]string, error) {
-	// Twice the bound already shows that it is no honest list; nothing longer is looked at.
+	// A list of over twice the bound cannot be valid, whatever the duplicates; it is not even checked.
 	if len(ids) > 2*most {
 		return nil, Errorf(CodeOutOfRange, "%s: at most %d", field, most)
 	}
@@ -156,7 +156,7 @@ func CheckRange(field string, n *int64, low, high int64) error {
 	return nil
 }
 
-// checkID checks the id of a message that a client names. Whether there is such a message the store knows.
+// checkID checks the id of a message that a client names. Only the store knows whether there is such a message.
 func checkID(field string, id, low int64) error {
 	if id < low {
 		return Invalid("%s: want an integer from %d", field, low)
