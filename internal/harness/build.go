@@ -12,12 +12,8 @@ import (
 	"time"
 )
 
-// built are those that a run of tests has built.
+// built is what a run of tests has built.
 var built struct {
-	race, plain executable
-}
-
-type executable struct {
 	once sync.Once
 	dir  string
 	path string
@@ -27,10 +23,8 @@ type executable struct {
 // Main runs the tests of a package and removes what Binary built.
 func Main(m *testing.M) {
 	code := m.Run()
-	for _, dir := range []string{built.race.dir, built.plain.dir} {
-		if dir != "" {
-			_ = os.RemoveAll(dir)
-		}
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
 	}
 	os.Exit(code)
 }
@@ -38,19 +32,9 @@ func Main(m *testing.M) {
 // Binary returns the path of chatd, built once a run with the race detector. CHATD_E2E_BINARY names one that is built already.
 func Binary(tb testing.TB) string {
 	tb.Helper()
-	return built.race.get(tb, os.Getenv("CHATD_E2E_BINARY"), "-race")
-}
-
-// PlainBinary is Binary without the race detector, which takes several times the memory.
-func PlainBinary(tb testing.TB) string {
-	tb.Helper()
-	return built.plain.get(tb, os.Getenv("CHATD_E2E_PLAIN_BINARY"))
-}
-
-func (b *executable) get(tb testing.TB, ready string, flags ...string) string {
-	tb.Helper()
+	b := &built
 	b.once.Do(func() {
-		if b.path = ready; b.path != "" {
+		if b.path = os.Getenv("CHATD_E2E_BINARY"); b.path != "" {
 			return
 		}
 		root, err := moduleRoot()
@@ -63,8 +47,7 @@ func (b *executable) get(tb testing.TB, ready string, flags ...string) string {
 		}
 		b.path = filepath.Join(b.dir, "chatd")
 		began := time.Now()
-		args := append(append([]string{"build"}, flags...), "-o", b.path, "./cmd/chatd")
-		build := exec.CommandContext(tb.Context(), "go", args...)
+		build := exec.CommandContext(tb.Context(), "go", "build", "-race", "-o", b.path, "./cmd/chatd")
 		build.Dir = root
 		if out, err := build.CombinedOutput(); err != nil {
 			b.err = fmt.Errorf("go build: %w\n%s", err, out)

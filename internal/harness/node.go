@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -31,7 +30,6 @@ type Config struct {
 	Redis string            // CHATD_REDIS; empty: the embedded store
 	Data  string            // CHATD_DATA; empty: a temporary folder
 	Env   map[string]string // further variables; an empty value takes a default of the harness away
-	Plain bool              // without the race detector: for tests that measure memory
 }
 
 // Node is one chatd process. Start after Kill or Terminate makes a new process on the same address and data.
@@ -123,11 +121,7 @@ func (n *Node) environ() []string {
 // Command prepares a run of the binary with the node's settings, such as `chatd token`.
 func (n *Node) Command(ctx context.Context, args ...string) *exec.Cmd {
 	n.tb.Helper()
-	build := Binary
-	if n.cfg.Plain {
-		build = PlainBinary
-	}
-	cmd := exec.CommandContext(ctx, build(n.tb), args...)
+	cmd := exec.CommandContext(ctx, Binary(n.tb), args...)
 	cmd.Env = n.environ()
 	cmd.Dir = n.cfg.Data
 	return cmd
@@ -237,35 +231,4 @@ func ClientAt(tb testing.TB, url, user string, opts ...client.Option) *client.Cl
 		tb.Fatal(err)
 	}
 	return c
-}
-
-// PeakMemory is the most memory that the process had at one time since the last ForgetPeak, in bytes.
-func (n *Node) PeakMemory() int64 {
-	n.tb.Helper()
-	status, err := os.ReadFile(n.proc("status"))
-	if err != nil {
-		n.tb.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		var kb int64
-		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kb); err == nil {
-			return kb << 10
-		}
-	}
-	n.tb.Fatalf("no peak in %s", status)
-	return 0
-}
-
-// ForgetPeak makes the memory of now the peak.
-func (n *Node) ForgetPeak() {
-	n.tb.Helper()
-	if err := os.WriteFile(n.proc("clear_refs"), []byte("5"), 0); err != nil {
-		n.tb.Fatal(err)
-	}
-}
-
-func (n *Node) proc(file string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return fmt.Sprintf("/proc/%d/%s", n.cmd.Process.Pid, file)
 }

@@ -1,0 +1,64 @@
+package harness
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// RuntimeMemory is how much memory the node's Go runtime holds, garbage included, in bytes. The race detector's own memory,
+// several times as much, is not counted.
+func (n *Node) RuntimeMemory(ctx context.Context) (int64, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.URL()+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var obtained, released float64
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		_, _ = fmt.Sscanf(lines.Text(), "go_memstats_sys_bytes %g", &obtained)
+		_, _ = fmt.Sscanf(lines.Text(), "go_memstats_heap_released_bytes %g", &released)
+	}
+	if obtained == 0 {
+		return 0, fmt.Errorf("%s: no memory in /metrics", resp.Status)
+	}
+	return int64(obtained - released), nil
+}
+
+// PeakMemory is the most memory that the process had at one time since the last ForgetPeak, in bytes.
+func (n *Node) PeakMemory() int64 {
+	n.tb.Helper()
+	status, err := os.ReadFile(n.proc("status"))
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kb int64
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kb); err == nil {
+			return kb << 10
+		}
+	}
+	n.tb.Fatalf("no peak in %s", status)
+	return 0
+}
+
+// ForgetPeak makes the memory of now the peak.
+func (n *Node) ForgetPeak() {
+	n.tb.Helper()
+	if err := os.WriteFile(n.proc("clear_refs"), []byte("5"), 0); err != nil {
+		n.tb.Fatal(err)
+	}
+}
+
+func (n *Node) proc(file string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return fmt.Sprintf("/proc/%d/%s", n.cmd.Process.Pid, file)
+}
