@@ -132,3 +132,46 @@ func TestWSAnswersAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A client that reads nothing is closed with 4413, and nobody else waits for it.
+func TestWSStalled(t *testing.T) {
+	n := startWS(t, ws.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
+	n.group(t, "red", "ann", "bob", "slow")
+	n.narrow() // a kernel may let the buffer of a connection that nobody reads grow to tens of MB: nothing would ever stall
+	slow, _ := n.hello(t, "slow", nil)
+	n.dialer.NetDialContext = nil
+	bob, _ := n.hello(t, "bob", nil)
+	body := strings.Repeat("x", 16<<10)
+	got := int64(0)
+	// More than the buffers of a loopback connection hold, and for longer than the server waits once they are full.
+	for i, begin := 0, time.Now(); i < 1200 || time.Since(begin) < 2*time.Second; i++ {
+		last := n.say(t, "red", "ann", body)
+		for got < last {
+			f := bob.op("messages")
+			if f.From != got+1 {
+				t.Fatalf("bob: got from %d after %d", f.From, got)
+			}
+			got = f.To
+		}
+	}
+	// The slow one wakes up: what it gets is dense as far as it goes, and then it is told.
+	to := int64(0)
+	for {
+		f, err := slow.read()
+		if websocket.IsCloseError(err, 4413) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("after %d messages: %v", to, err)
+		}
+		if f.Op == "messages" {
+			if f.From != to+1 {
+				t.Fatalf("slow: got from %d after %d", f.From, to)
+			}
+			to = f.To
+		}
+	}
+	if to >= got {
+		t.Errorf("the slow client got all %d messages: it never stalled", got)
+	}
+}
