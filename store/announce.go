@@ -25,7 +25,7 @@ func (a announceKeys) runTask(run int64) string {
 	return keyedTaskID(0, announce.TaskRun, fmt.Sprintf("%s %d", a.id, run))
 }
 
-// CreateAnnouncement makes an announcement and the task that starts it. Once more with the same id does nothing.
+// CreateAnnouncement creates an announcement and the task that starts it. Repeating it with the same id does nothing.
 func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnouncement) error {
 	k := s.keys.announcement(a.ID)
 	lists := make([][]string, s.Partitions())
@@ -56,7 +56,7 @@ func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnounceme
 // recordFields are what is read of a record, in the order of asAnnouncement.
 var recordFields = []string{"draft", "state", "run", "next_ms", "created_ms", "targets", "closed", "total", "delivered", "failed"}
 
-// Announcement reads one announcement; while a run is on its way, its counts are those of the parts, each of one instant.
+// Announcement reads one announcement. During a run its counts are the sums of the parts, each read at one instant.
 func (s *Store) Announcement(ctx context.Context, id string) (announce.Record, error) {
 	list, err := s.announcementsByID(ctx, []string{id})
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) Announcement(ctx context.Context, id string) (announce.Record, e
 	return list[0], nil
 }
 
-// Announcements pages through the announcements, the newest first, from before a place on; 0: from the newest.
+// Announcements pages through the announcements, newest first, starting below a position; 0: at the newest.
 func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]announce.Record, error) {
 	highest := "+inf"
 	if before > 0 {
@@ -95,7 +95,7 @@ func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]a
 	return list, err
 }
 
-// announcementsByID reads announcements, without those that are not there.
+// announcementsByID reads announcements and leaves out those that do not exist.
 func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]announce.Record, error) {
 	records := make([]*redis.SliceCmd, len(ids))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -120,7 +120,7 @@ func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]announce
 				return nil, err
 			}
 			sum := sumParts(parts, one.Run)
-			// Where the targets are named their number is known before every part has started.
+			// If the targets are named, their number is known before every part has started.
 			one.Total, one.Delivered, one.Failed = max(sum.total, r.number(5)), sum.delivered, sum.failed
 		}
 		list = append(list, one)
@@ -128,7 +128,7 @@ func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]announce
 	return list, nil
 }
 
-// announcementPart is how far the newest run is in one partition.
+// announcementPart is the progress of the newest run in one partition.
 type announcementPart struct {
 	run                      int64
 	done                     bool
@@ -155,7 +155,7 @@ func (s *Store) announcementParts(ctx context.Context, id string) ([]announcemen
 	return parts, nil
 }
 
-// sumParts adds up the parts that have begun a run; done where all of them are done with it.
+// sumParts adds up the parts that have begun a run. done means that all of them have finished it.
 func sumParts(parts []announcementPart, run int64) announcementPart {
 	sum := announcementPart{run: run, done: true}
 	for _, p := range parts {
@@ -171,7 +171,7 @@ func sumParts(parts []announcementPart, run int64) announcementPart {
 	return sum
 }
 
-// CancelAnnouncement ends an announcement: once it has returned nobody further gets it. Several steps, each of which may
+// CancelAnnouncement ends an announcement: after it returns, nobody else gets it. It takes several steps, each of which may
 // be repeated.
 func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 	k := s.keys.announcement(id)
@@ -197,7 +197,7 @@ func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 	return s.closeRun(ctx, id, sumParts(parts, run))
 }
 
-// ForgetAnnouncements removes announcements that have ended, of the oldest that there are; n is how many.
+// ForgetAnnouncements removes ended announcements among the oldest ones; n is how many it removed.
 func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	var oldest *redis.StringSliceCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -222,7 +222,7 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 			continue
 		}
 		if r.text(1) != "1" {
-			// Whoever cancelled it died before the last step, and did not come back.
+			// The node that cancelled it died before the last step.
 			if err := s.CancelAnnouncement(ctx, id); err != nil {
 				return n, err
 			}
@@ -237,7 +237,7 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// forgetAnnouncement removes one that has ended, its record last: until then it is found again.
+// forgetAnnouncement removes an ended announcement. Its record goes last: until then a later call finds it again.
 func (s *Store) forgetAnnouncement(ctx context.Context, id string) error {
 	k := s.keys.announcement(id)
 	parts := make([]call, 0, s.Partitions())

@@ -28,7 +28,7 @@ func runPayload(id string, run int64) []byte {
 }
 
 // BeginAnnouncement begins a run when it is its turn, and enqueues the task of the next one at nextMs (0: there is none).
-// goOn: the parts of the run are to be started. Where it is not its turn yet, wait says when to ask again.
+// goOn means that the parts of the run have to be started. If it is not its turn yet, wait says when to ask again.
 func (s *Store) BeginAnnouncement(ctx context.Context, id string, run, nextMs int64) (goOn bool, wait time.Duration, err error) {
 	k := s.keys.announcement(id)
 	task := ""
@@ -43,7 +43,7 @@ func (s *Store) BeginAnnouncement(ctx context.Context, id string, run, nextMs in
 	return r.number(1) == 1, time.Duration(r.number(2)) * time.Millisecond, nil
 }
 
-// StartAnnouncement starts the part of a run in every partition; one that was started before is left alone.
+// StartAnnouncement starts the part of a run in every partition that has not started it yet.
 func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) error {
 	k := s.keys.announcement(id)
 	var record *redis.SliceCmd
@@ -59,7 +59,7 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 	}
 	r := reply(record.Val())
 	if r.text(1) == "" {
-		return nil // it was cancelled and forgotten meanwhile: without its list of targets it would be for everyone
+		return nil // it was cancelled and removed meanwhile: without its list of targets it would go to everyone
 	}
 	starts := make([]call, s.Partitions())
 	for p := range starts {
@@ -76,8 +76,8 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 	return s.runEach(ctx, starts)
 }
 
-// AnnouncementPage reads what comes next in a part: users, as many as the announcement says, or one group. nil: the part
-// is done with this run, or stopped.
+// AnnouncementPage reads the next recipients of a part: as many users as the announcement says, or one group. nil: the part
+// has finished this run, or was stopped.
 func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*announce.Batch, error) {
 	if part.Partition >= s.Partitions() {
 		return nil, nil
@@ -103,7 +103,7 @@ func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*anno
 	return page, s.pageOfTargets(ctx, page, k.targets(part.Partition), limit)
 }
 
-// pageOfAll takes the users that come next by their ids; the cursor is the last one.
+// pageOfAll takes the next users in the order of their ids; the cursor is the last one.
 func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int) error {
 	from := "-"
 	if page.Cursor != "" {
@@ -127,7 +127,7 @@ func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int) 
 	return nil
 }
 
-// pageOfTargets takes the targets that come next in their list; the cursor is how many are done.
+// pageOfTargets takes the next targets of the list; the cursor is how many are done.
 func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list string, limit int) error {
 	done := number(page.Cursor)
 	var targets *redis.StringSliceCmd
@@ -152,7 +152,7 @@ func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list st
 	return nil
 }
 
-// AnnounceToUsers puts an item into the inboxes of a page and moves the part on, where it is still where the page begins.
+// AnnounceToUsers puts an item into the inboxes of a page and advances the part, if the part is still where the page begins.
 func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item chat.NewItem) error {
 	k := s.keys.announcement(page.Announcement)
 	p := page.Partition
@@ -169,8 +169,8 @@ func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item 
 	return err
 }
 
-// AnnounceToGroup appends a message to the log of the group of a page and moves the part on, where it is still where the
-// page begins. The sender need not be a member; a group that is not there counts as failed.
+// AnnounceToGroup appends a message to the log of the page's group and advances the part, if the part is still where the page
+// begins. The sender need not be a member. A group that does not exist counts as failed.
 func (s *Store) AnnounceToGroup(ctx context.Context, page *announce.Batch, a chat.Append) error {
 	k := s.keys.group(a.Group).of(a.From)
 	c := announceGroupScript.On(k).Key("part", s.keys.announcement(page.Announcement).part(page.Partition)).
@@ -185,7 +185,7 @@ func (s *Store) AnnounceToGroup(ctx context.Context, page *announce.Batch, a cha
 	return nil
 }
 
-// CloseAnnouncement writes what came of a run, where every part is done with it.
+// CloseAnnouncement records the result of a run once every part has finished it.
 func (s *Store) CloseAnnouncement(ctx context.Context, id string, run int64) error {
 	parts, err := s.announcementParts(ctx, id)
 	if err != nil {

@@ -42,22 +42,22 @@ func newBreaker(ping func(context.Context) error, log *slog.Logger) *breaker {
 	return b
 }
 
-// state returns a context that ends when the breaker opens, and has ended while it is open.
+// state returns a context that ends when the breaker opens; while it is open, the context has already ended.
 func (b *breaker) state() context.Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.up
 }
 
-// closed returns a channel that is closed while calls are let through.
+// closed returns a channel that is closed while calls are allowed.
 func (b *breaker) closed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.back
 }
 
-// began notes that the server is asked something, ended that the call is over. ctx is the caller's: what fails because
-// the caller gave up says nothing about the server.
+// began notes that a call to the server starts, ended that it is over. ctx is the caller's: a call that fails because the
+// caller gave up says nothing about the server.
 func (b *breaker) began() { b.calls.Add(1) }
 
 func (b *breaker) ended(ctx context.Context, err error) {
@@ -73,7 +73,7 @@ func (b *breaker) ended(ctx context.Context, err error) {
 	}
 }
 
-// answered tells whether err, of a call or a ping, is what a server says that serves.
+// answered reports whether err, of a call or a ping, shows that the server is serving.
 func answered(err error) bool {
 	if err == nil {
 		return true
@@ -150,8 +150,8 @@ func (b *breaker) ask(ctx context.Context, timeout time.Duration, spoke func() b
 	return nil
 }
 
-// awaitAnswer asks again and again until the server answers; false: until ctx ended. A ping may be lost on the way, so the
-// next does not wait for it.
+// awaitAnswer pings until the server answers; false means that ctx ended first. A ping may get lost, so the next one does not
+// wait for it.
 func (b *breaker) awaitAnswer(ctx context.Context) bool {
 	ctx, stop := context.WithCancel(ctx)
 	var asking sync.WaitGroup
@@ -186,8 +186,8 @@ func (b *breaker) awaitAnswer(ctx context.Context) bool {
 	}
 }
 
-// open refuses calls from now on, and ends those that wait: their connections are closed, which also keeps the pool from
-// handing out one that is dead.
+// open refuses calls from now on, and ends those that wait: it closes their connections, which also keeps the pool from
+// handing out dead ones.
 func (b *breaker) open(err error) {
 	b.mu.Lock()
 	b.trip(chat.ErrStoreAway)
@@ -231,7 +231,7 @@ func (b *breaker) dial(ctx context.Context, next func(context.Context) (net.Conn
 	return c, nil
 }
 
-// breakerConn is a connection that the breaker knows of.
+// breakerConn is a connection that the breaker can close.
 type breakerConn struct {
 	net.Conn
 	of   *breaker
@@ -245,7 +245,7 @@ func (c *breakerConn) Close() error {
 	return c.Conn.Close()
 }
 
-// SyscallConn is how go-redis looks whether a connection is still good before it is used.
+// SyscallConn lets go-redis check whether a connection is still good before it uses it.
 func (c *breakerConn) SyscallConn() (syscall.RawConn, error) {
 	if c.dead.Load() {
 		return nil, fmt.Errorf("the server did not answer: %w", net.ErrClosed)
@@ -256,7 +256,7 @@ func (c *breakerConn) SyscallConn() (syscall.RawConn, error) {
 	return uncheckedConn{}, nil
 }
 
-// uncheckedConn stands for a connection (of TLS) that cannot be looked at.
+// uncheckedConn is a TLS connection, which cannot be checked.
 type uncheckedConn struct{}
 
 func (uncheckedConn) Control(func(fd uintptr)) error    { return nil }

@@ -8,8 +8,8 @@ import (
 
 var cleanupScript = newFreeing("cleanup/users", groupNames)
 
-// Gone names users of a deleted group whose keys are still there, and whose index may still hold it: as many as one
-// step of Cleanup takes. They stay on the lists until Cleanup takes them off, so whoever dies in between loses nobody.
+// Gone names users of a deleted group whose keys still exist, and whose index may still contain it: as many as one step of
+// Cleanup takes. They stay on the lists until Cleanup takes them off, so nobody is missed if a node dies in between.
 func (s *Store) Gone(ctx context.Context, group string) ([]string, error) {
 	k := s.keys.group(group)
 	for _, list := range []string{k.goneMembers(), k.goneSenders()} {
@@ -24,8 +24,8 @@ func (s *Store) Gone(ctx context.Context, group string) ([]string, error) {
 	return nil, nil
 }
 
-// Cleanup removes what users, whom Gone has named, left behind in a deleted group. Two that clean up at the same time do
-// no harm: whoever was taken off the lists before stays alone.
+// Cleanup removes what users, named by Gone, left behind in a deleted group. Two nodes may do it at the same time: users who
+// are off the lists already are skipped.
 func (s *Store) Cleanup(ctx context.Context, group string, users []string) (more bool, err error) {
 	if len(users) > rangeBatch {
 		return false, chat.Errorf(chat.CodeOutOfRange, "users: at most %d in one step", rangeBatch)

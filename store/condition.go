@@ -8,7 +8,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// ConditionKind names what may be wrong with a server that answers.
+// ConditionKind names a problem of a server that answers.
 type ConditionKind string
 
 // The kinds of conditions.
@@ -19,7 +19,7 @@ const (
 	ConditionReplica     ConditionKind = "replica"     // read-only: nothing can be written
 )
 
-// ConditionKinds are all of them, for figures that show those that do not hold too.
+// ConditionKinds are all of them, for metrics that also show those that do not hold.
 var ConditionKinds = []ConditionKind{ConditionPersistence, ConditionEviction, ConditionMemory, ConditionReplica}
 
 // Condition is a state of the server that its operator should change. Message says what it costs and what to do.
@@ -28,11 +28,11 @@ type Condition struct {
 	Message string
 }
 
-// memoryShareMax is how much of maxmemory may be used before operators are warned: what is left has to last until they act.
+// memoryShareMax is the share of maxmemory at which operators are warned: the rest has to last until they act.
 const memoryShareMax = 0.9
 
-// Conditions asks the server for its state: two commands, none on the embedded store. What the server's access rules
-// forbid to ask is left out.
+// Conditions asks the server for its state: two commands, none on the embedded store. It leaves out what the server's access
+// rules do not allow to ask.
 func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 	if s.embedded != nil {
 		return nil, nil
@@ -109,7 +109,7 @@ func replicaProblem(info map[string]string) string {
 		info["master_host"], info["master_port"])
 }
 
-// Ready tells whether the store can serve: it answers, and takes writes.
+// Ready returns nil if the store can serve: it answers and accepts writes.
 func (s *Store) Ready(ctx context.Context) error {
 	if s.embedded != nil {
 		return s.Ping(ctx)

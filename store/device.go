@@ -20,7 +20,7 @@ var (
 	awayScript       = newReader("device/away", partNames)
 )
 
-// PutDevice registers a device, or changes where it leads.
+// PutDevice registers a device, or changes its address.
 func (s *Store) PutDevice(ctx context.Context, user string, d notify.Device) (notify.Device, bool, error) {
 	rest, err := json.Marshal(d)
 	if err != nil {
@@ -72,7 +72,7 @@ func orDash(text string) string {
 	return text
 }
 
-// DropDevice removes a device; where is is given, only while it is still the same.
+// DropDevice removes a device; if is is given, only while the device is still the same.
 func (s *Store) DropDevice(ctx context.Context, user, id string, is *notify.Device) error {
 	text := ""
 	if is != nil {
@@ -114,7 +114,7 @@ func (s *Store) Devices(ctx context.Context, users []string) ([][]notify.Device,
 	return all, nil
 }
 
-// Reach reads one device and whether its user is away, in one round trip.
+// Reach reads one device and whether its user is offline, in one round trip.
 func (s *Store) Reach(ctx context.Context, user, id string) (d notify.Device, away bool, err error) {
 	var stored *redis.StringCmd
 	var state *redis.Cmd
@@ -163,12 +163,12 @@ func (s *Store) Away(ctx context.Context, users []string) (away, live []string, 
 	return away, live, nil
 }
 
-// awayCall asks for users of one partition.
+// awayCall asks about users of one partition.
 func awayCall(p *partKeys, users []string) call {
 	return awayScript.Sized(p, len(users)).List("users", users)
 }
 
-// byPartition sorts users by where they live.
+// byPartition groups users by their partition.
 func (s *Store) byPartition(users []string) [][]string {
 	parts := make([][]string, s.Partitions())
 	for _, user := range users {

@@ -11,11 +11,11 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// durable tells whether an answer waits for more than the store's memory.
+// durable reports whether an answer waits for more than the store's memory.
 func durable(d chat.Durability) bool { return d == chat.DurabilityDisk || d == chat.DurabilityReplica }
 
-// runDurable runs a writing script and waits for what was asked. What was reached is said truthfully; that it is less
-// than was asked is no error, for the entry is written. Empty where nothing was asked.
+// runDurable runs a writing script and waits for the durability that was asked for. It returns what was reached; less than
+// asked for is no error, because the entry is written. Empty if nothing was asked for.
 func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
 	if !durable(want) {
 		r, err := s.run(ctx, c)
@@ -35,7 +35,7 @@ func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (r
 	return s.runAndWait(ctx, c, want)
 }
 
-// runAndWait waits for a disk or a replica where one may be reached.
+// runAndWait waits for a disk or a replica if one may be reached.
 func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
 	reached := chat.DurabilityMemory
 	if s.server.alwaysOnDisk {
@@ -69,21 +69,21 @@ func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (r
 	return r, reached, nil
 }
 
-// replicas is what is known about the server's replicas, for replicasEvery.
+// replicas caches what is known about the server's replicas, for replicasEvery.
 type replicas struct {
 	mu    sync.Mutex
 	asked time.Time
 	any   bool
 }
 
-// present tells whether a replica may confirm anything. Where the server does not say, it may.
+// present reports whether a replica may confirm anything. It does so as well if the server does not say.
 func (p *replicas) present(ctx context.Context, s *Store) bool {
 	p.mu.Lock()
 	if time.Since(p.asked) < replicasEvery {
 		defer p.mu.Unlock()
 		return p.any
 	}
-	p.asked = time.Now() // whoever comes meanwhile takes what was known
+	p.asked = time.Now() // callers that come meanwhile use the old value
 	p.mu.Unlock()
 	text, err := s.client.Info(ctx, "replication").Result()
 	p.mu.Lock()
@@ -92,7 +92,7 @@ func (p *replicas) present(ctx context.Context, s *Store) bool {
 	return p.any
 }
 
-// durableCall is a script whose effect is waited for.
+// durableCall is a script call that waits for its durability.
 type durableCall struct {
 	call    call
 	want    chat.Durability
@@ -101,9 +101,9 @@ type durableCall struct {
 	done    chan struct{}
 }
 
-// waits runs scripts and waits for a disk or for replicas. WAIT and WAITAOF count what their own connection wrote, and hold it
-// as long as they wait. So this happens on a few connections of its own, and what comes while all of them wait goes together
-// on the next that is free, with one wait for all.
+// waits runs scripts and waits for a disk or for replicas. WAIT and WAITAOF count what their own connection wrote, and occupy
+// it while they wait. So this happens on a few separate connections. Calls that arrive while all of them wait go together on
+// the next free one, with one wait for all.
 type waits struct {
 	client *redis.Client
 
@@ -113,7 +113,7 @@ type waits struct {
 	running sync.WaitGroup
 }
 
-// do runs w and returns when its answers are there. Where ctx ends before, it is unknown whether it was done.
+// do runs w and returns when its answers have arrived. If ctx ends before, the outcome is unknown.
 func (q *waits) do(ctx context.Context, w *durableCall) error {
 	q.mu.Lock()
 	if len(q.waiting) >= durableWaitingMax {
@@ -134,7 +134,7 @@ func (q *waits) do(ctx context.Context, w *durableCall) error {
 	}
 }
 
-// fly sends batches until nobody waits.
+// fly sends batches until no calls wait.
 func (q *waits) fly(ctx context.Context) {
 	for {
 		q.mu.Lock()
@@ -154,8 +154,8 @@ func (q *waits) fly(ctx context.Context) {
 	}
 }
 
-// send runs the scripts of a batch on one connection and waits there. A server that did not know a script gets all of them,
-// and that call again.
+// send runs the scripts of a batch on one connection and waits there. If the server does not know a script, it loads all of
+// them and repeats that call.
 func (q *waits) send(ctx context.Context, batch []*durableCall) {
 	for attempt := 0; attempt < 2 && len(batch) > 0; attempt++ {
 		pipe := q.client.Pipeline()

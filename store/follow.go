@@ -15,14 +15,14 @@ import (
 
 var _ live.Store = (*Store)(nil)
 
-// subscription is the one subscription of a node. Listen owns the connection and renews it; Follow and Unfollow change
-// what it holds. go-redis would connect again behind our back and so hide that something was missed: after any error
-// the PubSub is thrown away and a new one is made, and a confirmation that nobody asked for gives a hidden one away.
+// subscription is the one subscription of a node. Listen owns the connection and renews it; Follow and Unfollow change what
+// is subscribed. go-redis reconnects silently, which would hide that signals were missed. So after any error the PubSub is
+// replaced by a new one, and a confirmation that nobody asked for reveals a silent reconnect.
 type subscription struct {
 	store *Store
 
 	mu   sync.Mutex
-	ps   *redis.PubSub       // nil while there is no connection
+	ps   *redis.PubSub       // nil while disconnected
 	want map[string]*channel // everything followed
 	lost bool                // a connection was lost and SignalLost not delivered yet
 }
@@ -75,7 +75,7 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 	return ctx.Err()
 }
 
-// awaitReturn waits while the server is known to be away, and tells whether it was.
+// awaitReturn waits while the server is known to be down, and reports whether it was.
 func (f *subscription) awaitReturn(ctx context.Context) bool {
 	if f.store.breaker == nil || f.store.breaker.state().Err() == nil {
 		return false
@@ -110,7 +110,7 @@ func (f *subscription) connect(ctx context.Context) (*redis.PubSub, error) {
 	return ps, nil
 }
 
-// drop throws the connection away. What is followed has to be confirmed again on the next one.
+// drop discards the connection. Everything that is followed has to be confirmed again on the next one.
 func (f *subscription) drop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,8 +129,8 @@ func (f *subscription) drop() {
 
 var errSilent = errors.New("the server did not answer a ping")
 
-// receive delivers what arrives on one connection until it fails. A ping every few seconds makes sure that something
-// arrives, so a silence is a dead connection.
+// receive delivers what arrives on one connection until it fails. A ping every few seconds ensures that something arrives,
+// so silence means a dead connection.
 func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver func(live.Signal)) error {
 	pings, stop := context.WithCancel(ctx)
 	var pinging sync.WaitGroup
@@ -140,7 +140,7 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 
 	silence := silenceMax
 	if f.store.embedded != nil {
-		silence = 0 // no limit: within a process a silent connection is a slow machine, not a dead peer
+		silence = 0 // no limit: within a process silence means a slow machine, not a dead peer
 	}
 	f.deliverLost(deliver)
 	for ctx.Err() == nil {
@@ -165,7 +165,7 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 	return ctx.Err()
 }
 
-// ping writes a ping every pingEvery. It closes the connection where that fails or ctx ends, which ends receive.
+// ping writes a ping every pingEvery. If that fails or ctx ends, it closes the connection, which ends receive.
 func (f *subscription) ping(ctx context.Context, ps *redis.PubSub) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -183,8 +183,8 @@ func (f *subscription) ping(ctx context.Context, ps *redis.PubSub) {
 	}
 }
 
-// confirm notes that the server subscribed to a channel. A confirmation that was not asked for comes from a connection
-// that go-redis made by itself: something may have been missed.
+// confirm notes that the server subscribed to a channel. A confirmation that nobody asked for comes from a connection that
+// go-redis opened by itself: signals may have been missed.
 func (f *subscription) confirm(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,8 +202,8 @@ func (f *subscription) confirm(name string) {
 	}
 }
 
-// deliverLost delivers SignalLost once everything that is followed is confirmed again: whoever compares then misses
-// nothing that comes after.
+// deliverLost delivers SignalLost once everything that is followed is confirmed again: readers that compare then miss nothing
+// that comes after.
 func (f *subscription) deliverLost(deliver func(live.Signal)) {
 	f.mu.Lock()
 	due := f.lost
@@ -246,8 +246,8 @@ func (s *Store) channels(groups, users []string) []string {
 	return names
 }
 
-// add subscribes to names that are not followed yet and returns what to wait for. A write that fails closes the
-// connection: Listen makes another and subscribes there.
+// add subscribes to names that are not followed yet and returns what to wait for. A write that fails closes the connection:
+// Listen opens another one and subscribes there.
 func (f *subscription) add(ctx context.Context, names []string) []chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -286,7 +286,7 @@ func (s *Store) Unfollow(groups, users []string) {
 	for _, name := range s.channels(groups, users) {
 		if c := f.want[name]; c != nil {
 			if !c.isConfirmed() {
-				close(c.confirmed) // nobody waits for what is not wanted any longer
+				close(c.confirmed) // nobody must wait for what is no longer followed
 			}
 			delete(f.want, name)
 			gone = append(gone, name)

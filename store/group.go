@@ -18,7 +18,7 @@ var (
 	infoScript   = newReader("group/info", memberNames)
 )
 
-// createAtOnce is how many members one step of a creation adds: the server does nothing else for about 2 ms meanwhile.
+// createAtOnce is how many members one step of a creation adds: it blocks the server for about 2 ms.
 const createAtOnce = 200
 
 // CreateGroup makes the group with its first members and their notices.
@@ -52,7 +52,7 @@ func (s *Store) Waiting(ctx context.Context, group string) ([]string, error) {
 	return users.Val(), nil
 }
 
-// Invite makes members of users, as far as they wait for it.
+// Invite adds those of users who still have to be added.
 func (s *Store) Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []chat.NoticeEntry) error {
 	k := s.keys.group(group)
 	c := inviteScript.Sized(k, 3*len(users)).Arg("epoch", epoch).Arg("at_ms", atMs).Arg("channel", k.channel()).Arg("group", group)
@@ -63,7 +63,7 @@ func (s *Store) Invite(ctx context.Context, group, epoch string, atMs int64, use
 	return err
 }
 
-// Infos reads each group as user stands to it.
+// Infos reads each group from the view of user.
 func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
 	calls := make([]call, len(groups))
 	for i, g := range groups {
@@ -104,8 +104,8 @@ func asInfo(group string, r reply) chat.Info {
 	return in
 }
 
-// UpdateGroup changes name and settings and appends the notices. Where nothing would change, nothing is done, so that a
-// repeat leaves no second notice.
+// UpdateGroup changes name and settings and appends the notices. If nothing would change, it does nothing, so a repeat leaves
+// no second notice.
 func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, change chat.GroupChange,
 	notices []chat.NoticeEntry, atMs int64) error {
 	k := s.keys.group(group)
@@ -137,7 +137,7 @@ func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, c
 	return err
 }
 
-// DeleteGroup removes the group in one step, but for the keys of its members, which are left to a task.
+// DeleteGroup removes the group in one step, except for the keys of its members, which are left to a task.
 func (s *Store) DeleteGroup(ctx context.Context, by chat.Caller, group string) error {
 	k := s.keys.group(group)
 	_, err := s.run(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// errCrowded: a call waited for a connection in vain.
+// errCrowded: a call waited too long for a connection.
 var errCrowded = errors.New("too many calls wait for a connection")
 
-// guard stands in front of every call to the server. A call waits for its turn in the order of arrival, as long as its
-// caller does, so a burst is served late and not refused; while the breaker is open nothing waits.
+// guard controls every call to the server. Calls wait for their turn in the order of arrival, as long as their callers do, so
+// a burst is served late and not refused. While the breaker is open, nothing waits.
 type guard struct {
 	turns   *semaphore.Weighted // as many as there are connections
 	waiting atomic.Int64
 	breaker *breaker // nil with the embedded store, which cannot be away
 	waitMax time.Duration
-	watch   bool // the time a call takes says something about the server
+	watch   bool // whether the time that a call takes says something about the server
 }
 
 var _ redis.Hook = (*guard)(nil)
@@ -37,7 +37,7 @@ func newGuard(connections int, b *breaker, watch bool) *guard {
 // admitted marks the context of a call that has its turn: opening a connection takes commands too.
 type admitted struct{}
 
-// enter waits for a turn. leave gives it back.
+// enter waits for a turn. leave returns it.
 func (g *guard) enter(ctx context.Context) (inner context.Context, err error) {
 	up := context.Background()
 	if g.breaker != nil {
@@ -85,7 +85,7 @@ func (g *guard) wait(caller, up context.Context) error {
 	return context.Cause(ctx)
 }
 
-// opening takes note of an answer to a command that opens a connection.
+// opening notes the answer to a command that opens a connection.
 func (g *guard) opening(err error) error {
 	if g.breaker != nil && answered(err) {
 		g.breaker.spoke.Store(true)

@@ -21,7 +21,7 @@ var (
 	inboxEndsScript   = newReader("inbox/ends", partNames)
 )
 
-// InboxAppend puts an item into an inbox. With a key it is repeated once after a connection that broke.
+// InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
 func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
 	k := s.keys.user(item.To)
 	c := s.inboxCall(inboxAppendScript.On(k), k, item)
@@ -63,8 +63,8 @@ func (s *Store) inboxCall(c call, k userKeys, item chat.NewItem) call {
 		Arg("epoch", newEpoch()).Arg("channel", k.channel()).Arg("user", item.To).Arg("notify", string(item.Notify))
 }
 
-// forgetInboxSender drops what is kept of a sender who was idle for a day, where there is one. The next item finds the
-// sender again if it fails.
+// forgetInboxSender drops what is kept about a sender who was idle for a day, if there is one. If it fails, the next item
+// finds the sender again.
 func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 	if sender == "" {
 		return
@@ -77,13 +77,13 @@ func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 	}
 }
 
-// InboxPull reads up to limit items after a position, or after what was acked where it is not set.
+// InboxPull reads up to limit items after a position, or after what was acked if it is not set.
 func (s *Store) InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error) {
 	k := s.keys.user(user)
 	pull := s.inboxPullCall(k, after, limit)
 	r, err := s.runSafe(ctx, pull)
 	if err == nil && r.text(1) == "" {
-		// Nobody wrote here yet. The inbox gets its epoch, so that a reader notices if it is ever lost.
+		// The inbox is new. Give it its epoch, so that readers notice if it ever gets lost.
 		if _, err = s.runSafe(ctx, inboxOpenScript.On(k).Arg("epoch", newEpoch())); err == nil {
 			r, err = s.runSafe(ctx, pull)
 		}
@@ -142,8 +142,8 @@ func (s *Store) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, erro
 	return ends, err
 }
 
-// endsByPartition runs a reading script once for each partition, over the keys of all ids there, at most lastsMax of
-// them in a call. add gives a call the keys of an id; take gets the fields of ids[i].
+// endsByPartition runs a reading script once for each partition, over the keys of all ids there, at most lastsMax in a call.
+// add adds the keys of an id to a call; take gets the fields of ids[i].
 func (s *Store) endsByPartition(ctx context.Context, ids []string, ends *script.Step[*partKeys],
 	add func(c call, id string) call, take func(i int, fields reply), fields int) error {
 	byPartition := make([][]int, s.Partitions())
@@ -174,7 +174,7 @@ func (s *Store) endsByPartition(ctx context.Context, ids []string, ends *script.
 	return nil
 }
 
-// newMark is the mark of an inbox item: 36 random bits, as those of messages.
+// newMark makes the mark of an inbox item: 36 random bits, as for messages.
 func newMark() string { return newEpoch()[:6] }
 
 // newEpoch is the name of one life of an inbox.

@@ -28,7 +28,7 @@ func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, 
 	return asUserGroups(entries), nil
 }
 
-// indexMax is how many groups an index may have: as many again as a user's own for those that others put them into.
+// indexMax is how many groups an index may have: the user's own, and as many again that others added them to.
 func (s *Store) indexMax() int64 { return 2 * int64(s.limits.UserGroupsMax) }
 
 func asUserGroups(entries []redis.Z) []chat.UserGroup {
@@ -43,7 +43,7 @@ func asUserGroups(entries []redis.Z) []chat.UserGroup {
 	return groups
 }
 
-// Indexed tells of each user how many groups the index has, and whether group is one of them.
+// Indexed reports for each user how many groups the index has, and whether group is one of them.
 func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]chat.Indexed, error) {
 	all := make([]chat.Indexed, 0, len(users))
 	for chunk := range slices.Chunk(users, pipelineMax/3) {
@@ -60,7 +60,7 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 			return nil, err
 		}
 		for i := range chunk {
-			// A score that is not there is an error too, the first of which is all that the pipeline says.
+			// A missing score is an error, too, and the pipeline only returns the first error.
 			if err := cmp.Or(counts[i].Err(), invited[i].Err()); err != nil {
 				return nil, fail("index", err)
 			}
@@ -70,8 +70,8 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 	return all, nil
 }
 
-// Arrivals reads the index and the inbox of a user in one round trip. Whatever goes wrong with the two together is
-// left to the two by themselves, each of which knows how to go on.
+// Arrivals reads the index and the inbox of a user in one round trip. If that fails, it reads them one by one: each of the
+// two handles its own errors.
 func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error) {
 	k := s.keys.user(user)
 	pipe := s.client.Pipeline()
@@ -90,8 +90,8 @@ func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, 
 	return groups, inbox, err
 }
 
-// AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is brought down: it is
-// of an earlier membership. Where an index is full the group is left out of it: the member reads it by its name.
+// AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is lowered: it belongs to an
+// earlier membership. If an index is full, the group is left out: the member can still read it by its name.
 func (s *Store) AddUserGroups(ctx context.Context, users []string, g chat.UserGroup) error {
 	score := g.Seen
 	if g.Invited {
@@ -118,7 +118,7 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, g chat.UserGr
 	return nil
 }
 
-// DropUserGroup takes a group out of the index and signals left if it was there.
+// DropUserGroup removes a group from the index and signals left if it was there.
 func (s *Store) DropUserGroup(ctx context.Context, user, group string) error {
 	k := s.keys.user(user)
 	_, err := s.runSafe(ctx, indexDropScript.On(k).Arg("group", group).Arg("channel", k.channel()))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// inspect finds out whether a server can be the store: its version, and that it never drops a key by itself. It also
-// learns how far a send can wait for the disk.
+// inspect checks whether a server can be the store: its version, and that it never evicts keys. It also finds out what a send
+// can wait for.
 func (s *Store) inspect(ctx context.Context) error {
 	info, err := s.client.Info(ctx, "server", "persistence", "replication").Result()
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) inspect(ctx context.Context) error {
 	return nil
 }
 
-// checkEviction refuses a server that may delete a counter or a cursor when its memory is full: ids would begin again.
+// checkEviction refuses a server that may evict a counter or a cursor when its memory is full: ids would start over.
 func (s *Store) checkEviction(ctx context.Context) error {
 	policy, err := s.client.ConfigGet(ctx, "maxmemory-policy").Result()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 var layoutScript = newFreeing("layout/record", partNames)
 
-// checkLayout records how the store is arranged when it is new, and refuses one that is arranged otherwise: with another
-// number of partitions every key would be looked for in the wrong place. It is that of the store's queues, too.
+// checkLayout records the layout of a new store, and refuses a store with a different one: with another number of partitions
+// every key would be looked up in the wrong place. The store's queues use the same number.
 func (s *Store) checkLayout(ctx context.Context, partitions int) error {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", layoutVersion))
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) checkLayout(ctx context.Context, partitions int) error {
 	return nil
 }
 
-// checkExists refuses a store that nobody has written to: the prefix may be misspelt.
+// checkExists refuses an empty store: the prefix may be misspelt.
 func (s *Store) checkExists(ctx context.Context) error {
 	n, err := s.client.Exists(ctx, s.keys.part(0).layout()).Result()
 	if err != nil {

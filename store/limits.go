@@ -2,10 +2,10 @@ package store
 
 import "time"
 
-// Every bound of this package that is no limit of the wire contract, with its reason.
+// Every bound of this package that is not a limit of the wire contract, with its reason.
 const (
-	pipelineMax         = 256     // calls in one round trip: what is sent ahead stays below a socket buffer or two
-	transactionMax      = 100     // groups in one transaction: the server does nothing else meanwhile (about 2 ms)
+	pipelineMax         = 256     // calls in one round trip: what is sent ahead fits into a socket buffer or two
+	transactionMax      = 100     // groups in one transaction: it blocks the server for about 2 ms
 	rangeBatch          = 500     // ids, or users, that one step looks at
 	lastsMax            = 1000    // groups whose ends one script reads
 	unpublishedBytesMax = 1 << 20 // of entries that one step tells webhooks of
@@ -17,13 +17,13 @@ const (
 	subscribeMax         = 1000      // channels in one SUBSCRIBE
 	forgetBatch          = 10        // announcements that have ended that one request removes to make room
 
-	// With the server away the breaker ends a call long before these: they are for one connection that broke in silence.
+	// If the server is down, the breaker ends a call long before these: they are for a single connection that died silently.
 	dialTimeout  = 5 * time.Second
 	replyTimeout = 10 * time.Second
 	durableWait  = time.Second // how long a send waits for a disk or a replica before it says what it reached
 
 	turns           = 128              // connections of a node: each carries one call at a time, and a busy machine holds calls for long
-	turnWaitMax     = 10 * time.Second // for a connection, where the caller has more time than that: below the deadline of an answer
+	turnWaitMax     = 10 * time.Second // for a connection, if the caller has more time than that: below the deadline of an answer
 	turnsWaitingMax = 50_000           // callers that wait, each with its request: some kB
 	// poolSize is more than turns: go-redis stops dialing for a second after so many failures, which is the breaker's affair.
 	poolSize = 32 * turns

@@ -24,13 +24,13 @@ var (
 	logRangeScript = newReader("log/range", groupNames)
 )
 
-// Append appends an entry, or gives the first answer again when the key is known. With a key it is repeated once after
-// a connection that broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
+// Append appends an entry, or returns the first answer again if the key is known. With a key it is repeated once after the
+// connection broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
 func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group).of(a.From)
 	c := s.appendCall(appendScript.Sized(k, len(a.Mentions)), k, a)
 	if !s.wanted.Load() && len(a.Mentions) == 0 {
-		// Eight keys cost Redis a tenth of a send: without devices and webhooks they are of no use.
+		// Eight keys cost Redis a tenth of a send, and are not needed without devices and webhooks.
 		done, err := s.append(ctx, c.Brief(), a)
 		if !errors.Is(err, errWants) {
 			return done, err
@@ -57,7 +57,7 @@ func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
 	return c
 }
 
-// append runs a script that appends, waiting for what the caller asked for.
+// append runs a script that appends, and waits for the durability that the caller asked for.
 func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
 	r, reached, err := s.runDurable(ctx, c, a.Durability)
 	if broken(err) && a.Key != "" && ctx.Err() == nil {
@@ -89,7 +89,7 @@ func (s *Store) afterAppend(ctx context.Context, group string, r reply) {
 	}
 }
 
-// forget drops what is kept of a sender who was idle for a day. The next sends find the sender again if it fails.
+// forget drops what is kept about a sender who was idle for a day. If it fails, later sends find the sender again.
 func (s *Store) forget(ctx context.Context, group, user string) {
 	_, err := s.run(ctx, forgetScript.On(s.keys.group(group).of(user)).Arg("user", user))
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
 	return s.trim(ctx, group, "")
 }
 
-// trim does one step, and enqueues the rest under task where that is not empty.
+// trim does one step, and enqueues the rest as task unless that is empty.
 func (s *Store) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, trimScript.On(k).Arg("group", group).Arg("task_id", task))
@@ -176,7 +176,7 @@ func (s *Store) trim(ctx context.Context, group, task string) (more bool, err er
 	return r.number(1) == 1, nil
 }
 
-// decodeMessages reads stored messages. What cannot be read is named by its group and its beginning, which is no content.
+// decodeMessages reads stored messages. Its error names the group and the beginning of the entry, which is not content.
 func decodeMessages(group string, members []string) ([]chat.Message, error) {
 	messages := make([]chat.Message, len(members))
 	for i, member := range members {

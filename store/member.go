@@ -33,7 +33,7 @@ func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool,
 	return asMember(m.User, r[2:]), r.number(1) == 1, nil
 }
 
-// SetRole changes a member's role. To make someone the owner makes the former owner an admin.
+// SetRole changes a member's role. If it makes someone the owner, the former owner becomes an admin.
 func (s *Store) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	k := s.keys.group(m.Group)
 	r, err := s.run(ctx, roleScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).

@@ -18,8 +18,8 @@ const (
 
 var errNoMessage = errors.New("not a stored message")
 
-// decodeMessage parses a stored message. Nothing of it is a part of member: positions keep marks for long, and with them a
-// whole message would stay in memory.
+// decodeMessage parses a stored message. It copies the mark out of member: positions keep marks for long, which would
+// otherwise keep the whole message in memory.
 func decodeMessage(member string) (chat.Message, error) {
 	head, rest, ok := strings.Cut(member, " ")
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// How entries are read. A plain range is a third of the work of a script, but nobody knows how many bytes it answers.
+// How entries are read. A plain range takes a third of the work of a script, but the size of its answer is not known.
 const (
 	plainMax  = 60 // entries asked for in all: at the largest size that the default limits allow they are 2 MiB
 	plainHead = 24 // the first ones of a longer page; the rest is read up to a number of bytes
 )
 
-// entriesRead is what a transaction was asked to read: a range, where one was asked for, then what the script adds.
+// entriesRead is what a transaction was asked to read: a range, if there is one, then what the script adds.
 type entriesRead struct {
 	ranges []*redis.StringSliceCmd
 	more   *redis.Cmd

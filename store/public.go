@@ -11,8 +11,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// PublicGroups pages through the public groups by name, then id: a page of each partition, merged. next names the last
-// one of the page, so the place holds although groups come and go.
+// PublicGroups pages through the public groups by name, then id: a page of each partition, merged. next names the last group
+// of the page, so the position stays valid although groups are created and deleted.
 func (s *Store) PublicGroups(ctx context.Context, after string, limit int) ([]string, string, error) {
 	from := "-"
 	if after != "" {

@@ -12,12 +12,12 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// reads runs reads in one round trip, once more after a connection that broke. fill is called again then.
+// reads runs reads in one round trip, and once more, calling fill again, if the connection broke.
 func (s *Store) reads(ctx context.Context, fill func(redis.Pipeliner)) error {
 	return s.readWith(ctx, s.client.Pipeline, fill)
 }
 
-// transaction runs reads at one instant: in MULTI/EXEC. All their keys are of one partition.
+// transaction runs reads at one instant, in MULTI/EXEC. All their keys are in one partition.
 func (s *Store) transaction(ctx context.Context, fill func(redis.Pipeliner)) error {
 	return s.readWith(ctx, s.client.TxPipeline, fill)
 }
