@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	browserTimeout = 3 * time.Minute  // for all that one test does in its browser
-	waitTimeout    = 20 * time.Second // for one condition of the page
+	browserTimeout = 6 * time.Minute // for all that one test does in its browser
+	waitTimeout    = time.Minute     // for one condition of the page, on the slowest machine
 	waitEvery      = 25 * time.Millisecond
 )
 
@@ -43,7 +43,7 @@ func startBrowser(t *testing.T) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("lang", "en-US"),
+		chromedp.Flag("lang", "en-US"), chromedp.WSURLReadTimeout(waitTimeout),
 	)
 	ctx, cancel := context.WithTimeout(context.Background(), browserTimeout)
 	t.Cleanup(cancel)
@@ -184,6 +184,12 @@ func ask[T any](p *person, expression string) T {
 	return value
 }
 
+// frames waits until the browser has drawn so many frames: what happens at the next one has happened.
+func (p *person) frames(n int) {
+	p.t.Helper()
+	ask[bool](p, fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) await new Promise(requestAnimationFrame); return true; })()`, n))
+}
+
 // enter presses the Enter key. One event with its text, as a keyboard makes it: a page that prevents the keydown then
 // gets no character, which chromedp would send as an event of its own.
 func (p *person) enter(modifiers ...chromedp.Modifier) {
@@ -201,7 +207,23 @@ func (p *person) enter(modifiers ...chromedp.Modifier) {
 	}
 }
 
-func (p *person) click(selector string) { p.t.Helper(); p.do(chromedp.Click(chromedp.CSS(selector))) }
+// click presses the middle of an element once it no longer moves.
+func (p *person) click(selector string) {
+	p.t.Helper()
+	p.see(still(fmt.Sprintf(`document.querySelector(%q)`, selector)))
+	p.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// still is the expression that an element is in view and stands where it stood when this was last asked.
+func still(element string) string {
+	return fmt.Sprintf(`((e) => {
+		e?.scrollIntoViewIfNeeded();
+		const r = e?.getBoundingClientRect(), before = window.stood;
+		window.stood = r && [r.x, r.y, r.width, r.height].join();
+		return r?.width > 0 && window.stood === before;
+	})(%s)`, element)
+}
+
 func (p *person) fill(selector, text string) {
 	p.t.Helper()
 	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))

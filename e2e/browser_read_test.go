@@ -19,16 +19,21 @@ func unreadGroup(ctx context.Context, t *testing.T, node *harness.Node, id strin
 	}
 }
 
-// readOf is what the server knows of alice's reading.
-func readOf(ctx context.Context, t *testing.T, node *harness.Node, group string) client.GroupState {
+// serverCounts waits until the server counts so many messages of a group as unread by alice: what the page has read
+// reaches it a moment later.
+func serverCounts(ctx context.Context, t *testing.T, node *harness.Node, group string, want int64) {
 	t.Helper()
-	for _, g := range must(node.Client("alice").Groups(ctx, client.Page{}))(t).Groups {
-		if g.ID == group {
-			return g
+	alice := node.Client("alice")
+	harness.Eventually(t, waitTimeout, "the server's count of unread messages", func() error {
+		for _, g := range must(alice.Groups(ctx, client.Page{}))(t).Groups {
+			if g.ID == group && g.Unread == want {
+				return nil
+			} else if g.ID == group {
+				return fmt.Errorf("%d in %s, want %d", g.Unread, group, want)
+			}
 		}
-	}
-	t.Fatalf("alice is not in %s", group)
-	return client.GroupState{}
+		return fmt.Errorf("alice is not in %s", group)
+	})
 }
 
 // unread is how many messages the page counts in a group.
@@ -72,9 +77,7 @@ func TestBrowserReadsWhatIsOnScreen(t *testing.T) {
 	}
 	// The server knows the same: of 50 what was not on screen is unread.
 	alice.see(`document.querySelector(".to-end")?.textContent.endsWith("unread")`)
-	if got := readOf(ctx, t, node, "long").Unread; got != 50-shown {
-		t.Errorf("the server counts %d unread, want %d", got, 50-shown)
-	}
+	serverCounts(ctx, t, node, "long", 50-shown)
 
 	ask[int](alice, `document.querySelector(".scroller").scrollTop += 400`)
 	alice.see(fmt.Sprintf(`%s > %d && %s === 50 - %s`, lastShown, shown, unread("long"), lastShown))
@@ -105,9 +108,7 @@ func TestBrowserReadsNothingUnseen(t *testing.T) {
 	}
 	alice.stands("team 42")
 	alice.see(unread("team") + ` === 40 && document.title === "(40) chatd"`)
-	if got := readOf(ctx, t, node, "team").Unread; got != 40 {
-		t.Errorf("the server counts %d unread, want 40", got)
-	}
+	serverCounts(ctx, t, node, "team", 40)
 	visible("visible")
 	alice.see(unread("team") + ` === 42 - ` + lastShown)
 	// It stayed at the first of them, which is marked as new.
@@ -157,9 +158,7 @@ func TestBrowserOpensAtTheFirstUnread(t *testing.T) {
 	if got := ask[string](alice, `[...document.querySelectorAll(".message .body")].map((b) => b.textContent + "\n").join("")`); got != want {
 		t.Errorf("the page shows\n%s", got)
 	}
-	if got := readOf(ctx, t, node, "busy").Unread; got != 0 {
-		t.Errorf("the server counts %d unread", got)
-	}
+	serverCounts(ctx, t, node, "busy", 0)
 }
 
 // TestBrowserWritesAmongUnread writes while the newest messages are not loaded: the page goes to the end.
@@ -174,4 +173,29 @@ func TestBrowserWritesAmongUnread(t *testing.T) {
 	alice.stands("here I am")
 	alice.see(message("busy 200"))
 	alice.see(unread("busy") + ` === 0 && !document.querySelector(".to-end")`)
+}
+
+// TestBrowserKeepsWhereAPersonScrolled draws the list after each scroll, before the browser reports the scroll.
+func TestBrowserKeepsWhereAPersonScrolled(t *testing.T) {
+	node := devNode(t)
+	unreadGroup(bounded(t, browserTimeout), t, node, "team", 30)
+	alice := newPerson(t, startBrowser(t), node, "alice")
+	alice.open("team")
+	alice.stands("team 30")
+	alice.scrollUntil(unread("team")+` === 0`, 4000)
+	const shown = `(() => { const el = document.querySelector(".scroller"); return Math.round(100 * el.scrollTop / (el.scrollHeight - el.clientHeight)); })()`
+	for _, percent := range []int{50, 20, 80, 0} { // from the end, from the middle, up and down
+		alice.script(`((el) => {
+			el.scrollTop = %d / 100 * (el.scrollHeight - el.clientHeight);
+			document.querySelector(".message button[aria-label='Reply']").click();
+		})(document.querySelector(".scroller"))`, percent)
+		alice.see(`document.querySelector(".about")`)
+		alice.frames(2)
+		if got := ask[int](alice, shown); got < percent-5 || got > percent+5 {
+			t.Errorf("scrolled to %d%%, and the page went to %d%%", percent, got)
+		}
+		alice.click(`.about button`)
+		alice.see(`!document.querySelector(".about")`)
+		alice.frames(2)
+	}
 }

@@ -18,11 +18,15 @@ func (p *person) phone() {
 	p.do(chromedp.EmulateViewport(360, 720, chromedp.EmulateMobile, chromedp.EmulateTouch))
 }
 
-// tap touches the middle of what of an element is on screen.
+// tap touches the middle of what of an element is on screen, once nothing there moves and nothing covers it.
 func (p *person) tap(expression string) {
 	p.t.Helper()
-	at := ask[[]float64](p, fmt.Sprintf(`(() => { const r = (%s).getBoundingClientRect(), view = document.querySelector(".scroller").getBoundingClientRect();
-		return [(r.left + r.right) / 2, (Math.max(r.top, view.top) + Math.min(r.bottom, view.bottom)) / 2]; })()`, expression))
+	p.see(fmt.Sprintf(`((e) => {
+		const r = e?.getBoundingClientRect(), view = document.querySelector(".scroller").getBoundingClientRect(), before = window.touching;
+		window.touching = r && [(r.left + r.right) / 2, (Math.max(r.top, view.top) + Math.min(r.bottom, view.bottom)) / 2];
+		return r && before?.join() === window.touching.join() && e.contains(document.elementFromPoint(...before));
+	})(%s)`, expression))
+	at := ask[[]float64](p, `(([at]) => { window.touching = undefined; return at; })([window.touching])`)
 	for _, touch := range []input.DispatchTouchEventParams{
 		{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at[0], Y: at[1]}}},
 		{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}},

@@ -22,13 +22,20 @@ const EDGE_PX = 4;
  *   the newest; onSeen gets the key of the last line that is on screen, after each drawing and while scrolling
  */
 export function useScroll(scroller, { ready, whole, onSeen }) {
-  const now = useRef({ atEnd: true, opened: false, whole, onSeen, anchor: /** @type {{row: Element, top: number}|null} */ (null) }).current;
+  const now = useRef({
+    atEnd: true, opened: false, whole, onSeen,
+    /** Where the view was at the last look, px. */
+    top: 0,
+    /** The first row in view, and where it was, scrolling apart. */
+    anchor: /** @type {{row: Element, top: number}|null} */ (null),
+  }).current;
   const [away, setAway] = useState(false);
   Object.assign(now, { whole, onSeen });
 
   function look() {
     const el = /** @type {HTMLElement} */ (scroller.current);
-    now.atEnd = now.whole && el.scrollHeight - el.scrollTop - el.clientHeight < END_PX;
+    now.atEnd = now.whole && isNearEnd(el);
+    now.top = el.scrollTop;
     now.anchor = firstInView(el);
     setAway(!now.atEnd);
   }
@@ -37,6 +44,10 @@ export function useScroll(scroller, { ready, whole, onSeen }) {
     const row = el && now.opened && document.visibilityState === "visible" ? lastInView(el) : null;
     if (row) now.onSeen(/** @type {string} */ (row.dataset.key));
   }
+  function follow(/** @type {HTMLElement} */ el) {
+    scrollToEnd(el);
+    now.top = el.scrollTop;
+  }
   function toEnd() {
     now.atEnd = true;
     if (scroller.current) follow(scroller.current);
@@ -44,6 +55,8 @@ export function useScroll(scroller, { ready, whole, onSeen }) {
 
   useLayoutEffect(() => {
     const el = /** @type {HTMLElement} */ (scroller.current);
+    // A scroll event comes with the next frame. What is drawn before it must not undo the scrolling.
+    if (el.scrollTop !== now.top) now.atEnd = now.whole && isNearEnd(el);
     if (!now.opened && ready) {
       now.opened = true;
       const mark = markOf(el);
@@ -51,7 +64,7 @@ export function useScroll(scroller, { ready, whole, onSeen }) {
     } else if (now.atEnd) {
       follow(el);
     } else if (now.anchor?.row.isConnected) {
-      el.scrollTop += now.anchor.row.getBoundingClientRect().top - now.anchor.top;
+      el.scrollTop += topOf(now.anchor.row, el) - now.anchor.top;
     }
     look();
   });
@@ -88,8 +101,14 @@ export function useNear(scroller, target, load, each) {
 /** @param {HTMLElement} el */
 const markOf = (el) => /** @type {HTMLElement|null} */ (el.querySelector(".line.new"));
 
+/** @param {HTMLElement} el */
+const isNearEnd = (el) => el.scrollHeight - el.scrollTop - el.clientHeight < END_PX;
+
+/** Where a row is, whatever is scrolled. @param {Element} row @param {HTMLElement} el */
+const topOf = (row, el) => row.getBoundingClientRect().top + el.scrollTop;
+
 /** To the end; while nobody looks, only as far as the first unread message stays in view. @param {HTMLElement} el */
-function follow(el) {
+function scrollToEnd(el) {
   const end = el.scrollHeight - el.clientHeight;
   const mark = document.visibilityState === "hidden" ? markOf(el) : null;
   el.scrollTop = mark ? Math.max(el.scrollTop, Math.min(end, mark.offsetTop - ABOVE_PX)) : end;
@@ -100,7 +119,7 @@ function firstInView(el) {
   const { top } = el.getBoundingClientRect();
   const rows = el.querySelectorAll("[data-key]");
   const row = rows[partition(rows, (r) => r.bottom <= top)];
-  return row ? { row, top: row.getBoundingClientRect().top } : null;
+  return row ? { row, top: topOf(row, el) } : null;
 }
 
 /** The last line of which the lower edge is in view, or above it. @param {HTMLElement} el */
