@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	readyTimeout = 20 * time.Second
-	termTimeout  = 40 * time.Second
+	readyTimeout = time.Minute
+	termTimeout  = time.Minute
 	logTailBytes = 12_000
 )
 

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	startTimeout = 10 * time.Second
-	stopTimeout  = 10 * time.Second
+	startTimeout = time.Minute
+	stopTimeout  = time.Minute
 )
 
 // Server is one redis-server process. A Restart makes a new process on the same port and folder.
@@ -171,17 +171,6 @@ func (s *Server) logTail() string {
 	}
 	const tail = 4000
 	return string(log[max(0, len(log)-tail):])
-}
-
-// FreeAddr returns an address of the loopback where nothing listens at the moment.
-func FreeAddr(tb testing.TB) string {
-	tb.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatalf("find a free port: %v", err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // Do makes one command on a connection of its own and fails the test on an error.
