@@ -11,7 +11,7 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// writeBuffered sends what fill writes as one JSON answer, which ends its line for whoever reads it in a terminal.
+// writeBuffered sends what fill writes as one JSON answer, with a line break at the end for readers in a terminal.
 func writeBuffered(w http.ResponseWriter, status int, fill func(*bytes.Buffer)) error {
 	buf := wire.Buffer()
 	defer wire.Free(buf)
@@ -26,8 +26,8 @@ func writeBuffered(w http.ResponseWriter, status int, fill func(*bytes.Buffer)) 
 	return err
 }
 
-// writeBatch writes the fields of a batch from the opening brace up to and without the closing one. views, where they
-// are given, are the batch's messages with their reactions.
+// writeBatch writes the fields of a batch, from the opening brace up to but without the closing one. views, if given, are the
+// batch's messages with their reactions.
 func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, cursors bool) {
 	wire.Plain(buf, `{"group":`, b.Group)
 	wire.Plain(buf, `,"epoch":`, b.Epoch)
@@ -174,7 +174,7 @@ var (
 	_ api.CreateWebhookResponseObject = rawAnswer{}
 )
 
-// orEmpty makes a list that clients see as [] where there is nothing.
+// orEmpty makes clients see an empty list as [].
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -37,7 +37,7 @@ func (b *binder) Bind(into any, c echo.Context) error {
 		}
 		return &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
 	}
-	// The request is whole: the deadline that guards against a slow sender must not end a long poll.
+	// The request is complete: the deadline that guards against slow senders must not end a long poll.
 	_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Time{})
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		return io.EOF

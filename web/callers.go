@@ -23,7 +23,7 @@ type call struct {
 
 type callKey struct{}
 
-// callerOf is who makes the request, as admit found.
+// callerOf is the caller of the request, as admit found it.
 func callerOf(ctx context.Context) chat.Caller {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
 		return c.by
@@ -31,7 +31,8 @@ func callerOf(ctx context.Context) chat.Caller {
 	return chat.Caller{}
 }
 
-// charge takes more of the caller's limits: what the body of the request showed. An error means that nothing is to be done.
+// charge takes more from the caller's limits, for costs that the body of the request showed. After an error the request must
+// not be carried out.
 func charge(ctx context.Context, cost limit.Cost) error {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
@@ -46,7 +47,7 @@ func (c *call) charge(cost limit.Cost) error {
 	return err
 }
 
-// enterPoll counts a call as one that waits instead of one under way. leave is nil with an error.
+// enterPoll counts a call as a waiting poll instead of a call under way. leave is nil if there is an error.
 func enterPoll(ctx context.Context) (leave func(), err error) {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
@@ -59,7 +60,7 @@ func enterPoll(ctx context.Context) (leave func(), err error) {
 	return func() { c.limits.LeavePoll(c.by) }, nil
 }
 
-// leave counts the call out. It may be called more than once.
+// leave ends the counting of the call. It may be called more than once.
 func (c *call) leave() {
 	if c.entered {
 		c.entered = false
@@ -67,7 +68,7 @@ func (c *call) leave() {
 	}
 }
 
-// admitCaller checks the token of a request, charges its caller, and waits for its turn. The caller of admitCaller calls leave.
+// admitCaller checks the token of a request, charges its caller, and waits for its turn. Whoever calls it must call leave.
 func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 	req := c.Request()
 	who, err := s.authenticate(req)
@@ -96,7 +97,7 @@ func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 	return one, nil
 }
 
-// pageOf is how many entries the request asks for at most; what is no number is refused later.
+// pageOf is how many entries the request asks for at most. Something that is not a number is refused later.
 func (s *Server) pageOf(c echo.Context) int {
 	if c.Request().URL.RawQuery == "" {
 		return s.opt.Limits.PageMessages
@@ -112,7 +113,7 @@ func (s *Server) pageMost(limit int) int {
 	return min(limit, s.opt.Limits.PageMessagesMax)
 }
 
-// chargeOpen charges a request of a route that asks for no token. A websocket does so itself: its token comes later.
+// chargeOpen charges a request to a route without a token. A websocket charges by itself, because its token comes later.
 func (s *Server) chargeOpen(c echo.Context, r *route) error {
 	if r.template == websocketPath {
 		return nil
@@ -129,11 +130,11 @@ func (s *Server) chargeAddress(c echo.Context, cost limit.Cost) error {
 	return err
 }
 
-// AddressBehind tells a client's address: the peer's, unless the peer is a trusted proxy.
+// AddressBehind returns a function that finds a client's address: the peer's, unless the peer is a trusted proxy.
 func AddressBehind(proxies []netip.Prefix) func(*http.Request) netip.Addr {
 	extract := ipExtractor(proxies)
 	return func(r *http.Request) netip.Addr {
-		addr, _ := netip.ParseAddr(extract(r)) // what is no address counts as one
+		addr, _ := netip.ParseAddr(extract(r)) // all invalid addresses count as one
 		return addr
 	}
 }

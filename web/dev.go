@@ -12,15 +12,15 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
-// DevSignIn is the development sign-in: whoever knows the code of this start may use any name.
+// DevSignIn is the development sign-in: whoever knows the code of this start can sign in under any name.
 type DevSignIn struct {
-	Code  string // in the link that is printed at start; new each time
+	Code  string // part of the link printed at start; new each time
 	Issue func(user string) (token string, expires time.Time, err error)
 }
 
-// devToken signs in under any name whoever knows the code. The configuration allows it on a loopback address with the
-// embedded store only, and only requests made on this host are answered: not those of another site, also one that rebinds
-// its name to 127.0.0.1, and not those that a proxy on this host marks. A proxy that marks nothing does not know the code.
+// devToken signs a token for any name, for callers who know the code. The configuration allows it only on a loopback address
+// with the embedded store. It only answers requests from this host: not those of other sites, even if they rebind their name
+// to 127.0.0.1, and not those that a proxy on this host has marked. Clients behind a proxy that marks nothing lack the code.
 func (s *Server) devToken(c echo.Context) error {
 	r := c.Request()
 	if !sameHost(r) || !sameOrigin(r) {
@@ -47,7 +47,7 @@ func (s *Server) devToken(c echo.Context) error {
 	return c.JSON(http.StatusOK, api.DevToken{Token: token, ExpiresAt: chat.Time{Time: expires}})
 }
 
-// sameOrigin tells whether a request comes from a page of this very server, or from no page at all.
+// sameOrigin reports whether a request comes from a page of this very server, or from no page at all.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return false

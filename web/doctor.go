@@ -8,11 +8,11 @@ import (
 
 // What operators see of the server of the store.
 type (
-	// DoctorReport is what a check of the server and the queues has shown.
+	// DoctorReport is the result of checking the server and the queues.
 	DoctorReport = api.DoctorReport
 	// StoreServer is what is known of the server.
 	StoreServer = api.StoreServer
-	// Finding is something that is not as it should be.
+	// Finding is a problem that a check has found.
 	Finding = api.Finding
 )
 

@@ -170,7 +170,7 @@ func checkIDs(name string, ids []string) error {
 	return nil
 }
 
-// contentHash tells requests with the same retry key apart: by what they ask for, not by how they are spelled.
+// contentHash tells requests with the same retry key apart by what they ask for, no matter how they are written.
 func contentHash(operation string, body any) (string, error) {
 	b, err := json.Marshal(body)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// What stands in front of every handler, from the outside in: observe, recoverPanic, secureHeaders, cors, admit.
+// The middleware in front of every handler, from the outside in: observe, recoverPanic, secureHeaders, cors, admit.
 
-// observe counts and times requests by route template, and logs them at debug. Nothing of a user's goes into either.
+// observe counts and times requests by route template, and logs them at debug level. Neither contains any user data.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		begin := time.Now()
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
-		// The answer to an error is written here already, so that its status is known below.
+		// Write the answer to an error here already, so that its status is known below.
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
@@ -65,7 +65,7 @@ func (s *Server) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// apiPolicy lets a browser do nothing with an answer but read it.
+// apiPolicy does not let a browser do anything with an answer except read it.
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
@@ -79,8 +79,8 @@ func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// cors answers other sites: those of the configured list may call and read, all others get no leave. Tokens travel in a
-// header that scripts set, never in cookies, so credentials are not allowed for.
+// cors answers requests of other sites: those in the configured list may call and read, all others may not. Tokens travel in
+// a header that scripts set, never in cookies, so credentials need not be allowed.
 func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, h := c.Request(), c.Response().Header()
@@ -158,12 +158,12 @@ func (s *Server) authenticate(r *http.Request) (auth.Identity, error) {
 	return s.verify(r.Context(), token)
 }
 
-// checkPath refuses what is no id before it can reach the domain, let alone a key of the store.
+// checkPath refuses invalid ids before they reach the domain, let alone a key of the store.
 func checkPath(c echo.Context, r *route) error {
 	for _, name := range r.path {
 		value := c.Param(name)
 		if c.Request().URL.RawPath != "" {
-			// Echo routes by the raw path where there is one, and hands out its parts undecoded.
+			// Echo routes by the raw path if there is one, and does not decode its parts.
 			decoded, err := url.PathUnescape(value)
 			if err != nil {
 				return chat.Errorf(chat.CodeInvalid, "%s: not a valid path", name)
@@ -211,8 +211,8 @@ func checkQuery(raw string, r *route) error {
 	return nil
 }
 
-// ipExtractor tells the client's address: the peer's, unless the peer is a proxy that is trusted. Echo by itself believes
-// any X-Forwarded-For.
+// ipExtractor finds the client's address: the peer's, unless the peer is a trusted proxy. By default Echo trusts any
+// X-Forwarded-For.
 func ipExtractor(proxies []netip.Prefix) echo.IPExtractor {
 	if len(proxies) == 0 {
 		return echo.ExtractIPDirect()
@@ -224,7 +224,8 @@ func ipExtractor(proxies []netip.Prefix) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(options...)
 }
 
-// SchemeBehind tells how a client reached the server: what a trusted proxy says, else by the connection itself.
+// SchemeBehind returns a function that finds out how a client reached the server: from what a trusted proxy says, otherwise
+// from the connection itself.
 func SchemeBehind(proxies []netip.Prefix) func(*http.Request) string {
 	return func(r *http.Request) string {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -9,8 +9,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// keyed answers a creation that may carry an Idempotency-Key: the same key with the same request is answered as the first
-// time. create is given the key, or "" without one, and does no harm when it is run again.
+// keyed answers a creation that may carry an Idempotency-Key: the same key with the same request gets the first answer
+// again. create gets the key, or "" if there is none, and may run twice without harm.
 func (s *Server) keyed(ctx context.Context, operation string, key *string, request any, status int,
 	create func(key string) (any, error),
 ) (rawAnswer, error) {
@@ -37,7 +37,7 @@ func (s *Server) keyed(ctx context.Context, operation string, key *string, reque
 	return rawAnswer{Answer: answer, replayed: replayed}, err
 }
 
-// rawAnswer is a finished answer of a creation, the first or a repeated one.
+// rawAnswer is the finished answer to a creation, the first or a repeated one.
 type rawAnswer struct {
 	chat.Answer
 	replayed bool

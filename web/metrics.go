@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the figures of one server. Labels are route templates, methods, statuses and codes: never a user or group,
-// whose number has no bound.
+// metrics are the metrics of one server. Labels are route templates, methods, statuses and codes, but never users or groups,
+// whose number is unbounded.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -66,7 +66,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// localMetrics serves the figures to clients of the same host only; for all others the route does not exist.
+// localMetrics serves the metrics only to clients on the same host; for all others the route does not exist.
 func (s *Server) localMetrics(c echo.Context) error {
 	if !sameHost(c.Request()) {
 		return errNoRoute
@@ -75,8 +75,8 @@ func (s *Server) localMetrics(c echo.Context) error {
 	return nil
 }
 
-// sameHost tells whether a request was made on this host, to this host by name. The peer's address alone would let a
-// proxy on the host, and a page that rebinds its name to 127.0.0.1, pass for one.
+// sameHost reports whether a request was made on this host, and to a name of this host. Checking only the peer's address
+// would accept a proxy on the host, and a page that rebinds its name to 127.0.0.1.
 func sameHost(r *http.Request) bool {
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"} {
 		if r.Header.Get(name) != "" {
@@ -87,7 +87,7 @@ func sameHost(r *http.Request) bool {
 	return err == nil && peer.Addr().Unmap().IsLoopback() && IsLoopback(r.Host)
 }
 
-// IsLoopback tells whether a host, with or without a port, names this host itself.
+// IsLoopback reports whether a host, with or without a port, names this host itself.
 func IsLoopback(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {

@@ -10,17 +10,17 @@ import (
 
 //go:generate go run ./describe
 
-// openapiYAML is the description as it is served: the source of the generated code, of the table of routes and of /docs.
+// openapiYAML is the description as served: the generated code, the table of routes and /docs are made from it.
 //
 //go:embed openapi.yaml
 var openapiYAML []byte
 
-// route is what the description says of one method and path, as far as requests are checked by it.
+// route is what the description says about one method and path, as far as requests are checked against it.
 type route struct {
 	id       string // operationId
 	method   string
 	template string // as in the description: /v1/groups/{group}
-	open     bool   // no token is asked for before the handler runs
+	open     bool   // no token is required before the handler runs
 	admin    bool   // for operators
 	path     []string
 	query    map[string]parameter
@@ -35,7 +35,7 @@ type parameter struct {
 	enum     []string
 }
 
-// check tells what is wrong with a value, "" where nothing is. It never repeats the value.
+// check says what is wrong with a value, or "". It never repeats the value.
 func (p parameter) check(value string) string {
 	switch {
 	case p.integer:

@@ -15,7 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// clientPolicy is what the browser client may do: its own scripts, styles and images, and calls to where it came from.
+// clientPolicy allows the browser client its own scripts, styles and images, and calls to the server it came from.
 const clientPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; manifest-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
@@ -28,15 +28,15 @@ var docsHTML []byte
 //go:embed docs.css
 var docsCSS []byte
 
-// Values of Cache-Control: ask again each time, since the next process may have another file; or never, since the path
+// Values of Cache-Control: check each time, because the next process may have a different file; or never, because the path
 // names the content.
 const (
 	askAgain  = "no-cache"
 	immutable = "public, max-age=31536000, immutable"
 )
 
-// registerPages serves the browser client, the description and its readable form. Each file of the client has a route of
-// its own, so that what is no file is an unknown route like any other.
+// registerPages serves the browser client, the description and its readable form. Each file of the client has its own route,
+// so other paths are unknown routes like any other.
 func (s *Server) registerPages(e *echo.Echo) {
 	e.GET("/openapi.yaml", newFile("application/yaml; charset=utf-8", apiPolicy, openapiYAML).plain)
 	e.GET("/docs", newFile("text/html; charset=utf-8", docsPolicy, docsHTML).plain)
@@ -59,8 +59,8 @@ func (s *Server) registerPages(e *echo.Echo) {
 	}
 }
 
-// hashed lets browsers keep a file under the hash of its content. Under another hash the file is served all the same: while
-// nodes are being upgraded, a page of one version may be loading its files from a node of the other.
+// hashed lets browsers keep a file under the hash of its content. Under a different hash the file is served as well: while
+// nodes are being upgraded, a page of one version may load its files from a node of the other.
 func (f *file) hashed(hash string) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if c.Param("hash") == hash {
@@ -70,12 +70,12 @@ func (f *file) hashed(hash string) echo.HandlerFunc {
 	}
 }
 
-// file is bytes that do not change while the process lives, compressed once for those who take gzip: at the first request
-// of them, for a start compresses no files that nobody asks for.
+// file is content that does not change while the process runs. It is compressed once, at the first request that accepts gzip,
+// so that starting does not compress files that nobody asks for.
 type file struct {
 	kind, policy, tag string
 	body              []byte
-	compressed        func() []byte // nil where that is not smaller
+	compressed        func() []byte // nil if that is not smaller
 }
 
 func newFile(kind, policy string, body []byte) *file {
@@ -119,7 +119,7 @@ func compress(body []byte) []byte {
 	return out.Bytes()
 }
 
-// takesGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by name, or by * where it is not named, unless its weight is 0.
+// takesGzip parses Accept-Encoding (RFC 9110, 12.5.3): gzip by name, or by * if it is not named, unless its weight is 0.
 func takesGzip(values []string) bool {
 	takes := false
 	for one := range strings.SplitSeq(strings.Join(values, ","), ",") {

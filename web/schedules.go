@@ -50,7 +50,7 @@ func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 	return d, err
 }
 
-// checkPlan checks what the schema says of the fields of a plan; what they mean together is the domain's to say.
+// checkPlan checks the fields of a plan against the schema. The domain checks their combination.
 func checkPlan(cron, timezone *string, misfire *schedule.Misfire, count *int64) error {
 	switch {
 	case cron != nil && *cron == "":

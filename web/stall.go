@@ -7,14 +7,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// How long an answer is kept for a client that does not take it.
+// How long an answer is kept for a client that does not read it.
 const (
 	stallWithin = 5 * time.Second // for each piece
 	pieceBytes  = 64 << 10
 )
 
-// boundStalls ends the connections of clients that do not take their answers, which would else stay in memory until the
-// deadline of the whole request, in a long poll for more than a minute.
+// boundStalls ends the connections of clients that do not read their answers. Otherwise the answers would stay in memory until
+// the deadline of the whole request, which is over a minute for a long poll.
 func (s *Server) boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Writer = &stallWriter{ResponseWriter: c.Response().Writer, within: stallWithin, most: writeTimeout}
@@ -22,14 +22,14 @@ func (s *Server) boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// stallWriter writes an answer in pieces, each with a deadline, all of them within most from the first one on.
+// stallWriter writes an answer in pieces, each with a deadline, and all within most after the first one.
 type stallWriter struct {
 	http.ResponseWriter
 	within, most time.Duration
 	until        time.Time // the last deadline; zero before the first piece
 }
 
-// Unwrap lets http.ResponseController find what this writer does not have, such as Hijack.
+// Unwrap lets http.ResponseController find methods that this writer lacks, such as Hijack.
 func (w *stallWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *stallWriter) Write(b []byte) (written int, err error) {
@@ -44,7 +44,7 @@ func (w *stallWriter) Write(b []byte) (written int, err error) {
 	}
 }
 
-// arm sets the deadline of a piece. What is left in the buffer of the server when the handler returns has the last one.
+// arm sets the deadline of a piece. The rest that is in the server's buffer when the handler returns has the last deadline.
 func (w *stallWriter) arm() {
 	now := time.Now()
 	if w.until.IsZero() {
@@ -54,6 +54,6 @@ func (w *stallWriter) arm() {
 	if deadline.After(w.until) {
 		deadline = w.until
 	}
-	// Not every writer has deadlines (that of a test has none).
+	// Not every writer has deadlines: those of tests do not.
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(deadline)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
-// What operators see of the background work. A task's payload is not part of it: it may hold words of users.
+// What operators see of the background work. It does not include a task's payload, which may hold users' messages.
 type (
 	// TaskInfo describes a task.
 	TaskInfo = api.Task
-	// TaskState is where a task is.
+	// TaskState is the state of a task.
 	TaskState = api.TaskState
 	// TaskPriority says which of the waiting tasks goes first.
 	TaskPriority = api.TaskPriority
@@ -25,25 +25,25 @@ type TaskQuery struct {
 	Limit                int // 0: the usual length of a page
 }
 
-// TaskAdmin is what operators may see and do of the background work. Its errors are those of the domain: not_found for a
-// task or queue that is not there, conflict where the task's state does not allow it.
+// TaskAdmin is what operators can see and do about the background work. Its errors are those of the domain: not_found for a
+// task or queue that does not exist, conflict if the task's state does not allow the change.
 type TaskAdmin interface {
 	Queues(ctx context.Context) ([]QueueInfo, error)
-	// Pause lets a queue claim nothing further, or, with paused false, go on. It returns the queue as it is then.
+	// Pause stops a queue from claiming tasks, or, with paused false, resumes it. It returns the queue's new state.
 	Pause(ctx context.Context, queue string, paused bool) (QueueInfo, error)
 	// Tasks returns a page and the cursor of the next one, "" after the last.
 	Tasks(ctx context.Context, q TaskQuery) (tasks []TaskInfo, next string, err error)
 	Task(ctx context.Context, id string) (TaskInfo, error)
 	// Retry lets a dead or delayed task run now.
 	Retry(ctx context.Context, id string) (TaskInfo, error)
-	// Delete takes a task away; the result of a run under way has no effect.
+	// Delete removes a task; the result of a running attempt has no effect.
 	Delete(ctx context.Context, id string) error
 }
 
 // taskIDBytesMax is the bound of the engine.
 const taskIDBytesMax = 256
 
-// validTaskID tells whether id may name a task: printable ASCII without blanks and slashes.
+// validTaskID reports whether id may name a task: printable ASCII without blanks and slashes.
 func validTaskID(id string) bool {
 	return id != "" && len(id) <= taskIDBytesMax && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' })
 }

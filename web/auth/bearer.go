@@ -12,7 +12,7 @@ var ErrNoToken = chat.Errorf(chat.CodeUnauthenticated, "no token: want the heade
 
 var errBearer = chat.Errorf(chat.CodeUnauthenticated, "the Authorization header must be one, of the form Bearer <token>")
 
-// Bearer takes the token out of the Authorization header (RFC 6750); it is empty where there is no such header.
+// Bearer returns the token of the Authorization header (RFC 6750), or "" if there is no such header.
 func Bearer(h http.Header) (token string, err error) {
 	values := h.Values("Authorization")
 	if len(values) == 0 {

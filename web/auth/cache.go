@@ -12,7 +12,7 @@ const tokensMax = 8192
 
 type tokenKey [sha256.Size]byte
 
-// tokenCache remembers verified tokens by their hash, so that none can be read out of memory through it.
+// tokenCache remembers verified tokens by their hash, so that it does not expose any token.
 type tokenCache struct {
 	max     int
 	current atomic.Pointer[cache.Cache[tokenKey, Identity]]
@@ -26,8 +26,8 @@ func newTokenCache(bound int) *tokenCache {
 
 func keyOf(token string) tokenKey { return sha256.Sum256([]byte(token)) }
 
-// entries are those since the last clear. Whoever verifies a token takes them before, and so remembers it among entries
-// that are gone where the keys changed meanwhile.
+// entries are those since the last clear. A verification takes them before it starts, so if the keys change meanwhile, its
+// result ends up among entries that are no longer used.
 func (c *tokenCache) entries() *cache.Cache[tokenKey, Identity] { return c.current.Load() }
 
 // clear forgets everything, because the keys changed.

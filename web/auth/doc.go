@@ -1,3 +1,3 @@
-// Package auth verifies bearer tokens and signs those of the HS256 family: by a shared secret, or by a key set that is kept
-// fresh. A Verifier may be used by many goroutines at once.
+// Package auth verifies bearer tokens, with a shared secret or with a key set that it keeps up to date, and signs HS256
+// tokens. A Verifier is safe for concurrent use.
 package auth

@@ -32,17 +32,17 @@ const (
 	keySetBytesMax = 256 << 10
 	rsaBitsMin     = 2048
 	fetchTimeout   = 5 * time.Second
-	urlEvery       = 5 * time.Minute  // how long a key that was taken out is trusted at most, from a URL
-	urlGap         = 30 * time.Second // between two fetches that unknown key ids ask for
+	urlEvery       = 5 * time.Minute  // from a URL: the longest time for which a removed key is still trusted
+	urlGap         = 30 * time.Second // between two fetches caused by unknown key ids
 	fileEvery      = 10 * time.Second
 	fileGap        = time.Second
-	firstGap       = time.Second // while there are no keys at all yet
+	firstGap       = time.Second // while there are no keys yet
 )
 
-// keySet is a JSON Web Key Set from a URL or a file. Keys that were loaded once stay in use while the source is away.
+// keySet is a JSON Web Key Set from a URL or a file. Keys stay in use while their source cannot be read.
 type keySet struct {
 	read    func(context.Context) ([]byte, error)
-	changed func() // called when the keys are others than before
+	changed func() // called when the keys have changed
 	every   time.Duration
 	gap     time.Duration
 	now     func() time.Time
@@ -50,7 +50,7 @@ type keySet struct {
 
 	loaded atomic.Pointer[loadedKeys]
 
-	mu   sync.Mutex // held during a refresh: one at a time, the others wait for it
+	mu   sync.Mutex // held during a refresh: there is one at a time, and the others wait for it
 	last time.Time  // when the last refresh began
 }
 
@@ -84,7 +84,7 @@ func openKeySet(ctx context.Context, opt TokenOptions, changed func()) (*keySet,
 	return nil, err
 }
 
-// errSource marks that the source could not be read, unlike a source that holds something wrong.
+// errSource marks a source that could not be read, as opposed to one with invalid content.
 var errSource = errors.New("the key set cannot be read")
 
 func (k *keySet) load(ctx context.Context) error {
@@ -107,7 +107,7 @@ func (k *keySet) load(ctx context.Context) error {
 	return nil
 }
 
-// find returns the key for a token: by its kid, or all keys where it names none. An unknown kid asks the source again.
+// find returns the key for a token: by its kid, or all keys if it has none. For an unknown kid it reads the source again.
 func (k *keySet) find(ctx context.Context, t *jwt.Token) (any, error) {
 	kid, named := t.Header["kid"].(string)
 	holds := func(l *loadedKeys) bool { return l != nil && (!named || l.ids[kid]) }
@@ -124,8 +124,8 @@ func (k *keySet) find(ctx context.Context, t *jwt.Token) (any, error) {
 	return l.keys.KeyfuncCtx(ctx)(t)
 }
 
-// refresh reads the source again, unless that was done within the gap: however many tokens name keys that do not exist,
-// the source sees one request a gap.
+// refresh reads the source again, unless that happened within the gap: no matter how many tokens name keys that do not exist,
+// the source gets one request per gap.
 func (k *keySet) refresh(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -189,8 +189,8 @@ func bounded(r io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// parseKeySet takes the keys that can verify a token. Kinds of keys that are for something else are left out; a weak or a
-// symmetric one is an error, since whoever put it there expects it to be used.
+// parseKeySet returns the keys that can verify a token. It skips keys for other purposes; a weak or symmetric key is an
+// error, because whoever put it there expects it to be used.
 func parseKeySet(ctx context.Context, raw []byte) (*loadedKeys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -222,7 +222,7 @@ func parseKeySet(ctx context.Context, raw []byte) (*loadedKeys, error) {
 	return out, err
 }
 
-// checkKey tells whether a key of a set is one for verifying.
+// checkKey reports whether a key of a set is for verifying.
 func checkKey(raw json.RawMessage) (id string, ok bool, err error) {
 	var head struct {
 		Kty string `json:"kty"`

@@ -11,8 +11,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Why a token is refused, for whoever holds it. Nothing of the token or of the configuration is repeated but times.
-// Each text fits the reason of a close frame, 123 bytes.
+// Why a token is refused, as its holder is told. Apart from times, the texts repeat nothing of the token or of the
+// configuration. Each fits into the reason of a close frame, 123 bytes.
 var (
 	errMalformed  = chat.Errorf(chat.CodeUnauthenticated, "token is malformed: want a signed JWT, three base64url parts separated by dots")
 	errCrit       = chat.Errorf(chat.CodeUnauthenticated, "token header crit is not supported")
@@ -23,8 +23,8 @@ var (
 	errNoExp      = chat.Errorf(chat.CodeUnauthenticated, "token has no exp")
 )
 
-// refusal says which rule a token broke that the parser refused. The parser looks at the claims only once the signature
-// holds, so that nobody learns from them what the right ones would be.
+// refusal says which rule broke a token that the parser refused. The parser checks the claims only after the signature, so
+// nobody can learn from the answers which claims would be right.
 func (v *Verifier) refusal(t *jwt.Token, claims jwt.MapClaims, err error) *chat.Error {
 	var ours *chat.Error
 	var text string
@@ -57,7 +57,7 @@ func (v *Verifier) refusal(t *jwt.Token, claims jwt.MapClaims, err error) *chat.
 	return chat.Errorf(chat.CodeUnauthenticated, "%s", text)
 }
 
-// missing names the first claim that a token lacks of those that it must have.
+// missing names the first required claim that a token lacks.
 func (v *Verifier) missing(claims jwt.MapClaims) *chat.Error {
 	if exp, err := claims.GetExpirationTime(); err == nil && exp == nil {
 		return errNoExp
@@ -68,7 +68,7 @@ func (v *Verifier) missing(claims jwt.MapClaims) *chat.Error {
 	return chat.Errorf(chat.CodeUnauthenticated, "token has no iss")
 }
 
-// when is the instant of a claim behind a preposition, where there is one.
+// when is the time of a claim after a preposition, or "" if the claim has none.
 func when(preposition string, claim func() (*jwt.NumericDate, error)) string {
 	at, err := claim()
 	if err != nil || at == nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Bounds of tokens. What is longer is refused before it is parsed: parsing costs memory by the number of dots.
+// Bounds of tokens. Longer ones are refused before they are parsed: parsing costs memory for every dot.
 const (
 	tokenBytesMax  = 8 << 10
 	secretBytesMin = 32 // HS256 is as strong as its secret, up to its 256 bits
 	leeway         = 30 * time.Second
 )
 
-// TokenOptions say which tokens hold. With both a secret and a key set each has its own algorithms, so neither can be
-// taken for the other.
+// TokenOptions say which tokens are valid. If there are both secrets and a key set, each has its own algorithms, so one
+// cannot be mistaken for the other.
 type TokenOptions struct {
-	Secrets  [][]byte       // HS256; each verifies, so that a secret can be replaced without a break
+	Secrets  [][]byte       // HS256; each of them verifies, so a secret can be replaced without interruption
 	JWKS     string         // RS256, ES256 and EdDSA: the URL or the file of a key set
 	Issuer   string         // what `iss` must be; empty: anything
 	Audience string         // what `aud` must hold; empty: anything
-	Egress   []netip.Prefix // networks that a JWKS URL may reach although they are private
+	Egress   []netip.Prefix // private networks that a JWKS URL may reach
 	Log      *slog.Logger
 	Now      func() time.Time
 }
@@ -44,7 +44,7 @@ type Verifier struct {
 	known   *tokenCache
 }
 
-// NewVerifier checks the keys. A key set's URL that does not answer is no error: it is tried again when a token needs it.
+// NewVerifier checks the keys. It is no error if a key set's URL does not answer: it is tried again when a token needs it.
 func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -86,7 +86,7 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 
 var errShortSecret = errors.New("the secret for tokens needs at least 32 bytes")
 
-// Run keeps the key set fresh, so that a key that was taken out stops being trusted; it returns when ctx ends.
+// Run keeps the key set up to date, so that removed keys stop being trusted. It returns when ctx ends.
 func (v *Verifier) Run(ctx context.Context) {
 	if v.keys != nil {
 		v.keys.run(ctx)
@@ -133,8 +133,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 
 var keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// keyFor finds the key for a token whose algorithm is one of those configured. Of the header it uses alg and kid alone:
-// jku, jwk, x5u and x5c would let the token bring its own key.
+// keyFor finds the key for a token with one of the configured algorithms. It only uses alg and kid of the header: with jku,
+// jwk, x5u and x5c a token could bring its own key.
 func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
 	if _, ok := t.Header["crit"]; ok {
 		return nil, errCrit
@@ -160,7 +160,7 @@ func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
 type Claims struct {
 	User             string
 	Role             string // "admin" or empty
-	Issuer, Audience string // as the verifier asks for them; empty: left out
+	Issuer, Audience string // as the verifier requires them; empty: left out
 	TTL              time.Duration
 }
 

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// atOnce counts what each caller has under way. A burst waits for its turn, first come first served, before it is refused.
+// atOnce counts what each caller has under way. A burst waits for its turn, in the order of arrival, before it is refused.
 type atOnce[K comparable] struct {
 	max     int           // under way
-	wait    time.Duration // for a turn, at most; 0: none waits
-	waitMax int           // waiting at most
+	wait    time.Duration // the longest wait for a turn; 0: no waiting
+	waitMax int           // how many may wait
 
 	mu   sync.Mutex
 	held map[K]*turns
@@ -22,7 +22,7 @@ type turns struct {
 	queue []chan struct{} // closed when the turn has come
 }
 
-// newAtOnce returns nil without a limit, where most is 0.
+// newAtOnce returns nil, which does not limit anything, if most is 0.
 func newAtOnce[K comparable](most int, wait time.Duration, waitMax int) *atOnce[K] {
 	if most == 0 {
 		return nil
@@ -30,7 +30,7 @@ func newAtOnce[K comparable](most int, wait time.Duration, waitMax int) *atOnce[
 	return &atOnce[K]{max: most, wait: wait, waitMax: waitMax, held: map[K]*turns{}}
 }
 
-// enter counts one more for key and tells whether it was taken; leave counts it out again.
+// enter counts one more for key and reports whether that was allowed; leave counts one less.
 func (a *atOnce[K]) enter(ctx context.Context, key K) bool {
 	if a == nil {
 		return true
@@ -78,7 +78,7 @@ func (a *atOnce[K]) leave(key K) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := a.held[key]
-	if len(t.queue) > 0 { // the turn goes on to whoever waited longest
+	if len(t.queue) > 0 { // the turn passes to the caller that has waited longest
 		close(t.queue[0])
 		t.queue = t.queue[1:]
 		return

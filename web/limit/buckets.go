@@ -10,19 +10,19 @@ import (
 // bucketsMax is how many buckets each of the two generations of a limit holds: at about 100 bytes each, 6 MiB in all.
 const bucketsMax = 32_768
 
-// buckets are those of one rate, by caller. Their number is bounded: whoever is forgotten begins with a full bucket, as
-// after a pause.
+// buckets are the buckets of one rate, by caller. Their number is bounded: a caller who was dropped starts with a full
+// bucket, as after a pause.
 type buckets[K comparable] struct {
 	name   string // of the limit
 	policy string // in the syntax of RateLimit-Policy
 	rate   Rate
 	now    func() time.Duration // monotonic
 
-	mu   sync.Mutex                     // around a read and the write that follows from it
+	mu   sync.Mutex                     // makes a read and the write that depends on it atomic
 	full *cache.Cache[K, time.Duration] // when each bucket is full again
 }
 
-// newBuckets returns nil where the rate is off.
+// newBuckets returns nil if the rate is off.
 func newBuckets[K comparable](name string, r Rate, now func() time.Duration) *buckets[K] {
 	if r.Off() {
 		return nil
@@ -30,7 +30,7 @@ func newBuckets[K comparable](name string, r Rate, now func() time.Duration) *bu
 	return &buckets[K]{name: name, policy: policyOf(name, r), rate: r, now: now, full: cache.New[K, time.Duration](bucketsMax)}
 }
 
-// take asks for cost units for key. wait is 0 where they were taken.
+// take asks for cost units for key. wait is 0 if it got them.
 func (b *buckets[K]) take(key K, cost int) (left int, full, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +41,7 @@ func (b *buckets[K]) take(key K, cost int) (left int, full, wait time.Duration) 
 	return b.rate.left(at, now), at - now, wait
 }
 
-// give returns cost units that were taken, as far as the bucket still lacks them.
+// give returns units that were taken, as far as the bucket is not full.
 func (b *buckets[K]) give(key K, cost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

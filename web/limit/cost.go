@@ -1,7 +1,7 @@
 package limit
 
-// Cost is what a call takes of its caller's limits. A unit of User is about one short script of the store and its answer;
-// a unit of Send is an entry in a log, an item in an inbox, or what makes one later.
+// Cost is what a call takes from its caller's limits. A unit of User is about one short script of the store and its answer.
+// A unit of Send is an entry in a log, an item in an inbox, or something that creates one later.
 type Cost struct {
 	User, Send int
 	page       int // how many entries of a page cost one more unit of User; 0: the call has no page
@@ -33,11 +33,11 @@ var costs = map[string]Cost{
 	"listSchedules":  {User: 1, page: 50},
 	"putDevice":      {User: 2},
 
-	// Probes come from balancers, which may share an address with clients: refusing them would take the node out.
+	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
 	"livez": {}, "readyz": {}, "metrics": {},
 }
 
-// CostOf is what an operation or a command costs; limit is how many entries its page may have, where it has one.
+// CostOf is the cost of an operation or a command; limit is how many entries its page may have, if it has one.
 func CostOf(operation string, limit int) Cost {
 	c, ok := costs[operation]
 	if !ok {
@@ -54,8 +54,8 @@ func Sync(acks, positions, limit int) Cost {
 	return Cost{User: acks + positions/20 + limit/50}
 }
 
-// Members is what naming members at the creation of a group adds. They are added together, so ten cost as much as one that
-// is added alone.
+// Members is the added cost of members named at the creation of a group. They are added together, so ten cost as much as one
+// that is added alone.
 func Members(n int) Cost {
 	return Cost{User: (n + 9) / 10, Send: (n + 9) / 10}
 }

@@ -16,20 +16,20 @@ type Options struct {
 	Calls          int  // under way of a user
 	Polls          int  // waiting, of a user
 	Conns          int  // connections of an address
-	LoopbackRate   bool // IP holds for addresses of this host too
-	LoopbackConns  bool // Conns holds for them too
+	LoopbackRate   bool // whether IP also applies to addresses of this host
+	LoopbackConns  bool // whether Conns does
 	Now            func() time.Time
 }
 
-// callsWait is how long a call waits for its turn when its user has as many under way as allowed; callsWaiting is how many
-// may wait, in multiples of those under way. So a burst is served and only a flood refused.
+// callsWait is how long a call waits for its turn if its user has as many under way as allowed. callsWaiting is how many
+// may wait, as a multiple of those under way. So a burst is served, and only a flood is refused.
 const (
 	callsWait    = time.Second
 	callsWaiting = 16
-	atOnceRetry  = time.Second // when to come back after a refusal by count: nobody knows when a call will end
+	atOnceRetry  = time.Second // when to come back after a refusal by count: nobody can know when a call will end
 )
 
-// Limits are those of a node, over HTTP and websocket alike. A nil *Limits limits nothing.
+// Limits are the limits of a node, shared by HTTP and websocket. A nil *Limits does not limit anything.
 type Limits struct {
 	opt     Options
 	user    *buckets[string]
@@ -72,7 +72,7 @@ func (l *Limits) Count(kind string) {
 	}
 }
 
-// Spend charges a call to its caller. Its error is rate_limited, and then nothing is to be done. Operators are free.
+// Spend charges a call to its caller. Its error is rate_limited: the call must not be carried out. Operators are exempt.
 func (l *Limits) Spend(by chat.Caller, c Cost) (Quotas, error) {
 	if l == nil || by.Admin {
 		return nil, nil
@@ -96,7 +96,7 @@ func (l *Limits) SpendAddress(from netip.Addr, c Cost) (Quotas, error) {
 	return quotas, l.counted(quotas)
 }
 
-// RefundAddress gives back what a call was charged that turned out to carry a valid token.
+// RefundAddress returns what was charged for a call that turned out to carry a valid token.
 func (l *Limits) RefundAddress(from netip.Addr, c Cost) {
 	if l != nil && l.ip != nil && !free(from, l.opt.LoopbackRate) {
 		l.ip.give(addressKey(from), c.User)
@@ -116,7 +116,7 @@ func (l *Limits) counted(q Quotas) error {
 	return err
 }
 
-// EnterCall counts a call of a user in; it may wait for its turn. The call is counted out by LeaveCall unless it was refused.
+// EnterCall counts a call of a user; it may wait for its turn. Unless the call was refused, LeaveCall ends it.
 func (l *Limits) EnterCall(ctx context.Context, by chat.Caller) error {
 	if l == nil || by.Admin || l.calls.enter(ctx, by.User) {
 		return nil
@@ -125,14 +125,14 @@ func (l *Limits) EnterCall(ctx context.Context, by chat.Caller) error {
 	return refusal(texts[kindCalls], atOnceRetry)
 }
 
-// LeaveCall counts a call out.
+// LeaveCall ends a call.
 func (l *Limits) LeaveCall(by chat.Caller) {
 	if l != nil && !by.Admin {
 		l.calls.leave(by.User)
 	}
 }
 
-// EnterPoll counts a poll of a user in that is going to wait; LeavePoll counts it out.
+// EnterPoll counts a poll of a user that is about to wait; LeavePoll ends it.
 func (l *Limits) EnterPoll(ctx context.Context, by chat.Caller) error {
 	if l == nil || by.Admin || l.polls.enter(ctx, by.User) {
 		return nil
@@ -141,14 +141,14 @@ func (l *Limits) EnterPoll(ctx context.Context, by chat.Caller) error {
 	return refusal(texts[kindPolls], atOnceRetry)
 }
 
-// LeavePoll counts a poll out.
+// LeavePoll ends a poll.
 func (l *Limits) LeavePoll(by chat.Caller) {
 	if l != nil && !by.Admin {
 		l.polls.leave(by.User)
 	}
 }
 
-// EnterConn counts a connection of an address in; LeaveConn counts it out.
+// EnterConn counts a connection of an address; LeaveConn ends it.
 func (l *Limits) EnterConn(from netip.Addr) error {
 	if l == nil || free(from, l.opt.LoopbackConns) || l.conns.enter(context.Background(), addressKey(from)) {
 		return nil
@@ -157,25 +157,25 @@ func (l *Limits) EnterConn(from netip.Addr) error {
 	return refusal(texts[kindConns], atOnceRetry)
 }
 
-// LeaveConn counts a connection out.
+// LeaveConn ends a connection.
 func (l *Limits) LeaveConn(from netip.Addr) {
 	if l != nil && !free(from, l.opt.LoopbackConns) {
 		l.conns.leave(addressKey(from))
 	}
 }
 
-// free tells that an address is not limited: that of this host, which is a proxy or somebody who works on the host. A limit
-// on it would be one on everybody behind the proxy.
+// free reports whether an address is not limited. Requests from this host come from a proxy or from somebody working on the
+// host, and a limit would hit everybody behind the proxy.
 func free(from netip.Addr, limited bool) bool { return !limited && from.Unmap().IsLoopback() }
 
-// addressKey is what counts as one address: a whole IPv4 address, and 64 bits of an IPv6 address, which is the smallest
-// network that anybody gets; the rest they choose at will.
+// addressKey is what counts as one address: a whole IPv4 address, or the first 64 bits of an IPv6 address. That is the
+// smallest network that providers assign; users choose the rest freely.
 func addressKey(from netip.Addr) netip.Prefix {
 	from = from.Unmap().WithZone("")
 	bits := 32
 	if from.Is6() {
 		bits = 64
 	}
-	key, _ := from.Prefix(bits) // the zero Prefix for what is no address: one for all of them
+	key, _ := from.Prefix(bits) // all invalid addresses share the zero Prefix
 	return key
 }

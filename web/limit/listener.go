@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Listen returns l with its connections counted by address, from the first byte to the last, also after they became
-// websockets. One too many is answered with 429 and closed. Connections of proxies are not counted: they carry everybody.
+// Listen returns l with its connections counted by address for their whole life, also as websockets. Connections over the
+// limit are answered with 429 and closed. Connections of proxies are not counted: they carry everybody.
 func (l *Limits) Listen(inner net.Listener, proxies []netip.Prefix) net.Listener {
 	if l == nil || l.conns == nil {
 		return inner
@@ -25,7 +25,7 @@ type listener struct {
 	refusing chan struct{}
 }
 
-// Bounds of saying no: so many connections at once are told why they are closed, each within a moment.
+// Bounds of refusing: only so many connections at once get an answer that says why, and only for a moment.
 const (
 	refusingMax     = 64
 	refusingTimeout = time.Second
@@ -56,8 +56,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse closes a connection. Whoever can be told why is told: not before the request was read, for what is unread when a
-// connection is closed resets it, and the answer may be lost.
+// refuse closes a connection and says why, if possible. It reads the request first: closing a connection with unread data
+// resets it, and the answer might be lost.
 func (l *listener) refuse(c *net.TCPConn) {
 	select {
 	case l.refusing <- struct{}{}:

@@ -8,16 +8,16 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Quota is where a caller stands with one limit, for the headers of an answer.
+// Quota is the state of one limit for a caller, for the headers of an answer.
 type Quota struct {
 	limit   string // as the headers name it
 	policy  string // what it allows, in the syntax of RateLimit-Policy
 	left    int
-	full    time.Duration // until nothing is used up
-	refused time.Duration // until as much as was asked for is there; 0: it was given
+	full    time.Duration // until everything is available again
+	refused time.Duration // until as much as was asked for is available; 0: it was granted
 }
 
-// Quotas are those that one call was counted in.
+// Quotas are the limits that a call was charged to.
 type Quotas []Quota
 
 // Write sets the headers of draft-ietf-httpapi-ratelimit-headers-10: a list of names in quotes, each with q (units in a
@@ -43,7 +43,7 @@ func (q Quotas) Write(h http.Header) {
 	h["Ratelimit-Policy"] = []string{string(policy)}
 }
 
-// err is the refusal by the first limit that refuses; nil where none does.
+// err is the error of the first limit that refuses, or nil.
 func (q Quotas) err() error {
 	for _, one := range q {
 		if one.refused > 0 {
@@ -62,7 +62,7 @@ const (
 	kindPolls = "polls"
 	kindConns = "conns"
 
-	// Of the websocket, which counts them itself.
+	// Limits that the websocket enforces itself.
 	KindSessions = "sessions" // a session gave way to a newer one of its user, or was refused
 	KindSilent   = "silent"   // a socket without a hello gave way to a newer one
 )

@@ -10,13 +10,13 @@ import (
 
 // Rate is how much one caller may do. The zero value is no limit.
 type Rate struct {
-	Count int           // lasting, in each Per
+	Count int           // sustained, in each Per
 	Per   time.Duration //
 	Burst int           // at once, after a pause
 }
 
-// Bounds of a rate: what GCRA counts in nanoseconds must fit 63 bits, and a bucket that takes more than a day to fill is a
-// quota, which a node that forgets everything when it restarts cannot keep.
+// Bounds of a rate: GCRA counts nanoseconds in 63 bits, and a bucket that takes more than a day to fill would be a quota,
+// which a node cannot enforce across restarts.
 const (
 	countMax = 1_000_000
 	fillMax  = 24 * time.Hour
@@ -27,8 +27,8 @@ var ratePattern = regexp.MustCompile(`^([1-9][0-9]{0,6})/([1-9][0-9]{0,3})?([smh
 var errRate = errors.New("want off, or a rate such as 100/s or 600/10m, with a burst as in 100/s:500; " +
 	"at most 1000000, and a burst that fills up within a day")
 
-// ParseRate reads a rate: COUNT/[N]UNIT[:BURST], where the unit is s, m or h and the burst is COUNT unless given; "off" is
-// the zero Rate.
+// ParseRate parses a rate: COUNT/[N]UNIT[:BURST]. The unit is s, m or h, and the burst is COUNT by default; "off" is the zero
+// Rate.
 func ParseRate(text string) (Rate, error) {
 	if text == "off" {
 		return Rate{}, nil
@@ -54,7 +54,7 @@ func ParseRate(text string) (Rate, error) {
 	return r, nil
 }
 
-// Off tells that there is no limit.
+// Off reports whether there is no limit.
 func (r Rate) Off() bool { return r.Count == 0 }
 
 // interval is the time after which one more unit is allowed.
@@ -63,9 +63,9 @@ func (r Rate) interval() time.Duration { return max(r.Per/time.Duration(r.Count)
 // fill is the time in which an empty bucket fills up.
 func (r Rate) fill() time.Duration { return r.interval() * time.Duration(r.Burst) }
 
-// take asks for cost units at now, of a bucket that is full again at full. It returns when the bucket is full now, and how
-// long to wait where it holds too little, which changes nothing. A cost above the burst takes the whole bucket: nothing
-// could pay for it otherwise.
+// take asks for cost units at now, from a bucket that is full again at full. It returns when the bucket will be full now. If
+// the bucket holds too little, nothing changes and it returns how long to wait. A cost above the burst takes the whole
+// bucket: otherwise it could never be paid.
 func (r Rate) take(full, now time.Duration, cost int) (next, wait time.Duration) {
 	full = max(full, now)
 	next = full + r.interval()*time.Duration(min(cost, r.Burst))
@@ -80,5 +80,5 @@ func (r Rate) left(full, now time.Duration) int {
 	return int((now + r.fill() - max(full, now)) / r.interval())
 }
 
-// seconds rounds up: who comes back a moment too early is refused again.
+// seconds rounds up: a client that comes back a moment too early would be refused again.
 func seconds(d time.Duration) int64 { return int64(math.Ceil(d.Seconds())) }
