@@ -320,7 +320,7 @@ func (m *machine) trim(t *rapid.T, _, group string) {
 			break
 		}
 	}
-	if got := m.infoOf(t, machineUsers[0], group).First - 1; got < g.bound() {
+	if got := m.infoOf(t, machineUsers[0], group).Held - 1; got < g.bound() {
 		t.Fatalf("T6: %s is trimmed up to %d, %d is free", group, got, g.bound())
 	}
 }
@@ -388,7 +388,7 @@ func (m *machine) sync(t *rapid.T, user, _ string) {
 		if w == nil {
 			t.Fatalf("X1: sync serves %s to %s, who is no member", b.Group, user)
 		}
-		m.sawCut(t, b.Group, m.infoOf(t, user, b.Group).First)
+		m.sawCut(t, b.Group, m.infoOf(t, user, b.Group).Held)
 		m.checkBatch(t, b, user, b.Group, limit)
 		if b.From != max(w.seen+1, m.groups[b.Group].visible(user)) {
 			t.Fatalf("sync: %s begins at %d, seen is %d", b.Group, b.From, w.seen)

@@ -363,7 +363,7 @@ func (m *machine) move(t *rapid.T, user, group string, id int64, read bool) {
 	g.free()
 	infos, err := m.stores.Infos(m.ctx, user, []string{group})
 	expect(t, "info", err, "")
-	m.sawCut(t, group, infos[0].First) // what the ack has trimmed is not unread
+	m.sawCut(t, group, infos[0].Held) // what the ack has trimmed is not unread
 	m.checkCursors(t, got, user, group)
 }
 
@@ -417,7 +417,7 @@ func (m *machine) check(t *rapid.T, group string) {
 		}
 		infos[u] = got[0]
 	}
-	first := infos[machineUsers[0]].First
+	first := infos[machineUsers[0]].Held
 	if first-1 < g.cut {
 		t.Fatalf("T2: first of %s went back from %d to %d", group, g.cut+1, first)
 	}

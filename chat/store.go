@@ -31,6 +31,13 @@ type Info struct {
 	ActiveMs       int64  // when the newest entry was sent
 	NewestID       int64  // id of the newest text or data; 0: none yet
 	LastMark       string // mark of the entry at Last, also where that entry is trimmed
+
+	// What the store holds itself, and what of the log is in the archive. Without an archive First is Held, and the others
+	// are 0.
+	Held     int64 // the lowest id that is stored: what counts as unread, and where a new member begins, is above it
+	Archived int64 // the highest id that the archive has confirmed
+	Late     int64 // the newest entry that changed (edited, deleted, reacted to) an entry below Held
+	Changed  int64 // the newest entry that changed any: above Archived, the archive is behind on what it serves
 }
 
 // NoticeEntry is an entry that the server writes: its JSON from after `{"id":N,` to the closing brace, and its mark.

@@ -189,12 +189,12 @@ func auditGroup(ctx context.Context, t *testing.T, s *store.Store, group string,
 		}
 	}
 	stored, end, err := s.Range(ctx, group, 0, 100_000)
-	if err != nil || end.Last != info.Last || int64(len(stored)) != info.Last-info.First+1 {
-		t.Fatalf("%s holds %d messages and ends at %d, %v; it says %d..%d", group, len(stored), end.Last, err, info.First, info.Last)
+	if err != nil || end.Last != info.Last || int64(len(stored)) != info.Last-info.Held+1 {
+		t.Fatalf("%s holds %d messages and ends at %d, %v; it says %d..%d", group, len(stored), end.Last, err, info.Held, info.Last)
 	}
 	for i, m := range stored {
-		if m.ID != info.First+int64(i) || !strings.HasPrefix(string(m.JSON), fmt.Sprintf(`{"id":%d,"group":%q,`, m.ID, group)) {
-			t.Errorf("%s: at %d there is %d: %s", group, info.First+int64(i), m.ID, m.JSON)
+		if m.ID != info.Held+int64(i) || !strings.HasPrefix(string(m.JSON), fmt.Sprintf(`{"id":%d,"group":%q,`, m.ID, group)) {
+			t.Errorf("%s: at %d there is %d: %s", group, info.Held+int64(i), m.ID, m.JSON)
 		}
 	}
 }

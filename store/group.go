@@ -83,7 +83,7 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
 
 // infoReplyMax is how many elements group/info.lua answers to a member.
-const infoReplyMax = 24
+const infoReplyMax = 28
 
 // asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {
@@ -96,11 +96,16 @@ func asInfo(group string, r reply) chat.Info {
 	in.Keep, in.BacklogMax, in.Post, in.History = r.number(6), r.number(7), chat.Posting(r.text(8)), r.text(9) == "1"
 	in.ActiveMs, in.NewestID, in.LastMark = r.number(10), r.number(11), r.text(12)
 	in.Last = r.number(13)
-	in.First = in.Last - r.number(14) + 1
+	in.Held = in.Last - r.number(14) + 1
 	in.Group.Members = r.number(15)
-	in.Role, in.Joined = chat.Role(r.text(16)), r.number(18)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(19), r.number(20), r.number(21), r.number(22)
-	in.Acted = r.number(23) == 1
+	in.Archived, in.Late, in.Changed = r.number(17), r.number(18), r.number(19)
+	in.First = in.Held
+	if from := r.number(16); in.Archived > 0 && from > 0 {
+		in.First = min(from, in.Held)
+	}
+	in.Role, in.Joined = chat.Role(r.text(20)), r.number(22)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(23), r.number(24), r.number(25), r.number(26)
+	in.Acted = r.number(27) == 1
 	return in
 }
 

@@ -115,7 +115,7 @@ var cursorTests = map[string]func(*world){
 		w.group("g", []string{"bob"}, keep(2))
 		w.send(mentioning("g", "alice", "bob")) // 3
 		w.says("g", "alice", 3)                 // 4..6
-		counts := func() []int64 { in := w.info("g", "bob"); return []int64{in.First, in.Unread, in.MentionsUnread} }
+		counts := func() []int64 { in := w.info("g", "bob"); return []int64{in.Held, in.Unread, in.MentionsUnread} }
 		w.equal(counts(), []int64{1, 4, 1})
 		w.ack("g", "alice", 6)
 		w.equal(w.ack("g", "bob", 6), chat.Cursors{Seen: 6, Unread: 2})
@@ -158,7 +158,7 @@ var cursorTests = map[string]func(*world){
 		w.says("g", "alice", 3)      // 5..7
 		w.ack("g", "alice", 7)
 		w.markRead("g", "bob", 7) // carl is too far behind to be waited for
-		w.equal(w.info("g", "bob").First > id, true)
+		w.equal(w.info("g", "bob").Held > id, true)
 		got, err := w.Receipts(w.ctx, "g", "alice", id, 0, 10)
 		w.ok(err)
 		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"carl"},
@@ -174,7 +174,7 @@ var cursorTests = map[string]func(*world){
 		w.join("g", "bob", "alice")    // 3
 		w.ack("g", "alice", 3)
 		w.ack("g", "bob", 3)
-		w.equal(w.info("g", "alice").First, int64(4))
+		w.equal(w.info("g", "alice").Held, int64(4))
 		_, err := w.Receipts(w.ctx, "g", "bob", id, 0, 10)
 		w.fails(err, chat.ErrNotFound)
 		_, err = w.Receipts(w.ctx, "g", "bob", 3, 0, 10)
@@ -265,14 +265,14 @@ var trimTests = map[string]func(*world){
 		w.equal(w.kept("g"), span(8, 12))
 		w.ack("g", "bob", 12)
 		w.equal(w.kept("g"), span(10, 12))
-		w.equal(w.info("g", "bob").First, int64(10))
+		w.equal(w.info("g", "bob").Held, int64(10))
 	},
 	"keep of nothing": func(w *world) {
 		w.group("g", nil, keep(0))
 		w.says("g", "alice", 5)
 		w.ack("g", "alice", 6)
 		in := w.info("g", "alice")
-		w.equal([]int64{int64(len(w.kept("g"))), in.First, in.Last}, []int64{0, 7, 6})
+		w.equal([]int64{int64(len(w.kept("g"))), in.Held, in.Last}, []int64{0, 7, 6})
 		w.equal(w.say("g", "alice", "x"), int64(7))
 	},
 	"who leaves holds nothing back": func(w *world) {
@@ -290,7 +290,7 @@ var trimTests = map[string]func(*world){
 		last = w.says("g", "alice", 10) // 20
 		w.ack("g", "alice", last)
 		w.equal(w.kept("g"), span(19, 20))
-		w.equal(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Info.First, int64(19))
+		w.equal(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Info.Held, int64(19))
 	},
 	"sleepers do not let a group grow": func(w *world) {
 		w.group("g", []string{"bob", "carl"}, keep(2), backlog(30))

@@ -13,7 +13,7 @@ var groupTests = map[string]func(*world){
 		w.ok(w.CreateGroup(w.ctx, g))
 		in := w.info("g", "bob")
 		want := chat.Info{Group: g.Group, Role: chat.Ordinary, Joined: 2, ActiveMs: 1000, LastMark: g.Notices[2].Mark}
-		want.First, want.Last, want.Group.Members = 1, 3, 3
+		want.First, want.Held, want.Last, want.Group.Members = 1, 1, 3, 3
 		w.equal(in, want)
 		w.equal(w.info("g", "alice").Role, chat.Owner)
 		w.equal(w.info("g", "dora").Role, chat.Role(""))
@@ -51,6 +51,28 @@ var groupTests = map[string]func(*world){
 			w.equal(in.ID, names[i])
 			w.equal(in.Epoch != "", names[i] != "none")
 		}
+	},
+	"what is archived is to be had": func(w *world) {
+		w.group("g", []string{"bob"}, keep(2), public)
+		w.says("g", "alice", 6) // 3..8
+		w.ack("g", "alice", 8)
+		w.ack("g", "bob", 8)
+		span := func(in chat.Info) []int64 {
+			return []int64{in.First, in.Held, in.Last, in.Archived, in.Late, in.Changed}
+		}
+		w.equal(span(w.info("g", "bob")), []int64{7, 7, 8, 0, 0, 0})
+		w.poke("HSET", w.groupKey("g", "meta"), "archived_from", 3, "late", 5, "changed", 6)
+		w.equal(span(w.info("g", "bob")), []int64{7, 7, 8, 0, 5, 6}) // nothing reads the log for an archive
+		w.poke("ZADD", w.groupKey("g", "seen"), 7, "$archive")
+		for _, user := range []string{"bob", "carl"} {
+			in := w.info("g", user)
+			w.equal(append(span(in), in.Group.Members), []int64{3, 7, 8, 7, 5, 6, 2})
+		}
+		w.equal(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Info.Role, chat.Ordinary)
+		in := w.info("g", "bob")
+		w.equal([]int64{in.Joined, in.Seen, in.Unread, in.Visible()}, []int64{2, 8, 2, 3})
+		w.join("g", "dora", "alice") // a new member begins at what is stored
+		w.equal(w.info("g", "dora").Seen, int64(6))
 	},
 	"update": func(w *world) {
 		w.group("g", []string{"bob"})

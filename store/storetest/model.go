@@ -346,7 +346,7 @@ func (m *model) check(r *rapid.T) {
 		infos, err := m.store.Infos(r.Context(), user, []string{"g"})
 		m.ok(err)
 		in, u := infos[0], m.users[user]
-		if in.Members != int64(len(m.users)) || in.First != m.cut+1 || (in.Role != "") != (u != nil) {
+		if in.Members != int64(len(m.users)) || in.Held != m.cut+1 || in.First != in.Held || (in.Role != "") != (u != nil) {
 			r.Fatalf("%s: got %+v", user, in)
 		}
 		if u == nil {

@@ -166,7 +166,7 @@ var pullTests = map[string]func(*world){
 		w.ack("g", "alice", 22)
 		w.ack("g", "bob", 22)
 		page := w.pull("bob", chat.Pull{Group: "g", From: 3, Limit: 3})
-		w.equal([]any{ids(page.Messages), page.Info.First}, []any{span(18, 20), int64(18)})
+		w.equal([]any{ids(page.Messages), page.Info.Held}, []any{span(18, 20), int64(18)})
 		r := w.reads("bob", "g", at(3), 0, 3)
 		w.equal([]any{ids(r.Messages), r.Start.Complete}, []any{span(18, 20), false})
 	},

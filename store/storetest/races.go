@@ -123,7 +123,7 @@ var raceTests = map[string]func(*world){
 			return nil
 		})
 		in := w.info("g", "alice")
-		w.equal(ids(w.entries("g")), span(in.First, in.Last))
+		w.equal(ids(w.entries("g")), span(in.Held, in.Last))
 		for _, user := range []string{"alice", "bob", "carl", "dora"} {
 			if u := w.info("g", user); u.Role != "" {
 				w.ack("g", user, u.Last)
