@@ -30,7 +30,7 @@ const Subprotocol = "chatd.v1"
 type SessionOptions struct {
 	SessionsUserMax int // live sessions of a user on this node; 20
 	SessionsNodeMax int // live sessions on this node; 10,000
-	SilentMax       int // sockets without a token, which is to come with the hello; 1,000, or a quarter of SessionsNodeMax
+	SilentMax       int // sockets without a token, which is to come with the hello; half of SessionsNodeMax: a burst has room
 	FrameBytesMax   int // one message of a client; 64 KiB
 
 	HelloWithin time.Duration // from the handshake to a hello that holds; 10 s
@@ -77,7 +77,7 @@ func defaultTo[T comparable](field *T, value T) {
 func (o *SessionOptions) setDefaults() {
 	defaultTo(&o.SessionsUserMax, 20)
 	defaultTo(&o.SessionsNodeMax, 10_000)
-	defaultTo(&o.SilentMax, max(1, min(1000, o.SessionsNodeMax/4)))
+	defaultTo(&o.SilentMax, max(1, o.SessionsNodeMax/2))
 	defaultTo(&o.FrameBytesMax, 64<<10)
 	defaultTo(&o.HelloWithin, 10*time.Second)
 	defaultTo(&o.PingEvery, 25*time.Second)
