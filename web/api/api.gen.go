@@ -188,7 +188,7 @@ type AnnouncementDraft struct {
 type AnnouncementPage struct {
 	Announcements []Announcement `json:"announcements"`
 
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next *Next `json:"next"`
 }
 
@@ -208,7 +208,7 @@ type AnnouncementTarget struct {
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
 
-// Change What an edit, a deletion or a reaction is about.
+// Change The fields of an edit, a deletion or a reaction.
 type Change struct {
 	// Emoji Of a reaction; at most 32 bytes.
 	Emoji *string `json:"emoji,omitempty"`
@@ -220,7 +220,7 @@ type Change struct {
 	Target *int64 `json:"target,omitempty"`
 }
 
-// ChangedSettings What a change of settings changed, with the new values.
+// ChangedSettings The changed settings with their new values.
 type ChangedSettings struct {
 	BacklogMax *int64      `json:"backlog_max,omitempty"`
 	History    *bool       `json:"history,omitempty"`
@@ -229,18 +229,18 @@ type ChangedSettings struct {
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
 
-// ClientId A key of the client's choice that makes the call safe to repeat.
+// ClientId A key chosen by the client that makes the call safe to repeat.
 type ClientId = string
 
 // Code defines model for Code.
 type Code = chat.Code
 
-// Content What a text or data says, the same in a send, a scheduled send and the log.
+// Content The content of a text or data, the same in a send, a scheduled send and the log.
 type Content struct {
 	// Body At most 16 KiB.
 	Body *string `json:"body,omitempty"`
 
-	// ClientId A key of the client's choice that makes the call safe to repeat.
+	// ClientId A key chosen by the client that makes the call safe to repeat.
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
@@ -275,7 +275,7 @@ type DeviceDraft struct {
 	// Endpoint With webpush: what the browser's subscription names.
 	Endpoint *string `json:"endpoint,omitempty"`
 
-	// Keys With webpush: those of the subscription.
+	// Keys Of the subscription, for webpush.
 	Keys *struct {
 		Auth   string `json:"auth"`
 		P256dh string `json:"p256dh"`
@@ -358,7 +358,7 @@ type GroupDraft struct {
 type GroupPage struct {
 	Groups []GroupView `json:"groups"`
 
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next *Next `json:"next"`
 
 	// Total How many groups the caller is in, on all pages.
@@ -414,7 +414,7 @@ type InboxPage struct {
 type Item struct {
 	Body *string `json:"body,omitempty"`
 
-	// ClientId A key of the client's choice that makes the call safe to repeat.
+	// ClientId A key chosen by the client that makes the call safe to repeat.
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
@@ -461,7 +461,7 @@ type MemberDraft struct {
 type MemberPage struct {
 	Members []Member `json:"members"`
 
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next *Next `json:"next"`
 }
 
@@ -470,7 +470,7 @@ type Message struct {
 	// Body At most 16 KiB.
 	Body *string `json:"body,omitempty"`
 
-	// ClientId A key of the client's choice that makes the call safe to repeat.
+	// ClientId A key chosen by the client that makes the call safe to repeat.
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
@@ -530,10 +530,10 @@ type MessageNotice string
 // MessageDraft defines model for MessageDraft.
 type MessageDraft = wire.MessageDraft
 
-// Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
+// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
 type Misfire = schedule.Misfire
 
-// Next Where the next page begins; null at the end.
+// Next The `cursor` of the next page; null at the end.
 type Next = string
 
 // Notify defines model for Notify.
@@ -597,7 +597,7 @@ type Problem struct {
 type PublicGroupPage struct {
 	Groups []Group `json:"groups"`
 
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next *Next `json:"next"`
 }
 
@@ -636,7 +636,7 @@ type Queue struct {
 	Processed int64  `json:"processed"`
 	Queue     string `json:"queue"`
 
-	// Ready Those that wait for a worker, by priority.
+	// Ready Tasks waiting for a worker, by priority.
 	Ready struct {
 		Critical int64 `json:"critical"`
 		High     int64 `json:"high"`
@@ -658,7 +658,7 @@ type Receipts struct {
 	Id      int64 `json:"id"`
 	Members int64 `json:"members"`
 
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next    *Next          `json:"next"`
 	Pending []Id           `json:"pending"`
 	Read    int64          `json:"read"`
@@ -682,14 +682,14 @@ type ScheduleChange struct {
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
-	// Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
+	// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
 	Misfire  *Misfire `json:"misfire,omitempty"`
 	Paused   *bool    `json:"paused,omitempty"`
 	Timezone *string  `json:"timezone,omitempty"`
 	Until    *string  `json:"until,omitempty"`
 }
 
-// ScheduleDraft To a group or to a user; at a time or by cron.
+// ScheduleDraft To a group or a user, at a time or by cron.
 type ScheduleDraft struct {
 	// At At most 366 days ahead.
 	At *string `json:"at,omitempty"`
@@ -709,7 +709,7 @@ type ScheduleDraft struct {
 	// Group Compared byte for byte.
 	Group *Id `json:"group,omitempty"`
 
-	// Misfire What becomes of an occurrence that is more than 10 seconds late because nothing ran: sent late (once for all that were missed), or skipped.
+	// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
 	Misfire *Misfire `json:"misfire,omitempty"`
 
 	// Timezone An IANA name; UTC where it is absent.
@@ -724,7 +724,7 @@ type ScheduleDraft struct {
 
 // SchedulePage defines model for SchedulePage.
 type SchedulePage struct {
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next      *Next      `json:"next"`
 	Schedules []Schedule `json:"schedules"`
 }
@@ -801,16 +801,16 @@ type SyncGroup struct {
 
 // SyncRequest defines model for SyncRequest.
 type SyncRequest struct {
-	// Ack Group to what this client confirms, an id or a cursor.
+	// Ack What this client confirms, by group; an id or a cursor.
 	Ack *map[string]json.RawMessage `json:"ack,omitempty"`
 
-	// After Group to where this client is, an id or a cursor. The server's `seen` for groups not named.
+	// After This client's position by group; an id or a cursor. Other groups start at the server's `seen`.
 	After *map[string]json.RawMessage `json:"after,omitempty"`
 
-	// InboxAck What this client confirms of the inbox, a seq or a cursor.
+	// InboxAck What this client confirms in the inbox; a seq or a cursor.
 	InboxAck json.RawMessage `json:"inbox_ack,omitempty"`
 
-	// InboxAfter Where this client is in the inbox, a seq or a cursor; without it, after what was acked.
+	// InboxAfter This client's position in the inbox; a seq or a cursor. Default: the last acked item.
 	InboxAfter json.RawMessage `json:"inbox_after,omitempty"`
 	Limit      *int64          `json:"limit,omitempty"`
 
@@ -860,7 +860,7 @@ type TaskId = string
 
 // TaskPage defines model for TaskPage.
 type TaskPage struct {
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next  *Next  `json:"next"`
 	Tasks []Task `json:"tasks"`
 }
@@ -892,7 +892,7 @@ type WebhookDraft struct {
 
 // WebhookPage defines model for WebhookPage.
 type WebhookPage struct {
-	// Next Where the next page begins; null at the end.
+	// Next The `cursor` of the next page; null at the end.
 	Next     *Next     `json:"next"`
 	Webhooks []Webhook `json:"webhooks"`
 }
@@ -935,10 +935,10 @@ type WebhookParam = Id
 
 // ListAnnouncementsParams defines parameters for ListAnnouncements.
 type ListAnnouncementsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -950,10 +950,10 @@ type CreateAnnouncementParams struct {
 
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -965,37 +965,37 @@ type CreateGroupParams struct {
 
 // ListPublicGroupsParams defines parameters for ListPublicGroups.
 type ListPublicGroupsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListMessagesParams defines parameters for ListMessages.
 type ListMessagesParams struct {
-	// After Begin after this id, or at this cursor.
+	// After Start after this id or cursor.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Before End before this id. Not together with `after`.
 	Before *int64 `form:"before,omitempty" json:"before,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SendMessageParams defines parameters for SendMessage.
 type SendMessageParams struct {
-	// Durability Wait until the message is that safe. The answer is 201 all the same and says in `durability` what was reached.
+	// Durability Wait for this durability. The answer is 201 in any case and says in `durability` what was reached.
 	Durability *DurabilityParam `form:"durability,omitempty" json:"durability,omitempty"`
 }
 
@@ -1006,31 +1006,31 @@ type SendMessage200JSONResponseBody struct {
 
 // ListReceiptsParams defines parameters for ListReceipts.
 type ListReceiptsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// WaitS Seconds to wait until nobody is pending; more than 60 is taken as 60.
+	// WaitS Seconds to wait until nobody is pending, 60 at most.
 	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
 }
 
 // PullInboxParams defines parameters for PullInbox.
 type PullInboxParams struct {
-	// After Begin after this seq, or at this cursor; without it, after what was acked.
+	// After Start after this seq or cursor. Default: after the last acked item.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListSchedulesParams defines parameters for ListSchedules.
 type ListSchedulesParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1048,16 +1048,16 @@ type RunScheduleParams struct {
 
 // ListTasksParams defines parameters for ListTasks.
 type ListTasksParams struct {
-	// State All states where it is absent.
+	// State Default: all states.
 	State *TaskState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Queue All queues where it is absent or empty.
+	// Queue Default: all queues.
 	Queue *string `form:"queue,omitempty" json:"queue,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1068,10 +1068,10 @@ type SendDirect200JSONResponseBody struct {
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The `next` of the page before; empty for the first page.
+	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1255,25 +1255,25 @@ func (t *SendDirect200JSONResponseBody) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// ListAnnouncements Announcements, the newest first
+	// ListAnnouncements List announcements, newest first
 	// (GET /v1/announcements)
 	ListAnnouncements(ctx echo.Context, params ListAnnouncementsParams) error
-	// CreateAnnouncement Announce
+	// CreateAnnouncement Create an announcement
 	// (POST /v1/announcements)
 	CreateAnnouncement(ctx echo.Context, params CreateAnnouncementParams) error
-	// CancelAnnouncement Cancel what is left
+	// CancelAnnouncement Cancel an announcement
 	// (DELETE /v1/announcements/{announcement})
 	CancelAnnouncement(ctx echo.Context, announcement AnnouncementParam) error
-	// GetAnnouncement How far it is
+	// GetAnnouncement Get the progress of an announcement
 	// (GET /v1/announcements/{announcement})
 	GetAnnouncement(ctx echo.Context, announcement AnnouncementParam) error
-	// ListDevices The caller's devices
+	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx echo.Context) error
 	// DeleteDevice Remove a device
 	// (DELETE /v1/devices/{device})
 	DeleteDevice(ctx echo.Context, device DeviceParam) error
-	// GetDevice One device
+	// GetDevice Get a device
 	// (GET /v1/devices/{device})
 	GetDevice(ctx echo.Context, device DeviceParam) error
 	// PutDevice Register a device
@@ -1282,28 +1282,28 @@ type ServerInterface interface {
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx echo.Context) error
-	// ListGroups The caller's groups
+	// ListGroups List the caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx echo.Context, params ListGroupsParams) error
 	// CreateGroup Create a group
 	// (POST /v1/groups)
 	CreateGroup(ctx echo.Context, params CreateGroupParams) error
-	// ListPublicGroups Public groups
+	// ListPublicGroups List public groups
 	// (GET /v1/groups/public)
 	ListPublicGroups(ctx echo.Context, params ListPublicGroupsParams) error
 	// DeleteGroup Delete a group
 	// (DELETE /v1/groups/{group})
 	DeleteGroup(ctx echo.Context, group GroupParam) error
-	// GetGroup One group
+	// GetGroup Get a group
 	// (GET /v1/groups/{group})
 	GetGroup(ctx echo.Context, group GroupParam) error
 	// UpdateGroup Change name and settings
 	// (PATCH /v1/groups/{group})
 	UpdateGroup(ctx echo.Context, group GroupParam) error
-	// AckGroup Confirm messages
+	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx echo.Context, group GroupParam) error
-	// ListMembers Members and their cursors
+	// ListMembers List members and their cursors
 	// (GET /v1/groups/{group}/members)
 	ListMembers(ctx echo.Context, group GroupParam, params ListMembersParams) error
 	// RemoveMember Leave, or remove a member
@@ -1312,19 +1312,19 @@ type ServerInterface interface {
 	// PutMember Add a member, join, or change a role
 	// (PUT /v1/groups/{group}/members/{user})
 	PutMember(ctx echo.Context, group GroupParam, user UserParam) error
-	// ListMessages A page of the log
+	// ListMessages Read a page of the log
 	// (GET /v1/groups/{group}/messages)
 	ListMessages(ctx echo.Context, group GroupParam, params ListMessagesParams) error
-	// SendMessage Send
+	// SendMessage Send a message
 	// (POST /v1/groups/{group}/messages)
 	SendMessage(ctx echo.Context, group GroupParam, params SendMessageParams) error
-	// ListReceipts Who has seen and read a message
+	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx echo.Context, group GroupParam, id int64, params ListReceiptsParams) error
 	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx echo.Context, group GroupParam) error
-	// PutNotify Set what to get notified of in a group
+	// PutNotify Set the notification level in a group
 	// (PUT /v1/groups/{group}/notify)
 	PutNotify(ctx echo.Context, group GroupParam) error
 	// ReadGroup Mark as read
@@ -1333,64 +1333,64 @@ type ServerInterface interface {
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
-	// PullInbox A page of the caller's inbox
+	// PullInbox Read a page of the caller's inbox
 	// (GET /v1/inbox)
 	PullInbox(ctx echo.Context, params PullInboxParams) error
-	// AckInbox Confirm items
+	// AckInbox Ack inbox items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx echo.Context) error
-	// GetPushKey The server's VAPID public key
+	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx echo.Context) error
-	// ListSchedules The caller's schedules
+	// ListSchedules List the caller's schedules
 	// (GET /v1/schedules)
 	ListSchedules(ctx echo.Context, params ListSchedulesParams) error
 	// CreateSchedule Schedule a message
 	// (POST /v1/schedules)
 	CreateSchedule(ctx echo.Context, params CreateScheduleParams) error
-	// CancelSchedule Cancel
+	// CancelSchedule Cancel a schedule
 	// (DELETE /v1/schedules/{schedule})
 	CancelSchedule(ctx echo.Context, schedule ScheduleParam) error
-	// GetSchedule One schedule
+	// GetSchedule Get a schedule
 	// (GET /v1/schedules/{schedule})
 	GetSchedule(ctx echo.Context, schedule ScheduleParam) error
-	// UpdateSchedule Change what is pending
+	// UpdateSchedule Change a schedule
 	// (PATCH /v1/schedules/{schedule})
 	UpdateSchedule(ctx echo.Context, schedule ScheduleParam) error
-	// RunSchedule Send now
+	// RunSchedule Send a scheduled message now
 	// (POST /v1/schedules/{schedule}/run)
 	RunSchedule(ctx echo.Context, schedule ScheduleParam, params RunScheduleParams) error
-	// Sync Ack, then everything that is new
+	// Sync Ack, then get everything new
 	// (POST /v1/sync)
 	Sync(ctx echo.Context) error
-	// ListTasks Tasks
+	// ListTasks List tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx echo.Context, params ListTasksParams) error
-	// ListQueues Queues
+	// ListQueues List queues
 	// (GET /v1/tasks/queues)
 	ListQueues(ctx echo.Context) error
 	// PauseQueue Pause a queue
 	// (POST /v1/tasks/queues/{queue}/pause)
 	PauseQueue(ctx echo.Context, queue QueueParam) error
-	// ResumeQueue Go on with a queue
+	// ResumeQueue Resume a queue
 	// (POST /v1/tasks/queues/{queue}/resume)
 	ResumeQueue(ctx echo.Context, queue QueueParam) error
 	// DeleteTask Delete a task
 	// (DELETE /v1/tasks/{task})
 	DeleteTask(ctx echo.Context, task TaskParam) error
-	// GetTask One task
+	// GetTask Get a task
 	// (GET /v1/tasks/{task})
 	GetTask(ctx echo.Context, task TaskParam) error
 	// RetryTask Run a dead or delayed task now
 	// (POST /v1/tasks/{task}/retry)
 	RetryTask(ctx echo.Context, task TaskParam) error
-	// GetUnread Unread counts over all groups
+	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx echo.Context) error
-	// SendDirect Write to one person
+	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx echo.Context, user UserParam) error
-	// ListWebhooks Webhooks
+	// ListWebhooks List webhooks
 	// (GET /v1/webhooks)
 	ListWebhooks(ctx echo.Context, params ListWebhooksParams) error
 	// CreateWebhook Register a webhook
@@ -1399,10 +1399,10 @@ type ServerInterface interface {
 	// DeleteWebhook Remove a webhook
 	// (DELETE /v1/webhooks/{webhook})
 	DeleteWebhook(ctx echo.Context, webhook WebhookParam) error
-	// GetWebhook One webhook
+	// GetWebhook Get a webhook
 	// (GET /v1/webhooks/{webhook})
 	GetWebhook(ctx echo.Context, webhook WebhookParam) error
-	// RotateWebhook Change the secret
+	// RotateWebhook Rotate the secret
 	// (POST /v1/webhooks/{webhook}/rotate)
 	RotateWebhook(ctx echo.Context, webhook WebhookParam) error
 }
@@ -5079,25 +5079,25 @@ func (response RotateWebhookdefaultApplicationProblemPlusJSONResponse) VisitRota
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// ListAnnouncements Announcements, the newest first
+	// ListAnnouncements List announcements, newest first
 	// (GET /v1/announcements)
 	ListAnnouncements(ctx context.Context, request ListAnnouncementsRequestObject) (ListAnnouncementsResponseObject, error)
-	// CreateAnnouncement Announce
+	// CreateAnnouncement Create an announcement
 	// (POST /v1/announcements)
 	CreateAnnouncement(ctx context.Context, request CreateAnnouncementRequestObject) (CreateAnnouncementResponseObject, error)
-	// CancelAnnouncement Cancel what is left
+	// CancelAnnouncement Cancel an announcement
 	// (DELETE /v1/announcements/{announcement})
 	CancelAnnouncement(ctx context.Context, request CancelAnnouncementRequestObject) (CancelAnnouncementResponseObject, error)
-	// GetAnnouncement How far it is
+	// GetAnnouncement Get the progress of an announcement
 	// (GET /v1/announcements/{announcement})
 	GetAnnouncement(ctx context.Context, request GetAnnouncementRequestObject) (GetAnnouncementResponseObject, error)
-	// ListDevices The caller's devices
+	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx context.Context, request ListDevicesRequestObject) (ListDevicesResponseObject, error)
 	// DeleteDevice Remove a device
 	// (DELETE /v1/devices/{device})
 	DeleteDevice(ctx context.Context, request DeleteDeviceRequestObject) (DeleteDeviceResponseObject, error)
-	// GetDevice One device
+	// GetDevice Get a device
 	// (GET /v1/devices/{device})
 	GetDevice(ctx context.Context, request GetDeviceRequestObject) (GetDeviceResponseObject, error)
 	// PutDevice Register a device
@@ -5106,28 +5106,28 @@ type StrictServerInterface interface {
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx context.Context, request ExamineRequestObject) (ExamineResponseObject, error)
-	// ListGroups The caller's groups
+	// ListGroups List the caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
 	// CreateGroup Create a group
 	// (POST /v1/groups)
 	CreateGroup(ctx context.Context, request CreateGroupRequestObject) (CreateGroupResponseObject, error)
-	// ListPublicGroups Public groups
+	// ListPublicGroups List public groups
 	// (GET /v1/groups/public)
 	ListPublicGroups(ctx context.Context, request ListPublicGroupsRequestObject) (ListPublicGroupsResponseObject, error)
 	// DeleteGroup Delete a group
 	// (DELETE /v1/groups/{group})
 	DeleteGroup(ctx context.Context, request DeleteGroupRequestObject) (DeleteGroupResponseObject, error)
-	// GetGroup One group
+	// GetGroup Get a group
 	// (GET /v1/groups/{group})
 	GetGroup(ctx context.Context, request GetGroupRequestObject) (GetGroupResponseObject, error)
 	// UpdateGroup Change name and settings
 	// (PATCH /v1/groups/{group})
 	UpdateGroup(ctx context.Context, request UpdateGroupRequestObject) (UpdateGroupResponseObject, error)
-	// AckGroup Confirm messages
+	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx context.Context, request AckGroupRequestObject) (AckGroupResponseObject, error)
-	// ListMembers Members and their cursors
+	// ListMembers List members and their cursors
 	// (GET /v1/groups/{group}/members)
 	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
 	// RemoveMember Leave, or remove a member
@@ -5136,19 +5136,19 @@ type StrictServerInterface interface {
 	// PutMember Add a member, join, or change a role
 	// (PUT /v1/groups/{group}/members/{user})
 	PutMember(ctx context.Context, request PutMemberRequestObject) (PutMemberResponseObject, error)
-	// ListMessages A page of the log
+	// ListMessages Read a page of the log
 	// (GET /v1/groups/{group}/messages)
 	ListMessages(ctx context.Context, request ListMessagesRequestObject) (ListMessagesResponseObject, error)
-	// SendMessage Send
+	// SendMessage Send a message
 	// (POST /v1/groups/{group}/messages)
 	SendMessage(ctx context.Context, request SendMessageRequestObject) (SendMessageResponseObject, error)
-	// ListReceipts Who has seen and read a message
+	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx context.Context, request ListReceiptsRequestObject) (ListReceiptsResponseObject, error)
 	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx context.Context, request GetNotifyRequestObject) (GetNotifyResponseObject, error)
-	// PutNotify Set what to get notified of in a group
+	// PutNotify Set the notification level in a group
 	// (PUT /v1/groups/{group}/notify)
 	PutNotify(ctx context.Context, request PutNotifyRequestObject) (PutNotifyResponseObject, error)
 	// ReadGroup Mark as read
@@ -5157,64 +5157,64 @@ type StrictServerInterface interface {
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
-	// PullInbox A page of the caller's inbox
+	// PullInbox Read a page of the caller's inbox
 	// (GET /v1/inbox)
 	PullInbox(ctx context.Context, request PullInboxRequestObject) (PullInboxResponseObject, error)
-	// AckInbox Confirm items
+	// AckInbox Ack inbox items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx context.Context, request AckInboxRequestObject) (AckInboxResponseObject, error)
-	// GetPushKey The server's VAPID public key
+	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
-	// ListSchedules The caller's schedules
+	// ListSchedules List the caller's schedules
 	// (GET /v1/schedules)
 	ListSchedules(ctx context.Context, request ListSchedulesRequestObject) (ListSchedulesResponseObject, error)
 	// CreateSchedule Schedule a message
 	// (POST /v1/schedules)
 	CreateSchedule(ctx context.Context, request CreateScheduleRequestObject) (CreateScheduleResponseObject, error)
-	// CancelSchedule Cancel
+	// CancelSchedule Cancel a schedule
 	// (DELETE /v1/schedules/{schedule})
 	CancelSchedule(ctx context.Context, request CancelScheduleRequestObject) (CancelScheduleResponseObject, error)
-	// GetSchedule One schedule
+	// GetSchedule Get a schedule
 	// (GET /v1/schedules/{schedule})
 	GetSchedule(ctx context.Context, request GetScheduleRequestObject) (GetScheduleResponseObject, error)
-	// UpdateSchedule Change what is pending
+	// UpdateSchedule Change a schedule
 	// (PATCH /v1/schedules/{schedule})
 	UpdateSchedule(ctx context.Context, request UpdateScheduleRequestObject) (UpdateScheduleResponseObject, error)
-	// RunSchedule Send now
+	// RunSchedule Send a scheduled message now
 	// (POST /v1/schedules/{schedule}/run)
 	RunSchedule(ctx context.Context, request RunScheduleRequestObject) (RunScheduleResponseObject, error)
-	// Sync Ack, then everything that is new
+	// Sync Ack, then get everything new
 	// (POST /v1/sync)
 	Sync(ctx context.Context, request SyncRequestObject) (SyncResponseObject, error)
-	// ListTasks Tasks
+	// ListTasks List tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx context.Context, request ListTasksRequestObject) (ListTasksResponseObject, error)
-	// ListQueues Queues
+	// ListQueues List queues
 	// (GET /v1/tasks/queues)
 	ListQueues(ctx context.Context, request ListQueuesRequestObject) (ListQueuesResponseObject, error)
 	// PauseQueue Pause a queue
 	// (POST /v1/tasks/queues/{queue}/pause)
 	PauseQueue(ctx context.Context, request PauseQueueRequestObject) (PauseQueueResponseObject, error)
-	// ResumeQueue Go on with a queue
+	// ResumeQueue Resume a queue
 	// (POST /v1/tasks/queues/{queue}/resume)
 	ResumeQueue(ctx context.Context, request ResumeQueueRequestObject) (ResumeQueueResponseObject, error)
 	// DeleteTask Delete a task
 	// (DELETE /v1/tasks/{task})
 	DeleteTask(ctx context.Context, request DeleteTaskRequestObject) (DeleteTaskResponseObject, error)
-	// GetTask One task
+	// GetTask Get a task
 	// (GET /v1/tasks/{task})
 	GetTask(ctx context.Context, request GetTaskRequestObject) (GetTaskResponseObject, error)
 	// RetryTask Run a dead or delayed task now
 	// (POST /v1/tasks/{task}/retry)
 	RetryTask(ctx context.Context, request RetryTaskRequestObject) (RetryTaskResponseObject, error)
-	// GetUnread Unread counts over all groups
+	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx context.Context, request GetUnreadRequestObject) (GetUnreadResponseObject, error)
-	// SendDirect Write to one person
+	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx context.Context, request SendDirectRequestObject) (SendDirectResponseObject, error)
-	// ListWebhooks Webhooks
+	// ListWebhooks List webhooks
 	// (GET /v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
 	// CreateWebhook Register a webhook
@@ -5223,10 +5223,10 @@ type StrictServerInterface interface {
 	// DeleteWebhook Remove a webhook
 	// (DELETE /v1/webhooks/{webhook})
 	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
-	// GetWebhook One webhook
+	// GetWebhook Get a webhook
 	// (GET /v1/webhooks/{webhook})
 	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
-	// RotateWebhook Change the secret
+	// RotateWebhook Rotate the secret
 	// (POST /v1/webhooks/{webhook}/rotate)
 	RotateWebhook(ctx context.Context, request RotateWebhookRequestObject) (RotateWebhookResponseObject, error)
 }
