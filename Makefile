@@ -21,7 +21,7 @@ SOAK_CHECKS ?= 3000
 soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
 
-check-deps: ## redis-server and chromium: real ones, the tests start them
+check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start them
 	@scripts/install-test-deps
 
 lint: ## formatting, static analysis, tidy modules

@@ -21,7 +21,7 @@ const module = "github.com/chatd/chatd/"
 // mayImport says which of our packages a folder may import ("x/..." is all below x); what is not listed may import none of
 // ours. Tests may import more.
 var mayImport = map[string][]string{
-	"cmd/chatd":               {"internal/node", "client", "store", "store/doctor", "web"},
+	"cmd/chatd":               {"internal/node", "client", "store", "store/archive", "store/doctor", "web"},
 	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/doctor", "store/queue", "store/embedded", "web", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
 	"web":                     {"chat", "chat/...", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"web/limit":               {"chat", "internal/cache"},
@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"store/embedded":          {},
 	"client":                  {},
 	"static":                  {},
+	"internal/pgtest":         {},
 	"internal/redistest":      {},
 	"internal/harness":        {"client", "internal/redistest"},
 	"internal/chattest":       {"chat", "chat/archive", "internal/redistest", "store", "store/queue"},

@@ -69,6 +69,7 @@ type commandLine struct {
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check a token."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
 	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and what depends on each other."`
+	Migrate     migrateCommand     `cmd:"" help:"Show or change the schema of the archive."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 	Help        helpCommand        `cmd:"" help:"Print this help, or the help of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`

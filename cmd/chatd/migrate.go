@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/store/archive"
+)
+
+// migrateCommand works on the database itself, so it needs no running server.
+type migrateCommand struct {
+	Up     migrateUpCommand     `cmd:"" help:"Bring the schema up to date, as a starting server does."`
+	Status migrateStatusCommand `cmd:"" help:"List the migrations and which of them have run."`
+	Down   migrateDownCommand   `cmd:"" help:"Take the newest migration back. What its tables hold is deleted."`
+}
+
+type (
+	migrateUpCommand     struct{}
+	migrateStatusCommand struct{}
+	migrateDownCommand   struct {
+		Yes bool `help:"Delete what the tables of this migration hold."`
+	}
+)
+
+func (migrateUpCommand) Run(w *world, c node.Config) error { return w.migrate(c, archive.MigrateUp) }
+
+func (migrateStatusCommand) Run(w *world, c node.Config) error {
+	return w.migrate(c, archive.MigrationStatus)
+}
+
+func (d migrateDownCommand) Run(w *world, c node.Config) error {
+	if !d.Yes {
+		return errors.New("migrate down deletes what the tables of the newest migration hold; back up the archive, stop all servers, and repeat it with -yes")
+	}
+	return w.migrate(c, archive.MigrateDown)
+}
+
+// migrate changes the schema of the configured archive and prints how it is then.
+func (w *world) migrate(c node.Config, do func(context.Context, string) ([]archive.Migration, error)) error {
+	if c.Archive == "" || c.Archive == "off" {
+		return errors.New("migrate: no archive is configured; set CHATD_ARCHIVE to sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
+	}
+	steps, err := do(w.ctx, c.Archive)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	for _, s := range steps {
+		state := "pending"
+		if s.Applied {
+			state = "applied"
+		}
+		if _, err := fmt.Fprintf(w.stdout, "%-8s %s\n", state, s.Name); err != nil {
+			return fmt.Errorf("%w: %w", errOutput, err)
+		}
+	}
+	return nil
+}

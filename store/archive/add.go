@@ -1,0 +1,291 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+)
+
+// Add implements archive.Store.
+func (s *Store) Add(ctx context.Context, batches []archive.Batch) error {
+	return s.failed(s.writer.do(ctx, &write{batches: batches}))
+}
+
+// add writes batches in a transaction: each log once a round. erased tells that content was removed.
+func (s *Store) add(ctx context.Context, tx *sql.Tx, batches []archive.Batch) (erased bool, err error) {
+	for len(batches) > 0 {
+		logs := map[archive.Log]*logChange{}
+		var later []archive.Batch
+		for _, b := range batches {
+			if logs[b.Log] == nil {
+				logs[b.Log] = newLogChange(b)
+			} else {
+				later = append(later, b)
+			}
+		}
+		r := round{store: s, tx: tx}
+		for _, l := range logs {
+			r.logs = append(r.logs, l)
+		}
+		// All nodes lock logs in one order, so that none waits for another in a circle.
+		slices.SortFunc(r.logs, func(a, b *logChange) int {
+			return cmp.Or(cmp.Compare(a.batch.Group, b.batch.Group), cmp.Compare(a.batch.Epoch, b.batch.Epoch))
+		})
+		if err := r.run(ctx); err != nil {
+			return false, err
+		}
+		erased, batches = erased || r.erased, later
+	}
+	return erased, nil
+}
+
+// round adds one batch to each of several logs, with a few statements whatever their number.
+type round struct {
+	store  *Store
+	tx     *sql.Tx
+	logs   []*logChange
+	erased bool
+}
+
+func (r *round) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{r.lock, r.cut, r.load, r.change, r.rebuild, r.writeEntries, r.writeReactions} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock finds or makes the number of each log, and keeps other nodes from writing to it.
+func (r *round) lock(ctx context.Context) error {
+	for _, l := range r.logs {
+		args := []any{l.batch.Group, l.batch.Epoch}
+		read := func(rows *sql.Rows) error { return rows.Scan(&l.number, &l.top) }
+		for range 2 {
+			err := r.query(ctx, `SELECT l.number, coalesce((SELECT max(e.id) FROM entries AS e WHERE e.log = l.number), 0)
+				FROM logs AS l WHERE l."group" = ? AND l.epoch = ?`+r.store.engine.lockLogs(), args, read)
+			if err != nil {
+				return err
+			}
+			if l.number != 0 {
+				break
+			}
+			if err := r.exec(ctx, `INSERT INTO logs ("group", epoch) VALUES (?, ?) ON CONFLICT DO NOTHING`, args...); err != nil {
+				return err
+			}
+		}
+		if l.number == 0 {
+			return errors.New("a log was dropped while it was added to")
+		}
+	}
+	return nil
+}
+
+// cut removes the entries above the end of a log that lost it.
+func (r *round) cut(ctx context.Context) error {
+	for _, l := range r.logs {
+		if l.top <= l.batch.Last {
+			continue
+		}
+		r.erased = true
+		err := r.query(ctx, `SELECT DISTINCT target FROM entries WHERE log = ? AND id > ? AND kind = 'reaction'`, []any{l.number, l.batch.Last},
+			func(rows *sql.Rows) error {
+				var target int64
+				err := rows.Scan(&target)
+				l.rebuilt[target] = true
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		if err := r.exec(ctx, `DELETE FROM entries WHERE log = ? AND id > ?`, l.number, l.batch.Last); err != nil {
+			return err
+		}
+		if err := r.exec(ctx, `DELETE FROM reactions WHERE log = ? AND target > ?`, l.number, l.batch.Last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads what is there of the entries that come, of those that they change, and of the edits of what they delete.
+func (r *round) load(ctx context.Context) error {
+	var ids, deleted []pair
+	logs := map[int64]*logChange{}
+	for _, l := range r.logs {
+		logs[l.number] = l
+		for _, e := range l.incoming {
+			if e.ID <= l.top {
+				ids = append(ids, pair{l.number, e.ID})
+			}
+			if e.target > 0 && e.target <= l.top {
+				ids = append(ids, pair{l.number, e.target})
+				if e.kind == chat.Delete {
+					deleted = append(deleted, pair{l.number, e.target})
+				}
+			}
+		}
+	}
+	for _, need := range []struct {
+		pairs []pair
+		where string
+	}{{ids, `e.log = w.a AND e.id = w.b`}, {deleted, `e.log = w.a AND e.target = w.b AND e.kind = 'edit'`}} {
+		if len(need.pairs) == 0 {
+			continue
+		}
+		err := r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e ON `+need.where,
+			[]any{encodePairs(need.pairs)}, func(rows *sql.Rows) error {
+				had, err := scanRow(rows)
+				if err != nil {
+					return err
+				}
+				logs[had.log].rows[had.ID] = had
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanRow(rows *sql.Rows) (*row, error) {
+	had := &row{stored: true}
+	var edits sql.NullString
+	err := rows.Scan(&had.doc, &had.log, &had.ID, &had.Mark, &edits, &had.JSON)
+	if err != nil {
+		return nil, err
+	}
+	if had.Edits, err = decodeEdits(edits); err != nil {
+		return nil, err
+	}
+	return had, had.decode()
+}
+
+func (r *round) change(context.Context) error {
+	for _, l := range r.logs {
+		if err := l.apply(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuild computes the reactions anew of messages that lost one, from the entries that stay.
+func (r *round) rebuild(ctx context.Context) error {
+	var targets []pair
+	logs := map[int64]*logChange{}
+	for _, l := range r.logs {
+		logs[l.number] = l
+		for target := range l.rebuilt {
+			targets = append(targets, pair{l.number, target})
+		}
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	encoded := encodePairs(targets)
+	err := r.query(ctx, `SELECT e.log, e.id, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e
+		ON e.log = w.a AND e.target = w.b AND e.kind = 'reaction' JOIN entries AS t ON t.log = w.a AND t.id = w.b AND t.alive`, []any{encoded}, func(rows *sql.Rows) error {
+		var e chat.Entry
+		var number, id int64
+		var text []byte
+		if err := rows.Scan(&number, &id, &text); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &e); err != nil {
+			return err
+		}
+		l := logs[number]
+		if gone := l.gone[id]; !gone && !l.deleted[e.Target] {
+			l.react(e.Target, e.Emoji, e.From, id, !e.Removed)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.exec(ctx, `DELETE FROM reactions WHERE (log, target) IN (SELECT w.a, w.b FROM `+r.store.engine.pairs()+`)`, encoded)
+}
+
+// writeEntries removes the rows that are replaced or changed, and inserts what they are now.
+func (r *round) writeEntries(ctx context.Context) error {
+	var old []pair
+	var rows []*row
+	for _, l := range r.logs {
+		for doc := range l.removed {
+			old = append(old, pair{doc, 0})
+		}
+		for _, one := range l.changed() {
+			one.log = l.number
+			rows = append(rows, one)
+		}
+	}
+	if len(old) > 0 {
+		r.erased = true
+		if err := r.exec(ctx, `DELETE FROM entries WHERE doc IN (SELECT w.a FROM `+r.store.engine.pairs()+`)`, encodePairs(old)); err != nil {
+			return err
+		}
+	}
+	return r.insert(ctx, rows)
+}
+
+// docTries bounds how often entries look for a free doc: entries of one ms are many times fewer than it has room for.
+const docTries = 1000
+
+func (r *round) insert(ctx context.Context, rows []*row) error {
+	used := make(map[int64]bool, len(rows))
+	for range docTries {
+		if len(rows) == 0 {
+			return nil
+		}
+		for _, one := range rows {
+			for used[one.doc] {
+				one.doc++
+			}
+			used[one.doc] = true
+		}
+		taken, err := r.store.engine.insert(ctx, r.tx, rows)
+		if err != nil {
+			return err
+		}
+		rows = taken
+	}
+	return fmt.Errorf("no room for entry %d at its time", rows[0].ID)
+}
+
+// writeReactions removes the reactions of what is deleted, and notes the new ones.
+func (r *round) writeReactions(ctx context.Context) error {
+	for _, l := range r.logs {
+		for target := range l.deleted {
+			if err := r.exec(ctx, `DELETE FROM reactions WHERE log = ? AND target = ?`, l.number, target); err != nil {
+				return err
+			}
+		}
+		for key, to := range l.reactions {
+			err := r.exec(ctx, `INSERT INTO reactions (log, target, emoji, author, id, added) VALUES (?, ?, ?, ?, ?, ?)
+				ON CONFLICT (log, target, emoji, author) DO UPDATE SET id = excluded.id, added = excluded.added WHERE excluded.id > reactions.id`,
+				l.number, key.target, key.emoji, key.user, to.entry, to.on)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *round) exec(ctx context.Context, query string, args ...any) error {
+	_, err := r.tx.ExecContext(ctx, r.store.engine.bind(query), args...)
+	return err
+}
+
+func (r *round) query(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
+	return r.store.query(ctx, r.tx, query, args, scan)
+}

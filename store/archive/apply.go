@@ -1,0 +1,218 @@
+package archive
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+)
+
+// row is an entry with the columns that are taken out of its JSON.
+type row struct {
+	chat.Message
+	doc    int64
+	log    int64
+	author string
+	kind   chat.Kind
+	target int64
+	alive  bool
+	entry  chat.Entry
+	stored bool // the database has it
+	dirty  bool // it is not what the database has
+}
+
+// decode sets what the JSON says. Its error is that of the entry, not of the database.
+func (r *row) decode() error {
+	r.entry = chat.Entry{}
+	if err := json.Unmarshal(r.JSON, &r.entry); err != nil {
+		return &chat.Error{Code: chat.CodeInternal, Message: "internal error", Cause: err}
+	}
+	e := &r.entry
+	r.author, r.kind, r.target = e.From, e.Kind, e.Target
+	r.alive = (e.Kind == chat.Text || e.Kind == chat.Data) && e.DeletedAt == nil
+	return nil
+}
+
+// set gives the row another content.
+func (r *row) set(m chat.Message) error {
+	r.Message, r.dirty = m, true
+	return r.decode()
+}
+
+func (r *row) targetOrNull() *int64 {
+	if r.target == 0 {
+		return nil
+	}
+	return &r.target
+}
+
+func (r *row) editsOrNull() *string {
+	if len(r.Edits) == 0 {
+		return nil
+	}
+	text := string(chat.Encode(r.Edits))
+	return &text
+}
+
+// What a doc is made of: the time in ms, and below it the low bits of the id, so that entries of one log and one ms are in
+// the order of their ids, and some of the log, so that logs seldom meet.
+const (
+	docTimeMax  = 1<<42 - 1 // ms
+	docTimeBits = 21
+	docLogBits  = 10
+)
+
+// docOf is where an entry stands among those of all logs, unless another is there already.
+func docOf(sentMs, log, id int64) int64 {
+	ms := min(max(sentMs, 0), docTimeMax)
+	return ms<<docTimeBits | id&(1<<(docTimeBits-docLogBits)-1)<<docLogBits | log&(1<<docLogBits-1)
+}
+
+// logChange is what a batch makes of a log.
+type logChange struct {
+	batch     archive.Batch
+	number    int64
+	top       int64 // highest id that is there before the batch
+	incoming  []*row
+	rows      map[int64]*row // by id: what is loaded, then what comes
+	removed   map[int64]bool // docs of stored rows that are replaced or changed
+	gone      map[int64]bool // ids of stored rows that are replaced
+	rebuilt   map[int64]bool // ids of messages whose reactions are computed anew
+	deleted   map[int64]bool // ids of messages that have no reactions any more
+	reactions map[reactionKey]reaction
+	invalid   error
+}
+
+type reactionKey struct {
+	target      int64
+	emoji, user string
+}
+
+type reaction struct {
+	entry int64
+	on    bool
+}
+
+func newLogChange(b archive.Batch) *logChange {
+	l := &logChange{batch: b, rows: map[int64]*row{}, removed: map[int64]bool{}, gone: map[int64]bool{}, rebuilt: map[int64]bool{},
+		deleted: map[int64]bool{}, reactions: map[reactionKey]reaction{}}
+	for _, m := range b.Messages {
+		in := &row{Message: m}
+		if err := in.decode(); err != nil {
+			l.invalid = err
+		}
+		l.incoming = append(l.incoming, in)
+	}
+	return l
+}
+
+// apply puts the entries into the log, one after the other.
+func (l *logChange) apply() error {
+	if l.invalid != nil {
+		return l.invalid
+	}
+	for _, in := range l.incoming {
+		had := l.rows[in.ID]
+		if had != nil && had.Mark == in.Mark {
+			continue
+		}
+		if had != nil {
+			l.replace(had)
+		}
+		in.dirty = true
+		in.doc = docOf(in.entry.SentAt.UnixMilli(), l.number, in.ID)
+		l.rows[in.ID] = in
+		if err := l.follow(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace takes out an entry of a log that was rolled back, with its reactions or its effect on those of its target.
+func (l *logChange) replace(had *row) {
+	l.rebuilt[had.ID] = true
+	if had.kind == chat.Reaction {
+		l.rebuilt[had.target] = true
+	}
+	if had.stored {
+		l.removed[had.doc], l.gone[had.ID] = true, true
+	}
+}
+
+// follow applies what a new entry does to others.
+func (l *logChange) follow(in *row) error {
+	target := l.rows[in.target]
+	if in.kind == chat.Delete {
+		return l.erase(target, in.entry)
+	}
+	if target == nil {
+		return nil
+	}
+	switch in.kind {
+	case chat.Reaction:
+		if target.alive {
+			l.react(in.target, in.entry.Emoji, in.author, in.ID, !in.entry.Removed)
+		}
+	case chat.Edit:
+		return l.revise(target, in.entry)
+	}
+	return nil
+}
+
+// erase takes the content of what a deletion names, where it is there, of its edits, and its reactions.
+func (l *logChange) erase(target *row, deletion chat.Entry) error {
+	l.deleted[deletion.Target] = true
+	for key := range l.reactions {
+		if key.target == deletion.Target {
+			delete(l.reactions, key)
+		}
+	}
+	for _, edit := range l.rows {
+		if edit.kind == chat.Edit && edit.target == deletion.Target {
+			if err := l.revise(edit, deletion); err != nil {
+				return err
+			}
+		}
+	}
+	if target == nil {
+		return nil
+	}
+	return l.revise(target, deletion)
+}
+
+// revise changes an entry as an edit or a deletion says.
+func (l *logChange) revise(one *row, change chat.Entry) error {
+	changed, err := chat.Applied(one.Message, change)
+	if err != nil || slices.Equal(changed.JSON, one.JSON) && slices.Equal(changed.Edits, one.Edits) {
+		return err
+	}
+	if one.stored {
+		l.removed[one.doc] = true
+	}
+	return one.set(changed)
+}
+
+func (l *logChange) react(target int64, emoji, user string, entry int64, on bool) {
+	key := reactionKey{target, emoji, user}
+	if entry > l.reactions[key].entry {
+		l.reactions[key] = reaction{entry, on}
+	}
+}
+
+// changed are the rows to write, ascending; those that keep their doc come first.
+func (l *logChange) changed() (rows []*row) {
+	for _, one := range l.rows {
+		if one.dirty {
+			rows = append(rows, one)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row) int {
+		if a.stored != b.stored {
+			return map[bool]int{true: -1, false: 1}[a.stored]
+		}
+		return int(a.ID - b.ID)
+	})
+	return rows
+}

@@ -1,0 +1,168 @@
+// Package archive keeps logs in a SQL database: SQLite, or PostgreSQL for several nodes. It implements the Store of
+// chat/archive. Both engines run the same statements; where they differ stands in sqlite.go and postgres.go.
+package archive
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+)
+
+const (
+	openTimeout  = 30 * time.Second // for connecting and migrating
+	readTimeout  = 5 * time.Second
+	writeTimeout = 30 * time.Second // of one transaction of the writer
+)
+
+// Store is an open archive. Its methods may be called by many goroutines at a time.
+type Store struct {
+	engine engine
+	write  *sql.DB // SQLite: the one connection that writes
+	read   *sql.DB
+	id     string
+	writer *writer
+}
+
+var _ archive.Store = (*Store)(nil)
+
+// engine is what the databases differ in.
+type engine interface {
+	// name is that of the engine's folder of migrations.
+	name() string
+	// open connects. The two are the same where one pool does both.
+	open(ctx context.Context) (write, read *sql.DB, err error)
+	close() error
+	// bind gives a statement the placeholders of the engine; it has `?` for each argument, and no other `?`.
+	bind(query string) string
+	// pairs is a table `w (a, b)` of two integers, made from one argument, a JSON array of pairs.
+	pairs() string
+	// lockLogs ends a SELECT of logs that are about to be written.
+	lockLogs() string
+	// insert adds rows and returns those whose doc was taken.
+	insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error)
+	// refused tells that the database answered, and that a repetition gets the same answer.
+	refused(err error) bool
+	// conflicted tells that a transaction gave way to another one, and is to be run again.
+	conflicted(err error) bool
+	// scrub overwrites what erased content left behind outside its table. again: it could not be done now.
+	scrub(ctx context.Context, db *sql.DB) (again bool, err error)
+}
+
+// engineOf reads the address of an archive: sqlite:PATH, or postgres://... as libpq takes it.
+func engineOf(url string) (engine, error) {
+	scheme, path, _ := strings.Cut(url, ":")
+	switch {
+	case scheme == "sqlite" && path != "":
+		return &sqlite{path: path}, nil
+	case scheme == "postgres", scheme == "postgresql":
+		return &postgres{url: url}, nil
+	}
+	return nil, errors.New("archive: want sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
+}
+
+// Open connects to the archive at url and brings its schema up to date. An archive of a newer chatd, or one whose
+// migration was interrupted, is refused with an error that says what to do.
+func Open(ctx context.Context, url string) (*Store, error) {
+	e, err := engineOf(url)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	s := &Store{engine: e}
+	if s.write, s.read, err = e.open(ctx); err != nil {
+		return nil, errors.Join(s.failed(err), e.close())
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	s.writer = startWriter(s)
+	return s, nil
+}
+
+// prepare migrates the database and reads its name, or gives it one.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := migrateUp(ctx, s.engine, s.write); err != nil {
+		return err
+	}
+	_, err := s.write.ExecContext(ctx, s.engine.bind(`INSERT INTO about (name, value) VALUES ('id', ?) ON CONFLICT DO NOTHING`), rand.Text())
+	if err != nil {
+		return s.failed(err)
+	}
+	return s.failed(s.write.QueryRowContext(ctx, `SELECT value FROM about WHERE name = 'id'`).Scan(&s.id))
+}
+
+// Close waits for the transaction under way and closes the database. Calls after it fail.
+func (s *Store) Close() error {
+	s.writer.stop()
+	return s.engine.close()
+}
+
+// ID names this database, for as long as it exists.
+func (s *Store) ID(context.Context) (string, error) { return s.id, nil }
+
+// failed gives an error of the database the form that the domain takes.
+func (s *Store) failed(err error) error {
+	var known *chat.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case s.engine.refused(err):
+		return fmt.Errorf("archive: %w", err)
+	}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: "the archive cannot be reached; try again",
+		RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: fmt.Errorf("archive: %w", err)}
+}
+
+// query runs a statement that reads, and gives each row to scan until it returns errEnough.
+func (s *Store) query(ctx context.Context, q querier, query string, args []any, scan func(*sql.Rows) error) (err error) {
+	rows, err := q.QueryContext(ctx, s.engine.bind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); errors.Is(err, errEnough) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// errEnough ends a query early.
+var errEnough = errors.New("enough")
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// pair is a log and an id in it, or another two integers.
+type pair [2]int64
+
+// encodePairs is the argument that engine.pairs reads.
+func encodePairs(pairs []pair) string {
+	b := make([]byte, 0, 2+24*len(pairs))
+	b = append(b, '[')
+	for i, p := range pairs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		b = strconv.AppendInt(b, p[0], 10)
+		b = append(b, ',')
+		b = strconv.AppendInt(b, p[1], 10)
+		b = append(b, ']')
+	}
+	return string(append(b, ']'))
+}

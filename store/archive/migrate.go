@@ -1,0 +1,147 @@
+package archive
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/chatd/chatd/migrations"
+)
+
+// versionTable is where goose notes which migrations have run.
+const versionTable = "chatd_migrations"
+
+// migrateTries bounds how often a migration is tried that another node runs at the same time.
+const migrateTries = 5
+
+// Migration is a step of the schema.
+type Migration struct {
+	Version int64
+	Name    string // of its file
+	Applied bool
+}
+
+// MigrateUp brings the schema of the archive at url up to date and returns the steps that there are.
+func MigrateUp(ctx context.Context, url string) ([]Migration, error) {
+	return migrate(ctx, url, migrateUp)
+}
+
+// MigrateDown takes the newest step of the schema back, with what it holds.
+func MigrateDown(ctx context.Context, url string) ([]Migration, error) {
+	return migrate(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
+		p, err := provider(e, db)
+		if err != nil {
+			return err
+		}
+		if err := checkSchema(ctx, p); err != nil {
+			return err
+		}
+		_, err = p.Down(ctx)
+		if errors.Is(err, goose.ErrNoNextVersion) {
+			return errors.New("archive: the database is empty: there is no migration to take back")
+		}
+		return err
+	})
+}
+
+// MigrationStatus returns the steps of the schema and which of them the archive at url has.
+func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
+	return migrate(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
+		p, err := provider(e, db)
+		if err != nil {
+			return err
+		}
+		return checkSchema(ctx, p)
+	})
+}
+
+func migrate(ctx context.Context, url string, do func(context.Context, engine, *sql.DB) error) (steps []Migration, err error) {
+	e, err := engineOf(url)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	defer func() { err = errors.Join(err, e.close()) }()
+	db, _, err := e.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := do(ctx, e, db); err != nil {
+		return nil, err
+	}
+	p, err := provider(e, db)
+	if err != nil {
+		return nil, err
+	}
+	states, err := p.Status(ctx)
+	for _, state := range states {
+		steps = append(steps, Migration{state.Source.Version, state.Source.Path, state.State == goose.StateApplied})
+	}
+	return steps, err
+}
+
+// provider runs the migrations of an engine. On PostgreSQL, one node does while others wait; SQLite runs each migration
+// in a transaction that excludes others.
+func provider(e engine, db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations.Files, e.name())
+	if err != nil {
+		return nil, err
+	}
+	options := []goose.ProviderOption{goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true)}
+	dialect := goose.DialectSQLite3
+	if e.name() == "postgres" {
+		dialect = goose.DialectPostgres
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(openTimeout.Seconds())))
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	return goose.NewProvider(dialect, db, files, options...)
+}
+
+// migrateUp runs the migrations that are missing. Where another node has run one in between, it looks again.
+func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
+	p, err := provider(e, db)
+	if err != nil {
+		return err
+	}
+	for range migrateTries {
+		if err = checkSchema(ctx, p); err != nil {
+			return err
+		}
+		if _, err = p.Up(ctx); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("archive: migration: %w; nothing of the failed step remains: remove the cause and start again", err)
+}
+
+// checkSchema refuses a schema that this program must not touch.
+func checkSchema(ctx context.Context, p *goose.Provider) error {
+	has, knows, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	if has > knows {
+		return fmt.Errorf("archive: the schema has version %d, and this chatd knows %d: run the chatd that made it or a newer one, "+
+			"or take the schema back with its `chatd migrate down`", has, knows)
+	}
+	steps, err := p.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	missing := slices.IndexFunc(steps, func(s *goose.MigrationStatus) bool { return s.State == goose.StatePending })
+	if missing >= 0 && steps[missing].Source.Version < has {
+		return fmt.Errorf("archive: the schema has version %d, but not %d: it is migrated by half. Restore the database from a backup, "+
+			"or point CHATD_ARCHIVE to an empty one", has, steps[missing].Source.Version)
+	}
+	return nil
+}

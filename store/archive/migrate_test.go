@@ -1,0 +1,72 @@
+package archive
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+)
+
+func testMigrations(t *testing.T, url string) {
+	pending := func(steps []Migration) (n int) {
+		for _, s := range steps {
+			if !s.Applied {
+				n++
+			}
+		}
+		return n
+	}
+	before, err := MigrationStatus(t.Context(), url)
+	if err != nil || len(before) == 0 || pending(before) != len(before) {
+		t.Fatalf("an empty database: %v, %v", before, err)
+	}
+	after, err := MigrateUp(t.Context(), url)
+	if err != nil || len(after) != len(before) || pending(after) != 0 {
+		t.Fatalf("up: %v, %v", after, err)
+	}
+	for range before {
+		if _, err := MigrateDown(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := MigrateDown(t.Context(), url); err == nil || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("down once too often: %v", err)
+	}
+	s := open(t, url)
+	newest := after[len(after)-1].Version
+	refuses := func(why string) {
+		t.Helper()
+		for name, call := range map[string]func() error{
+			"open": func() error { _, err := Open(t.Context(), url); return err },
+			"up":   func() error { _, err := MigrateUp(t.Context(), url); return err },
+			"down": func() error { _, err := MigrateDown(t.Context(), url); return err },
+		} {
+			if err := call(); err == nil || !strings.Contains(err.Error(), why) || errors.Is(err, chat.ErrUnavailable) {
+				t.Errorf("%s: %v, want one that says %q", name, err, why)
+			}
+		}
+	}
+	run := func(query string, args ...any) {
+		t.Helper()
+		if _, err := s.write.ExecContext(t.Context(), s.engine.bind(query), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`INSERT INTO chatd_migrations (version_id, is_applied) VALUES (?, true)`, newest+1)
+	refuses("a newer one")
+	run(`DELETE FROM chatd_migrations WHERE version_id = 1`)
+	run(`DELETE FROM chatd_migrations WHERE version_id > ?`, newest)
+	if newest > 1 {
+		refuses("by half")
+	}
+}
+
+func testTogether(t *testing.T, url string) {
+	var nodes sync.WaitGroup
+	for range 6 {
+		nodes.Go(func() { open(t, url) })
+	}
+	nodes.Wait()
+}

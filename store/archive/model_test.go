@@ -1,0 +1,179 @@
+package archive
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/internal/chattest"
+)
+
+// machine grows two logs as the store of groups does, archives parts of them again and again, and compares with the model.
+type machine struct {
+	*rapid.T
+	run      int // keeps the logs of one run apart from those of others in the same database
+	both     []archive.Store
+	logs     []*logWriter
+	archived map[*logWriter]int64
+	dropped  map[*logWriter]int64
+	births   int
+}
+
+func testModel(t *testing.T, url string) {
+	s := open(t, url)
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := flag.Set("rapid.checks", "20"); err != nil { // SQLite is slow under the race detector
+			t.Fatal(err)
+		}
+	}
+	runs := 0
+	rapid.Check(t, func(t *rapid.T) {
+		runs++
+		m := &machine{T: t, run: runs, both: []archive.Store{s, chattest.NewArchive("model")}, archived: map[*logWriter]int64{}, dropped: map[*logWriter]int64{}}
+		for _, epoch := range []string{"a", "b"} {
+			m.logs = append(m.logs, newLog(t, s, archive.Log{Group: fmt.Sprint("g", runs), Epoch: epoch}))
+		}
+		t.Repeat(map[string]func(*rapid.T){"": m.compare, "grow": m.grow, "archive": m.archive, "archive both": m.archiveBoth, "lose the end": m.lose, "drop": m.drop})
+	})
+}
+
+func (m *machine) pick(t *rapid.T) *logWriter { return rapid.SampledFrom(m.logs).Draw(t, "log") }
+
+// grow adds an entry; the store applies it at once to what it changes, as the store of groups does.
+func (m *machine) grow(t *rapid.T) {
+	w := m.pick(t)
+	user := rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user")
+	var targets []int64
+	for _, one := range w.list {
+		r := row{Message: one}
+		if r.decode() == nil && r.alive {
+			targets = append(targets, one.ID)
+		}
+	}
+	kind := rapid.SampledFrom([]chat.Kind{chat.Text, chat.Text, chat.Data, chat.Notice, chat.Edit, chat.Delete, chat.Reaction}).Draw(t, "kind")
+	c := chat.Content{Kind: kind}
+	switch {
+	case kind == chat.Text:
+		c.Body = ptr(rapid.StringMatching("[a-c]{1,3}( [a-c]{1,3}){0,3}").Draw(t, "body"))
+	case kind == chat.Data:
+		c.Data = []byte(`{"word":"` + rapid.StringMatching("[a-c]{1,3}").Draw(t, "word") + `"}`)
+	case kind == chat.Notice:
+	case len(targets) == 0:
+		return
+	default:
+		c.Target = rapid.SampledFrom(targets).Draw(t, "target")
+	}
+	switch kind {
+	case chat.Edit:
+		c.Body = ptr(rapid.StringMatching("[a-c]{1,3}").Draw(t, "body"))
+	case chat.Reaction:
+		c.Emoji = rapid.SampledFrom([]string{"+", "-"}).Draw(t, "emoji")
+		c.Removed = rapid.Bool().Draw(t, "removed")
+	}
+	made := w.entry(user, c)
+	m.births++
+	w.list[made.ID-1].Mark = fmt.Sprint("m", m.births)
+	m.apply(w, c, made)
+}
+
+func (m *machine) apply(w *logWriter, c chat.Content, made chat.Message) {
+	if c.Kind != chat.Edit && c.Kind != chat.Delete {
+		return
+	}
+	by := row{Message: made}
+	if err := by.decode(); err != nil {
+		m.Fatal(err)
+	}
+	for i, one := range w.list[:made.ID-1] {
+		r := row{Message: one}
+		if err := r.decode(); err != nil {
+			m.Fatal(err)
+		}
+		if one.ID == c.Target || c.Kind == chat.Delete && r.kind == chat.Edit && r.target == c.Target {
+			var err error
+			if w.list[i], err = chat.Applied(one, by.entry); err != nil {
+				m.Fatal(err)
+			}
+		}
+	}
+}
+
+func (m *machine) batch(t *rapid.T, w *logWriter) archive.Batch {
+	last := int64(len(w.list))
+	from := max(rapid.Int64Range(1, m.archived[w]+1).Draw(t, "from"), m.dropped[w]+1)
+	if from > last+1 {
+		from = last + 1
+	}
+	to := rapid.Int64Range(from-1, last).Draw(t, "to")
+	m.archived[w] = max(m.archived[w], to)
+	return archive.Batch{Log: w.log, Messages: append([]chat.Message(nil), w.list[from-1:to]...), Last: last}
+}
+
+func (m *machine) add(batches ...archive.Batch) {
+	for _, to := range m.both {
+		if err := to.Add(m.Context(), batches); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+func (m *machine) archive(t *rapid.T) { m.add(m.batch(t, m.pick(t))) }
+
+func (m *machine) archiveBoth(t *rapid.T) {
+	m.add(m.batch(t, m.logs[0]), m.batch(t, m.logs[1]), m.batch(t, m.logs[0]))
+}
+
+// lose takes the end of a log, which then goes on with other entries.
+func (m *machine) lose(t *rapid.T) {
+	w := m.pick(t)
+	last := rapid.IntRange(int(m.dropped[w]), len(w.list)).Draw(t, "last")
+	w.list = w.list[:last]
+	m.archived[w] = min(m.archived[w], int64(last))
+	m.add(archive.Batch{Log: w.log, Last: int64(last)})
+}
+
+func (m *machine) drop(t *rapid.T) {
+	w := m.pick(t)
+	if m.archived[w] <= m.dropped[w] {
+		return
+	}
+	to := rapid.Int64Range(m.dropped[w], m.archived[w]).Draw(t, "to")
+	m.dropped[w] = to
+	for _, one := range m.both {
+		if _, err := one.Drop(m.Context(), w.log, to); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+func (m *machine) compare(t *rapid.T) {
+	span := archive.Span{From: rapid.Int64Range(0, 20).Draw(t, "from"), To: rapid.Int64Range(0, 40).Draw(t, "to"), Limit: rapid.IntRange(1, 30).Draw(t, "limit"),
+		BytesMax: rapid.IntRange(1, 5000).Draw(t, "bytes"), Backward: rapid.Bool().Draw(t, "backward")}
+	all := archive.Span{From: 1, To: chat.IDMax, Limit: 1000, BytesMax: 1 << 30}
+	for _, w := range m.logs {
+		for _, span := range []archive.Span{all, span} {
+			want, err1 := m.both[1].Read(t.Context(), w.log, span)
+			got, err2 := m.both[0].Read(t.Context(), w.log, span)
+			if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
+				t.Fatalf("%+v: %s, %v, %v", span, diff, err1, err2)
+			}
+		}
+		want, err1 := m.both[1].Reactions(t.Context(), w.log, "ann", 1, chat.IDMax)
+		got, err2 := m.both[0].Reactions(t.Context(), w.log, "ann", 1, chat.IDMax)
+		if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
+			t.Fatalf("reactions: %s, %v, %v", diff, err1, err2)
+		}
+		for _, target := range []int64{1, 4} {
+			want, err1 := m.both[1].Reacted(t.Context(), w.log, target, "ann", "+")
+			got, err2 := m.both[0].Reacted(t.Context(), w.log, target, "ann", "+")
+			if got != want || err1 != nil || err2 != nil {
+				t.Fatalf("reacted to %d: %+v, want %+v, %v, %v", target, got, want, err1, err2)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package archive
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+type postgres struct {
+	url  string
+	pool *pgxpool.Pool
+	db   *sql.DB
+}
+
+func (*postgres) name() string { return "postgres" }
+
+func (e *postgres) open(ctx context.Context) (write, read *sql.DB, err error) {
+	config, err := pgxpool.ParseConfig(e.url)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, nil, err
+	}
+	e.db = stdlib.OpenDBFromPool(e.pool)
+	return e.db, e.db, e.db.PingContext(ctx)
+}
+
+func (e *postgres) close() error {
+	if e.pool == nil {
+		return nil
+	}
+	err := e.db.Close()
+	e.pool.Close()
+	return err
+}
+
+func (*postgres) bind(query string) string {
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(query, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("$" + strconv.Itoa(n))
+		query = after
+	}
+}
+
+func (*postgres) pairs() string {
+	return `(SELECT (v ->> 0)::bigint AS a, (v ->> 1)::bigint AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`
+}
+
+func (*postgres) lockLogs() string { return " FOR UPDATE OF l" }
+
+func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
+	n := len(rows)
+	docs, logs, ids, targets := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n)
+	marks, authors, kinds, texts, edits := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]*string, n)
+	alive := make([]bool, n)
+	waiting := make(map[int64]*row, n)
+	for i, r := range rows {
+		docs[i], logs[i], ids[i], targets[i], edits[i] = r.doc, r.log, r.ID, r.targetOrNull(), r.editsOrNull()
+		marks[i], authors[i], kinds[i], alive[i], texts[i] = r.Mark, r.author, string(r.kind), r.alive, string(r.JSON)
+		waiting[r.doc] = r
+	}
+	inserted, err := tx.QueryContext(ctx, `INSERT INTO entries (doc, log, id, mark, author, kind, alive, target, edits, json)
+		SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::text[], $10::text[])
+		ON CONFLICT (doc) DO NOTHING RETURNING doc`, docs, logs, ids, marks, authors, kinds, alive, targets, edits, texts)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, inserted.Close()) }()
+	for inserted.Next() {
+		var doc int64
+		if err := inserted.Scan(&doc); err != nil {
+			return nil, err
+		}
+		delete(waiting, doc)
+	}
+	for _, r := range rows {
+		if waiting[r.doc] != nil {
+			taken = append(taken, r)
+		}
+	}
+	return taken, inserted.Err()
+}
+
+// refused leaves out what time may mend: connections, resources, shutdowns, and transactions that gave way.
+func (*postgres) refused(err error) bool {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code[:2] {
+	case "08", "40", "53", "55", "57", "58":
+		return false
+	}
+	return true
+}
+
+func (*postgres) conflicted(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code[:2] == "40"
+}
+
+// scrub has nothing to do: what VACUUM frees is overwritten in its time.
+func (*postgres) scrub(context.Context, *sql.DB) (again bool, err error) { return false, nil }
