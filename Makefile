@@ -20,6 +20,7 @@ test: check-deps ## every test, with the race detector
 SOAK_CHECKS ?= 3000
 soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
+	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
 
 check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start them
 	@scripts/install-test-deps

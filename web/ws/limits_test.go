@@ -104,6 +104,25 @@ func TestWSSilentSocketsGiveWay(t *testing.T) {
 	innocent.op("welcome")
 }
 
+// Thousands of clients that come back at once, with the token in the hello, are all welcome, however late they say it.
+func TestWSHellosOfABurst(t *testing.T) {
+	n := startWS(t, ws.SessionOptions{HelloWithin: time.Hour})
+	clients := make([]*wsClient, 1500)
+	for i := range clients {
+		c, resp, err := n.dial(t, nil)
+		if err != nil {
+			t.Fatalf("socket %d: %v, %v", i, resp, err)
+		}
+		clients[i] = c
+	}
+	for i, c := range clients {
+		c.raw(fmt.Sprintf(`{"op":"hello","token":"user%d"}`, i))
+	}
+	for _, c := range clients {
+		c.op("welcome")
+	}
+}
+
 // Sockets that carry one user's token are counted at the handshake, whether they say hello or not.
 func TestWSSocketsOfAUser(t *testing.T) {
 	const most = 5
