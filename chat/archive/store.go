@@ -65,4 +65,7 @@ type Store interface {
 	// Drop removes entries of a log up to and including an id (chat.IDMax: the whole log), in a step of bounded work.
 	// more: call again. What is removed cannot be found on the disk afterwards, as far as the database can promise that.
 	Drop(ctx context.Context, log Log, to int64) (more bool, err error)
+	// Search finds messages by their text as it reads now: see Query. A query that takes too long is refused with an error
+	// that wraps chat.ErrUnavailable and says what narrows it; one that names nothing to look for is invalid.
+	Search(ctx context.Context, q Query) (Found, error)
 }

@@ -105,6 +105,9 @@ func (r *round) cut(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := r.store.engine.unindex(ctx, r.tx, `log = ? AND id > ?`, l.number, l.batch.Last); err != nil {
+			return err
+		}
 		if err := r.exec(ctx, `DELETE FROM entries WHERE log = ? AND id > ?`, l.number, l.batch.Last); err != nil {
 			return err
 		}
@@ -230,7 +233,11 @@ func (r *round) writeEntries(ctx context.Context) error {
 	}
 	if len(old) > 0 {
 		r.erased = true
-		if err := r.exec(ctx, `DELETE FROM entries WHERE doc IN (SELECT w.a FROM `+r.store.engine.pairs()+`)`, encodePairs(old)); err != nil {
+		where, docs := `doc IN (SELECT w.a FROM `+r.store.engine.pairs()+`)`, encodePairs(old)
+		if err := r.store.engine.unindex(ctx, r.tx, where, docs); err != nil {
+			return err
+		}
+		if err := r.exec(ctx, `DELETE FROM entries WHERE `+where, docs); err != nil {
 			return err
 		}
 	}

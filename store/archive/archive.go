@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
 const (
@@ -44,10 +45,17 @@ type engine interface {
 	bind(query string) string
 	// pairs is a table `w (a, b)` of two integers, made from one argument, a JSON array of pairs.
 	pairs() string
+	// names is a table `w (a, b)` of two strings, made likewise.
+	names() string
 	// lockLogs ends a SELECT of logs that are about to be written.
 	lockLogs() string
 	// insert adds rows and returns those whose doc was taken.
 	insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error)
+	// unindex takes the entries that a condition names out of the index, before they are deleted.
+	unindex(ctx context.Context, tx *sql.Tx, where string, args ...any) error
+	// search is a statement that finds entries, newest first, and its second argument. The others are the pairs of a log
+	// and the lowest id to be found in it, the lowest and the highest doc, and how many to find at most.
+	search(q tokens.Query, facets [][]string) (query, match string)
 	// refused tells that the database answered, and that a repetition gets the same answer.
 	refused(err error) bool
 	// conflicted tells that a transaction gave way to another one, and is to be run again.

@@ -39,6 +39,9 @@ func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64)
 	if err != nil || reactions == dropMax {
 		return true, err
 	}
+	if err := s.engine.unindex(ctx, tx, `log = ? AND id <= ?`, number, cut); err != nil {
+		return false, err
+	}
 	entries, err := affected(tx.ExecContext(ctx, s.engine.bind(`DELETE FROM entries WHERE log = ? AND id <= ?`), number, cut))
 	if err != nil || entries == dropMax {
 		return true, err

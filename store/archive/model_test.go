@@ -155,6 +155,7 @@ func (m *machine) compare(t *rapid.T) {
 	span := archive.Span{From: rapid.Int64Range(0, 20).Draw(t, "from"), To: rapid.Int64Range(0, 40).Draw(t, "to"), Limit: rapid.IntRange(1, 30).Draw(t, "limit"),
 		BytesMax: rapid.IntRange(1, 5000).Draw(t, "bytes"), Backward: rapid.Bool().Draw(t, "backward")}
 	all := archive.Span{From: 1, To: chat.IDMax, Limit: 1000, BytesMax: 1 << 30}
+	m.compareSearch(t)
 	for _, w := range m.logs {
 		for _, span := range []archive.Span{all, span} {
 			want, err1 := m.both[1].Read(t.Context(), w.log, span)
@@ -175,5 +176,43 @@ func (m *machine) compare(t *rapid.T) {
 				t.Fatalf("reacted to %d: %+v, want %+v, %v, %v", target, got, want, err1, err2)
 			}
 		}
+	}
+}
+
+// compareSearch pages through all hits of a search, and compares them with what the model finds by looking at everything.
+func (m *machine) compareSearch(t *rapid.T) {
+	q := archive.Query{Text: rapid.SampledFrom([]string{"a", "b c", `"a b"`, "a*", "a -b", "aa b*", `a -"b c"`}).Draw(t, "query"),
+		From: rapid.SampledFrom([]string{"", "ann"}).Draw(t, "author"), Kind: rapid.SampledFrom([]chat.Kind{"", chat.Data}).Draw(t, "of kind"),
+		Sort: rapid.SampledFrom([]string{archive.Newest, archive.Best}).Draw(t, "sort"), Limit: rapid.IntRange(1, 5).Draw(t, "limit")}
+	if rapid.Bool().Draw(t, "in time") {
+		q.SinceMs, q.UntilMs = firstSentMs+2000, firstSentMs+8000
+	}
+	for _, w := range m.logs[:rapid.IntRange(0, len(m.logs)).Draw(t, "visible")] {
+		q.Visible = append(q.Visible, archive.Visible{Log: w.log, From: rapid.Int64Range(0, 3).Draw(t, "lowest")})
+	}
+	var both [2]map[string]archive.Hit
+	for i, from := range m.both {
+		both[i] = map[string]archive.Hit{}
+		all := q
+		if i == 1 {
+			all.Limit = 1000
+		}
+		for more := true; more; more = all.Cursor != "" {
+			found, err := from.Search(t.Context(), all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range found.Hits {
+				name := fmt.Sprint(h.Log, h.ID)
+				if _, twice := both[i][name]; twice {
+					t.Fatalf("%+v: %s is found twice", q, name)
+				}
+				both[i][name] = h
+			}
+			all.Cursor = found.Next
+		}
+	}
+	if diff := cmp.Diff(both[1], both[0]); diff != "" {
+		t.Fatalf("%+v: %s", q, diff)
 	}
 }

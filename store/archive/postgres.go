@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
 type postgres struct {
@@ -58,22 +60,31 @@ func (*postgres) pairs() string {
 	return `(SELECT (v ->> 0)::bigint AS a, (v ->> 1)::bigint AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`
 }
 
+func (*postgres) names() string {
+	return `(SELECT v ->> 0 AS a, v ->> 1 AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`
+}
+
 func (*postgres) lockLogs() string { return " FOR UPDATE OF l" }
 
 func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
 	n := len(rows)
 	docs, logs, ids, targets := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n)
 	marks, authors, kinds, texts, edits := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]*string, n)
-	alive := make([]bool, n)
+	alive, words := make([]bool, n), make([]*string, n)
 	waiting := make(map[int64]*row, n)
 	for i, r := range rows {
 		docs[i], logs[i], ids[i], targets[i], edits[i] = r.doc, r.log, r.ID, r.targetOrNull(), r.editsOrNull()
 		marks[i], authors[i], kinds[i], alive[i], texts[i] = r.Mark, r.author, string(r.kind), r.alive, string(r.JSON)
 		waiting[r.doc] = r
+		if r.alive {
+			vector := r.vector()
+			words[i] = &vector
+		}
 	}
-	inserted, err := tx.QueryContext(ctx, `INSERT INTO entries (doc, log, id, mark, author, kind, alive, target, edits, json)
-		SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::text[], $10::text[])
-		ON CONFLICT (doc) DO NOTHING RETURNING doc`, docs, logs, ids, marks, authors, kinds, alive, targets, edits, texts)
+	inserted, err := tx.QueryContext(ctx, `INSERT INTO entries (doc, log, id, mark, author, kind, alive, target, edits, json, words)
+		SELECT doc, log, id, mark, author, kind, alive, target, edits, json, words::tsvector FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::text[], $10::text[], $11::text[])
+		AS r (doc, log, id, mark, author, kind, alive, target, edits, json, words)
+		ON CONFLICT (doc) DO NOTHING RETURNING doc`, docs, logs, ids, marks, authors, kinds, alive, targets, edits, texts, words)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +102,17 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 		}
 	}
 	return taken, inserted.Err()
+}
+
+// unindex has nothing to do: the index holds what the rows hold.
+func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { return nil }
+
+// search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc.
+func (*postgres) search(q tokens.Query, facets [][]string) (query, match string) {
+	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json
+		FROM (SELECT (v ->> 0)::bigint AS a, (v ->> 1)::bigint AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w
+		JOIN entries AS e ON e.log = w.a AND e.id >= w.b
+		WHERE e.words @@ ?::text::tsquery AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, tsQuery(q, facets)
 }
 
 // refused leaves out what time may mend: connections, resources, shutdowns, and transactions that gave way.

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
 const (
@@ -68,6 +71,8 @@ func (*sqlite) pairs() string {
 	return `(SELECT value ->> 0 AS a, value ->> 1 AS b FROM json_each(?)) AS w`
 }
 
+func (e *sqlite) names() string { return e.pairs() }
+
 func (*sqlite) lockLogs() string { return "" } // its transactions lock everything
 
 func (*sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
@@ -77,6 +82,11 @@ func (*sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*ro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stmt.Close()) }()
+	index, err := tx.PrepareContext(ctx, `INSERT INTO search (rowid, words, facets) VALUES (?, ?, ?)`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
 	for _, r := range rows {
 		done, err := stmt.ExecContext(ctx, r.doc, r.log, r.ID, r.Mark, r.author, string(r.kind), r.alive, r.targetOrNull(), r.editsOrNull(), string(r.JSON))
 		if err != nil {
@@ -86,9 +96,61 @@ func (*sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*ro
 			return nil, err
 		} else if n == 0 {
 			taken = append(taken, r)
+		} else if r.alive {
+			if _, err := index.ExecContext(ctx, r.doc, ftsText(r.words()), strings.Join(r.facets(), " ")); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return taken, nil
+}
+
+// unindexStep bounds the entries that are held in memory while they are taken out of the index.
+const unindexStep = 200
+
+// unindex tells the index what it has of each entry: it keeps no text.
+func (e *sqlite) unindex(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	for after := int64(-1); ; {
+		list, err := e.indexed(ctx, tx, where, append(args[:len(args):len(args)], after, unindexStep))
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			after = r.doc
+			_, err := tx.ExecContext(ctx, `INSERT INTO search (search, rowid, words, facets) VALUES ('delete', ?, ?, ?)`,
+				r.doc, ftsText(r.words()), strings.Join(r.facets(), " "))
+			if err != nil {
+				return err
+			}
+		}
+		if len(list) < unindexStep {
+			return nil
+		}
+	}
+}
+
+func (*sqlite) indexed(ctx context.Context, tx *sql.Tx, where string, args []any) (list []*row, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT doc, log, id, mark, edits, json FROM entries WHERE alive AND `+where+` AND doc > ? ORDER BY doc LIMIT ?`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		r, err := scanRow(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+// search walks the index from the highest doc down, and looks at entries only until it has enough.
+func (*sqlite) search(q tokens.Query, facets [][]string) (query, match string) {
+	return `WITH w (a, b) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?))
+		SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS e ON e.doc = s.rowid
+		CROSS JOIN w ON w.a = e.log AND e.id >= w.b
+		WHERE s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, ftsMatch(q, facets)
 }
 
 func (*sqlite) refused(err error) bool {

@@ -35,7 +35,8 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 		{"pages", testPages}, {"entries", testEntries}, {"repeated adds change nothing", testRepeated}, {"calls share a transaction", testShared},
 		{"edits and deletions", testRevisions}, {"reactions", testReactions}, {"a log that lost its end", testLostEnd},
 		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs},
-		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"migrations", testMigrations}, {"nodes start together", testTogether},
+		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"permission", testPermission}, {"deleted words", testDeletedWords},
+		{"migrations", testMigrations}, {"nodes start together", testTogether},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, fresh(t)) })
 	}
@@ -71,11 +72,14 @@ func newLog(t rapid.TB, to archive.Store, log archive.Log) *logWriter {
 
 func ptr(s string) *string { return &s }
 
+// firstSentMs is about when the first entry is sent; the others follow each second.
+const firstSentMs = 1_700_000_000_000
+
 // entry makes the next entry of the log.
 func (w *logWriter) entry(from string, c chat.Content) chat.Message {
 	id := int64(len(w.list) + 1)
 	m := chat.Message{ID: id, Mark: fmt.Sprintf("m%05d", id),
-		JSON: chat.Encode(chat.Entry{ID: id, Group: w.log.Group, From: from, Content: c, SentAt: chat.TimeMs(1_700_000_000_000 + id*1000)})}
+		JSON: chat.Encode(chat.Entry{ID: id, Group: w.log.Group, From: from, Content: c, SentAt: chat.TimeMs(firstSentMs + id*1000)})}
 	w.list = append(w.list, m)
 	return m
 }

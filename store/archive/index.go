@@ -1,0 +1,97 @@
+package archive
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/archive/tokens"
+)
+
+// words are the tokens of an entry, in their order; none where it cannot be found.
+func (r *row) words() []tokens.Token { return tokens.Split(archive.Text(r.entry)) }
+
+// Facets are what searches are narrowed by.
+func logFacet(log int64) string       { return "l" + strconv.FormatInt(log, 10) }
+func kindFacet(kind chat.Kind) string { return "k" + string(kind)[:1] }
+
+// authorFacet is a hash, for names hold whatever characters.
+func authorFacet(user string) string {
+	sum := sha256.Sum256([]byte(user))
+	return "u" + hex.EncodeToString(sum[:10])
+}
+
+func (r *row) facets() []string {
+	return []string{logFacet(r.log), authorFacet(r.author), kindFacet(r.kind)}
+}
+
+// ftsText is what the full-text table of SQLite gets: its tokenizer splits at spaces.
+func ftsText(list []tokens.Token) string {
+	var b strings.Builder
+	for i, t := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.Text)
+	}
+	return b.String()
+}
+
+// ftsMatch is the expression of SQLite for a search. Everything is quoted, and nothing that is quoted holds a quote.
+func ftsMatch(q tokens.Query, facets [][]string) string {
+	var must, not []string
+	for _, t := range q.Terms {
+		said := `words : "` + strings.Join(t.Tokens, " ") + `"`
+		if t.Prefix {
+			said += " *"
+		}
+		if t.Not {
+			not = append(not, said)
+		} else {
+			must = append(must, said)
+		}
+	}
+	for _, some := range facets {
+		must = append(must, `facets : ("`+strings.Join(some, `" OR "`)+`")`)
+	}
+	match := "(" + strings.Join(must, " AND ") + ")"
+	for _, said := range not {
+		match += " NOT (" + said + ")"
+	}
+	return match
+}
+
+// vector is a tsvector as PostgreSQL reads it: each token with its positions, from 1.
+func (r *row) vector() string {
+	var b strings.Builder
+	for i, t := range r.words() {
+		b.WriteString("'" + t.Text + "':" + strconv.Itoa(i+1) + " ")
+	}
+	for _, f := range r.facets() {
+		b.WriteString("':" + f + "' ")
+	}
+	return b.String()
+}
+
+// tsQuery is the expression of PostgreSQL for a search.
+func tsQuery(q tokens.Query, facets [][]string) string {
+	var parts []string
+	for _, t := range q.Terms {
+		said := "('" + strings.Join(t.Tokens, "' <-> '") + "'"
+		if t.Prefix {
+			said += ":*"
+		}
+		said += ")"
+		if t.Not {
+			said = "!" + said
+		}
+		parts = append(parts, said)
+	}
+	for _, some := range facets {
+		parts = append(parts, "(':"+strings.Join(some, "' | ':")+"')")
+	}
+	return strings.Join(parts, " & ")
+}

@@ -1,0 +1,187 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/archive/tokens"
+)
+
+const (
+	searchTimeout = 2 * time.Second
+	// facetsMax is how many logs are looked up in the index itself. Where a caller sees more, every hit's log is compared.
+	facetsMax = 500
+)
+
+// errSearchTooLong says what narrows a search.
+var errSearchTooLong = chat.Errorf(chat.CodeUnavailable, "the search takes too long; narrow it by group, from, since or until, or by rarer or longer words")
+
+// Search implements archive.Store.
+func (s *Store) Search(ctx context.Context, q archive.Query) (found archive.Found, err error) {
+	wanted, err := q.Checked()
+	if err != nil {
+		return archive.Found{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
+	defer cancel()
+	if q.Sort == archive.Best {
+		found, err = s.best(ctx, q, wanted)
+	} else {
+		found, err = s.newest(ctx, q, wanted)
+	}
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return archive.Found{}, errSearchTooLong
+	}
+	return found, s.failed(err)
+}
+
+// candidate is a message that the index has found.
+type candidate struct {
+	doc int64
+	log archive.Log
+	chat.Message
+}
+
+// newest pages by doc, the order of hits: what comes later has a higher one.
+func (s *Store) newest(ctx context.Context, q archive.Query, wanted tokens.Query) (archive.Found, error) {
+	below := int64(1<<63 - 1)
+	if q.Cursor != "" {
+		var err error
+		if below, err = strconv.ParseInt(q.Cursor, 36, 64); err != nil || below < 1 {
+			return archive.Found{}, errCursor
+		}
+		below--
+	}
+	list, err := s.candidates(ctx, q, wanted, below, q.Limit+1)
+	if err != nil {
+		return archive.Found{}, err
+	}
+	var found archive.Found
+	if len(list) > q.Limit {
+		list = list[:q.Limit]
+		found.Next = strconv.FormatInt(list[q.Limit-1].doc, 36)
+	}
+	for _, c := range list {
+		hit, _, _ := archive.Match(c.log, c.Message, wanted)
+		found.Hits = append(found.Hits, hit)
+	}
+	return found, nil
+}
+
+var errCursor = chat.Invalid("cursor: not one that a search gave")
+
+// best ranks the newest candidates. The cursor names the newest of them, and how many were shown: what comes later does
+// not move them.
+func (s *Store) best(ctx context.Context, q archive.Query, wanted tokens.Query) (archive.Found, error) {
+	top, shown := int64(1<<63-1), 0
+	if q.Cursor != "" {
+		doc, count, _ := strings.Cut(q.Cursor, ".")
+		var err1, err2 error
+		top, err1 = strconv.ParseInt(doc, 36, 64)
+		shown, err2 = strconv.Atoi(count)
+		if err1 != nil || err2 != nil || shown < 0 {
+			return archive.Found{}, errCursor
+		}
+	}
+	list, err := s.candidates(ctx, q, wanted, top, archive.BestMax)
+	if err != nil || len(list) == 0 {
+		return archive.Found{}, err
+	}
+	type ranked struct {
+		archive.Hit
+		score float64
+	}
+	hits := make([]ranked, len(list))
+	for i, c := range list {
+		hits[i].Hit, hits[i].score, _ = archive.Match(c.log, c.Message, wanted)
+	}
+	slices.SortStableFunc(hits, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	var found archive.Found
+	for _, h := range hits[min(shown, len(hits)):min(shown+q.Limit, len(hits))] {
+		found.Hits = append(found.Hits, h.Hit)
+	}
+	if shown+q.Limit < len(hits) {
+		found.Next = strconv.FormatInt(list[0].doc, 36) + "." + strconv.Itoa(shown+q.Limit)
+	}
+	return found, nil
+}
+
+// candidates are the newest messages up to a doc that the caller may see and that have what is wanted. Who may see what
+// is part of the query: a log that is not visible changes neither the hits nor their number.
+func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Query, top int64, limit int) ([]candidate, error) {
+	logs, lowest, err := s.visible(ctx, q.Visible)
+	if err != nil || len(logs) == 0 {
+		return nil, err
+	}
+	var facets [][]string
+	if len(lowest) <= facetsMax {
+		var numbers []string
+		for _, p := range lowest {
+			numbers = append(numbers, logFacet(p[0]))
+		}
+		facets = append(facets, numbers)
+	}
+	if q.From != "" {
+		facets = append(facets, []string{authorFacet(q.From)})
+	}
+	if q.Kind != "" {
+		facets = append(facets, []string{kindFacet(q.Kind)})
+	}
+	low := int64(0)
+	if q.SinceMs > 0 {
+		low = min(q.SinceMs, docTimeMax) << docTimeBits
+	}
+	if q.UntilMs > 0 {
+		top = min(top, min(q.UntilMs, docTimeMax)<<docTimeBits|(1<<docTimeBits-1))
+	}
+	query, match := s.engine.search(wanted, facets)
+	var list []candidate
+	err = s.query(ctx, s.read, query, []any{encodePairs(lowest), match, low, top, limit}, func(rows *sql.Rows) error {
+		var c candidate
+		var log int64
+		var edits sql.NullString
+		if err := rows.Scan(&c.doc, &log, &c.ID, &c.Mark, &edits, &c.JSON); err != nil {
+			return err
+		}
+		var err error
+		c.log = logs[log]
+		c.Edits, err = decodeEdits(edits)
+		list = append(list, c)
+		return err
+	})
+	return list, err
+}
+
+// visible gives the numbers of logs, and the lowest id of each that may be seen.
+func (s *Store) visible(ctx context.Context, list []archive.Visible) (logs map[int64]archive.Log, lowest []pair, err error) {
+	names, from := make([][2]string, len(list)), make(map[archive.Log]int64, len(list))
+	for i, v := range list {
+		names[i], from[v.Log] = [2]string{v.Group, v.Epoch}, v.From
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return nil, nil, err
+	}
+	logs = make(map[int64]archive.Log, len(list))
+	err = s.query(ctx, s.read, `SELECT l.number, l."group", l.epoch FROM `+s.engine.names()+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b`,
+		[]any{string(text)}, func(rows *sql.Rows) error {
+			var number int64
+			var log archive.Log
+			if err := rows.Scan(&number, &log.Group, &log.Epoch); err != nil {
+				return err
+			}
+			logs[number] = log
+			lowest = append(lowest, pair{number, from[log]})
+			return nil
+		})
+	return logs, lowest, err
+}
