@@ -16,9 +16,10 @@ test: check-deps ## every test, with the race detector
 	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
 	cd bench && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...
 
-# CI has time for a hundred runs or so of each test with random input; this is for whoever has hours.
+# CI has time for a hundred runs or so of each test with random input, and for little load; this is for whoever has hours.
 SOAK_CHECKS ?= 3000
-soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each
+soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each, and those of load with 20,000 messages
+	$(GO) test -race -timeout 1h ./e2e -run EveryReaderGetsEveryMessage -load 20000
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
 

@@ -18,7 +18,7 @@ func TestKnownUsersAreWrittenOnce(t *testing.T) {
 		}
 	}
 	// Others come and go; whoever is seen now and then stays known, and the memory has a bound.
-	for i := range 5 * knownMax {
+	for i := range 3 * knownMax {
 		meet(fmt.Sprint(i))
 		if i%(knownMax/2) == 0 {
 			meet("alice")

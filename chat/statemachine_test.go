@@ -97,7 +97,7 @@ func TestMachineEmbedded(t *testing.T) {
 	shared := openEmbedded(t, embedded.Options{})
 	defer func() { _ = shared.Close() }()
 	runs := 0
-	runMachine(t, 150, func(rt *rapid.T) *backend {
+	runMachine(t, 100, func(rt *rapid.T) *backend {
 		runs++
 		o := store.Options{Embedded: shared, Prefix: fmt.Sprintf("run%d", runs), Partitions: oneOf(rt, "partitions", 1, 4)}
 		b := &backend{t: rt}

@@ -56,7 +56,7 @@ func everyInbox(t *testing.T, server *redistest.Server, users []string) map[stri
 // TestAnnouncementSurvivesKills announces to 20,000 users while both nodes are killed, one after the other: each inbox has
 // it once, and progress ends at the total.
 func TestAnnouncementSurvivesKills(t *testing.T) {
-	t.Parallel() // it mostly waits for the leases of the dead
+	t.Parallel()
 	ctx := bounded(t, 2*time.Minute)
 	server := partitioned(t)
 	// A long way to Redis, or all would be over before anything could be killed.
@@ -123,6 +123,7 @@ func TestAnnouncementSurvivesKills(t *testing.T) {
 
 // TestAnnouncementReachesEveryone announces to whoever was ever known, in whichever way, and to a group.
 func TestAnnouncementReachesEveryone(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		op := operator(t, node)
@@ -178,6 +179,7 @@ func TestAnnouncementReachesEveryone(t *testing.T) {
 
 // TestFirstRequestMakesKnown counts what it costs Redis to know a user: one command at the first request on a node.
 func TestFirstRequestMakesKnown(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, time.Minute)
 	server := redistest.Start(t)
 	node := harness.StartNode(t, harness.Config{Redis: server.URL()})

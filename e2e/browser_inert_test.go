@@ -93,6 +93,7 @@ func inert(p *person, where string) {
 // TestBrowserShowsTextAsText puts programs into every text that people can write. The person's page complains of each
 // dialog and each refusal of the content security policy, and there must be none.
 func TestBrowserShowsTextAsText(t *testing.T) {
+	t.Parallel()
 	if len(payloads) < 60 {
 		t.Fatalf("%d payloads", len(payloads))
 	}

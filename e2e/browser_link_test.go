@@ -82,6 +82,7 @@ func (p *person) by(way string) {
 
 // TestBrowserWithoutWebsocket keeps websockets from passing, in two ways, and does everything by long polling.
 func TestBrowserWithoutWebsocket(t *testing.T) {
+	t.Parallel()
 	for name, block := range map[string]func(http.ResponseWriter, *http.Request){"refused": forbid, "unanswered": hang} {
 		t.Run(name, func(t *testing.T) {
 			node := devNode(t)

@@ -58,6 +58,7 @@ func (l *traffic) since() (asked, full []string, bytes float64) {
 // TestBrowserLoadsLittle counts the requests and bytes from an empty cache to an open group, the calls included, and
 // then what a second visit asks for.
 func TestBrowserLoadsLittle(t *testing.T) {
+	t.Parallel()
 	const requestsMax, bytesMax = 15, 60_000
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)

@@ -13,6 +13,7 @@ import (
 // TestBrowserPictures looks at the page wide and at 360 px, light and dark. CHATD_PICTURES names a folder to keep the
 // pictures in; CHATD_SCREENSHOT=1 renews the one of the README.
 func TestBrowserPictures(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	scene(bounded(t, browserTimeout), t, node)
 	browser := startBrowser(t)

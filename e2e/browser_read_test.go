@@ -53,6 +53,7 @@ func (p *person) scrollUntil(condition string, pixels int) {
 
 // TestBrowserReadsWhatIsOnScreen opens a group of which not everything fits.
 func TestBrowserReadsWhatIsOnScreen(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	unreadGroup(ctx, t, node, "long", 50)
@@ -90,6 +91,7 @@ func TestBrowserReadsWhatIsOnScreen(t *testing.T) {
 
 // TestBrowserReadsNothingUnseen has a page in the background, and one that another tab covers.
 func TestBrowserReadsNothingUnseen(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	unreadGroup(ctx, t, node, "team", 2)
@@ -120,6 +122,7 @@ func TestBrowserReadsNothingUnseen(t *testing.T) {
 
 // TestBrowserOpensAtTheFirstUnread opens a group with more unread than a page, and goes from there in both directions.
 func TestBrowserOpensAtTheFirstUnread(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	unreadGroup(ctx, t, node, "busy", 500)
@@ -163,6 +166,7 @@ func TestBrowserOpensAtTheFirstUnread(t *testing.T) {
 
 // TestBrowserWritesAmongUnread writes while the newest messages are not loaded: the page goes to the end.
 func TestBrowserWritesAmongUnread(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	unreadGroup(bounded(t, browserTimeout), t, node, "busy", 200)
 	alice := newPerson(t, startBrowser(t), node, "alice")
@@ -177,6 +181,7 @@ func TestBrowserWritesAmongUnread(t *testing.T) {
 
 // TestBrowserKeepsWhereAPersonScrolled draws the list after each scroll, before the browser reports the scroll.
 func TestBrowserKeepsWhereAPersonScrolled(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	unreadGroup(bounded(t, browserTimeout), t, node, "team", 30)
 	alice := newPerson(t, startBrowser(t), node, "alice")

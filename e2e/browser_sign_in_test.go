@@ -14,6 +14,7 @@ import (
 
 // TestBrowserSignsInByToken uses a server without the development sign-in.
 func TestBrowserSignsInByToken(t *testing.T) {
+	t.Parallel()
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "off"}})
 	page := openPage(t, startBrowser(t), node, "alice")
 	page.refused(true)
@@ -67,6 +68,7 @@ func (p *person) anotherTab(signIn string) {
 // TestBrowserStaysSignedIn comes back without anything that belongs to a tab, as a new tab would; hears of a sign-out
 // in another tab; and comes back with a token that has expired.
 func TestBrowserStaysSignedIn(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	page := newPerson(t, startBrowser(t), node, "alice")
 	page.script(`sessionStorage.clear()`)
@@ -91,6 +93,7 @@ func TestBrowserStaysSignedIn(t *testing.T) {
 // TestBrowserKeepsUsersApart leaves an unsent message and a draft behind, once by signing out and once because another
 // tab signs in: the next user neither sees nor sends them.
 func TestBrowserKeepsUsersApart(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	must(node.Client("carol").CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"alice", "bob"}}))(t)
@@ -143,6 +146,7 @@ func TestBrowserKeepsUsersApart(t *testing.T) {
 
 // TestBrowserDropsAnswersOfTheLastUser holds back an answer until another user is signed in.
 func TestBrowserDropsAnswersOfTheLastUser(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	bob := node.Client("bob")
@@ -180,6 +184,7 @@ func TestBrowserDropsAnswersOfTheLastUser(t *testing.T) {
 
 // TestBrowserFollowsAnotherDevice reads on one device of a person, and looks at the other.
 func TestBrowserFollowsAnotherDevice(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	bob := node.Client("bob")

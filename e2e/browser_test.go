@@ -33,6 +33,7 @@ func makeGroup(p *person, name, members, visibility string) string {
 }
 
 func TestBrowserTwoPeople(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	browser := startBrowser(t)
 	alice := newPerson(t, browser, node, "alice")
@@ -163,6 +164,7 @@ func publicGroup(alice, bob *person) {
 
 // TestBrowserSurvivesARestart kills the server under two open pages. What is written meanwhile waits and arrives once.
 func TestBrowserSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	browser := startBrowser(t)
 	alice := newPerson(t, browser, node, "alice")
@@ -215,6 +217,7 @@ func TestBrowserSurvivesARestart(t *testing.T) {
 
 // TestBrowserLoadsOlderMessages scrolls up through more than a page, and is told where the log was trimmed.
 func TestBrowserLoadsOlderMessages(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	owner := node.Client("olga")

@@ -46,6 +46,7 @@ func reachable(selector string) string {
 
 // TestBrowserLongMessageOnAPhone uses the tools of messages that are longer than the window, one's own and another's.
 func TestBrowserLongMessageOnAPhone(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	bob, alice := node.Client("bob"), node.Client("alice")
@@ -91,6 +92,7 @@ func TestBrowserLongMessageOnAPhone(t *testing.T) {
 
 // TestBrowserReactionPicker opens and closes pickers in every way, and reacts.
 func TestBrowserReactionPicker(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	bob := node.Client("bob")
@@ -155,6 +157,7 @@ func TestBrowserReactionPicker(t *testing.T) {
 
 // TestBrowserManyAndLongNames looks at the members and the notices of a group where names are as long as they may be.
 func TestBrowserManyAndLongNames(t *testing.T) {
+	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	alice := node.Client("alice")

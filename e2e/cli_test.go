@@ -27,7 +27,7 @@ import (
 
 const (
 	deadLetters = 2300 // three pages
-	cliWait     = 20 * time.Second
+	cliWait     = time.Minute
 )
 
 // commands runs `chatd tasks` beside a node.
@@ -121,6 +121,7 @@ func enqueueDoomed(t *testing.T, rdb redis.UniversalClient) {
 
 // TestTasksCommand sees and steers the tasks of a node from the command line.
 func TestTasksCommand(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		// The tasks are in the store before its one process begins. The secret is the one that the first start makes.
 		data := t.TempDir()

@@ -17,6 +17,7 @@ import (
 
 // TestStreamRenewsItsToken lives on tokens of a few seconds: the socket outlasts several of them.
 func TestStreamRenewsItsToken(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, time.Minute)
 	node := harness.StartNode(t, harness.Config{})
 	const ttl = 4 * time.Second
@@ -42,6 +43,7 @@ func TestStreamRenewsItsToken(t *testing.T) {
 
 // TestStreamEndsWhenTheUserIsRefused gives tokens that do not hold: the stream says so instead of trying for ever.
 func TestStreamEndsWhenTheUserIsRefused(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, time.Minute)
 	node := harness.StartNode(t, harness.Config{})
 	bob := must(client.New(node.URL(), client.StaticToken(harness.Token("bob", "", -time.Hour))))(t)
@@ -67,6 +69,7 @@ func TestStreamEndsWhenTheUserIsRefused(t *testing.T) {
 // TestClientResumesFromItsFile lets a reader crash again and again after it took some messages, with its positions in a
 // file: each message is dealt with at least once, and the next reader begins with the one that was not.
 func TestClientResumesFromItsFile(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")
@@ -135,6 +138,7 @@ func TestSendFromWithinTheLoop(t *testing.T) {
 
 // TestGapsAreReported deletes a group and makes it anew, and trims what a reader had not seen: both ways of reading say so.
 func TestGapsAreReported(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")
@@ -210,6 +214,7 @@ func (l *losing) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // TestRetryOfALostAnswer loses every other answer, which is what the key of a send is for.
 func TestRetryOfALostAnswer(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		lossy := &losing{RoundTripper: http.DefaultTransport, choices: random(t)}

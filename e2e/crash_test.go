@@ -39,7 +39,8 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 // TestKillLosesNothing kills chatd on the embedded store ten times in the middle of writing and reading. What was
 // acknowledged is there, in its place, once; the readers go on where they were.
 func TestKillLosesNothing(t *testing.T) {
-	ctx := bounded(t, 4*time.Minute)
+	t.Parallel()
+	ctx := bounded(t, 3*time.Minute)
 	node := harness.StartNode(t, harness.Config{})
 	r := newRun(ctx, t, []*harness.Node{node}, 8, 6, 4)
 	reading, stop := context.WithCancel(ctx)
@@ -65,7 +66,7 @@ func TestKillLosesNothing(t *testing.T) {
 	before, inFlight := 0, 0
 	for range crashes {
 		target := before + 100 + r.rand.IntN(300)
-		harness.Eventually(t, 30*time.Second, "the next crash has its load", func() error {
+		harness.Eventually(t, 2*time.Minute, "the next crash has its load", func() error {
 			if got := r.ledger.Count(); got < target && !t.Failed() {
 				return fmt.Errorf("%d sends of %d", got, target)
 			}
@@ -82,7 +83,7 @@ func TestKillLosesNothing(t *testing.T) {
 	}
 	enough.Store(true)
 	writing.Wait()
-	last := r.caughtUp(ctx, 30*time.Second)
+	last := r.caughtUp(ctx, 2*time.Minute)
 	r.ackAll(ctx, last, func(group string) int64 { return paged(ctx, t, node.Client("owner"), group) })
 	r.busy()
 
@@ -111,6 +112,7 @@ func paged(ctx context.Context, t *testing.T, c *client.Client, group string) in
 
 // TestKillOfOneNodeOfTwo kills nodes in turn while people write and read over both, on one Redis.
 func TestKillOfOneNodeOfTwo(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, 3*time.Minute)
 	nodes := twoNodes(t)
 	r := newRun(ctx, t, nodes, 4, 4, 3)
@@ -145,9 +147,9 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 	calm()
 	<-faults
 	for _, node := range nodes {
-		harness.Eventually(t, 20*time.Second, "the node is back", node.Ready)
+		harness.Eventually(t, time.Minute, "the node is back", node.Ready)
 	}
-	last := r.caughtUp(ctx, 30*time.Second)
+	last := r.caughtUp(ctx, 2*time.Minute)
 	r.busy()
 	t.Logf("%d kills, %d sends acknowledged, %d of them by a repeated attempt; groups end at %v", kills, r.ledger.Count(), r.retried.Load(), last)
 	if kills < 3 {

@@ -62,7 +62,7 @@ func TestDrain(t *testing.T) {
 			enough()
 			<-written
 			began := time.Now()
-			r.caughtUp(ctx, 30*time.Second)
+			r.caughtUp(ctx, 2*time.Minute)
 			r.busy()
 			t.Logf("%d sends, %d of them by a repeated attempt; all readers have them after %v", r.ledger.Count(), r.retried.Load(), time.Since(began).Round(time.Millisecond))
 		})

@@ -13,7 +13,7 @@ import (
 // first in the moment when an announcement does. After the restart all of it goes on: each message, each occurrence and each item
 // comes once, and none early.
 func TestKillLosesNothingThatIsPlanned(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	const (
 		planned = 300
 		over    = 4 * time.Second

@@ -11,7 +11,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-var loadFlag = flag.Int("load", 20_000, "messages of the load test over two nodes")
+var loadFlag = flag.Int("load", 4_000, "messages of the load tests over two nodes")
 
 const (
 	loadWriters = 8
@@ -75,7 +75,7 @@ func load(t *testing.T, messages int, disturb func(context.Context, *redistest.S
 	r.write(ctx, messages/loadWriters*3/4)
 	wrote := time.Since(began)
 	calm(t)
-	last := r.caughtUp(ctx, time.Minute)
+	last := r.caughtUp(ctx, 3*time.Minute)
 	all := time.Since(began)
 	commands := redis.Calls()
 	r.ackAll(ctx, last, func(group string) int64 { return stored(redis, group) })

@@ -16,6 +16,7 @@ import (
 // TestMembershipBoundsWhatIsServed adds bob to a busy group without history and removes him again, many times, at one
 // node, while he reads at the other: he gets everything from his joining to his removal, and nothing before or after.
 func TestMembershipBoundsWhatIsServed(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, 2*time.Minute)
 	nodes := twoNodes(t)
 	alice := nodes[0].Client("alice", patient())
@@ -113,6 +114,7 @@ func noticeOf(ctx context.Context, t *testing.T, c *client.Client, notice string
 // TestLastOneOutAndSuccession leaves a group one by one: the longest-standing admin, then member, becomes owner, and the
 // last one out deletes it.
 func TestLastOneOutAndSuccession(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		names := []string{"ann", "ben", "cas", "dan"}

@@ -81,6 +81,8 @@ func (r *notifyRun) wants(name string, n int, want string) harness.Received {
 // TestOfflineMembersGetNotified has one member of each kind: who is away is told once of all that is unread, who is online, who
 // has read and who does not want to know is not; and what is told next is only what came since.
 func TestOfflineMembersGetNotified(t *testing.T) {
+	t.Parallel()
+	const delay = "5s" // in which all that is told of at once happens, on a slow machine too
 	run := func(t *testing.T, node *harness.Node) {
 		r := newNotifyRun(t, node, "away", "online", "reader", "muted", "named", "nameless", "left")
 		for _, user := range []string{"away", "online", "reader", "muted", "named", "nameless", "left", "alice"} {
@@ -142,14 +144,15 @@ func TestOfflineMembersGetNotified(t *testing.T) {
 			}
 		}
 	}
-	t.Run("embedded", func(t *testing.T) { run(t, harness.StartNode(t, harness.Config{Env: notifying("1s")})) })
+	t.Run("embedded", func(t *testing.T) { run(t, harness.StartNode(t, harness.Config{Env: notifying(delay)})) })
 	t.Run("redis", func(t *testing.T) {
-		run(t, harness.StartNode(t, harness.Config{Redis: redistest.Start(t).URL(), Env: notifying("1s")}))
+		run(t, harness.StartNode(t, harness.Config{Redis: redistest.Start(t).URL(), Env: notifying(delay)}))
 	})
 }
 
 // TestASessionCountsOnEveryNode has somebody online at another node than the one that tells.
 func TestASessionCountsOnEveryNode(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: notifying("300ms")}), "away", "online")
 	r.webhook("away", "d")
@@ -169,6 +172,7 @@ func TestASessionCountsOnEveryNode(t *testing.T) {
 
 // TestDevicesThatAreGoneGo has an endpoint answer that it is no more, and one that it is busy for a second.
 func TestDevicesThatAreGoneGo(t *testing.T) {
+	t.Parallel()
 	r := newNotifyRun(t, harness.StartNode(t, harness.Config{Env: notifying("0s")}), "bob")
 	r.webhook("bob", "gone")
 	r.webhook("bob", "absent")
@@ -198,6 +202,7 @@ func TestDevicesThatAreGoneGo(t *testing.T) {
 
 // TestAKillBetweenFanOutAndDelivery kills the only node when everyone was chosen and nobody was told yet: each is told once.
 func TestAKillBetweenFanOutAndDelivery(t *testing.T) {
+	t.Parallel()
 	run := func(t *testing.T, node *harness.Node) {
 		var members []string
 		for i := range 30 {
@@ -238,6 +243,7 @@ func TestAKillBetweenFanOutAndDelivery(t *testing.T) {
 // TestNotificationsSurviveKills kills a node again and again between the message and the deliveries: everyone is told, and
 // what is told twice has the same id.
 func TestNotificationsSurviveKills(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t, "--appendfsync", "always")
 	const users, rounds = 60, 2
 	var members []string

@@ -21,6 +21,7 @@ import (
 // TestReadme runs the shell lines of README.md as they are printed, on a port and a folder of the test's own: the server,
 // the requests against it, and the server on Redis.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, 3*time.Minute)
 	text := string(must(os.ReadFile("../README.md"))(t))
 	var blocks []string

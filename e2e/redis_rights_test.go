@@ -15,6 +15,7 @@ import (
 // TestNodeWithRestrictedRights runs a node as a Redis user who may do what docs/redis.acl lists and nothing else: live
 // delivery, a schedule, and what operators do with tasks.
 func TestNodeWithRestrictedRights(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, time.Minute)
 	rules := must(os.ReadFile("../docs/redis.acl"))(t)
 	file := filepath.Join(t.TempDir(), "users.acl")

@@ -72,6 +72,7 @@ func TestSecondProcessOnTheSameFolderIsRefused(t *testing.T) {
 
 // TestDataAndSecretSurviveARestart starts with nothing but a folder, as a newcomer does.
 func TestDataAndSecretSurviveARestart(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, time.Minute)
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_JWT_SECRET": ""}})
 	if log := node.Log(); !bytes.Contains(log, []byte("chatd token")) || !bytes.Contains(log, []byte("embedded")) {
@@ -145,6 +146,7 @@ func journal(t *testing.T, data string) string {
 // TestTornTailIsCutAndSaid cuts the journal within its last record, as a power loss would. What is left of that record goes
 // out of the file: the next start finds nothing to cut.
 func TestTornTailIsCutAndSaid(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t, time.Minute)
 	node := harness.StartNode(t, harness.Config{})
 	alice := node.Client("alice", patient())

@@ -19,6 +19,7 @@ import (
 // TestFirstSteps is what somebody does in the first quarter of an hour: a group, a message, an answer, and everything
 // that a message can go through.
 func TestFirstSteps(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")
@@ -135,6 +136,7 @@ func withoutDetail(err error) any {
 
 // TestInboxAndDirect sends to one person.
 func TestInboxAndDirect(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")
@@ -172,6 +174,7 @@ func TestInboxAndDirect(t *testing.T) {
 
 // TestStreamReportsEverything lets bob watch over the websocket what alice does, and act over it.
 func TestStreamReportsEverything(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")
@@ -227,6 +230,7 @@ func TestStreamReportsEverything(t *testing.T) {
 // TestPlainHTTP makes requests as curl does, so that the wire is what the contract says and not only what the client
 // and the server agree on.
 func TestPlainHTTP(t *testing.T) {
+	t.Parallel()
 	node := harness.StartNode(t, harness.Config{})
 	ctx := bounded(t, time.Minute)
 	do := func(method, path, token, body string) (int, http.Header, map[string]any) {

@@ -79,6 +79,7 @@ func (r *webhookReceiver) receive(header http.Header, body []byte) error {
 // TestWebhooksThroughKills sends while nodes are killed: every message that was acknowledged comes to every webhook, each
 // under one id, and nothing else does. No secret is ever written to a log.
 func TestWebhooksThroughKills(t *testing.T) {
+	t.Parallel()
 	const messages, kills = 200, 4
 	ctx := bounded(t, 90*time.Second)
 	r := redistest.Start(t)
@@ -148,6 +149,7 @@ func TestWebhooksThroughKills(t *testing.T) {
 }
 
 func TestWebhookRegistry(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, 20*time.Second)
 		root := must(client.New(node.URL(), client.StaticToken(harness.Token("root", "admin", time.Hour))))(t)

@@ -76,11 +76,15 @@ func moduleRoot() (string, error) {
 	return "", err
 }
 
-// Eventually calls done until it says that it is, and fails the test when that takes longer than limit. It is for what
-// sends no event that one could wait for, such as a process that becomes ready.
+// Slack is how many times longer than on a quiet machine a step may take before a test gives up. Limits only end tests that
+// have failed: a test that passes never waits for one.
+const Slack = 4
+
+// Eventually calls done until it says that it is, and fails the test when that takes longer than Slack times limit. It is
+// for what sends no event that one could wait for, such as a process that becomes ready.
 func Eventually(tb testing.TB, limit time.Duration, what string, done func() error) {
 	tb.Helper()
-	deadline := time.After(limit)
+	deadline := time.After(Slack * limit)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -90,7 +94,7 @@ func Eventually(tb testing.TB, limit time.Duration, what string, done func() err
 		}
 		select {
 		case <-deadline:
-			tb.Fatalf("%s: not within %v: %v", what, limit, err)
+			tb.Fatalf("%s: not within %v: %v", what, Slack*limit, err)
 		case <-tick.C:
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	readyTimeout = time.Minute
+	readyTimeout = 20 * time.Second
 	termTimeout  = time.Minute
 	logTailBytes = 12_000
 )
