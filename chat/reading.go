@@ -86,7 +86,7 @@ type Reading struct {
 // NewReading begins a reading after pos. Where pos is not set, so that the member's seen holds, hint is what seen was when
 // it was last heard of: if that is right, one answer is enough.
 func NewReading(group string, pos Position, hint int64, limit int) Reading {
-	r := Reading{pos: pos, limit: limit, asked: Pull{Group: group, From: hint + 1, Limit: limit}}
+	r := Reading{pos: pos, limit: limit, asked: Pull{Group: group, From: hint + 1, Limit: limit, Unseen: !pos.Set}}
 	if pos.Set {
 		// Ids above what a store can tell apart are above every log.
 		r.asked.From, r.asked.Limit = min(pos.ID, IDMax), limit+1
@@ -115,7 +115,7 @@ func (r *Reading) Ask() (p Pull, ok bool) {
 // More is what to read for n messages after those in hand.
 func (r *Reading) More(n int) Pull {
 	r.limit = len(r.Messages) + n
-	r.asked.From, r.asked.Limit = r.Start.ID+int64(len(r.Messages)), n
+	r.asked.From, r.asked.Limit, r.asked.Unseen = r.Start.ID+int64(len(r.Messages)), n, false
 	return r.asked
 }
 

@@ -155,6 +155,8 @@ type Pull struct {
 	From   int64 // the lowest id to be read
 	Before int64 // > 0: the newest entries below this id, instead of From
 	Limit  int   // entries; 0: only Info
+	// Unseen: From is a guess, and nothing up to the member's seen is needed.
+	Unseen bool
 }
 
 // Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Err is

@@ -90,7 +90,7 @@ if message then
   redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'newest', id)
 else
   redis.call('ZADD', skip, id, id)
-  redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms)
+  redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, one and 'changed' or 'mark', one and id or mark)
 end
 if one then
   redis.call('ZREM', reacted, removed and one or one_gone)

@@ -43,7 +43,7 @@ local now_ms = clock_ms()
 
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
-redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms)
+redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id)
 if kind == 'edit' then
   edits = edits == '-' and id or edits .. ',' .. id
 else
