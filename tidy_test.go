@@ -22,13 +22,14 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"internal/node", "client", "store", "store/archive", "store/doctor", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/doctor", "store/queue", "store/embedded", "web", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
-	"web":                     {"chat", "chat/...", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/doctor", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
+	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"web/admission":           {"chat"},
 	"web/limit":               {"chat", "internal/cache"},
 	"web/auth":                {"chat", "internal/cache", "internal/egress"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
-	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"store":                   {"internal/backoff", "chat", "chat/...", "store/queue", "store/script"},
 	"store/doctor":            {"chat", "chat/schedule", "store", "store/queue", "store/script"},
 	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "migrations"},

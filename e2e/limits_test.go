@@ -27,6 +27,7 @@ const attackFor = 4 * time.Second
 func TestOneCallerCannotHurtOthers(t *testing.T) {
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{
 		"CHATD_RATE_USER": "100/s:1000", "CHATD_RATE_SEND": "10/s:200", "CHATD_RATE_IP": "", "CHATD_MAX_POLLS": "", "CHATD_MAX_CALLS": "",
+		"CHATD_MAX_CALLS_NODE":    "",
 		"CHATD_MAX_SESSIONS_NODE": "2000", // so that the attack without a token is soon one too many
 	}})
 	ctx := bounded(t, 2*time.Minute)

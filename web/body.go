@@ -42,6 +42,9 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		return io.EOF
 	}
+	if err := turnOf(c).come(r.Context()); err != nil {
+		return err
+	}
 	return wire.Decode(body, into)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/limit"
 )
 
@@ -18,7 +19,8 @@ type call struct {
 	by      chat.Caller
 	limits  *limit.Limits
 	header  http.Header // of the answer
-	entered bool        // counted among the caller's calls under way
+	turn    *turn
+	entered bool // counted among the caller's calls under way
 }
 
 type callKey struct{}
@@ -45,6 +47,13 @@ func (c *call) charge(cost limit.Cost) error {
 	quotas, err := c.limits.Spend(c.by, cost)
 	quotas.Write(c.header)
 	return err
+}
+
+// leaveTurn ends the work of a call that goes on to wait for something: a message, a disk, a replica.
+func leaveTurn(ctx context.Context) {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		c.turn.leave()
+	}
 }
 
 // enterPoll counts a call as a waiting poll instead of a call under way. leave is nil if there is an error.
@@ -81,7 +90,10 @@ func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 		}
 		return nil, err
 	}
-	one := &call{by: who.Caller(), limits: s.opt.Callers, header: c.Response().Header()}
+	if err := s.lineUp(c, admission.Key{User: who.User}); err != nil { // before it costs anything, also the caller
+		return nil, err
+	}
+	one := &call{by: who.Caller(), limits: s.opt.Callers, header: c.Response().Header(), turn: turnOf(c)}
 	if err := one.charge(limit.CostOf(r.id, s.pageOf(c))); err != nil {
 		return nil, err
 	}
@@ -113,12 +125,25 @@ func (s *Server) pageMost(limit int) int {
 	return min(limit, s.opt.Limits.PageMessagesMax)
 }
 
-// chargeOpen charges a request to a route without a token. A websocket charges by itself, because its token comes later.
-func (s *Server) chargeOpen(c echo.Context, r *route) error {
-	if r.template == websocketPath {
+// admitOpen admits a request of a route that asks for no token. Probes are never refused, and a websocket is admitted by
+// itself: its token comes later.
+func (s *Server) admitOpen(c echo.Context, r *route) error {
+	cost := limit.CostOf(r.id, 0)
+	if r.template == websocketPath || cost == (limit.Cost{}) {
 		return nil
 	}
-	return s.chargeAddress(c, limit.CostOf(r.id, 0))
+	return s.admitAddress(c, cost)
+}
+
+// admitAddress charges a request without a token to its address, and waits for its turn.
+func (s *Server) admitAddress(c echo.Context, cost limit.Cost) error {
+	if err := s.lineUp(c, admission.Key{From: limit.AddressKey(s.address(c.Request()))}); err != nil {
+		return err
+	}
+	if err := s.chargeAddress(c, cost); err != nil {
+		return err
+	}
+	return turnOf(c).come(c.Request().Context())
 }
 
 func (s *Server) chargeAddress(c echo.Context, cost limit.Cost) error {

@@ -19,6 +19,11 @@ func (s *Server) fail(err error, c echo.Context) {
 	if c.Request().Context().Err() != nil && errors.Is(err, context.Canceled) {
 		return // the client is gone: there is nobody to answer
 	}
+	if isOverload(err) && !c.Response().Committed {
+		s.metrics.errors.WithLabelValues(string(chat.CodeUnavailable)).Inc()
+		s.refuseOverload(c)
+		return
+	}
 	e, status := translate(err)
 	s.metrics.errors.WithLabelValues(string(e.Code)).Inc()
 	if c.Response().Committed {

@@ -115,22 +115,25 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := s.routeOf(c)
 		if r == nil {
-			if err := s.chargeAddress(c, limit.CostOf("", 0)); err != nil {
+			if err := s.admitAddress(c, limit.CostOf("", 0)); err != nil {
 				return err
 			}
+			defer turnOf(c).leave()
 			return next(c)
 		}
 		req := c.Request()
 		if r.open {
-			if err := s.chargeOpen(c, r); err != nil {
+			if err := s.admitOpen(c, r); err != nil {
 				return err
 			}
+			defer turnOf(c).leave()
 		} else {
 			one, err := s.admitCaller(c, r)
 			if err != nil {
 				return err
 			}
 			defer one.leave()
+			defer one.turn.leave()
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 			return chat.Errorf(chat.CodeInvalid, "Content-Encoding: compressed requests are not supported")

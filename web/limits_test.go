@@ -182,6 +182,40 @@ func TestCallsAtOnce(t *testing.T) {
 	}
 }
 
+// TestWaitingHoldsNoTurn: on a node that works on one call at once, polls that wait, calls whose body does not come and
+// sockets without a command hold nobody up.
+func TestWaitingHoldsNoTurn(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.MaxCallsNode = "1" })
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
+	m := s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"hi"}`)
+	s.must("alice", "POST", "/v1/groups/g/ack", fmt.Sprintf(`{"id":%v}`, m.field("id")))
+	answers := make(chan answer, 4)
+	for range 2 {
+		go func() {
+			answers <- s.do(request{method: "POST", path: "/v1/sync", body: `{"wait_s":60}`, user: "alice"})
+		}()
+		go func() {
+			answers <- s.do(request{method: "GET", path: fmt.Sprintf("/v1/groups/g/messages/%v/receipts?wait_s=60", m.field("id")), user: "alice"})
+		}()
+	}
+	s.slowCall("mallory")
+	for range 10 {
+		s.must("alice", "GET", "/v1/groups", "")
+	}
+	select {
+	case a := <-answers:
+		t.Errorf("a poll did not wait: %d %s", a.status, a.body)
+	default:
+	}
+	s.must("bob", "POST", "/v1/groups/g/ack", fmt.Sprintf(`{"id":%v}`, m.field("id"))) // what the receipts wait for
+	s.must("bob", "POST", "/v1/groups/g/messages", `{"body":"hi"}`)                    // what the polls wait for
+	for range cap(answers) {
+		if a := <-answers; a.status != http.StatusOK {
+			t.Errorf("a poll: %d %s", a.status, a.body)
+		}
+	}
+}
+
 // TestConnectionsOfAnAddress: one too many is told so; each that ends makes room.
 func TestConnectionsOfAnAddress(t *testing.T) {
 	s := start(t, func(c *node.Config) { c.MaxConnsIP = "3" })

@@ -27,6 +27,9 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	if r.Params.Durability != nil {
 		durability = *r.Params.Durability
 	}
+	if durability == chat.DurabilityDisk || durability == chat.DurabilityReplica {
+		leaveTurn(ctx)
+	}
 	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, b.Content, durability)
 	if err != nil {
 		return nil, err
@@ -106,6 +109,7 @@ func (s *Server) ListReceipts(ctx context.Context, r api.ListReceiptsRequestObje
 		var most time.Duration
 		if wait {
 			most = s.waitOf(r.Params.WaitS)
+			leaveTurn(ctx)
 		}
 		receipts, after, err := s.live.Receipts(ctx, callerOf(ctx), r.Group, q, most)
 		if err != nil {

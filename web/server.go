@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
@@ -32,6 +33,7 @@ type SessionHandler interface {
 type Options struct {
 	Limits     chat.Limits
 	Callers    *limit.Limits                                   // what one caller may take; nil: no limits
+	Line       *admission.Line                                 // how many requests are worked on at once; nil: all
 	Durability chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
 	Origins    []string                                        // exact origins of other sites that may call; the own one needs no entry
 	Proxies    []netip.Prefix                                  // whose forwarded addresses count
@@ -108,7 +110,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	s.address = AddressBehind(opt.Proxies)
 	e.Use(s.observe, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
-	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, nil), api.RegisterHandlersOptions{
+	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{inTurn}), api.RegisterHandlersOptions{
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}},
 	})
 	if opt.Sessions != nil {

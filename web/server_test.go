@@ -33,7 +33,7 @@ func start(t *testing.T, change func(*node.Config)) *server {
 		t.Fatal(err)
 	}
 	c.Addr, c.Data, c.JWTSecret = "127.0.0.1:0", t.TempDir(), secret
-	c.RateUser, c.RateSend, c.RateIP = "off", "off", "off" // for tests of everything else
+	c.RateUser, c.RateSend, c.RateIP, c.MaxCallsNode = "off", "off", "off", "off" // for tests of everything else
 	if change != nil {
 		change(&c)
 	}

@@ -22,9 +22,11 @@ func (s *Server) boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// stallWriter writes an answer in pieces, each with a deadline, and all within most after the first one.
+// stallWriter writes an answer in pieces, each with a deadline, and all within most after the first one. The first one
+// also ends the request's turn: from then on it is the client who takes time.
 type stallWriter struct {
 	http.ResponseWriter
+	turn         turn
 	within, most time.Duration
 	until        time.Time // the last deadline; zero before the first piece
 }
@@ -33,6 +35,7 @@ type stallWriter struct {
 func (w *stallWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *stallWriter) Write(b []byte) (written int, err error) {
+	w.turn.leave()
 	for {
 		piece := b[written:min(written+pieceBytes, len(b))]
 		w.arm()

@@ -30,6 +30,7 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 		if !wait {
 			req.WaitS = 0 // acks may be repeated
 		}
+		req.OnWait = func() { leaveTurn(ctx) }
 		return s.live.Sync(ctx, callerOf(ctx), req)
 	})
 	return syncAnswer{answer}, err

@@ -23,6 +23,7 @@ type SyncRequest struct {
 	InboxAfter chat.Position
 	Limit      int
 	WaitS      int
+	OnWait     func() // called when there is nothing to answer yet, so that the call begins to wait; may be nil
 }
 
 // SyncAnswer holds what is new. NextPollS is how long a client should wait before it asks again.
@@ -71,6 +72,7 @@ func (a SyncAnswer) any() bool {
 type syncCall struct {
 	s          *Service
 	by         chat.Caller
+	onWait     func()
 	limit      int
 	after      map[string]chat.Position
 	inboxAfter chat.Position    // not set: after what was acked
@@ -100,7 +102,7 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	case len(req.After) > most:
 		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
 	}
-	c := &syncCall{s: s, by: by, limit: limit, after: make(map[string]chat.Position, len(req.After)),
+	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, after: make(map[string]chat.Position, len(req.After)),
 		named: map[string]bool{}, acked: map[string]int64{}}
 	c.inboxAfter = req.InboxAfter
 	c.inboxAfter.ID = min(c.inboxAfter.ID, chat.IDMax)
@@ -215,6 +217,9 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan t
 		}
 		if !subset(now, groups) {
 			return a, now, true, nil
+		}
+		if c.onWait != nil {
+			c.onWait()
 		}
 		select {
 		case <-w.C():

@@ -62,6 +62,7 @@ type Config struct {
 	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, and off for this host itself."`
 	MaxPolls        string `env:"CHATD_MAX_POLLS" help:"Maximum waiting polls of a user, or off. Default: 20."`
 	MaxCalls        string `env:"CHATD_MAX_CALLS" help:"Maximum calls of a user at once, or off; more wait for up to 1 s. Default: 64."`
+	MaxCallsNode    string `env:"CHATD_MAX_CALLS_NODE" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503. Default: 1024."`
 
 	// Settings of what this version does not have; see checkAbsent.
 	Archive  string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
@@ -71,17 +72,18 @@ type Config struct {
 // settings are the checked Config.
 type settings struct {
 	Config
-	secrets     [][]byte // the first signs, all verify
-	dev         bool
-	loopback    bool
-	proxies     []netip.Prefix
-	egress      []netip.Prefix
-	durability  chat.Durability
-	direct      chat.DirectPolicy
-	limits      chat.Limits
-	callers     limit.Options
-	drainDelay  time.Duration
-	notifyDelay time.Duration
+	secrets      [][]byte // the first signs, all verify
+	dev          bool
+	loopback     bool
+	proxies      []netip.Prefix
+	egress       []netip.Prefix
+	durability   chat.Durability
+	direct       chat.DirectPolicy
+	limits       chat.Limits
+	callers      limit.Options
+	callsNodeMax int // 0: off
+	drainDelay   time.Duration
+	notifyDelay  time.Duration
 }
 
 // problems collects what is wrong, so that all of it is told at once.

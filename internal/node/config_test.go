@@ -70,6 +70,7 @@ func TestConfigRefuses(t *testing.T) {
 		"connections":           {func(c *Config) { c.MaxConnsIP = "0" }, []string{"CHATD_MAX_CONNS_IP", "off", "1 to"}},
 		"polls":                 {func(c *Config) { c.MaxPolls = "many" }, []string{"CHATD_MAX_POLLS", "off"}},
 		"calls":                 {func(c *Config) { c.MaxCalls = "-1" }, []string{"CHATD_MAX_CALLS", "off"}},
+		"calls of the node":     {func(c *Config) { c.MaxCallsNode = "0" }, []string{"CHATD_MAX_CALLS_NODE", "off", "1 to"}},
 		"sessions of a node":    {func(c *Config) { c.MaxSessionsNode = "off" }, []string{"CHATD_MAX_SESSIONS_NODE", "whole number"}},
 		"dev word":              {func(c *Config) { c.Dev = "yes" }, []string{"CHATD_DEV", "on, off or auto"}},
 		"dev on all addresses":  {func(c *Config) { c.Dev, c.Addr = "on", "0.0.0.0:8080" }, []string{"CHATD_DEV"}},
@@ -112,7 +113,7 @@ func TestConfigTakes(t *testing.T) {
 	}
 	c.Addr, c.JWTSecretFile, c.Durability, c.MaxBody, c.MaxPage = "0.0.0.0:80", file, "disk", "1000", "50"
 	c.Origins, c.TrustedProxies, c.Archive = []string{"https://a.example", "http://localhost:3000"}, []string{"10.0.0.1", "fd00::/8"}, "off"
-	c.RateUser, c.RateIP, c.MaxCalls, c.NotifyDelay = "100/s", "off", "off", "500ms"
+	c.RateUser, c.RateIP, c.MaxCalls, c.MaxCallsNode, c.NotifyDelay = "100/s", "off", "off", "off", "500ms"
 	if s, err = c.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +126,8 @@ func TestConfigTakes(t *testing.T) {
 	if s.notifyDelay != 500*time.Millisecond {
 		t.Errorf("notify delay %s", s.notifyDelay)
 	}
-	if want := (limit.Rate{Count: 100, Per: time.Second, Burst: 100}); s.callers.User != want || !s.callers.IP.Off() || s.callers.Calls != 0 {
-		t.Errorf("limits on one caller %+v", s.callers)
+	if want := (limit.Rate{Count: 100, Per: time.Second, Burst: 100}); s.callers.User != want || !s.callers.IP.Off() || s.callers.Calls != 0 || s.callsNodeMax != 0 {
+		t.Errorf("limits on one caller %+v, calls at once %d", s.callers, s.callsNodeMax)
 	}
 	for _, off := range []func(*Config){
 		func(c *Config) { c.JWTSecret = testSecret }, func(c *Config) { c.JWTJWKS = "/keys.json" },

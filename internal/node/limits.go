@@ -55,6 +55,8 @@ const (
 	connsIPMaxDefault = 2000 // many people may share an address; a fifth of the sessions of a node
 	pollsMaxDefault   = 20
 	callsMaxDefault   = 64
+
+	callsNodeMaxDefault = 1024 // of all callers; see the package admission
 )
 
 // checkCallers reads the limits on one caller. Those by address hold for this host itself only where they are set: its
@@ -82,6 +84,7 @@ func (s *settings) checkCallers(p *problems) {
 		{"CHATD_MAX_CONNS_IP", s.MaxConnsIP, connsIPMaxDefault, 1_000_000, &s.callers.Conns},
 		{"CHATD_MAX_POLLS", s.MaxPolls, pollsMaxDefault, 10_000, &s.callers.Polls},
 		{"CHATD_MAX_CALLS", s.MaxCalls, callsMaxDefault, 10_000, &s.callers.Calls},
+		{"CHATD_MAX_CALLS_NODE", s.MaxCallsNode, callsNodeMaxDefault, 100_000, &s.callsNodeMax},
 	} {
 		n, err := strconv.Atoi(m.value)
 		switch {

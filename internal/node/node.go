@@ -26,6 +26,7 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/ws"
@@ -142,24 +143,28 @@ func (n *Node) openServices() {
 
 func (n *Node) openWeb() (err error) {
 	n.callers = limit.New(n.set.callers)
+	var line *admission.Line
+	if most := n.set.callsNodeMax; most > 0 {
+		line = admission.New(admission.Options{Max: most})
+	}
 	services := ws.Services{
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
 	}
 	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies),
-		Address: web.AddressBehind(n.set.proxies), Limits: n.callers, Log: n.log,
+		Address: web.AddressBehind(n.set.proxies), Limits: n.callers, Line: line, Log: n.log,
 	})
 	site, err := static.Site(static.Files)
 	if err != nil {
 		return fmt.Errorf("the browser client: %w", err)
 	}
 	opt := web.Options{
-		Limits: n.set.limits, Callers: n.callers, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
+		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.store.Ready,
 		Metrics: n.set.AdminAddr == "", Log: n.log,
 		Figures: []prometheus.Collector{
-			n.figures, n.watch.gauge, n.callers.Figures(), &webhookFigures{totals: n.services.Webhooks.Totals},
+			n.figures, n.watch.gauge, n.callers.Figures(), line, &webhookFigures{totals: n.services.Webhooks.Totals},
 		},
 	}
 	if n.set.dev {

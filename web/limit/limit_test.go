@@ -117,7 +117,7 @@ func TestAddressKey(t *testing.T) {
 	for text, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7/32", "::ffff:192.0.2.7": "192.0.2.7/32", "2001:db8:1:2:3::4": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
 	} {
-		if got := addressKey(netip.MustParseAddr(text)).String(); got != want {
+		if got := AddressKey(netip.MustParseAddr(text)).String(); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}

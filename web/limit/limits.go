@@ -92,14 +92,14 @@ func (l *Limits) SpendAddress(from netip.Addr, c Cost) (Quotas, error) {
 	if l == nil || l.ip == nil || c.User == 0 || free(from, l.opt.LoopbackRate) {
 		return nil, nil
 	}
-	quotas := Quotas{charge(l.ip, addressKey(from), c.User)}
+	quotas := Quotas{charge(l.ip, AddressKey(from), c.User)}
 	return quotas, l.counted(quotas)
 }
 
 // RefundAddress returns what was charged for a call that turned out to carry a valid token.
 func (l *Limits) RefundAddress(from netip.Addr, c Cost) {
 	if l != nil && l.ip != nil && !free(from, l.opt.LoopbackRate) {
-		l.ip.give(addressKey(from), c.User)
+		l.ip.give(AddressKey(from), c.User)
 	}
 }
 
@@ -150,7 +150,7 @@ func (l *Limits) LeavePoll(by chat.Caller) {
 
 // EnterConn counts a connection of an address; LeaveConn ends it.
 func (l *Limits) EnterConn(from netip.Addr) error {
-	if l == nil || free(from, l.opt.LoopbackConns) || l.conns.enter(context.Background(), addressKey(from)) {
+	if l == nil || free(from, l.opt.LoopbackConns) || l.conns.enter(context.Background(), AddressKey(from)) {
 		return nil
 	}
 	l.Count(kindConns)
@@ -160,7 +160,7 @@ func (l *Limits) EnterConn(from netip.Addr) error {
 // LeaveConn ends a connection.
 func (l *Limits) LeaveConn(from netip.Addr) {
 	if l != nil && !free(from, l.opt.LoopbackConns) {
-		l.conns.leave(addressKey(from))
+		l.conns.leave(AddressKey(from))
 	}
 }
 
@@ -168,9 +168,9 @@ func (l *Limits) LeaveConn(from netip.Addr) {
 // host, and a limit would hit everybody behind the proxy.
 func free(from netip.Addr, limited bool) bool { return !limited && from.Unmap().IsLoopback() }
 
-// addressKey is what counts as one address: a whole IPv4 address, or the first 64 bits of an IPv6 address. That is the
+// AddressKey is what counts as one address: a whole IPv4 address, or the first 64 bits of an IPv6 address. That is the
 // smallest network that providers assign; users choose the rest freely.
-func addressKey(from netip.Addr) netip.Prefix {
+func AddressKey(from netip.Addr) netip.Prefix {
 	from = from.Unmap().WithZone("")
 	bits := 32
 	if from.Is6() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/ws"
 )
@@ -178,5 +179,41 @@ func TestWSConnectionsOfAnAddress(t *testing.T) {
 		if time.Since(begin) > wsPatience {
 			t.Fatal("a socket that ended makes no room")
 		}
+	}
+}
+
+// TestWSLine: a command waits for its turn like a call. One that is refused says when to come back, and may be sent again.
+func TestWSLine(t *testing.T) {
+	line := admission.New(admission.Options{Max: 1, Patience: 50 * time.Millisecond})
+	n := startWS(t, ws.SessionOptions{Line: line})
+	n.group(t, "red", "ann")
+	ann, _ := n.hello(t, "ann", nil)
+	slot, ok := line.Enter(t.Context(), admission.Key{User: "bob"})
+	if !ok {
+		t.Fatal("an empty line refuses")
+	}
+	send := func(ref string) wsFrame {
+		ann.raw(fmt.Sprintf(`{"op":"send","ref":%q,"group":"red","body":"hi"}`, ref))
+		return ann.answer(ref)
+	}
+	if f := send("1"); f.Op != "error" || f.Code != chat.CodeUnavailable || f.RetryAfterMS < 1000 || f.RetryAfterMS > 4000 {
+		t.Errorf("while the node works on as much as it may: %+v", f)
+	}
+	late := n.open(t)
+	hello := func() wsFrame {
+		late.put(map[string]any{"op": "hello", "ref": "h", "token": "ann"})
+		return late.get()
+	}
+	if f := hello(); f.Op != "error" || f.Code != chat.CodeUnavailable {
+		t.Errorf("a hello meanwhile: %+v", f)
+	}
+	slot.Leave()
+	for range 3 {
+		if f := send("2"); f.Op != "ok" {
+			t.Errorf("afterwards: %+v", f)
+		}
+	}
+	if f := hello(); f.Op != "welcome" && f.Op != "ok" {
+		t.Errorf("the hello afterwards: %+v", f)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/problem"
@@ -49,10 +50,11 @@ func (s *session) identity() *auth.Identity {
 // refusal is the answer to a command that failed; a failure of the server itself is logged and not described.
 func (s *session) refusal(ref string, err error) []byte {
 	e := problem.Public(err)
-	switch e.Code {
-	case chat.CodeInternal:
+	switch {
+	case errors.Is(err, admission.ErrOverload): // every command would say it
+	case e.Code == chat.CodeInternal:
 		s.all.opt.Log.Error("command failed", "error", err)
-	case chat.CodeUnavailable:
+	case e.Code == chat.CodeUnavailable:
 		s.all.opt.Log.Warn("command failed", "error", err)
 	}
 	return errorFrame(ref, e)
@@ -74,8 +76,16 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, err
 	}
 	defer func() { s.acted.Store(time.Now().UnixNano()) }()
+	slot, err := s.enter(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	defer slot.Leave()
 	switch args := c.args.(type) {
 	case *sendArgs:
+		if s.all.opt.Durability == chat.DurabilityDisk || s.all.opt.Durability == chat.DurabilityReplica {
+			slot.Leave() // it waits for others
+		}
 		return s.send(ctx, by, args)
 	case *markArgs:
 		return s.mark(ctx, by, c.op, args)
@@ -94,6 +104,15 @@ func (s *session) spend(by chat.Caller, op string) error {
 		s.end(ending{code: closeTooFast, reason: "too many commands that a rate limit refused"})
 	}
 	return err
+}
+
+// enter waits for a command's turn among all that the node works on.
+func (s *session) enter(ctx context.Context, by chat.Caller) (admission.Slot, error) {
+	slot, ok := s.all.opt.Line.Enter(ctx, admission.Key{User: by.User})
+	if !ok {
+		return slot, admission.Refusal()
+	}
+	return slot, nil
 }
 
 // callerOf is who as the domain takes it: what the session does itself is no news to it.
@@ -141,6 +160,11 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if err := s.spend(who.Caller(), "hello"); err != nil {
 		return err
 	}
+	slot, err := s.enter(ctx, who.Caller())
+	if err != nil {
+		return err
+	}
+	defer slot.Leave()
 	if !s.all.greet(s, who.User) {
 		s.end(s.all.tooMany())
 		return nil

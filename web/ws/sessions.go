@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 )
@@ -50,7 +51,8 @@ type SessionOptions struct {
 	Scheme func(*http.Request) string
 	// Address tells the client's address, where a proxy is in front; nil: that of the connection.
 	Address func(*http.Request) netip.Addr
-	Limits  *limit.Limits // on one caller; nil: none
+	Limits  *limit.Limits   // on one caller; nil: none
+	Line    *admission.Line // that commands wait in for their turn; nil: none
 	Log     *slog.Logger
 }
 

@@ -1,0 +1,251 @@
+// Package admission bounds how many requests a node works on at once. The rest waits in line, and callers take turns, so a
+// caller who floods waits behind their own requests. A burst is served late rather than refused. A line that stands for a
+// second is overload: from then on, what cannot be served soon is refused before anything is done for it, except for
+// callers who ask for less than their share.
+//
+// The bound follows the time that requests take at work, a gradient as in Netflix's concurrency-limits: if they take twice
+// as long as usual, more of them would only share the same processors and the same store. failsafe-go's adaptive limiter is
+// not used: it moves its limit by about one a second, keeps a single line without turns, and adds several modules for what
+// window.go does.
+package admission
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// ErrOverload is the cause of a refusal for which nothing was done.
+var ErrOverload = errors.New("more requests than can be served")
+
+// retrySpread is over how long those come back who were refused, after a second.
+const retrySpread = 3 * time.Second
+
+// RetryAfter is when to come back after a refusal; it is another time for each.
+func RetryAfter() time.Duration { return time.Second + rand.N(retrySpread) }
+
+// Refusal is what clients get who are refused.
+func Refusal() *chat.Error {
+	return &chat.Error{Code: chat.CodeUnavailable, RetryAfter: RetryAfter(), Cause: ErrOverload}
+}
+
+// Key is whose turn it is: a user, or the network of a request without a token.
+type Key struct {
+	User string
+	From netip.Prefix
+}
+
+// Options bound a Line. Zero values are the defaults.
+type Options struct {
+	Max       int           // requests at work, however quick they are; 1,024
+	Min       int           // to which overload may lower that; 2 for each processor
+	Probe     int           // while it is learned what requests take; 1 for each processor
+	Start     int           // before anything is known; 16 for each processor
+	LineMax   int           // requests in line; 10,000
+	Patience  time.Duration // the longest wait in line; 5 s
+	BurstTime time.Duration // how long a line may stand before it counts as overload; 1 s
+}
+
+// Line admits requests. A nil *Line admits everything at once.
+type Line struct {
+	o          Options
+	overloaded atomic.Bool // written under mu
+
+	mu       sync.Mutex
+	bound    float64 // requests at work
+	working  int
+	waiting  int // in line
+	callers  map[Key]*caller
+	turns    []*caller         // with somebody in line, the next one first
+	shares   map[Key]time.Time // under overload: until when each caller has used its share up; see mayLineUpLocked
+	window   window
+	usual    time.Duration // at work; 0: unknown
+	probe    probe
+	probed   time.Time     // when the newest probe began
+	perTurn  time.Duration // between two that leave, of late
+	standing time.Duration // for how long the line has been longer than it should be
+	calm     time.Duration // for how long nobody was refused
+	refused  int
+}
+
+// caller is one who has somebody in line.
+type caller struct {
+	key  Key
+	line []*waiter // in the order of arrival, never empty
+}
+
+type waiter struct {
+	turn chan struct{} // closed when it has come
+	slot Slot          // before that
+}
+
+// New returns a line that nobody waits in.
+func New(o Options) *Line {
+	processors := runtime.GOMAXPROCS(0)
+	set(&o.Max, 1024)
+	set(&o.Min, min(2*processors, o.Max))
+	set(&o.Probe, min(processors, o.Max))
+	set(&o.Start, min(16*processors, o.Max))
+	set(&o.LineMax, 10_000)
+	set(&o.Patience, 5*time.Second)
+	set(&o.BurstTime, time.Second)
+	return &Line{
+		o: o, bound: float64(o.Start), callers: map[Key]*caller{}, shares: map[Key]time.Time{}, window: window{begin: time.Now()},
+	}
+}
+
+func set[T comparable](value *T, otherwise T) {
+	var zero T
+	if *value == zero {
+		*value = otherwise
+	}
+}
+
+// Slot is what an admitted request holds. The zero Slot holds nothing.
+type Slot struct {
+	line   *Line
+	since  time.Time
+	probed bool
+}
+
+// Enter waits for the turn of a request. ok is false where it is refused or ctx ended; otherwise Leave must follow.
+func (l *Line) Enter(ctx context.Context, key Key) (p Slot, ok bool) {
+	if l == nil {
+		return Slot{}, true
+	}
+	now := time.Now()
+	l.mu.Lock()
+	l.learnLocked(now)
+	if l.waiting == 0 && l.working < l.roomLocked() {
+		p = Slot{line: l, since: now, probed: l.beginLocked()}
+		l.mu.Unlock()
+		return p, true
+	}
+	if !l.lineUpLocked(key, now) {
+		l.refuseLocked()
+		l.mu.Unlock()
+		return Slot{}, false
+	}
+	c := l.callers[key]
+	if c == nil {
+		c = &caller{key: key}
+		l.callers[key] = c
+		l.turns = append(l.turns, c)
+	}
+	w := &waiter{turn: make(chan struct{})}
+	c.line = append(c.line, w)
+	l.waiting++
+	l.admitLocked(now) // the bound may have grown
+	l.mu.Unlock()
+	return l.wait(ctx, c, w)
+}
+
+func (l *Line) wait(ctx context.Context, c *caller, w *waiter) (Slot, bool) {
+	patience := time.NewTimer(l.o.Patience)
+	defer patience.Stop()
+	select {
+	case <-w.turn:
+		return w.slot, true
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.slot.line != nil { // in the same moment
+		return w.slot, true
+	}
+	l.giveUpLocked(c, w)
+	if ctx.Err() == nil {
+		l.refuseLocked()
+	}
+	return Slot{}, false
+}
+
+// giveUpLocked takes a waiter out of the line. Those who give up are mostly the first.
+func (l *Line) giveUpLocked(c *caller, w *waiter) {
+	l.waiting--
+	i := slices.Index(c.line, w)
+	c.line = slices.Delete(c.line, i, i+1)
+	if len(c.line) == 0 {
+		delete(l.callers, c.key)
+		i := slices.Index(l.turns, c)
+		l.turns = slices.Delete(l.turns, i, i+1)
+	}
+}
+
+// Full reports whether Enter would refuse a request of key now. If so, it counts as refused.
+func (l *Line) Full(key Key) bool {
+	if l == nil || !l.overloaded.Load() {
+		return false
+	}
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.learnLocked(now)
+	if l.waiting == 0 && l.working < l.roomLocked() || l.mayLineUpLocked(key, now) {
+		return false
+	}
+	l.refuseLocked()
+	return true
+}
+
+// Leave ends a request at work: the next in line has its turn. It may be called more than once.
+func (p *Slot) Leave() {
+	l := p.line
+	if l == nil {
+		return
+	}
+	p.line = nil
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.endLocked(*p, now)
+	l.learnLocked(now)
+	l.admitLocked(now)
+}
+
+func (l *Line) refuseLocked() {
+	l.refused++
+	l.window.refused++
+}
+
+// admitLocked gives turns as far as the bound allows.
+func (l *Line) admitLocked(now time.Time) {
+	for l.working < l.roomLocked() {
+		w := l.nextLocked()
+		if w == nil {
+			break
+		}
+		l.waiting--
+		w.slot = Slot{line: l, since: now, probed: l.beginLocked()}
+		close(w.turn)
+	}
+	l.window.shortest = min(l.window.shortest, l.waiting)
+}
+
+// nextLocked takes the first in line of the caller whose turn it is; nil where nobody waits.
+func (l *Line) nextLocked() *waiter {
+	if len(l.turns) == 0 {
+		return nil
+	}
+	c := l.turns[0]
+	l.turns[0] = nil
+	l.turns = l.turns[1:]
+	w := c.line[0]
+	c.line[0] = nil
+	c.line = c.line[1:]
+	if len(c.line) == 0 {
+		delete(l.callers, c.key)
+	} else {
+		l.turns = append(l.turns, c)
+	}
+	return w
+}

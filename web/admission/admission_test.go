@@ -1,0 +1,270 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pass lets time go by: that of a bubble.
+func pass(d time.Duration) { <-time.After(d) }
+
+// TestBurst: a burst waits, and all of it is served.
+func TestBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Max: 10})
+		var served int
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range 900 {
+			all.Go(func() {
+				p, ok := l.Enter(t.Context(), Key{User: "a"})
+				if !ok {
+					return
+				}
+				pass(10 * time.Millisecond)
+				p.Leave()
+				mu.Lock()
+				defer mu.Unlock()
+				served++
+			})
+		}
+		all.Wait()
+		if served != 900 || l.state() != (state{bound: 10}) {
+			t.Errorf("%d of 900 served; afterwards %+v", served, l.state())
+		}
+	})
+}
+
+// TestTurns: whoever has one request in line waits for one of each other caller, not for all that were there before.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Max: 1})
+		at, _ := l.Enter(t.Context(), Key{User: "a"})
+		var order []string
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for _, user := range []string{"a", "a", "a", "b", "c", "b"} {
+			all.Go(func() {
+				p, ok := l.Enter(t.Context(), Key{User: user})
+				if !ok {
+					t.Errorf("%s was refused", user)
+				}
+				mu.Lock()
+				order = append(order, user)
+				mu.Unlock()
+				p.Leave()
+			})
+			synctest.Wait()
+		}
+		at.Leave()
+		at.Leave() // once more changes nothing
+		all.Wait()
+		if want := []string{"a", "b", "c", "a", "b", "a"}; !slices.Equal(order, want) {
+			t.Errorf("got %v, want %v", order, want)
+		}
+	})
+}
+
+// TestGivingUp: whoever gives up is out of the line and takes nobody's turn, and nobody waits for longer than patience lasts.
+func TestGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Max: 1, Patience: time.Second})
+		at, _ := l.Enter(t.Context(), Key{User: "a"})
+		ctx, cancel := context.WithCancel(t.Context())
+		enter := func(ctx context.Context, user string) <-chan bool {
+			result := make(chan bool, 1)
+			go func() {
+				p, ok := l.Enter(ctx, Key{User: user})
+				p.Leave()
+				result <- ok
+			}()
+			synctest.Wait()
+			return result
+		}
+		gone, late := enter(ctx, "b"), enter(t.Context(), "c")
+		cancel()
+		if <-gone {
+			t.Error("the one that gave up was admitted")
+		}
+		if got := l.state(); got.refused != 0 {
+			t.Error("giving up counts as a refusal")
+		}
+		begin := time.Now()
+		if <-late || time.Since(begin) != time.Second {
+			t.Errorf("the second was admitted, or waited for %s", time.Since(begin))
+		}
+		next := enter(t.Context(), "b")
+		at.Leave()
+		if !<-next {
+			t.Error("the one behind those that gave up was refused")
+		}
+		if got, want := l.state(), (state{bound: 1, refused: 1}); got != want || len(l.callers)+len(l.turns) > 0 {
+			t.Errorf("afterwards %+v with %d callers, want %+v with none", got, len(l.callers), want)
+		}
+	})
+}
+
+// TestLineIsShared: a burst of one caller leaves room in the line for others.
+func TestLineIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Max: 1, LineMax: 8})
+		at, _ := l.Enter(t.Context(), Key{User: "a"})
+		var all sync.WaitGroup
+		ask := func(user string, n int) (refused int) {
+			var mu sync.Mutex
+			for range n {
+				all.Go(func() {
+					p, ok := l.Enter(t.Context(), Key{User: user})
+					defer p.Leave()
+					mu.Lock()
+					defer mu.Unlock()
+					if !ok {
+						refused++
+					}
+				})
+				synctest.Wait()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return refused
+		}
+		if got := [...]int{ask("a", 100), ask("b", 3), ask("c", 1)}; got != [...]int{96, 1, 0} {
+			t.Errorf("refused %v, want [96 1 0]", got)
+		}
+		at.Leave()
+		all.Wait()
+	})
+}
+
+// machine is a model of a node: requests share two processors and wait for a store that has room for all. Refusing costs
+// time of the processors too.
+type machine struct {
+	line       *Line
+	processors chan struct{}
+	cpu, store time.Duration // of a request
+
+	mu     sync.Mutex
+	served map[string][]time.Duration // by group of callers
+	lost   map[string]int
+}
+
+func (m *machine) compute(d time.Duration) {
+	m.processors <- struct{}{}
+	pass(d)
+	<-m.processors
+}
+
+func (m *machine) ask(t *testing.T, group, user string) {
+	began := time.Now()
+	m.compute(m.cpu / 50)
+	key := Key{User: user}
+	ok := !m.line.Full(key)
+	var p Slot
+	if ok {
+		p, ok = m.line.Enter(t.Context(), key)
+	}
+	if ok {
+		m.compute(m.cpu / 2)
+		pass(time.Duration(rand.ExpFloat64() * float64(m.store)))
+		m.compute(m.cpu / 2)
+		p.Leave()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ok {
+		m.served[group] = append(m.served[group], time.Since(began))
+	} else {
+		m.lost[group]++
+	}
+}
+
+// run has 16 callers ask for load times what the machine can do, and a pair for 20 requests a second.
+func (m *machine) run(t *testing.T, load float64, d time.Duration) {
+	m.served, m.lost = map[string][]time.Duration{}, map[string]int{}
+	var asking sync.WaitGroup
+	begin, pair := time.Now(), time.Now()
+	for each := float64(m.cpu) / 2 / load; time.Since(begin) < d; pass(time.Duration(rand.ExpFloat64() * each)) {
+		asking.Go(func() { m.ask(t, "heavy", fmt.Sprint("heavy-", rand.N(16))) })
+		for !time.Now().Before(pair) {
+			pair = pair.Add(50 * time.Millisecond)
+			asking.Go(func() { m.ask(t, "pair", fmt.Sprint("pair-", rand.N(2))) })
+		}
+	}
+	asking.Wait()
+}
+
+func (m *machine) p99(group string) time.Duration {
+	slices.Sort(m.served[group])
+	return m.served[group][len(m.served[group])*99/100]
+}
+
+// TestOverload: asked for five times what can be done, a machine does nearly as much as it can, each request about as soon as
+// under a normal load, and callers who ask for little notice nothing. Afterwards nothing is refused.
+func TestOverload(t *testing.T) {
+	for name, m := range map[string]*machine{
+		"processors":       {cpu: 2 * time.Millisecond, store: 2 * time.Millisecond},
+		"a store far away": {cpu: 2 * time.Millisecond, store: 20 * time.Millisecond},
+		"without a store":  {cpu: 2 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m.line = New(Options{Min: 4, Probe: 2, Start: 32, LineMax: 500})
+				m.processors = make(chan struct{}, 2)
+				m.run(t, 0.8, 20*time.Second)
+				if m.lost["heavy"] > 0 {
+					t.Errorf("under a normal load %d were refused", m.lost["heavy"])
+				}
+				normal := m.p99("heavy")
+				m.run(t, 5, 4*time.Second) // a burst first, which waits
+				m.run(t, 5, 10*time.Second)
+				share := float64(len(m.served["heavy"])) * m.cpu.Seconds() / 2 / 10
+				t.Logf("%.2f served, p99 %s after %s; the pair %s", share, m.p99("heavy"), normal, m.p99("pair"))
+				if share < 0.8 {
+					t.Errorf("served %.2f of what can be done, want 0.8", share)
+				}
+				if got := m.p99("heavy"); got > 2*normal {
+					t.Errorf("p99 %s, want at most twice the %s of a normal load", got, normal)
+				}
+				if got := m.p99("pair"); m.lost["pair"] > 0 || got > 2*normal {
+					t.Errorf("of the pair %d were refused, p99 %s", m.lost["pair"], got)
+				}
+				m.run(t, 0.5, 3*time.Second)
+				m.run(t, 0.8, 3*time.Second)
+				if m.lost["heavy"] > 0 || len(m.line.shares) > 0 || m.line.overloaded.Load() {
+					t.Errorf("after the overload %d were refused, %d shares are kept", m.lost["heavy"], len(m.line.shares))
+				}
+			})
+		})
+	}
+}
+
+// TestOff: no line admits everything.
+func TestOff(t *testing.T) {
+	var l *Line
+	p, ok := l.Enter(t.Context(), Key{User: "a"})
+	p.Leave()
+	if !ok || l.Full(Key{User: "a"}) {
+		t.Error("a line that is off refuses")
+	}
+}
+
+// BenchmarkEnter is what a request pays that need not wait.
+func BenchmarkEnter(b *testing.B) {
+	l := New(Options{})
+	key := Key{User: "alice"}
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if l.Full(key) {
+			b.Fatal("full")
+		}
+		p, _ := l.Enter(ctx, key)
+		p.Leave()
+	}
+}

@@ -1,0 +1,157 @@
+package admission
+
+import "time"
+
+// What a line learns, it learns from windows of this length, and from as many requests at least.
+const (
+	windowTime = 100 * time.Millisecond
+	windowMin  = 16
+)
+
+// tolerance is how many times longer than usual requests may take at work before fewer are worked on at once.
+const tolerance = 1.5
+
+// The wait that is aimed at under overload is half of what a request usually takes at work, within these bounds. Overload
+// begins where the wait is many times as long: at what is just the peak, nobody need be refused.
+const (
+	aimMin      = 2 * time.Millisecond
+	aimMax      = 50 * time.Millisecond
+	lateFactor  = 4 // of what a request usually takes
+	lateWaitMin = 20 * time.Millisecond
+)
+
+// From time to time, while requests wait, few are worked on at once, to learn what they take then: the first of them, since
+// those that end first are the quick ones.
+const (
+	probeEvery = 20 * time.Second
+	probeFirst = 16
+	probeShare = 2 // of the bound
+	probeMax   = time.Second
+)
+
+// window is what happened since begin.
+type window struct {
+	begin    time.Time
+	done     int
+	atWork   time.Duration // of those done, together
+	refused  int
+	shortest int // the line, at the ends of requests
+}
+
+// probe is a time with few at work.
+type probe struct {
+	on       bool
+	begin    time.Time
+	admitted int           // since
+	done     int           // of the first of them
+	atWork   time.Duration // of these, together
+}
+
+// aim is the wait that is acceptable under overload.
+func (l *Line) aim() time.Duration { return min(max(l.usual/2, aimMin), aimMax) }
+
+// roomLocked is how many may be at work.
+func (l *Line) roomLocked() int {
+	if l.probe.on {
+		return max(l.o.Probe, int(l.bound)/probeShare)
+	}
+	return int(l.bound)
+}
+
+// beginLocked counts a request in.
+func (l *Line) beginLocked() (probed bool) {
+	l.working++
+	if l.probe.on && l.probe.admitted < probeFirst {
+		l.probe.admitted++
+		return true
+	}
+	return false
+}
+
+// endLocked counts a request out.
+func (l *Line) endLocked(p Slot, now time.Time) {
+	took := now.Sub(p.since)
+	l.working--
+	l.window.done++
+	l.window.atWork += took
+	if l.probe.on && p.probed && !p.since.Before(l.probe.begin) {
+		l.probe.done++
+		l.probe.atWork += took
+	}
+}
+
+// learnLocked closes the probe and the window once they are over.
+func (l *Line) learnLocked(now time.Time) {
+	if p := &l.probe; p.on && p.done == probeFirst {
+		p.on = false
+		if l.usual == 0 {
+			l.usual = p.atWork / probeFirst
+		}
+		l.usual += (p.atWork/probeFirst - l.usual) / 2
+	} else if p.on && now.Sub(p.begin) > probeMax {
+		p.on = false
+	}
+	w := l.window
+	took := now.Sub(w.begin)
+	if took < windowTime || w.done < windowMin && took < 10*windowTime {
+		return
+	}
+	l.window = window{begin: now, shortest: l.waiting}
+	if w.done > 0 {
+		perTurn := took / time.Duration(w.done)
+		if l.perTurn == 0 {
+			l.perTurn = perTurn
+		}
+		l.perTurn += (perTurn - l.perTurn) / 4
+		l.adaptLocked(now, w.atWork/time.Duration(w.done), w.shortest > 0 || w.refused > 0)
+	}
+	l.decideLocked(now, took, w)
+}
+
+// decideLocked says what is overload. It is over when nobody has waited or was refused for as long as it takes to begin.
+func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
+	if time.Duration(w.shortest)*l.perTurn > max(lateFactor*l.usual, lateWaitMin) {
+		l.standing += took
+	} else {
+		l.standing = 0
+	}
+	if w.refused > 0 || w.shortest > 0 {
+		l.calm = 0
+	} else {
+		l.calm += took
+	}
+	switch {
+	case l.standing >= l.o.BurstTime:
+		l.overloaded.Store(true)
+	case l.calm >= l.o.BurstTime && l.overloaded.Load():
+		l.overloaded.Store(false)
+		clear(l.shares)
+	}
+	forget := max(time.Second, 2*l.shareLocked())
+	for key, until := range l.shares {
+		if now.Sub(until) > forget {
+			delete(l.shares, key)
+		}
+	}
+}
+
+// adaptLocked moves the bound by what requests took at work, beside what they usually take: that is learned while nobody
+// waits, and by probes while somebody does, for what clients ask for and how long the store takes may have changed.
+func (l *Line) adaptLocked(now time.Time, took time.Duration, busy bool) {
+	if !busy {
+		if l.usual == 0 {
+			l.usual = took
+		}
+		l.usual += (took - l.usual) / 8
+		l.probed = now
+		// Never down: a slow store needs more at work than there are processors, also when it was quiet for a while.
+		l.bound = max(l.bound, l.bound+(float64(l.o.Start)-l.bound)/8)
+		return
+	}
+	if l.usual == 0 || now.Sub(l.probed) > probeEvery {
+		l.probed, l.probe = now, probe{on: true, begin: now}
+		return
+	}
+	gradient := min(max(tolerance*float64(l.usual)/float64(max(took, 1)), 0.5), 1.25)
+	l.bound = min(max(l.bound*(1+gradient)/2+0.5, float64(l.o.Min)), float64(l.o.Max))
+}
