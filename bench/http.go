@@ -18,13 +18,14 @@ import (
 
 const secret = "a secret of the bench with 32 bytes or more"
 
-// serve runs a whole node on the run's redis-server and returns its URL.
-func (b *bench) serve() (string, error) {
+// serve runs a whole node on the run's redis-server and returns its URL. callsMax is how many calls it works on at once.
+func (b *bench) serve(callsMax string) (string, error) {
 	cfg, err := node.Default()
 	if err != nil {
 		return "", err
 	}
 	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", b.redis.URL(), secret, b.tb.TempDir(), "error"
+	cfg.MaxCallsNode = callsMax
 	cfg.RateUser, cfg.RateSend = "1000000/s", "1000000/s" // counted, and never reached
 	n, err := node.Open(b.ctx, cfg, io.Discard)
 	if err != nil {
@@ -46,7 +47,7 @@ func (b *bench) serve() (string, error) {
 
 // sendingHTTP has 64 connections send through a whole node, client and server in this process.
 func (b *bench) sendingHTTP(raw float64) error {
-	url, err := b.serve()
+	url, err := b.serve("off") // callers that do not come again may not be refused
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,10 @@ func (t *table) count(what, format string, args ...any) {
 
 // spread adds the median and the 99th percentile of times, which it sorts.
 func (t *table) spread(what string, times []time.Duration) {
+	if len(times) == 0 {
+		t.count(what, "none")
+		return
+	}
 	slices.Sort(times)
 	t.count(what, "p50 %s, p99 %s", inMs(times[len(times)/2]), inMs(times[len(times)*99/100]))
 }
@@ -85,10 +89,17 @@ var sections = []struct {
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
-	{"announcements", announcements},
+	{"announcements", announcements}, {"overload", overload},
 }
 
 func main() {
+	if os.Getenv(loadVariable) != "" {
+		if err := generate(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	b := newBench(ctx)

@@ -1,6 +1,22 @@
 package main
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// TestMain lets this program be the load generator too.
+func TestMain(m *testing.M) {
+	if os.Getenv(loadVariable) != "" {
+		if err := generate(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "load:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // TestTable makes the table with little work, so that it cannot rot, and holds what it counts without noise.
 func TestTable(t *testing.T) {

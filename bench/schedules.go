@@ -21,7 +21,7 @@ import (
 func schedules(b *bench) error {
 	n, over := scaled(3000), shorter(30*time.Second)
 	b.table.section(fmt.Sprintf("lateness of %d scheduled messages over %v, until a live reader has them", n, over))
-	url, err := b.serve()
+	url, err := b.serve("off")
 	if err != nil {
 		return err
 	}
