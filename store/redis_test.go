@@ -259,7 +259,7 @@ func TestCosts(t *testing.T) {
 }
 
 // longLog is enough that a range read of the whole log would show.
-const longLog = 100_000
+const longLog = 20_000
 
 // field reads a number of INFO.
 func field(t *testing.T, server *redistest.Server, section, name string) int64 {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -73,6 +74,7 @@ var matrix = map[string]struct{ private, public string }{
 // TestAuthorisation calls every route of the description as everyone. A route without a row fails.
 func TestAuthorisation(t *testing.T) {
 	s := start(t, nil)
+	untouched := map[string]string{"private": s.newGroup("g-private", "private"), "public": s.newGroup("g-public", "public")}
 	n := 0
 	for _, r := range routes(t) {
 		if r.open {
@@ -90,8 +92,11 @@ func TestAuthorisation(t *testing.T) {
 				wants = row.public
 			}
 			for i, want := range strings.Fields(wants) {
-				n++
-				group := s.newGroup(fmt.Sprintf("g%d", n), visibility)
+				group := untouched[visibility]
+				if r.method != http.MethodGet && strings.HasPrefix(want, "2") {
+					n++
+					group = s.newGroup(fmt.Sprintf("g%d", n), visibility)
+				}
 				a := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template, group, "other"), body: bodies[key]}))
 				if got := fmt.Sprint(a.status); got != want {
 					t.Errorf("%s in a %s group as %s: got %d %s, want %s", key, visibility, callers[i], a.status, a.body, want)
