@@ -20,7 +20,7 @@ const (
 )
 
 // BestMax bounds the hits that are ranked.
-const BestMax = 1_000
+const BestMax = 500
 
 // Query asks for messages of the logs that are Visible; no other can be found, or counted, or felt in the paging.
 type Query struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
@@ -27,6 +28,7 @@ func (e *postgres) open(ctx context.Context) (write, read *sql.DB, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan" // a search is planned by its words
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, nil, err
 	}
@@ -107,12 +109,17 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 // unindex has nothing to do: the index holds what the rows hold.
 func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { return nil }
 
-// search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc.
-func (*postgres) search(q tokens.Query, facets [][]string) (query, match string) {
-	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json
-		FROM (SELECT (v ->> 0)::bigint AS a, (v ->> 1)::bigint AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w
-		JOIN entries AS e ON e.log = w.a AND e.id >= w.b
-		WHERE e.words @@ ?::text::tsquery AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, tsQuery(q, facets)
+// search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
+// frequent the words are. What may be seen is an object of logs and lowest ids, not a table: joined with one, it would
+// read every entry of every log.
+func (*postgres) search(q tokens.Query, facets [][]string, lowest []pair) (query string, args []any) {
+	byLog := make(map[string]int64, len(lowest))
+	for _, p := range lowest {
+		byLog[strconv.FormatInt(p[0], 10)] = p[1]
+	}
+	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM entries AS e
+		WHERE e.id >= (?::jsonb ->> e.log::text)::bigint AND e.words @@ ?::text::tsquery AND e.doc BETWEEN ? AND ?
+		ORDER BY e.doc DESC LIMIT ?`, []any{string(chat.Encode(byLog)), tsQuery(q, facets)}
 }
 
 // refused leaves out what time may mend: connections, resources, shutdowns, and transactions that gave way.

@@ -18,8 +18,9 @@ import (
 
 const (
 	searchTimeout = 2 * time.Second
-	// facetsMax is how many logs are looked up in the index itself. Where a caller sees more, every hit's log is compared.
-	facetsMax = 500
+	// facetsMax is how many logs are looked up in the index itself, which costs both engines much for each. Where a caller
+	// sees more, the log of each message that has the words is compared.
+	facetsMax = 8
 )
 
 // errSearchTooLong says what narrows a search.
@@ -143,9 +144,9 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 	if q.UntilMs > 0 {
 		top = min(top, min(q.UntilMs, docTimeMax)<<docTimeBits|(1<<docTimeBits-1))
 	}
-	query, match := s.engine.search(wanted, facets)
+	query, args := s.engine.search(wanted, facets, lowest)
 	var list []candidate
-	err = s.query(ctx, s.read, query, []any{encodePairs(lowest), match, low, top, limit}, func(rows *sql.Rows) error {
+	err = s.query(ctx, s.read, query, append(args, low, top, limit), func(rows *sql.Rows) error {
 		var c candidate
 		var log int64
 		var edits sql.NullString

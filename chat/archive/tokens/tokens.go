@@ -51,6 +51,12 @@ var pairedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
 
 func classOf(r rune) class {
+	if r < utf8.RuneSelf {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return letter
+		}
+		return separator
+	}
 	switch {
 	case r == '\u200d', r >= '\ufe00' && r <= '\ufe0f', r >= 0x1f3fb && r <= 0x1f3ff, r == '\u20e3', unicode.Is(unicode.Cf, r):
 		return joiner // of emoji sequences; variants, skin tones, keycaps
