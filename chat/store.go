@@ -283,11 +283,9 @@ type NewItem struct {
 
 // InboxStore keeps inboxes.
 type InboxStore interface {
-	// InboxAppend puts an item in. ErrInboxFull, ErrKeyReused.
+	// InboxAppend puts an item in. ErrInboxFull, also where From would have more than Limits.StrangersBytesMax waiting with
+	// users who have never used the server; ErrKeyReused.
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
-	// ClaimStranger counts an item of so many bytes against sender if to has never used the server. CodeInboxFull if sender
-	// then has more than Limits.StrangersBytesMax with all such users.
-	ClaimStranger(ctx context.Context, sender, to string, bytes int) error
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after Position, limit int) (InboxBatch, error)
 	// InboxAck moves acked forward and drops what is acked, but for the newest Limits.InboxKeep items. Above the last:

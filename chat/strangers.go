@@ -42,12 +42,6 @@ func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 	return Errorf(CodeForbidden, "you may write only to users with whom you share a group in which they have read or sent something")
 }
 
-// ClaimStranger counts a direct message that is sent later against what its sender may have waiting with users who have never
-// used the server. ErrInboxFull.
-func (s *Service) ClaimStranger(ctx context.Context, it NewItem) error {
-	return AsError(s.stores.ClaimStranger(ctx, it.From, it.To, len(it.Rest)))
-}
-
 // mayAdd checks whom by may put into a group.
 func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error {
 	users = slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == by.User })

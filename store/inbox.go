@@ -34,7 +34,11 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 	}
 	r, err := run(ctx, c)
 	if errors.Is(err, errStranger) {
-		if err := s.claimStranger(ctx, item.From, item.To, len(item.Rest)); err != nil {
+		name := "key " + item.Key
+		if item.Key == "" {
+			name = "item " + rand.Text()
+		}
+		if err := s.claimStranger(ctx, item, name); err != nil {
 			return 0, 0, false, err
 		}
 		item.ToStrangers = true

@@ -164,6 +164,9 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 		return schedule.Fired{}, err
 	}
 	r, err := s.runSafe(ctx, c)
+	if errors.Is(err, errStranger) {
+		return s.fireToStranger(ctx, f)
+	}
 	if err != nil {
 		return schedule.Fired{}, err
 	}
@@ -177,6 +180,21 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 		s.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
 	}
 	return done, nil
+}
+
+// fireToStranger fires what is for a user who has never used the server, and counts it against the owner: once for each item,
+// however often it is tried.
+func (s *Store) fireToStranger(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
+	item := *f.Item
+	item.ToStrangers, f.Item = true, &item
+	err := s.claimStranger(ctx, item, fmt.Sprintf("schedule %s %d %s", f.ID, f.Version, f.Run))
+	if errors.Is(err, chat.ErrInboxFull) && f.Run == "" {
+		f.Refused, err = chat.CodeInboxFull, nil
+	}
+	if err != nil {
+		return schedule.Fired{}, err
+	}
+	return s.Fire(ctx, f)
 }
 
 // fireCall is the call that fires into a group or an inbox: both give lib/fire.lua what it needs.
@@ -199,9 +217,7 @@ func (s *Store) fireCall(f schedule.Firing) (call, error) {
 		return s.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, *f.Append), nil
 	}
 	u := s.keys.user(f.Item.To)
-	item := *f.Item
-	item.ToStrangers = true // its sender was asked about that, see Service.ClaimStranger
-	return s.inboxCall(begin(fireInboxScript.On(u)), u, item), nil
+	return s.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil
 }
 
 // ForgetSchedule removes a schedule that has ended. The index goes first: a key that is used again between the two finds

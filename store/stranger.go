@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -24,27 +26,20 @@ var errStranger = errors.New("store: the user has never used the server")
 // errStrangersFull is the refusal where a sender has too much waiting with such users.
 var errStrangersFull = &chat.Error{Code: chat.CodeInboxFull, Message: "too much of yours waits for users who never signed in"}
 
-// ClaimStranger counts an item of so many bytes by sender, where to has never used the server: what strangers were sent is
+// claimStranger counts an item, once for its name, where its recipient has never used the server: what strangers were sent is
 // bounded for each sender, by Limits.StrangersBytesMax. Users who use it by now are taken off the list once it is full.
-func (s *Store) ClaimStranger(ctx context.Context, sender, to string, bytes int) error {
-	unknown, err := s.strangers(ctx, []string{to})
-	if err != nil || !unknown[0] {
-		return err
-	}
-	return s.claimStranger(ctx, sender, to, bytes)
-}
-
-func (s *Store) claimStranger(ctx context.Context, sender, to string, bytes int) error {
-	k := s.keys.user(sender)
-	claim := strangerClaimScript.On(k).Arg("to", to).Arg("bytes", bytes+strangerItemBytes).Arg("bytes_max", s.limits.StrangersBytesMax)
-	_, err := s.run(ctx, claim)
+func (s *Store) claimStranger(ctx context.Context, item chat.NewItem, name string) error {
+	k := s.keys.user(item.From)
+	claim := strangerClaimScript.On(k).Arg("to", item.To).Arg("item", shortHash(name)).Arg("bytes", len(item.Rest)+strangerItemBytes).
+		Arg("bytes_max", s.limits.StrangersBytesMax)
+	_, err := s.runSafe(ctx, claim)
 	if !errors.Is(err, chat.ErrInboxFull) {
 		return err
 	}
 	if err := s.acquaint(ctx, k); err != nil {
 		return err
 	}
-	if _, err = s.run(ctx, claim); errors.Is(err, chat.ErrInboxFull) {
+	if _, err = s.runSafe(ctx, claim); errors.Is(err, chat.ErrInboxFull) {
 		return errStrangersFull
 	}
 	return err
@@ -56,25 +51,25 @@ func (s *Store) acquaint(ctx context.Context, k userKeys) error {
 	if err := s.reads(ctx, func(pipe redis.Pipeliner) { list = pipe.HGetAll(ctx, k.strangers()) }); err != nil {
 		return err
 	}
-	users := make([]string, 0, len(list.Val()))
-	for user := range list.Val() {
-		users = append(users, user)
-	}
-	for some := range slices.Chunk(users, rangeBatch) {
-		unknown, err := s.strangers(ctx, some)
+	for some := range slices.Chunk(slices.Collect(maps.Keys(list.Val())), rangeBatch) {
+		users := make([]string, len(some))
+		for i, field := range some {
+			users[i], _, _ = strings.Cut(field, " ")
+		}
+		unknown, err := s.strangers(ctx, users)
 		if err != nil {
 			return err
 		}
 		var known []string
-		for i, user := range some {
+		for i, field := range some {
 			if !unknown[i] {
-				known = append(known, user)
+				known = append(known, field)
 			}
 		}
 		if len(known) == 0 {
 			continue
 		}
-		if _, err := s.runSafe(ctx, strangerForgetScript.On(k).List("names", known)); err != nil {
+		if _, err := s.runSafe(ctx, strangerForgetScript.On(k).List("fields", known)); err != nil {
 			return err
 		}
 	}

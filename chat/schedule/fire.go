@@ -56,11 +56,9 @@ func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing,
 		return f, nil
 	}
 	it := chat.NewDirect(p.User, chat.ItemOf(chat.ItemDirect, p.Owner, p.Content, nowMs))
+	it.ToStrangers = p.Operator
 	f.Item = &it
-	if err := s.core.MayWrite(ctx, p.owner(), p.User); err != nil || p.Operator {
-		return f, err
-	}
-	return f, s.core.ClaimStranger(ctx, it)
+	return f, s.core.MayWrite(ctx, p.owner(), p.User)
 }
 
 // firing is newFiring for an occurrence: with the one that comes after it, and with the reason where nothing is to be sent.
@@ -68,9 +66,6 @@ func (s *Service) firing(ctx context.Context, r Record, nowMs int64) (Firing, er
 	f, err := s.newFiring(ctx, r, nowMs)
 	if errors.Is(err, chat.ErrForbidden) {
 		f.Refused, err = chat.CodeForbidden, nil
-	}
-	if errors.Is(err, chat.ErrInboxFull) {
-		f.Refused, err = chat.CodeInboxFull, nil
 	}
 	if err != nil {
 		return Firing{}, err

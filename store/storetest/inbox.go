@@ -313,12 +313,10 @@ var inboxTests = map[string]func(*world){
 		}
 		w.fails(send("mallory", "nobody4"), chat.ErrInboxFull)
 		w.fails(send("mallory", "nobody0"), chat.ErrInboxFull)
-		w.fails(w.ClaimStranger(w.ctx, "mallory", "nobody5", 1), chat.ErrInboxFull)
 		w.equal(w.inbox("nobody4", chat.Position{}, 10).Last, int64(0))
 		w.ok(send("alice", "nobody0"))
 		w.ok(w.Know(w.ctx, "bob"))
 		w.ok(send("mallory", "bob"))
-		w.ok(w.ClaimStranger(w.ctx, "mallory", "bob", 1))
 		w.ok(w.AddUserGroups(w.ctx, []string{"added"}, chat.UserGroup{Group: "g", Invited: true}))
 		w.fails(send("mallory", "added"), chat.ErrInboxFull) // put into a group, and never seen
 		w.ok(w.Know(w.ctx, "nobody0"))

@@ -27,7 +27,7 @@ func Run(t *testing.T, open Factory) {
 	}{
 		{"groups", groupTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
 		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
-		{"index", indexTests}, {"inbox", inboxTests}, {"keys", keyTests}, {"announcements", announcementTests}, {"signals", signalTests},
+		{"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"notify", notifyTests},
 		{"races", raceTests}, {"webhooks", webhookTests}, {"schedules", scheduleTests},
 	} {

@@ -98,7 +98,8 @@ local function fire(send)
     fire_sent(record, answer[2], now_ms)
     return {'OK', 'sent', unpack(answer, 2)}
   end
-  if run ~= '' then return answer end
+  -- One for a user who has never used the server is counted against the owner first, and comes again.
+  if run ~= '' or answer[1] == 'STRANGER' then return answer end
   fire_refused(record, fire_codes[answer[1]] or 'internal', now_ms)
   return {'OK', 'refused'}
 end

@@ -18,8 +18,6 @@
 local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
   local first_time = known(key, content, false)
   if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0} end
-  if not to_strangers and not system and
-    (not redis.call('ZSCORE', users, user) or redis.call('SISMEMBER', unused, user) == 1) then return {'STRANGER'} end
   local has_epoch, base, gaps, acked = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked'))
   base, gaps, acked = tonumber(base or 0), tonumber(gaps or 0), tonumber(acked or 0)
   local stored = redis.call('LLEN', inbox)
@@ -27,6 +25,9 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   local full = stored >= items_max and stored - inbox_rank(inbox, acked, stored, base, last) >= items_max
   local crowded = by_max > 0 and redis.call('ZCOUNT', inbox_by, '(' .. int(acked), '+inf') >= by_max
   if (full or crowded) and not system then return {'FULL'} end
+  -- Last of all: what is counted against the sender for this is stored.
+  if not to_strangers and not system and
+    (not redis.call('ZSCORE', users, user) or redis.call('SISMEMBER', unused, user) == 1) then return {'STRANGER'} end
   local now_ms = clock_ms()
 
   if redis.call('ZADD', users, 0, user) == 1 then redis.call('SADD', unused, user) end

@@ -1,13 +1,17 @@
--- Notes that a user writes to one who has never used the server, and how many bytes.
+-- Notes that a user writes to one who has never used the server, and how many bytes. An item that was noted before is not
+-- counted again.
 --
 -- KEYS  strangers
--- ARGV  to bytes:int bytes_max:int
+-- ARGV  to item bytes:int bytes_max:int
+--   item       names it
 --   bytes_max  to all such users together
 -- Returns {OK}
 -- Refuses FULL
+local field = to .. ' ' .. item
+if redis.call('HEXISTS', strangers, field) == 1 then return {'OK'} end
 local all, sum = redis.call('HGETALL', strangers), bytes
 for i = 2, #all, 2 do sum = sum + tonumber(all[i]) end
 if sum > bytes_max then return {'FULL'} end
 
-redis.call('HINCRBY', strangers, to, string.format('%.0f', bytes))
+redis.call('HSET', strangers, field, string.format('%.0f', bytes))
 return {'OK'}

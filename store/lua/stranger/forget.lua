@@ -1,8 +1,8 @@
 -- Takes users off a sender's list of strangers: they use the server by now.
 --
 -- KEYS  strangers
--- ARGV  names...
---   names  at most 500
+-- ARGV  fields...
+--   fields  at most 500
 -- Returns {OK}
-redis.call('HDEL', strangers, unpack(ARGV, names))
+redis.call('HDEL', strangers, unpack(ARGV, fields))
 return {'OK'}
