@@ -28,6 +28,7 @@ type Limits struct {
 	SessionsNodeMax    int // live websockets on a node
 	KeysMax            int // retry keys kept for a sender in a group
 
+	WebhooksBytesMax      int // bytes of deliveries that wait for webhooks, in equal shares
 	AnnouncementsMax      int // announcements that are kept, those that ended included
 	AnnouncementGroupsMax int // groups that one names
 	AnnouncementUsersMax  int // users that one names
@@ -79,6 +80,7 @@ func DefaultLimits() Limits {
 		SessionsNodeMax:    10_000,
 		KeysMax:            1000,
 
+		WebhooksBytesMax:      256 << 20,
 		AnnouncementsMax:      1000,
 		AnnouncementGroupsMax: 1000,
 		AnnouncementUsersMax:  10_000,

@@ -42,7 +42,7 @@ type Webhook struct {
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	Waiting       int64      `json:"waiting"` // deliveries that are not finished
 	WaitingBytes  int64      `json:"waiting_bytes"`
-	Dropped       int64      `json:"dropped"` // that were never made: too many were waiting
+	Dropped       int64      `json:"dropped"` // events that were lost
 }
 
 // CreateWebhook registers a webhook, for operators. The answer holds its secret; no other does.

@@ -72,9 +72,16 @@ func bounded(t *testing.T, limit time.Duration) context.Context {
 // stores runs a test on both stores, each on a fresh node.
 func stores(t *testing.T, test func(t *testing.T, node *harness.Node)) {
 	t.Helper()
-	t.Run("embedded", func(t *testing.T) { test(t, harness.StartNode(t, harness.Config{})) })
+	storesWith(t, harness.Config{}, test)
+}
+
+// storesWith is stores with other settings.
+func storesWith(t *testing.T, config harness.Config, test func(t *testing.T, node *harness.Node)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) { test(t, harness.StartNode(t, config)) })
 	t.Run("redis", func(t *testing.T) {
-		test(t, harness.StartNode(t, harness.Config{Redis: redistest.Start(t).URL()}))
+		config.Redis = redistest.Start(t).URL()
+		test(t, harness.StartNode(t, config))
 	})
 }
 

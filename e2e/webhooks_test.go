@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ import (
 
 // webhookReceiver counts what comes to it: which ids each message came under, and how often.
 type webhookReceiver struct {
-	url string
+	url  string
+	gate chan struct{} // requests wait until it is closed; nil: they do not
 
 	mu     sync.Mutex
 	secret string                    // verifies every request, once it is known
@@ -33,6 +35,9 @@ type webhookReceiver struct {
 func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	r := &webhookReceiver{ids: map[int64]map[string]bool{}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.gate != nil {
+			<-r.gate
+		}
 		body, err := io.ReadAll(req.Body)
 		if err == nil {
 			err = r.receive(req.Header, body)
@@ -144,6 +149,72 @@ func TestWebhooksThroughKills(t *testing.T) {
 			if log := node.Log(); bytes.Contains(log, []byte(receiver.secret)) || bytes.Contains(log, []byte(receiver.url)) {
 				t.Error("a secret or an address of a webhook is in the log")
 			}
+		}
+	}
+}
+
+// TestWebhookAway has an endpoint that hangs while far more comes up than may wait for it. The other gets everything meanwhile,
+// and the first gets everything after its return, each under one id.
+func TestWebhookAway(t *testing.T) {
+	const messages = 100
+	config := harness.Config{Env: map[string]string{"CHATD_EGRESS_ALLOW": "127.0.0.0/8", "CHATD_MAX_WEBHOOK_BYTES": "65536"}}
+	storesWith(t, config, func(t *testing.T, node *harness.Node) {
+		ctx := bounded(t, 90*time.Second)
+		root := must(client.New(node.URL(), client.StaticToken(harness.Token("root", "admin", time.Hour))))(t)
+		fine, away := newWebhookReceiver(t), newWebhookReceiver(t)
+		release := away.hang(t)
+		made := map[*webhookReceiver]client.Webhook{}
+		for _, receiver := range []*webhookReceiver{fine, away} {
+			receiver.mu.Lock()
+			made[receiver] = must(root.CreateWebhook(ctx, client.WebhookDraft{URL: receiver.url, Events: []string{client.EventMessageCreated}}))(t)
+			receiver.secret = made[receiver].Secret
+			receiver.mu.Unlock()
+		}
+		alice := node.Client("alice", patient())
+		must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g"}))(t)
+		for range messages {
+			must(alice.Send(ctx, "g", client.Draft{Body: strings.Repeat("x", 2000)}))(t)
+		}
+		fine.waitFor(t, messages)
+		if w := must(root.Webhook(ctx, made[away].ID))(t); w.WaitingBytes > 48<<10 || w.Waiting >= messages || w.Dropped != 0 {
+			t.Errorf("%d deliveries of %d bytes wait, %d are lost, want about 32 kB, and none", w.Waiting, w.WaitingBytes, w.Dropped)
+		}
+		release()
+		away.waitFor(t, messages)
+		if w := must(root.Webhook(ctx, made[away].ID))(t); w.Dropped != 0 {
+			t.Errorf("%d events are lost", w.Dropped)
+		}
+		if !bytes.Contains(node.Log(), []byte("webhook falls behind")) {
+			t.Error("the log does not say that it fell behind")
+		}
+	})
+}
+
+// hang lets every request wait until release is called, or the test ends.
+func (r *webhookReceiver) hang(t *testing.T) (release func()) {
+	gate := make(chan struct{})
+	release = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	r.gate = gate
+	return release
+}
+
+// waitFor waits until so many messages came, and checks that each did under one id.
+func (r *webhookReceiver) waitFor(t *testing.T, messages int) {
+	t.Helper()
+	harness.Eventually(t, time.Minute, "every message comes", func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.ids) < messages {
+			return fmt.Errorf("%d of %d are there", len(r.ids), messages)
+		}
+		return r.bad
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, under := range r.ids {
+		if len(under) != 1 {
+			t.Errorf("message %d came under %d ids", id, len(under))
 		}
 	}
 }

@@ -10,12 +10,12 @@ const (
 	lastsMax            = 1000    // groups whose ends one script reads
 	unpublishedBytesMax = 1 << 20 // of entries that one step tells webhooks of
 
-	webhooksMax          = 100       // each is looked at for every event
-	deliveriesWaitingMax = 100_000   // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
-	webhooksTasksMax     = 80_000    // of these for webhooks, in equal shares: one that is away holds up no other
-	webhooksBytesMax     = 256 << 20 // what the deliveries of all webhooks may take in all partitions, in equal shares
-	subscribeMax         = 1000      // channels in one SUBSCRIBE
-	forgetBatch          = 10        // announcements that have ended that one request removes to make room
+	webhooksMax          = 100             // each is looked at for every event
+	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
+	webhooksTasksMax     = 80_000          // of these for webhooks, in equal shares: one that is away holds up no other
+	webhooksBehindMax    = 2 * webhooksMax // in one group: those that were removed stay until their task runs
+	subscribeMax         = 1000            // channels in one SUBSCRIBE
+	forgetBatch          = 10              // announcements that have ended that one request removes to make room
 
 	// If the server is down, the breaker ends a call long before these: they are for a single connection that died silently.
 	dialTimeout  = 5 * time.Second

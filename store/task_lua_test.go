@@ -35,10 +35,11 @@ var luaTasks = map[string]struct {
 	"enqueue_member": {"member", `id, 'e', '7', 'ann', 'joined', {'bob', 'eve'}, '9', 1`, chat.TaskMember, chat.PriorityHigh,
 		&chat.MemberTask{}, nil},
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},
-	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}`, webhook.TaskEnded, chat.PriorityNormal,
+	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}, {'"w":3'}`, webhook.TaskEnded, chat.PriorityNormal,
 		&webhook.EndedTask{}, nil},
 	"enqueue_notify": {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
-	"enqueue_events": {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &chat.GroupTask{}, nil},
+	"enqueue_events": {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, []string{"Webhook"}},
+	"enqueue_behind": {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
 	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},
 	"enqueue_deliveries": {"deliver", `id, 'g', 'e', 7, 'high', {delivery_to('bob', 3, 2, '6'), delivery_to('eve', 1, 1, '6')}, 1`,
@@ -99,6 +100,8 @@ func taskOf(name, id string) string {
 		return id + ".3"
 	case "enqueue_failed":
 		return id + ".3.failed"
+	case "enqueue_behind":
+		return id + "-behind:g:e:w:7"
 	case "enqueue_end":
 		return id + ".end"
 	}

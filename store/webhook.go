@@ -24,6 +24,8 @@ var (
 	attemptScript       = newScript("webhook/attempt", partNames)
 	eventsReadScript    = newReader("webhook/events_read", groupNames)
 	eventsScript        = newScript("webhook/events", groupNames)
+	catchUpScript       = newScript("webhook/catch_up", groupNames)
+	publishScript       = newScript("webhook/publish", partNames)
 )
 
 // Webhooks reads all webhooks and the version of the list at one instant.
@@ -156,47 +158,110 @@ func timeOf(ms string) *chat.Time {
 	return &t
 }
 
-// Unpublished reads entries of a group that were not published to webhooks yet.
-func (s *Store) Unpublished(ctx context.Context, group string, limit int) (webhook.Unpublished, error) {
-	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("limit", limit).
+// Unpublished reads entries of a group that were not published yet, to all webhooks that keep up or to one that is behind.
+func (s *Store) Unpublished(ctx context.Context, group, behind string, limit int) (webhook.Unpublished, error) {
+	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("webhook", behind).Arg("limit", limit).
 		Arg("bytes_max", unpublishedBytesMax)})
 	if err != nil {
 		return webhook.Unpublished{}, err
 	}
 	r := replies[0]
-	page := webhook.Unpublished{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Published: r.number(4)}
-	members := make([]string, 0, len(r)-5)
-	for i := 5; i < len(r); i++ {
+	page := webhook.Unpublished{Epoch: r.text(1), Generation: r.number(2), Version: r.number(3), Published: r.number(4), Others: r.number(5)}
+	for _, lagging := range strings.Fields(r.text(6)) {
+		name, _, _ := strings.Cut(lagging, ":")
+		page.Behind = append(page.Behind, name)
+	}
+	members := make([]string, 0, max(len(r)-7, 0))
+	for i := 7; i < len(r); i++ {
 		members = append(members, r.text(i))
 	}
 	page.Messages, err = decodeMessages(group, members)
 	return page, err
 }
 
+// withShare gives a call what one of so many webhooks may have waiting in a partition.
+func (s *Store) withShare(c call, webhooks int) call {
+	webhooks = max(webhooks, 1)
+	return c.Arg("waiting_max", deliveriesWaitingMax).Arg("share_tasks", webhooksTasksMax/webhooks).
+		Arg("share_bytes", s.limits.WebhooksBytesMax/webhooks/s.Partitions())
+}
+
+// deliveryID names the task of a delivery.
+func deliveryID(partition int, d webhook.DeliveryTask) string {
+	return queue.WithAccount(keyedTaskID(partition, webhook.TaskDeliver, d.ID), d.Webhook)
+}
+
 // PublishEvents enqueues the deliveries of entries up to `to` and records that they are published.
 func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Unpublished, to int64, deliveries []webhook.DeliveryTask,
 	webhooks int,
-) (dropped map[string]int64, err error) {
+) (behind []string, err error) {
 	k := s.keys.group(group)
-	c := eventsScript.Sized(k, 3*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
+	c := eventsScript.Sized(k, 4*(len(deliveries)+len(page.Behind))).Arg("group", group).Arg("epoch", page.Epoch).
 		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Published).Arg("after", to).
-		Arg("waiting_max", deliveriesWaitingMax).
-		Arg("share_tasks", webhooksTasksMax/max(webhooks, 1)).Arg("share_bytes", webhooksBytesMax/max(webhooks, 1)/s.Partitions()).
-		Arg("wait", webhooks <= 1).Arg("trim_id", k.taskID())
+		Arg("behind_max", webhooksBehindMax).Arg("trim_id", k.taskID())
+	c = s.withShare(c, webhooks)
+	for _, name := range page.Behind {
+		c = c.MoreArgs("deliveries", "entry", 0, "id", "", "webhook", name, "payload", "")
+	}
 	for _, d := range deliveries {
 		payload, err := json.Marshal(d)
 		if err != nil {
 			return nil, broke("events", err)
 		}
-		c = c.MoreArgs("deliveries", "id", queue.WithAccount(keyedTaskID(k.number, webhook.TaskDeliver, d.ID), d.Webhook), "webhook", d.Webhook, "payload", payload)
+		c = c.MoreArgs("deliveries", "entry", d.Entry, "id", deliveryID(k.number, d), "webhook", d.Webhook, "payload", payload)
 	}
 	r, err := s.run(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	dropped = make(map[string]int64)
-	for i := 1; i+1 < len(r); i += 2 {
-		dropped[r.text(i)] = r.number(i + 1)
+	for i := 1; i < len(r); i++ {
+		behind = append(behind, r.text(i))
 	}
-	return dropped, nil
+	return behind, nil
+}
+
+// CatchUp enqueues deliveries to a webhook that is behind in a group, and moves its position.
+func (s *Store) CatchUp(ctx context.Context, group, name string, page webhook.Unpublished, to, missed int64, deliveries []webhook.DeliveryTask,
+	webhooks int,
+) (behind bool, err error) {
+	k := s.keys.group(group)
+	c := catchUpScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
+		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("webhook", name).Arg("before", page.Published).Arg("after", to).
+		Arg("missed", missed).Arg("trim_id", k.taskID())
+	c = s.withShare(c, webhooks)
+	for _, d := range deliveries {
+		payload, err := json.Marshal(d)
+		if err != nil {
+			return false, broke("catch_up", err)
+		}
+		c = c.MoreArgs("deliveries", "id", deliveryID(k.number, d), "payload", payload)
+	}
+	r, err := s.run(ctx, c)
+	return r.number(1) == 1, err
+}
+
+// Publish enqueues deliveries of events that are in no log, and counts those that there is no room for.
+func (s *Store) Publish(ctx context.Context, subject string, deliveries []webhook.DeliveryTask, missed map[string]int64, webhooks int,
+) (lost map[string]int64, err error) {
+	k := s.keys.home(subject)
+	c := s.withShare(publishScript.Sized(k, 3*(len(deliveries)+len(missed))), webhooks)
+	for name, n := range missed {
+		c = c.MoreArgs("deliveries", "id", "", "webhook", name, "payload", n)
+	}
+	for _, d := range deliveries {
+		payload, err := json.Marshal(d)
+		if err != nil {
+			return nil, broke("publish", err)
+		}
+		c = c.MoreArgs("deliveries", "id", deliveryID(k.number, d), "webhook", d.Webhook, "payload", payload)
+	}
+	r, err := s.run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	lost = make(map[string]int64)
+	for i := 1; i+1 < len(r); i += 2 {
+		lost[r.text(i)] = r.number(i + 1)
+	}
+	return lost, nil
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 
 // Kinds of the tasks of webhooks. A kind is stored with its tasks, so it keeps its name when the code is renamed.
 const (
-	TaskEvents  = "events" // GroupTask: a group has entries that were not published yet
+	TaskEvents  = "events" // EventsTask: a group has entries that were not published yet
 	TaskEnded   = "ended"  // EndedTask: a group was deleted
 	TaskDeliver = "hook"   // DeliveryTask: one delivery
 )
@@ -44,8 +46,17 @@ type Unpublished struct {
 	Epoch      string
 	Generation int64 // which time in the life of the store that there are webhooks; 0: there are none
 	Version    int64 // of the list of webhooks
-	Published  int64 // up to which entry they were published
+	Published  int64 // up to which entry they were published; -1: to no webhook yet, or the webhook is not behind
+	Others     int64 // the same for all webhooks that keep up
+	Behind     []string
 	Messages   []chat.Message
+}
+
+// EventsTask names a group with entries that were not published yet: to the webhooks that keep up, or to one that is behind.
+type EventsTask struct {
+	Group   string `json:"group"`
+	Epoch   string `json:"epoch"`
+	Webhook string `json:"webhook,omitempty"`
 }
 
 // DeliveryTask is the delivery of one event to one webhook.
@@ -53,6 +64,7 @@ type DeliveryTask struct {
 	Webhook string          `json:"webhook"`
 	ID      string          `json:"id"` // of what is delivered: the same for every attempt
 	Body    json.RawMessage `json:"body"`
+	Entry   int64           `json:"-"` // of the log that it tells of
 }
 
 // EndedTask says that a group was deleted, and which of its entries were not published before.
@@ -62,6 +74,8 @@ type EndedTask struct {
 	By          string            `json:"by"`
 	AtMs        int64             `json:"at_ms"`
 	Unpublished []json.RawMessage `json:"untold"`
+	// Behind has, for each webhook that was behind, how many entries it missed.
+	Behind map[string]int64 `json:"behind"`
 }
 
 // Event is something that webhooks may subscribe to. Key is unique to it.
@@ -88,12 +102,15 @@ func (s *Service) deliveryKind() chat.TaskKind {
 }
 
 // publishEntries makes the deliveries of the entries of a group that were not published yet.
-func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
+func (s *Service) publishEntries(ctx context.Context, t EventsTask, run chat.TaskRun) error {
 	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
+	if t.Webhook != "" {
+		return s.catchUp(ctx, t, run)
+	}
 	for range publishSteps {
-		page, err := s.store.Unpublished(ctx, t.Group, unpublishedPage)
+		page, err := s.store.Unpublished(ctx, t.Group, "", unpublishedPage)
 		if errors.Is(err, chat.ErrNotFound) {
 			return nil
 		}
@@ -111,12 +128,12 @@ func (s *Service) publishEntries(ctx context.Context, t chat.GroupTask) error {
 		if err != nil {
 			return err
 		}
-		deliveries, to, err := deliveriesOf(page, webhooks)
+		deliveries, to, err := deliveriesOf(page, slices.DeleteFunc(slices.Clone(webhooks), func(w Webhook) bool { return slices.Contains(page.Behind, w.ID) }))
 		if err != nil {
 			return fmt.Errorf("group %s: %w", t.Group, err)
 		}
-		dropped, err := s.store.PublishEvents(ctx, t.Group, page, to, deliveries, inUse(webhooks))
-		s.reportDropped(ctx, webhooks, dropped)
+		behind, err := s.store.PublishEvents(ctx, t.Group, page, to, deliveries, inUse(webhooks))
+		s.reportBehind(ctx, webhooks, behind)
 		switch {
 		case errors.Is(err, chat.ErrNotFound):
 			return nil
@@ -163,6 +180,9 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 		}
 		if len(deliveries) > 0 && (len(deliveries)+len(more) > deliveriesMax || bytes > deliveryBytes) {
 			break
+		}
+		for i := range more {
+			more[i].Entry = m.ID
 		}
 		deliveries, to = append(deliveries, more...), m.ID
 	}
@@ -214,25 +234,36 @@ func (e Event) deliveries(webhooks []Webhook) []DeliveryTask {
 }
 
 // Publish makes the deliveries of events that are in no log; subject is the group or user they are about. Repeating it
-// while the deliveries wait does no harm, and later their ids are still the same.
+// while the deliveries wait does no harm, and later their ids are still the same. What a webhook has no room for is lost, and
+// counted.
 func (s *Service) Publish(ctx context.Context, subject string, events ...Event) error {
+	return s.publish(ctx, subject, nil, events...)
+}
+
+func (s *Service) publish(ctx context.Context, subject string, missed map[string]int64, events ...Event) error {
 	webhooks, _, err := s.store.Webhooks(ctx)
 	if err != nil {
 		return err
 	}
+	maps.DeleteFunc(missed, func(id string, _ int64) bool {
+		return !slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.ID == id && w.DisabledAt == nil })
+	})
 	for _, e := range events {
-		var tasks []chat.NewTask
-		for _, t := range e.deliveries(webhooks) {
-			tasks = append(tasks, chat.NewTask{Queue: chat.QueueEgress, Kind: TaskDeliver, Subject: subject, Key: t.ID, Account: t.Webhook, Payload: t, Priority: chat.PriorityNormal})
+		deliveries := e.deliveries(webhooks)
+		if len(deliveries)+len(missed) == 0 {
+			continue
 		}
-		if err := s.store.Enqueue(ctx, tasks...); err != nil {
+		lost, err := s.store.Publish(ctx, subject, deliveries, missed, inUse(webhooks))
+		if err != nil {
 			return err
 		}
+		missed = nil
+		s.reportLost(ctx, webhooks, lost)
 	}
 	return nil
 }
 
-// publishEnded tells of the last entries of a deleted group, and of its end.
+// publishEnded publishes the last entries of a deleted group, and of its end.
 func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch, t.By); err != nil {
 		return err
@@ -253,7 +284,7 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 		From      string    `json:"from"`
 		DeletedAt chat.Time `json:"deleted_at"`
 	}{t.Group, t.By, at}})
-	return s.Publish(ctx, t.Group, events...)
+	return s.publish(ctx, t.Group, t.Behind, events...)
 }
 
 // deliver makes one attempt of a delivery. What was removed or disabled meanwhile gets nothing.

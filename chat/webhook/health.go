@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type Health struct {
 	LastSuccessAt *chat.Time `json:"last_success_at"`
 	Waiting       int64      `json:"waiting"`       // deliveries that wait or run
 	WaitingBytes  int64      `json:"waiting_bytes"` // that these take in the store
-	Dropped       int64      `json:"dropped"`       // that were never made: too much waited already
+	Dropped       int64      `json:"dropped"`       // events that were lost: too much waited already, or their entry was trimmed meanwhile
 }
 
 // reports is what a node has reported of the attempts that it made, by webhook.
@@ -37,8 +38,9 @@ type report struct {
 	failing  bool
 	recorded time.Time // when the outcome was recorded last
 	logged   time.Time // when a failure was logged last
-	dropping time.Time // when dropped deliveries were logged last
-	dropped  int64     // since then
+	losing   time.Time // when lost events were logged last
+	lost     int64     // since then
+	behind   time.Time // when it was logged last that it fell behind
 	open     bool      // a failure was logged, and no success since
 	failures int       // since then
 }
@@ -77,27 +79,48 @@ func (r *reports) of(webhook string) *report {
 	return known
 }
 
-// noteDropped counts deliveries that were dropped, and returns how many to log; 0: none yet.
-func (r *reports) noteDropped(webhook string, n int64, now time.Time) int64 {
+// noteLost counts events that are lost, and returns how many to log; 0: none yet.
+func (r *reports) noteLost(webhook string, n int64, now time.Time) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.of(webhook)
-	known.dropped += n
-	if now.Sub(known.dropping) < reportEvery {
+	known.lost += n
+	if now.Sub(known.losing) < reportEvery {
 		return 0
 	}
-	n, known.dropped, known.dropping = known.dropped, 0, now
+	n, known.lost, known.losing = known.lost, 0, now
 	return n
 }
 
-// reportDropped logs the deliveries that were dropped, at most once a minute for each webhook.
-func (s *Service) reportDropped(ctx context.Context, webhooks []Webhook, dropped map[string]int64) {
+// noteBehind decides whether to log that a webhook fell behind.
+func (r *reports) noteBehind(webhook string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.of(webhook)
+	log := now.Sub(known.behind) >= reportEvery
+	if log {
+		known.behind = now
+	}
+	return log
+}
+
+// reportLost logs the events that webhooks will never get, at most once a minute for each.
+func (s *Service) reportLost(ctx context.Context, webhooks []Webhook, lost map[string]int64) {
 	for _, w := range webhooks {
-		if dropped[w.ID] == 0 {
+		if lost[w.ID] == 0 {
 			continue
 		}
-		if n := s.reports.noteDropped(w.ID, dropped[w.ID], time.Now()); n > 0 {
-			s.opt.Log.ErrorContext(ctx, "webhook deliveries dropped: too many are waiting", "webhook", w.ID, "host", hostOf(w.URL), "dropped", n)
+		if n := s.reports.noteLost(w.ID, lost[w.ID], time.Now()); n > 0 {
+			s.opt.Log.ErrorContext(ctx, "webhook events lost: too many deliveries are waiting", "webhook", w.ID, "host", hostOf(w.URL), "lost", n)
+		}
+	}
+}
+
+// reportBehind logs that webhooks fell behind, at most once a minute for each.
+func (s *Service) reportBehind(ctx context.Context, webhooks []Webhook, behind []string) {
+	for _, w := range webhooks {
+		if slices.Contains(behind, w.ID) && s.reports.noteBehind(w.ID, time.Now()) {
+			s.opt.Log.WarnContext(ctx, "webhook falls behind: its share of waiting deliveries is used up", "webhook", w.ID, "host", hostOf(w.URL))
 		}
 	}
 }

@@ -23,7 +23,7 @@ func New(core *chat.Service, store Store, sender Sender) *Service {
 // Handlers are the tasks of webhooks, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
-		TaskEvents:  chat.Handle(s.publishEntries),
+		TaskEvents:  chat.HandleRun(s.publishEntries),
 		TaskEnded:   chat.Handle(s.publishEnded),
 		TaskSpread:  chat.Handle(s.spread),
 		TaskDeliver: s.deliveryKind(),

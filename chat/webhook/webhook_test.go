@@ -26,9 +26,10 @@ type bench struct {
 	*webhook.Service
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	t.Helper()
-	b := chattest.New(t, func(o *chat.Options) { o.Now = func() int64 { return time.Now().UnixMilli() } })
+	change = append(change, func(o *chat.Options) { o.Now = func() int64 { return time.Now().UnixMilli() } })
+	b := chattest.New(t, change...)
 	sender := deliver.New(deliver.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(sender.Close)
 	webhooks := webhook.New(b.Service, b.Store, sender)

@@ -54,6 +54,8 @@ type Config struct {
 	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
 	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
 
+	MaxWebhookBytes string `env:"CHATD_MAX_WEBHOOK_BYTES" help:"Maximum bytes of webhook deliveries that wait in the store, in equal shares of the webhooks. Default: 268435456."`
+
 	RateUser        string `env:"CHATD_RATE_USER" help:"What a user's calls may cost, weighted: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:2000."`
 	RateSend        string `env:"CHATD_RATE_SEND" help:"Messages and other entries, direct messages and added members of a user. Default: 20/s:1000."`
 	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`

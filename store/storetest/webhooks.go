@@ -21,7 +21,6 @@ var webhookTests = map[string]func(*world){
 	"PublishEvents":     testPublishEvents,
 	"PublishEventsFull": testPublishEventsFull,
 	"PublishEventsHold": testPublishEventsHold,
-	"PublishShare":      testPublishShare,
 	"Ended":             testEnded,
 }
 
@@ -66,13 +65,13 @@ func (w *world) deliveryTasks() []string {
 
 func (w *world) unpublished(group string) webhook.Unpublished {
 	w.Helper()
-	page, err := w.Unpublished(w.ctx, group, 100)
+	page, err := w.Unpublished(w.ctx, group, "", 100)
 	w.ok(err)
 	return page
 }
 
 func delivery(n int64) webhook.DeliveryTask {
-	return webhook.DeliveryTask{Webhook: "w", ID: fmt.Sprint("evt_", n), Body: json.RawMessage(`{"type":"message.created"}`)}
+	return webhook.DeliveryTask{Webhook: "w", ID: fmt.Sprint("evt_", n), Body: json.RawMessage(`{"type":"message.created"}`), Entry: n}
 }
 
 // publishOf publishes what a page holds, a delivery for each entry.
@@ -177,7 +176,7 @@ func testSpreadWebhooks(w *world) {
 	w.equal(w.unpublished("g").Generation, int64(0))
 
 	a := w.addWebhook("a")
-	w.equal(w.unpublished("g"), webhook.Unpublished{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Published: -1, Messages: []chat.Message{}})
+	w.equal(w.unpublished("g"), webhook.Unpublished{Epoch: w.info("g", "alice").Epoch, Generation: 1, Version: 1, Published: -1, Others: -1, Messages: []chat.Message{}})
 	fifth := w.say("g", "alice", "told")
 	page := w.unpublished("g")
 	w.equal(ids(page.Messages), []int64{fifth})
@@ -229,7 +228,7 @@ func testSpreadOlder(w *world) {
 }
 
 func testUnpublished(w *world) {
-	_, err := w.Unpublished(w.ctx, "g", 10)
+	_, err := w.Unpublished(w.ctx, "g", "", 10)
 	w.fails(err, chat.ErrNotFound)
 	w.addWebhook("a")
 	w.group("g", []string{"bob"})
@@ -237,7 +236,7 @@ func testUnpublished(w *world) {
 	w.equal(page.Published, int64(0)) // the notices of the creation are told of, and all of them
 	w.equal(ids(page.Messages), span(1, 2))
 	w.says("g", "alice", 5)
-	page, err = w.Unpublished(w.ctx, "g", 3)
+	page, err = w.Unpublished(w.ctx, "g", "", 3)
 	w.ok(err)
 	w.equal(ids(page.Messages), span(1, 3))
 	w.ok(w.publishOf("g", page))
@@ -302,51 +301,6 @@ func testPublishEventsFull(w *world) {
 	w.ok(w.publishOf("g", page))
 	w.equal(w.deliveryTasks(), []string{"hook w evt_1", "hook w evt_2", "hook w evt_3"})
 	w.equal(len(w.unpublished("g").Messages), 0)
-}
-
-// testPublishShare: each webhook has an equal share of what may wait. What is over it is dropped and counted, and the others
-// get everything; where there is only one, its entries wait in their log.
-func testPublishShare(w *world) {
-	w.addWebhook("w")
-	w.group("g", nil)
-	counts := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Counts()
-	next := func(webhooks int) (map[string]int64, error) {
-		w.Helper()
-		page := w.unpublished("g")
-		m := page.Messages[len(page.Messages)-1]
-		one, other := delivery(m.ID), delivery(m.ID)
-		other.Webhook, other.ID = "v", "evt_v"+fmt.Sprint(m.ID)
-		deliveries := []webhook.DeliveryTask{one, other}
-		return w.PublishEvents(w.ctx, "g", page, m.ID, deliveries[:min(webhooks, 2)], webhooks)
-	}
-	health := func() map[string]webhook.Health {
-		w.Helper()
-		all, err := w.WebhookHealth(w.ctx)
-		w.ok(err)
-		return all
-	}
-	dropped, err := next(2)
-	w.ok(err)
-	w.equal(dropped, map[string]int64{})
-	for name, most := range map[string]int{"tasks": 40_000, "bytes": 128 << 20 / w.Partitions()} {
-		was := health()
-		w.poke("HINCRBY", counts, name+"~w", most)
-		w.say("g", "alice", "over the share of w")
-		dropped, err = next(2)
-		w.ok(err)
-		w.equal(dropped, map[string]int64{"w": 1})
-		w.equal([]int64{health()["w"].Dropped, health()["v"].Dropped}, []int64{was["w"].Dropped + 1, 0})
-		w.equal(health()["v"].Waiting, was["v"].Waiting+1)
-
-		w.poke("HINCRBY", counts, name+"~w", most) // the share of a single one is larger
-		w.say("g", "alice", "waits")
-		_, err = next(1)
-		w.fails(err, webhook.ErrFull)
-		w.equal(len(w.unpublished("g").Messages), 1)
-		w.poke("HINCRBY", counts, name+"~w", -2*most)
-		_, err = next(1)
-		w.ok(err)
-	}
 }
 
 // testPublishEventsHold: what was not told of is not trimmed, up to backlog_max.

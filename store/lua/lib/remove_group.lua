@@ -1,26 +1,29 @@
 -- include: base
 -- include: webhook_position
+-- include: webhook_behind
 -- include: task_deleted
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
 -- needs: levels notified waiting group channel
 -- remove_group takes a group away in one step: its log, cursors and settings. The lists of who was a member and who
 -- sent are kept under other names, because the keys of each user can only be removed in bounded steps, by a task.
 -- Where there are webhooks, they get by whom it was deleted, and the entries (100 of them at most) that no event was made
--- for yet.
+-- for yet. Webhooks that were behind miss what is between.
 local function remove_group(task_id, caller, now_ms)
   local epoch, name = unpack(redis.call('HMGET', meta, 'epoch', 'name'))
-  local generation, evented = webhook_position()
+  local generation, evented, lagging = webhook_position()
   local entries = {}
   for i, member in ipairs(evented and redis.call('ZRANGEBYSCORE', msgs, int(evented + 1), '+inf', 'LIMIT', 0, 100) or {}) do
     entries[i] = string.sub(member, string.find(member, '{', 1, true), -1)
   end
+  local behind, missed = webhook_behind(lagging), {}
+  for i, webhook in ipairs(behind.names) do missed[i] = '"' .. webhook .. '":' .. int(evented - behind.at[webhook]) end
   redis.call('ZREM', public, name .. '\0' .. group)
   redis.call('RENAME', joined, gone_members)
   if redis.call('EXISTS', senders) == 1 then redis.call('RENAME', senders, gone_senders) end
   redis.call('UNLINK', last_id, meta, members, managers, seen, read, msgs, skip, reactions, reacted, levels, notified, waiting)
   enqueue_cleanup(task_id, epoch, now_ms)
   if generation then
-    enqueue_ended(string.match(meta, '{(p%d+)}') .. '-ended:' .. group .. ':' .. epoch, epoch, caller, now_ms, entries)
+    enqueue_ended(string.match(meta, '{(p%d+)}') .. '-ended:' .. group .. ':' .. epoch, epoch, caller, now_ms, entries, missed)
   end
   redis.call('PUBLISH', channel, 'd ' .. epoch)
 end

@@ -21,7 +21,8 @@ local function trim_log(last, stored, keep, backlog_max)
   cut = math.min(cut, at and tonumber(at) or last - backlog_max)
   local archived = redis.call('ZSCORE', seen, '$archive')
   if archived then cut = math.min(cut, tonumber(archived)) end
-  local _, evented = webhook_position()
+  local _, evented, behind = webhook_position()
+  for at in string.gmatch(behind, ' [^: ]+:%d+:(%d+)') do evented = math.min(evented, tonumber(at)) end
   if evented then cut = math.min(cut, math.max(evented, last - backlog_max)) end
   if cut < first then return false end
 

@@ -1,13 +1,18 @@
 -- needs: wants meta
 -- webhook_position tells since when there are webhooks, and up to which entry of a group events were made for them. It is kept
--- in the group's meta as "<generation> <id>". A generation begins with the first webhook and ends with the last: a position
--- of another one says nothing.
+-- in the group's meta: events is "<generation> <id>", for all webhooks that keep up, and behind is "<generation>", followed by
+-- " <webhook>:<id at which it fell behind>:<id up to which it has its events>" for each of the others. A generation begins
+-- with the first webhook and ends with the last: a position of another one says nothing.
 --
--- Returns the generation, or nil where there is no webhook; and the id, or nil where the group has had no entry since
+-- Returns the generation, or nil where there is no webhook; the id, or nil where the group has had no entry since; and what
+-- behind says of the webhooks, '' where all keep up
 local function webhook_position()
   local events = redis.call('HGET', wants, 'events')
-  if not events then return nil end
+  if not events then return nil, nil, '' end
   local generation = string.match(events, '^%d+')
-  local before, id = string.match(redis.call('HGET', meta, 'events') or '', '^(%d+) (%d+)$')
-  return generation, before == generation and tonumber(id) or nil
+  local at, behind = unpack(redis.call('HMGET', meta, 'events', 'behind'))
+  local before, id = string.match(at or '', '^(%d+) (%d+)$')
+  if before ~= generation then return generation, nil, '' end
+  local since, rest = string.match(behind or '', '^(%d+)(.*)$')
+  return generation, tonumber(id), since == generation and rest or ''
 end

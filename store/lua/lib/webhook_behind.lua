@@ -1,0 +1,26 @@
+-- include: base
+-- needs: meta
+-- webhook_behind reads which webhooks are behind in a group, from what webhook_position returns: their names in order, and by
+-- name the id at which each fell behind, and the id up to which it has its events.
+local function webhook_behind(text)
+  local behind = {names = {}, since = {}, at = {}}
+  for name, since, at in string.gmatch(text, ' ([^: ]+):(%d+):(%d+)') do
+    behind.names[#behind.names + 1] = name
+    behind.since[name], behind.at[name] = since, tonumber(at)
+  end
+  return behind
+end
+
+-- webhook_write_behind writes it back. A webhook without a position has caught up.
+local function webhook_write_behind(generation, behind)
+  local parts = {generation}
+  for _, name in ipairs(behind.names) do
+    local at = behind.at[name]
+    if at then parts[#parts + 1] = name .. ':' .. behind.since[name] .. ':' .. int(at) end
+  end
+  if #parts == 1 then
+    redis.call('HDEL', meta, 'behind')
+  else
+    redis.call('HSET', meta, 'behind', table.concat(parts, ' '))
+  end
+end
