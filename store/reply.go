@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/store/script"
 )
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
@@ -76,58 +76,11 @@ func asReply(name string, value any) (reply, error) {
 	return nil, broke(name, fmt.Errorf("answered %q", status))
 }
 
-// text is the element i as a string; empty where there is none.
-func (r reply) text(i int) string {
-	if i >= len(r) {
-		return ""
-	}
-	switch v := r[i].(type) {
-	case string:
-		return v
-	case int64:
-		return strconv.FormatInt(v, 10)
-	}
-	return ""
-}
+func (r reply) text(i int) string    { return script.Reply(r).Text(i) }
+func (r reply) texts(i int) []string { return script.Reply(r).Texts(i) }
+func (r reply) number(i int) int64   { return script.Reply(r).Number(i) }
 
-// texts is the element i as a list of strings; nil where it is none.
-func (r reply) texts(i int) []string {
-	if i >= len(r) {
-		return nil
-	}
-	list, _ := r[i].([]any)
-	texts := make([]string, len(list))
-	for j, v := range list {
-		texts[j], _ = v.(string)
-	}
-	return texts
-}
-
-// number is the element i as an integer; 0 where it is none.
-func (r reply) number(i int) int64 {
-	if i >= len(r) {
-		return 0
-	}
-	switch v := r[i].(type) {
-	case int64:
-		return v
-	case string:
-		return number(v)
-	}
-	return 0
-}
-
-// number reads an integer, or a score: the store keeps only whole numbers below 2^53 there.
-func number(s string) int64 {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return 0
-	}
-	return int64(f)
-}
+func number(s string) int64 { return script.Number(s) }
 
 // broke is the error of something that cannot be if the program is right.
 func broke(step string, err error) *chat.Error {

@@ -15,38 +15,24 @@ import (
 var luaFiles embed.FS
 
 // library is where the scripts lie: lua/<noun>/, each run by the Go file of that noun, and lua/lib/ for what they include.
-// "How to add a script" in docs/redis.md says the rest.
+// "How to add a script" in docs/redis.md says the rest. Open loads all of them into the server's cache, and again whenever it
+// does not know one: a restart and a failover empty that.
 var library = &script.Library{
 	Files:  luaFiles,
 	Shared: map[string]string{"task_enqueue": queue.EnqueueLua, "task_cancel": queue.CancelLua},
 	Groups: queue.KeyNames(),
 }
 
-// scripts holds every script of this package: open loads all of them, and again whenever the server says that it does not
-// know one (a restart and a failover empty its cache).
-var scripts []*script.Script
-
-// newScript makes a script that works on a key set.
 func newScript[K any](name string, names script.Names[K]) *script.Step[K] {
-	s := library.Load(name, false)
-	scripts = append(scripts, s)
-	return script.Bind(s, names)
+	return script.New(library, name, names)
 }
 
-// newFreeing makes a script that runs although the server's memory is full: so that it becomes less full, or that reading
-// goes on.
 func newFreeing[K any](name string, names script.Names[K]) *script.Step[K] {
-	s := library.Load(name, false).WhenFull()
-	scripts = append(scripts, s)
-	return script.Bind(s, names)
+	return script.NewFreeing(library, name, names)
 }
 
-// newReader makes a script that the server runs as EVALSHA_RO: it may stand in a transaction, and the embedded store
-// does not write it to its journal.
 func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
-	s := library.Load(name, true)
-	scripts = append(scripts, s)
-	return script.Bind(s, names)
+	return script.NewReader(library, name, names)
 }
 
 // call is one run of a script.
@@ -70,7 +56,7 @@ func (s *Store) loadScripts(ctx context.Context) error { return loadScripts(ctx,
 
 func loadScripts(ctx context.Context, client *redis.Client) error {
 	pipe := client.Pipeline()
-	for _, script := range scripts {
+	for _, script := range library.Used() {
 		pipe.ScriptLoad(ctx, script.Text)
 	}
 	_, err := pipe.Exec(ctx)

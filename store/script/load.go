@@ -19,6 +19,32 @@ type Library struct {
 	Shared map[string]string
 	// Groups are the names of keys that come together, by the name of the group.
 	Groups map[string][]string
+
+	used []*Script
+}
+
+// Used are the scripts that New, NewReader and NewFreeing have made.
+func (l *Library) Used() []*Script { return l.used }
+
+// New makes a script that works on a key set. It panics as Load does, as do the other two.
+func New[K any](l *Library, name string, names Names[K]) *Step[K] {
+	return use(l, l.Load(name, false), names)
+}
+
+// NewReader makes a script that the server runs as EVALSHA_RO.
+func NewReader[K any](l *Library, name string, names Names[K]) *Step[K] {
+	return use(l, l.Load(name, true), names)
+}
+
+// NewFreeing makes a script that runs although the server's memory is full: so that it becomes less full, or that reading
+// goes on.
+func NewFreeing[K any](l *Library, name string, names Names[K]) *Step[K] {
+	return use(l, l.Load(name, false).WhenFull(), names)
+}
+
+func use[K any](l *Library, s *Script, names Names[K]) *Step[K] {
+	l.used = append(l.used, s)
+	return Bind(s, names)
 }
 
 // Script is one atomic step. A server knows it by the hash of its text.

@@ -1,0 +1,48 @@
+package script
+
+import "strconv"
+
+// Reply is what a script answers: an array, or a list within it.
+type Reply []any
+
+// Text is the element i as a string; empty where there is none.
+func (r Reply) Text(i int) string {
+	if i >= len(r) {
+		return ""
+	}
+	switch v := r[i].(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+// Texts is the element i as a list of strings; nil where there is none.
+func (r Reply) Texts(i int) []string {
+	if i >= len(r) {
+		return nil
+	}
+	list, _ := r[i].([]any)
+	texts := make([]string, len(list))
+	for j := range list {
+		texts[j] = Reply(list).Text(j)
+	}
+	return texts
+}
+
+// Number is the element i as an integer; 0 where it is none.
+func (r Reply) Number(i int) int64 { return Number(r.Text(i)) }
+
+// Number reads an integer, or a score: the store keeps only whole numbers below 2^53 there. It is 0 where s is neither.
+func Number(s string) int64 {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0
+	}
+	return int64(f)
+}
