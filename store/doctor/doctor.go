@@ -21,23 +21,26 @@ type Kind string
 
 // The kinds of findings. Beside these there are those of store.Condition, about the server.
 const (
-	KindClock     Kind = "clock"     // the clocks of server and node differ
-	KindRights    Kind = "rights"    // the user on the server may not do what chatd does
-	KindType      Kind = "type"      // a key is of another type than chatd's
-	KindUnknown   Kind = "unknown"   // a key under the prefix that chatd does not know
-	KindGroup     Kind = "group"     // the settings of a group are incomplete, or its counters do not agree
-	KindLog       Kind = "log"       // a log has holes, or holds what cannot be read
-	KindMember    Kind = "member"    // the lists of members do not agree
-	KindCursor    Kind = "cursor"    // a cursor is outside the log, or nobody's
-	KindCount     Kind = "count"     // what unread messages or reactions are counted by is wrong
-	KindRetry     Kind = "retry"     // retry keys are out of bounds
-	KindPublic    Kind = "public"    // the list of public groups is wrong
-	KindOrphan    Kind = "orphan"    // what belonged to something that is gone
-	KindIndex     Kind = "index"     // a user's index and the groups do not agree
-	KindInbox     Kind = "inbox"     // an inbox does not add up
-	KindSchedule  Kind = "schedule"  // a schedule and its task do not agree
-	KindQueue     Kind = "queue"     // the tasks of a queue do not add up
-	KindUnchecked Kind = "unchecked" // something changes too fast, or waits behind too many tasks, to be checked
+	KindClock        Kind = "clock"        // the clocks of server and node differ
+	KindRights       Kind = "rights"       // the user on the server may not do what chatd does
+	KindType         Kind = "type"         // a key is of another type than chatd's
+	KindUnknown      Kind = "unknown"      // a key under the prefix that chatd does not know
+	KindGroup        Kind = "group"        // the settings of a group are incomplete, or its counters do not agree
+	KindLog          Kind = "log"          // a log has holes, or holds what cannot be read
+	KindMember       Kind = "member"       // the lists of members do not agree
+	KindCursor       Kind = "cursor"       // a cursor is outside the log, or nobody's
+	KindCount        Kind = "count"        // what unread messages or reactions are counted by is wrong
+	KindRetry        Kind = "retry"        // retry keys are out of bounds
+	KindPublic       Kind = "public"       // the list of public groups is wrong
+	KindOrphan       Kind = "orphan"       // what belonged to something that is gone
+	KindIndex        Kind = "index"        // a user's index and the groups do not agree
+	KindInbox        Kind = "inbox"        // an inbox does not add up
+	KindSchedule     Kind = "schedule"     // a schedule and its task do not agree
+	KindAnnouncement Kind = "announcement" // an announcement cannot be read, or does not agree with its task, parts or targets
+	KindWebhook      Kind = "webhook"      // a webhook cannot be read, or what is derived of the list does not agree
+	KindName         Kind = "name"         // a list names what can be nobody, or holds what cannot be read
+	KindQueue        Kind = "queue"        // the tasks of a queue do not add up
+	KindUnchecked    Kind = "unchecked"    // something changes too fast, or waits behind too many tasks, to be checked
 )
 
 // Finding is something that is not as it should be.
@@ -146,7 +149,13 @@ func (d *Doctor) all(ctx context.Context) error {
 	if err := d.bounded(ctx); err != nil {
 		return err
 	}
-	return d.walk(ctx)
+	if err := d.webhooks(ctx); err != nil && !wrongType(err) {
+		return err
+	}
+	if err := d.walk(ctx); err != nil {
+		return err
+	}
+	return d.scheduleTasks(ctx)
 }
 
 // found notes a finding, and repairs it where that is asked for and possible. What could not be repaired stays open.
@@ -238,7 +247,15 @@ func (d *Doctor) key(ctx context.Context, k key) error {
 		return d.userKey(ctx, k)
 	case ofSchedule:
 		return d.schedule(ctx, k)
-	default:
-		return nil
+	case ofAnnouncement:
+		return d.announcementKey(ctx, k)
+	case ofPartition:
+		switch k.what {
+		case "wants":
+			return d.wants(ctx, k)
+		case "announcements":
+			return d.announced(ctx, k)
+		}
 	}
+	return nil
 }

@@ -26,15 +26,23 @@ import (
 // house is a store with groups that users have lived in.
 type house struct {
 	*chattest.Bench
-	t      *testing.T
-	server *redistest.Server
+	t        *testing.T
+	server   *redistest.Server
+	webhooks *webhook.Service
+
+	announced string // the id of an announcement, {id} in damages
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	server := redistest.Start(t, "--appendonly", "yes")
-	h := &house{chattest.Open(t, server.URL()), t, server}
-	chattest.Work(t, h.Store, h.Service)
+	return newHouseOn(t, redistest.Start(t, "--appendonly", "yes"))
+}
+
+func newHouseOn(t *testing.T, server *redistest.Server) *house {
+	t.Helper()
+	h := &house{Bench: chattest.Open(t, server.URL()), t: t, server: server}
+	h.webhooks = webhook.New(h.Service, h.Store, nil)
+	chattest.Work(t, h.Store, h.Service, h.webhooks)
 	return h
 }
 
@@ -103,7 +111,7 @@ type damage struct {
 }
 
 func (h *house) keys(text string) string {
-	return strings.NewReplacer("{g}", "chat:{p00}:g:g1:", "{u}", "chat:{p00}:u:", "{p}", "chat:{p00}:").Replace(text)
+	return strings.NewReplacer("{g}", "chat:{p00}:g:g1:", "{u}", "chat:{p00}:u:", "{p}", "chat:{p00}:", "{id}", h.announced).Replace(text)
 }
 
 func (h *house) breaks(t *testing.T, d damage) {
@@ -175,6 +183,9 @@ func TestGroupDamage(t *testing.T) {
 		{"ZREM {p}public g1\\0g1", doctor.KindPublic, "{g}meta", true},
 		{"ZADD {g}reactions 87 87_star_3", doctor.KindCount, "{g}reactions", true},
 		{"DEL {g}reactions", doctor.KindCount, "{g}reactions", true},
+		{"ZREMRANGEBYRANK {g}msgs 0 9", doctor.KindLog, "{g}msgs", false},
+		{"ZADD {g}senders 5 no:body", doctor.KindName, "{g}senders", false},
+		{"ZADD {g}waiting 0 no:body", doctor.KindName, "{g}waiting", false},
 		{"SET {p}something else", doctor.KindUnknown, "{p}something", false},
 		{"SET {g}at:carl else", doctor.KindType, "{g}at:carl", false},
 	} {
@@ -237,6 +248,10 @@ func TestUserDamage(t *testing.T) {
 		{"HSET {u}bob:inbox:base acked 5000", doctor.KindInbox, "{u}bob:inbox:base", false},
 		{"HDEL {u}bob:inbox:base epoch", doctor.KindInbox, "{u}bob:inbox:base", false},
 		{"HSET {u}bob:inbox:sent:eve k 1_1_-_c", doctor.KindOrphan, "{u}bob:inbox:sent:eve", true},
+		{"ZADD {u}bob:inbox:server 5000 5000", doctor.KindInbox, "{u}bob:inbox:server", false},
+		{"ZADD {u}bob:inbox:by:eve 5000 5000", doctor.KindInbox, "{u}bob:inbox:by:eve", false},
+		{"ZADD {u}bob:inbox:senders 0 eve", doctor.KindName, "{u}bob:inbox:senders", false},
+		{"HSET {u}bob:strangers eve -5", doctor.KindName, "{u}bob:strangers", false},
 		{"HSET {u}bob:devices d 1_push_-_{}", doctor.KindOrphan, "{u}bob:devices", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {
@@ -265,12 +280,13 @@ func TestScheduleDamage(t *testing.T) {
 	for _, d := range []damage{
 		{"the task of what waits", doctor.KindSchedule, "", true},
 		{"the task that forgets what has ended", doctor.KindSchedule, "", true},
+		{"the schedule of a task", doctor.KindSchedule, "{p}q:core:tasks", true},
 		{"the entry in the index", doctor.KindIndex, "{u}alice:schedules", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {
 			h := newHouse(t)
 			h.live("g1")
-			schedules := schedule.New(h.Service, h.Store, webhook.New(h.Service, h.Store, nil))
+			schedules := schedule.New(h.Service, h.Store, h.webhooks)
 			body, at := "later", time.Now().Add(24*time.Hour)
 			later := func() string {
 				s, err := schedules.Create(h.Ctx, chattest.As("alice"), schedule.Draft{Group: "g1", Content: chat.Content{Body: &body}, At: &at})
@@ -285,6 +301,8 @@ func TestScheduleDamage(t *testing.T) {
 				d.command, d.key = "EVAL "+dropTask+" 2 {p}q:core:tasks {p}q:core:delayed "+waits+".1", "{p}s:"+waits
 			case "the task that forgets what has ended":
 				d.command, d.key = "EVAL "+dropTask+" 2 {p}q:core:tasks {p}q:core:delayed "+ended+".end", "{p}s:"+ended
+			case "the schedule of a task":
+				d.command = "DEL {p}s:" + waits
 			default:
 				d.command = "ZREM {u}alice:schedules " + waits
 			}
@@ -327,7 +345,7 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := redistest.Start(t, "--appendonly", "yes", "--aclfile", file)
-	h := &house{chattest.Open(t, strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)), t, server}
+	h := &house{Bench: chattest.Open(t, strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)), t: t, server: server}
 	chattest.Work(t, h.Store, h.Service)
 	h.live("g1")
 	h.sound()
@@ -352,7 +370,7 @@ func TestRights(t *testing.T) {
 // TestServerFindings: a server that nobody should keep messages on is examined all the same, and named.
 func TestServerFindings(t *testing.T) {
 	server := redistest.Start(t)
-	h := &house{chattest.Open(t, server.URL()), t, server}
+	h := &house{Bench: chattest.Open(t, server.URL()), t: t, server: server}
 	server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "save", "", "appendonly", "no")
 	s, err := store.Open(h.Ctx, store.Options{URL: server.URL(), Existing: true})
 	h.Must(err)
@@ -382,7 +400,7 @@ func TestEmbeddedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	h := &house{&chattest.Bench{Service: chat.New(s, chat.Options{Limits: chat.DefaultLimits()}), T: t, Ctx: t.Context(), Store: s}, t, nil}
+	h := &house{t: t, Bench: &chattest.Bench{Service: chat.New(s, chat.Options{Limits: chat.DefaultLimits()}), T: t, Ctx: t.Context(), Store: s}}
 	for i := range 4 {
 		h.live(fmt.Sprint("g", i))
 	}

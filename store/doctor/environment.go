@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/script"
 )
 
 // Server is what was found out about the server, and about the layout of what it holds.
@@ -39,7 +41,7 @@ func (d *Doctor) server(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the layout: %w", err)
 	}
-	s.Layout, s.Partitions = int(reply(fields).number(0)), d.store.Partitions()
+	s.Layout, s.Partitions = int(script.Reply(fields).Number(0)), d.store.Partitions()
 	s.MissingRights = []string{}
 	if err := d.clock(ctx); err != nil {
 		return err

@@ -43,15 +43,15 @@ func (d *Doctor) look(ctx context.Context, k groupKeys) (groupLook, error) {
 	if err != nil {
 		return groupLook{}, err
 	}
-	l := groupLook{gone: r.number(0) > 0, meta: map[string]string{}}
-	fields := r.list(1)
+	l := groupLook{gone: r.Number(0) > 0, meta: map[string]string{}}
+	fields := r.Texts(1)
 	for i := 0; i+1 < len(fields); i += 2 {
 		l.meta[fields[i]] = fields[i+1]
 	}
-	l.last, l.stored, l.lowest, l.highest, l.head = r.number(2), r.number(3), r.number(4), r.number(5), r.text(6)
-	l.members, l.joined, l.managers, l.seen, l.read = r.number(7), r.number(8), r.number(9), r.number(10), r.number(11)
-	l.seenMax, l.readMax, l.skipMax, l.ownerValue = r.number(12), r.number(13), r.number(14), r.text(15)
-	l.levels, l.notified, l.public = r.number(16), r.number(17), r.number(18) == 1
+	l.last, l.stored, l.lowest, l.highest, l.head = r.Number(2), r.Number(3), r.Number(4), r.Number(5), r.Text(6)
+	l.members, l.joined, l.managers, l.seen, l.read = r.Number(7), r.Number(8), r.Number(9), r.Number(10), r.Number(11)
+	l.seenMax, l.readMax, l.skipMax, l.ownerValue = r.Number(12), r.Number(13), r.Number(14), r.Text(15)
+	l.levels, l.notified, l.public = r.Number(16), r.Number(17), r.Number(18) == 1
 	return l, nil
 }
 
@@ -76,6 +76,12 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 			}
 			return d.found(ctx, Finding{Kind: KindGroup, Key: k.name, Message: "the settings of its group are lost, or it was left behind"})
 		}
+		switch {
+		case err == nil && name == "senders":
+			return d.listed(ctx, k, 1) // ms
+		case err == nil && name == "waiting":
+			return d.listed(ctx, k, 0)
+		}
 		return err
 	}
 }
@@ -94,7 +100,10 @@ func (d *Doctor) group(ctx context.Context, g groupKeys) error {
 			return err
 		}
 	}
-	if err := d.log(ctx, g); err != nil {
+	if _, err := d.log(ctx, g); err != nil {
+		return err
+	}
+	if err := d.trim(ctx, g); err != nil {
 		return err
 	}
 	if err := d.members(ctx, g, l); err != nil {
@@ -167,14 +176,15 @@ func (d *Doctor) fixPublic(g groupKeys, entry string) func(context.Context) erro
 	}
 }
 
-// log looks at every stored message of a group.
-func (d *Doctor) log(ctx context.Context, g groupKeys) error {
+// log looks at every stored message of a group. changed: there is a notice that the settings changed.
+func (d *Doctor) log(ctx context.Context, g groupKeys) (changed bool, err error) {
 	for after := int64(0); ; {
 		r, err := d.run.do(ctx, logScript.On(g).Arg("after", after).Arg("limit", entriesStep))
 		if err != nil {
-			return err
+			return false, err
 		}
-		for wrong := range slices.Chunk(r.list(1), 3) {
+		changed = changed || r.Number(2) > 0
+		for wrong := range slices.Chunk(r.Texts(1), 3) {
 			what, id, text := wrong[0], wrong[1], wrong[2]
 			f := Finding{Kind: KindLog, Key: g.base + "msgs", Message: fmt.Sprintf("%s at %s: %s", what, id, text)}
 			if what == "counted" || what == "skipped" {
@@ -185,11 +195,11 @@ func (d *Doctor) log(ctx context.Context, g groupKeys) error {
 					}}
 			}
 			if err := d.found(ctx, f); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if after = r.number(0); after == 0 {
-			return nil
+		if after = r.Number(0); after == 0 {
+			return changed, nil
 		}
 	}
 }
@@ -201,15 +211,15 @@ func (d *Doctor) members(ctx context.Context, g groupKeys, l groupLook) error {
 		if err != nil {
 			return err
 		}
-		for wrong := range slices.Chunk(r.list(2), 3) {
+		for wrong := range slices.Chunk(r.Texts(2), 3) {
 			if err := d.found(ctx, d.memberFinding(g, wrong[0], wrong[1], wrong[2])); err != nil {
 				return err
 			}
 		}
-		if err := d.memberships(ctx, g, r.list(1)); err != nil {
+		if err := d.memberships(ctx, g, r.Texts(1)); err != nil {
 			return err
 		}
-		if after = r.number(0); after == 0 {
+		if after = r.Number(0); after == 0 {
 			break
 		}
 	}
@@ -252,14 +262,14 @@ func (d *Doctor) strays(ctx context.Context, g groupKeys, set string) error {
 		if err != nil {
 			return err
 		}
-		for _, user := range r.list(1) {
+		for _, user := range r.Texts(1) {
 			f := Finding{Kind: KindOrphan, Key: g.base + set, Message: user + " is in it, and no member",
 				Repair: "remove the entry", fix: d.fixUser(g, user)}
 			if err := d.found(ctx, f); err != nil {
 				return err
 			}
 		}
-		if from = r.number(0); from == 0 {
+		if from = r.Number(0); from == 0 {
 			return nil
 		}
 	}
@@ -283,8 +293,8 @@ func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error
 	if err != nil {
 		return err
 	}
-	exists, last, member, sender := r.number(0) == 1, r.number(1), r.number(2) == 1, r.number(3) == 1
-	cleanup, rest, count, lowest, highest := r.number(4) == 1, r.number(5) > 0, r.number(6), r.number(7), r.number(8)
+	exists, last, member, sender := r.Number(0) == 1, r.Number(1), r.Number(2) == 1, r.Number(3) == 1
+	cleanup, rest, count, lowest, highest := r.Number(4) == 1, r.Number(5) > 0, r.Number(6), r.Number(7), r.Number(8)
 	f := Finding{Kind: KindOrphan, Key: k.name}
 	switch {
 	case count == 0 || !exists && cleanup:

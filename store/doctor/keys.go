@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -124,11 +125,17 @@ var groupNames = names(map[string]func(groupKeys) string{
 	"managers": below("managers"), "seen": below("seen"), "read": below("read"), "msgs": below("msgs"), "skip": below("skip"),
 	"senders": below("senders"), "reactions": below("reactions"), "levels": below("levels"), "notified": below("told"),
 	"gone_members": below("gone:members"), "gone_senders": below("gone:senders"),
-	"public": func(g groupKeys) string { return g.part + "public" },
+	"waiting": below("waiting"), "public": besides("public"), "wants": besides("wants"),
+	"unique": besides("q:" + chat.QueueCore + ":unique"), "leased": besides("q:" + chat.QueueCore + ":leased"),
 })
 
 func below(name string) func(groupKeys) string {
 	return func(g groupKeys) string { return g.base + name }
+}
+
+// besides is a key of the partition.
+func besides(name string) func(groupKeys) string {
+	return func(g groupKeys) string { return g.part + name }
 }
 
 func names[K any](keys map[string]func(K) string) script.Names[K] { return script.Names[K]{Keys: keys} }

@@ -41,12 +41,12 @@ func (d *Doctor) window(ctx context.Context, g groupKeys) (w window, whole bool,
 				return w, false, err
 			}
 			if w.last < 0 {
-				w.last, w.stored = r.number(0), r.number(1)
+				w.last, w.stored = r.Number(0), r.Number(1)
 			}
-			if w.last != r.number(0) || w.stored != r.number(1) {
+			if w.last != r.Number(0) || w.stored != r.Number(1) {
 				return w, false, nil
 			}
-			page := r.list(2)
+			page := r.Texts(2)
 			for _, member := range page {
 				w.add(set, member)
 			}
@@ -116,5 +116,5 @@ func (d *Doctor) compareReactions(ctx context.Context, g groupKeys, w window) er
 // deleted tells whether a message is deleted: the records of its reactions stay until they are trimmed.
 func (d *Doctor) deleted(ctx context.Context, g groupKeys, id string) (bool, error) {
 	r, err := d.run.do(ctx, editsScript.On(g).Arg("id", id))
-	return err == nil && r.text(0) == "x", err
+	return err == nil && r.Text(0) == "x", err
 }

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,26 +20,19 @@ var library = &script.Library{
 	Groups: queue.KeyNames(),
 }
 
-// scripts holds every script of this package.
-var scripts []*script.Script
-
 func newScript[K any](name string, names script.Names[K]) *script.Step[K] {
-	s := library.Load(name, false)
-	scripts = append(scripts, s)
-	return script.Bind(s, names)
+	return script.New(library, name, names)
 }
 
 func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
-	s := library.Load(name, true)
-	scripts = append(scripts, s)
-	return script.Bind(s, names)
+	return script.NewReader(library, name, names)
 }
 
 // runner runs scripts, and hands one over that the server does not know.
 type runner struct{ client redis.UniversalClient }
 
 // do runs one call and returns what comes after the OK.
-func (r runner) do(ctx context.Context, c script.Call) (reply, error) {
+func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
@@ -62,58 +54,13 @@ func (r runner) do(ctx context.Context, c script.Call) (reply, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: answered %T", c.Script.Name, value)
 	}
-	return reply(list[1:]), nil
+	return script.Reply(list[1:]), nil
 }
 
 // wrongType tells the error of a key that is of another type than the script takes it for.
 func wrongType(err error) bool {
 	var answered redis.Error
 	return errors.As(err, &answered) && (redis.HasErrorPrefix(answered, "WRONGTYPE"))
-}
-
-// reply is what a script answers.
-type reply []any
-
-func (r reply) text(i int) string {
-	if i >= len(r) {
-		return ""
-	}
-	switch v := r[i].(type) {
-	case string:
-		return v
-	case int64:
-		return strconv.FormatInt(v, 10)
-	}
-	return ""
-}
-
-// number is a whole number; -1 where it is none, which nothing stored is.
-func (r reply) number(i int) int64 {
-	n, err := strconv.ParseInt(r.text(i), 10, 64)
-	if err == nil {
-		return n
-	}
-	f, err := strconv.ParseFloat(r.text(i), 64)
-	if err != nil {
-		return -1
-	}
-	return int64(f)
-}
-
-func (r reply) list(i int) []string {
-	list, _ := r.at(i).([]any)
-	texts := make([]string, len(list))
-	for j := range list {
-		texts[j] = reply(list).text(j)
-	}
-	return texts
-}
-
-func (r reply) at(i int) any {
-	if i >= len(r) {
-		return nil
-	}
-	return r[i]
 }
 
 // types reads the types of keys; none: there is no such key.

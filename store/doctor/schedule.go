@@ -47,11 +47,11 @@ func (d *Doctor) scheduleLook(ctx context.Context, k key) (l scheduleLook, err e
 		return l, err
 	}
 	var plan schedule.Plan
-	if json.Unmarshal([]byte(r.text(2)), &plan) == nil {
+	if json.Unmarshal([]byte(r.Text(2)), &plan) == nil {
 		l.owner = plan.Owner
 	}
-	l.state = schedule.State(r.text(0))
-	l.task, l.dead, l.ends = r.number(3) == 1, r.number(4) == 1, r.number(5) == 1
+	l.state = schedule.State(r.Text(0))
+	l.task, l.dead, l.ends = r.Number(3) == 1, r.Number(4) == 1, r.Number(5) == 1
 	return l, nil
 }
 

@@ -6,6 +6,6 @@ import (
 	"github.com/chatd/chatd/store/script/scripttest"
 )
 
-func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, scripts) }
+func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, library.Used()) }
 
-func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", scripts) }
+func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", library.Used()) }

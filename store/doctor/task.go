@@ -2,9 +2,14 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -31,6 +36,53 @@ func (d *Doctor) queues(ctx context.Context) error {
 	return nil
 }
 
+// scheduleTasks looks for delayed tasks of schedules that are gone: they would wait for nothing. One that has failed is left to
+// the engine.
+func (d *Doctor) scheduleTasks(ctx context.Context) error {
+	for cursor := ""; ; {
+		infos, next, err := d.core.List(ctx, queue.ListQuery{State: queue.Delayed, Cursor: cursor, Limit: keysStep})
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
+			if info.Kind != schedule.TaskFire && info.Kind != schedule.TaskForget || info.Attempts+info.Crashes > 0 {
+				continue
+			}
+			if err := d.scheduleTask(ctx, info); err != nil {
+				return err
+			}
+		}
+		if cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+func (d *Doctor) scheduleTask(ctx context.Context, info queue.Info) error {
+	var p schedule.FireTask
+	partition, ok := queue.PartitionOf(info.ID)
+	if !ok || json.Unmarshal(info.Payload, &p) != nil {
+		return nil // the engine makes it a dead letter
+	}
+	keys := queue.NewKeys(d.keys.prefix, partition, chat.QueueCore)
+	pipe := d.store.Client().TxPipeline()
+	waits, there := pipe.ZScore(ctx, keys.Delayed(), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	if waits.Err() != nil || there.Val() > 0 {
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Tasks(), Message: fmt.Sprintf("task %s is of the schedule %s, which is gone", info.ID, p.Schedule),
+		Repair: "cancel the task", fix: func(ctx context.Context) error {
+			_, err := d.core.Cancel(ctx, info.ID)
+			if errors.Is(err, queue.ErrNotFound) {
+				return nil
+			}
+			return err
+		}})
+}
+
 func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
 	r, err := d.run.do(ctx, queueScript.On(k.Work()))
 	if err != nil {
@@ -39,7 +91,7 @@ func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
 		}
 		return err
 	}
-	kept, inState, over, enqueued := r.number(0), r.number(1), r.number(2), r.number(3)
+	kept, inState, over, enqueued := r.Number(0), r.Number(1), r.Number(2), r.Number(3)
 	if kept != inState {
 		err := d.found(ctx, Finding{Kind: KindQueue, Key: k.Tasks(),
 			Message: fmt.Sprintf("keeps %d tasks, and %d are ready, delayed, leased or dead", kept, inState)})

@@ -46,6 +46,12 @@ func (d *Doctor) userKey(ctx context.Context, k key) error {
 		return d.inbox(ctx, u)
 	case "u:<id>:inbox:sent:<user>":
 		return d.inboxSender(ctx, u, k)
+	case "u:<id>:inbox:senders":
+		return d.listed(ctx, k, 1) // ms
+	case "u:<id>:inbox:server", "u:<id>:inbox:by:<user>", "u:<id>:inbox:mentions:<user>":
+		return d.seqs(ctx, u, k)
+	case "u:<id>:strangers":
+		return d.strangers(ctx, k)
 	case "u:<id>:devices":
 		return d.devices(ctx, u)
 	default:
@@ -60,12 +66,12 @@ func (d *Doctor) inbox(ctx context.Context, u userKeys) error {
 		if err != nil {
 			return err
 		}
-		for _, text := range r.list(1) {
+		for _, text := range r.Texts(1) {
 			if err := d.found(ctx, Finding{Kind: KindInbox, Key: u.base + "inbox:base", Message: text}); err != nil {
 				return err
 			}
 		}
-		if from = r.number(0); from == 0 {
+		if from = r.Number(0); from == 0 {
 			return nil
 		}
 	}
@@ -197,6 +203,11 @@ func (d *Doctor) settle(ctx context.Context, user, group string) error {
 
 // waits tells whether a task is waiting that brings the index of a user in line with a group. known: it could be found out.
 func (d *Doctor) waits(ctx context.Context, user, group string) (waits, known bool, err error) {
+	return d.waiting(ctx, func(info queue.Info) bool { return settles(info, user, group) })
+}
+
+// waiting tells whether a task is waiting, or running, that is wanted. known: it could be found out.
+func (d *Doctor) waiting(ctx context.Context, wanted func(queue.Info) bool) (waits, known bool, err error) {
 	read := 0
 	// Twice: a task may come back to a state that was read before.
 	for _, state := range []queue.State{queue.Delayed, queue.Ready, queue.Leased, queue.Delayed, queue.Ready, queue.Leased} {
@@ -205,10 +216,8 @@ func (d *Doctor) waits(ctx context.Context, user, group string) (waits, known bo
 			if err != nil {
 				return false, false, err
 			}
-			for _, info := range infos {
-				if settles(info, user, group) {
-					return true, true, nil
-				}
+			if slices.ContainsFunc(infos, wanted) {
+				return true, true, nil
 			}
 			if read += len(infos); read > pendingMax {
 				return false, false, nil

@@ -3,7 +3,7 @@
 --
 -- KEYS  last_id meta msgs skip
 -- ARGV  after:int limit:int
--- Returns {OK, id to go on after or 0, what is wrong: what, id, and a text of each}
+-- Returns {OK, id to go on after or 0, what is wrong: what, id, and a text of each, notices of changed settings}
 -- include: base
 local last = tonumber(redis.call('GET', last_id) or 0)
 local backlog_max, pruned = unpack(redis.call('HMGET', meta, 'backlog_max', 'floor'))
@@ -14,7 +14,7 @@ local function found(what, id, text)
 end
 
 local seen_count, bytes, before = 0, 0, after > 0 and after or nil
-local ids, kinds, page = {}, {}, nil
+local ids, kinds, page, changes = {}, {}, nil, 0
 repeat
   page = redis.call('ZRANGEBYSCORE', msgs, '(' .. int(before or 0), '+inf', 'WITHSCORES', 'LIMIT', 0, 16)
   if #page > 0 and seen_count == 0 and before then
@@ -30,6 +30,7 @@ repeat
     elseif tonumber(id) ~= score then
       found('score', score, 'holds message ' .. id)
     end
+    if edits == 'x' and string.find(page[i], '"notice":"settings"', 1, true) then changes = changes + 1 end
     if before and score > before + 1 then found('hole', before + 1, 'up to ' .. int(score - 1)) end
     if before and score == before then found('twice', score, 'two messages') end
     before, bytes, seen_count = score, bytes + #page[i], seen_count + 1
@@ -44,4 +45,4 @@ if #ids > 0 then
     if kinds[i] ~= 'x' and skipped then found('skipped', tonumber(ids[i]), 'is a message, and does not count as unread') end
   end
 end
-return {'OK', #page == 32 and int(before) or 0, wrong}
+return {'OK', #page == 32 and int(before) or 0, wrong, changes}

@@ -1,0 +1,198 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/store/script"
+)
+
+// announcementKeys are those of the record of an announcement, which lies in p00.
+type announcementKeys struct{ part, id string }
+
+func (k announcementKeys) record() string { return k.part + "a:" + k.id }
+
+var announcementNames = names(map[string]func(announcementKeys) string{
+	"announcement":  announcementKeys.record,
+	"announcements": func(k announcementKeys) string { return k.part + "announcements" },
+	"tasks":         func(k announcementKeys) string { return k.part + "q:" + chat.QueueCore + ":tasks" },
+	"dead":          func(k announcementKeys) string { return k.part + "q:" + chat.QueueCore + ":dead" },
+})
+
+var (
+	announcementScript    = newReader("announcement", announcementNames)
+	fixAnnouncementScript = newScript("fix_announcement", announcementNames)
+	fixTargetsScript      = newScript("fix_targets", announcementNames)
+	fixPartScript         = newScript("fix_part", announcementNames)
+)
+
+func (d *Doctor) announcementKey(ctx context.Context, k key) error {
+	switch a := (announcementKeys{d.keys.part(0), k.id}); k.what {
+	case "a:<id>":
+		return d.announcement(ctx, a)
+	case "a:<id>:part":
+		return d.announcementPart(ctx, a, k)
+	default:
+		return d.announcementTargets(ctx, a, k)
+	}
+}
+
+// announcement looks whether an announcement can be read, is listed, and has the task of its next run.
+func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
+	r, err := d.run.do(ctx, announcementScript.On(a).Arg("id", a.id))
+	if err != nil || r.Text(0) == "" {
+		return err
+	}
+	state, run, nextMs, total, done := announce.State(r.Text(0)), r.Number(1), r.Number(2), r.Number(4), r.Number(5)+r.Number(6)
+	f := Finding{Kind: KindAnnouncement, Key: a.record()}
+	var plan announce.Plan
+	switch {
+	case json.Unmarshal([]byte(r.Text(8)), &plan) != nil || plan.From == "":
+		f.Message = "has a draft that cannot be read"
+	case !slices.Contains([]announce.State{announce.Pending, announce.Running, announce.Done, announce.Cancelled}, state):
+		f.Message = fmt.Sprintf("is in the state %q", state)
+	case done > total:
+		f.Message = fmt.Sprintf("counts %d targets, and %d that are done", total, done)
+	case r.Number(12) == 0:
+		f.Message, f.Repair = "is missing from the list of announcements", "list it"
+		f.fix = d.fixAnnouncement(a)
+	case state == announce.Pending && r.Number(11) == 1:
+		f.Message = "waits for a task that is dead: run it again with chatd tasks retry"
+	case state == announce.Pending && r.Number(10) == 0:
+		f.Message, f.Repair = "is pending, and has no task that begins its next run", "enqueue the task"
+		f.fix = func(ctx context.Context) error { return d.runLater(ctx, a, r.Text(9), r.Text(7), run+1, nextMs) }
+	default:
+		return nil
+	}
+	return d.found(ctx, f)
+}
+
+func (d *Doctor) fixAnnouncement(a announcementKeys) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := d.run.do(ctx, fixAnnouncementScript.On(a).Arg("id", a.id))
+		return err
+	}
+}
+
+// runLater enqueues the task of a run. It does nothing where the run has begun meanwhile.
+func (d *Doctor) runLater(ctx context.Context, a announcementKeys, id, priority string, run, dueMs int64) error {
+	payload, err := json.Marshal(announce.RunTask{Announcement: a.id, Run: run})
+	if err != nil {
+		return err
+	}
+	now, err := d.store.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	t := queue.Task{ID: id, Kind: announce.TaskRun, Payload: payload, Delay: max(0, time.Duration(dueMs-now)*time.Millisecond)}
+	for _, p := range []queue.Priority{queue.Critical, queue.High, queue.Normal, queue.Low} {
+		if p.String() == priority {
+			t.Priority = p
+		}
+	}
+	_, err = d.core.EnqueueAll(ctx, []queue.Task{t})
+	return err
+}
+
+// announcementPart looks at how far a run is in a partition. The parts go first where an announcement is forgotten, so one that is
+// there after its record was gone is left over.
+func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key) error {
+	client := d.store.Client()
+	run := client.HGet(ctx, a.record(), "run")
+	if err := run.Err(); err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	fields, err := client.HMGet(ctx, k.name, "run", "total", "delivered", "failed").Result()
+	part := script.Reply(fields)
+	if err != nil || part.Text(0) == "" {
+		return err
+	}
+	f := Finding{Kind: KindAnnouncement, Key: k.name}
+	switch {
+	case run.Err() != nil:
+		f.Kind, f.Message, f.Repair = KindOrphan, "is of an announcement that is gone", "remove it"
+		f.fix = func(ctx context.Context) error {
+			_, err := d.run.do(ctx, fixPartScript.On(a).Key("own", k.name))
+			return err
+		}
+	case part.Number(2)+part.Number(3) > part.Number(1):
+		f.Message = fmt.Sprintf("counts %d targets, and %d that are done", part.Number(1), part.Number(2)+part.Number(3))
+	default:
+		return nil
+	}
+	return d.found(ctx, f)
+}
+
+// announcementTargets looks at whom an announcement names in one partition.
+func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k key) error {
+	pipe := d.store.Client().TxPipeline()
+	there, record := pipe.Exists(ctx, k.name), pipe.HMGet(ctx, a.record(), "state", "closed")
+	if _, err := pipe.Exec(ctx); err != nil || there.Val() == 0 {
+		return err
+	}
+	r := script.Reply(record.Val())
+	if state := announce.State(r.Text(0)); state == "" || r.Text(1) == "1" && (state == announce.Done || state == announce.Cancelled) {
+		return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "is of an announcement that is gone or has ended", Repair: "remove it",
+			fix: func(ctx context.Context) error {
+				_, err := d.run.do(ctx, fixTargetsScript.On(a).Key("own", k.name))
+				return err
+			}})
+	}
+	for from := int64(0); ; from += entriesStep {
+		targets, err := d.store.Client().LRange(ctx, k.name, from, from+entriesStep-1).Result()
+		if err != nil {
+			return err
+		}
+		for _, target := range targets {
+			what, id, _ := strings.Cut(target, " ")
+			home := fmt.Sprintf("%02d", queue.Partition(id, d.keys.partitions))
+			if what != "u" && what != "g" || !chat.ValidID(id) || home != k.user {
+				return d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "names " + strconv.Quote(target) + ", who is not of this partition"})
+			}
+		}
+		if len(targets) < entriesStep {
+			return nil
+		}
+	}
+}
+
+// announced looks at the list of announcements.
+func (d *Doctor) announced(ctx context.Context, k key) error {
+	client := d.store.Client()
+	for from := int64(0); ; from += entriesStep {
+		ids, err := client.ZRange(ctx, k.name, from, from+entriesStep-1).Result()
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			a := announcementKeys{d.keys.part(0), id}
+			pipe := client.TxPipeline()
+			there, listed := pipe.Exists(ctx, a.record()), pipe.ZScore(ctx, k.name, id)
+			if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+				return err
+			}
+			if there.Val() > 0 || listed.Err() != nil {
+				continue
+			}
+			err := d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "lists the announcement " + id + ", which is gone",
+				Repair: "take it off the list", fix: d.fixAnnouncement(a)})
+			if err != nil {
+				return err
+			}
+		}
+		if len(ids) < entriesStep {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// server is the name under which the server itself sends items.
+const server = "$chat"
+
+// listed looks at a list of users with times or ids: each is a user, and each score a whole number that is no less than least.
+func (d *Doctor) listed(ctx context.Context, k key, least float64) error {
+	for from := int64(0); ; from += entriesStep {
+		entries, err := d.store.Client().ZRangeWithScores(ctx, k.name, from, from+entriesStep-1).Result()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if user := fmt.Sprint(e.Member); !chat.ValidID(user) && user != server || e.Score != math.Trunc(e.Score) || e.Score < least {
+				return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("holds %q with the score %v", user, e.Score)})
+			}
+		}
+		if len(entries) < entriesStep {
+			return nil
+		}
+	}
+}
+
+// strangers looks at whom a user has written to who never used the server.
+func (d *Doctor) strangers(ctx context.Context, k key) error {
+	all, err := d.store.Client().HGetAll(ctx, k.name).Result() // a few thousand at most
+	if err != nil {
+		return err
+	}
+	for user, value := range all {
+		if bytes, err := strconv.ParseInt(value, 10, 64); err != nil || bytes < 1 || !chat.ValidID(user) {
+			return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("counts %q bytes for %q", value, user)})
+		}
+	}
+	return nil
+}
+
+// seqs looks at a list of items of an inbox: none is after its end.
+func (d *Doctor) seqs(ctx context.Context, u userKeys, k key) error {
+	pipe := d.store.Client().TxPipeline()
+	newest := pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: k.name, Start: 0, Stop: 0, Rev: true})
+	base, stored := pipe.HMGet(ctx, u.base+"inbox:base", "base", "gaps"), pipe.LLen(ctx, u.base+"inbox")
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	last := stored.Val()
+	for _, part := range base.Val() {
+		n, _ := strconv.ParseInt(fmt.Sprint(part), 10, 64)
+		last += n
+	}
+	if len(newest.Val()) == 0 || int64(newest.Val()[0].Score) <= last {
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindInbox, Key: k.name, Message: fmt.Sprintf("lists item %.0f, and the inbox ends at %d", newest.Val()[0].Score, last)})
+}

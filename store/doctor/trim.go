@@ -1,0 +1,52 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+)
+
+var trimScript = newReader("trim", groupNames)
+
+// trimSlack is how many messages that nobody needs a log may hold: where nobody acks, only every 64th entry trims it.
+const trimSlack = 64
+
+// trim checks that a log was trimmed of nothing that members have not seen or that is kept for all (T1), and of everything else
+// (T6).
+func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
+	var f Finding
+	for range suspectTries {
+		r, err := d.run.do(ctx, trimScript.On(g).Arg("group", g.id))
+		if err != nil {
+			return err
+		}
+		stored, kept, surplus, user, seen, before := r.Number(0), r.Number(1), r.Number(2), r.Text(3), r.Number(4), r.Number(5)
+		f = Finding{Kind: KindLog, Key: g.base + "msgs"}
+		switch {
+		case surplus > trimSlack && r.Number(6) == 0:
+			f.Message, f.Repair = fmt.Sprintf("holds %d messages that nobody needs any longer", surplus), "trim the log"
+			f.fix = func(ctx context.Context) error { return d.trimAll(ctx, g.id) }
+			continue
+		case user != "" && seen < before:
+			f.Message = fmt.Sprintf("begins after %d, and %s has seen messages up to %d only", before, user, seen)
+		case stored < kept:
+			f.Message = fmt.Sprintf("holds %d messages, and %d are to be kept", stored, kept)
+		default:
+			return nil
+		}
+		// What was trimmed under other settings is no finding. Their change is in the log until it is trimmed under the new ones.
+		if changed, err := d.log(ctx, g); err != nil || changed {
+			return err
+		}
+	}
+	return d.found(ctx, f)
+}
+
+func (d *Doctor) trimAll(ctx context.Context, group string) error {
+	for more := true; more; {
+		var err error
+		if more, err = d.store.Trim(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
