@@ -65,9 +65,6 @@ func (l load) run(ctx context.Context) (done loaded, err error) {
 		return done, err
 	}
 	done.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if len(done.Served) == 0 {
-		return done, errors.New("nothing was served")
-	}
 	return done, nil
 }
 

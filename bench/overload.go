@@ -39,6 +39,9 @@ func overload(b *bench) error {
 	if err != nil {
 		return err
 	}
+	if len(peak.Served) == 0 {
+		return errors.New("nothing was served")
+	}
 	most := float64(len(peak.Served)) / took.Seconds()
 	b.table.rate("the peak, 64 connections", most, most, "")
 	below, err := b.load("at 80 % of it", load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: 0.8 * most, For: took})
