@@ -139,7 +139,7 @@ func (f *Follower) join(l *line, info chat.Info) {
 // left ends a group.
 func (f *Follower) left(l *line) {
 	if len(f.past) < f.service.limits.UserGroupsMax {
-		f.past[l.group] = chat.Position{Set: true, ID: l.pos.ID, Epoch: l.pos.Epoch}
+		f.past[l.group] = l.pos // with its mark: the log may have been rolled back when they are back
 	}
 	f.drop(l)
 	f.out = append(f.out, Event{Left: l.group})

@@ -199,13 +199,14 @@ func (f *feed) replaceLocked(m chat.Message) {
 type snapshot struct {
 	epoch string
 	last  int64
+	want  int64
 	life  int
 }
 
 func (f *feed) snapshot() snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return snapshot{f.epoch, f.last, f.life}
+	return snapshot{f.epoch, f.last, f.want, f.life}
 }
 
 // fill applies entries read from the store at one instant after the snapshot was taken: ascending, dense, up to the end
@@ -222,7 +223,8 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 		f.last = unknownLast
 		return change{grew: true}
 	}
-	rewritten := before.last != unknownLast && (end.Epoch != before.epoch || end.Last < before.last)
+	// What a reader has, and the feed has not yet, is lost as well where the log ends below it.
+	rewritten := before.last != unknownLast && (end.Epoch != before.epoch || end.Last < max(before.last, before.want))
 	for _, m := range messages {
 		rewritten = rewritten || f.contradictsLocked(m)
 	}
@@ -292,7 +294,9 @@ func (f *feed) observe(i chat.Info) (suspect bool) {
 	if i.Last >= f.membersAt || f.members == 0 {
 		f.members, f.membersAt = i.Members, i.Last
 	}
-	return false
+	// The reader may stand where the ring does not reach yet: should the store lose that end, the feed must notice.
+	f.want = max(f.want, i.Last)
+	return f.want > f.last
 }
 
 // compare reports whether the feed needs a fill, given where the log ends according to the store. before was taken before

@@ -289,6 +289,28 @@ func TestFeedRolledBack(t *testing.T) {
 	}
 }
 
+// A reader may stand above the end of a feed that has not heard of the newest entry yet. Where the store loses that one, the
+// reader has to verify its position, although the feed has lost nothing.
+func TestFeedBehindItsReaderRolledBack(t *testing.T) {
+	fd := newFeed("g", 8)
+	fd.take("e", text(1, "one"), nil)
+	fd.take("e", text(2, "two"), nil)
+	info := chat.Info{Group: chat.Group{ID: "g", Epoch: "e", Last: 3}}
+	if !fd.observe(info) {
+		t.Error("a reader knows of an entry that the feed does not have: want a fill")
+	}
+	life := fd.life
+	c := fd.fill(fd.snapshot(), []chat.Message{text(2, "two")}, chat.LogEnd{Last: 2, Epoch: "e"})
+	if fd.life == life || !c.grew || c.hole {
+		t.Errorf("the log ends below what a reader has: got life %d of %d, %+v; want readers to verify their position", fd.life, life, c)
+	}
+	life = fd.life
+	fd.observe(info)
+	if c := fd.fill(fd.snapshot(), []chat.Message{text(2, "two"), text(3, "three")}, chat.LogEnd{Last: 3, Epoch: "e"}); fd.life != life || c.hole {
+		t.Errorf("the fill found what the reader has: got life %d of %d, %+v", fd.life, life, c)
+	}
+}
+
 // A notice that ends the reader's membership is the last entry that the ring gives to them.
 func TestRingObeysRemoval(t *testing.T) {
 	fd := newFeed("g", 8)

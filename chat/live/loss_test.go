@@ -91,6 +91,32 @@ func TestFollowRewrittenLog(t *testing.T) {
 	}
 }
 
+// A member who was taken out, and is back because the store lost that, holds what it was given before: where the log was
+// rewritten up to the same id, the session learns so.
+func TestFollowRewrittenLogAfterLeaving(t *testing.T) {
+	l, proxy := startMuted(t, signalsOnly)
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", map[string]string{"red": "0"})
+	bob.reach("red", l.say(t, "red", "ann", "kept"))
+	rollBack := l.backup()
+	bob.reach("red", l.say(t, "red", "ann", "lost"))
+	if err := l.RemoveMember(t.Context(), chat.Caller{User: "ann"}, "red", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
+	had := bob.to["red"]
+	proxy.Mute(true)
+	rollBack()
+	for l.say(t, "red", "ann", "anew") < had {
+	}
+	l.killSubscriptions()
+	bob.until("joined", func(e live.Event) bool { return e.Joined == "red" })
+	e := bob.until("batch", func(e live.Event) bool { return e.Messages != nil })
+	if b := e.Messages; b.Complete || b.From != 1 {
+		t.Errorf("got from %d, complete %v; want 1, false", b.From, b.Complete)
+	}
+}
+
 // An inbox that lost its end and got another item of the same seq is noticed as a log is: the session gets what there is now,
 // with complete: false.
 func TestFollowRewrittenInbox(t *testing.T) {
