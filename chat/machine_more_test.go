@@ -219,3 +219,26 @@ func (m *machine) checkIndex(t *rapid.T, group string) {
 		}
 	}
 }
+
+func (m *machine) checkInfo(t *rapid.T, got chat.Info, user, group string) {
+	g, w := m.groups[group], m.member(group, user)
+	if got.Epoch != g.epoch || got.Last != g.last || got.Members != int64(len(g.members)) {
+		t.Fatalf("%s: got epoch %s last %d members %d, want %s %d %d", group, got.Epoch, got.Last, got.Members, g.epoch, g.last, len(g.members))
+	}
+	if w == nil {
+		if got.Role != "" {
+			t.Fatalf("X1: %s has role %q in %s, is no member", user, got.Role, group)
+		}
+		return
+	}
+	unread, mentions := g.unread(user)
+	type view struct {
+		Role               chat.Role
+		Joined, Seen, Read int64
+		Unread, Mentions   int64
+	}
+	want := view{w.role, w.joined, w.seen, w.read, unread, mentions}
+	if have := (view{got.Role, got.Joined, got.Seen, got.Read, got.Unread, got.MentionsUnread}); have != want {
+		t.Fatalf("%s in %s: got %+v, want %+v", user, group, have, want)
+	}
+}

@@ -339,7 +339,7 @@ func (m *machine) set(t *rapid.T, by chat.Caller, group string) {
 	if evenly(t, "change backlog_max", 2) == 0 {
 		backlog = rapid.Int64Range(3, 25).Draw(t, "backlog")
 	}
-	if evenly(t, "change history", 4) == 0 {
+	if !m.faults && evenly(t, "change history", 4) == 0 {
 		history = !history
 	}
 	_, err := m.service.UpdateGroup(m.ctx, by, group, chat.GroupChange{Keep: &keep, BacklogMax: &backlog, History: &history})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pgregory.net/rapid"
 
@@ -22,8 +23,9 @@ var (
 // device is one client of a user: it pulls with a cursor of its own and must see every id once, or be told.
 type device struct {
 	user, group string
-	cursor      string // as the service gave it; empty before the first pull
-	at          int64  // the highest id it holds
+	cursor      string        // as the service gave it; empty before the first pull
+	held        chat.Position // the same, read
+	at          int64         // the highest id it holds
 	epoch       string
 }
 
@@ -38,6 +40,7 @@ type machine struct {
 	epochs  map[string]bool        // every epoch ever seen: none comes twice
 	devices []*device
 	serial  int
+	faults  bool // the store may lose something: devices go by cursors alone, and everybody sees the history
 }
 
 func newMachine(ctx context.Context, open func() (*chat.Service, *store.Store)) *machine {
@@ -63,12 +66,21 @@ func expect(t *rapid.T, what string, err error, codes ...chat.Code) {
 	if !slices.Contains(codes, chat.CodeOf(err)) {
 		t.Fatalf("%s: got %v, want one of %q", what, err, codes)
 	}
-	outcomes[what]++
+	happened(what)
 }
 
 // outcomes counts how often each expectation was met, over all runs of a test, so that a test whose actions are all
 // refused cannot pass.
-var outcomes = map[string]int{}
+var (
+	outcomesMu sync.Mutex
+	outcomes   = map[string]int{}
+)
+
+func happened(what string) {
+	outcomesMu.Lock()
+	defer outcomesMu.Unlock()
+	outcomes[what]++
+}
 
 // evenly draws from 0..n-1. The numbers that rapid draws are mostly small, which would make the first action the usual
 // one; mixing the bits makes all of them come up.
@@ -145,7 +157,7 @@ func (m *machine) step(t *rapid.T) {
 func (m *machine) create(t *rapid.T, user, group string) {
 	keep := rapid.Int64Range(0, 6).Draw(t, "keep")
 	backlog := rapid.Int64Range(5, 25).Draw(t, "backlog")
-	history := oneOf(t, "history", true, false)
+	history := m.faults || oneOf(t, "history", true, false)
 	visibility := oneOf(t, "visibility", chat.Private, chat.Public)
 	var others []string
 	for _, u := range machineUsers {
@@ -160,7 +172,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 		t.Fatalf("create %s: epoch %q was used before", group, got.Epoch)
 	}
 	m.epochs[got.Epoch] = true
-	g := &modelGroup{epoch: got.Epoch, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
+	g := &modelGroup{epoch: got.Epoch, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
 		messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
 	m.groups[group] = g
 	g.last = 1
@@ -257,16 +269,16 @@ func (m *machine) retry(t *rapid.T, user, group string) {
 	expect(t, "key reused", err, chat.CodeKeyReused)
 }
 
+// device is the one of a user in a group.
+func (m *machine) device(user, group string) *device {
+	return m.devices[slices.IndexFunc(m.devices, func(d *device) bool { return d.user == user && d.group == group })]
+}
+
 // pull goes on with a device from its own cursor: by the cursor string, or by the id alone.
 func (m *machine) pull(t *rapid.T, user, group string) {
-	var d *device
-	for _, have := range m.devices {
-		if have.user == user && have.group == group {
-			d = have
-		}
-	}
+	d := m.device(user, group)
 	after := d.cursor
-	if after == "" || oneOf(t, "by id", true, false) && d.epoch == m.groups[group].epoch {
+	if after == "" || !m.faults && oneOf(t, "by id", true, false) && d.epoch == m.groups[group].epoch {
 		after = strconv.FormatInt(d.at, 10)
 	}
 	limit := rapid.IntRange(1, 8).Draw(t, "limit")
@@ -277,10 +289,17 @@ func (m *machine) pull(t *rapid.T, user, group string) {
 	}
 	expect(t, "pull", err, "")
 	m.checkBatch(t, b, user, group, limit)
-	g := m.groups[group]
-	if strings.Contains(after, ".") && d.epoch != g.epoch {
-		if b.Complete {
-			t.Fatalf("pull with a cursor of epoch %s from epoch %s says complete", d.epoch, g.epoch)
+	m.took(t, d, b, strings.Contains(after, "."))
+}
+
+// took gives a batch to a device that asked with its own position. by cursor: it named more than the id.
+func (m *machine) took(t *rapid.T, d *device, b chat.Batch, byCursor bool) {
+	g, user := m.groups[d.group], d.user
+	if byCursor && g.lost(d.held) {
+		expect(t, "pull from a log that is not the device's", nil, "")
+		if b.Complete || b.From != g.visible(user) {
+			t.Fatalf("pull after %s, which is not of %s %d: complete is %v, from %d; want false, %d", d.cursor, g.epoch, g.last,
+				b.Complete, b.From, g.visible(user))
 		}
 	} else {
 		from := max(d.at, g.visible(user)-1)
@@ -288,14 +307,16 @@ func (m *machine) pull(t *rapid.T, user, group string) {
 			from = b.From - 1
 		}
 		if b.From != from+1 {
-			t.Fatalf("pull after %d: batch begins at %d, want %d", d.at, b.From, from+1)
+			t.Fatalf("pull after %d (%s): batch begins at %d, want %d", d.at, d.cursor, b.From, from+1)
 		}
 		whole := d.at >= g.cut || !g.history && g.members[user].joined > g.cut
 		if whole = whole && d.at <= g.last; b.Complete != whole {
 			t.Fatalf("pull after %d: complete is %v, want %v (first %d, last %d)", d.at, b.Complete, whole, g.cut+1, g.last)
 		}
 	}
-	d.cursor, d.at, d.epoch = b.Cursor, b.To, b.Epoch
+	held, err := chat.ParsePosition(b.Cursor)
+	m.must(t, err)
+	d.cursor, d.held, d.at, d.epoch = b.Cursor, held, b.To, b.Epoch
 }
 
 // checkBatch holds for every batch whatever was asked.
@@ -334,22 +355,26 @@ func (m *machine) position(t *rapid.T, group string) int64 {
 }
 
 func (m *machine) ack(t *rapid.T, user, group string) {
-	m.move(t, user, group, m.position(t, group), false)
+	m.move(t, user, group, chat.At(m.position(t, group)), false)
 }
 func (m *machine) read(t *rapid.T, user, group string) {
-	m.move(t, user, group, m.position(t, group), true)
+	m.move(t, user, group, chat.At(m.position(t, group)), true)
 }
 
-func (m *machine) move(t *rapid.T, user, group string, id int64, read bool) {
+func (m *machine) move(t *rapid.T, user, group string, at chat.Position, read bool) {
 	call := m.service.Ack
 	if read {
 		call = m.service.Read
 	}
-	got, err := call(m.ctx, caller(user), group, chat.At(id))
+	id := at.ID
+	got, err := call(m.ctx, caller(user), group, at)
 	g, w := m.groups[group], m.member(group, user)
 	switch {
 	case w == nil:
 		expect(t, "ack from outside", err, m.outsider(group))
+		return
+	case g.refuses(at):
+		expect(t, "ack of a log that is not the device's", err, chat.CodeConflict)
 		return
 	case id > g.last:
 		expect(t, "ack above last", err, chat.CodeOutOfRange)
@@ -443,28 +468,15 @@ func (m *machine) check(t *rapid.T, group string) {
 		if err := g.messages[id].check(id, group, msg.JSON); err != nil {
 			t.Fatal(err)
 		}
+		m.mark(t, g, id, msg.Mark)
 	}
+	m.mark(t, g, g.last, infos[machineUsers[0]].LastMark)
 }
 
-func (m *machine) checkInfo(t *rapid.T, got chat.Info, user, group string) {
-	g, w := m.groups[group], m.member(group, user)
-	if got.Epoch != g.epoch || got.Last != g.last || got.Members != int64(len(g.members)) {
-		t.Fatalf("%s: got epoch %s last %d members %d, want %s %d %d", group, got.Epoch, got.Last, got.Members, g.epoch, g.last, len(g.members))
+// mark notes the mark of an entry, which never changes.
+func (m *machine) mark(t *rapid.T, g *modelGroup, id int64, mark string) {
+	if known := g.marks[id]; mark == "" || known != "" && known != mark {
+		t.Fatalf("L3: message %d has mark %q, had %q", id, mark, known)
 	}
-	if w == nil {
-		if got.Role != "" {
-			t.Fatalf("X1: %s has role %q in %s, is no member", user, got.Role, group)
-		}
-		return
-	}
-	unread, mentions := g.unread(user)
-	type view struct {
-		Role               chat.Role
-		Joined, Seen, Read int64
-		Unread, Mentions   int64
-	}
-	want := view{w.role, w.joined, w.seen, w.read, unread, mentions}
-	if have := (view{got.Role, got.Joined, got.Seen, got.Read, got.Unread, got.MentionsUnread}); have != want {
-		t.Fatalf("%s in %s: got %+v, want %+v", user, group, have, want)
-	}
+	g.marks[id] = mark
 }

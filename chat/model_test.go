@@ -3,6 +3,8 @@ package chat_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/chatd/chatd/chat"
@@ -54,6 +56,7 @@ type modelGroup struct {
 	history    bool
 	public     bool
 	messages   map[int64]*modelMessage // also trimmed ones
+	marks      map[int64]string        // theirs, as far as they were seen
 	members    map[string]*modelMember
 	sent       map[string]modelSend // "user/client_id"
 	reacted    map[string]int64     // "target user emoji", or "-target user emoji" for a removal
@@ -76,6 +79,39 @@ func (g *modelGroup) bound() int64 {
 		lowest = floor
 	}
 	return max(0, min(lowest, g.last-g.keep))
+}
+
+// lost tells whether a position is not of this log: of another life of the group, or of messages that the store lost.
+func (g *modelGroup) lost(at chat.Position) bool {
+	return at.Epoch != g.epoch || at.ID > g.last || g.differs(at)
+}
+
+func (g *modelGroup) differs(at chat.Position) bool {
+	mark := g.marks[at.ID]
+	return mark != "" && at.HasMark() && mark != at.Mark
+}
+
+// refuses tells whether an ack of a position is refused, because the log is not the one that the position is of. Below
+// what is trimmed nobody can tell, and an ack frees nothing.
+func (g *modelGroup) refuses(at chat.Position) bool {
+	return at.Epoch != "" && (at.Epoch != g.epoch || at.ID > g.last || at.ID >= g.cut && g.differs(at))
+}
+
+// clone is a copy that shares nothing that changes.
+func (g *modelGroup) clone() *modelGroup {
+	c := *g
+	c.messages, c.members = map[int64]*modelMessage{}, map[string]*modelMember{}
+	for id, m := range g.messages {
+		message := *m
+		message.edits = slices.Clone(m.edits)
+		c.messages[id] = &message
+	}
+	for u, w := range g.members {
+		member := *w
+		c.members[u] = &member
+	}
+	c.marks, c.sent, c.reacted = maps.Clone(g.marks), maps.Clone(g.sent), maps.Clone(g.reacted)
+	return &c
 }
 
 // free notes what the rules allow to be trimmed from now on.

@@ -188,6 +188,16 @@ func (s *Server) Do(args ...string) any {
 	return reply
 }
 
+// Try is Do for a command that may be refused, or to a server that may be away.
+func (s *Server) Try(args ...string) (any, error) {
+	conn, err := Dial(s.Addr)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return conn.Do(args...)
+}
+
 // Int is Do for a command that answers a number.
 func (s *Server) Int(args ...string) int64 {
 	s.tb.Helper()
@@ -227,7 +237,13 @@ func (s *Server) Calls() map[string]int64 {
 // Stat is one number of the section stats of INFO, such as total_net_input_bytes.
 func (s *Server) Stat(name string) int64 {
 	s.tb.Helper()
-	info, _ := s.Do("INFO", "stats").(string)
+	return s.Field("stats", name)
+}
+
+// Field is one number of a section of INFO.
+func (s *Server) Field(section, name string) int64 {
+	s.tb.Helper()
+	info, _ := s.Do("INFO", section).(string)
 	for line := range lines(info) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
 			n, err := strconv.ParseInt(value, 10, 64)
@@ -237,6 +253,6 @@ func (s *Server) Stat(name string) int64 {
 			return n
 		}
 	}
-	s.tb.Fatalf("INFO stats has no %s", name)
+	s.tb.Fatalf("INFO %s has no %s", section, name)
 	return 0
 }

@@ -1,0 +1,202 @@
+package chat_test
+
+import (
+	"strings"
+	"syscall"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// fault does something to the store, and sees that it holds then what it should.
+func (m *faultMachine) fault(t *rapid.T, user, group string) {
+	if evenly(t, "settled before", 2) == 0 {
+		m.settle(t)
+	}
+	type fault struct {
+		name string
+		do   func(t *rapid.T, user, group string)
+	}
+	faults := []fault{{"empty", m.empty}, {"full", m.full}, {"busy", m.busy}}
+	switch {
+	case m.redis.fsync != "":
+		faults = append(faults, fault{"rewind", m.rewind}, fault{"rewind", m.rewind}, fault{"kill", m.kill}, fault{"stop", m.stop})
+	case m.lagging == nil && !m.failed:
+		faults = append(faults, fault{"lag", m.lag}, fault{"lag", m.lag}, fault{"failover", m.failover})
+	case !m.failed:
+		faults = append(faults, fault{"failover that loses", m.failover}, fault{"failover that loses", m.failover})
+	}
+	one := oneOf(t, "fault", faults...)
+	t.Logf("fault: %s", one.name)
+	one.do(t, user, group)
+	happened(one.name)
+	m.recovered(t)
+	for _, g := range machineGroups {
+		m.check(t, g)
+	}
+}
+
+// recovered waits until both nodes serve.
+func (m *faultMachine) recovered(t *rapid.T) {
+	for _, n := range m.nodes {
+		await(t, "a node does not serve", func() bool {
+			_, err := n.stores.Lasts(m.ctx, machineGroups)
+			return err == nil
+		})
+	}
+}
+
+// rewind loses what was written last, as a loss of power or a backup does.
+func (m *faultMachine) rewind(t *rapid.T, _, _ string) {
+	if len(m.saves) == 0 {
+		return
+	}
+	i := evenly(t, "state", len(m.saves))
+	m.redis.primary.Rewind(m.saves[i].written)
+	m.back(m.saves[i])
+	m.saves = m.saves[:i]
+}
+
+// empty loses everything.
+func (m *faultMachine) empty(*rapid.T, string, string) {
+	m.redis.primary.Do("FLUSHALL")
+	m.groups, m.inboxes = map[string]*modelGroup{}, map[string]*modelInbox{}
+}
+
+// full leaves the store no memory: nothing is sent, reads and acks go on.
+func (m *faultMachine) full(t *rapid.T, user, group string) {
+	m.redis.primary.Do("CONFIG", "SET", "maxmemory", "1")
+	defer m.redis.primary.Do("CONFIG", "SET", "maxmemory", "0")
+	if m.member(group, user) == nil {
+		return
+	}
+	_, err := m.service.Send(m.ctx, caller(user), group, m.draft(t, user, group), "")
+	expect(t, "send to a full store", err, chat.CodeUnavailable)
+	m.pull(t, user, group)
+	m.ackHeld(t, user, group)
+	m.check(t, group)
+}
+
+// busy keeps the server from answering for a moment: everything is late, nothing fails.
+func (m *faultMachine) busy(t *rapid.T, user, group string) {
+	asleep := make(chan struct{})
+	go func() {
+		defer close(asleep)
+		m.redis.primary.Do("DEBUG", "SLEEP", "0.1")
+	}()
+	if m.groups[group] != nil {
+		m.send(t, user, group)
+		m.check(t, group)
+		m.pull(t, user, group)
+	}
+	<-asleep
+}
+
+// attempt is a send whose outcome may not be known.
+type attempt struct {
+	user, group string
+	content     chat.Content
+	sent        chat.Sent
+	err         error
+}
+
+// during sends while something is done to the server.
+func (m *faultMachine) during(t *rapid.T, user, group string, do func()) *attempt {
+	if m.member(group, user) == nil {
+		do()
+		return nil
+	}
+	a := &attempt{user: user, group: group, content: m.draft(t, user, group)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.sent, a.err = m.service.Send(m.ctx, caller(user), group, a.content, "")
+	}()
+	do()
+	<-done
+	return a
+}
+
+// resolve finds out what became of a send. kept: what was answered must be there.
+func (m *faultMachine) resolve(t *rapid.T, a *attempt, kept bool) {
+	if a == nil {
+		return
+	}
+	expect(t, "send that met a fault", a.err, "", chat.CodeUnavailable)
+	g := m.groups[a.group]
+	stored, end, err := m.stores.Range(m.ctx, a.group, g.last+1, 10)
+	m.must(t, err)
+	switch {
+	case end.Last == g.last+1:
+		var mentioned []string
+		for _, u := range a.content.Mentions {
+			if g.members[u] != nil {
+				mentioned = append(mentioned, u)
+			}
+		}
+		id := g.append(a.user, &modelMessage{from: a.user, kind: chat.Text, body: *a.content.Body, mentions: mentioned})
+		if a.content.ClientID != "" {
+			g.sent[a.user+"/"+a.content.ClientID] = modelSend{id, *a.content.Body + strings.Join(a.content.Mentions, ",")}
+		}
+		if a.err == nil && a.sent.ID != id {
+			t.Fatalf("a send was answered with id %d, and is %d", a.sent.ID, id)
+		}
+	case end.Last != g.last:
+		t.Fatalf("L7: %s ends at %d after one send behind %d: %v", a.group, end.Last, g.last, stored)
+	case a.err == nil && kept:
+		t.Fatalf("L5: message %d was answered for and is lost", a.sent.ID)
+	}
+}
+
+// kill ends the server as a crash does, in the middle of a send. What was answered before is there, since the system has it.
+func (m *faultMachine) kill(t *rapid.T, user, group string) {
+	a := m.during(t, user, group, m.redis.primary.Kill)
+	m.redis.primary.Restart()
+	m.recovered(t)
+	m.resolve(t, a, m.redis.fsync == "always")
+}
+
+// stop makes the server hang until the nodes refuse calls, in the middle of a send.
+func (m *faultMachine) stop(t *rapid.T, user, group string) {
+	m.redis.primary.Signal(syscall.SIGSTOP)
+	a := m.during(t, user, group, func() {
+		await(t, "calls are not refused", func() bool {
+			_, err := m.stores.Lasts(m.ctx, machineGroups)
+			return err != nil
+		})
+	})
+	m.redis.primary.Signal(syscall.SIGCONT)
+	m.recovered(t)
+	m.resolve(t, a, true)
+}
+
+// lag cuts the replica off: it keeps what there is now.
+func (m *faultMachine) lag(*rapid.T, string, string) {
+	m.redis.caughtUp()
+	m.redis.primary.Do("ACL", "SETUSER", "replicating", "off")
+	m.redis.primary.Do("CLIENT", "KILL", "TYPE", "replica")
+	s := m.now()
+	m.lagging = &s
+}
+
+// failover kills the primary and has the sentinel promote the replica.
+func (m *faultMachine) failover(t *rapid.T, _, _ string) {
+	if m.lagging == nil {
+		m.redis.caughtUp()
+	}
+	m.redis.primary.Kill()
+	await(t, "the sentinel begins no failover", func() bool {
+		_, err := m.redis.sentinel.Try("SENTINEL", "FAILOVER", primaryName)
+		return err == nil
+	})
+	await(t, "the replica is not the primary", func() bool { // which ends the connections of its clients
+		answer, _ := m.redis.replica.Try("ROLE")
+		role, _ := answer.([]any)
+		return len(role) > 0 && role[0] == "master"
+	})
+	m.redis.primary, m.redis.replica, m.failed = m.redis.replica, nil, true
+	if m.lagging != nil {
+		m.back(*m.lagging)
+	}
+}
