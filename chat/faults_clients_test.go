@@ -307,7 +307,7 @@ func (m *faultMachine) takeBatch(t *rapid.T, f *follower, b *chat.Batch) {
 		t.Fatalf("%s holds %+v of %s, is given %s from %d as if nothing were missing", f.user, at, b.Group, b.Epoch, b.From)
 	case b.Complete:
 		m.linked(t, f, b.Group, at.Mark, marks)
-	case fresh == nil && b.Epoch == at.Epoch && !mayTell(at, m.groups[b.Group], m.cuts[b.Epoch]):
+	case fresh == nil && b.Epoch == at.Epoch && !mayReport(at, m.groups[b.Group], m.cuts[b.Epoch]):
 		t.Fatalf("%s holds %+v of %s, and is told that something is missing", f.user, at, b.Group)
 	default:
 		m.linked(t, f, b.Group, "", marks)
@@ -320,9 +320,9 @@ func (m *faultMachine) takeBatch(t *rapid.T, f *follower, b *chat.Batch) {
 	f.held[b.Group] = held
 }
 
-// mayTell tells whether a client that holds what comes before at may hear that something is missing behind it. Who holds
+// mayReport tells whether a client that holds what comes before at may hear that something is missing behind it. Who holds
 // nothing loses nothing by it.
-func mayTell(at chat.Position, g *modelGroup, cut int64) bool {
+func mayReport(at chat.Position, g *modelGroup, cut int64) bool {
 	return g == nil || at.ID == 0 || at.ID < cut || g.lost(at)
 }
 
@@ -348,7 +348,7 @@ func (m *faultMachine) takeItems(t *rapid.T, f *follower, got *chat.InboxBatch) 
 		t.Fatalf("%s holds %+v of the inbox, is given %s from %d as if nothing were missing", f.user, at, got.Epoch, got.From)
 	case got.Complete:
 		m.linked(t, f, "the inbox", at.Mark, marks)
-	case got.Epoch == at.Epoch && at.ID >= b.base && at.ID > 0 && !b.lost(at): // as for a group, see mayTell
+	case got.Epoch == at.Epoch && at.ID >= b.base && at.ID > 0 && !b.lost(at): // as for a group, see mayReport
 		t.Fatalf("%s holds %+v of the inbox, which is %+v, and is told that something is missing", f.user, at, b)
 	default:
 		m.linked(t, f, "the inbox", "", marks)

@@ -88,7 +88,7 @@ func TestBreakerInTime(t *testing.T) {
 			if took := time.Since(open); took > 0 {
 				t.Errorf("refusals took %v, want no time", took)
 			}
-			time.Sleep(away - time.Since(gone))
+			<-time.After(away - time.Since(gone))
 			if got, most := s.asked.Load()-asked, int64(time.Since(open)/pingAgain)+1; got > most || got < most/2 {
 				t.Errorf("the server was asked %d times in %v, want one each %v", got, time.Since(open), pingAgain)
 			}
