@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,6 +141,12 @@ func testSearch(t *testing.T, url string) {
 	if got, _ := find(archive.Query{Text: "number", Sort: archive.Best, Limit: 1}); !cmp.Equal(got, []int64{int64(len(w.list))}) {
 		t.Errorf("the best is %v", got)
 	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	_, err := s.Search(ctx, archive.Query{Text: "word", Visible: []archive.Visible{{Log: aLog}}, Limit: 1})
+	if !errors.Is(err, chat.ErrUnavailable) || !strings.Contains(err.Error(), "narrow it by group") {
+		t.Errorf("a search that takes too long: %v", err)
+	}
 	for _, cursor := range []string{"?", "1.x", "-1"} {
 		for _, sort := range []string{archive.Newest, archive.Best} {
 			if _, err := s.Search(t.Context(), archive.Query{Text: "a", Sort: sort, Limit: 1, Cursor: cursor}); chat.CodeOf(err) != chat.CodeInvalid {
@@ -202,8 +210,9 @@ func testDeletedWords(t *testing.T, url string) {
 	w.text("ann", "apple")
 	w.text("ann", "pear")
 	w.text("ann", "plum")
-	w.edit("ann", 1, "banana")
 	w.add(1)
+	w.edit("ann", 1, "banana")
+	w.add(4)
 	if hits("apple") != 0 || hits("banana") != 1 {
 		t.Errorf("after an edit: %d, %d", hits("apple"), hits("banana"))
 	}

@@ -26,6 +26,31 @@ func TestPostgres(t *testing.T) {
 	suite(t, func(*testing.T) string { return server.Database() })
 }
 
+// TestPostgresAway: what was archived outlives a crash of the server, and calls work again once it is back.
+func TestPostgresAway(t *testing.T) {
+	server := pgtest.Start(t)
+	w := newLog(t, open(t, server.Database()), aLog)
+	w.text("ann", "one")
+	w.add(1)
+	w.text("ann", "two")
+	server.Kill()
+	second := []archive.Batch{{Log: w.log, Messages: w.list[1:], Last: 2}}
+	if err := w.to.Add(t.Context(), second); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("add: %v", err)
+	}
+	if _, err := w.to.Read(t.Context(), w.log, archive.Span{From: 1, To: 9, Limit: 1}); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("read: %v", err)
+	}
+	server.Restart()
+	err := w.to.Add(t.Context(), second)
+	for tries := 0; err != nil && tries < 10; tries++ { // each finds out about one connection of before
+		err = w.to.Add(t.Context(), second)
+	}
+	if got := w.all(); err != nil || !cmp.Equal(got, w.list) {
+		t.Errorf("after the restart: %v, %v", ids(got), err)
+	}
+}
+
 // suite is what every engine must pass. fresh gives the address of an empty database.
 func suite(t *testing.T, fresh func(t *testing.T) string) {
 	for _, c := range []struct {
