@@ -74,6 +74,16 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
+// ErrArchived is the answer of a store to a step whose target it has trimmed, and an archive may have. Where nobody asks the
+// archive it is not_found; IsArchived tells the two apart.
+var ErrArchived = &Error{Code: CodeNotFound, Message: "no such group or message"}
+
+// IsArchived tells whether err is ErrArchived.
+func IsArchived(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e == ErrArchived
+}
+
 // Errors that stores return and the service refines. Compare with errors.Is.
 var (
 	ErrNotFound    = &Error{Code: CodeNotFound, Message: "no such group or message"}

@@ -16,7 +16,7 @@ func (s *Service) revise(ctx context.Context, by Caller, a Append, e Entry) (App
 	for range reviseTries {
 		var changes []Change
 		var asAdmin bool
-		changes, asAdmin, err = s.changes(ctx, by, e)
+		changes, asAdmin, a.Below, err = s.changes(ctx, by, e)
 		if err != nil {
 			return s.firstAnswer(ctx, a, err)
 		}
@@ -48,39 +48,42 @@ func (s *Service) firstAnswer(ctx context.Context, a Append, refusal error) (App
 }
 
 // changes reads the target of e and makes what e turns it into. asAdmin tells that it is another's message, which takes
-// a managing role.
-func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Change, asAdmin bool, err error) {
+// a managing role; below, that the target is in the archive.
+func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Change, asAdmin bool, below *Below, err error) {
 	page, err := s.page(ctx, by.User, Pull{Group: e.Group, From: min(e.Target, IDMax), Limit: 1})
 	if err != nil {
-		return nil, false, err
+		return nil, false, nil, err
 	}
 	if len(page.Messages) == 0 || page.Messages[0].ID != e.Target {
-		return nil, false, ErrNotFound
+		return nil, false, nil, ErrNotFound
 	}
 	target := page.Messages[0]
+	if target.ID < page.Info.Held {
+		below = &Below{Epoch: page.Info.Epoch, Late: page.Info.Late}
+	}
 	var was Entry
 	if err := json.Unmarshal(target.JSON, &was); err != nil {
-		return nil, false, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
+		return nil, false, nil, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 	}
 	if was.DeletedAt != nil {
-		return nil, false, ErrNotFound
+		return nil, false, nil, ErrNotFound
 	}
 	if was.Kind != Text && was.Kind != Data {
-		return nil, false, Invalid("target: only text and data can be changed")
+		return nil, false, nil, Invalid("target: only text and data can be changed")
 	}
 	mine := was.From == by.User
 	if e.Kind == Edit {
 		if !mine {
-			return nil, false, Errorf(CodeForbidden, "only the author may edit a message")
+			return nil, false, nil, Errorf(CodeForbidden, "only the author may edit a message")
 		}
 		change, err := s.edited(target, was, e)
-		return []Change{change}, false, err
+		return []Change{change}, false, below, err
 	}
 	if !mine && !by.Admin && !page.Info.Role.Manages() {
-		return nil, false, ErrDeletersOnly
+		return nil, false, nil, ErrDeletersOnly
 	}
 	list, err = s.deleted(ctx, target, was, e)
-	return list, !mine, err
+	return list, !mine, below, err
 }
 
 // edited is the target with the content of the edit. The kind stays: a text keeps a body, data stays data.

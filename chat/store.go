@@ -129,8 +129,18 @@ type Append struct {
 	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted
 	Emoji      string
 	Removed    bool
+	Below      *Below     // the target is in the archive; nil: the store holds it
 	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Durability Durability // empty: memory
+}
+
+// Below is how a target stood that is in the archive, when it was read there. ErrConflict: an entry in the archive has changed
+// since.
+type Below struct {
+	Epoch string // of the log
+	Late  int64  // Info.Late
+	// Same is the reaction that says the same already, with its mark; an ID of 0: there is none.
+	Same Message
 }
 
 // Appended is where an entry ended up.

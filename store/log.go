@@ -46,10 +46,15 @@ func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
 	if len(a.Mentions) > 0 {
 		task = k.taskID()
 	}
+	same := ""
+	if a.Below != nil && a.Below.Same.ID > 0 {
+		same = strconv.FormatInt(a.Below.Same.ID, 10) + " " + a.Below.Same.Mark
+	}
 	c = c.Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("reply_to", a.ReplyTo).Arg("target", a.Target).
 		Arg("emoji", a.Emoji).Arg("removed", a.Removed).Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).
 		Arg("keys_max", s.limits.KeysMax).Arg("emojis_max", s.limits.EmojisMax).Arg("group", a.Group).Arg("task_id", task).
+		Arg("below", belowText(a.Below)).Arg("same", same).
 		List("mentions", a.Mentions)
 	for _, user := range a.Mentions {
 		c = c.More("at", k.groupKeys.at(user))

@@ -22,6 +22,7 @@ type reply []any
 // refusals translates what the scripts answer, in one place.
 var refusals = map[string]error{
 	"NOTFOUND":      chat.ErrNotFound,
+	"ARCHIVED":      chat.ErrArchived,
 	"EXISTS":        chat.ErrExists,
 	"KEYREUSED":     chat.ErrKeyReused,
 	"CONFLICT":      chat.ErrConflict,

@@ -38,7 +38,8 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
 		Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
-		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group)
+		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group).
+		Arg("below", belowText(a.Below))
 	for _, user := range target.Mentions {
 		call = call.More("at", k.at(user))
 	}
@@ -56,4 +57,12 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 		call = call.MoreArgs("erased", "entry_id", id, "entry", head+" x "+string(c.New.JSON))
 	}
 	return s.append(ctx, call, a)
+}
+
+// belowText is how a script gets a target that is in the archive: `<epoch> <late>`.
+func belowText(b *chat.Below) string {
+	if b == nil {
+		return ""
+	}
+	return b.Epoch + " " + strconv.FormatInt(b.Late, 10)
 }

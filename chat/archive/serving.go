@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -316,72 +315,4 @@ func (b *budget) put(taken, used int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left += taken - used
-}
-
-// info reads a group for the node itself.
-func (s *Serving) info(ctx context.Context, user, group string) (chat.Info, error) {
-	infos, err := s.Infos(ctx, user, []string{group})
-	if err != nil {
-		return chat.Info{}, err
-	}
-	return infos[0], nil
-}
-
-// Entries reads single messages by id, ascending; absent ones are left out.
-func (s *Serving) Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
-	found, err := s.Store.Entries(ctx, group, ids)
-	if err != nil || len(found) == len(ids) {
-		return found, err
-	}
-	info, err := s.info(ctx, "", group)
-	if err != nil {
-		return nil, err
-	}
-	var below []int64
-	for _, id := range ids {
-		has := slices.ContainsFunc(found, func(m chat.Message) bool { return m.ID == id })
-		if !has && id >= info.First && id < info.Held {
-			below = append(below, id)
-		}
-	}
-	if len(below) == 0 {
-		return found, nil
-	}
-	err = s.ask(ctx, info, func(ctx context.Context) error {
-		archived, err := s.db.Entries(ctx, logOf(info), below)
-		found = append(found, archived...)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(found, func(a, b chat.Message) int { return cmp.Compare(a.ID, b.ID) })
-	return found, nil
-}
-
-// Reactions counts the reactions to the messages from..to. What the store holds is looked up after its counts were read:
-// those of a message that was trimmed before are in the archive.
-func (s *Serving) Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
-	found, err := s.Store.Reactions(ctx, group, user, from, to)
-	if err != nil {
-		return nil, err
-	}
-	info, err := s.info(ctx, user, group)
-	if err != nil || info.First >= info.Held || from >= info.Held {
-		return found, err
-	}
-	var archived map[int64]map[string]chat.ReactionCount
-	err = s.ask(ctx, info, func(ctx context.Context) (err error) {
-		archived, err = s.db.Reactions(ctx, logOf(info), user, max(from, info.First), min(to, info.Held-1))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for id, counts := range found {
-		if id >= info.Held {
-			archived[id] = counts
-		}
-	}
-	return archived, nil
 }

@@ -9,7 +9,7 @@
 --       EMOJIS; WANTS where the keys of the queue were left out and are needed
 -- needs: last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core at
 -- needs: from kind mark rest sent_ms key content reply_to target emoji removed durable channel keys_max emojis_max group
--- needs: task_id mentions anyone
+-- needs: task_id below same mentions anyone
 -- include: base
 -- include: not_member
 -- include: retry
@@ -34,9 +34,26 @@ end
 
 -- A reaction: whether it is there already, and how many have it.
 local one, one_gone, count_old, count_new
-if kind == 'reaction' then
-  local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
-  if not stored or string.match(stored, '^%d+ %S+ (%S+)') == 'x' then return {'NOTFOUND'} end
+local reacts, stored = kind == 'reaction', nil
+if reacts then stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1] end
+if reacts and not stored then
+  local archived_from, late = unpack(redis.call('HMGET', meta, 'archived_from', 'late'))
+  local n, low = tonumber(target), tonumber(archived_from or 0)
+  if history == '0' then low = math.max(low, tonumber(redis.call('ZSCORE', joined, from))) end
+  if not archived_from or n < low or n > tonumber(redis.call('GET', last_id)) then return {'NOTFOUND'} end
+  if below == '' then return {'ARCHIVED'} end
+  if below ~= epoch .. ' ' .. (late or '0') then return {'CONFLICT'} end
+  if same ~= '' then
+    local same_id, same_mark = string.match(same, '^(%d+) (%S+)$')
+    if key ~= '' then
+      remember(key, same_id, sent_ms, same_mark, content, keys_max)
+      redis.call('ZADD', senders, int(clock_ms()), from)
+    end
+    if durable then redis.call('HSET', meta, 'epoch', epoch) end
+    return {'OK', same_id, epoch, same_mark, sent_ms, 1, '', '', 0}
+  end
+elseif reacts then
+  if string.match(stored, '^%d+ %S+ (%S+)') == 'x' then return {'NOTFOUND'} end
   if history == '0' and tonumber(target) < tonumber(redis.call('ZSCORE', joined, from)) then return {'NOTFOUND'} end
   one = target .. ' ' .. from .. ' ' .. emoji
   one_gone = '-' .. one
@@ -90,7 +107,8 @@ if message then
   redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'newest', id)
 else
   redis.call('ZADD', skip, id, id)
-  redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, one and 'changed' or 'mark', one and id or mark)
+  redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, reacts and 'changed' or 'mark', reacts and id or mark,
+    reacts and not stored and 'late' or 'mark', reacts and not stored and id or mark)
 end
 if one then
   redis.call('ZREM', reacted, removed and one or one_gone)

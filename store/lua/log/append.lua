@@ -2,7 +2,7 @@
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants | core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content reply_to target emoji removed:flag durable:flag channel keys_max:int
---       emojis_max:int group task_id mentions...
+--       emojis_max:int group task_id below same mentions...
 --   sent, by    of the sender
 --   at          of each mentioned user
 --   rest        of the JSON, behind the id
@@ -13,6 +13,8 @@
 --   keys_max    retry keys to keep
 --   emojis_max  different emoji on a message
 --   task_id     of the task for those who are mentioned, or ''
+--   below       the target of a reaction is in the archive: `<epoch> <late>` as it was read there, else ''
+--   same        the reaction that says the same there: `<id> <mark>`, or ''
 -- Returns as lib/append.lua
 -- Refuses as lib/append.lua
 local anyone = false

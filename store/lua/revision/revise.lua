@@ -3,10 +3,11 @@
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
---       target head edits json new_json erased(entry_id entry)...
+--       below target head edits json new_json erased(entry_id entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the role must manage
+--   below       the target is in the archive: `<epoch> <late>` as it was read there, else ''
 --   target      its id; head is what stands before its edits, new_json what becomes of json
 --   erased      edits of the target that lose their content: id, and what is stored then
 -- Returns as log/append.lua
@@ -15,8 +16,8 @@
 -- include: retry
 -- include: entry
 -- include: log_grew
-local epoch, visibility, post, keep, backlog_max =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max'))
+local epoch, visibility, post, keep, backlog_max, archived_from, late =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late'))
 if not epoch then return {'NOTFOUND'} end
 local role = redis.call('HGET', members, from)
 if not role then return not_member(visibility) end
@@ -31,10 +32,17 @@ if ordinary and post == 'admins' and kind == 'edit' then return {'FORBIDDEN', 'p
 
 -- The target reads as it did, so its edits do too: it says when the last one was made.
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
-if not stored then return {'NOTFOUND'} end
-local has_head, has_edits, has_json = string.match(stored, '^(%d+ %S+) (%S+) (.*)$')
-if has_edits == 'x' then return {'NOTFOUND'} end
-if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
+if below ~= '' then
+  -- In the archive it reads as it did as long as no entry there has changed.
+  if stored or below ~= epoch .. ' ' .. (late or '0') then return {'CONFLICT'} end
+elseif not stored then
+  -- It may have been trimmed since it was read: then it is in the archive.
+  return {archived_from and tonumber(target) >= tonumber(archived_from) and 'CONFLICT' or 'NOTFOUND'}
+else
+  local has_head, has_edits, has_json = string.match(stored, '^(%d+ %S+) (%S+) (.*)$')
+  if has_edits == 'x' then return {'NOTFOUND'} end
+  if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
+end
 if kind == 'edit' and edits ~= '-' then
   local _, commas = string.gsub(edits, ',', '')
   if commas + 1 >= edits_max then return {'EDITS'} end
@@ -43,19 +51,23 @@ local now_ms = clock_ms()
 
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
-redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id)
+redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, below ~= '' and 'late' or 'changed', id)
 if kind == 'edit' then
   edits = edits == '-' and id or edits .. ',' .. id
 else
   edits = 'x'
+end
+if stored and kind == 'delete' then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
 local replaced = {head .. ' ' .. edits .. ' ' .. new_json}
-redis.call('ZREM', msgs, stored)
-redis.call('ZADD', msgs, target, replaced[1])
+if stored then
+  redis.call('ZREM', msgs, stored)
+  redis.call('ZADD', msgs, target, replaced[1])
+end
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i
   if redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then

@@ -1,0 +1,131 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// appendTries bounds how often a reaction is tried because its target changed in the archive meanwhile.
+const appendTries = 5
+
+// info reads a group for the node itself.
+func (s *Serving) info(ctx context.Context, user, group string) (chat.Info, error) {
+	infos, err := s.Infos(ctx, user, []string{group})
+	if err != nil {
+		return chat.Info{}, err
+	}
+	return infos[0], nil
+}
+
+// Entries reads single messages by id, ascending; absent ones are left out.
+func (s *Serving) Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
+	found, err := s.Store.Entries(ctx, group, ids)
+	if err != nil || len(found) == len(ids) {
+		return found, err
+	}
+	info, err := s.info(ctx, "", group)
+	if err != nil {
+		return nil, err
+	}
+	var below []int64
+	for _, id := range ids {
+		has := slices.ContainsFunc(found, func(m chat.Message) bool { return m.ID == id })
+		if !has && id >= info.First && id < info.Held {
+			below = append(below, id)
+		}
+	}
+	if len(below) == 0 {
+		return found, nil
+	}
+	err = s.ask(ctx, info, func(ctx context.Context) error {
+		archived, err := s.db.Entries(ctx, logOf(info), below)
+		found = append(found, archived...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b chat.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return found, nil
+}
+
+// Reactions counts the reactions to the messages from..to. What the store holds is looked up after its counts were read:
+// those of a message that was trimmed before are in the archive.
+func (s *Serving) Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
+	found, err := s.Store.Reactions(ctx, group, user, from, to)
+	if err != nil {
+		return nil, err
+	}
+	info, err := s.info(ctx, user, group)
+	if err != nil || info.First >= info.Held || from >= info.Held {
+		return found, err
+	}
+	var archived map[int64]map[string]chat.ReactionCount
+	err = s.ask(ctx, info, func(ctx context.Context) (err error) {
+		archived, err = s.db.Reactions(ctx, logOf(info), user, max(from, info.First), min(to, info.Held-1))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for id, counts := range found {
+		if id >= info.Held {
+			archived[id] = counts
+		}
+	}
+	return archived, nil
+}
+
+// Append appends an entry. Where it is a reaction to what is in the archive, the archive says how that stands, and the store
+// takes the entry only if it still does.
+func (s *Serving) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	done, err := s.Store.Append(ctx, a)
+	for range appendTries {
+		if !chat.IsArchived(err) && (a.Below == nil || !errors.Is(err, chat.ErrConflict)) {
+			break
+		}
+		if a.Below, err = s.below(ctx, a); err != nil {
+			return chat.Appended{}, err
+		}
+		done, err = s.Store.Append(ctx, a)
+	}
+	return done, err
+}
+
+// below is how the target of a reaction stands in the archive.
+func (s *Serving) below(ctx context.Context, a chat.Append) (*chat.Below, error) {
+	info, err := s.info(ctx, a.From, a.Group)
+	if err != nil {
+		return nil, err
+	}
+	var r Reacted
+	below := &chat.Below{Epoch: info.Epoch, Late: info.Late}
+	err = s.ask(ctx, info, func(ctx context.Context) (err error) {
+		r, err = s.db.Reacted(ctx, logOf(info), a.Target, a.From, a.Emoji)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !r.Alive, a.Removed && r.Entry == 0:
+		return nil, chat.ErrNotFound
+	case r.Entry == 0 || r.On == a.Removed:
+		if !a.Removed && !r.Has && r.Emojis >= s.limits.EmojisMax {
+			return nil, chat.Errorf(chat.CodeConflict, "the message has the maximum number of different emoji")
+		}
+		return below, nil
+	}
+	same, err := s.Entries(ctx, a.Group, []int64{r.Entry})
+	if err == nil && len(same) == 0 {
+		err = chat.ErrConflict // another life of the group
+	}
+	if err != nil {
+		return nil, err
+	}
+	below.Same = same[0]
+	return below, nil
+}
