@@ -16,12 +16,12 @@ import (
 
 // Bounds of reading from the archive.
 const (
-	readTimeout  = 3 * time.Second        // for one page, also where the archiver catches up first
-	readsAtOnce  = 8                      // pages read at the same time for one call
-	readsMax     = 1000                   // pages of one call that go on in the archive; the others are cut
-	pullTries    = 4                      // how often a page is read because its log changed meanwhile
-	slowFailure  = 100 * time.Millisecond // a failure that takes longer is that of a database which does not answer:
-	failurePause = 500 * time.Millisecond // it is asked again after this time, so that few callers wait for it
+	readTimeout = 3 * time.Second        // for one page, also where the archiver catches up first
+	readsAtOnce = 8                      // pages read at the same time for one call
+	readsMax    = 1000                   // pages of one call that go on in the archive; the others are cut
+	pullTries   = 4                      // how often a page is read because its log changed meanwhile
+	slowFailure = 100 * time.Millisecond // a failure that takes longer is that of a database which does not answer:
+	readPause   = 500 * time.Millisecond // it is asked again after this time, so that few callers wait for it
 )
 
 // CatchUp archives a group at least up to an id. ErrUnavailable: the database cannot be reached.
@@ -50,7 +50,7 @@ func Serve(groups chat.Store, db Store, catchUp CatchUp, limits chat.Limits) *Se
 func (s *Serving) ask(ctx context.Context, info chat.Info, read func(context.Context) error) error {
 	began := time.Now()
 	if began.UnixNano() < s.until.Load() {
-		return away(errors.New("it did not answer a moment ago"))
+		return unreached(errors.New("it did not answer a moment ago"))
 	}
 	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -65,15 +65,15 @@ func (s *Serving) ask(ctx context.Context, info chat.Info, read func(context.Con
 	case err == nil, ctx.Err() != nil:
 		return err
 	case within.Err() != nil:
-		err = away(err)
+		err = unreached(err)
 	}
 	if errors.Is(err, chat.ErrUnavailable) && time.Since(began) > slowFailure {
-		s.until.Store(time.Now().Add(failurePause).UnixNano())
+		s.until.Store(time.Now().Add(readPause).UnixNano())
 	}
 	return err
 }
 
-func away(cause error) error {
+func unreached(cause error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "the archive cannot be reached", Cause: fmt.Errorf("archive: %w", cause)}
 }
 
