@@ -25,6 +25,9 @@ func (s *Service) move(ctx context.Context, by Caller, group string, at Position
 	}
 	at.ID = min(at.ID, IDMax)
 	c, err := s.stores.Ack(ctx, group, by.User, at, read, by.Session)
+	if IsArchived(err) { // and nobody asks the archive: what is trimmed cannot be compared
+		c, err = s.stores.Ack(ctx, group, by.User, at.Unmarked(), read, by.Session)
+	}
 	if err != nil {
 		return Cursors{}, s.Refused(ctx, by, group, err)
 	}

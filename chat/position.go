@@ -21,6 +21,12 @@ func FormatPosition(epoch string, id int64, mark string) string {
 // At is the position at an id or seq, without epoch and mark.
 func At(id int64) Position { return Position{Set: true, ID: id} }
 
+// Unmarked is p without its mark: nothing is compared.
+func (p Position) Unmarked() Position {
+	p.Mark = noMark
+	return p
+}
+
 // HasMark reports whether p has the mark of the message there.
 func (p Position) HasMark() bool { return p.Mark != "" && p.Mark != noMark }
 

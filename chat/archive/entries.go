@@ -129,3 +129,20 @@ func (s *Serving) below(ctx context.Context, a chat.Append) (*chat.Below, error)
 	below.Same = same[0]
 	return below, nil
 }
+
+// Ack moves seen to a position, and compares the mark of one that is in the archive there. Where the archive cannot be reached
+// the id alone counts, as it does for what is trimmed without an archive.
+func (s *Serving) Ack(ctx context.Context, group, user string, at chat.Position, read bool, origin string) (chat.Cursors, error) {
+	c, err := s.Store.Ack(ctx, group, user, at, read, origin)
+	if !chat.IsArchived(err) {
+		return c, err
+	}
+	found, err := s.Entries(ctx, group, []int64{at.ID})
+	switch {
+	case err == nil && len(found) == 1 && found[0].Mark != at.Mark:
+		return chat.Cursors{}, chat.ErrConflict
+	case err != nil && !errors.Is(err, chat.ErrUnavailable):
+		return chat.Cursors{}, err
+	}
+	return s.Store.Ack(ctx, group, user, at.Unmarked(), read, origin)
+}

@@ -190,3 +190,22 @@ func TestLateChangesNeedTheArchive(t *testing.T) {
 		s.Must(err0(s.late("ann", "g", c)))
 	}
 }
+
+// TestAcksByCursorsOfArchivedMessages are compared with the archive.
+func TestAcksByCursorsOfArchivedMessages(t *testing.T) {
+	s := newServed(t)
+	s.talk("g", 12, chat.GroupDraft{})
+	s.archive("g", 12)
+	ack := func(cursor string) error {
+		at, err := chat.ParsePosition(cursor)
+		s.Must(err)
+		_, err = s.Ack(s.Ctx, chattest.As("bob"), "g", at)
+		return err
+	}
+	cursor := s.PullFrom("bob", "g", "4", 1).Cursor
+	other := cursor[:len(cursor)-6] + "ABCabc"
+	s.Must(ack(cursor))
+	s.Refused("a cursor of a log that was rolled back", ack(other), chat.CodeConflict)
+	s.db.Away(true)
+	s.Must(ack(other)) // it cannot be compared
+}

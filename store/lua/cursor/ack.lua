@@ -7,11 +7,11 @@
 --   task_id            of a task that goes on where there is more to trim
 --   origin             the session that acts, or empty: the signal names it
 -- Returns {OK, seen, read, unread}
--- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; CONFLICT for a cursor of another log, or of one that lost its end
+-- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; ARCHIVED where the mark is to be compared with the archive's; CONFLICT for a cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
-local epoch, visibility, keep, backlog_max, pruned, history, last_mark =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark'))
+local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from = unpack(redis.call('HMGET', meta, 'epoch',
+  'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
@@ -23,7 +23,8 @@ if at_mark ~= '' and at_mark ~= '-' then
     local stored = redis.call('ZRANGEBYSCORE', msgs, id, id)[1]
     mark = stored and string.match(stored, '^%d+ (%S+)')
   end
-  -- What is trimmed cannot be compared.
+  if not mark and archived_from and tonumber(id) >= tonumber(archived_from) then return {'ARCHIVED'} end
+  -- What is trimmed and not archived cannot be compared.
   if mark and mark ~= at_mark then return {'CONFLICT'} end
 end
 
