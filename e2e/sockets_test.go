@@ -82,7 +82,7 @@ func burstSocket(ctx context.Context, node *harness.Node, hello map[string]any, 
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	deadline, _ := ctx.Deadline()
 	_ = conn.SetReadDeadline(deadline)
 	if err := conn.WriteJSON(hello); err != nil {

@@ -2,7 +2,6 @@ package archive_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/chatd/chatd/chat"
@@ -173,7 +172,7 @@ func TestAnotherLifeTakesNoLateChange(t *testing.T) {
 	c := chat.New(archive.Serve(s.Store, once, s.catchUp, s.Options().Limits), s.Options())
 	_, err := c.Send(s.Ctx, chattest.As("ann"), "g", edit(7, "late"), "")
 	s.Refused("an edit of the earlier life", err, chat.CodeNotFound)
-	s.equal(s.after("bob", "g", "0", 9), fmt.Sprint("1,2,3 of 1..3 complete true more false"))
+	s.equal(s.after("bob", "g", "0", 9), "1,2,3 of 1..3 complete true more false")
 }
 
 // TestLateChangesNeedTheArchive: what is held can be changed without it.

@@ -130,7 +130,7 @@ func freePort(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return port
 }
@@ -151,7 +151,7 @@ func (s *Server) Database() string {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	defer conn.Close(context.Background())
+	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(context.Background(), "CREATE DATABASE "+name); err != nil {
 		s.tb.Fatal(err)
 	}

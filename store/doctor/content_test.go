@@ -48,11 +48,11 @@ func TestSettingsThatChanged(t *testing.T) {
 
 func TestWebhookDamage(t *testing.T) {
 	for _, d := range []damage{
-		{"HSET {p}webhooks broken 1_1_{}", doctor.KindWebhook, "{p}webhooks", false},
+		{"HSET {p}webhooks broken 1~1~{}", doctor.KindWebhook, "{p}webhooks", false},
 		{"HSET {p}webhooks:state used 5", doctor.KindWebhook, "{p}webhooks:state", true},
 		{"HSET {p}webhooks:state generation 0", doctor.KindWebhook, "{p}webhooks:state", true},
-		{"HSET {p}webhooks:health gone 0_0_0_", doctor.KindWebhook, "{p}webhooks:health", true},
-		{"HSET {p}wants events 7_7", doctor.KindWebhook, "{p}wants", true},
+		{"HSET {p}webhooks:health gone 0~0~0~", doctor.KindWebhook, "{p}webhooks:health", true},
+		{"HSET {p}wants events 7~7", doctor.KindWebhook, "{p}wants", true},
 		{"HSET {p}wants webhooks 99", doctor.KindWebhook, "{p}wants", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {

@@ -102,7 +102,7 @@ func (h *house) sound() doctor.Report {
 	return report
 }
 
-// damage is what is done by hand, as one command; {g} stands for the key of a group, {u} for that of a user.
+// damage is done by hand, as one command. {g} stands for the key of a group, {u} for that of a user, ~ for a blank in an argument.
 type damage struct {
 	command string
 	kind    doctor.Kind
@@ -119,7 +119,7 @@ func (h *house) breaks(t *testing.T, d damage) {
 	h.t = t
 	var args []string
 	for _, word := range strings.Split(h.keys(d.command), " ") {
-		args = append(args, strings.NewReplacer("_", " ", `\0`, "\x00").Replace(word))
+		args = append(args, strings.NewReplacer("~", " ", `\0`, "\x00").Replace(word))
 	}
 	named := func(report doctor.Report) bool {
 		return slices.ContainsFunc(report.Findings, func(f doctor.Finding) bool {
@@ -178,10 +178,10 @@ func TestGroupDamage(t *testing.T) {
 		{"ZADD {g}by:bob 5000 5000", doctor.KindCount, "{g}by:bob", false},
 		{"ZREM {g}senders bob", doctor.KindOrphan, "{g}by:bob", true},
 		{"ZADD {g}at:eve 7 7", doctor.KindOrphan, "{g}at:eve", true},
-		{"HSET {g}sent:alice x 5000_1_m_c", doctor.KindRetry, "{g}sent:alice", false},
+		{"HSET {g}sent:alice x 5000~1~m~c", doctor.KindRetry, "{g}sent:alice", false},
 		{"ZADD {p}g:nowhere:by:bob 7 7", doctor.KindOrphan, "{p}g:nowhere:by:bob", true},
 		{"ZREM {p}public g1\\0g1", doctor.KindPublic, "{g}meta", true},
-		{"ZADD {g}reactions 87 87_star_3", doctor.KindCount, "{g}reactions", true},
+		{"ZADD {g}reactions 87 87~star~3", doctor.KindCount, "{g}reactions", true},
 		{"DEL {g}reactions", doctor.KindCount, "{g}reactions", true},
 		{"ZREMRANGEBYRANK {g}msgs 0 9", doctor.KindLog, "{g}msgs", false},
 		{"ZADD {g}senders 5 no:body", doctor.KindName, "{g}senders", false},
@@ -247,12 +247,12 @@ func TestUserDamage(t *testing.T) {
 		{"LPOP {u}bob:inbox", doctor.KindInbox, "{u}bob:inbox:base", false},
 		{"HSET {u}bob:inbox:base acked 5000", doctor.KindInbox, "{u}bob:inbox:base", false},
 		{"HDEL {u}bob:inbox:base epoch", doctor.KindInbox, "{u}bob:inbox:base", false},
-		{"HSET {u}bob:inbox:sent:eve k 1_1_-_c", doctor.KindOrphan, "{u}bob:inbox:sent:eve", true},
+		{"HSET {u}bob:inbox:sent:eve k 1~1~-~c", doctor.KindOrphan, "{u}bob:inbox:sent:eve", true},
 		{"ZADD {u}bob:inbox:server 5000 5000", doctor.KindInbox, "{u}bob:inbox:server", false},
 		{"ZADD {u}bob:inbox:by:eve 5000 5000", doctor.KindInbox, "{u}bob:inbox:by:eve", false},
 		{"ZADD {u}bob:inbox:senders 0 eve", doctor.KindName, "{u}bob:inbox:senders", false},
 		{"HSET {u}bob:strangers eve -5", doctor.KindName, "{u}bob:strangers", false},
-		{"HSET {u}bob:devices d 1_push_-_{}", doctor.KindOrphan, "{u}bob:devices", true},
+		{"HSET {u}bob:devices d 1~push~-~{}", doctor.KindOrphan, "{u}bob:devices", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {
 			h := newHouse(t)
@@ -265,7 +265,7 @@ func TestUserDamage(t *testing.T) {
 func TestQueueDamage(t *testing.T) {
 	for _, d := range []damage{
 		{"HINCRBY {p}q:core:counts enqueued 3", doctor.KindQueue, "{p}q:core:counts", true},
-		{"HSET {p}q:egress:tasks p00-x normal_0_0_1_1_webhook_", doctor.KindQueue, "{p}q:egress:tasks", false},
+		{"HSET {p}q:egress:tasks p00-x normal~0~0~1~1~webhook~", doctor.KindQueue, "{p}q:egress:tasks", false},
 	} {
 		t.Run(d.command, func(t *testing.T) {
 			h := newHouse(t)
@@ -311,8 +311,8 @@ func TestScheduleDamage(t *testing.T) {
 	}
 }
 
-// dropTask loses a task; blanks stand as underscores.
-const dropTask = `redis.call('HDEL',KEYS[1],ARGV[1])_return_redis.call('ZREM',KEYS[2],ARGV[1])`
+// dropTask loses a task; blanks stand as tildes.
+const dropTask = `redis.call('HDEL',KEYS[1],ARGV[1])~return~redis.call('ZREM',KEYS[2],ARGV[1])`
 
 func TestInterrupt(t *testing.T) {
 	h := newHouse(t)
