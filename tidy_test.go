@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"store/script":            {},
 	"store/script/scripttest": {"store/script"},
 	"chat":                    {"internal/cache"},
-	"chat/archive":            {"chat", "chat/archive/tokens"},
+	"chat/archive":            {"chat", "chat/archive/tokens", "internal/backoff", "internal/cache"},
 	"chat/archive/tokens":     {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
 	"chat/notify":             {"chat", "chat/webhook"},

@@ -67,6 +67,7 @@ func (p *partKeys) webhooks() string       { return p.base + "webhooks" }
 func (p *partKeys) webhooksState() string  { return p.base + "webhooks:state" }
 func (p *partKeys) webhooksHealth() string { return p.base + "webhooks:health" }
 func (p *partKeys) announcements() string  { return p.base + "announcements" }
+func (p *partKeys) archive() string        { return p.base + "archive" }
 
 func (p *partKeys) enqueueKeys() []string { return p.enqueue }
 func (p *partKeys) workKeys() []string    { return p.work }
@@ -79,6 +80,7 @@ var partNames = script.Names[*partKeys]{
 		"webhooks": (*partKeys).webhooks, "webhooks_state": (*partKeys).webhooksState,
 		"webhooks_health": (*partKeys).webhooksHealth,
 		"announcements":   (*partKeys).announcements,
+		"archive":         (*partKeys).archive,
 	},
 	Groups: map[string]func(*partKeys) []string{
 		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,

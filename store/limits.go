@@ -9,6 +9,7 @@ const (
 	rangeBatch          = 500     // ids, or users, that one step looks at
 	lastsMax            = 1000    // groups whose ends one script reads
 	unpublishedBytesMax = 1 << 20 // of entries that one step tells webhooks of
+	unarchivedBytesMax  = 1 << 20 // of entries that one step reads for the archive
 
 	webhooksMax          = 100             // each is looked at for every event
 	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -37,9 +38,10 @@ var luaTasks = map[string]struct {
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},
 	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}, {'"w":3'}`, webhook.TaskEnded, chat.PriorityNormal,
 		&webhook.EndedTask{}, nil},
-	"enqueue_notify": {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
-	"enqueue_events": {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, []string{"Webhook"}},
-	"enqueue_behind": {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
+	"enqueue_notify":  {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
+	"enqueue_events":  {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, []string{"Webhook"}},
+	"enqueue_behind":  {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
+	"enqueue_archive": {"archive", `id, 'e', 0, 1`, archive.TaskArchive, chat.PriorityLow, &chat.GroupTask{}, nil},
 	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},
 	"enqueue_deliveries": {"deliver", `id, 'g', 'e', 7, 'high', {delivery_to('bob', 3, 2, '6'), delivery_to('eve', 1, 1, '6')}, 1`,
@@ -102,6 +104,8 @@ func taskOf(name, id string) string {
 		return id + ".3.failed"
 	case "enqueue_behind":
 		return id + "-behind:g:e:w:7"
+	case "enqueue_archive":
+		return id + "~archive"
 	case "enqueue_end":
 		return id + ".end"
 	}

@@ -23,7 +23,8 @@ type Batch struct {
 	Log
 	// Messages are ascending and dense. What they change (the target of an edit, a deletion or a reaction) may lie below them.
 	Messages []chat.Message
-	// Last is the end of the log. The archive forgets what it holds above it: the log lost its end.
+	// Last is the end of the log where the log lost what came behind it: the archive forgets what it holds above. Else it is
+	// chat.IDMax, because somebody else may have archived what came since the messages were read.
 	Last int64
 }
 

@@ -2,12 +2,13 @@
 -- include: webhook_position
 -- include: webhook_behind
 -- include: task_deleted
+-- include: task_archive
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
 -- needs: levels notified waiting group channel
 -- remove_group takes a group away in one step: its log, cursors and settings. The lists of who was a member and who
 -- sent are kept under other names, because the keys of each user can only be removed in bounded steps, by a task.
 -- Where there are webhooks, they get by whom it was deleted, and the entries (100 of them at most) that no event was made
--- for yet. Webhooks that were behind miss what is between.
+-- for yet. Webhooks that were behind miss what is between. Where there is an archive, it drops the log.
 local function remove_group(task_id, caller, now_ms)
   local epoch, name = unpack(redis.call('HMGET', meta, 'epoch', 'name'))
   local generation, evented, lagging = webhook_position()
@@ -24,6 +25,9 @@ local function remove_group(task_id, caller, now_ms)
   enqueue_cleanup(task_id, epoch, now_ms)
   if generation then
     enqueue_ended(string.match(meta, '{(p%d+)}') .. '-ended:' .. group .. ':' .. epoch, epoch, caller, now_ms, entries, missed)
+  end
+  if redis.call('HEXISTS', wants, 'archive') == 1 then
+    enqueue_archive(string.match(meta, '{(p%d+)}') .. '-ended:' .. group .. ':' .. epoch, epoch, 0, now_ms)
   end
   redis.call('PUBLISH', channel, 'd ' .. epoch)
 end

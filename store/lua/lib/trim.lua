@@ -1,13 +1,13 @@
 -- include: base
 -- include: webhook_position
--- needs: seen msgs reactions reacted
+-- needs: seen msgs reactions reacted wants
 -- trim_log removes what no reader needs any longer, at most 500 messages, and returns whether there is more.
 --
 -- last         highest id of the log
 -- stored       how many messages are stored; ids are dense, so the lowest one follows, and no range is read to find it
 -- keep         how many of the newest stay whatever was seen
--- backlog_max  how far a reader may be behind and still be waited for; $archive is waited for always, the events for
---              webhooks are waited for as a member is
+-- backlog_max  how far a reader may be behind and still be waited for; the events for webhooks are waited for as a member is.
+--              The archive is waited for always: what it does not have stays, also where it has not joined yet
 --
 -- There is more also where counts of reactions are left, which only log/trim.lua removes when no message is due.
 local function trim_log(last, stored, keep, backlog_max)
@@ -19,8 +19,11 @@ local function trim_log(last, stored, keep, backlog_max)
   -- Where every member is too far behind to be waited for, what they would be waited for stays all the same.
   local at = slowest[slowest[1] == '$archive' and 4 or 2]
   cut = math.min(cut, at and tonumber(at) or last - backlog_max)
-  local archived = redis.call('ZSCORE', seen, '$archive')
-  if archived then cut = math.min(cut, tonumber(archived)) end
+  if redis.call('HEXISTS', wants, 'archive') == 1 then
+    local archived = redis.call('ZSCORE', seen, '$archive')
+    if not archived then return false end
+    cut = math.min(cut, tonumber(archived))
+  end
   local _, evented, behind = webhook_position()
   for at in string.gmatch(behind, ' [^: ]+:%d+:(%d+)') do evented = math.min(evented, tonumber(at)) end
   if evented then cut = math.min(cut, math.max(evented, last - backlog_max)) end

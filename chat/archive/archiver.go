@@ -1,0 +1,244 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/cache"
+)
+
+// Bounds of archiving.
+const (
+	delayDefault = time.Second     // from the entry that makes a task to its run: what comes meanwhile shares a transaction
+	stepEntries  = 500             // entries of one step
+	runSteps     = 20              // steps of one run of a task: then other groups have their turn
+	catchUpSteps = 200             // steps of one call of CatchUp
+	stepTries    = 4               // of a step whose log changes meanwhile
+	addTimeout   = 5 * time.Second // for the database
+	runsMax      = 12              // runs at the same time: a database that hangs leaves the other workers alone
+	topsMax      = 50_000          // logs of which a node remembers what it has archived, some 100 B each
+)
+
+// Options of an Archiver.
+type Options struct {
+	Delay time.Duration // from an entry to its archiving; 0: a second
+	Log   *slog.Logger
+}
+
+// Archiver is the reader $archive of every group: it copies entries to a database and acks them. Its methods may be called from
+// many goroutines and on many nodes at a time: every step may be repeated.
+type Archiver struct {
+	groups Groups
+	db     Store // nil: this node has no archive
+	opt    Options
+	away   away
+	locks  *locks
+	runs   chan struct{}
+	// tops are the highest ids that this node has put into the database. Where a log is archived to less than that, or nothing
+	// is remembered of it, it may have lost its end.
+	tops   *cache.Cache[Log, int64]
+	behind *behind
+	log    *failureLog
+
+	archived, failed atomic.Int64
+}
+
+// New makes an Archiver. db is nil where this node has no archive: then its tasks are left to the nodes that have one.
+func New(groups Groups, db Store, opt Options) *Archiver {
+	if opt.Delay <= 0 {
+		opt.Delay = delayDefault
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Archiver{groups: groups, db: db, opt: opt, locks: newLocks(), runs: make(chan struct{}, runsMax),
+		tops: cache.New[Log, int64](topsMax), behind: newBehind(), log: &failureLog{log: opt.Log}}
+}
+
+// CatchUp archives a group at least up to an id, as far as its log reaches. ErrUnavailable: the database cannot be reached.
+func (a *Archiver) CatchUp(ctx context.Context, group string, to int64) error {
+	if a.db == nil {
+		return chat.ErrUnavailable
+	}
+	if err := a.locks.wait(ctx, group); err != nil {
+		return err
+	}
+	defer a.locks.free(group)
+	for range catchUpSteps {
+		archived, more, err := a.step(ctx, group, "")
+		if err != nil || archived >= to || !more {
+			return err
+		}
+	}
+	return chat.ErrUnavailable
+}
+
+// step archives the next entries of a group, of the life epoch where one is named. more: there were more than one step takes.
+func (a *Archiver) step(ctx context.Context, group, epoch string) (archived int64, more bool, err error) {
+	for range stepTries {
+		var lag Lag
+		if lag, err = a.groups.Unarchived(ctx, group, stepEntries); err != nil {
+			return 0, false, err
+		}
+		if !lag.On {
+			return 0, false, nil
+		}
+		if epoch != "" && lag.Epoch != epoch {
+			return 0, false, chat.ErrNotFound
+		}
+		archived, more, err = a.archive(ctx, lag)
+		if !errors.Is(err, chat.ErrConflict) {
+			return archived, more, err
+		}
+	}
+	return 0, false, err
+}
+
+// archive copies what was read of a log and acks it.
+func (a *Archiver) archive(ctx context.Context, lag Lag) (archived int64, more bool, err error) {
+	last := int64(chat.IDMax)
+	top, known := a.tops.Get(lag.Log)
+	if !known || top > lag.Archived {
+		lag, last, err = a.lostEnd(ctx, lag)
+		if err != nil {
+			return 0, false, err
+		}
+	}
+	if len(lag.Messages) == 0 && lag.Archived == lag.Last && last == chat.IDMax {
+		a.behind.caughtUp(lag.Log)
+		return lag.Archived, false, nil
+	}
+	a.behind.note(lag)
+	from, to, mark := lag.Last+1, lag.Last, ""
+	if n := len(lag.Messages); n > 0 {
+		from, to, mark = lag.Messages[0].ID, lag.Messages[n-1].ID, lag.Messages[n-1].Mark
+	}
+	if lag.Archived >= 0 && from > lag.Archived+1 {
+		a.opt.Log.ErrorContext(ctx, "entries were trimmed before they were archived", "group", lag.Group, "from", lag.Archived+1,
+			"to", from-1)
+	}
+	if len(lag.Messages) > 0 || last != chat.IDMax {
+		err = a.call(ctx, func(ctx context.Context) error {
+			return a.db.Add(ctx, []Batch{{Log: lag.Log, Messages: lag.Messages, Last: last}})
+		})
+		if err != nil {
+			return 0, false, err
+		}
+		a.tops.Put(lag.Log, to)
+	}
+	archived, err = a.groups.AckArchive(ctx, lag.Log, from, to, mark)
+	if errors.Is(err, chat.ErrNotFound) {
+		// Deleted meanwhile: what was added just now may have come after its log was dropped.
+		_, failed := a.drop(ctx, lag.Log)
+		return 0, false, errors.Join(err, failed)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	a.archived.Add(int64(len(lag.Messages)))
+	if more = archived < lag.Last; !more {
+		a.behind.caughtUp(lag.Log)
+	}
+	return archived, more, nil
+}
+
+// lostEnd looks whether the database has entries behind the end of a log, which the log has lost then. It returns the log as it
+// reads now, and what Batch.Last is.
+//
+// What others archive meanwhile is no such loss. So the database is read first and the log after it: what was archived before
+// was in the log before.
+func (a *Archiver) lostEnd(ctx context.Context, was Lag) (lag Lag, last int64, err error) {
+	var tail []chat.Message
+	err = a.call(ctx, func(ctx context.Context) (err error) {
+		tail, err = a.db.Read(ctx, was.Log, Span{From: was.Last + 1, To: chat.IDMax, Limit: 1, BytesMax: 1, Backward: true})
+		return err
+	})
+	if err != nil || len(tail) == 0 {
+		return was, chat.IDMax, err
+	}
+	if lag, err = a.groups.Unarchived(ctx, was.Group, stepEntries); err != nil {
+		return was, 0, err
+	}
+	if lag.Log != was.Log || !lag.On {
+		return was, 0, chat.ErrConflict
+	}
+	if tail[0].ID <= lag.Last {
+		return lag, chat.IDMax, nil
+	}
+	a.opt.Log.WarnContext(ctx, "a log lost its end: the archive forgets it too", "group", lag.Group, "from", lag.Last+1,
+		"to", tail[0].ID)
+	return lag, lag.Last, nil
+}
+
+// call calls the database, unless it is away. Its error wraps ErrUnavailable then.
+func (a *Archiver) call(ctx context.Context, do func(context.Context) error) error {
+	if _, ok := a.away.enter(); !ok {
+		return errAway
+	}
+	timed, cancel := context.WithTimeout(ctx, addTimeout)
+	defer cancel()
+	err := do(timed)
+	if err != nil && timed.Err() != nil && ctx.Err() == nil {
+		err = &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
+	}
+	unavailable := chat.CodeOf(err) == chat.CodeUnavailable
+	if err != nil && ctx.Err() == nil {
+		a.failed.Add(1)
+	}
+	switch first := a.away.leave(!unavailable); {
+	case unavailable && first:
+		a.opt.Log.ErrorContext(ctx, "the archive does not answer: entries wait in the store", "error", err)
+	case first:
+		a.opt.Log.InfoContext(ctx, "the archive answers again")
+	}
+	if err != nil && !unavailable && ctx.Err() == nil {
+		a.log.failure(ctx, err)
+	}
+	if err != nil {
+		return &dbError{err}
+	}
+	return nil
+}
+
+// dbError is an error of the database, not of the store of the groups.
+type dbError struct{ err error }
+
+func (e *dbError) Error() string { return e.err.Error() }
+func (e *dbError) Unwrap() error { return e.err }
+
+// errAway is the answer while the database is left alone.
+var errAway = &dbError{chat.ErrUnavailable}
+
+// AwaySince is when the database stopped to answer; zero where it answers.
+func (a *Archiver) AwaySince() time.Time { return a.away.awaySince() }
+
+// Figures of this node since its start; Entries and Oldest are of the logs that it knows to be behind.
+type Figures struct {
+	Archived int64         // entries that were written to the database, those again that were repeated
+	Failed   int64         // calls of the database that failed
+	Entries  int64         // entries that wait
+	Oldest   time.Duration // since the oldest of these was sent
+}
+
+// Figures are read at an instant.
+func (a *Archiver) Figures() Figures {
+	f := Figures{Archived: a.archived.Load(), Failed: a.failed.Load()}
+	f.Entries, f.Oldest = a.behind.total()
+	return f
+}
+
+// sentAt is when a message was sent; zero where it cannot be read.
+func sentAt(m chat.Message) time.Time {
+	var e struct {
+		SentAt chat.Time `json:"sent_at"`
+	}
+	if json.Unmarshal(m.JSON, &e) != nil {
+		return time.Time{}
+	}
+	return e.SentAt.Time
+}

@@ -1,0 +1,82 @@
+package archive
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	behindMax  = 10_000      // logs whose lag a node knows
+	behindKept = time.Minute // while a log is behind, a run looks at it every few seconds: on this node, or on another
+	logEvery   = time.Minute // between two log lines about failures
+)
+
+// behind holds how far logs are behind, as this node last saw it.
+type behind struct {
+	mu   sync.Mutex
+	logs map[Log]lagged
+}
+
+type lagged struct {
+	entries int64
+	oldest  time.Time // when the first of them was sent
+	at      time.Time // of the look
+}
+
+func newBehind() *behind { return &behind{logs: map[Log]lagged{}} }
+
+func (b *behind) note(l Lag) {
+	one := lagged{entries: l.Entries(), at: time.Now()}
+	if len(l.Messages) > 0 {
+		one.oldest = sentAt(l.Messages[0])
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.logs[l.Log]; ok || len(b.logs) < behindMax {
+		b.logs[l.Log] = one
+	}
+}
+
+func (b *behind) caughtUp(log Log) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.logs, log)
+}
+
+func (b *behind) total() (entries int64, oldest time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for log, one := range b.logs {
+		if time.Since(one.at) > behindKept {
+			delete(b.logs, log)
+			continue
+		}
+		entries += one.entries
+		if !one.oldest.IsZero() {
+			oldest = max(oldest, time.Since(one.oldest))
+		}
+	}
+	return entries, oldest
+}
+
+// failureLog writes of many like failures one line in a while.
+type failureLog struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	at    time.Time
+	since int
+}
+
+func (l *failureLog) failure(ctx context.Context, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.since++
+	if time.Since(l.at) < logEvery {
+		return
+	}
+	l.log.ErrorContext(ctx, "the archive refused entries, which wait in the store", "error", err, "failures", l.since)
+	l.at, l.since = time.Now(), 0
+}

@@ -1,0 +1,126 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Switch records at the start of a node whether there is an archive, and which, for the whole store. Where that is new, a task
+// brings every group in line. A store that is archived into another database is refused with what to do.
+func (a *Archiver) Switch(ctx context.Context) error {
+	state, err := a.groups.ArchiveState(ctx)
+	if err != nil {
+		return err
+	}
+	if a.db == nil {
+		return a.switchOff(ctx, state)
+	}
+	id, err := a.db.ID(ctx)
+	if err != nil {
+		return err
+	}
+	if state.On && state.ID != id {
+		return otherDatabase(id, state.ID)
+	}
+	if !state.On && state.ID != "" {
+		// It was switched off before. Groups that the archiver has not left yet are not archived to where they say: what came
+		// since may be trimmed.
+		if err := a.groups.WantArchive(ctx, 0, false); err != nil {
+			return err
+		}
+		if err := a.align(ctx, false); err != nil {
+			return err
+		}
+	}
+	err = a.groups.SwitchArchive(ctx, id, true)
+	if errors.Is(err, chat.ErrConflict) {
+		return otherDatabase(id, "")
+	}
+	if err == nil {
+		err = a.groups.WantArchive(ctx, a.opt.Delay, true)
+	}
+	if err != nil {
+		return err
+	}
+	return a.enqueueWalk(ctx)
+}
+
+func otherDatabase(id, other string) error {
+	return fmt.Errorf("the store is archived into another database (its id is %q, that of this one %q): set CHATD_ARCHIVE to that "+
+		"one; or start once with CHATD_ARCHIVE=off to give it up, which leaves what only it has out of sight", other, id)
+}
+
+func (a *Archiver) switchOff(ctx context.Context, state State) error {
+	if state.ID == "" {
+		return nil
+	}
+	err := a.groups.SwitchArchive(ctx, "", false)
+	if err == nil {
+		err = a.groups.WantArchive(ctx, 0, false)
+	}
+	if err != nil {
+		return err
+	}
+	return a.enqueueWalk(ctx)
+}
+
+// enqueueWalk makes the task that brings every group in line, unless that was done.
+func (a *Archiver) enqueueWalk(ctx context.Context) error {
+	state, err := a.groups.ArchiveState(ctx)
+	if err != nil || state.Walked {
+		return err
+	}
+	return a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskWalk, Subject: TaskWalk, Payload: WalkTask{ID: state.ID},
+		Priority: chat.PriorityLow, Unique: TaskWalk})
+}
+
+// walk brings every group in line. A run that is cut off begins again: a group that is in line costs one step.
+func (a *Archiver) walk(ctx context.Context, t WalkTask) error {
+	if t.ID == "" {
+		return chat.Invalid("a task names no database")
+	}
+	state, err := a.groups.ArchiveState(ctx)
+	if err == nil {
+		err = a.align(ctx, state.On)
+	}
+	if err == nil {
+		err = a.groups.ArchiveWalked(ctx, state.On)
+	}
+	return a.storeAway(ctx, err)
+}
+
+// align brings every group in line. Where that makes tasks, it waits while there are enough of them.
+func (a *Archiver) align(ctx context.Context, on bool) error {
+	for cursor := uint64(0); ; {
+		groups, next, err := a.groups.GroupIDs(ctx, cursor)
+		if err == nil {
+			err = a.groups.AlignArchive(ctx, groups)
+		}
+		if err == nil && on {
+			err = a.waitForFewer(ctx)
+		}
+		if err != nil || next == 0 {
+			return err
+		}
+		cursor = next
+	}
+}
+
+// waitForFewer returns when few groups wait to be archived.
+func (a *Archiver) waitForFewer(ctx context.Context) error {
+	for {
+		waiting, err := a.groups.ArchiveWaiting(ctx)
+		if err != nil || waiting < walkWaiting {
+			return err
+		}
+		select {
+		case <-time.After(walkPause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/backoff"
+)
+
+// Kinds of the tasks of the archive. A kind is stored with its tasks, so it keeps its name when the code is renamed.
+const (
+	TaskArchive = "archive"      // chat.GroupTask: a group has grown, or is gone
+	TaskWalk    = "archive_walk" // WalkTask: the archive was switched on or off
+)
+
+// WalkTask brings every group in line with whether there is an archive.
+type WalkTask struct {
+	ID string `json:"id"` // of the database
+}
+
+// Pauses of the tasks.
+const (
+	busyPause    = 100 * time.Millisecond // another run is at the group, or too many run
+	storePause   = 250 * time.Millisecond // the store of the groups cannot be reached
+	failurePause = 10 * time.Second       // the database refused entries
+	elsewhere    = time.Second            // this node has no archive, another has
+	walkPause    = time.Second            // while enough groups wait
+	walkWaiting  = 10_000                 // groups that wait, some MB of tasks
+	dropSteps    = 20                     // steps of one run that drops a log
+)
+
+// Handlers are the tasks of the archive, by kind.
+func (a *Archiver) Handlers() map[string]chat.TaskKind {
+	return map[string]chat.TaskKind{
+		TaskArchive: chat.Handle(a.runGroup),
+		TaskWalk:    chat.Handle(a.walk),
+	}
+}
+
+// runGroup archives what is new in a group. A run that cannot, or that has done its share, ends with another task in its place,
+// unless one waits already: so one task waits for a group, however long the database is away.
+func (a *Archiver) runGroup(ctx context.Context, t chat.GroupTask) error {
+	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
+		return err
+	}
+	if a.db == nil {
+		state, err := a.groups.ArchiveState(ctx)
+		if err != nil || !state.On {
+			return a.storeAway(ctx, err)
+		}
+		return a.later(ctx, t, elsewhere)
+	}
+	select {
+	case a.runs <- struct{}{}:
+		defer func() { <-a.runs }()
+	default:
+		return a.later(ctx, t, backoff.Spread(busyPause))
+	}
+	if busy := a.locks.try(t.Group); busy != nil {
+		return a.later(ctx, t, busyPause)
+	}
+	defer a.locks.free(t.Group)
+	for range runSteps {
+		_, more, err := a.step(ctx, t.Group, t.Epoch)
+		if errors.Is(err, chat.ErrNotFound) {
+			more, err = a.drop(ctx, Log{Group: t.Group, Epoch: t.Epoch})
+		}
+		if err != nil {
+			return a.afterFailure(ctx, t, err)
+		}
+		if !more {
+			return nil
+		}
+	}
+	return a.later(ctx, t, 0)
+}
+
+// afterFailure has the task come again when it may succeed.
+func (a *Archiver) afterFailure(ctx context.Context, t chat.GroupTask, err error) error {
+	var ofDB *dbError
+	switch {
+	case ctx.Err() != nil:
+		return err // the node stops: the engine gives the task back
+	case errors.Is(err, chat.ErrConflict):
+		return a.later(ctx, t, busyPause)
+	case !errors.As(err, &ofDB):
+		return a.storeAway(ctx, err)
+	}
+	// What waits is looked at once more for the figures: nobody else counts it.
+	if lag, err := a.groups.Unarchived(ctx, t.Group, 1); err == nil && lag.Epoch == t.Epoch {
+		a.behind.note(lag)
+	}
+	if wait, ok := a.away.wait(); !ok {
+		return a.later(ctx, t, wait)
+	}
+	return a.later(ctx, t, backoff.Spread(failurePause))
+}
+
+// storeAway waits for the store of the groups, and passes on any other error.
+func (a *Archiver) storeAway(ctx context.Context, err error) error {
+	if ctx.Err() == nil && chat.CodeOf(err) == chat.CodeUnavailable {
+		return chat.Postpone(storePause, nil)
+	}
+	return err
+}
+
+// later puts another task in the place of one that ends now, unless one waits already.
+func (a *Archiver) later(ctx context.Context, t chat.GroupTask, after time.Duration) error {
+	err := a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskArchive, Subject: t.Group, Account: TaskArchive,
+		Payload: t, Priority: chat.PriorityLow, Delay: after, Unique: TaskArchive + ":" + t.Group + ":" + t.Epoch})
+	return a.storeAway(ctx, err)
+}
+
+// drop removes the log of a group that is gone.
+func (a *Archiver) drop(ctx context.Context, log Log) (more bool, err error) {
+	for range dropSteps {
+		err = a.call(ctx, func(ctx context.Context) (err error) {
+			more, err = a.db.Drop(ctx, log, chat.IDMax)
+			return err
+		})
+		if err != nil || !more {
+			break
+		}
+	}
+	if err == nil && !more {
+		a.behind.caughtUp(log)
+	}
+	return more, err
+}

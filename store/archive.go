@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+)
+
+var _ archive.Groups = (*Store)(nil)
+
+var (
+	archiveReadScript   = newReader("archive/read", groupNames)
+	archiveAckScript    = newFreeing("archive/ack", groupNames)
+	archiveAlignScript  = newFreeing("archive/align", groupNames)
+	archiveWantScript   = newFreeing("archive/want", partNames)
+	archiveSwitchScript = newFreeing("archive/switch", partNames)
+	archiveWalkedScript = newFreeing("archive/walked", partNames)
+)
+
+// Unarchived reads how far a group is archived, with at most limit of the entries that the archive lacks.
+func (s *Store) Unarchived(ctx context.Context, group string, limit int) (archive.Lag, error) {
+	r, err := s.runSafe(ctx, archiveReadScript.On(s.keys.group(group)).Arg("limit", limit).Arg("bytes_max", unarchivedBytesMax))
+	if err != nil {
+		return archive.Lag{}, err
+	}
+	lag := archive.Lag{Log: archive.Log{Group: group, Epoch: r.text(1)}, On: r.number(2) == 1, Archived: r.number(3),
+		Last: r.number(4), Held: r.number(5)}
+	stored := make([]string, 0, len(r)-6)
+	for i := 6; i < len(r); i++ {
+		stored = append(stored, r.text(i))
+	}
+	lag.Messages, err = decodeMessages(group, stored)
+	return lag, err
+}
+
+// AckArchive records that the database holds the ids from..to of a log, and trims what that frees.
+func (s *Store) AckArchive(ctx context.Context, log archive.Log, from, to int64, mark string) (archived int64, err error) {
+	k := s.keys.group(log.Group)
+	r, err := s.runSafe(ctx, archiveAckScript.On(k).Arg("group", log.Group).Arg("epoch", log.Epoch).Arg("from", from).
+		Arg("id", to).Arg("mark", mark).Arg("trim_id", k.taskID()))
+	if err != nil {
+		return 0, err
+	}
+	return r.number(1), nil
+}
+
+// AlignArchive brings groups in line with whether there is an archive, each in a step of its own. Groups that do not exist are
+// passed over.
+func (s *Store) AlignArchive(ctx context.Context, groups []string) error {
+	calls := make([]call, len(groups))
+	for i, group := range groups {
+		k := s.keys.group(group)
+		calls[i] = archiveAlignScript.On(k).Arg("group", group).Arg("task_id", k.taskID())
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	for _, refused := range errs {
+		if err == nil && !errors.Is(refused, chat.ErrNotFound) {
+			err = refused
+		}
+	}
+	return err
+}
+
+// GroupIDs names groups of the store, page by page: cursor is 0 for the first page, and next is 0 behind the last. A group that
+// exists all the while is named at least once.
+func (s *Store) GroupIDs(ctx context.Context, cursor uint64) (groups []string, next uint64, err error) {
+	keys, next, err := s.client.Scan(ctx, cursor, s.keys.prefix+":{p*}:g:*:meta", rangeBatch).Result()
+	if err != nil {
+		return nil, 0, fail("scan", err)
+	}
+	for _, key := range keys {
+		if id, _, ok := s.keys.followed(strings.TrimSuffix(key, ":meta")); ok && id != "" {
+			groups = append(groups, id)
+		}
+	}
+	return groups, next, nil
+}
+
+// ArchiveState reads what is recorded of the archive.
+func (s *Store) ArchiveState(ctx context.Context) (archive.State, error) {
+	var fields *redis.SliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		fields = pipe.HMGet(ctx, s.keys.part(0).archive(), "id", "on", "walked")
+	})
+	if err != nil {
+		return archive.State{}, err
+	}
+	r := reply(fields.Val())
+	return archive.State{ID: r.text(0), On: r.text(1) == "1", Walked: r.text(2) == "1"}, nil
+}
+
+// SwitchArchive records that the store is archived into the database id, or that it no longer is archived.
+func (s *Store) SwitchArchive(ctx context.Context, id string, on bool) error {
+	_, err := s.runSafe(ctx, archiveSwitchScript.On(s.keys.part(0)).Arg("id", id).Arg("on", on))
+	return err
+}
+
+// WantArchive makes every partition archive new entries after a delay, or ends that.
+func (s *Store) WantArchive(ctx context.Context, delay time.Duration, on bool) error {
+	text := ""
+	if on {
+		text = strconv.FormatInt(delay.Milliseconds(), 10)
+	}
+	calls := make([]call, s.Partitions())
+	for p := range calls {
+		calls[p] = archiveWantScript.On(s.keys.part(p)).Arg("delay_ms", text)
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	if err != nil {
+		return err
+	}
+	return firstError(errs)
+}
+
+// ArchiveWalked records that every group is in line with whether there is an archive, where that is still on.
+func (s *Store) ArchiveWalked(ctx context.Context, on bool) error {
+	_, err := s.runSafe(ctx, archiveWalkedScript.On(s.keys.part(0)).Arg("on", on))
+	return err
+}
+
+// ArchiveWaiting counts the groups whose archiving waits or runs.
+func (s *Store) ArchiveWaiting(ctx context.Context) (int64, error) {
+	accounts, err := s.queues[coreQueue].Accounts(ctx)
+	if err != nil {
+		return 0, fail("accounts", err)
+	}
+	return accounts[archive.TaskArchive].Tasks, nil
+}
