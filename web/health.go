@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/api"
 )
 
 // readyTimeout is how long the store may take to answer before the server calls itself not ready.
@@ -29,5 +30,11 @@ func (s *Server) readyz(c echo.Context) error {
 			return &chat.Error{Code: chat.CodeUnavailable, Message: "the store does not answer", RetryAfter: time.Second, Cause: err}
 		}
 	}
-	return c.JSONBlob(http.StatusOK, []byte(`{"status":"ok"}`+"\n"))
+	health := api.Health{Status: "ok"}
+	if s.opt.Away != nil {
+		if away := s.opt.Away(); len(away) > 0 {
+			health.Away = &away
+		}
+	}
+	return c.JSON(http.StatusOK, health)
 }

@@ -43,6 +43,7 @@ type Options struct {
 	Tasks      TaskAdmin                                       // the background work, for operators
 	Doctor     func(ctx context.Context) (DoctorReport, error) // checks the server and the queues, in bounded time
 	Ready      func(ctx context.Context) error
+	Away       func() []string        // what the server does without at the moment; nil: nothing ever
 	Metrics    bool                   // the figures are on this address, for clients of the same host
 	Figures    []prometheus.Collector // further figures to be served beside the server's own
 	Log        *slog.Logger

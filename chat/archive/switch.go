@@ -24,7 +24,7 @@ func (a *Archiver) Switch(ctx context.Context) error {
 		return err
 	}
 	if state.On && state.ID != id {
-		return otherDatabase(id, state.ID)
+		return OtherDatabase(id, state.ID)
 	}
 	if !state.On && state.ID != "" {
 		// It was switched off before. Groups that the archiver has not left yet are not archived to where they say: what came
@@ -38,7 +38,7 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	}
 	err = a.groups.SwitchArchive(ctx, id, true)
 	if errors.Is(err, chat.ErrConflict) {
-		return otherDatabase(id, "")
+		return OtherDatabase(id, "")
 	}
 	if err == nil {
 		err = a.groups.WantArchive(ctx, a.opt.Delay, true)
@@ -49,9 +49,10 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	return a.enqueueWalk(ctx)
 }
 
-func otherDatabase(id, other string) error {
+// OtherDatabase says that a database, id, is not the other, which a store is archived into.
+func OtherDatabase(id, other string) error {
 	return fmt.Errorf("the store is archived into another database (its id is %q, that of this one %q): set CHATD_ARCHIVE to that "+
-		"one; or start once with CHATD_ARCHIVE=off to give it up, which leaves what only it has out of sight", other, id)
+		"one; or start once with CHATD_ARCHIVE=off to give it up: what only it has is out of sight then", other, id)
 }
 
 func (a *Archiver) switchOff(ctx context.Context, state State) error {

@@ -27,6 +27,7 @@ type Config struct {
 	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
 	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store. Default: the embedded store."`
 	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that holds the URL."`
+	Archive        string   `env:"CHATD_ARCHIVE" help:"Database that keeps all history: sqlite:PATH, postgres://... or off. Default: off."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
 	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
@@ -67,7 +68,6 @@ type Config struct {
 	MaxCallsNode    string `env:"CHATD_MAX_CALLS_NODE" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503. Default: 1024."`
 
 	// Settings of what this version does not have; see checkAbsent.
-	Archive  string `env:"CHATD_ARCHIVE" default:"off" hidden:""`
 	Accounts string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
 }
 
@@ -101,6 +101,7 @@ func (c Config) check() (settings, error) {
 	var p problems
 	s.loopback = s.checkAddresses(&p)
 	s.checkStore(&p)
+	s.checkArchive(&p)
 	s.checkTokens(&p)
 	s.checkChoices(&p)
 	s.checkNetworks(&p)
@@ -245,7 +246,7 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 
 // checkAbsent looks at the settings of what this version does not have.
 func (s *settings) checkAbsent(p *problems) {
-	for _, a := range []struct{ key, value string }{{"CHATD_ARCHIVE", s.Archive}, {"CHATD_ACCOUNTS", s.Accounts}} {
+	for _, a := range []struct{ key, value string }{{"CHATD_ACCOUNTS", s.Accounts}} {
 		if a.value != "off" && a.value != "" {
 			p.add(a.key, "not supported by this version; remove it, or set it to off")
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
@@ -39,6 +40,8 @@ type Node struct {
 	output    io.Writer       // of the log
 	embedded  *embedded.Store // nil with Redis
 	store     *store.Store
+	archiveDB *lateArchive // nil without an archive
+	archiver  *archive.Archiver
 	sender    *deliver.Sender
 	services  web.Services
 	tasks     *queue.Server
@@ -72,6 +75,9 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 		return n, err
 	}
 	if err := n.openStore(ctx); err != nil {
+		return n, err
+	}
+	if err := n.openArchive(ctx); err != nil {
 		return n, err
 	}
 	n.sender = deliver.New(deliver.Options{Allow: set.egress})
@@ -161,10 +167,10 @@ func (n *Node) openWeb() (err error) {
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.store.Ready,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.store.Ready, Away: n.away,
 		Metrics: n.set.AdminAddr == "", Log: n.log,
 		Figures: []prometheus.Collector{
-			n.figures, n.watch.gauge, n.callers.Figures(), line, &webhookFigures{totals: n.services.Webhooks.Totals},
+			n.figures, archiveFigures{n.archiver}, n.watch.gauge, n.callers.Figures(), line, &webhookFigures{totals: n.services.Webhooks.Totals},
 		},
 	}
 	if n.set.dev {
@@ -283,6 +289,9 @@ func (n *Node) Close() error {
 	}
 	if n.sender != nil {
 		n.sender.Close()
+	}
+	if n.archiveDB != nil {
+		errs = append(errs, n.archiveDB.Close())
 	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())

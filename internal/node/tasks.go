@@ -21,7 +21,8 @@ const taskLease = 5 * time.Second
 
 // openTasks makes the server that runs the domain's tasks, and what operators and the figures see of them.
 func (n *Node) openTasks() (err error) {
-	kinds := taskKinds(n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks)
+	kinds := taskKinds(n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
+		n.archiver)
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}

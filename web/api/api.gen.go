@@ -370,7 +370,9 @@ type GroupView = chat.GroupView
 
 // Health defines model for Health.
 type Health struct {
-	Status string `json:"status"`
+	// Away What the server does without at the moment: `archive`.
+	Away   *[]string `json:"away,omitempty"`
+	Status string    `json:"status"`
 }
 
 // Id Compared byte for byte.

@@ -15,7 +15,7 @@ local last, now_ms = tonumber(redis.call('GET', last_id)), clock_ms()
 if redis.call('HEXISTS', wants, 'archive') == 1 then
   if redis.call('ZSCORE', seen, '$archive') ~= int(last) then enqueue_archive(task_id, epoch, 0, now_ms) end
 elseif redis.call('ZREM', seen, '$archive') == 1 then
-  redis.call('HDEL', meta, 'archived_from', 'late')
+  redis.call('HDEL', meta, 'archived_from', 'late', 'changed')
   if trim_log(last, redis.call('ZCARD', msgs), tonumber(keep), tonumber(backlog_max)) then enqueue_trim(task_id, epoch, now_ms) end
 end
 return {'OK'}

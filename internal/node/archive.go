@@ -1,0 +1,252 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	sqlarchive "github.com/chatd/chatd/store/archive"
+)
+
+// archiveFile is the archive beside the embedded store where nothing else is configured.
+const archiveFile = "archive.db"
+
+// archiveByDefault: the embedded store has an archive beside it where none is configured.
+const archiveByDefault = false
+
+// archiveOff switches the archive off.
+const archiveOff = "off"
+
+// checkArchive reads CHATD_ARCHIVE. The value may hold a password, so it is not shown.
+func (s *settings) checkArchive(p *problems) {
+	scheme, rest, _ := strings.Cut(s.Archive, ":")
+	switch {
+	case s.Archive == "" && s.Redis == "" && archiveByDefault:
+		s.Archive = "sqlite:" + filepath.Join(s.Data, archiveFile)
+	case s.Archive == "", s.Archive == archiveOff, scheme == "sqlite" && rest != "":
+	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+	default:
+		p.add("CHATD_ARCHIVE", "want sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, or off")
+	}
+}
+
+// openArchive opens the archive that is configured and records it in the store. A database that does not answer holds nothing up
+// where the store is archived already: it is opened once it answers.
+func (n *Node) openArchive(ctx context.Context) error {
+	state, err := n.store.ArchiveState(ctx)
+	if err != nil {
+		return err
+	}
+	var db archive.Store
+	switch {
+	case n.set.Archive == archiveOff:
+	case n.set.Archive == "" && state.On:
+		return errors.New("CHATD_ARCHIVE: the store is archived: set the database that the other nodes have, or off to give the archive up")
+	case n.set.Archive == "":
+	default:
+		late := &lateArchive{id: state.ID, open: func(ctx context.Context) (archiveDB, error) { return sqlarchive.Open(ctx, n.set.Archive) }}
+		if !state.On {
+			late.id = "" // it may become another one
+		}
+		n.archiveDB, db = late, late
+	}
+	n.archiver = archive.New(n.store, db, archive.Options{Log: n.log})
+	if n.archiveDB != nil {
+		if _, err := n.archiveDB.get(ctx); err != nil && (!state.On || chat.CodeOf(err) != chat.CodeUnavailable) {
+			return fmt.Errorf("CHATD_ARCHIVE: %w", err)
+		} else if err != nil {
+			n.log.Error("the archive does not answer: entries wait in the store", "error", err)
+		}
+	}
+	if err := n.archiver.Switch(ctx); err != nil {
+		return fmt.Errorf("CHATD_ARCHIVE: %w", err)
+	}
+	return nil
+}
+
+// archiveDB is a database that keeps logs.
+type archiveDB interface {
+	archive.Store
+	Close() error
+}
+
+// lateArchive opens a database with the first call that it answers. Until then every call is refused as unavailable.
+type lateArchive struct {
+	id   string // of the database that the store is archived into; empty: into none
+	open func(context.Context) (archiveDB, error)
+
+	mu      sync.Mutex
+	db      archiveDB
+	opening bool
+	closed  bool
+}
+
+var _ archive.Store = (*lateArchive)(nil)
+
+// get is the open database. While one caller opens it, the others are refused.
+func (a *lateArchive) get(ctx context.Context) (archiveDB, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.db != nil:
+		return a.db, nil
+	case a.opening, a.closed:
+		return nil, chat.ErrUnavailable
+	}
+	a.opening = true
+	a.mu.Unlock()
+	db, err := a.openThis(ctx)
+	a.mu.Lock()
+	a.opening = false
+	switch {
+	case err != nil:
+		return nil, err
+	case a.closed:
+		return nil, errors.Join(chat.ErrUnavailable, db.Close())
+	}
+	a.db = db
+	return db, nil
+}
+
+// openThis opens the database and looks whether it is the one that the store is archived into.
+func (a *lateArchive) openThis(ctx context.Context) (archiveDB, error) {
+	db, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := db.ID(ctx)
+	if err == nil && a.id != "" && id != a.id {
+		err = archive.OtherDatabase(id, a.id)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Close closes the database if it is open.
+func (a *lateArchive) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+	if a.db == nil {
+		return nil
+	}
+	err := a.db.Close()
+	a.db = nil
+	return err
+}
+
+// ID is known of a database that the store is archived into, also while it does not answer.
+func (a *lateArchive) ID(ctx context.Context) (string, error) {
+	if a.id != "" {
+		return a.id, nil
+	}
+	db, err := a.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	return db.ID(ctx)
+}
+
+// Add implements archive.Store.
+func (a *lateArchive) Add(ctx context.Context, batches []archive.Batch) error {
+	db, err := a.get(ctx)
+	if err != nil {
+		return err
+	}
+	return db.Add(ctx, batches)
+}
+
+// Read implements archive.Store.
+func (a *lateArchive) Read(ctx context.Context, log archive.Log, span archive.Span) ([]chat.Message, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Read(ctx, log, span)
+}
+
+// Entries implements archive.Store.
+func (a *lateArchive) Entries(ctx context.Context, log archive.Log, ids []int64) ([]chat.Message, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Entries(ctx, log, ids)
+}
+
+// Reactions implements archive.Store.
+func (a *lateArchive) Reactions(ctx context.Context, log archive.Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Reactions(ctx, log, user, from, to)
+}
+
+// Reacted implements archive.Store.
+func (a *lateArchive) Reacted(ctx context.Context, log archive.Log, target int64, user, emoji string) (archive.Reacted, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return archive.Reacted{}, err
+	}
+	return db.Reacted(ctx, log, target, user, emoji)
+}
+
+// Drop implements archive.Store.
+func (a *lateArchive) Drop(ctx context.Context, log archive.Log, to int64) (more bool, err error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return false, err
+	}
+	return db.Drop(ctx, log, to)
+}
+
+// away names what of the node is away although it serves.
+func (n *Node) away() (parts []string) {
+	if !n.archiver.AwaySince().IsZero() {
+		parts = append(parts, "archive")
+	}
+	return parts
+}
+
+// archiveFigures are the figures of the archiver on this node.
+type archiveFigures struct{ archiver *archive.Archiver }
+
+var _ prometheus.Collector = archiveFigures{}
+
+var (
+	descArchived        = prometheus.NewDesc("chatd_archived_entries_total", "Entries that this node has written to the archive.", nil, nil)
+	descArchiveFailures = prometheus.NewDesc("chatd_archive_failures_total", "Calls of the archive's database that failed on this node.", nil, nil)
+	descArchiveAway     = prometheus.NewDesc("chatd_archive_away", "1 while the archive's database does not answer this node.", nil, nil)
+	descArchiveLag      = prometheus.NewDesc("chatd_archive_lag_entries", "Entries not archived yet, of the groups this node knows to be behind.", nil, nil)
+	descArchiveAge      = prometheus.NewDesc("chatd_archive_lag_seconds", "Age of the oldest of these entries.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (f archiveFigures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descArchived, descArchiveFailures, descArchiveAway, descArchiveLag, descArchiveAge} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (f archiveFigures) Collect(to chan<- prometheus.Metric) {
+	figures, away := f.archiver.Figures(), 0.0
+	if !f.archiver.AwaySince().IsZero() {
+		away = 1
+	}
+	to <- prometheus.MustNewConstMetric(descArchived, prometheus.CounterValue, float64(figures.Archived))
+	to <- prometheus.MustNewConstMetric(descArchiveFailures, prometheus.CounterValue, float64(figures.Failed))
+	to <- prometheus.MustNewConstMetric(descArchiveAway, prometheus.GaugeValue, away)
+	to <- prometheus.MustNewConstMetric(descArchiveLag, prometheus.GaugeValue, float64(figures.Entries))
+	to <- prometheus.MustNewConstMetric(descArchiveAge, prometheus.GaugeValue, figures.Oldest.Seconds())
+}
