@@ -33,12 +33,12 @@ type Options struct {
 // Archiver is the reader $archive of every group: it copies entries to a database and acks them. Its methods may be called from
 // many goroutines and on many nodes at a time: every step may be repeated.
 type Archiver struct {
-	groups Groups
-	db     Store // nil: this node has no archive
-	opt    Options
-	away   away
-	locks  *locks
-	runs   chan struct{}
+	groups  Groups
+	db      Store // nil: this node has no archive
+	opt     Options
+	breaker breaker
+	locks   *locks
+	runs    chan struct{}
 	// tops are the highest ids that this node has put into the database. Where a log is archived to less than that, or nothing
 	// is remembered of it, it may have lost its end.
 	tops   *cache.Cache[Log, int64]
@@ -177,7 +177,7 @@ func (a *Archiver) lostEnd(ctx context.Context, was Lag) (lag Lag, last int64, e
 
 // call calls the database, unless it is away. Its error wraps ErrUnavailable then.
 func (a *Archiver) call(ctx context.Context, do func(context.Context) error) error {
-	if _, ok := a.away.enter(); !ok {
+	if _, ok := a.breaker.enter(); !ok {
 		return errAway
 	}
 	timed, cancel := context.WithTimeout(ctx, addTimeout)
@@ -190,7 +190,7 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 	if err != nil && ctx.Err() == nil {
 		a.failed.Add(1)
 	}
-	switch first := a.away.leave(!unavailable); {
+	switch first := a.breaker.leave(!unavailable); {
 	case unavailable && first:
 		a.opt.Log.ErrorContext(ctx, "the archive does not answer: entries wait in the store", "error", err)
 	case first:
@@ -215,7 +215,7 @@ func (e *dbError) Unwrap() error { return e.err }
 var errAway = &dbError{chat.ErrUnavailable}
 
 // AwaySince is when the database stopped to answer; zero where it answers.
-func (a *Archiver) AwaySince() time.Time { return a.away.awaySince() }
+func (a *Archiver) AwaySince() time.Time { return a.breaker.awaySince() }
 
 // Figures of this node since its start; Entries and Oldest are of the logs that it knows to be behind.
 type Figures struct {

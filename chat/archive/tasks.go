@@ -24,7 +24,7 @@ type WalkTask struct {
 const (
 	busyPause    = 100 * time.Millisecond // another run is at the group, or too many run
 	storePause   = 250 * time.Millisecond // the store of the groups cannot be reached
-	failurePause = 10 * time.Second       // the database refused entries
+	refusedPause = 10 * time.Second       // the database refused entries
 	elsewhere    = time.Second            // this node has no archive, another has
 	walkPause    = time.Second            // while enough groups wait
 	walkWaiting  = 10_000                 // groups that wait, some MB of tasks
@@ -92,10 +92,10 @@ func (a *Archiver) afterFailure(ctx context.Context, t chat.GroupTask, err error
 	if lag, err := a.groups.Unarchived(ctx, t.Group, 1); err == nil && lag.Epoch == t.Epoch {
 		a.behind.note(lag)
 	}
-	if wait, ok := a.away.wait(); !ok {
+	if wait, ok := a.breaker.wait(); !ok {
 		return a.later(ctx, t, wait)
 	}
-	return a.later(ctx, t, backoff.Spread(failurePause))
+	return a.later(ctx, t, backoff.Spread(refusedPause))
 }
 
 // storeAway waits for the store of the groups, and passes on any other error.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
 )
 
@@ -69,6 +70,17 @@ func (n *Node) openArchive(ctx context.Context) error {
 		return fmt.Errorf("CHATD_ARCHIVE: %w", err)
 	}
 	return nil
+}
+
+// archivedStore is the store as readers that wait ask it: pages go on in the archive.
+type archivedStore struct {
+	*store.Store
+	serving *archive.Serving
+}
+
+// Pull implements chat.PullStore.
+func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	return s.serving.Pull(ctx, user, pulls)
 }
 
 // archiveDB is a database that keeps logs.
@@ -208,6 +220,15 @@ func (a *lateArchive) Drop(ctx context.Context, log archive.Log, to int64) (more
 		return false, err
 	}
 	return db.Drop(ctx, log, to)
+}
+
+// Search implements archive.Store.
+func (a *lateArchive) Search(ctx context.Context, q archive.Query) (archive.Found, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return archive.Found{}, err
+	}
+	return db.Search(ctx, q)
 }
 
 // away names what of the node is away although it serves.

@@ -133,13 +133,19 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 
 // openServices makes the parts of the domain, each over the core.
 func (n *Node) openServices() {
-	core := chat.New(n.store, chat.Options{
+	var groups chat.Store = n.store
+	var logs live.Store = n.store
+	if n.archiveDB != nil {
+		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
+		groups, logs = serving, archivedStore{n.store, serving}
+	}
+	core := chat.New(groups, chat.Options{
 		Limits: n.set.limits, Direct: n.set.direct, Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
 	webhooks := webhook.New(core, n.store, n.sender)
 	n.services = web.Services{
 		Chat:          core,
-		Live:          live.New(core, n.store),
+		Live:          live.New(core, logs),
 		Schedules:     schedule.New(core, n.store, webhooks),
 		Announcements: announce.New(core, n.store),
 		Notifications: notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender}),
