@@ -46,7 +46,10 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.enqueueWalk(ctx)
+	if state.On && state.Walked {
+		return nil
+	}
+	return a.enqueueWalk(ctx, id)
 }
 
 // OtherDatabase says that a database, id, is not the other, which a store is archived into.
@@ -66,16 +69,16 @@ func (a *Archiver) switchOff(ctx context.Context, state State) error {
 	if err != nil {
 		return err
 	}
-	return a.enqueueWalk(ctx)
+	if !state.On && state.Walked {
+		return nil
+	}
+	return a.enqueueWalk(ctx, state.ID)
 }
 
-// enqueueWalk makes the task that brings every group in line, unless that was done.
-func (a *Archiver) enqueueWalk(ctx context.Context) error {
-	state, err := a.groups.ArchiveState(ctx)
-	if err != nil || state.Walked {
-		return err
-	}
-	return a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskWalk, Subject: TaskWalk, Payload: WalkTask{ID: state.ID},
+// enqueueWalk makes the task that brings every group in line. A walk that runs already may have passed a partition before it
+// knew of the change, so what that walk records is not looked at.
+func (a *Archiver) enqueueWalk(ctx context.Context, id string) error {
+	return a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskWalk, Subject: TaskWalk, Payload: WalkTask{ID: id},
 		Priority: chat.PriorityLow, Unique: TaskWalk})
 }
 
