@@ -50,6 +50,7 @@ type Group struct {
 	BacklogMax int64      `json:"backlog_max"`
 	Post       Posting    `json:"post"`
 	History    bool       `json:"history"`
+	Hold       *Hold      `json:"hold,omitempty"` // for operators alone
 }
 
 // Member is one user in one group.

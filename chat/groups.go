@@ -17,7 +17,7 @@ const (
 	backlogDefault = 10_000
 )
 
-// Group describes one group to those who may know of it.
+// Group describes one group to those who may know of it, to operators with its legal hold.
 func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error) {
 	if err := CheckGroup(by, id); err != nil {
 		return Group{}, err
@@ -26,7 +26,13 @@ func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error
 	if err != nil {
 		return Group{}, err
 	}
-	return info.view(), nil
+	view := info.view()
+	if by.Admin {
+		if view.Hold, err = s.stores.HoldOf(ctx, id); err != nil {
+			return Group{}, AsError(err)
+		}
+	}
+	return view, nil
 }
 
 // CreateGroup makes a group owned by the caller, who adds the members it names. ErrExists when the id is taken.
@@ -360,11 +366,10 @@ func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change 
 		changed.Name = nil
 		notices = append(notices, s.notice(by, id, now, Entry{Notice: NoticeSettings, Settings: &changed}))
 	}
-	if len(notices) == 0 {
-		return info.Group, nil
-	}
-	if err := s.stores.UpdateGroup(ctx, by, id, change, notices, now); err != nil {
-		return Group{}, AsError(err)
+	if len(notices) > 0 {
+		if err := s.stores.UpdateGroup(ctx, by, id, change, notices, now); err != nil {
+			return Group{}, AsError(err)
+		}
 	}
 	return s.Group(ctx, by, id)
 }
@@ -406,7 +411,7 @@ func changed[T comparable](to *T, from T) *T {
 	return to
 }
 
-// DeleteGroup removes a group with all its content: owner or operator. A task updates the other members' indexes.
+// DeleteGroup removes a group with all its content: owner or operator; Held where it is under legal hold. A task updates the other members' indexes.
 func (s *Service) DeleteGroup(ctx context.Context, by Caller, id string) error {
 	if err := CheckGroup(by, id); err != nil {
 		return err

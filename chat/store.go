@@ -322,6 +322,7 @@ type KeyStore interface {
 // Store is everything that the core asks of a store. Features ask for more, each with a Store of its own.
 type Store interface {
 	GroupStore
+	HoldStore
 	LogStore
 	CursorStore
 	IndexStore

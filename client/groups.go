@@ -65,6 +65,22 @@ func (c *Client) DeleteGroup(ctx context.Context, group string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group}}, nil)
 }
 
+// PutHold puts a group under legal hold, or gives its hold another reason. For operators.
+func (c *Client) PutHold(ctx context.Context, group, reason string) (Hold, error) {
+	body := struct {
+		Reason string `json:"reason"`
+	}{reason}
+	var h Hold
+	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "hold"}, body: body, again: true}, &h)
+	return h, err
+}
+
+// ReleaseHold ends the legal hold on a group. For operators. It is not repeated when its outcome is unknown: somebody else
+// may have put another hold on the group since.
+func (c *Client) ReleaseHold(ctx context.Context, group string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "hold"}}, nil)
+}
+
 // Members lists the members by the order of joining.
 func (c *Client) Members(ctx context.Context, group string, page Page) (members []Member, next string, err error) {
 	var answer struct {

@@ -79,6 +79,14 @@ type Group struct {
 	BacklogMax int64     `json:"backlog_max"`
 	Post       string    `json:"post"` // members or admins
 	History    bool      `json:"history"`
+	Hold       *Hold     `json:"hold"` // nil unless the caller is an operator and the group is under legal hold
+}
+
+// Hold is a legal hold on a group.
+type Hold struct {
+	Reason string    `json:"reason"`
+	By     string    `json:"by"`
+	Since  time.Time `json:"since"`
 }
 
 // GroupState is a group as it stands to the caller.

@@ -16,7 +16,8 @@ import (
 )
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
-// field, the lowest and the highest number that is allowed; after FORBIDDEN comes who may.
+// field, the lowest and the highest number that is allowed; after FORBIDDEN comes who may, after HELD
+// the reason of the hold.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
@@ -66,6 +67,9 @@ func asReply(name string, value any) (reply, error) {
 	}
 	if status == "OUTOFRANGE" {
 		return r, chat.OutOfRange(r.text(1), r.number(2), r.number(3))
+	}
+	if status == "HELD" {
+		return r, chat.Held(r.text(1))
 	}
 	refusal, ok := refusals[status]
 	if status == "FORBIDDEN" {

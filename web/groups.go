@@ -105,6 +105,20 @@ func (s *Server) DeleteGroup(ctx context.Context, r api.DeleteGroupRequestObject
 	return api.DeleteGroup204Response{}, s.service.DeleteGroup(ctx, callerOf(ctx), r.Group)
 }
 
+// PutHold serves PUT /v1/groups/{group}/hold.
+func (s *Server) PutHold(ctx context.Context, r api.PutHoldRequestObject) (api.PutHoldResponseObject, error) {
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	hold, err := s.service.PutHold(ctx, callerOf(ctx), r.Group, r.Body.Reason)
+	return api.PutHold200JSONResponse(hold), err
+}
+
+// ReleaseHold serves DELETE /v1/groups/{group}/hold.
+func (s *Server) ReleaseHold(ctx context.Context, r api.ReleaseHoldRequestObject) (api.ReleaseHoldResponseObject, error) {
+	return api.ReleaseHold204Response{}, s.service.ReleaseHold(ctx, callerOf(ctx), r.Group)
+}
+
 // ListMembers serves GET /v1/groups/{group}/members.
 func (s *Server) ListMembers(ctx context.Context, r api.ListMembersRequestObject) (api.ListMembersResponseObject, error) {
 	list, err := s.service.Members(ctx, callerOf(ctx), r.Group, limitOf(r.Params.Limit), deref(r.Params.Cursor))

@@ -29,6 +29,7 @@ var bodies = map[string]string{
 	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
 	"PUT /v1/devices/{device}":              `{"kind":"webhook","url":"https://example.com/hook"}`,
 	"PUT /v1/groups/{group}/notify":         `{"level":"mentions"}`,
+	"PUT /v1/groups/{group}/hold":           `{"reason":"case"}`,
 	"POST /v1/inbox/ack":                    `{"seq":0}`,
 	"POST /v1/schedules":                    `{"user":"bob","body":"hi","cron":"0 9 * * *"}`,
 	"PATCH /v1/schedules/{schedule}":        `{"paused":true}`,

@@ -8,6 +8,7 @@ func describedRoutes() map[string]*route {
 		"DELETE /v1/announcements/:announcement": {id: "cancelAnnouncement", method: "DELETE", template: "/v1/announcements/{announcement}", admin: true, path: []string{"announcement"}},
 		"DELETE /v1/devices/:device":             {id: "deleteDevice", method: "DELETE", template: "/v1/devices/{device}", path: []string{"device"}},
 		"DELETE /v1/groups/:group":               {id: "deleteGroup", method: "DELETE", template: "/v1/groups/{group}", path: []string{"group"}},
+		"DELETE /v1/groups/:group/hold":          {id: "releaseHold", method: "DELETE", template: "/v1/groups/{group}/hold", admin: true, path: []string{"group"}},
 		"DELETE /v1/groups/:group/members/:user": {id: "removeMember", method: "DELETE", template: "/v1/groups/{group}/members/{user}", path: []string{"group", "user"}},
 		"DELETE /v1/schedules/:schedule":         {id: "cancelSchedule", method: "DELETE", template: "/v1/schedules/{schedule}", path: []string{"schedule"}},
 		"DELETE /v1/tasks/:task":                 {id: "deleteTask", method: "DELETE", template: "/v1/tasks/{task}", admin: true, path: []string{"task"}},
@@ -94,6 +95,7 @@ func describedRoutes() map[string]*route {
 		"POST /v1/webhooks":                   {id: "createWebhook", method: "POST", template: "/v1/webhooks", admin: true},
 		"POST /v1/webhooks/:webhook/rotate":   {id: "rotateWebhook", method: "POST", template: "/v1/webhooks/{webhook}/rotate", admin: true, path: []string{"webhook"}},
 		"PUT /v1/devices/:device":             {id: "putDevice", method: "PUT", template: "/v1/devices/{device}", path: []string{"device"}},
+		"PUT /v1/groups/:group/hold":          {id: "putHold", method: "PUT", template: "/v1/groups/{group}/hold", admin: true, path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user": {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/notify":        {id: "putNotify", method: "PUT", template: "/v1/groups/{group}/notify", path: []string{"group"}},
 	}

@@ -35,7 +35,8 @@ func clientsOf(t testing.TB, o Options) (clients []*Client) {
 	return clients
 }
 
-// TestOneStepServesSeveralQueues checks one answer: each queue has its own claims, promotions and expired leases.
+// TestOneStepServesSeveralQueues looks at one answer: each queue has its own claims, promotions
+// and leases that ended.
 func TestOneStepServesSeveralQueues(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		clients := clientsOf(t, severalOf(o, 3))
@@ -82,7 +83,7 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 		if wait := stepAll(t, set, demand(0, 0, 0), testTerms).wait; wait < 50*time.Minute {
 			t.Errorf("wait %v, want that of the only delayed one", wait)
 		}
-		// The outcomes of several queues are stored in one round trip.
+		// Outcomes of several queues are stored in one round trip.
 		all := stepAll(t, set, demand(9, 9, 9), testTerms)
 		var ended []*running
 		for _, q := range all.queues {
@@ -101,7 +102,8 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 	})
 }
 
-// One server runs the tasks of all its queues, and a queue whose workers are all busy does not hold up the others.
+// One server runs the tasks of all its queues, and a queue whose workers are all busy holds up
+// no other.
 func TestServerOfSeveralQueues(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o = severalOf(o, 3)
@@ -156,8 +158,8 @@ func TestServerRefusesWhatItCannotServe(t *testing.T) {
 	}
 }
 
-// A worker whose connections are cut, while it waits and while its handlers run, recovers by itself: the run in
-// progress counts, and later tasks run.
+// A worker whose connections are cut, while it waits and while its handlers run, goes on by
+// itself: the run that was under way counts, and what comes later is run.
 func TestCutConnections(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.StartProxy(t, server.Addr, 0)
@@ -193,7 +195,7 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// A Redis that stops answering for a while, with its connections open, costs only that time.
+// A Redis that answers nothing for a while, its connections open, costs no more than that.
 func TestHangingRedis(t *testing.T) {
 	server := redistest.Start(t)
 	impatient := clientOptions(server.Addr)
@@ -237,8 +239,8 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEnqueueAndCancelStandInOneScript tests the contract with scripts of other packages: both functions in one step,
-// and a leased task stays.
+// TestEnqueueAndCancelStandInOneScript is the contract with scripts of other packages: both
+// functions, in one step, and what is leased is left alone.
 func TestEnqueueAndCancelStandInOneScript(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()
@@ -282,8 +284,8 @@ return gone`)
 	})
 }
 
-// A partition that fails (here because its keys have other types) does not affect the others: their callers get their
-// answers.
+// A partition that fails (here: its keys are of other types) takes nothing from the others: who
+// asked for those gets their answers.
 func TestOnePartitionFails(t *testing.T) {
 	t.Parallel()
 	for _, b := range backends {
@@ -329,7 +331,7 @@ func TestOnePartitionFails(t *testing.T) {
 	}
 }
 
-// No script call grows with the size of the payloads.
+// However large the payloads are, no script call is.
 func TestLargePayloads(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)

@@ -25,7 +25,7 @@ func Run(t *testing.T, open Factory) {
 		name  string
 		tests map[string]func(*world)
 	}{
-		{"groups", groupTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
+		{"groups", groupTests}, {"holds", holdTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
 		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"notify", notifyTests},

@@ -375,6 +375,15 @@ type Health struct {
 	Status string    `json:"status"`
 }
 
+// Hold A legal hold on a group. Only operators see it.
+type Hold = chat.Hold
+
+// HoldDraft defines model for HoldDraft.
+type HoldDraft struct {
+	// Reason What operators and the owner see.
+	Reason string `json:"reason"`
+}
+
 // Id Compared byte for byte.
 type Id = string
 
@@ -1098,6 +1107,9 @@ type UpdateGroupJSONRequestBody = GroupChange
 // AckGroupJSONRequestBody defines body for AckGroup for application/json ContentType.
 type AckGroupJSONRequestBody = PositionMark
 
+// PutHoldJSONRequestBody defines body for PutHold for application/json ContentType.
+type PutHoldJSONRequestBody = HoldDraft
+
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberDraft
 
@@ -1305,6 +1317,12 @@ type ServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx echo.Context, group GroupParam) error
+	// ReleaseHold End the legal hold on a group
+	// (DELETE /v1/groups/{group}/hold)
+	ReleaseHold(ctx echo.Context, group GroupParam) error
+	// PutHold Put a group under legal hold
+	// (PUT /v1/groups/{group}/hold)
+	PutHold(ctx echo.Context, group GroupParam) error
 	// ListMembers List members and their cursors
 	// (GET /v1/groups/{group}/members)
 	ListMembers(ctx echo.Context, group GroupParam, params ListMembersParams) error
@@ -1706,6 +1724,38 @@ func (w *ServerInterfaceWrapper) AckGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AckGroup(ctx, group)
+	return err
+}
+
+// ReleaseHold converts echo context to params.
+func (w *ServerInterfaceWrapper) ReleaseHold(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReleaseHold(ctx, group)
+	return err
+}
+
+// PutHold converts echo context to params.
+func (w *ServerInterfaceWrapper) PutHold(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutHold(ctx, group)
 	return err
 }
 
@@ -2462,6 +2512,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/groups/:group", wrapper.DeleteGroup, options.OperationMiddlewares["deleteGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group", wrapper.GetGroup, options.OperationMiddlewares["getGroup"]...)
 	router.PATCH(options.BaseURL+"/v1/groups/:group", wrapper.UpdateGroup, options.OperationMiddlewares["updateGroup"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/hold", wrapper.ReleaseHold, options.OperationMiddlewares["releaseHold"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/hold", wrapper.PutHold, options.OperationMiddlewares["putHold"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
@@ -3303,6 +3355,99 @@ type AckGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AckGroupdefaultApplicationProblemPlusJSONResponse) VisitAckGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseHoldRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type ReleaseHoldResponseObject interface {
+	VisitReleaseHoldResponse(w http.ResponseWriter) error
+}
+
+type ReleaseHold204Response struct {
+}
+
+func (response ReleaseHold204Response) VisitReleaseHoldResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type ReleaseHolddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReleaseHolddefaultApplicationProblemPlusJSONResponse) VisitReleaseHoldResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutHoldRequestObject struct {
+	Group GroupParam `json:"group"`
+	Body  *PutHoldJSONRequestBody
+}
+
+type PutHoldResponseObject interface {
+	VisitPutHoldResponse(w http.ResponseWriter) error
+}
+
+type PutHold200JSONResponse Hold
+
+func (response PutHold200JSONResponse) VisitPutHoldResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutHolddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutHolddefaultApplicationProblemPlusJSONResponse) VisitPutHoldResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5129,6 +5274,12 @@ type StrictServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx context.Context, request AckGroupRequestObject) (AckGroupResponseObject, error)
+	// ReleaseHold End the legal hold on a group
+	// (DELETE /v1/groups/{group}/hold)
+	ReleaseHold(ctx context.Context, request ReleaseHoldRequestObject) (ReleaseHoldResponseObject, error)
+	// PutHold Put a group under legal hold
+	// (PUT /v1/groups/{group}/hold)
+	PutHold(ctx context.Context, request PutHoldRequestObject) (PutHoldResponseObject, error)
 	// ListMembers List members and their cursors
 	// (GET /v1/groups/{group}/members)
 	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
@@ -5750,6 +5901,79 @@ func (sh *strictHandler) AckGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(AckGroupResponseObject); ok {
 		return validResponse.VisitAckGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReleaseHold operation middleware
+func (sh *strictHandler) ReleaseHold(ctx echo.Context, group GroupParam) error {
+	var request ReleaseHoldRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReleaseHold(ctx.Request().Context(), request.(ReleaseHoldRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReleaseHold")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReleaseHoldResponseObject); ok {
+		return validResponse.VisitReleaseHoldResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutHold operation middleware
+func (sh *strictHandler) PutHold(ctx echo.Context, group GroupParam) error {
+	var request PutHoldRequestObject
+
+	request.Group = group
+
+	var body PutHoldJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutHold(ctx.Request().Context(), request.(PutHoldRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutHold")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutHoldResponseObject); ok {
+		return validResponse.VisitPutHoldResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

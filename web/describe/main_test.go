@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGeneratedFilesAreFresh generates again and compares: a change of openapi.yaml must come with the generated files.
+// TestGeneratedFilesAreFresh generates again and compares: whoever changes openapi.yaml commits what follows from it.
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	files, err := describe("..")
 	if err != nil {

@@ -4,14 +4,17 @@
 --       core:enqueue wants levels notified waiting
 -- ARGV  caller operator:flag channel task_id group
 -- Returns {OK}
--- Refuses NOTFOUND, FORBIDDEN
+-- Refuses NOTFOUND, FORBIDDEN, HELD
 -- include: manage
 -- include: remove_group
+-- include: hold
 local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
 if not operator and role_of(caller) ~= 'owner' then return {'FORBIDDEN', 'owner'} end
+local held = legal_hold()
+if held then return held end
 
 remove_group(task_id, caller, clock_ms())
 return {'OK'}

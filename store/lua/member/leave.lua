@@ -11,7 +11,7 @@
 --   trim_id               of a task that goes on where there is more to trim
 --   what                  left or removed
 -- Returns {OK, 1 where the group is gone}
--- Refuses NOTFOUND, FORBIDDEN
+-- Refuses NOTFOUND, FORBIDDEN; HELD for the last one out
 -- include: manage
 -- include: notice
 -- include: log_grew
@@ -32,6 +32,9 @@ local now_ms = clock_ms()
 
 if redis.call('HLEN', members) == 1 then
   -- include: remove_group
+  -- include: hold
+  local held = legal_hold()
+  if held then return held end
   redis.call('UNLINK', at)
   remove_group(task_id, caller, now_ms)
   return {'OK', 1}

@@ -1,0 +1,74 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const holdReasonBytesMax = 500 // some lines, or the name of a case
+
+// Hold is a legal hold on a group: while it lasts, the group is not deleted, nothing of it is removed because of its age, and
+// nobody's content in it is erased. Members may still edit and delete what they may edit and delete without one.
+type Hold struct {
+	Reason string `json:"reason"`
+	By     string `json:"by"`    // the operator who gave the reason
+	Since  Time   `json:"since"` // when it began
+}
+
+// HoldStore keeps legal holds. Every step that takes content away from a group refuses with Held while one lasts, and so does
+// the deletion of the group; the last member of a held group cannot leave.
+type HoldStore interface {
+	// PutHold puts a group under legal hold, or gives its hold another reason. Since stays that of the first. ErrNotFound.
+	PutHold(ctx context.Context, group string, h Hold) (Hold, error)
+	// ReleaseHold ends the hold on a group. released is false where there was none. ErrNotFound.
+	ReleaseHold(ctx context.Context, group string) (released bool, err error)
+	// HoldOf reads the hold on a group; nil: there is none. ErrNotFound.
+	HoldOf(ctx context.Context, group string) (*Hold, error)
+}
+
+var errHeld = errors.New("legal hold")
+
+// Held is the refusal of a step that a legal hold does not allow.
+func Held(reason string) error {
+	return &Error{Code: CodeConflict, Message: "the group is under legal hold: " + reason, Cause: errHeld}
+}
+
+// IsHeld tells whether err is such a refusal.
+func IsHeld(err error) bool { return errors.Is(err, errHeld) }
+
+// PutHold puts a group under legal hold, or gives its hold another reason: operators.
+func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) (Hold, error) {
+	if err := CheckOperator(by); err != nil {
+		return Hold{}, err
+	}
+	if err := CheckGroup(by, group); err != nil {
+		return Hold{}, err
+	}
+	reason = strings.TrimSpace(reason)
+	if reason == "" || len(reason) > holdReasonBytesMax || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsControl) {
+		return Hold{}, Invalid("reason: 1 to %d bytes without control characters", holdReasonBytesMax)
+	}
+	h, err := s.stores.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
+	if err == nil {
+		s.opt.Log.InfoContext(ctx, "a group is under legal hold", "group", group, "by", by.User)
+	}
+	return h, AsError(err)
+}
+
+// ReleaseHold ends the legal hold on a group, if there is one: operators. What the hold kept from being removed follows.
+func (s *Service) ReleaseHold(ctx context.Context, by Caller, group string) error {
+	if err := CheckOperator(by); err != nil {
+		return err
+	}
+	if err := CheckGroup(by, group); err != nil {
+		return err
+	}
+	released, err := s.stores.ReleaseHold(ctx, group)
+	if err == nil && released {
+		s.opt.Log.InfoContext(ctx, "the legal hold on a group has ended", "group", group, "by", by.User)
+	}
+	return AsError(err)
+}

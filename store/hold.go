@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var (
+	holdPutScript     = newScript("hold/put", groupNames)
+	holdReleaseScript = newFreeing("hold/release", groupNames)
+	holdReadScript    = newReader("hold/read", groupNames)
+)
+
+// PutHold puts a group under legal hold, or gives its hold another reason.
+func (s *Store) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Hold, error) {
+	r, err := s.runSafe(ctx, holdPutScript.On(s.keys.group(group)).Arg("reason", h.Reason).Arg("by", h.By).
+		Arg("at_ms", h.Since.UnixMilli()))
+	if err != nil {
+		return chat.Hold{}, err
+	}
+	h.Since = chat.TimeMs(r.number(1))
+	return h, nil
+}
+
+// ReleaseHold ends the legal hold on a group. It reports whether there was one.
+func (s *Store) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
+	r, err := s.runSafe(ctx, holdReleaseScript.On(s.keys.group(group)))
+	if err != nil {
+		return false, err
+	}
+	return r.number(1) == 1, nil
+}
+
+// HoldOf reads the legal hold on a group; nil: there is none.
+func (s *Store) HoldOf(ctx context.Context, group string) (*chat.Hold, error) {
+	r, err := s.runSafe(ctx, holdReadScript.On(s.keys.group(group)))
+	if err != nil || r.text(1) == "" {
+		return nil, err
+	}
+	return &chat.Hold{Reason: r.text(1), By: r.text(2), Since: chat.TimeMs(r.number(3))}, nil
+}

@@ -1,0 +1,67 @@
+package storetest
+
+import (
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var holdTests = map[string]func(*world){
+	"put and release": func(w *world) {
+		w.fails(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1000)})), chat.ErrNotFound)
+		w.fails(second(w.HoldOf(w.ctx, "g")), chat.ErrNotFound)
+		w.fails(second(w.ReleaseHold(w.ctx, "g")), chat.ErrNotFound)
+		w.group("g", nil)
+		w.equal(w.holdOf("g"), (*chat.Hold)(nil))
+
+		want := chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1000)}
+		h, err := w.PutHold(w.ctx, "g", want)
+		w.ok(err)
+		w.equal(h, want)
+		want.Reason, want.By = "case 2", "eve"
+		h, err = w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 2", By: "eve", Since: chat.TimeMs(9000)})
+		w.ok(err)
+		w.equal(h, want) // it began with the first
+		w.equal(w.holdOf("g"), &want)
+
+		for _, want := range []bool{true, false} {
+			released, err := w.ReleaseHold(w.ctx, "g")
+			w.ok(err)
+			w.equal(released, want)
+			w.equal(w.holdOf("g"), (*chat.Hold)(nil))
+		}
+	},
+	"a held group is not deleted": func(w *world) {
+		w.group("g", []string{"bob"})
+		_, err := w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 7", By: "root", Since: chat.TimeMs(1)})
+		w.ok(err)
+		names := func(err error) {
+			w.Helper()
+			w.fails(err, chat.ErrConflict)
+			if !chat.IsHeld(err) || !strings.Contains(err.Error(), "case 7") {
+				w.Fatalf("got %v, want one that names the hold", err)
+			}
+		}
+		names(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		names(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"), chat.ErrForbidden) // who may not learns nothing of it
+		w.leave("g", "alice")
+		_, err = w.Leave(w.ctx, membership("g", "bob", "bob", ""))
+		names(err)
+		w.equal(w.info("g", "bob").Role, chat.Owner)
+
+		_, err = w.ReleaseHold(w.ctx, "g")
+		w.ok(err)
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"))
+	},
+}
+
+func (w *world) holdOf(group string) *chat.Hold {
+	w.Helper()
+	h, err := w.HoldOf(w.ctx, group)
+	w.ok(err)
+	return h
+}
+
+// second is the error of a call that returns another value too.
+func second[T any](_ T, err error) error { return err }
