@@ -196,7 +196,7 @@ func newFaultMachine(t *rapid.T, redis *faultStore) *faultMachine {
 	for i := range m.nodes {
 		m.nodes[i] = m.open(t)
 	}
-	m.machine = newMachine(context.Background(), func() (*chat.Service, *store.Store) { return m.nodes[m.at].core, m.nodes[m.at].stores })
+	m.machine = newMachine(context.Background(), func() opened { return m.node() })
 	m.faults = true
 	m.restart = m.reopen
 	for i, user := range machineUsers {
@@ -232,7 +232,7 @@ func (m *faultMachine) open(t *rapid.T) *faultNode {
 }
 
 // reopen starts the node in use anew. Its followers come back with what they hold.
-func (m *faultMachine) reopen() (*chat.Service, *store.Store) {
+func (m *faultMachine) reopen() opened {
 	for _, f := range m.followers {
 		if f.node == m.at {
 			f.Close()
@@ -245,7 +245,12 @@ func (m *faultMachine) reopen() (*chat.Service, *store.Store) {
 			m.connect(m.t, f)
 		}
 	}
-	return m.nodes[m.at].core, m.nodes[m.at].stores
+	return m.node()
+}
+
+// node is the node in use.
+func (m *faultMachine) node() opened {
+	return opened{service: m.nodes[m.at].core, stores: m.nodes[m.at].stores}
 }
 
 func (m *faultMachine) close() {
@@ -262,7 +267,7 @@ func (m *faultMachine) close() {
 func (m *faultMachine) step(t *rapid.T) {
 	m.t = t
 	m.at = evenly(t, "node", len(m.nodes))
-	m.use(m.nodes[m.at].core, m.nodes[m.at].stores)
+	m.use(m.node())
 	user := oneOf(t, "user", machineUsers...)
 	group := oneOf(t, "group", machineGroups...)
 	switch pick := evenly(t, "kind of step", 100); {

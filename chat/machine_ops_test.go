@@ -166,9 +166,9 @@ func (m *machine) remove(t *rapid.T, user, group string) {
 // target picks an id of the log: mostly a text that is there, else any, also one that is gone or never was.
 func (m *machine) target(t *rapid.T, group string) (int64, *modelMessage) {
 	g := m.groups[group]
-	id := max(1, g.cut-1) + int64(evenly(t, "target", int(g.last+2-max(1, g.cut-1))))
+	id := max(1, g.below()-1) + int64(evenly(t, "target", int(g.last+2-max(1, g.below()-1))))
 	if evenly(t, "any target", 5) > 0 {
-		for try := id; try > g.cut; try-- {
+		for try := id; try > g.below(); try-- {
 			if e := g.messages[try]; e != nil && e.counts() {
 				return try, e
 			}
@@ -187,7 +187,7 @@ func author(t *rapid.T, user string, e *modelMessage) string {
 
 // gone tells whether the target cannot be had any more.
 func (m *machine) gone(group string, id int64, e *modelMessage) bool {
-	return e == nil || e.deleted || id <= m.groups[group].cut
+	return e == nil || e.deleted || id <= m.groups[group].below()
 }
 
 // outOfReach checks how a change of message id was refused that user cannot see or that is no text. Of all others it says
@@ -221,7 +221,7 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 		expect(t, "edit another's", err, chat.CodeForbidden)
 		return
 	}
-	expect(t, "edit", err, "")
+	m.changed(t, "edit", g, id, err)
 	e.edited, e.body = true, body
 	e.edits = append(e.edits, g.append(user, &modelMessage{from: user, kind: chat.Edit, body: body, target: id}))
 	if sent.ID != g.last {
@@ -241,7 +241,7 @@ func (m *machine) delete(t *rapid.T, user, group string) {
 		expect(t, "delete another's", err, chat.CodeForbidden)
 		return
 	}
-	expect(t, "delete", err, "")
+	m.changed(t, "delete", g, id, err)
 	e.deleted = true
 	for _, edit := range e.edits {
 		g.messages[edit].body = ""
@@ -268,7 +268,7 @@ func (m *machine) react(t *rapid.T, user, group string) {
 		expect(t, "remove a reaction that never was", err, chat.CodeNotFound)
 		return
 	}
-	expect(t, "react", err, "")
+	m.changed(t, "react", g, id, err)
 	if !removed && isOn || removed && isOff {
 		if want := max(on, off); sent.ID != want || !sent.Duplicate {
 			t.Fatalf("the same reaction twice: got id %d duplicate %v, want %d and a duplicate", sent.ID, sent.Duplicate, want)
@@ -290,7 +290,7 @@ func (m *machine) react(t *rapid.T, user, group string) {
 
 func (m *machine) checkReactions(t *rapid.T, user, group string, id int64) {
 	g := m.groups[group]
-	got, err := m.stores.Reactions(m.ctx, group, user, id, id)
+	got, err := m.store().Reactions(m.ctx, group, user, id, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,6 +311,7 @@ func (m *machine) checkReactions(t *rapid.T, user, group string, id int64) {
 // trim lets the store trim to the end: then exactly what the rules ask for is left.
 func (m *machine) trim(t *rapid.T, _, group string) {
 	g := m.groups[group]
+	m.catchUp(t, group)
 	for range 100 {
 		more, err := m.stores.Trim(m.ctx, group)
 		if err != nil {

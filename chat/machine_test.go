@@ -35,16 +35,25 @@ type machine struct {
 	service *chat.Service
 	live    *live.Service
 	stores  *store.Store
-	restart func() (*chat.Service, *store.Store)
+	archive *machineArchive // nil: trimmed messages are gone
+	restart func() opened
 	groups  map[string]*modelGroup // by id; absent: no such group
+	lives   map[string]string      // the newest epoch of each group, also of one that is gone
 	epochs  map[string]bool        // every epoch ever seen: none comes twice
 	devices []*device
 	serial  int
 	faults  bool // the store may lose something: devices go by cursors alone, and everybody sees the history
 }
 
-func newMachine(ctx context.Context, open func() (*chat.Service, *store.Store)) *machine {
-	m := &machine{ctx: ctx, restart: open, groups: map[string]*modelGroup{}, epochs: map[string]bool{}}
+// opened is a node that has just started.
+type opened struct {
+	service *chat.Service
+	stores  *store.Store
+	archive *machineArchive
+}
+
+func newMachine(ctx context.Context, open func() opened) *machine {
+	m := &machine{ctx: ctx, restart: open, groups: map[string]*modelGroup{}, lives: map[string]string{}, epochs: map[string]bool{}}
 	m.use(open())
 	for _, u := range machineUsers {
 		for _, g := range machineGroups {
@@ -54,8 +63,13 @@ func newMachine(ctx context.Context, open func() (*chat.Service, *store.Store)) 
 	return m
 }
 
-func (m *machine) use(service *chat.Service, stores *store.Store) {
-	m.service, m.live, m.stores = service, live.New(service, stores), stores
+func (m *machine) use(o opened) {
+	m.service, m.stores, m.archive = o.service, o.stores, o.archive
+	if m.archive != nil {
+		m.live = live.New(o.service, archivedStore{o.stores, o.archive.serving})
+	} else {
+		m.live = live.New(o.service, o.stores)
+	}
 }
 
 func caller(user string) chat.Caller { return chat.Caller{User: user} }
@@ -138,6 +152,10 @@ func (m *machine) step(t *rapid.T) {
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
 		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {2, "tasks", m.tasks},
+		{6, "archive", m.archiveSome}, {8, "pages", m.pages}, {5, "readByAll", m.readByAll},
+	}
+	if m.archive == nil {
+		actions = actions[:len(actions)-3]
 	}
 	total := 0
 	for _, a := range actions {
@@ -172,9 +190,9 @@ func (m *machine) create(t *rapid.T, user, group string) {
 		t.Fatalf("create %s: epoch %q was used before", group, got.Epoch)
 	}
 	m.epochs[got.Epoch] = true
-	g := &modelGroup{epoch: got.Epoch, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
+	g := &modelGroup{epoch: got.Epoch, before: m.lives[group], archived: m.archive != nil, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
 		messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
-	m.groups[group] = g
+	m.groups[group], m.lives[group] = g, got.Epoch
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
 	g.members[user] = newModelMember(g, chat.Owner, 1)
@@ -309,9 +327,9 @@ func (m *machine) took(t *rapid.T, d *device, b chat.Batch, byCursor bool) {
 		if b.From != from+1 {
 			t.Fatalf("pull after %d (%s): batch begins at %d, want %d", d.at, d.cursor, b.From, from+1)
 		}
-		whole := d.at >= g.cut || !g.history && g.members[user].joined > g.cut
+		whole := d.at >= g.below() || !g.history && g.members[user].joined > g.below()
 		if whole = whole && d.at <= g.last; b.Complete != whole {
-			t.Fatalf("pull after %d: complete is %v, want %v (first %d, last %d)", d.at, b.Complete, whole, g.cut+1, g.last)
+			t.Fatalf("pull after %d: complete is %v, want %v (first %d, last %d)", d.at, b.Complete, whole, g.below()+1, g.last)
 		}
 	}
 	held, err := chat.ParsePosition(b.Cursor)
@@ -409,8 +427,8 @@ func (m *machine) markUnread(t *rapid.T, user, group string) {
 		return
 	}
 	expect(t, "unread", err, "")
-	// What lies below the reader's sight cannot become unread; how far back the mark goes there is the service's.
-	if low := g.visible(user) - 1; id-1 >= low {
+	// What is trimmed or hidden cannot become unread; how far back the mark goes there is the service's.
+	if low := g.lowest(user, g.cut) - 1; id-1 >= low {
 		w.read = min(w.read, id-1)
 	} else {
 		w.read = min(w.read, max(got.Read, id-1))

@@ -47,6 +47,7 @@ type modelSend struct {
 // that the rules ever allowed to be trimmed.
 type modelGroup struct {
 	epoch      string
+	before     string // epoch of its life before
 	last       int64
 	cut        int64
 	freed      int64
@@ -55,11 +56,20 @@ type modelGroup struct {
 	counted    int64 // backlog_max was raised: what the smaller one had left out up to here is counted no more
 	history    bool
 	public     bool
+	archived   bool                    // what is trimmed is still served
 	messages   map[int64]*modelMessage // also trimmed ones
 	marks      map[int64]string        // theirs, as far as they were seen
 	members    map[string]*modelMember
 	sent       map[string]modelSend // "user/client_id"
 	reacted    map[string]int64     // "target user emoji", or "-target user emoji" for a removal
+}
+
+// below is the highest id that nobody is served any more.
+func (g *modelGroup) below() int64 {
+	if g.archived {
+		return 0
+	}
+	return g.cut
 }
 
 // bound is the highest id that may be trimmed now: what every counted reader has seen, but for the newest keep. A
@@ -94,7 +104,7 @@ func (g *modelGroup) differs(at chat.Position) bool {
 // refuses tells whether an ack of a position is refused, because the log is not the one that the position is of. Below
 // what is trimmed nobody can tell, and an ack frees nothing.
 func (g *modelGroup) refuses(at chat.Position) bool {
-	return at.Epoch != "" && (at.Epoch != g.epoch || at.ID > g.last || at.ID >= g.cut && g.differs(at))
+	return at.Epoch != "" && (at.Epoch != g.epoch || at.ID > g.last || at.ID >= g.below() && g.differs(at))
 }
 
 // clone is a copy that shares nothing that changes.
@@ -158,11 +168,14 @@ func (g *modelGroup) unread(user string) (unread, mentions int64) {
 }
 
 // visible is the lowest id that user may be served.
-func (g *modelGroup) visible(user string) int64 {
-	if m := g.members[user]; !g.history && m.joined > g.cut+1 {
+func (g *modelGroup) visible(user string) int64 { return g.lowest(user, g.below()) }
+
+// lowest is the lowest id above gone that user may be served.
+func (g *modelGroup) lowest(user string, gone int64) int64 {
+	if m := g.members[user]; !g.history && m.joined > gone+1 {
 		return m.joined
 	}
-	return g.cut + 1
+	return gone + 1
 }
 
 // heir is who becomes owner when the owner leaves: the longest-standing admin, else member.

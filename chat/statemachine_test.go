@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
@@ -25,18 +26,24 @@ const machineSteps = 60
 
 // backend is a store with a restart: reopen gives a new service on the data that was there.
 type backend struct {
-	t     *rapid.T
-	open  func() (*store.Store, func())
-	close func()
+	t       *rapid.T
+	open    func() (*store.Store, func())
+	archive archive.Store // nil: there is none
+	close   func()
 }
 
-func (b *backend) reopen() (*chat.Service, *store.Store) {
+func (b *backend) reopen() opened {
 	if b.close != nil {
 		b.close()
 	}
 	s, release := b.open()
 	b.close = release
-	return chat.New(s, chat.Options{Limits: chat.DefaultLimits()}), s
+	o := chat.Options{Limits: chat.DefaultLimits()}
+	if b.archive == nil {
+		return opened{service: chat.New(s, o), stores: s}
+	}
+	a := newMachineArchive(b.t, s, b.archive)
+	return opened{service: chat.New(a.serving, o), stores: s, archive: a}
 }
 
 func (b *backend) store(o store.Options) *store.Store {
@@ -55,7 +62,7 @@ func (b *backend) fatal(err error) {
 }
 
 // runMachine runs the state machine checks times, or as often as -rapid.checks says: `make soak` runs it for hours.
-func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend) {
+func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, alsoHappen ...string) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set(fmt.Sprint(checks)); err != nil {
 			t.Fatal(err)
@@ -82,7 +89,7 @@ func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend) {
 		}
 	})
 	// The rarest of these comes once in eight runs, so far fewer are no matter of chance.
-	for _, what := range mustHappen {
+	for _, what := range append(alsoHappen, mustHappen...) {
 		if outcomes[what] < runs/50 && !t.Failed() {
 			t.Errorf("%q happened %d times in %d runs: too seldom to say anything", what, outcomes[what], runs)
 		}

@@ -1,0 +1,198 @@
+package chat_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/internal/pgtest"
+	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
+	"github.com/chatd/chatd/store/embedded"
+)
+
+// archiveMustHappen are the outcomes without which a machine with an archive has compared nothing more than one without.
+var archiveMustHappen = []string{"archive", "page of the archive", "page over the border", "edit of an archived message",
+	"delete of an archived message", "react of an archived message", "drop"}
+
+// machineArchive is the archive of a machine, as one node has it. Nothing is archived but where the machine says so.
+type machineArchive struct {
+	db       archive.Store
+	archiver *archive.Archiver
+	serving  *archive.Serving
+}
+
+func newMachineArchive(t *rapid.T, groups *store.Store, db archive.Store) *machineArchive {
+	a := &machineArchive{db: db, archiver: archive.New(groups, db, archive.Options{})}
+	a.serving = archive.Serve(groups, db, a.archiver.CatchUp, chat.DefaultLimits())
+	if err := a.archiver.Switch(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// archivedStore is the store as readers that wait ask it.
+type archivedStore struct {
+	*store.Store
+	serving *archive.Serving
+}
+
+func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	return s.serving.Pull(ctx, user, pulls)
+}
+
+// store is where entries come from.
+func (m *machine) store() chat.Store {
+	if m.archive != nil {
+		return m.archive.serving
+	}
+	return m.stores
+}
+
+// changed expects that a change of the message id succeeded.
+func (m *machine) changed(t *rapid.T, what string, g *modelGroup, id int64, err error) {
+	expect(t, what, err, "")
+	if id <= g.cut {
+		happened(what + " of an archived message")
+	}
+}
+
+func (m *machine) catchUp(t *rapid.T, group string) {
+	if m.archive != nil {
+		m.must(t, m.archive.archiver.CatchUp(m.ctx, group, chat.IDMax))
+	}
+}
+
+// archiveSome archives a group, or runs the task of a life of a group that is over.
+func (m *machine) archiveSome(t *rapid.T, _, group string) {
+	if epoch := m.groups[group].before; epoch != "" && oneOf(t, "earlier life", true, false) {
+		m.runArchive(t, chat.GroupTask{Group: group, Epoch: epoch})
+		entries, err := m.archive.db.Read(m.ctx, archive.Log{Group: group, Epoch: epoch}, archive.Span{From: 1, To: chat.IDMax, Limit: 1, BytesMax: 1})
+		if err != nil || len(entries) > 0 {
+			t.Fatalf("of the life %s of %s, which is over, the archive has %v, %v", epoch, group, entries, err)
+		}
+		happened("drop")
+		return
+	}
+	m.runArchive(t, chat.GroupTask{Group: group, Epoch: m.groups[group].epoch})
+	happened("archive")
+}
+
+func (m *machine) runArchive(t *rapid.T, task chat.GroupTask) {
+	m.must(t, m.archive.archiver.Handlers()[archive.TaskArchive].Run(m.ctx, chat.TaskRun{Payload: chat.Encode(task)}))
+}
+
+// readByAll lets everybody read everything, and the store trim it.
+func (m *machine) readByAll(t *rapid.T, _, group string) {
+	g := m.groups[group]
+	for _, user := range machineUsers {
+		if g.members[user] != nil {
+			m.move(t, user, group, chat.At(g.last), true)
+		}
+	}
+	m.trim(t, "", group)
+}
+
+// pages reads the whole log page by page, upwards or downwards, from any place: it is all there, whatever was trimmed.
+func (m *machine) pages(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	if g.members[user] == nil {
+		return
+	}
+	if evenly(t, "direction", 2) == 0 {
+		m.pagesUp(t, user, group)
+	} else {
+		m.pagesDown(t, user, group)
+	}
+}
+
+func (m *machine) pagesUp(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	after := g.visible(user) - 1 + int64(evenly(t, "after", int(g.last-g.visible(user)+2)))
+	for after < g.last {
+		limit := rapid.IntRange(1, 9).Draw(t, "limit")
+		from := fmt.Sprint(after)
+		b, _, err := m.service.Pull(m.ctx, caller(user), group, chat.PullQuery{After: &from, Limit: limit})
+		m.must(t, err)
+		m.checkBatch(t, b, user, group, limit)
+		if !b.Complete || b.From != after+1 || int64(len(b.Messages)) != min(int64(limit), g.last-after) {
+			t.Fatalf("page of %s after %d, limit %d: %d..%d of %d, complete is %v", group, after, limit, b.From, b.To, g.last, b.Complete)
+		}
+		m.served(g, b.From, b.To)
+		after = b.To
+	}
+}
+
+func (m *machine) pagesDown(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	before := 1 + g.visible(user) + int64(evenly(t, "before", int(g.last-g.visible(user)+1)))
+	for before > g.visible(user) {
+		limit := rapid.IntRange(1, 9).Draw(t, "limit")
+		b, _, err := m.service.Pull(m.ctx, caller(user), group, chat.PullQuery{Before: &before, Limit: limit})
+		m.must(t, err)
+		from := max(g.visible(user), before-int64(limit))
+		if int64(len(b.Messages)) != before-from {
+			t.Fatalf("page of %s before %d, limit %d: got %d messages, want %d..%d", group, before, limit, len(b.Messages), from, before-1)
+		}
+		for i, msg := range b.Messages {
+			id := from + int64(i)
+			if msg.ID != id {
+				t.Fatalf("page of %s before %d: place %d holds %d, want %d", group, before, i, msg.ID, id)
+			}
+			m.must(t, g.shownTo(user, id).check(id, group, msg.JSON))
+		}
+		m.served(g, from, before-1)
+		before = from
+	}
+}
+
+func (m *machine) served(g *modelGroup, from, to int64) {
+	switch {
+	case to <= g.cut:
+		happened("page of the archive")
+	case from <= g.cut:
+		happened("page over the border")
+	}
+}
+
+// runArchived runs the machine with an archive: groups are trimmed and nobody can tell.
+func runArchived(t *testing.T, checks int, db archive.Store) {
+	shared := openEmbedded(t, embedded.Options{})
+	defer func() { _ = shared.Close() }()
+	runs := 0
+	runMachine(t, checks, func(rt *rapid.T) *backend {
+		runs++
+		o := store.Options{Embedded: shared, Prefix: fmt.Sprintf("run%d", runs), Partitions: oneOf(rt, "partitions", 1, 4)}
+		b := &backend{t: rt, archive: db}
+		b.open = func() (*store.Store, func()) {
+			s := b.store(o)
+			return s, func() { b.fatal(s.Close()) }
+		}
+		return b
+	}, archiveMustHappen...)
+}
+
+func openArchive(t *testing.T, url string) archive.Store {
+	t.Helper()
+	db, err := sqlarchive.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// TestMachineArchivedInSQLite compares a service whose store is archived with the model.
+func TestMachineArchivedInSQLite(t *testing.T) {
+	runArchived(t, 25, openArchive(t, "sqlite:"+filepath.Join(memoryDir(t), "archive.db")))
+}
+
+// TestMachineArchivedInPostgres is a shorter run.
+func TestMachineArchivedInPostgres(t *testing.T) {
+	runArchived(t, 8, openArchive(t, pgtest.Start(t).Database()))
+}
