@@ -22,6 +22,7 @@ soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each, and t
 	$(GO) test -race -timeout 1h ./e2e -run EveryReaderGetsEveryMessage -load 20000
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
+	$(GO) test -race -timeout 1h -run 'TestArchiveSurvivesKills' ./e2e -archive-kills=20
 
 check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start them
 	@scripts/install-test-deps
