@@ -30,13 +30,13 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	return &bench{b, announce.New(b.Service, b.Store)}
 }
 
-// run does a task until it is done or waits for a time.
+// run runs a task until it is done or has to wait.
 func (b *bench) run(kind string, payload any) (waits time.Duration) {
 	b.T.Helper()
 	return chattest.Do(b.T, b.Handlers()[kind], payload)
 }
 
-// announced does what the tasks of a run do.
+// announced runs the tasks of a run.
 func (b *bench) announced(id string, run int64) announce.Announcement {
 	b.T.Helper()
 	handlers := b.Handlers()
@@ -59,7 +59,7 @@ func (b *bench) announce(d announce.Draft) announce.Announcement {
 	return a
 }
 
-// heardOf are the announcements in an inbox.
+// heardOf returns the announcements in an inbox.
 func (b *bench) heardOf(user string) []string {
 	b.T.Helper()
 	var out []string
@@ -251,8 +251,8 @@ func TestCancelAnnouncement(t *testing.T) {
 	b.Refused("none", b.Cancel(b.Ctx, chattest.Operator("op"), "a-none"), chat.CodeNotFound)
 }
 
-// TestAnnouncementWaitsForTheStore: as long as the store cannot be reached no run counts as failed, so that an outage makes no part a
-// dead letter.
+// TestAnnouncementWaitsForTheStore: while the store cannot be reached, no run counts as failed, so that an outage turns
+// no part into a dead letter.
 func TestAnnouncementWaitsForTheStore(t *testing.T) {
 	b := newBench(t)
 	a := b.announce(named("hear", nil, []string{"bob"}))
@@ -294,7 +294,7 @@ func TestListAnnouncements(t *testing.T) {
 		}
 	}
 	b.announced(want[29], 1)
-	// No place is left but that of the one that has ended.
+	// There is no room left but that of the one that has ended.
 	large := b.announce(named(strings.Repeat("x", 3900), nil, []string{"bob"}))
 	if _, err := b.Get(b.Ctx, chattest.Operator("op"), want[29]); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("the oldest that ended: got %v", err)

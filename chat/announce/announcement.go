@@ -6,7 +6,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// State is where an announcement is in its life.
+// State is the state of an announcement.
 type State string
 
 // The states of an announcement. One that recurs is pending between its runs.
@@ -17,14 +17,14 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Target is whom an announcement is for: everyone, or groups and users.
+// Target is the audience of an announcement: everyone, or groups and users.
 type Target struct {
 	All    bool     `json:"all,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	Users  []string `json:"users,omitempty"`
 }
 
-// Plan is what does not change of an announcement, as it is stored.
+// Plan is the part of an announcement that never changes, as it is stored.
 type Plan struct {
 	From string `json:"from"`
 	To   Target `json:"to"`
@@ -35,7 +35,7 @@ type Plan struct {
 	Priority chat.Priority `json:"priority"`
 }
 
-// Announcement is what operators see of an announcement. The counts are of its newest run.
+// Announcement is an announcement as operators see it. The counts are those of its newest run.
 type Announcement struct {
 	ID    string `json:"id"`
 	State State  `json:"state"`
@@ -47,14 +47,14 @@ type Announcement struct {
 	CreatedAt chat.Time  `json:"created_at"`
 }
 
-// Draft is what an operator asks to be announced.
+// Draft is an announcement that an operator asks for.
 type Draft struct {
-	// Key is the Idempotency-Key of the request, or empty: repeated with it, and with the same content, it is announced
-	// once.
+	// Key is the Idempotency-Key of the request, or empty: a repeat with the same key and content does not announce
+	// twice.
 	Key      string
 	To       Target
 	Content  chat.Content  // text or data
-	At       *time.Time    // nil: now, or what Cron says
+	At       *time.Time    // nil: now, or as Cron says
 	Cron     string        // recurring
 	Timezone string        // of Cron; empty: UTC
 	Priority chat.Priority // empty: low
@@ -62,41 +62,41 @@ type Draft struct {
 
 // Kinds of the tasks of announcements, with the JSON of their payload.
 const (
-	TaskRun  = "announce"      // RunTask: begins a run and starts its parts
-	TaskPart = "announce_page" // Part: does its pages, one after the other
+	TaskRun  = "announce"      // RunTask: starts a run and its parts
+	TaskPart = "announce_page" // Part: delivers its batches, one after the other
 )
 
-// RunTask names one run of an announcement: 1, or which of them where it recurs.
+// RunTask names one run of an announcement; runs count from 1.
 type RunTask struct {
 	Announcement string `json:"announcement"`
 	Run          int64  `json:"run"`
 }
 
-// Part is what of a run lies in one partition.
+// Part is the share of a run in one partition.
 type Part struct {
 	Announcement string `json:"announcement"`
 	Run          int64  `json:"run"`
 	Partition    int    `json:"partition"`
 }
 
-// Batch is what comes next in a part: some users, or one group. It counts once, however often it is done: where
-// the part has moved on from Cursor, nothing happens.
+// Batch is the next recipients of a part: some users, or one group. It counts once, however often it is repeated: if
+// the part has advanced beyond Cursor, nothing happens.
 type Batch struct {
 	Part
 	Draft        []byte
 	Cursor, Next string
-	Last         bool // the part is done with it
+	Last         bool // the part is complete with it
 	Users        []string
 	Group        string
 }
 
-// NewAnnouncement is an announcement to be made. It is for everyone, or for Groups and Users, each named once.
+// NewAnnouncement is an announcement to create. It is for everyone, or for Groups and Users, each named once.
 type NewAnnouncement struct {
 	ID            string
-	Draft         []byte // JSON of what does not change of it: the service's own affair
+	Draft         []byte // JSON of the Plan; only the service reads it
 	StartMs       int64  // 0: now
 	Priority      chat.Priority
-	Page          int // users of a page
+	Page          int // users of a batch
 	All           bool
 	Groups, Users []string
 }
@@ -104,11 +104,11 @@ type NewAnnouncement struct {
 // Record is an announcement as it is stored.
 type Record struct {
 	ID                       string
-	Position                 int64 // in the list of all: higher for newer ones; set by Announcements
+	Position                 int64 // in the list of announcements: higher for newer ones; set by Announcements
 	Draft                    []byte
 	State                    State
-	Run                      int64 // the newest; 0: none has begun
-	NextMs                   int64 // when the next run begins; 0: none will
+	Run                      int64 // the newest; 0: none has started
+	NextMs                   int64 // when the next run starts; 0: there is none
 	CreatedMs                int64
-	Total, Delivered, Failed int64 // of the newest run; before the first the targets, where they are named
+	Total, Delivered, Failed int64 // of the newest run; before the first, Total is the number of named targets
 }

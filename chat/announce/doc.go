@@ -1,8 +1,9 @@
-// Package announce puts one message in front of many: into the inboxes of everyone the server has ever known, or into the logs
-// of groups and the inboxes of users that an operator names; now, at a time, or again and again.
+// Package announce sends one message to many: to the inboxes of all users the server has ever known, or to the logs of
+// groups and the inboxes of users that an operator names; now, at a time, or recurring.
 //
-// An announcement is pending, running, done or cancelled; one that recurs is pending between its runs. A run is cut into one
-// part per partition. A part is done batch by batch: the step that fills the inboxes of a batch also moves the part on, so a
-// worker that dies repeats no batch and skips none, and everybody gets a run once. Once Cancel has returned, nobody further
-// gets it. A run that was missed, because no node was up or the one before took long, is made up for by the next.
+// An announcement is pending, running, done or cancelled; a recurring one is pending between its runs. A run is split
+// into one part per partition, and a part is delivered batch by batch. The step that fills the inboxes of a batch also
+// advances the part, so a worker that dies neither repeats nor skips a batch, and everybody gets a run once. After
+// Cancel returns, nobody else gets it. One late run makes up for all that were missed because no node was up or the
+// previous run took long.
 package announce

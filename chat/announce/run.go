@@ -9,14 +9,14 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Bounds of the inboxes that one step fills: nobody else is served meanwhile. 200 short items take Redis 1 to 2 ms, 3 to
-// 5 where their users have devices; of long ones the bytes count.
+// Bounds of the inboxes that one step fills: Redis serves nobody else meanwhile. 200 short items take it 1 to 2 ms, 3
+// to 5 if their users have devices; for long ones the bytes count.
 const (
 	batchUsersMax = 200
 	batchBytesMax = 512 << 10
 )
 
-// page is how many inboxes a step fills.
+// page returns how many inboxes a step fills.
 func (a Plan) page() int {
 	return min(batchUsersMax, max(1, batchBytesMax/len(a.item(0).Rest())))
 }
@@ -25,8 +25,8 @@ func (a Plan) item(nowMs int64) chat.Item {
 	return chat.ItemOf(chat.ItemAnnouncement, a.From, a.Content, nowMs)
 }
 
-// run begins a run of an announcement and starts its parts. A run that was begun before, by a worker that died, goes
-// on; one that is over is left alone.
+// run starts a run of an announcement and its parts. A run that was started before, by a worker that died, continues; a
+// finished one is left alone.
 func (s *Service) run(ctx context.Context, t RunTask) error {
 	if !chat.ValidID(t.Announcement) || t.Run < 1 {
 		return chat.Invalid("a task names no run of an announcement")
@@ -46,7 +46,7 @@ func (s *Service) run(ctx context.Context, t RunTask) error {
 	if err != nil {
 		return err
 	}
-	// Runs that were missed, because nothing ran or the one before took long, are made up for by this one.
+	// This run also makes up for those missed because nothing ran or the previous one took long: skip them.
 	next, err := a.next(max(nowMs, r.NextMs))
 	if err != nil {
 		return err
@@ -63,12 +63,12 @@ func (s *Service) run(ctx context.Context, t RunTask) error {
 	if err := s.store.StartAnnouncement(ctx, t.Announcement, t.Run); err != nil {
 		return err
 	}
-	// Where there is nobody to tell, no page will.
+	// Without recipients, no batch will close the run.
 	return s.store.CloseAnnouncement(ctx, t.Announcement, t.Run)
 }
 
-// runPart does the next page of a part and comes again for the one after it, so that other tasks get their turn
-// between the two.
+// runPart delivers the next batch of a part and asks to run again for the one after it, so that other tasks get their
+// turn in between.
 func (s *Service) runPart(ctx context.Context, part Part) error {
 	if !chat.ValidID(part.Announcement) || part.Run < 1 || part.Partition < 0 {
 		return chat.Invalid("a task names no part of an announcement")

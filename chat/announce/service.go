@@ -16,10 +16,10 @@ import (
 	"github.com/chatd/chatd/chat/schedule/cron"
 )
 
-// recordsRead is how many announcements are read at a time: one may name ten thousand users.
+// recordsRead is how many announcements are read at once: one may name ten thousand users.
 const recordsRead = 20
 
-// Service makes announcements. Its methods may be called from many goroutines.
+// Service manages announcements. It is safe for concurrent use.
 type Service struct {
 	core  *chat.Service
 	store Store
@@ -31,7 +31,7 @@ func New(core *chat.Service, store Store) *Service {
 	return &Service{core: core, store: store, opt: core.Options()}
 }
 
-// Handlers are the tasks of announcements, by kind.
+// Handlers returns the tasks of announcements, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
 		TaskRun:  chat.Patient(s.run),
@@ -41,8 +41,8 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 
 var errNotFound = &chat.Error{Code: chat.CodeNotFound, Message: "no such announcement"}
 
-// Create puts a message into the logs of groups and an item into the inboxes of users, for operators: now, at a time, or
-// again and again. It is on its way when this returns.
+// Create sends a message to the logs of groups and an item to the inboxes of users, for operators: now, at a time, or
+// recurring. When it returns, the announcement is stored and its task enqueued.
 func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Announcement, error) {
 	if err := chat.CheckOperator(by); err != nil {
 		return Announcement{}, err
@@ -52,7 +52,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Announce
 		return Announcement{}, err
 	}
 	if a.To.All {
-		// Whoever called this node before the announcement was made is everyone, too.
+		// Everyone includes the users who called this node before the announcement was made.
 		if err := s.core.FlushKnown(ctx); err != nil {
 			return Announcement{}, err
 		}
@@ -68,7 +68,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Announce
 	}
 	err = s.store.CreateAnnouncement(ctx, n)
 	if errors.Is(err, chat.ErrOutOfRange) {
-		// All places are taken: some of those who hold one may have ended.
+		// The limit is reached, but some announcements may have ended.
 		if forgotten, e := s.store.ForgetAnnouncements(ctx); e != nil {
 			err = e
 		} else if forgotten > 0 {
@@ -104,7 +104,7 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 	if a.Content, err = d.Content.Checked(s.opt.Limits); err != nil {
 		return a, err
 	}
-	a.Kind = "" // implied by what it says, and of no use in an inbox
+	a.Kind = "" // follows from the content, and has no use in an inbox
 	switch a.Priority {
 	case "":
 		a.Priority = chat.PriorityLow
@@ -124,7 +124,7 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 	return a, nil
 }
 
-// start is when the first run begins; 0: now.
+// start returns when the first run starts; 0: now.
 func (a Plan) start(nowMs int64) (int64, error) {
 	switch {
 	case a.Cron != "":
@@ -141,7 +141,7 @@ func (a Plan) start(nowMs int64) (int64, error) {
 	return a.At.UnixMilli(), nil
 }
 
-// next is when the run after an instant begins; 0: there is none.
+// next returns when the next run after an instant starts; 0: there is none.
 func (a Plan) next(afterMs int64) (int64, error) {
 	if a.Cron == "" {
 		return 0, nil
@@ -157,20 +157,20 @@ func (a Plan) next(afterMs int64) (int64, error) {
 	return at.UnixMilli(), nil
 }
 
-// newID makes an id: the same one for the same request, where it has a key. It outlives the time for which the
-// answer to the key is kept.
+// newID makes an id, the same one for the same request if it has a key. So a repeat is recognized even after the stored
+// answer to the key has expired.
 func newID(by chat.Caller, key string, a Plan) string {
 	var b [15]byte
 	if key == "" {
 		_, _ = rand.Read(b[:]) // never fails; see crypto/rand
 	} else {
-		hash, _ := base64.RawURLEncoding.DecodeString(chat.Hash([]byte(by.User), []byte(key), chat.Encode(a))) // made there
+		hash, _ := base64.RawURLEncoding.DecodeString(chat.Hash([]byte(by.User), []byte(key), chat.Encode(a))) // chat.Hash encodes it
 		copy(b[:], hash)
 	}
 	return "a-" + hex.EncodeToString(b[:])
 }
 
-// List lists all announcements that are kept, the newest first.
+// List lists all announcements that are kept, newest first.
 func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor string) (chat.List[Announcement], error) {
 	var list chat.List[Announcement]
 	if err := chat.CheckOperator(by); err != nil {
@@ -215,7 +215,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 	return list, nil
 }
 
-// Get shows an operator how far an announcement is.
+// Get shows an operator the progress of an announcement.
 func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Announcement, error) {
 	if err := chat.CheckOperator(by); err != nil {
 		return Announcement{}, err
@@ -235,8 +235,8 @@ func (s *Service) get(ctx context.Context, id string) (Announcement, error) {
 	return v, chat.AsError(err)
 }
 
-// Cancel ends an announcement: once it has returned nobody further gets it. Repeating it is harmless.
-// ErrConflict where everybody has it.
+// Cancel ends an announcement: after it returns, nobody else gets it. Repeating it is harmless. ErrConflict: everybody
+// has it.
 func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
 	if err := chat.CheckOperator(by); err != nil {
 		return err
@@ -251,7 +251,7 @@ func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
 	return notFound(err)
 }
 
-// notFound names what was not found.
+// notFound adds to ErrNotFound what was not found.
 func notFound(err error) error {
 	if errors.Is(err, chat.ErrNotFound) {
 		return errNotFound
@@ -267,7 +267,7 @@ func (r Record) text() (Plan, error) {
 	return a, nil
 }
 
-// view is what operators see of a record.
+// view returns a record as operators see it.
 func (r Record) view() (Announcement, error) {
 	a, err := r.text()
 	v := Announcement{ID: r.ID, State: r.State, Plan: a, Total: r.Total, Delivered: r.Delivered, Failed: r.Failed,

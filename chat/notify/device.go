@@ -15,7 +15,7 @@ import (
 // DeviceKind is how a device receives notifications.
 type DeviceKind string
 
-// Web push to a browser, or a call of an address.
+// Web push to a browser, or an HTTP call.
 const (
 	DeviceWebPush DeviceKind = "webpush"
 	DeviceWebhook DeviceKind = "webhook"
@@ -25,20 +25,20 @@ const (
 type Device struct {
 	ID        string     `json:"-"`
 	Kind      DeviceKind `json:"kind"`
-	Address   string     `json:"address"`          // the endpoint of web push, or the URL of a webhook: as secret as a key
+	Address   string     `json:"address"`          // the endpoint of web push, or the URL of a webhook: secret like a key
 	P256dh    string     `json:"p256dh,omitempty"` // of web push: the browser's public key, base64url
 	Auth      string     `json:"auth,omitempty"`   // of web push: the secret shared with the browser, base64url
-	Secret    string     `json:"-"`                // of a webhook: what signs; the first one stays
+	Secret    string     `json:"-"`                // of a webhook: signs its calls; later changes keep it
 	CreatedAt chat.Time  `json:"-"`
 }
 
-// DeviceView is a device as its user sees it: without its keys.
+// DeviceView is a device as its user sees it, without its keys.
 type DeviceView struct {
 	ID        string     `json:"id"`
 	Kind      DeviceKind `json:"kind"`
 	Endpoint  string     `json:"endpoint,omitempty"`
 	URL       string     `json:"url,omitempty"`
-	Secret    string     `json:"secret,omitempty"` // of a webhook, in the answer that made it
+	Secret    string     `json:"secret,omitempty"` // of a webhook, only in the answer that created it
 	CreatedAt chat.Time  `json:"created_at"`
 }
 
@@ -50,11 +50,11 @@ type DeviceDraft struct {
 	URL          string
 }
 
-// authBytes is the length of the secret that a browser hands over (RFC 8291, 3.2).
+// authBytes is the length of the secret that a browser provides (RFC 8291, 3.2).
 const authBytes = 16
 
-// PutDevice registers a device of the caller, or changes it. A webhook's secret is in the answer that created it, and in
-// no other.
+// PutDevice registers a device of the caller, or changes it. A webhook's secret appears only in the answer that created
+// it.
 func (s *Service) PutDevice(ctx context.Context, by chat.Caller, id string, draft DeviceDraft) (v DeviceView, created bool, err error) {
 	d, err := s.newDevice(by, id, draft)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Service) PutDevice(ctx context.Context, by chat.Caller, id string, draf
 	return v, created, nil
 }
 
-// newDevice checks a draft and gives it what the server adds.
+// newDevice checks a draft and adds what the server provides.
 func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Device, error) {
 	if err := checkDevice(by, id); err != nil {
 		return Device{}, err
@@ -115,7 +115,7 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 	return d, nil
 }
 
-// checkAddress refuses an address that no device of this kind can have.
+// checkAddress refuses an address that a device of this kind cannot have.
 func (s *Service) checkAddress(d Device) error {
 	switch {
 	case s.pusher == nil:
@@ -126,7 +126,7 @@ func (s *Service) checkAddress(d Device) error {
 	return s.pusher.CheckEndpoint(d.Address)
 }
 
-// checkPushKey reads a public key of P-256 as browsers give it, and returns it in one spelling.
+// checkPushKey parses a P-256 public key as browsers send it, and returns it in canonical form.
 func checkPushKey(text string) (string, error) {
 	key, err := decodePush(text)
 	if err == nil {
@@ -146,7 +146,7 @@ func checkPushAuth(text string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(secret), nil
 }
 
-// decodePush reads base64 in either alphabet, padded or not: libraries of browsers differ.
+// decodePush decodes base64 in either alphabet, padded or not: browser libraries differ.
 func decodePush(text string) ([]byte, error) {
 	text = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(text, "="))
 	return base64.RawURLEncoding.Strict().DecodeString(text)
@@ -169,7 +169,7 @@ func (s *Service) Devices(ctx context.Context, by chat.Caller) ([]DeviceView, er
 	return views, nil
 }
 
-// Device gives one of the caller's devices.
+// Device returns one of the caller's devices.
 func (s *Service) Device(ctx context.Context, by chat.Caller, id string) (DeviceView, error) {
 	if err := checkDevice(by, id); err != nil {
 		return DeviceView{}, err

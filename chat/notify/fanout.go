@@ -12,7 +12,7 @@ import (
 
 // Bounds of the fan-out.
 const (
-	membersMax    = 500 // members that one step looks at
+	membersMax    = 500 // members that one step checks
 	usersMax      = 100 // members that one step notifies: each costs the store some look-ups
 	inboxItemsMax = 200 // newest items of an inbox that a notification counts
 )
@@ -38,11 +38,12 @@ type InboxTask struct {
 	Again bool   `json:"again,omitempty"`
 }
 
-// DispatchTask is what a fan-out decided: who gets notified of what. For the inbox Group is empty, and Last and Show are seqs.
+// DispatchTask is the decision of a fan-out: who gets notified of what. For the inbox, Group is empty, and Last and
+// Show are seqs.
 type DispatchTask struct {
 	Group    string        `json:"group"`
 	Epoch    string        `json:"epoch"`
-	Last     int64         `json:"last"` // where the log ended at that time
+	Last     int64         `json:"last"` // the end of the log at that time
 	AtMs     int64         `json:"at_ms"`
 	Priority chat.Priority `json:"priority"`
 	Users    []Recipient   `json:"users"`
@@ -53,7 +54,7 @@ type Recipient struct {
 	User     string `json:"user"`
 	Count    int64  `json:"count"`    // unread messages
 	Mentions int64  `json:"mentions"` // of them, those that mention the user
-	Show     int64  `json:"show"`     // id of the message to be shown; 0: none was found near the end
+	Show     int64  `json:"show"`     // id of the message to show; 0: none was found near the end
 }
 
 // fanOut notifies the members of a group who have unread messages, a device, and no live session. It may run again after a
@@ -156,7 +157,8 @@ func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
 	return s.store.NotifyInbox(ctx, t.User, dispatch)
 }
 
-// count adds what of a batch its owner is notified of. recipient is the seq up to where they were before.
+// count adds the items of a batch that its owner gets notified of. recipient is the seq up to which the owner was
+// notified before.
 func (t *DispatchTask) count(batch chat.InboxBatch, recipient int64) error {
 	for i := range batch.Items {
 		item, err := decodeItem(batch.Items[i].JSON)

@@ -23,8 +23,8 @@ type Setting struct {
 	Until *chat.Time `json:"until"`
 }
 
-// SetLevel sets what the caller gets notified of in a group, for a time where until is given. A time that is over, and one
-// for all, which holds anyway afterwards, set no more than the level all.
+// SetLevel sets what the caller gets notified of in a group, until a time if one is given. If that time has passed, or
+// the level is All, which applies afterwards anyway, it simply sets All.
 func (s *Service) SetLevel(ctx context.Context, by chat.Caller, group string, set Setting) (Setting, error) {
 	if err := chat.CheckGroup(by, group); err != nil {
 		return Setting{}, err
@@ -53,7 +53,8 @@ func (s *Service) Level(ctx context.Context, by chat.Caller, group string) (Sett
 	return s.holding(set), nil
 }
 
-// holding is a setting as it holds now. The script that notifies decides by the clock of the store; this is for display.
+// holding returns the setting that applies now. The script that notifies decides by the clock of the store; this is for
+// display.
 func (s *Service) holding(set Setting) Setting {
 	if set.Level == All || set.Until != nil && set.Until.UnixMilli() <= s.opt.Now() {
 		return Setting{Level: All}
@@ -61,8 +62,8 @@ func (s *Service) holding(set Setting) Setting {
 	return set
 }
 
-// wantsStill tells whether a delivery is still wanted: the level may have changed since it was made. It may have waited for
-// long, and not only after a failure: for an endpoint that was busy, or in a queue that was paused.
+// wantsStill reports whether a delivery is still wanted: the level may have changed since it was enqueued. It may have
+// waited for long even without a failure: for a busy endpoint, or in a paused queue.
 func (s *Service) wantsStill(ctx context.Context, t PushTask) (bool, error) {
 	set, err := s.store.Level(ctx, t.Group, t.User)
 	if errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrForbidden) {

@@ -43,7 +43,7 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	return n
 }
 
-// run does what a worker would.
+// run runs a task as a worker would.
 func (r *bench) run(kind string, payload any) {
 	r.T.Helper()
 	raw, err := json.Marshal(payload)
@@ -62,7 +62,7 @@ func (r *bench) register() {
 	}
 }
 
-// push runs a delivery to bob's device that tells of message id.
+// push runs a delivery of message id to bob's device.
 func (r *bench) push(id int64, change func(*notify.PushTask, *chat.TaskRun)) error {
 	r.T.Helper()
 	task := notify.PushTask{User: "bob", Device: "hook", Group: "g", Epoch: r.epoch, Last: id, AtMs: 1, Count: 1, Show: id, Priority: chat.PriorityNormal}
@@ -78,10 +78,10 @@ func (r *bench) push(id int64, change func(*notify.PushTask, *chat.TaskRun)) err
 	return r.Handlers()[notify.TaskPush].Run(r.Ctx, run)
 }
 
-// waiting takes the payloads of the tasks of a kind that are ready.
+// waiting takes the payloads of the ready tasks of a kind.
 func (r *bench) waiting(kind string) [][]byte { return r.take(queue.Ready, kind) }
 
-// take takes the payloads of the tasks of a kind that are in a state.
+// take takes the payloads of the tasks of a kind in a state.
 func (r *bench) take(state queue.State, kind string) (payloads [][]byte) {
 	r.T.Helper()
 	client, err := queue.NewClient(queue.Options{Client: r.Store.Client(), Queue: chat.QueueCore})
@@ -104,7 +104,7 @@ func (r *bench) take(state queue.State, kind string) (payloads [][]byte) {
 	return payloads
 }
 
-// arrives checks how many notifications bob got so far.
+// arrives checks how many notifications bob has received so far.
 func (r *bench) arrives(want int, err error) {
 	r.T.Helper()
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *bench) arrives(want int, err error) {
 	}
 }
 
-// TestADeliveryLooksAgain has a delivery wait while the world changes: what is over by then is not told.
+// TestADeliveryLooksAgain lets a delivery wait while things change: nobody gets notified of what is over by then.
 func TestADeliveryLooksAgain(t *testing.T) {
 	r := newBench(t)
 	bob, alice := chattest.As("bob"), chattest.As("alice")
@@ -139,12 +139,12 @@ func TestADeliveryLooksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// What is wanted may change while a delivery waits.
+	// The level may change while a delivery waits.
 	mentioned := func(p *notify.PushTask, _ *chat.TaskRun) { p.Mentions = 1 }
 	for _, c := range []struct {
 		level                notify.Level
 		plainly, asMentioned int // how many arrive
-	}{{notify.None, 0, 0}, {notify.Mentions, 0, 1}, {notify.All, 1, 1}} { // the last one holds for what follows
+	}{{notify.None, 0, 0}, {notify.Mentions, 0, 1}, {notify.All, 1, 1}} { // the last one stays for what follows
 		if _, err := r.SetLevel(ctx, bob, "g", notify.Setting{Level: c.level}); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestADeliveryLooksAgain(t *testing.T) {
 		r.arrives(before+c.plainly+c.asMentioned, r.push(id, mentioned))
 	}
 
-	// What is shown is the message as it is now.
+	// The notification shows the message as it is now.
 	before := len(r.receiver.Got("bob"))
 	body := "changed " + strings.Repeat("x", 300)
 	if _, err := r.Send(ctx, alice, "g", chat.Content{Kind: chat.Edit, Target: id, Body: &body}, ""); err != nil {
@@ -172,7 +172,7 @@ func TestADeliveryLooksAgain(t *testing.T) {
 		t.Errorf("the preview of a deleted message is %q", got)
 	}
 
-	// What was read, and what is of a group that was left.
+	// Messages that were read, and those of a group that was left.
 	if _, err := r.Read(ctx, bob, "g", chat.At(id)); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 	}
 }
 
-// TestADeviceThatMovedStays has an endpoint say that it is gone while its device moves elsewhere.
+// TestADeviceThatMovedStays: an endpoint answers that it is gone while its device moves to another address.
 func TestADeviceThatMovedStays(t *testing.T) {
 	r := newBench(t)
 	bob := chattest.As("bob")
@@ -224,7 +224,7 @@ func TestADeviceThatMovedStays(t *testing.T) {
 	if _, _, err := r.PutDevice(r.Ctx, bob, "hook", notify.DeviceDraft{Kind: notify.DeviceWebhook, URL: r.receiver.Webhook("elsewhere")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Store.DropDevice(r.Ctx, "bob", "hook", &was); err != nil { // as the late answer of the old address does
+	if err := r.Store.DropDevice(r.Ctx, "bob", "hook", &was); err != nil { // what the late answer of the old address leads to
 		t.Fatal(err)
 	}
 	if d, err := r.Device(r.Ctx, bob, "hook"); err != nil || d.URL != r.receiver.Webhook("elsewhere") {
@@ -232,8 +232,8 @@ func TestADeviceThatMovedStays(t *testing.T) {
 	}
 }
 
-// TestANodeThatDiesHidesNobody has a node vouch for bob that is dead already: what nobody told bob then is told when the node's
-// word holds no longer. Whoever is still there the second time is told of nothing, and not looked for again.
+// TestANodeThatDiesHidesNobody: a dead node's presence still shows bob as online, so he is not notified; he is once
+// that has expired. A user who is online the second time too is not notified, and not checked a third time.
 func TestANodeThatDiesHidesNobody(t *testing.T) {
 	r := newBench(t)
 	if err := r.Store.Arrive(r.Ctx, "node", []string{"bob"}, time.Hour); err != nil {
@@ -263,7 +263,7 @@ func TestANodeThatDiesHidesNobody(t *testing.T) {
 			t.Fatalf("%s: looks for ever: %s", kind, tasks)
 		}
 	}
-	if err := r.Store.Depart(r.Ctx, "node", []string{"bob"}); err != nil { // as when nobody vouches any longer
+	if err := r.Store.Depart(r.Ctx, "node", []string{"bob"}); err != nil { // as if the heartbeat had expired
 		t.Fatal(err)
 	}
 	for kind, payload := range looks {
@@ -276,8 +276,8 @@ func TestANodeThatDiesHidesNobody(t *testing.T) {
 	}
 }
 
-// TestEveryFanOutIsFollowed has somebody there all the time, so that a second look always waits: a later fan-out, which may
-// meet somebody else, has one of its own, but not each.
+// TestEveryFanOutIsFollowed keeps a user online, so that a second check always waits: a later fan-out, which may find
+// others online, gets its own, but not every fan-out does.
 func TestEveryFanOutIsFollowed(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1_790_000_000_000)
@@ -297,7 +297,8 @@ func TestEveryFanOutIsFollowed(t *testing.T) {
 	}
 }
 
-// TestTheInboxIsNotifiedOnce counts what others have put in: direct messages and announcements, not what groups say already.
+// TestTheInboxIsNotifiedOnce counts what others have put in: direct messages and announcements, not what groups already
+// notify of.
 func TestTheInboxIsNotifiedOnce(t *testing.T) {
 	r := newBench(t)
 	ctx := r.Ctx

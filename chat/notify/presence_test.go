@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// diary is a store that notes what presence tells it, and fails while it is told to.
+// diary is a store that records what presence reports, and fails on request.
 type diary struct {
 	Store
 	mu    sync.Mutex
@@ -45,7 +45,7 @@ func (d *diary) Heartbeat(_ context.Context, _ string, users []string, _ time.Du
 	return d.note("heartbeat", users)
 }
 
-// wants compares what was noted since the last look.
+// wants compares what was recorded since the last call.
 func (d *diary) wants(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -72,13 +72,13 @@ func TestPresence(t *testing.T) {
 		go func() { s.runPresence(ctx); close(ended) }()
 		d.wants(t)
 		<-time.After(time.Minute)
-		d.wants(t) // a node without sessions says nothing
+		d.wants(t) // a node without sessions reports nothing
 
 		s.SessionsBegan("bob")
 		d.wants(t, "arrive [bob]")
 		s.SessionsEnded("bob")
 		s.SessionsBegan("bob")
-		d.wants(t, "arrive [bob]") // what is over by the time it is told is not told
+		d.wants(t, "arrive [bob]") // a session that ended before it could be reported is not reported
 		s.SessionsBegan("carl")
 		s.SessionsEnded("bob")
 		d.wants(t, "depart [bob]", "arrive [carl]")

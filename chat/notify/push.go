@@ -15,8 +15,8 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
-// A notification that could not be delivered is tried again after these pauses; then it is a dead letter. What is still
-// unread a day later is counted in the next notification.
+// A notification that could not be delivered is retried after these pauses; then it becomes a dead letter. Messages
+// that are still unread a day later are counted in the next notification.
 var pushPauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour}
 
 const (
@@ -42,25 +42,25 @@ type PushTask struct {
 // Pusher reaches the devices of users.
 type Pusher interface {
 	webhook.Sender
-	// CheckEndpoint refuses what is no address of a push service. The error is for whoever wrote it.
+	// CheckEndpoint refuses anything but the address of a push service. The error is for the user who wrote it.
 	CheckEndpoint(address string) error
 	// WebPush sends one message to a browser's push service.
 	WebPush(ctx context.Context, p WebPush) webhook.Outcome
 }
 
-// WebPush is one attempt of a message to a browser (RFC 8030), encrypted for it (RFC 8291).
+// WebPush is one attempt to send a message to a browser (RFC 8030), encrypted for it (RFC 8291).
 type WebPush struct {
 	Owner   string // see webhook.Call
 	Device  Device
 	Key     PushKey
 	Body    []byte
-	Topic   string // a newer message of the same topic replaces one that waits
+	Topic   string // a newer message with the same topic replaces one that waits
 	Urgency chat.Priority
 	TTL     time.Duration
 }
 
-// PushKey is the key by which push services know this server (VAPID, RFC 8292): a key pair of P-256, each half in
-// base64url. All nodes have the same one.
+// PushKey is the key that identifies this server to push services (VAPID, RFC 8292): a P-256 key pair, each half in
+// base64url. All nodes share one.
 type PushKey struct {
 	Private string // 32 bytes
 	Public  string // the uncompressed point
@@ -72,7 +72,7 @@ type pushKey struct {
 	key PushKey
 }
 
-// PushKey is the public half of the server's key, for the applicationServerKey of browsers.
+// PushKey returns the public half of the server's key, for the applicationServerKey of browsers.
 func (s *Service) PushKey(ctx context.Context) (string, error) {
 	key, err := s.ownPushKey(ctx)
 	return key.Public, chat.AsError(err)
@@ -104,15 +104,15 @@ func (s *Service) ownPushKey(ctx context.Context) (PushKey, error) {
 	return s.key.key, nil
 }
 
-// pushKind delivers outside, so it has a queue, a bound and attempts of its own.
+// pushKind is the kind of push tasks. They call external servers, so they have their own queue, timeout and attempts.
 func (s *Service) pushKind() chat.TaskKind {
 	kind := chat.HandleRun(s.push)
 	kind.Queue, kind.Timeout, kind.AttemptsMax = chat.QueueEgress, pushTimeout, len(pushPauses)+1
 	return kind
 }
 
-// push tells one device, if that is still to be done: the device is there, no session is live, and what is told of is
-// still unread.
+// push notifies one device, if that is still needed: the device exists, its user has no live session, and the message
+// is still unread.
 func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error {
 	if !chat.ValidID(t.User) || !chat.ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !chat.ValidID(t.Group) {
 		return chat.Invalid("a task names no valid device")
@@ -121,7 +121,7 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 		return chat.Errorf(chat.CodeUnavailable, "this node does not make deliveries")
 	}
 	if time.Since(run.Enqueued) > pushTTL {
-		return nil // its endpoint was away for so long that the notification is out of date
+		return nil // its endpoint was down so long that the notification is out of date
 	}
 	d, away, err := s.store.Reach(ctx, t.User, t.Device)
 	if err != nil || !away || d.Kind == "" {
@@ -149,7 +149,7 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 	return s.pushed(ctx, out, d, t, run)
 }
 
-// notification is the body of what a device gets.
+// notification is the body that a device receives.
 type notification struct {
 	Type      string       `json:"type"`
 	Timestamp chat.Time    `json:"timestamp"`
@@ -171,7 +171,7 @@ func (t PushTask) notification() notification {
 		Data: notifiedData{User: t.User, Group: t.Group, Count: t.Count, Mentions: t.Mentions, LastID: t.Last}}
 }
 
-// show adds who wrote and how it begins. What the server itself put into an inbox is from nobody.
+// show adds the sender and the start of the text. Items that the server itself put into an inbox have no sender.
 func (n *notification) show(from string, body *string) {
 	if chat.ValidID(from) {
 		n.Data.From = from
@@ -185,7 +185,7 @@ func (n *notification) show(from string, body *string) {
 	}
 }
 
-// shownMessage reads what is to be shown as the user may see it now: an edit shows, a deletion takes it away.
+// shownMessage reads the message to show as the user may see it now: edits apply, and a deleted message is not shown.
 func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
 	pull := chat.Pull{Group: t.Group}
 	if t.Show > 0 {
@@ -210,7 +210,7 @@ func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification,
 	return n, true, nil
 }
 
-// shownItem reads the item of the inbox, unless it is acked or gone.
+// shownItem reads the inbox item to show, unless it is acked or gone.
 func (s *Service) shownItem(ctx context.Context, t PushTask) (n notification, unread bool, err error) {
 	batch, err := s.store.InboxPull(ctx, t.User, chat.Position{Set: true, ID: t.Show - 1}, 1)
 	if err != nil || batch.Epoch != t.Epoch || batch.Acked >= t.Show || batch.From != t.Show || len(batch.Items) == 0 {
@@ -238,11 +238,11 @@ func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushT
 	return s.pusher.WebPush(ctx, WebPush{Owner: "user " + t.User, Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
 }
 
-// pushTopic names what a newer notification replaces: that of the same group, or of the inbox. At most 32 characters of
-// base64url (RFC 8030, 5.4); a hash, for the push service needs not know the group.
+// pushTopic names what a newer notification replaces: the one of the same group, or of the inbox. At most 32 characters
+// of base64url (RFC 8030, 5.4); a hash, because the push service does not need to know the group.
 func pushTopic(t PushTask) string { return chat.Hash([]byte(t.User), []byte(t.Group)) }
 
-// pushed says what becomes of the task. A device that is gone goes, if it is still the one that was tried.
+// pushed decides what happens to the task. A device that is gone is removed, if it is still the one that was tried.
 func (s *Service) pushed(ctx context.Context, out webhook.Outcome, d Device, t PushTask, run chat.TaskRun) error {
 	switch out.Verdict {
 	case webhook.Delivered:
@@ -255,13 +255,13 @@ func (s *Service) pushed(ctx context.Context, out webhook.Outcome, d Device, t P
 	case webhook.Failed:
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint
+		return ctx.Err() // the node stops, or the task was cancelled: not the endpoint's fault
 	}
 	return chat.Postpone(max(out.After, pushPause(run.Failed)), chat.Errorf(chat.CodeUnavailable, "%s", out.Cause))
 }
 
-// pushPause is how long to wait after a number of failures before this one, up to a tenth longer so that what failed
-// together does not come back together.
+// pushPause returns how long to wait after the given number of earlier failures, up to a tenth longer at random, so
+// that deliveries that failed together do not retry together.
 func pushPause(failed int) time.Duration {
 	pause := pushPauses[min(failed, len(pushPauses)-1)]
 	return pause + mathrand.N(pause/10)

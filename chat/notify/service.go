@@ -13,7 +13,7 @@ type Options struct {
 	Pusher Pusher        // reaches devices; nil: nothing is delivered
 }
 
-// Service notifies members who are away. Its methods may be called from many goroutines.
+// Service notifies offline members. It is safe for concurrent use.
 type Service struct {
 	core     *chat.Service
 	store    Store
@@ -24,12 +24,12 @@ type Service struct {
 	key      pushKey
 }
 
-// New makes a Service that shares the limits, the log and the clock of core. Presence is reported in Run.
+// New makes a Service that shares the limits, the log and the clock of core. Run reports presence.
 func New(core *chat.Service, store Store, opt Options) *Service {
 	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, presence: newPresence()}
 }
 
-// Handlers are the tasks of notifications, by kind.
+// Handlers returns the tasks of notifications, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
 		TaskFanOut:   chat.Handle(s.fanOut),
@@ -39,9 +39,10 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 	}
 }
 
-// Run reports who has a session on this node until ctx ends, and returns when the store knows that all of them are over.
+// Run reports who has a session on this node until ctx ends, and returns when the store knows that all of them have
+// ended.
 func (s *Service) Run(ctx context.Context) error {
-	// Where devices are, the delay that this node was given holds from now on.
+	// If there are devices, this node's delay applies from now on.
 	if err := s.store.WantNotify(ctx, s.delay, true); err != nil && ctx.Err() == nil {
 		s.opt.Log.WarnContext(ctx, "the delay of notifications stays as it was", "error", err)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Store is what notifications need of a store. Every method is one atomic step unless it says otherwise, and may be repeated.
+// Store is what notifications need from a store. Every method is one atomic step unless it says otherwise, and may be
+// repeated.
 type Store interface {
 	Devices
 	Levels
@@ -15,17 +16,18 @@ type Store interface {
 	Presence
 	PushKeys
 	chat.TaskStore
-	// Pull and InboxPull read what is to be shown, as the user may see it now: see chat.LogStore and chat.InboxStore.
+	// Pull and InboxPull read the content of a notification as the user may see it now: see chat.LogStore and
+	// chat.InboxStore.
 	Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error)
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 }
 
 // FanOuts decides who gets notified of what.
 type FanOuts interface {
-	// WantNotify makes the store enqueue a group's fan-out delay after a new message; only where it does so already, if
-	// only is true. Repeating it is harmless.
+	// WantNotify makes the store enqueue a group's fan-out delay after a new message. If only is true, it does so only
+	// if the store enqueues them already. Repeating it is harmless.
 	WantNotify(ctx context.Context, delay time.Duration, only bool) error
-	// Behind gives members who have not read up to the newest text or data, paged by the order of joining; next 0: no
+	// Behind returns members who have not read up to the newest text or data, paged in the order of joining; next 0: no
 	// more. ErrNotFound: the group has another epoch, or is gone.
 	Behind(ctx context.Context, group, epoch string, after int64, limit int) (users []string, next int64, err error)
 	// NotifyUsers decides which of these offline users to notify, records up to which message they are notified, and
@@ -38,23 +40,24 @@ type FanOuts interface {
 	NotifyInbox(ctx context.Context, user string, t DispatchTask) error
 }
 
-// Devices keeps the devices of users.
+// Devices stores the devices of users.
 type Devices interface {
-	// PutDevice registers a device, or changes its address. One of the same id and kind keeps its time and its secret;
-	// one of another kind is a new one. ErrOutOfRange: the user has too many.
+	// PutDevice registers a device, or changes its address. If one with the same id and kind exists, its creation time
+	// and secret stay; one of another kind is replaced. ErrOutOfRange: the user has too many.
 	PutDevice(ctx context.Context, user string, d Device) (kept Device, created bool, err error)
 	// Devices reads the devices of each user, in order; one round trip.
 	Devices(ctx context.Context, users []string) ([][]Device, error)
-	// DropDevice removes a device; where is is given, only while it is still the same. A repeat does no harm.
+	// DropDevice removes a device; if is is given, only while the device is still the same. Repeating it is harmless.
 	DropDevice(ctx context.Context, user, id string, is *Device) error
-	// Reach reads one device, and whether its user is away: without a live session on any node. An absent device has no
-	// Kind.
+	// Reach reads one device, and whether its user is offline: away means without a live session on any node. An absent
+	// device has no Kind.
 	Reach(ctx context.Context, user, id string) (d Device, away bool, err error)
-	// Away picks those of users who have a device: away are those without a live session on any node, live the others.
+	// Away returns those of users who have a device: away are those without a live session on any node, live the
+	// others.
 	Away(ctx context.Context, users []string) (away, live []string, err error)
 }
 
-// Levels keeps what members want to be notified of.
+// Levels stores what members want to be notified of.
 type Levels interface {
 	// SetLevel sets what a member is notified of. ErrNotFound, ErrForbidden: not a member.
 	SetLevel(ctx context.Context, group, user string, set Setting) error
@@ -62,7 +65,7 @@ type Levels interface {
 	Level(ctx context.Context, group, user string) (Setting, error)
 }
 
-// Presence keeps who has a live session on which node.
+// Presence stores who has a live session on which node.
 type Presence interface {
 	// Arrive records that users have live sessions on node; they expire unless a heartbeat renews them within `lasts`.
 	// Repeating it is harmless.
@@ -74,8 +77,8 @@ type Presence interface {
 	Heartbeat(ctx context.Context, node string, users []string, lasts time.Duration) error
 }
 
-// PushKeys keeps the server's key.
+// PushKeys stores the server's key.
 type PushKeys interface {
-	// PushKey returns the private key that is kept, which is candidate where none was.
+	// PushKey returns the stored private key; if there is none, it stores candidate.
 	PushKey(ctx context.Context, candidate string) (string, error)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
-// fire sends an occurrence that is due. Whatever happens to the worker, the schedule's version makes it happen once:
-// the step that sends raises it, and a task of another version does nothing.
+// fire sends a due occurrence. The schedule's version makes that happen once, whatever happens to the worker: the step
+// that sends raises it, and a task with another version does nothing.
 func (s *Service) fire(ctx context.Context, t FireTask) error {
 	if !chat.ValidID(t.Schedule) {
 		return chat.Invalid("a task names no valid schedule")
@@ -43,12 +43,12 @@ func (s *Service) fire(ctx context.Context, t FireTask) error {
 	return nil
 }
 
-// newFiring is what a store needs to send what is planned.
+// newFiring returns what a store needs to send the planned message.
 func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing, error) {
 	p := r.Plan
 	f := Firing{ID: r.ID, Version: r.Version, Recurs: p.recurs(), Epoch: p.Epoch, Failed: FailedTask{
 		Schedule: r.ID, Version: r.Version, Owner: p.Owner, Group: p.Group, User: p.User, AtMs: r.NextMs}}
-	// By the clock that found it due: what a person sees is never before the time that was asked for.
+	// By the clock that found it due, so that users never see a time before the one asked for.
 	if p.Group != "" {
 		a := chat.NewAppend(p.entry(), nowMs)
 		a.Operator = p.Operator
@@ -61,7 +61,7 @@ func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing,
 	return f, s.core.MayWrite(ctx, p.owner(), p.User)
 }
 
-// firing is newFiring for an occurrence: with the one that comes after it, and with the reason where nothing is to be sent.
+// firing is newFiring for an occurrence: it adds the next occurrence, and the reason if nothing is to be sent.
 func (s *Service) firing(ctx context.Context, r Record, nowMs int64) (Firing, error) {
 	f, err := s.newFiring(ctx, r, nowMs)
 	if errors.Is(err, chat.ErrForbidden) {
@@ -80,7 +80,7 @@ func (s *Service) firing(ctx context.Context, r Record, nowMs int64) (Firing, er
 	}
 	plan, err := cron.Parse(r.Plan.Cron, r.Plan.Timezone)
 	if err != nil {
-		f.Refused = chat.CodeInvalid // it could be read once: the zone is gone from the tz database of this node
+		f.Refused = chat.CodeInvalid // it was valid when it was created: this node's tz database no longer has the zone
 		return f, nil
 	}
 	after := time.UnixMilli(r.NextMs)
@@ -100,7 +100,7 @@ func (s *Service) firing(ctx context.Context, r Record, nowMs int64) (Firing, er
 	return f, nil
 }
 
-// missed counts the occurrences after the one that is late, up to now.
+// missed counts the further occurrences between the late one and now.
 func missed(plan cron.Plan, r Record, nowMs int64) (n int64) {
 	for at := time.UnixMilli(r.NextMs); n < missedMax; n++ {
 		next, ok := plan.Next(at)
@@ -112,7 +112,7 @@ func missed(plan cron.Plan, r Record, nowMs int64) (n int64) {
 	return n
 }
 
-// reasons are the reasons in words.
+// reasons describes the codes for people.
 var reasons = map[chat.Code]string{
 	chat.CodeNotFound:   "the group is not there for you any more",
 	chat.CodeForbidden:  "you may not write there any more",
@@ -123,7 +123,7 @@ var reasons = map[chat.Code]string{
 	CodeMissed:          "its time passed while nothing could be sent",
 }
 
-// reportFailed puts the reason why nothing was sent into the inbox of the owner, once for each occurrence.
+// reportFailed puts the reason why nothing was sent into the owner's inbox, once for each occurrence.
 func (s *Service) reportFailed(ctx context.Context, t FailedTask) error {
 	if !chat.ValidID(t.Schedule) || !chat.ValidID(t.Owner) {
 		return chat.Invalid("a task names no valid schedule or owner")
@@ -142,8 +142,8 @@ func (s *Service) reportFailed(ctx context.Context, t FailedTask) error {
 		At: chat.TimeMs(now), Data: failedData(t, t.Owner)})
 }
 
-// failedData is what programs are told: which schedule, whose unless it is the owner who is told, to whom, when it
-// was to be sent, and why it was not.
+// failedData is the failure as programs see it: which schedule, its owner (unless it goes to the owner), its target,
+// when it should have been sent, and why it was not.
 func failedData(t FailedTask, owner string) json.RawMessage {
 	return chat.Encode(struct {
 		Schedule string    `json:"schedule"`

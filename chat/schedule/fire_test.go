@@ -17,7 +17,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// overdue makes the next occurrence of a schedule one that should have been some time ago.
+// overdue moves the next occurrence of a schedule into the past.
 func (b *bench) overdue(id string, by time.Duration) schedule.Record {
 	b.T.Helper()
 	r, nowMs, err := b.Store.Schedule(b.Ctx, id)
@@ -100,7 +100,7 @@ func TestScheduleMissed(t *testing.T) {
 			t.Errorf("%s: got next_at %v, want one to come", test.name, v.NextAt)
 		}
 	}
-	// What is over by until is not sent either.
+	// Occurrences before until are not sent either once it has passed.
 	r := b.overdue(make(schedule.Draft{Cron: "* * * * * *", Until: new(b.clock().Add(time.Hour))}), 100*time.Second)
 	r.Plan.UntilMs = b.clock().Add(-time.Second).UnixMilli()
 	r, err := b.Store.ChangeSchedule(b.Ctx, r)
@@ -111,7 +111,7 @@ func TestScheduleMissed(t *testing.T) {
 	}
 }
 
-// TestScheduleOfWhoIsOut: rights are those of the moment of the firing, and the owner is told of a refusal, once.
+// TestScheduleOfWhoIsOut: rights are checked at the firing, and the owner is notified of a refusal, once.
 func TestScheduleOfWhoIsOut(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
@@ -154,7 +154,7 @@ func TestScheduleOfWhoIsOut(t *testing.T) {
 	}
 }
 
-// TestOneScheduleHoldsUpNoOther: what cannot be read is a dead letter; the others fire.
+// TestOneScheduleHoldsUpNoOther: a schedule that cannot be read becomes a dead letter; the others fire.
 func TestOneScheduleHoldsUpNoOther(t *testing.T) {
 	b := newBench(t)
 	var ids []string
@@ -185,8 +185,9 @@ func TestOneScheduleHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// TestSchedulesRace lets two nodes fire what is cancelled and moved at the same time, while answers of the store are lost. Each
-// ends as its caller was told: cancelled and never sent, or sent once, not before the time it was moved to.
+// TestSchedulesRace lets two nodes fire schedules that are cancelled and moved at the same time, while answers of the
+// store are lost. Each ends as its caller was answered: cancelled and never sent, or sent once, not before the time it
+// was moved to.
 func TestSchedulesRace(t *testing.T) {
 	const schedules = 150
 	redis := redistest.Start(t)
@@ -197,9 +198,9 @@ func TestSchedulesRace(t *testing.T) {
 		})
 		return &bench{b, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil))}
 	}
-	b := node(redis.URL(), 0) // what is looked at is looked at without the proxy
+	b := node(redis.URL(), 0) // the checks bypass the proxy
 	var nodes []*schedule.Service
-	for _, ahead := range []time.Duration{-time.Hour, time.Hour} { // clocks of nodes decide nothing
+	for _, ahead := range []time.Duration{-time.Hour, time.Hour} { // the nodes' clocks decide nothing
 		other := node(proxy.URL(), ahead)
 		other.work()
 		nodes = append(nodes, other.Service)
@@ -288,7 +289,7 @@ func TestSchedulesRace(t *testing.T) {
 	}
 }
 
-// retried repeats a call whose outcome is unknown, as a client does.
+// retried repeats a call whose outcome is unknown, as a client would.
 func retried(call func() error) error {
 	for {
 		if err := call(); chat.CodeOf(err) != chat.CodeUnavailable {
@@ -297,8 +298,8 @@ func retried(call func() error) error {
 	}
 }
 
-// TestFiringWaitsForTheStore: as long as the store cannot be reached no run counts as failed, so that an outage makes no
-// schedule a dead letter.
+// TestFiringWaitsForTheStore: while the store cannot be reached, no run counts as failed, so that an outage turns no
+// schedule into a dead letter.
 func TestFiringWaitsForTheStore(t *testing.T) {
 	b := newBench(t)
 	b.Must(b.Store.Close())

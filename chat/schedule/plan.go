@@ -11,20 +11,20 @@ import (
 
 // Bounds of schedules.
 const (
-	AheadMax  = 366 * 24 * time.Hour // how far ahead a message may be put: a year, whichever
-	lateMax   = 10 * time.Second     // above it an occurrence was missed: misfire says what becomes of it. A lease of a dead node and a sweep are less
-	missedMax = 10_000               // missed occurrences that are counted at a time: 10 ms of looking at the calendar
-	countMax  = 1_000_000_000        // occurrences of one schedule, where it bounds them
+	AheadMax  = 366 * 24 * time.Hour // how far ahead a message may be scheduled: a year, also a leap year
+	lateMax   = 10 * time.Second     // a later occurrence counts as missed, and misfire decides; longer than a dead node's lease and a poll for expired ones
+	missedMax = 10_000               // missed occurrences that are counted at once: 10 ms of searching the calendar
+	countMax  = 1_000_000_000        // the highest count that a schedule may set
 )
 
 var errUntil = &chat.Error{Code: chat.CodeOutOfRange, Message: "until: nothing would fire before it"}
 
-// InstantMs is an instant in ms, rounded up: nothing fires early.
+// InstantMs returns an instant in ms, rounded up: nothing fires early.
 func InstantMs(t time.Time) int64 {
 	return t.Add(time.Millisecond - 1).UnixMilli()
 }
 
-// newPlan checks what a schedule is to send, and whether its owner may send it now.
+// newPlan checks what a schedule would send, and whether its owner may send it now.
 func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user string, c chat.Content) (Plan, error) {
 	if (group == "") == (user == "") {
 		return Plan{}, chat.Invalid("group, user: one of the two")
@@ -33,7 +33,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 		if err := cmp.Or(chat.CheckCaller(by), chat.CheckID("user", user)); err != nil {
 			return Plan{}, err
 		}
-		c.Kind = chat.Text // what an inbox takes has a body
+		c.Kind = chat.Text // an inbox item always has a body
 	} else if err := chat.CheckGroup(by, group); err != nil {
 		return Plan{}, err
 	}
@@ -59,7 +59,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	return p, nil
 }
 
-// once plans for an instant; one in the past is sent at once. field is what the request calls it.
+// once plans a single instant; one in the past is sent at once. field is the name of the request's field.
 func (p *Plan) once(field string, at time.Time, nowMs int64) (nextMs int64, err error) {
 	if at.After(time.UnixMilli(nowMs).Add(AheadMax)) {
 		return 0, chat.Errorf(chat.CodeOutOfRange, "%s: at most %d days ahead", field, int(AheadMax.Hours()/24))
@@ -68,7 +68,7 @@ func (p *Plan) once(field string, at time.Time, nowMs int64) (nextMs int64, err 
 	return max(p.AtMs, nowMs), nil
 }
 
-// next is the first occurrence of a recurring plan after an instant; false where there is none, by the calendar or by
+// next returns the first occurrence of a recurring plan after an instant; false if there is none, by the calendar or by
 // until.
 func (p *Plan) next(afterMs int64) (nextMs int64, ok bool, err error) {
 	plan, err := cron.Parse(p.Cron, p.Timezone)
@@ -82,7 +82,7 @@ func (p *Plan) next(afterMs int64) (nextMs int64, ok bool, err error) {
 	return at.UnixMilli(), true, nil
 }
 
-// again plans what recurs from now on.
+// again plans the next occurrence of a recurring plan from now on.
 func (p *Plan) again(nowMs int64) (nextMs int64, err error) {
 	nextMs, ok, err := p.next(nowMs)
 	switch {
@@ -94,7 +94,7 @@ func (p *Plan) again(nowMs int64) (nextMs int64, err error) {
 	return nextMs, nil
 }
 
-// setBounds takes what bounds a recurring plan.
+// setBounds sets the limits of a recurring plan.
 func (p *Plan) setBounds(until *time.Time, count *int64) error {
 	if (until != nil || count != nil) && !p.recurs() {
 		return chat.Invalid("until, count: only with cron")
@@ -114,7 +114,7 @@ func (p *Plan) setBounds(until *time.Time, count *int64) error {
 	return nil
 }
 
-// setCron replaces when a recurring plan fires, and tells whether it is another time now.
+// setCron changes when a recurring plan fires, and reports whether that made a difference.
 func (p *Plan) setCron(cron, timezone *string) (other bool, err error) {
 	if (cron != nil || timezone != nil) && !p.recurs() {
 		return false, chat.Invalid("cron, timezone: the schedule fires once; change its at")
@@ -137,13 +137,13 @@ func (p *Plan) setMisfire(m Misfire) error {
 	return nil
 }
 
-// hash tells whether a repeated key asks for the same: by what the client chose.
+// hash identifies what the client asked for, so that a repeated key can be compared.
 func (p Plan) hash() string {
 	p.Epoch, p.Operator = "", false
 	return chat.Hash(chat.Encode(p))
 }
 
-// entry is what the plan sends to its group.
+// entry returns the entry that the plan sends to its group.
 func (p Plan) entry() chat.Entry {
 	return chat.Entry{Group: p.Group, From: p.Owner, Content: p.Content}
 }

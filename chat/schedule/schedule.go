@@ -7,19 +7,19 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Misfire says what becomes of an occurrence that came due while nothing ran.
+// Misfire decides what happens to an occurrence that came due while no node ran.
 type Misfire string
 
-// It is sent late, once for all that were missed, or it is skipped.
+// Send it late, once for all that were missed, or skip it.
 const (
 	MisfireSend Misfire = "send"
 	MisfireSkip Misfire = "skip"
 )
 
-// State is where a schedule is in its life.
+// State is the state of a schedule.
 type State string
 
-// The states of a schedule. The last three are its end.
+// The states of a schedule. The last three are final.
 const (
 	Pending   State = "pending"
 	Paused    State = "paused"
@@ -28,10 +28,10 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Ended tells whether the schedule will never fire again.
+// Ended reports whether the schedule will never fire again.
 func (s State) Ended() bool { return s != Pending && s != Paused }
 
-// Schedule is a message to be sent later, once or again and again, as its owner sees it.
+// Schedule is a message to be sent later, once or recurring, as its owner sees it.
 type Schedule struct {
 	ID    string `json:"id"`
 	State State  `json:"state"`
@@ -54,9 +54,10 @@ type Schedule struct {
 	CreatedAt chat.Time  `json:"created_at"`
 }
 
-// Draft is what a client asks for when it makes a schedule: to a group or to a user, at a time or by cron.
+// Draft is a schedule that a client asks for: to a group or to a user, at a time or by cron.
 type Draft struct {
-	// Key is the Idempotency-Key of the request, or empty: a creation that is repeated with it makes no second schedule.
+	// Key is the Idempotency-Key of the request, or empty: a repeat with the same key does not create a second
+	// schedule.
 	Key      string
 	Group    string
 	User     string
@@ -69,7 +70,7 @@ type Draft struct {
 	Count    *int64
 }
 
-// Change is a change of what is pending; nil fields stay.
+// Change changes a schedule that has not ended; nil fields stay.
 type Change struct {
 	Content  chat.Content // a new body, new data or both
 	At       *time.Time
@@ -81,16 +82,16 @@ type Change struct {
 	Paused   *bool
 }
 
-// Plan is what was planned, by whom and for whom. Stores keep it as JSON.
+// Plan is what to send, from whom and to whom. Stores keep it as JSON.
 type Plan struct {
 	Owner    string `json:"owner"`
-	Operator bool   `json:"operator,omitempty"` // the owner was one when the schedule was made
+	Operator bool   `json:"operator,omitempty"` // the owner was an operator when the schedule was created
 	Group    string `json:"group,omitempty"`
-	Epoch    string `json:"epoch,omitempty"` // of the group: a later one of the same id is another
+	Epoch    string `json:"epoch,omitempty"` // of the group: the same id with a later epoch is another group
 	User     string `json:"user,omitempty"`
 	chat.Content
-	AtMs     int64   `json:"at_ms,omitempty"` // of one that fires once
-	Cron     string  `json:"cron,omitempty"`  // of one that recurs
+	AtMs     int64   `json:"at_ms,omitempty"` // of a schedule that fires once
+	Cron     string  `json:"cron,omitempty"`  // of a recurring one
 	Timezone string  `json:"timezone,omitempty"`
 	Misfire  Misfire `json:"misfire"`
 	UntilMs  int64   `json:"until_ms,omitempty"`
@@ -100,23 +101,23 @@ type Plan struct {
 func (p Plan) recurs() bool { return p.Cron != "" }
 
 // Record is a schedule as a store keeps it. Every change raises Version, and the task of an occurrence carries the
-// version that it is for: a task of an earlier one does nothing.
+// version that it is for: a task with an earlier one does nothing.
 type Record struct {
 	ID        string
 	Plan      Plan
 	State     State
 	Version   int64
 	CreatedMs int64
-	NextMs    int64 // the occurrence that comes next, while it is pending
-	Fired     int64 // occurrences that are over, but for the missed ones
-	Sent      int64 // messages
+	NextMs    int64 // the next occurrence, while it is pending
+	Fired     int64 // occurrences that are over, except for missed ones
+	Sent      int64 // messages sent
 	Missed    int64
-	LastID    int64 // of the newest message; the seq, to a user
+	LastID    int64 // of the newest message; for a user, the seq
 	LastMs    int64
 	LastError string
 }
 
-// view is the record as its owner sees it.
+// view returns the record as its owner sees it.
 func (r Record) view() Schedule {
 	p := r.Plan
 	v := Schedule{
@@ -149,36 +150,37 @@ func timeOf(ms int64) *chat.Time {
 	return &t
 }
 
-// NewSchedule is the record of a schedule to be made.
+// NewSchedule is the record of a schedule to create.
 type NewSchedule struct {
 	Plan    Plan
 	NextMs  int64
-	Key     string // names the schedule for its owner and target, or empty: then it gets a name of its own
-	Content string // hash of what was asked for, compared where Key is known already
+	Key     string // names the schedule for its owner and target; empty: it gets a name of its own
+	Content string // hash of the request, compared if Key is known already
 }
 
 // Firing is one occurrence to be fired, or a schedule to be sent now.
 type Firing struct {
 	ID      string
-	Version int64  // the occurrence is that of this version
-	Run     string // instead of an occurrence: send now; a name of this request, so that its repeat sends nothing
+	Version int64  // the version of the occurrence
+	Run     string // instead of an occurrence: send now; names this request, so that its repeat sends nothing
 	Recurs  bool
 	NextMs  int64     // the occurrence after this one; 0: there is none
-	Missed  int64     // occurrences that are over without a message
-	Refused chat.Code // not empty: nothing is sent, for this reason
+	Missed  int64     // occurrences that passed without a message
+	Refused chat.Code // if not empty, nothing is sent, for this reason
 	Epoch   string
 	Append  *chat.Append  // to a group
 	Item    *chat.NewItem // or to a user
 	Failed  FailedTask
 }
 
-// CodeMissed is why an occurrence was not sent that came due while nothing ran. It stands in last_error only.
+// CodeMissed is the reason why an occurrence was skipped that came due while no node ran. It appears only in
+// last_error.
 const CodeMissed chat.Code = "missed"
 
-// Outcome is what became of a firing.
+// Outcome is the result of a firing.
 type Outcome string
 
-// The outcomes. A firing is stale when the schedule changed since, early before its time.
+// The outcomes. A firing is stale if the schedule has changed since, and early if it is not due yet.
 const (
 	OutcomeSent    Outcome = "sent"
 	OutcomeRefused Outcome = "refused"
@@ -195,8 +197,8 @@ type Fired struct {
 // Kinds of the tasks of schedules, with the JSON of their payload. They live in the partition of the target.
 const (
 	TaskFire   = "schedule"        // FireTask: fire an occurrence
-	TaskFailed = "schedule_failed" // FailedTask: tell the owner
-	TaskForget = "schedule_end"    // FireTask: forget a schedule that ended a day ago
+	TaskFailed = "schedule_failed" // FailedTask: notify the owner
+	TaskForget = "schedule_end"    // FireTask: remove a schedule that ended a day ago
 )
 
 // FireTask names one version of a schedule.
@@ -205,7 +207,7 @@ type FireTask struct {
 	Version  int64  `json:"version"`
 }
 
-// FailedTask tells of an occurrence that sent nothing. The store adds Code.
+// FailedTask reports an occurrence that sent nothing. The store adds Code.
 type FailedTask struct {
 	Schedule string    `json:"schedule"`
 	Version  int64     `json:"version"`

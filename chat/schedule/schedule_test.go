@@ -50,7 +50,7 @@ func (b *bench) later(user, group string, d chat.Content, in time.Duration) sche
 	return v
 }
 
-// clock is the clock of the store. That of the service is weeks behind: it decides nothing.
+// clock returns the clock of the store. The service's own clock is weeks behind: it decides nothing.
 func (b *bench) clock() time.Time {
 	b.T.Helper()
 	ms, err := b.Store.Clock(b.Ctx)
@@ -65,7 +65,7 @@ func (b *bench) schedule(user, id string) schedule.Schedule {
 	return v
 }
 
-// until waits for a schedule to be in a state.
+// until waits until a schedule is in a state.
 func (b *bench) until(user, id string, want schedule.State) schedule.Schedule {
 	b.T.Helper()
 	var v schedule.Schedule
@@ -109,7 +109,7 @@ func TestScheduledMessage(t *testing.T) {
 	if e.From != "alice" || *e.Body != "later" || e.ClientID != "c" || e.ReplyTo != m.ID || string(e.Data) != `{"a":1}` || e.SentAt.Before(at) {
 		t.Errorf("got %+v, want what was planned, not before %v", e, at)
 	}
-	// The key is that of the message: a send with it gives the same message, and nothing new.
+	// The schedule uses the message's retry key: a send with the same key returns that message and stores nothing new.
 	sent, err := b.Send(b.Ctx, chattest.As("alice"), "g", draft, "")
 	if b.Must(err); !sent.Duplicate || sent.ID != e.ID {
 		t.Errorf("a send with the same key: got %+v", sent)
@@ -241,7 +241,7 @@ func TestScheduleChanges(t *testing.T) {
 		b.Refused(test.name, err, test.want)
 	}
 	for range 2 {
-		v, err = b.SendNow(b.Ctx, chattest.As("alice"), again, "k") // the second time as after an answer that was lost
+		v, err = b.SendNow(b.Ctx, chattest.As("alice"), again, "k") // the second time as after a lost answer
 		b.Must(err)
 	}
 	if v.Sent != 1 || v.State != schedule.Pending || !v.NextAt.Equal(nextAt(b.clock(), 9)) {
@@ -272,11 +272,11 @@ func TestScheduleChanges(t *testing.T) {
 	}
 }
 
-// TestScheduleChangeKeepsWhatIsDue: an occurrence whose time has come, and that no worker got to yet, is lost by no change but one
-// of its times.
+// TestScheduleChangeKeepsWhatIsDue: an occurrence that is due but has not been fired yet survives every change except
+// one of its times.
 func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
 	b := newBench(t)
-	// Whatever the time of day, nothing else is due before the until of an hour.
+	// Whatever the time of day, nothing else is due before an until in an hour.
 	inHalfAYear := fmt.Sprintf("0 9 1 %d *", (b.clock().Month()+5)%12+1)
 	v, err := b.Create(b.Ctx, chattest.As("alice"), schedule.Draft{User: "bob", Content: chat.Content{Body: new("x")}, Cron: inHalfAYear, Timezone: "Asia/Tokyo"})
 	b.Must(err)
@@ -307,7 +307,7 @@ func TestScheduleChangeKeepsWhatIsDue(t *testing.T) {
 	b.Must(b.Cancel(b.Ctx, chattest.As("alice"), v.ID))
 }
 
-// nextAt is the next time that a clock in UTC shows an hour.
+// nextAt returns the next time that a clock in UTC shows an hour.
 func nextAt(after time.Time, hour int) time.Time {
 	day := after.UTC().Truncate(24 * time.Hour)
 	for at := day.Add(time.Duration(hour) * time.Hour); ; at = at.AddDate(0, 0, 1) {

@@ -10,10 +10,10 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
-// changeTries bounds how often a change is begun anew because the schedule fired or changed meanwhile.
+// changeTries bounds how often a change starts over because the schedule fired or changed meanwhile.
 const changeTries = 8
 
-// Service plans messages and sends them when they are due. Its methods may be called from many goroutines.
+// Service schedules messages and sends them when they are due. It is safe for concurrent use.
 type Service struct {
 	core     *chat.Service
 	store    Store
@@ -21,12 +21,12 @@ type Service struct {
 	opt      chat.Options
 }
 
-// New makes a Service that sends with the rights and limits of core, and publishes what was not sent to webhooks.
+// New makes a Service that sends with the rights and limits of core, and publishes failures to webhooks.
 func New(core *chat.Service, store Store, webhooks *webhook.Service) *Service {
 	return &Service{core: core, store: store, webhooks: webhooks, opt: core.Options()}
 }
 
-// Handlers are the tasks of schedules, by kind.
+// Handlers returns the tasks of schedules, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
 		TaskFire:   chat.Patient(s.fire),
@@ -37,8 +37,8 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 
 var errNotFound = &chat.Error{Code: chat.CodeNotFound, Message: "no such schedule"}
 
-// Create schedules a message to a group or a user, once or recurring. The caller must be allowed to send it now, and
-// that is checked again whenever it fires.
+// Create schedules a message to a group or a user, once or recurring. The caller must be allowed to send it now; that
+// is checked again whenever it fires.
 func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule, error) {
 	if (d.At == nil) == (d.Cron == "") {
 		return Schedule{}, chat.Invalid("at, cron: one of the two")
@@ -67,8 +67,8 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule
 	return v, err
 }
 
-// SendLater plans a send: the message, with the same client_id, is sent at a time. A key that is known gives the schedule
-// again.
+// SendLater schedules a send: the message is sent at the given time with the same client_id. A repeat with a known
+// client_id returns the same schedule.
 func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, c chat.Content, at time.Time) (v Schedule, duplicate bool, err error) {
 	p, err := s.newPlan(ctx, by, group, "", c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Service) SendLater(ctx context.Context, by chat.Caller, group string, c
 	return s.plan(ctx, p, "deliver_at", &at, p.sendKey())
 }
 
-// SendDirectLater plans an item in someone's inbox, as SendLater does.
+// SendDirectLater schedules an item for a user's inbox, as SendLater does.
 func (s *Service) SendDirectLater(ctx context.Context, by chat.Caller, to string, d chat.Direct, at time.Time) (v Schedule, duplicate bool, err error) {
 	p, err := s.newPlan(ctx, by, "", to, d.Content())
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) SendDirectLater(ctx context.Context, by chat.Caller, to string
 	return s.plan(ctx, p, "deliver_at", &at, p.sendKey())
 }
 
-// sendKey names the schedule of a send after the client_id.
+// sendKey names the schedule of a send by its client_id.
 func (p Plan) sendKey() string {
 	if p.ClientID == "" {
 		return ""
@@ -94,7 +94,7 @@ func (p Plan) sendKey() string {
 	return "send " + p.ClientID
 }
 
-// plan creates the schedule of a plan by the clock of the store. field is what the request calls at.
+// plan creates the schedule of a plan by the clock of the store. field is the request's name for at.
 func (s *Service) plan(ctx context.Context, p Plan, field string, at *time.Time, key string) (v Schedule, duplicate bool, err error) {
 	nowMs, err := s.store.Clock(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) plan(ctx context.Context, p Plan, field string, at *time.Time,
 	return r.view(), duplicate, nil
 }
 
-// List lists the caller's schedules, the oldest first; those that ended stay for a day.
+// List lists the caller's schedules, oldest first; ended ones stay for a day.
 func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor string) (chat.List[Schedule], error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return chat.List[Schedule]{}, err
@@ -136,13 +136,13 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 	return list, nil
 }
 
-// Get shows one to its owner, and to operators.
+// Get shows a schedule to its owner, and to operators.
 func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Schedule, error) {
 	r, _, err := s.record(ctx, by, id)
 	return r.view(), err
 }
 
-// record reads the record of a schedule of the caller's.
+// record reads the record of one of the caller's schedules.
 func (s *Service) record(ctx context.Context, by chat.Caller, id string) (Record, int64, error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return Record{}, 0, err
@@ -160,7 +160,7 @@ func (s *Service) record(ctx context.Context, by chat.Caller, id string) (Record
 	return r, nowMs, nil
 }
 
-// Change changes what is pending or paused. ErrConflict for what has ended.
+// Change changes a schedule that is pending or paused. ErrConflict: it has ended.
 func (s *Service) Change(ctx context.Context, by chat.Caller, id string, c Change) (Schedule, error) {
 	for range changeTries {
 		r, nowMs, err := s.record(ctx, by, id)
@@ -184,7 +184,7 @@ func (s *Service) Change(ctx context.Context, by chat.Caller, id string, c Chang
 	return Schedule{}, chat.ErrConflict
 }
 
-// notThere names what was not found.
+// notThere adds to ErrNotFound what was not found.
 func (s *Service) notThere(err error) error {
 	if errors.Is(err, chat.ErrNotFound) {
 		return errNotFound
@@ -233,13 +233,13 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 	case moved, p.recurs() && resumes, c.Until != nil && r.State == Paused:
 		r.NextMs, err = p.again(nowMs)
 	case c.Until != nil && r.NextMs > p.UntilMs:
-		err = errUntil // else the next occurrence stays: it may be due already
+		err = errUntil // otherwise the next occurrence stays: it may be due already
 	}
 	return err
 }
 
-// Cancel ends a schedule: once it has returned, nothing fires. Repeating it is harmless; ErrConflict for one that
-// ended otherwise.
+// Cancel ends a schedule: after it returns, nothing fires. Repeating it is harmless; ErrConflict: it ended in another
+// way.
 func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
 	if _, _, err := s.record(ctx, by, id); err != nil {
 		return err
@@ -251,9 +251,9 @@ func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
 	return s.notThere(err)
 }
 
-// SendNow sends now what is pending or paused, with the rights of its owner. One that fires once has ended then; one
-// that recurs keeps its plan. A refusal is returned and changes nothing. A repeat with the same key, unless it is empty, sends
-// nothing further: the schedule remembers the newest of them.
+// SendNow sends a pending or paused schedule now, with the rights of its owner. That ends one that fires once; a
+// recurring one keeps its plan. A refusal is returned and changes nothing. A repeat with the same non-empty key sends
+// nothing more: the schedule remembers the newest key.
 func (s *Service) SendNow(ctx context.Context, by chat.Caller, id, key string) (Schedule, error) {
 	request := rand.Text()
 	if key != "" {

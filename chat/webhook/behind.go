@@ -11,13 +11,13 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// A webhook that is behind looks whether it has room again after a tenth of the time that it has been behind.
+// A webhook that is behind checks for room after a tenth of the time that it has been behind.
 const (
 	behindPauseMin = time.Second
 	behindPauseMax = time.Minute
 )
 
-// catchUp makes the deliveries of the entries of a group to a webhook that is behind, as far as it has room, until it has
+// catchUp makes the deliveries of a group's entries to a webhook that is behind, as far as it has room, until it has
 // caught up with the others. Its position is in the log, so nothing is lost while the log holds it.
 func (s *Service) catchUp(ctx context.Context, t EventsTask, run chat.TaskRun) error {
 	for range publishSteps {
@@ -33,13 +33,13 @@ func (s *Service) catchUp(ctx context.Context, t EventsTask, run chat.TaskRun) e
 	return chat.Postpone(0, nil)
 }
 
-// behindPause is how long a webhook waits for room that has been behind for so long.
+// behindPause is how long a webhook that has been behind for age waits before it checks again.
 func behindPause(age time.Duration) time.Duration {
 	pause := min(max(age/10, behindPauseMin), behindPauseMax)
 	return pause + rand.N(pause/4)
 }
 
-// catchUpStep is one page of catchUp. It returns whether the webhook is still behind.
+// catchUpStep handles one page of catchUp. It returns whether the webhook is still behind.
 func (s *Service) catchUpStep(ctx context.Context, t EventsTask) (behind bool, err error) {
 	page, err := s.store.Unpublished(ctx, t.Group, t.Webhook, unpublishedPage)
 	if errors.Is(err, chat.ErrNotFound) || err == nil && (page.Epoch != t.Epoch || page.Published < 0) {
@@ -53,7 +53,7 @@ func (s *Service) catchUpStep(ctx context.Context, t EventsTask) (behind bool, e
 		return false, err
 	}
 	i := slices.IndexFunc(webhooks, func(w Webhook) bool { return w.ID == t.Webhook && w.DisabledAt == nil })
-	if i < 0 { // it gets nothing any longer
+	if i < 0 { // it was removed or disabled
 		return s.store.CatchUp(ctx, t.Group, t.Webhook, page, chat.IDMax, 0, nil, inUse(webhooks))
 	}
 	deliveries, to, err := deliveriesOf(page, webhooks[i:i+1])

@@ -11,8 +11,8 @@ import (
 	"github.com/chatd/chatd/internal/chattest"
 )
 
-// TestOneWebhookFallsBehind: one hangs until far more is due to it than may wait. The other gets everything meanwhile, and
-// the first gets everything after its return, each once, from several groups.
+// TestOneWebhookFallsBehind: one hangs until far more is due to it than may wait. The other gets everything meanwhile,
+// and the first gets everything after its return, once each, from several groups.
 func TestOneWebhookFallsBehind(t *testing.T) {
 	const messages, groups = 40, 3
 	b := newBench(t, func(o *chat.Options) { o.Limits.WebhooksBytesMax = 32 << 10 })
@@ -62,7 +62,7 @@ func TestOneWebhookFallsBehind(t *testing.T) {
 	away.waitFor(b.Ctx, messages*groups+1)
 }
 
-// TestWebhookBehindIsRemoved: its position goes with it, and so do the events that it had yet to get.
+// TestWebhookBehindIsRemoved: its position is removed with it, and so are the events that it had yet to get.
 func TestWebhookBehindIsRemoved(t *testing.T) {
 	b := chattest.New(t, func(o *chat.Options) { o.Limits.WebhooksBytesMax = 1 })
 	webhooks := webhook.New(b.Service, b.Store, nil)

@@ -13,46 +13,46 @@ type Verdict string
 // The verdicts.
 const (
 	Delivered Verdict = "delivered"
-	Gone      Verdict = "gone"   // the address answered that it is no more (404, 410)
-	Failed    Verdict = "failed" // no answer, or one that is neither of the above
-	Busy      Verdict = "busy"   // not tried: enough others are under way to the same host, or it failed too often
+	Gone      Verdict = "gone"   // the address answered that it no longer exists (404, 410)
+	Failed    Verdict = "failed" // no answer, or any other
+	Busy      Verdict = "busy"   // not attempted: too many calls to the host are in progress, or it failed too often
 )
 
-// Outcome is an attempt that was made, or that was not made yet.
+// Outcome is the result of an attempt, or of one that was put off.
 type Outcome struct {
 	Verdict Verdict
 	Status  int           // of the answer; 0: there was none
-	After   time.Duration // when to come again, at the earliest; 0: nothing was said. Busy always says it
-	Cause   string        // for operators; holds nothing of what was sent or answered, nor the address
+	After   time.Duration // when to retry, at the earliest; 0: unknown. Always set if Busy
+	Cause   string        // for operators; contains neither the address nor anything that was sent or answered
 }
 
-// Call is one attempt to call an address as Standard Webhooks says. ID is the same for every attempt; the time
-// that is signed is the time of the attempt.
+// Call is one attempt to call an address, as Standard Webhooks specifies. ID is the same for every attempt; the signed
+// time is that of the attempt.
 type Call struct {
-	Owner   string // whose endpoint it is: the unproven endpoints of one owner share a small part of the workers
+	Owner   string // who owns the endpoint: the endpoints of one owner that have not answered yet share a small part of the workers
 	URL     string
 	ID      string
 	Body    []byte
-	Secrets []string // each signs: two while an old one is being replaced
+	Secrets []string // each signs: there are two while an old one is being replaced
 }
 
-// Sender calls addresses outside. It never waits longer than a single request may take.
+// Sender calls external addresses. It never waits longer than a single request may take.
 type Sender interface {
 	Webhook(ctx context.Context, call Call) Outcome
-	// CheckURL refuses an address that may not be called. The error is for whoever wrote it.
+	// CheckURL refuses an address that must not be called. The error is for the user who wrote it.
 	CheckURL(url string) error
 }
 
 // AddressBytesMax is the longest address of an endpoint.
 const AddressBytesMax = 2048
 
-// secretPrefix and secretBytes are of Standard Webhooks: 24 to 64 random bytes in base64.
+// secretPrefix and secretBytes follow Standard Webhooks: 24 to 64 random bytes in base64.
 const (
 	secretPrefix = "whsec_"
 	secretBytes  = 32
 )
 
-// NewSecret makes what an endpoint's requests are signed with.
+// NewSecret makes a secret that signs an endpoint's requests.
 func NewSecret() string {
 	b := make([]byte, secretBytes)
 	rand.Read(b) // never fails

@@ -21,7 +21,7 @@ const (
 	TaskDeliver = "hook"   // DeliveryTask: one delivery
 )
 
-// A delivery that failed is tried again after these pauses; then it is a dead letter (Standard Webhooks, "Deliverability
+// A failed delivery is retried after these pauses; then it becomes a dead letter (Standard Webhooks, "Deliverability
 // and reliability").
 var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
@@ -29,30 +29,30 @@ var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute,
 // Bounds of publishing.
 const (
 	callTimeout     = 30 * time.Second
-	ageMax          = 4 * 24 * time.Hour // longer than all pauses: what was never tried because its endpoint is away ends too
+	ageMax          = 4 * 24 * time.Hour // longer than all pauses: bounds deliveries that were never attempted because the endpoint is down
 	unpublishedPage = 100                // entries of one step
-	deliveriesMax   = 500                // deliveries of one step, and their size: unless a single entry makes more
-	deliveryBytes   = 1 << 20            // the store takes about 4 ms for so much
-	publishSteps    = 20                 // steps of one run: then other groups have their turn
+	deliveriesMax   = 500                // deliveries of one step, and their size, unless a single entry makes more
+	deliveryBytes   = 1 << 20            // the store takes about 4 ms for this much
+	publishSteps    = 20                 // steps of one run: then other groups get their turn
 	fullPause       = time.Second        // while too many deliveries wait
-	listKept        = 10 * time.Second   // how long a node goes on with the list of webhooks that it read, if it did not change
+	listKept        = 10 * time.Second   // how long a node caches the list of webhooks, if it has not changed
 )
 
-// ErrFull is for the service alone: as many deliveries wait as may, and none was added.
+// ErrFull means that the maximum of deliveries waits already, and none was added. Only the service sees it.
 var ErrFull = errors.New("too many deliveries are waiting")
 
-// Unpublished holds the oldest entries of a group that were not published to webhooks yet.
+// Unpublished holds the oldest entries of a group that have not been published to webhooks yet.
 type Unpublished struct {
 	Epoch      string
-	Generation int64 // which time in the life of the store that there are webhooks; 0: there are none
+	Generation int64 // counts how often the store went from no webhooks to some; 0: there are none
 	Version    int64 // of the list of webhooks
-	Published  int64 // up to which entry they were published; -1: to no webhook yet, or the webhook is not behind
+	Published  int64 // the last published entry; -1: published to no webhook yet, or the webhook is not behind
 	Others     int64 // the same for all webhooks that keep up
 	Behind     []string
 	Messages   []chat.Message
 }
 
-// EventsTask names a group with entries that were not published yet: to the webhooks that keep up, or to one that is behind.
+// EventsTask names a group with unpublished entries: for the webhooks that keep up, or for one that is behind.
 type EventsTask struct {
 	Group   string `json:"group"`
 	Epoch   string `json:"epoch"`
@@ -62,19 +62,19 @@ type EventsTask struct {
 // DeliveryTask is the delivery of one event to one webhook.
 type DeliveryTask struct {
 	Webhook string          `json:"webhook"`
-	ID      string          `json:"id"` // of what is delivered: the same for every attempt
+	ID      string          `json:"id"` // of the event: the same for every attempt
 	Body    json.RawMessage `json:"body"`
-	Entry   int64           `json:"-"` // of the log that it tells of
+	Entry   int64           `json:"-"` // the log entry that it reports
 }
 
-// EndedTask says that a group was deleted, and which of its entries were not published before.
+// EndedTask reports that a group was deleted, and which of its entries were not published before.
 type EndedTask struct {
 	Group       string            `json:"group"`
 	Epoch       string            `json:"epoch"`
 	By          string            `json:"by"`
 	AtMs        int64             `json:"at_ms"`
 	Unpublished []json.RawMessage `json:"untold"`
-	// Behind has, for each webhook that was behind, how many entries it missed.
+	// Behind is, for each webhook that was behind, how many entries it missed.
 	Behind map[string]int64 `json:"behind"`
 }
 
@@ -86,7 +86,7 @@ type Event struct {
 	Data any
 }
 
-// knownList is what a node last read of the webhooks.
+// knownList caches the list of webhooks on a node.
 type knownList struct {
 	mu       sync.Mutex
 	version  int64
@@ -94,14 +94,15 @@ type knownList struct {
 	webhooks []Webhook
 }
 
-// deliveryKind is the kind of deliveries: outside, so it has a queue, a bound and attempts of its own.
+// deliveryKind is the kind of delivery tasks. They call external servers, so they have their own queue, timeout and
+// attempts.
 func (s *Service) deliveryKind() chat.TaskKind {
 	kind := chat.HandleRun(s.deliver)
 	kind.Queue, kind.Timeout, kind.AttemptsMax = chat.QueueEgress, callTimeout, len(pauses)+1
 	return kind
 }
 
-// publishEntries makes the deliveries of the entries of a group that were not published yet.
+// publishEntries makes the deliveries of a group's unpublished entries.
 func (s *Service) publishEntries(ctx context.Context, t EventsTask, run chat.TaskRun) error {
 	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
 		return err
@@ -139,14 +140,14 @@ func (s *Service) publishEntries(ctx context.Context, t EventsTask, run chat.Tas
 			return nil
 		case errors.Is(err, ErrFull):
 			return chat.Postpone(fullPause, nil)
-		case err != nil && !errors.Is(err, chat.ErrConflict): // a conflict: another run was faster, and there may be more
+		case err != nil && !errors.Is(err, chat.ErrConflict): // on a conflict, another run was faster, and there may be more
 			return err
 		}
 	}
 	return chat.Postpone(0, nil)
 }
 
-// listAt is the list of webhooks at a version, or a later one.
+// listAt returns the list of webhooks at a version, or a later one.
 func (s *Service) listAt(ctx context.Context, version int64) ([]Webhook, error) {
 	l := &s.known
 	l.mu.Lock()
@@ -162,7 +163,7 @@ func (s *Service) listAt(ctx context.Context, version int64) ([]Webhook, error) 
 	return webhooks, nil
 }
 
-// deliveriesOf makes the deliveries of the first entries of a page, up to the entry that is returned.
+// deliveriesOf makes the deliveries of the first entries of a page, up to the entry `to`.
 func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTask, to int64, err error) {
 	bytes := 0
 	for _, m := range page.Messages {
@@ -176,7 +177,7 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 			more = event.deliveries(webhooks)
 		}
 		if len(more) > 0 {
-			bytes += len(more) * len(more[0].Body) // all have the same
+			bytes += len(more) * len(more[0].Body) // all have the same body
 		}
 		if len(deliveries) > 0 && (len(deliveries)+len(more) > deliveriesMax || bytes > deliveryBytes) {
 			break
@@ -212,7 +213,7 @@ func eventOf(e chat.Entry) EventType {
 	return ""
 }
 
-// deliveries makes one for each webhook that wants to know.
+// deliveries makes one for each webhook that wants the event.
 func (e Event) deliveries(webhooks []Webhook) []DeliveryTask {
 	var tasks []DeliveryTask
 	var body []byte
@@ -233,9 +234,9 @@ func (e Event) deliveries(webhooks []Webhook) []DeliveryTask {
 	return tasks
 }
 
-// Publish makes the deliveries of events that are in no log; subject is the group or user they are about. Repeating it
-// while the deliveries wait does no harm, and later their ids are still the same. What a webhook has no room for is lost, and
-// counted.
+// Publish makes the deliveries of events that are in no log; subject is the group or user they are about. It may be
+// repeated: the deliveries keep their ids, and those that still wait are not duplicated. Events that a webhook has no
+// room for are lost, and counted.
 func (s *Service) Publish(ctx context.Context, subject string, events ...Event) error {
 	return s.publish(ctx, subject, nil, events...)
 }
@@ -263,7 +264,7 @@ func (s *Service) publish(ctx context.Context, subject string, missed map[string
 	return nil
 }
 
-// publishEnded publishes the last entries of a deleted group, and of its end.
+// publishEnded publishes the last entries of a deleted group, and its deletion.
 func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch, t.By); err != nil {
 		return err
@@ -287,7 +288,7 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 	return s.publish(ctx, t.Group, t.Behind, events...)
 }
 
-// deliver makes one attempt of a delivery. What was removed or disabled meanwhile gets nothing.
+// deliver makes one attempt of a delivery. A webhook that was removed or disabled meanwhile gets nothing.
 func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun) error {
 	if !chat.ValidID(t.Webhook) || t.ID == "" {
 		return chat.Invalid("a task names no valid webhook")
@@ -315,26 +316,26 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 	case out.Verdict == Busy:
 		return chat.Postpone(out.After, nil)
 	case ctx.Err() != nil:
-		return ctx.Err() // the node stops, or the task was cancelled: that is no failure of the endpoint
+		return ctx.Err() // the node stops, or the task was cancelled: not the endpoint's fault
 	}
 	s.report(ctx, w, out.Cause)
 	return chat.Postpone(max(out.After, pauseAfter(run.Failed)), chat.Errorf(chat.CodeUnavailable, "%s", out.Cause))
 }
 
-// disable ends a webhook whose endpoint says that it is gone.
+// disable disables a webhook whose endpoint answered that it is gone.
 func (s *Service) disable(ctx context.Context, w Webhook, out Outcome) error {
 	now := chat.TimeMs(s.opt.Now())
 	w.DisabledAt = &now
 	err := s.store.SwapWebhook(ctx, w, false)
 	if err != nil {
-		return err // changed meanwhile: the next attempt looks again
+		return err // if it changed meanwhile, the next attempt checks again
 	}
 	s.opt.Log.WarnContext(ctx, "a webhook was disabled: its endpoint says that it is gone", "webhook", w.ID, "status", out.Status)
 	return s.store.SpreadWebhooks(ctx)
 }
 
-// pauseAfter is how long to wait after a number of failures before this one, up to a tenth longer so that what failed
-// together does not come back together.
+// pauseAfter returns how long to wait after the given number of earlier failures, up to a tenth longer at random, so
+// that deliveries that failed together do not retry together.
 func pauseAfter(failed int) time.Duration {
 	pause := pauses[min(failed, len(pauses)-1)]
 	return pause + rand.N(pause/10)

@@ -12,40 +12,40 @@ import (
 
 // Bounds of reporting attempts.
 const (
-	reportEvery = time.Minute // between two log lines, or two records of the same outcome, of a webhook on a node
-	reportsMax  = 1000        // webhooks that a node remembers: those that were removed too
+	reportEvery = time.Minute // between two log lines, or two records of the same outcome, about a webhook on a node
+	reportsMax  = 1000        // webhooks that a node remembers, including removed ones
 )
 
-// Health is how the deliveries to a webhook go, over all nodes.
+// Health is the state of the deliveries to a webhook, over all nodes.
 type Health struct {
 	FailingSince  *chat.Time `json:"failing_since"` // nil: the last attempt succeeded, or there was none
-	LastError     *string    `json:"last_error"`    // why the last failed attempt failed, in our words; nil: none failed
+	LastError     *string    `json:"last_error"`    // why the last failed attempt failed, in our own words; nil: none failed
 	LastErrorAt   *chat.Time `json:"last_error_at"`
 	LastSuccessAt *chat.Time `json:"last_success_at"`
 	Waiting       int64      `json:"waiting"`       // deliveries that wait or run
-	WaitingBytes  int64      `json:"waiting_bytes"` // that these take in the store
-	Dropped       int64      `json:"dropped"`       // events that were lost: too much waited already, or their entry was trimmed meanwhile
+	WaitingBytes  int64      `json:"waiting_bytes"` // their size in the store
+	Dropped       int64      `json:"dropped"`       // lost events: too many were already waiting, or their entry was trimmed meanwhile
 }
 
-// reports is what a node has reported of the attempts that it made, by webhook.
+// reports remembers, by webhook, what a node has reported about its attempts.
 type reports struct {
 	mu   sync.Mutex
 	last map[string]*report
 }
 
-// report is what was reported of one webhook.
+// report is what was reported about one webhook.
 type report struct {
 	failing  bool
-	recorded time.Time // when the outcome was recorded last
-	logged   time.Time // when a failure was logged last
-	losing   time.Time // when lost events were logged last
+	recorded time.Time // when the outcome was last recorded
+	logged   time.Time // when a failure was last logged
+	losing   time.Time // when lost events were last logged
 	lost     int64     // since then
-	behind   time.Time // when it was logged last that it fell behind
+	behind   time.Time // when it was last logged that it fell behind
 	open     bool      // a failure was logged, and no success since
 	failures int       // since then
 }
 
-// note counts an attempt and decides what to do about it.
+// note counts an attempt and decides whether to record and log it.
 func (r *reports) note(webhook string, failed bool, now time.Time) (record, log bool, failures int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *reports) note(webhook string, failed bool, now time.Time) (record, log 
 	return record, log, failures
 }
 
-// of returns what was reported of a webhook.
+// of returns the report of a webhook.
 func (r *reports) of(webhook string) *report {
 	if r.last == nil || len(r.last) > reportsMax {
 		r.last = make(map[string]*report)
@@ -79,7 +79,7 @@ func (r *reports) of(webhook string) *report {
 	return known
 }
 
-// noteLost counts events that are lost, and returns how many to log; 0: none yet.
+// noteLost counts lost events, and returns how many to log; 0: none yet.
 func (r *reports) noteLost(webhook string, n int64, now time.Time) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,8 +136,8 @@ func inUse(webhooks []Webhook) int {
 	return n
 }
 
-// report logs and records an attempt: the first of each outcome, and then at most one a minute. reason is empty where it
-// succeeded. What cannot be recorded is recorded by a later attempt.
+// report logs and records an attempt: the first of each outcome, and then at most one per minute. reason is empty if it
+// succeeded. If recording fails, a later attempt records it.
 func (s *Service) report(ctx context.Context, w Webhook, reason string) {
 	failed := reason != ""
 	record, log, failures := s.reports.note(w.ID, failed, time.Now())
@@ -155,7 +155,7 @@ func (s *Service) report(ctx context.Context, w Webhook, reason string) {
 	}
 }
 
-// hostOf is all of an address that a log may hold: the rest of it may be a secret.
+// hostOf returns the only part of an address that may be logged: the rest may be a secret.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -164,14 +164,14 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// Totals sum up all webhooks.
+// Totals summarizes all webhooks.
 type Totals struct {
 	Failing      int64 // webhooks whose last attempt failed
 	Waiting      int64 // deliveries that wait or run
 	WaitingBytes int64
 }
 
-// Totals sums up how the deliveries of all webhooks go.
+// Totals sums up the deliveries of all webhooks.
 func (s *Service) Totals(ctx context.Context) (Totals, error) {
 	all, err := s.store.WebhookHealth(ctx)
 	if err != nil {

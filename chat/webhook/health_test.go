@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestReportsAreBounded: a webhook that fails a thousand times in an hour is in the log 60 times, and what was left out is
-// counted. A change of the outcome is recorded at once.
+// TestReportsAreBounded: a webhook that fails a thousand times in an hour is logged 60 times, with a count of the rest.
+// A change of the outcome is recorded at once.
 func TestReportsAreBounded(t *testing.T) {
 	var r reports
 	now, records, lines, counted := time.Now(), 0, 0, 0

@@ -16,7 +16,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// heard is what a receiver got.
+// heard is a request that a receiver got.
 type heard struct {
 	ID, Type  string
 	Timestamp string // of the attempt
@@ -69,7 +69,7 @@ func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(status)
 }
 
-// wait returns what was received once enough is true of it.
+// wait returns the received requests once enough accepts them.
 func (r *receiver) wait(ctx context.Context, enough func([]heard) bool) []heard {
 	r.t.Helper()
 	for {
@@ -92,7 +92,7 @@ func (r *receiver) waitFor(ctx context.Context, n int) []heard {
 	return r.wait(ctx, func(got []heard) bool { return len(got) >= n })
 }
 
-// first answers the first call with a status of its own, and then always with another.
+// first answers the first call with one status, and all later ones with another.
 func first(status, then int) func(heard) int {
 	var calls atomic.Int64
 	return func(heard) int {

@@ -6,7 +6,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Service registers webhooks and publishes events to them. Its methods may be called from many goroutines.
+// Service registers webhooks and publishes events to them. It is safe for concurrent use.
 type Service struct {
 	store   Store
 	opt     chat.Options
@@ -15,12 +15,12 @@ type Service struct {
 	reports reports
 }
 
-// New makes a Service that shares the limits, the log and the clock of core. Where sender is nil, nothing is delivered.
+// New makes a Service that shares the limits, the log and the clock of core. If sender is nil, nothing is delivered.
 func New(core *chat.Service, store Store, sender Sender) *Service {
 	return &Service{store: store, opt: core.Options(), sender: sender}
 }
 
-// Handlers are the tasks of webhooks, by kind.
+// Handlers returns the tasks of webhooks, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
 		TaskEvents:  chat.HandleRun(s.publishEntries),
@@ -30,8 +30,8 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 	}
 }
 
-// Run lets every partition know once whether there are webhooks, because the last change may have been rolled back with the
-// store, or came from elsewhere. Then it waits until ctx ends.
+// Run records once in every partition whether there are webhooks, because the last change may have been rolled back
+// with the store, or come from elsewhere. Then it waits until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.store.SpreadWebhooks(ctx); err != nil && ctx.Err() == nil {
 		s.opt.Log.WarnContext(ctx, "what is known of webhooks stays as it was", "error", err)

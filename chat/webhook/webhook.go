@@ -32,12 +32,12 @@ var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessa
 
 // Bounds of webhooks.
 const (
-	secretsMax    = 4              // that sign: the newest, and those it replaced within a day
-	secretOverlap = 24 * time.Hour // how long a secret signs on that was replaced
-	swapTries     = 4              // of a change that meets another one
+	secretsMax    = 4              // secrets that sign: the newest, and those it replaced within a day
+	secretOverlap = 24 * time.Hour // how long a replaced secret goes on signing
+	swapTries     = 4              // of a change that conflicts with another
 )
 
-// TaskSpread tells the partitions that the list of webhooks changed, where the change could not do it by itself.
+// TaskSpread makes the change of the webhook list known to all partitions, if the change itself could not.
 const TaskSpread = "webhooks" // SpreadTask
 
 // SpreadTask names the version of the list, or an older one.
@@ -49,7 +49,7 @@ type SpreadTask struct {
 type Webhook struct {
 	ID         string      `json:"-"`
 	Revision   int64       `json:"-"`               // changes with every change; 0: not stored yet
-	Owner      string      `json:"owner,omitempty"` // the operator who registered it; empty: not known
+	Owner      string      `json:"owner,omitempty"` // the operator who registered it; empty: unknown
 	URL        string      `json:"url"`
 	Events     []EventType `json:"events,omitempty"` // empty: all
 	Secrets    []Secret    `json:"secrets"`          // the newest first
@@ -57,7 +57,7 @@ type Webhook struct {
 	DisabledAt *chat.Time  `json:"disabled_at,omitempty"`
 }
 
-// Secret signs what a webhook gets, until another has replaced it long enough.
+// Secret signs requests to a webhook, until a day after another has replaced it.
 type Secret struct {
 	Secret string     `json:"secret"`
 	Until  *chat.Time `json:"until,omitempty"`
@@ -68,20 +68,21 @@ type View struct {
 	ID         string      `json:"id"`
 	URL        string      `json:"url"`
 	Events     []EventType `json:"events"`
-	Secret     string      `json:"secret,omitempty"` // in the answers that made it, and no other
+	Secret     string      `json:"secret,omitempty"` // only in the answers that create it or rotate its secret
 	CreatedAt  chat.Time   `json:"created_at"`
 	DisabledAt *chat.Time  `json:"disabled_at"`
 	Health
 }
 
-// Draft is what an operator registers. No events: all of them. A Key makes the same webhook again.
+// Draft is a webhook that an operator asks for. Without Events it gets all. A repeat with the same Key returns the same
+// webhook.
 type Draft struct {
 	Key    string
 	URL    string
 	Events []EventType
 }
 
-// Create registers a webhook. Its secret is in no other answer than this one.
+// Create registers a webhook. No other answer contains its secret.
 func (s *Service) Create(ctx context.Context, by chat.Caller, draft Draft) (View, error) {
 	if err := chat.CheckOperator(by); err != nil {
 		return View{}, err
@@ -92,7 +93,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, draft Draft) (View
 	}
 	err = s.store.SwapWebhook(ctx, w, false)
 	if errors.Is(err, chat.ErrConflict) && draft.Key != "" {
-		w, err = s.store.Webhook(ctx, w.ID) // made by the first time, whose answer was lost
+		w, err = s.store.Webhook(ctx, w.ID) // created by the first request, whose answer was lost
 	}
 	if err == nil {
 		err = s.store.SpreadWebhooks(ctx)
@@ -135,7 +136,7 @@ func (s *Service) newWebhook(by chat.Caller, d Draft) (Webhook, error) {
 	return w, nil
 }
 
-// List lists the webhooks, the oldest first. after is "" or what Next was.
+// List lists the webhooks, oldest first. after is "" or an earlier Next.
 func (s *Service) List(ctx context.Context, by chat.Caller, limit int, after string) (chat.List[View], error) {
 	if err := chat.CheckOperator(by); err != nil {
 		return chat.List[View]{}, err
@@ -183,7 +184,7 @@ func compareWebhooks(a, b Webhook) int {
 	return cmp.Or(cmp.Compare(a.CreatedAt.UnixMilli(), b.CreatedAt.UnixMilli()), cmp.Compare(a.ID, b.ID))
 }
 
-// Get gives one webhook.
+// Get returns one webhook.
 func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (View, error) {
 	w, err := s.get(ctx, by, id)
 	if err != nil {
@@ -212,7 +213,7 @@ func (s *Service) get(ctx context.Context, by chat.Caller, id string) (Webhook, 
 	return w, chat.AsError(err)
 }
 
-// Drop removes a webhook: what waits for it is not delivered any longer.
+// Drop removes a webhook; its waiting deliveries are no longer sent.
 func (s *Service) Drop(ctx context.Context, by chat.Caller, id string) error {
 	_, err := s.change(ctx, by, id, nil)
 	if err != nil {
@@ -221,7 +222,7 @@ func (s *Service) Drop(ctx context.Context, by chat.Caller, id string) error {
 	return chat.AsError(s.store.SpreadWebhooks(ctx))
 }
 
-// Rotate gives a webhook a new secret. The one before signs as well for a day.
+// Rotate gives a webhook a new secret. The previous one goes on signing for a day.
 func (s *Service) Rotate(ctx context.Context, by chat.Caller, id string) (View, error) {
 	w, err := s.change(ctx, by, id, func(w *Webhook) {
 		now := s.opt.Now()
@@ -238,7 +239,8 @@ func (s *Service) Rotate(ctx context.Context, by chat.Caller, id string) (View, 
 	return v, nil
 }
 
-// change reads, changes and stores a webhook, again where another change came between. A nil change removes it.
+// change reads, changes and stores a webhook, and starts over if another change came in between. A nil change removes
+// it.
 func (s *Service) change(ctx context.Context, by chat.Caller, id string, change func(*Webhook)) (Webhook, error) {
 	for range swapTries {
 		w, err := s.get(ctx, by, id)
@@ -256,7 +258,7 @@ func (s *Service) change(ctx context.Context, by chat.Caller, id string, change 
 	return Webhook{}, chat.ErrConflict
 }
 
-// spread is a task, see TaskSpread.
+// spread runs a SpreadTask, see TaskSpread.
 func (s *Service) spread(ctx context.Context, t SpreadTask) error {
 	if t.Version < 1 {
 		return chat.Invalid("a task names no version of the webhooks")
@@ -272,7 +274,7 @@ func (w Webhook) view() View {
 	return v
 }
 
-// owner is whose part of the workers its deliveries use while its endpoint has not answered.
+// owner names the share of the workers that its deliveries use while its endpoint has not answered yet.
 func (w Webhook) owner() string { return "webhooks of " + cmp.Or(w.Owner, w.ID) }
 
 // wants reports whether the webhook subscribes to an event.
@@ -280,7 +282,7 @@ func (w Webhook) wants(e EventType) bool {
 	return w.DisabledAt == nil && (len(w.Events) == 0 || slices.Contains(w.Events, e))
 }
 
-// signing are the secrets that sign now.
+// signing returns the secrets that sign now.
 func (w Webhook) signing(nowMs int64) []string {
 	var secrets []string
 	for _, secret := range w.Secrets {

@@ -20,7 +20,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// bench is a service with its tasks and a sender that may reach this host.
+// bench is a service with its tasks and a sender that may call this host.
 type bench struct {
 	*chattest.Bench
 	*webhook.Service
@@ -180,7 +180,7 @@ func TestWebhookRotation(t *testing.T) {
 	}
 }
 
-// TestWebhookGone: 410 disables a webhook, and what waits for it is not delivered any longer; 404 does not.
+// TestWebhookGone: 410 disables a webhook, and its waiting deliveries are no longer sent; 404 does not.
 func TestWebhookGone(t *testing.T) {
 	b := newBench(t)
 	gone := newReceiver(t, first(http.StatusServiceUnavailable, http.StatusGone))
@@ -214,7 +214,7 @@ func TestWebhookGone(t *testing.T) {
 	}
 }
 
-// deliveries is the queue that deliveries wait in.
+// deliveries is the queue of deliveries.
 func (b *bench) deliveries() *queue.Client {
 	b.T.Helper()
 	tasks, err := queue.NewClient(queue.Options{Client: b.Store.Client(), Queue: chat.QueueEgress})
@@ -237,7 +237,7 @@ func (b *bench) delayedDelivery() (waiting queue.Info) {
 	return waiting
 }
 
-// eventually looks until a thing is so.
+// eventually polls until so returns true.
 func (b *bench) eventually(what string, so func() bool) {
 	b.T.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -251,7 +251,7 @@ func (b *bench) eventually(what string, so func() bool) {
 	}
 }
 
-// TestWebhookRetry: an attempt that failed comes again with the same id and body, and the time of the attempt.
+// TestWebhookRetry: a failed attempt is repeated with the same id and body, and the time of the attempt.
 func TestWebhookRetry(t *testing.T) {
 	b := newBench(t)
 	r := newReceiver(t, first(http.StatusInternalServerError, http.StatusOK))
@@ -313,8 +313,8 @@ func TestOneWebhookThatHangs(t *testing.T) {
 	close(release)
 }
 
-// TestEventsComeInBoundedSteps has messages as long as may be and many webhooks, so that the deliveries of one message are
-// as much as the store takes in a few ms: each is a step of its own, however few deliveries that is.
+// TestEventsComeInBoundedSteps has messages of maximum length and many webhooks, so that the deliveries of one message
+// are as much as the store handles in a few ms: each is a separate step, however few deliveries that is.
 func TestEventsComeInBoundedSteps(t *testing.T) {
 	const webhooksMade, messages = 40, 10
 	redis := redistest.Start(t)
@@ -363,7 +363,7 @@ func TestEventsComeInBoundedSteps(t *testing.T) {
 	if n := steps(); n < messages {
 		t.Errorf("they were made in %d steps, want %d at least", n, messages)
 	}
-	// What was not told of when the group ends is told of then, in as small steps.
+	// Events that were unpublished when the group ends are published then, in equally small steps.
 	for range messages {
 		if _, err := b.Send(t.Context(), chattest.As("alice"), "g", long, ""); err != nil {
 			t.Fatal(err)

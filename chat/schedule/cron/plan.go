@@ -1,17 +1,19 @@
-// Package cron says when a recurring schedule fires: a crontab expression read in a time zone.
+// Package cron computes when a recurring schedule fires: a crontab expression in a time zone.
 //
-// An expression has five fields (minute, hour, day of month, month, day of week) or six with the seconds first, names (JAN,
-// MON) and steps as in crontab(5), or is one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually. When both the
-// day of month and the day of week are restricted, a day that fits either will do, as in crontab(5).
+// An expression has five fields (minute, hour, day of month, month, day of week) or six with the seconds first, names
+// (JAN, MON) and steps as in crontab(5), or is one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly,
+// @annually. If both the day of month and the day of week are restricted, a day that matches either will do, as in
+// crontab(5).
 //
-// Daylight saving. Hours that are named one by one (`9`, `9,17`) are fixed wall times: each fires at the first instant at which
-// the local clock shows it or a later time. So a wall time that a change skips fires once, at the first instant after the gap; one
-// that a change repeats fires the first time only; and a day that a zone left out altogether (Samoa, 30 December 2011) has no
-// occurrence. An hour field with a `*` or a range (`*`, `*/2`, `0-6`) is a rhythm and follows elapsed time: it fires at every
-// instant whose local clock fits, in the repeated hour twice, in the skipped one not at all.
+// Daylight saving. Hours that are listed one by one (`9`, `9,17`) are fixed wall times: each fires at the first instant
+// at which the local clock shows it or a later time. So a wall time that a change skips fires once, at the first
+// instant after the gap; one that a change repeats fires the first time only; and a day that a zone skipped altogether
+// (Samoa, 30 December 2011) has no occurrence. An hour field with a `*` or a range (`*`, `*/2`, `0-6`) is an interval
+// and follows elapsed time: it fires at every instant whose local time matches, twice in the repeated hour and not at
+// all in the skipped one.
 //
-// The library's own Next is only ever asked about a clock without changes of its own (UTC): no library tried gets them right.
-// Everything here is safe for concurrent use.
+// The library's own Next is only ever called for a clock without changes (UTC): no library that was tried handles
+// changes correctly. Everything here is safe for concurrent use.
 package cron
 
 import (
@@ -23,7 +25,7 @@ import (
 	"github.com/netresearch/go-cron"
 )
 
-// ErrExpression and ErrZone tell what of a request cannot be read.
+// ErrExpression and ErrZone say which part of a request is invalid.
 var (
 	ErrExpression = errors.New("cron")
 	ErrZone       = errors.New("timezone")
@@ -31,9 +33,9 @@ var (
 
 const (
 	expressionBytesMax = 256
-	// searchYears finds the 29th of February over the end of a century that has none (2096 to 2104).
+	// long enough to find the 29th of February across a century without one (2096 to 2104)
 	searchYears = 9
-	starBit     = 1 << 63 // of the library's fields: given as `*`
+	starBit     = 1 << 63 // in the library's fields: given as `*`
 )
 
 var parser = cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom).
@@ -50,15 +52,15 @@ var named = map[string]string{
 	"@annually": "0 0 1 1 *",
 }
 
-// Plan is an expression in its zone.
+// Plan is an expression in a zone.
 type Plan struct {
 	clock  cron.Schedule  // when it fires by a clock that never changes
-	zone   *time.Location // whose clock it means
+	zone   *time.Location // the zone of its times
 	rhythm bool           // follows elapsed time, instead of a fixed wall time
 }
 
-// Parse reads an expression in a zone of the tz database, "" being UTC. Its errors are made for the person who wrote them, and
-// are ErrExpression or ErrZone.
+// Parse parses an expression in a zone of the tz database, "" being UTC. Its errors are written for the user, and wrap
+// ErrExpression or ErrZone.
 func Parse(expression, zone string) (Plan, error) {
 	location, err := Zone(zone)
 	if err != nil {
@@ -78,7 +80,7 @@ func Parse(expression, zone string) (Plan, error) {
 	}
 	clock.Location = time.UTC
 	hour, dom, dow := fields[len(fields)-4], fields[len(fields)-3], fields[len(fields)-1]
-	// `*/2` is no restriction of the day as crontab(5) has it; the library sees one.
+	// In crontab(5), `*/2` does not restrict the day; the library thinks it does.
 	if strings.HasPrefix(dom, "*") {
 		clock.Dom |= starBit
 	}
@@ -92,8 +94,8 @@ func Parse(expression, zone string) (Plan, error) {
 	return plan, nil
 }
 
-// split checks what the library is too generous with: its prefixes of a zone, its own short forms, empty list elements (which it
-// reads as never, and then searches for).
+// split refuses what the library accepts but should not: its zone prefixes, its own short forms, empty list elements
+// (which it reads as never, and then searches for).
 func split(expression string) ([]string, error) {
 	if len(expression) > expressionBytesMax {
 		return nil, fmt.Errorf("%w: longer than %d bytes", ErrExpression, expressionBytesMax)
@@ -119,7 +121,7 @@ func split(expression string) ([]string, error) {
 	return fields, nil
 }
 
-// Next is the first occurrence after an instant; false when there is none within nine years.
+// Next returns the first occurrence after an instant; false if there is none within nine years.
 func (p Plan) Next(after time.Time) (time.Time, bool) {
 	if p.rhythm {
 		return p.nextFit(after)
@@ -136,7 +138,8 @@ func (p Plan) Next(after time.Time) (time.Time, bool) {
 	}
 }
 
-// nextFit is the first instant after one whose local clock fits: by the clock of one stretch without a change after the other.
+// nextFit returns the first instant after the given one whose local time matches. It searches one stretch without clock
+// changes after the other.
 func (p Plan) nextFit(after time.Time) (time.Time, bool) {
 	for shown, at := wallOf(after, p.zone), after.In(p.zone); ; {
 		wall := p.clock.Next(shown)

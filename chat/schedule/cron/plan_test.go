@@ -33,7 +33,7 @@ func at(t testing.TB, text string) time.Time {
 	return parsed
 }
 
-// occurrences are those in (from, until], by the clock of the plan's zone.
+// occurrences returns those in (from, until], by the clock of the plan's zone.
 func occurrences(plan Plan, from, until time.Time) []time.Time {
 	var all []time.Time
 	for {
@@ -94,7 +94,7 @@ func TestNextReadsExpressions(t *testing.T) {
 		{"0 9 * JAN mon", "2027-01-04T09:00:00Z"},
 		{"0 9 * * 7", "2026-11-22T09:00:00Z"},
 		{"0 9 13 * 5", "2026-11-27T09:00:00Z"},  // either day will do
-		{"0 9 */2 * 6", "2026-11-21T09:00:00Z"}, // */2 is no restriction by itself, yet it must fit: the 21st
+		{"0 9 */2 * 6", "2026-11-21T09:00:00Z"}, // */2 does not restrict by itself, yet it must match: the 21st
 		{"0 9,17 * * *", "2026-11-20T17:00:00Z"},
 		{"0 0 29 2 *", "2028-02-29T00:00:00Z"},
 		{"@hourly", "2026-11-20T16:00:00Z"},
@@ -144,8 +144,9 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestFixedTimesFireOnceADay asks, for every zone of the tz database and both its change days of twenty years, for wall times in
-// and around what the change skips or repeats: each local day has its occurrence, once, at the instant the rule names.
+// TestFixedTimesFireOnceADay checks, for every zone of the tz database and all its clock changes of twenty years, wall
+// times in and around what the change skips or repeats: each local day has its occurrence, once, at the instant the
+// rule says.
 func TestFixedTimesFireOnceADay(t *testing.T) {
 	changes, days := 0, 0
 	seen := make(map[string]bool) // many names are links to one zone
@@ -192,7 +193,7 @@ func changesOf(zone *time.Location, from, until time.Time) []change {
 	return all
 }
 
-// wallTimes are times of day in and around what the change skips or repeats.
+// wallTimes returns times of day in and around what the change skips or repeats.
 func (c change) wallTimes() []time.Duration {
 	low, high := c.at.Add(min(c.before, c.after)), c.at.Add(max(c.before, c.after))
 	var all []time.Duration
@@ -202,7 +203,7 @@ func (c change) wallTimes() []time.Duration {
 	return append(all, 0, 24*time.Hour-time.Second)
 }
 
-// onceADay compares the occurrences of a wall time around a change with a count by hand, and says for how many days.
+// onceADay compares the occurrences of a wall time around a change with byHand, and returns for how many days it did.
 func onceADay(t *testing.T, name string, zone *time.Location, c change, wall time.Duration) int {
 	t.Helper()
 	expression := fmt.Sprintf("%d %d %d * * *", int(wall.Seconds())%60, int(wall.Minutes())%60, int(wall.Hours()))
@@ -219,7 +220,7 @@ func onceADay(t *testing.T, name string, zone *time.Location, c change, wall tim
 	if !slices.EqualFunc(got, want, time.Time.Equal) {
 		t.Errorf("%s, %q around %v: got %v, want %v", name, expression, c.at, got, want)
 	}
-	// Asked again from in between, it says the same: what is computed anew after a restart is what was planned.
+	// Next from in between gives the same: what a restarted node computes is what was planned.
 	for i, instant := range got[1:] {
 		if again, _ := plan.Next(instant.Add(-time.Second)); !again.Equal(instant) {
 			t.Errorf("%s, %q: got %v, want %v, which came after %v", name, expression, again, instant, got[i])
@@ -228,7 +229,8 @@ func onceADay(t *testing.T, name string, zone *time.Location, c change, wall tim
 	return len(want)
 }
 
-// byHand is the instant of a wall time near one change, if its day exists: the first instant that shows it, else the change.
+// byHand returns the instant of a wall time near one change, if its day exists: the first instant that shows it, else
+// the change.
 func byHand(zone *time.Location, c change, wall time.Time) (time.Time, bool) {
 	for _, ahead := range []time.Duration{max(c.before, c.after), min(c.before, c.after)} {
 		if instant := wall.Add(-ahead); offset(instant.In(zone)) == ahead {

@@ -5,25 +5,25 @@ import (
 	"regexp"
 	"sync"
 	"time"
-	_ "time/tzdata" // the zones, where the system has none
+	_ "time/tzdata" // the zones, for systems without a tz database
 )
 
-// A wall time is written as a time.Time in UTC that shows what a clock in the zone shows.
+// A wall time is a time.Time in UTC with the fields that a clock in the zone shows.
 
 const (
-	// offsetMax is more than any zone was ever away from UTC (15 h 56 min).
+	// more than any zone has ever been away from UTC (15 h 56 min)
 	offsetMax    = 26 * time.Hour
 	zoneBytesMax = 64
 )
 
-// zoneName leaves out what systems keep beside the zones: none of theirs begins with a small letter.
+// zoneName excludes the other files in a system's zone directory: zone names never begin with a small letter.
 var zoneName = regexp.MustCompile(`^[A-Z][A-Za-z0-9/_+-]*$`)
 
-// zones remembers those that were loaded; there are no more than the tz database has.
+// zones caches loaded zones; there are no more than the tz database has.
 var zones sync.Map
 
-// Zone is a zone by its name in the tz database; "" is UTC. What systems keep beside the names (which zone the node itself is in,
-// clocks with leap seconds) is none: it would depend on the node.
+// Zone returns a zone by its name in the tz database; "" is UTC. It refuses the system's other names (the node's own
+// zone, clocks with leap seconds), because they would depend on the node.
 func Zone(name string) (*time.Location, error) {
 	if known, ok := zones.Load(name); ok {
 		return known.(*time.Location), nil
@@ -42,7 +42,7 @@ func Zone(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// offset is how far the clock of an instant's zone is ahead of UTC.
+// offset returns how far the clock of an instant's zone is ahead of UTC.
 func offset(at time.Time) time.Duration {
 	_, seconds := at.Zone()
 	return time.Duration(seconds) * time.Second
@@ -52,7 +52,7 @@ func wallOf(at time.Time, zone *time.Location) time.Time {
 	return at.UTC().Add(offset(at.In(zone)))
 }
 
-// firstShown is the first instant at which the clock of a zone shows a wall time or a later one.
+// firstShown returns the first instant at which the clock of a zone shows a wall time or a later one.
 func firstShown(wall time.Time, zone *time.Location) time.Time {
 	for at := wall.Add(-offsetMax).In(zone); ; {
 		start, end := at.ZoneBounds()
@@ -67,8 +67,8 @@ func firstShown(wall time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// highest is the latest wall time that the clock of a zone showed up to an instant: the one it shows, or, within an hour that is
-// repeated, the last before the clock went back.
+// highest returns the latest wall time that the clock of a zone has shown up to an instant: the current one or, in an
+// hour that is repeated, the last one before the clock went back.
 func highest(at time.Time, zone *time.Location) time.Time {
 	shown := wallOf(at, zone)
 	for before := at.In(zone); ; {
@@ -83,7 +83,7 @@ func highest(at time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// leftOut says that the whole day of a wall time was passed over, as when a zone changed sides of the date line.
+// leftOut reports whether a zone skipped the whole day of a wall time, as when it crossed the date line.
 func leftOut(wall time.Time, zone *time.Location) bool {
 	midnight := wall.Truncate(24 * time.Hour)
 	return firstShown(midnight, zone).Equal(firstShown(midnight.AddDate(0, 0, 1), zone))
