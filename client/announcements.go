@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// AnnouncementTarget is whom an announcement is for: everyone the server has ever known, or groups and users.
+// AnnouncementTarget is the audience of an announcement: everyone the server has ever known, or groups and users.
 type AnnouncementTarget struct {
 	All    bool     `json:"all,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	Users  []string `json:"users,omitempty"`
 }
 
-// AnnouncementDraft is what is to be announced: a text, data, or both; now, at a time, or again and again.
+// AnnouncementDraft is an announcement to make: text, data, or both; now, at a time, or recurring.
 type AnnouncementDraft struct {
 	To       AnnouncementTarget `json:"to"`
 	Body     string             `json:"body,omitempty"`
@@ -24,11 +24,11 @@ type AnnouncementDraft struct {
 	Timezone string             `json:"timezone,omitempty"` // an IANA name; UTC if empty
 	Priority string             `json:"priority,omitempty"` // high, normal or low; low if empty
 
-	// Key makes a repeated request the same announcement (1 to 64 printable ASCII); made up if empty.
+	// Key makes repeated requests create only one announcement (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
 }
 
-// Announcement is an announcement and how far it is. The counts are of its newest run.
+// Announcement is an announcement and its progress. The counts are those of its newest run.
 type Announcement struct {
 	ID        string             `json:"id"`
 	State     string             `json:"state"` // pending, running, done or cancelled
@@ -47,7 +47,7 @@ type Announcement struct {
 	CreatedAt time.Time          `json:"created_at"`
 }
 
-// Announce puts a message into the logs of groups and an item into the inboxes of users, for operators.
+// Announce sends a message to the logs of groups and an item to the inboxes of users. For operators.
 func (c *Client) Announce(ctx context.Context, draft AnnouncementDraft) (Announcement, error) {
 	if draft.Key == "" {
 		draft.Key = NewKey()
@@ -57,7 +57,7 @@ func (c *Client) Announce(ctx context.Context, draft AnnouncementDraft) (Announc
 	return a, err
 }
 
-// Announcements lists all that are kept, the newest first, for operators. next is empty after the last page.
+// Announcements lists all that are kept, newest first. For operators. next is empty after the last page.
 func (c *Client) Announcements(ctx context.Context, page Page) (announcements []Announcement, next string, err error) {
 	var answer struct {
 		Announcements []Announcement `json:"announcements"`
@@ -67,14 +67,14 @@ func (c *Client) Announcements(ctx context.Context, page Page) (announcements []
 	return answer.Announcements, answer.Next, err
 }
 
-// Announcement shows an operator how far an announcement is.
+// Announcement shows an operator the progress of an announcement.
 func (c *Client) Announcement(ctx context.Context, id string) (Announcement, error) {
 	var a Announcement
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"announcements", id}, again: true}, &a)
 	return a, err
 }
 
-// CancelAnnouncement ends an announcement: nobody further gets it. What was delivered stays.
+// CancelAnnouncement ends an announcement: nobody else gets it. What was delivered stays.
 func (c *Client) CancelAnnouncement(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"announcements", id}, again: true}, nil)
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Backoff spaces repeated attempts with full jitter: before attempt n a random time up to Base * 2^n, at most Max.
-// Without the jitter, clients that lost the same server would all come back in the same instant.
+// Backoff spaces repeated attempts with full jitter: before attempt n it waits a random time up to Base * 2^n, at most
+// Max. Without the jitter, clients that lost the same server would all come back at the same instant.
 type Backoff struct {
 	Base time.Duration
 	Max  time.Duration
 }
 
-// delay is how long to wait after the attempt-th failure (from 0). A time that the server asked for is a lower bound,
-// with jitter on top.
+// delay returns how long to wait after the attempt-th failure (from 0). A time that the server asked for is a lower
+// bound, with jitter on top.
 func (b Backoff) delay(attempt int, asked time.Duration) time.Duration {
 	limit := b.Max
 	if attempt < 32 {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// errLost says that the session ended before the reply came.
+// errLost means that the session ended before the reply came.
 var errLost = errors.New("the connection was lost before the response arrived")
 
-// Send appends a message over the socket; see [Client.Send]. Where the session is lost before the answer, it is sent
-// again in the next one with the same client id.
+// Send appends a message over the socket; see [Client.Send]. If the session is lost before the reply, the message is
+// sent again in the next one with the same client id.
 func (s *Stream) Send(ctx context.Context, group string, draft Draft) (Sent, error) {
 	if draft.ClientID == "" {
 		draft.ClientID = NewKey()
@@ -34,19 +34,19 @@ func (s *Stream) Ack(ctx context.Context, group string, id int64) error {
 	return err
 }
 
-// AckAt is Ack by the cursor of Messages; see [Client.AckAt].
+// AckAt is Ack with the cursor of Messages; see [Client.AckAt].
 func (s *Stream) AckAt(ctx context.Context, group string, at Position) error {
 	_, err := s.call(ctx, request{Op: "ack", Group: group, Cursor: at})
 	return err
 }
 
-// Read says that the person has read everything up to id.
+// Read marks everything up to id as read by the person.
 func (s *Stream) Read(ctx context.Context, group string, id int64) error {
 	_, err := s.call(ctx, request{Op: "read", Group: group, ID: id})
 	return err
 }
 
-// InboxAckAt is InboxAck by the cursor of Items; see [Client.AckAt].
+// InboxAckAt is InboxAck with the cursor of Items; see [Client.AckAt].
 func (s *Stream) InboxAckAt(ctx context.Context, at Position) error {
 	_, err := s.call(ctx, request{Op: "inbox_ack", Cursor: at})
 	return err
@@ -58,8 +58,8 @@ func (s *Stream) InboxAck(ctx context.Context, seq int64) error {
 	return err
 }
 
-// Typing tells the members of a group who listen that the caller is writing. It waits for no answer, and between
-// sessions it does nothing: it is worth nothing later.
+// Typing shows the online members of a group that the caller is typing. It waits for no reply, and does nothing between
+// sessions: it would be useless later.
 func (s *Stream) Typing(group string) error {
 	s.mu.Lock()
 	sock := s.live
@@ -70,7 +70,7 @@ func (s *Stream) Typing(group string) error {
 	return sock.send(request{Op: "typing", Group: group})
 }
 
-// call makes a request, again where the server says that it did not do it.
+// call makes a request, and repeats it if the server says that it did not do it.
 func (s *Stream) call(ctx context.Context, req request) (reply, error) {
 	for attempt := 0; ; attempt++ {
 		r, err := s.callOnce(ctx, req)
@@ -87,8 +87,8 @@ func (s *Stream) call(ctx context.Context, req request) (reply, error) {
 	}
 }
 
-// callOnce sends a request and waits for its reply, over as many sessions as it takes: all that is called this way may
-// be repeated.
+// callOnce sends a request and waits for its reply, over as many sessions as it takes: every call made this way may be
+// repeated.
 func (s *Stream) callOnce(ctx context.Context, req request) (reply, error) {
 	for {
 		sock, err := s.current(ctx)
@@ -131,8 +131,8 @@ func (s *Stream) away(ctx context.Context, sock *socket) error {
 	}
 }
 
-// call makes one request in this session. room is signalled because a reader that stands still must go on until the
-// reply is there.
+// call makes one request in this session. It signals room because the reader, if it is waiting for room, must go on
+// until the reply has arrived.
 func (k *socket) call(ctx context.Context, req request, room chan struct{}) (reply, error) {
 	answer := make(chan reply, 1)
 	k.mu.Lock()
@@ -147,7 +147,7 @@ func (k *socket) call(ctx context.Context, req request, room chan struct{}) (rep
 	}()
 	signal(room)
 	if err := k.send(req); err != nil {
-		_ = k.conn.Close() // the reader finds it closed, and ends the session
+		_ = k.conn.Close() // the reader notices, and ends the session
 		return reply{}, errLost
 	}
 	select {
@@ -163,7 +163,7 @@ func (k *socket) call(ctx context.Context, req request, room chan struct{}) (rep
 	}
 }
 
-// answer gives a reply to whoever waits for it.
+// answer hands a reply to the call that waits for it.
 func (k *socket) answer(r reply) {
 	k.mu.Lock()
 	waiting := k.calls[r.Ref]
@@ -174,7 +174,7 @@ func (k *socket) answer(r reply) {
 	}
 }
 
-// waiting tells whether a call waits for its reply.
+// waiting reports whether a call waits for its reply.
 func (k *socket) waiting() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -187,12 +187,12 @@ func (k *socket) end(err error) {
 	close(k.lost)
 }
 
-// renew gives the server a fresh token before the one it knows ends, for as long as the session lasts.
+// renew gives the server a fresh token before the current one expires, for as long as the session lasts.
 func (s *Stream) renew(ctx context.Context, sock *socket, token string) {
 	for {
 		end, ok := tokenEnd(token)
 		if !ok {
-			return // not for us to read: the server closes the socket, and the next hello brings a fresh one
+			return // not a JWT: the server closes the socket, and the next hello brings a fresh one
 		}
 		left := time.Until(end)
 		if sleep(ctx, max(time.Second, left-min(time.Minute, left/5))) != nil {
@@ -200,7 +200,7 @@ func (s *Stream) renew(ctx context.Context, sock *socket, token string) {
 		}
 		fresh, err := s.client.tokens(ctx)
 		if err != nil || fresh == token {
-			continue // asked again in a second, until the server ends the session
+			continue // try again in a second, until the server ends the session
 		}
 		if _, err := sock.call(ctx, request{Op: "auth", Token: fresh}, s.room); err != nil {
 			return
@@ -209,7 +209,7 @@ func (s *Stream) renew(ctx context.Context, sock *socket, token string) {
 	}
 }
 
-// tokenEnd reads when a JWT ends. Its signature is the server's affair.
+// tokenEnd returns when a JWT expires. The server checks its signature.
 func tokenEnd(token string) (time.Time, bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -16,19 +16,19 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Bounds of the client. Each is generous beside what the server sends and small beside what would hurt.
+// Bounds of the client. Each is far above what the server sends and low enough to do no harm.
 const (
 	answerBytesMax   = 16 << 20         // an answer or a websocket frame; the server keeps pages near 1 MiB
-	retryAfterMax    = 30 * time.Second // a server that asks for more than this is not waited for
-	attemptTimeout   = 20 * time.Second // one HTTP exchange, beyond the time that a long poll asks for
+	retryAfterMax    = 30 * time.Second // if a server asks for more, the call fails instead of waiting
+	attemptTimeout   = 20 * time.Second // one HTTP exchange, plus the time that a long poll asks for
 	handshakeTimeout = 10 * time.Second
 )
 
-// TokenSource gives the token for the next request. It is called before every request and before a websocket's token
-// ends, so it should keep a token until that is about to expire.
+// TokenSource returns the token for the next request. It is called before every request and before a websocket's token
+// expires, so it should cache a token until that is about to expire.
 type TokenSource func(ctx context.Context) (string, error)
 
-// StaticToken is a TokenSource that always gives the same token.
+// StaticToken is a TokenSource that always returns the same token.
 func StaticToken(token string) TokenSource {
 	return func(context.Context) (string, error) { return token, nil }
 }
@@ -43,10 +43,10 @@ type Client struct {
 	attempts int
 }
 
-// Option changes how a Client works.
+// Option configures a Client.
 type Option func(*Client)
 
-// WithHTTPClient makes requests with hc instead of a client of the Client's own. A timeout of hc cuts long polls.
+// WithHTTPClient makes requests with hc instead of the Client's own. A timeout of hc cuts off long polls.
 func WithHTTPClient(hc *http.Client) Option { return func(c *Client) { c.http = hc } }
 
 // WithDialer opens websockets with a copy of d, for proxies or certificates.
@@ -57,7 +57,7 @@ func WithDialer(d *websocket.Dialer) Option {
 	}
 }
 
-// WithRetry sets how often one call is tried in all (at least once), and how the attempts are spaced.
+// WithRetry sets how often a call is tried in all (at least once), and how the attempts are spaced.
 func WithRetry(attempts int, b Backoff) Option {
 	return func(c *Client) { c.attempts, c.backoff = max(1, attempts), b }
 }
@@ -94,7 +94,7 @@ func New(baseURL string, tokens TokenSource, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// NewKey makes a key for a send or a creation: 26 characters that no other call will have.
+// NewKey makes a random key for a send or a creation: 26 characters.
 func NewKey() string { return rand.Text() }
 
 // call is one request of the API.
@@ -104,12 +104,12 @@ type call struct {
 	query  url.Values
 	body   any
 	key    string        // Idempotency-Key
-	again  bool          // may be repeated although the outcome of the attempt before is unknown
-	wait   time.Duration // how long the server may hold the answer back
+	again  bool          // safe to repeat even if the outcome of the previous attempt is unknown
+	wait   time.Duration // how long the server may hold back the answer
 }
 
-// do makes the call and decodes the answer into out (nil: it is ignored). A call whose outcome is unknown is repeated
-// only where c.again says that this is safe; one that the server says it did not do is repeated in any case.
+// do makes the call and decodes the answer into out (nil: it is ignored). It repeats a call whose outcome is unknown
+// only if c.again says that this is safe; a call that the server says it did not do is repeated in any case.
 func (c *Client) do(ctx context.Context, call call, out any) error {
 	var body []byte
 	if call.body != nil {
@@ -130,7 +130,7 @@ func (c *Client) do(ctx context.Context, call call, out any) error {
 	}
 }
 
-// retryable tells whether a call that ended with err may be made again, and how long the server asked to wait.
+// retryable reports whether a call that failed with err may be repeated, and how long the server asked to wait.
 func retryable(err error, again bool) (time.Duration, bool) {
 	if err == nil || errors.Is(err, errToken) {
 		return 0, false
@@ -153,7 +153,7 @@ func retryable(err error, again bool) (time.Duration, bool) {
 
 var errToken = errors.New("no token")
 
-// exchange makes one request and reads its answer.
+// exchange makes one request and reads the answer.
 func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) error {
 	token, err := c.tokens(ctx)
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) 
 	return nil
 }
 
-// url builds the address of a call. Segments are escaped, so that no id can reach into another path.
+// url builds the URL of a call. Segments are escaped, so that no id can change the path.
 func (c *Client) url(call call) string {
 	var b strings.Builder
 	b.WriteString(c.base.String())

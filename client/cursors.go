@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// Cursors keeps the positions of one device of one user. A position is saved when the caller comes for the next event,
-// that is after the one before was dealt with: a crash in between repeats an event and never loses one.
+// Cursors stores the positions of one device of one user. A position is saved when the caller asks for the next event,
+// which means that the previous one was handled: a crash in between repeats an event and never loses one.
 type Cursors interface {
 	// Load returns all positions, by group.
 	Load(ctx context.Context) (map[string]Position, error)
-	// Save keeps the changed ones; an empty position means that the group is to be forgotten.
+	// Save stores the changed positions; an empty position means that the group is to be forgotten.
 	Save(ctx context.Context, changed map[string]Position) error
 }
 
-// MemoryCursors keeps positions as long as the process lives. The zero value is ready.
+// MemoryCursors keeps positions in memory. The zero value is ready to use.
 type MemoryCursors struct {
 	mu sync.Mutex
 	at map[string]Position
@@ -34,7 +34,7 @@ func (m *MemoryCursors) Load(context.Context) (map[string]Position, error) {
 	return maps.Clone(m.at), nil
 }
 
-// Save keeps the changed positions.
+// Save stores the changed positions.
 func (m *MemoryCursors) Save(_ context.Context, changed map[string]Position) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,16 +42,16 @@ func (m *MemoryCursors) Save(_ context.Context, changed map[string]Position) err
 	return nil
 }
 
-// FileCursors keeps positions in a file, for one process at a time. Each Save writes a new file, syncs it and puts it
-// in place of the old one, so that a crash leaves one or the other.
+// FileCursors keeps positions in a file, for one process at a time. Each Save writes a new file, syncs it and renames
+// it over the old one, so that a crash leaves one or the other.
 type FileCursors struct {
 	path string
 	mu   sync.Mutex
 	at   map[string]Position
 }
 
-// NewFileCursors keeps positions at path, whose directory must exist. A file that cannot be read is an error, not a
-// fresh start, which would be a silent one.
+// NewFileCursors keeps positions at path, whose directory must exist. A file that cannot be read is an error: starting
+// over would hide the loss.
 func NewFileCursors(path string) (*FileCursors, error) {
 	f := &FileCursors{path: path, at: map[string]Position{}}
 	data, err := os.ReadFile(path)
@@ -74,7 +74,7 @@ func (f *FileCursors) Load(context.Context) (map[string]Position, error) {
 	return maps.Clone(f.at), nil
 }
 
-// Save keeps the changed positions; they are on the disk when it returns.
+// Save stores the changed positions; they are on disk when it returns.
 func (f *FileCursors) Save(_ context.Context, changed map[string]Position) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +104,7 @@ func merge(at, changed map[string]Position) map[string]Position {
 	return at
 }
 
-// replaceFile writes data beside path, syncs it, and renames it to path.
+// replaceFile writes data to a file beside path, syncs it, and renames it to path.
 func replaceFile(path string, data []byte) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -12,7 +12,7 @@ const (
 	DeviceWebhook = "webhook"
 )
 
-// What a member is told of in a group.
+// Levels: what a member gets notified of in a group.
 const (
 	NotifyAll      = "all"
 	NotifyMentions = "mentions"
@@ -25,7 +25,7 @@ type PushKeys struct {
 	Auth   string `json:"auth"`
 }
 
-// DeviceDraft is where the caller is to be told while away: Endpoint and Keys for web push, URL for a webhook.
+// DeviceDraft is where the caller gets notified while offline: Endpoint and Keys for web push, URL for a webhook.
 type DeviceDraft struct {
 	Kind     string    `json:"kind"`
 	Endpoint string    `json:"endpoint,omitempty"`
@@ -33,25 +33,25 @@ type DeviceDraft struct {
 	URL      string    `json:"url,omitempty"`
 }
 
-// Device is where the caller is told while away.
+// Device is where the caller gets notified while offline.
 type Device struct {
 	ID        string    `json:"id"`
 	Kind      string    `json:"kind"`
 	Endpoint  string    `json:"endpoint,omitempty"`
 	URL       string    `json:"url,omitempty"`
-	Secret    string    `json:"secret,omitempty"` // of a webhook, in the answer that made it
+	Secret    string    `json:"secret,omitempty"` // of a webhook, only in the answer that created it
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// NotifySetting is what the caller is told of in a group; Until is nil where it holds until it is changed.
+// NotifySetting is what the caller gets notified of in a group; Until is nil if it applies until it is changed.
 type NotifySetting struct {
 	Level string     `json:"level"`
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Notification is the body of what a device gets. Group is empty where it tells of the inbox.
+// Notification is the body that a device receives. Group is empty if it is about the inbox.
 type Notification struct {
-	Type      string    `json:"type"` // notification
+	Type      string    `json:"type"` // always notification
 	Timestamp time.Time `json:"timestamp"`
 	Data      struct {
 		User     string `json:"user"`
@@ -64,8 +64,8 @@ type Notification struct {
 	} `json:"data"`
 }
 
-// PutDevice registers a device of the caller, or changes it. The first answer for a webhook holds its secret and no other
-// does, so a call whose answer was lost is not repeated: delete the device and register it again.
+// PutDevice registers a device of the caller, or changes it. Only the answer that creates a webhook contains its
+// secret, so a call whose answer was lost is not repeated: delete the device and register it again.
 func (c *Client) PutDevice(ctx context.Context, id string, draft DeviceDraft) (Device, error) {
 	var d Device
 	err := c.do(ctx, call{method: http.MethodPut, path: []string{"devices", id}, body: draft, again: draft.Kind != DeviceWebhook}, &d)
@@ -81,19 +81,19 @@ func (c *Client) Devices(ctx context.Context) ([]Device, error) {
 	return answer.Devices, err
 }
 
-// Device reads one of the caller's devices.
+// Device returns one of the caller's devices.
 func (c *Client) Device(ctx context.Context, id string) (Device, error) {
 	var d Device
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"devices", id}, again: true}, &d)
 	return d, err
 }
 
-// DeleteDevice removes a device of the caller; one that is gone is no error.
+// DeleteDevice removes a device of the caller; repeating it is no error.
 func (c *Client) DeleteDevice(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"devices", id}, again: true}, nil)
 }
 
-// PushKey is the server's key for web push: the applicationServerKey of a browser.
+// PushKey returns the server's key for web push, the applicationServerKey of browsers.
 func (c *Client) PushKey(ctx context.Context) (string, error) {
 	var answer struct {
 		Key string `json:"key"`
@@ -102,14 +102,14 @@ func (c *Client) PushKey(ctx context.Context) (string, error) {
 	return answer.Key, err
 }
 
-// Notify is what the caller is told of in a group.
+// Notify returns what the caller gets notified of in a group.
 func (c *Client) Notify(ctx context.Context, group string) (NotifySetting, error) {
 	var set NotifySetting
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "notify"}, again: true}, &set)
 	return set, err
 }
 
-// SetNotify sets what the caller is told of in a group.
+// SetNotify sets what the caller gets notified of in a group.
 func (c *Client) SetNotify(ctx context.Context, group string, set NotifySetting) (NotifySetting, error) {
 	var now NotifySetting
 	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "notify"}, body: set, again: true}, &now)

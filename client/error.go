@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The stable words of [Error.Code].
+// The values of [Error.Code]. They are stable.
 const (
 	CodeInvalid         = "invalid_request"
 	CodeOutOfRange      = "out_of_range"
@@ -26,12 +26,12 @@ const (
 	CodeUnavailable     = "unavailable"
 )
 
-// Error is a refusal by the server. Over the websocket Status is 0 where the server names only a code.
+// Error is an error that the server returned. Over the websocket, Status is 0 if the server sends only a code.
 type Error struct {
 	Status     int           // HTTP status, or the close code of a websocket (4400 and above)
-	Code       string        // one of the Code words; empty where something other than chatd answered
+	Code       string        // one of the Code constants; empty if something other than chatd answered
 	Detail     string        // for people
-	RetryAfter time.Duration // how long the server asks to wait; 0 where it names no time
+	RetryAfter time.Duration // how long the server asks to wait; 0 if it does not say
 }
 
 func (e *Error) Error() string {
@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("chatd: %s: %s", e.Code, e.Detail)
 }
 
-// CodeOf returns the code of the [Error] that err wraps, and "" where there is none.
+// CodeOf returns the code of the [Error] that err wraps, or "" if there is none.
 func CodeOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -53,7 +53,7 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// answerError makes an Error of an answer that is no success.
+// answerError makes an Error from an unsuccessful answer.
 func answerError(status int, header http.Header, body []byte, now time.Time) *Error {
 	e := &Error{Status: status, RetryAfter: retryAfter(header.Get("Retry-After"), now)}
 	var problem struct {
@@ -73,7 +73,7 @@ func answerError(status int, header http.Header, body []byte, now time.Time) *Er
 	return e
 }
 
-// retryAfter reads the header of RFC 9110 section 10.2.3: seconds, or a date. 0 where it says nothing usable.
+// retryAfter parses the header of RFC 9110 section 10.2.3: seconds, or a date. 0 if it is not usable.
 func retryAfter(value string, now time.Time) time.Duration {
 	if s, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return max(0, time.Duration(s)*time.Second)

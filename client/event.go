@@ -1,10 +1,10 @@
 package client
 
-// Event is what a [Stream] or a [Poll] hands out: one of the types below.
+// Event is what a [Stream] or a [Poll] returns: one of the types below.
 type Event interface{ event() }
 
-// Messages are new entries of one group, ascending, each one higher than the last one handed out of this group, unless
-// a Gap came in between.
+// Messages are new entries of one group, in ascending order, each with a higher id than the last one returned for this
+// group, unless a Gap came in between.
 type Messages struct {
 	Group    string
 	Epoch    string
@@ -13,18 +13,18 @@ type Messages struct {
 	Messages []Message
 }
 
-// Gap tells that the caller's copy of a group has a hole: what lay between After and the next Messages is gone on the
-// server, or the log is another one than before (its epoch changed, or a failover rolled it back). What the caller
-// holds above From-1 is of a log that no longer exists.
+// Gap means that the caller's copy of a group is incomplete or wrong: the server no longer has the messages between
+// After and the next Messages, or the log is a different one (its epoch changed, or a failover rolled it back). Entries
+// that the caller holds from From on belong to a log that no longer exists.
 type Gap struct {
 	Group string
 	Epoch string
-	After int64 // the id up to which the caller had everything; 0 where the position was only known as a cursor
-	From  int64 // the next id to come
+	After int64 // the id up to which the caller had everything; 0 if its position was only known as a cursor
+	From  int64 // the id of the next message
 }
 
-// Items are new entries of the inbox. Complete false: others before them are not to be had, or the store lost the end of the
-// inbox and these may be other items under seqs that came before.
+// Items are new entries of the inbox. If Complete is false, earlier items are no longer available, or the store lost
+// the end of the inbox and these may be different items under seqs that were used before.
 type Items struct {
 	Epoch    string
 	From, To int64
@@ -33,7 +33,7 @@ type Items struct {
 	Items    []Item
 }
 
-// CursorMoved tells that a member (or another device of the caller) has seen or read further.
+// CursorMoved means that a member (or another device of the caller) has seen or read more.
 type CursorMoved struct {
 	Group string `json:"group"`
 	User  string `json:"user"`
@@ -41,13 +41,13 @@ type CursorMoved struct {
 	Read  int64  `json:"read"`
 }
 
-// Typing tells that a member is writing.
+// Typing means that a member is typing.
 type Typing struct {
 	Group string `json:"group"`
 	User  string `json:"user"`
 }
 
-// Joined and Left tell that the caller's membership changed. After Left the position in the group is forgotten.
+// Joined and Left mean that the caller's membership changed. After Left, the position in the group is forgotten.
 type (
 	Joined struct {
 		Group string `json:"group"`
@@ -57,14 +57,14 @@ type (
 	}
 )
 
-// Connected tells that a session of a Stream began. Groups says how the caller's groups stood at that moment.
+// Connected means that a session of a Stream has begun. Groups is the state of the caller's groups at that moment.
 type Connected struct {
 	User    string
 	Session string
 	Groups  map[string]GroupPosition
 }
 
-// GroupPosition is how far a group's log reaches, and the caller in it.
+// GroupPosition is the extent of a group's log, and the caller's cursors in it.
 type GroupPosition struct {
 	Epoch string `json:"epoch"`
 	First int64  `json:"first"`
@@ -73,8 +73,8 @@ type GroupPosition struct {
 	Read  int64  `json:"read"`
 }
 
-// Disconnected tells that a session of a Stream ended, or could not begin, and that another one is tried: once per
-// outage. Err says why.
+// Disconnected means that a session of a Stream has ended, or could not begin, and that the Stream reconnects. It comes
+// once per outage. Err is the reason.
 type Disconnected struct{ Err error }
 
 func (Messages) event()     {}

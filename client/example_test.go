@@ -26,7 +26,7 @@ func Example() {
 	fmt.Println("it is message", sent.ID)
 }
 
-// A bot that answers, and that after a crash goes on with the message it had not dealt with.
+// A bot that replies to messages. After a crash it continues with the message that it had not handled.
 func ExampleClient_Stream() {
 	ctx := context.Background()
 	bot, err := client.New("http://127.0.0.1:8080", client.StaticToken(os.Getenv("TOKEN")))
@@ -52,7 +52,7 @@ func ExampleClient_Stream() {
 				if m.Kind != client.KindText || m.Body != "ping" {
 					continue
 				}
-				// The key makes the answer one answer, also when a crash makes the bot see the question again.
+				// With this key the bot replies only once, even if a crash makes it see the question again.
 				answer := client.Draft{Body: "pong", ReplyTo: m.ID, ClientID: fmt.Sprintf("pong-%d", m.ID)}
 				if _, err := stream.Send(ctx, e.Group, answer); err != nil {
 					log.Print(err)
@@ -69,7 +69,7 @@ func ExampleClient_Stream() {
 	}
 }
 
-// Long polling, for where a websocket does not come through.
+// Long polling, for networks that block websockets.
 func ExampleClient_Poll() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

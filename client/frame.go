@@ -10,8 +10,8 @@ import (
 
 const subprotocol = "chatd.v1"
 
-// hello is the first frame of a session. The token goes here rather than into a header, so that a proxy's log of
-// headers does not get it.
+// hello is the first frame of a session. It carries the token, rather than a header, so that proxies that log headers
+// do not see it.
 type hello struct {
 	Op         string              `json:"op"`
 	Token      string              `json:"token"`
@@ -51,13 +51,13 @@ type reply struct {
 	Duplicate bool      `json:"duplicate"`
 }
 
-// err is the error that an answer stands for.
+// err returns the error in a reply.
 func (r reply) err() *Error {
 	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond}
 }
 
-// decodeFrame reads a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Joined or Left. Frames
-// with an op that this client does not know give nil, so that a newer server can add some.
+// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Joined or Left. For an
+// op that this client does not know it returns nil, so that newer servers can add some.
 func decodeFrame(data []byte) (any, error) {
 	op, err := opOf(data)
 	if err != nil {
@@ -84,8 +84,8 @@ func decodeFrame(data []byte) (any, error) {
 	return nil, nil
 }
 
-// opOf reads the op of a frame. The server puts it first, so that most frames need not be read twice; what follows is
-// checked by whoever decodes the rest.
+// opOf returns the op of a frame. The server puts it first, so most frames need not be parsed twice; decoding checks
+// the rest.
 func opOf(data []byte) (string, error) {
 	if rest, first := bytes.CutPrefix(data, []byte(`{"op":"`)); first {
 		if end := bytes.IndexAny(rest, `"\\`); end > 0 && rest[end] == '"' && known[string(rest[:end])] {

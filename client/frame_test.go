@@ -52,7 +52,7 @@ func TestRequestsHoldOnlyWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// FuzzFrame gives the client what a broken or hostile server may send: it must refuse it or hand on something dense.
+// FuzzFrame feeds the client what a broken or hostile server may send: it must refuse it or return dense messages.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"op":"messages","group":"g","epoch":"e","from":1,"to":2,"cursor":"e.2.k","complete":true,"messages":[{"id":1},{"id":2}]}`))
 	f.Add([]byte(`{"op":"messages","group":"g","epoch":"e","from":9223372036854775807,"to":-9223372036854775808,"complete":false,"messages":[]}`))

@@ -28,7 +28,7 @@ func (c *Client) CreateGroup(ctx context.Context, draft GroupDraft) (Group, erro
 	return g, err
 }
 
-// Groups lists the caller's groups, the latest active first.
+// Groups lists the caller's groups, most recently active first.
 func (c *Client) Groups(ctx context.Context, page Page) (GroupList, error) {
 	var list GroupList
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true}, &list)
@@ -52,7 +52,7 @@ func (c *Client) Group(ctx context.Context, group string) (GroupState, error) {
 	return g, err
 }
 
-// UpdateGroup changes settings or the name. It is not repeated when its outcome is unknown: somebody else may have
+// UpdateGroup changes the settings or the name. It is not repeated if its outcome is unknown: somebody else may have
 // changed the same setting since.
 func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChange) (Group, error) {
 	var g Group
@@ -60,12 +60,13 @@ func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChan
 	return g, err
 }
 
-// DeleteGroup deletes the group. It is not repeated when its outcome is unknown: the id may be another group's by then.
+// DeleteGroup deletes the group. It is not repeated if its outcome is unknown: by then the id may belong to another
+// group.
 func (c *Client) DeleteGroup(ctx context.Context, group string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group}}, nil)
 }
 
-// PutHold puts a group under legal hold, or gives its hold another reason. For operators.
+// PutHold puts a group under legal hold, or changes the reason of its hold. For operators.
 func (c *Client) PutHold(ctx context.Context, group, reason string) (Hold, error) {
 	body := struct {
 		Reason string `json:"reason"`
@@ -75,13 +76,13 @@ func (c *Client) PutHold(ctx context.Context, group, reason string) (Hold, error
 	return h, err
 }
 
-// ReleaseHold ends the legal hold on a group. For operators. It is not repeated when its outcome is unknown: somebody else
-// may have put another hold on the group since.
+// ReleaseHold ends the legal hold on a group. For operators. It is not repeated if its outcome is unknown: somebody else
+// may have put a new hold on the group since.
 func (c *Client) ReleaseHold(ctx context.Context, group string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "hold"}}, nil)
 }
 
-// Members lists the members by the order of joining.
+// Members lists the members in the order of joining.
 func (c *Client) Members(ctx context.Context, group string, page Page) (members []Member, next string, err error) {
 	var answer struct {
 		Members []Member `json:"members"`
@@ -91,8 +92,8 @@ func (c *Client) Members(ctx context.Context, group string, page Page) (members 
 	return answer.Members, answer.Next, err
 }
 
-// PutMember adds user to the group, or changes the role of a member. role is owner, admin or member; empty means member
-// for a new member, and no change for others.
+// PutMember adds user to the group, or changes a member's role. role is owner, admin or member; empty makes a new user
+// a member and leaves others unchanged.
 func (c *Client) PutMember(ctx context.Context, group, user, role string) (Member, error) {
 	body := struct {
 		Role string `json:"role,omitempty"`
@@ -102,7 +103,7 @@ func (c *Client) PutMember(ctx context.Context, group, user, role string) (Membe
 	return m, err
 }
 
-// RemoveMember removes user from the group; one's own name leaves it. It is not repeated when its outcome is unknown.
+// RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.
 func (c *Client) RemoveMember(ctx context.Context, group, user string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "members", user}}, nil)
 }

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Send appends a message to the group's log and returns it with its id. Text, or any JSON in Data, is a message of its
-// own; with Kind edit, delete or reaction, Target names the message it is about. A send whose outcome is unknown is
-// repeated with the same client id, so the log gets it once.
+// Send appends a message to the group's log and returns it with its id. Text, or any JSON in Data, is a message on its
+// own; with Kind edit, delete or reaction, Target is the id of the message it refers to. If the outcome is unknown,
+// Send repeats it with the same client id, so that the log gets it once.
 func (c *Client) Send(ctx context.Context, group string, draft Draft) (Sent, error) {
 	return c.SendDurable(ctx, group, draft, "")
 }
 
-// SendDurable is Send that waits for so much durability: memory, disk or replica. What was reached stands in the answer.
+// SendDurable is Send, but waits for the given durability: memory, disk or replica. Sent.Durability is what was
+// reached.
 func (c *Client) SendDurable(ctx context.Context, group string, draft Draft, durability string) (Sent, error) {
 	if draft.ClientID == "" {
 		draft.ClientID = NewKey()
@@ -29,8 +30,8 @@ func (c *Client) SendDurable(ctx context.Context, group string, draft Draft, dur
 	return sent, err
 }
 
-// Range asks for a page of a log: after a position (the zero value: the caller's `seen`), or, where Before is set, the
-// page that ends before that id. Limit 0 is the server's usual size.
+// Range selects a page of a log: after a position (the zero value: the caller's `seen`) or, if Before is set, the page
+// that ends before that id. Limit 0 is the server's default.
 type Range struct {
 	After  Position
 	Before int64
@@ -53,13 +54,14 @@ func (c *Client) Messages(ctx context.Context, group string, r Range) (Batch, er
 	return b, err
 }
 
-// Ack confirms everything up to id: the server may trim it once all have. A lower id than before changes nothing.
+// Ack confirms everything up to id: the server may trim it once all members have. An id below the current one changes
+// nothing.
 func (c *Client) Ack(ctx context.Context, group string, id int64) (Progress, error) {
 	return c.move(ctx, group, "ack", id)
 }
 
-// AckAt is Ack by the cursor of a batch: where the server's log lost its end, nothing moves and the code is [CodeConflict], so
-// that nothing is trimmed that was never received.
+// AckAt is Ack with the cursor of a batch. If the server's log has lost its end, it changes nothing and fails with
+// [CodeConflict], so that no message is trimmed that the caller never received.
 func (c *Client) AckAt(ctx context.Context, group string, at Position) (Progress, error) {
 	var progress Progress
 	path := []string{"groups", group, "ack"}
@@ -67,7 +69,7 @@ func (c *Client) AckAt(ctx context.Context, group string, at Position) (Progress
 	return progress, err
 }
 
-// markBody names a position in the field that fits it.
+// markBody puts a position into the field that fits it.
 func markBody(number string, at Position) map[string]Position {
 	if at.isID() {
 		return map[string]Position{number: at}
@@ -75,7 +77,7 @@ func markBody(number string, at Position) map[string]Position {
 	return map[string]Position{"cursor": at}
 }
 
-// Read says that the person has read everything up to id, which also acks it.
+// Read marks everything up to id as read by the person, which also acks it.
 func (c *Client) Read(ctx context.Context, group string, id int64) (Progress, error) {
 	return c.move(ctx, group, "read", id)
 }
@@ -95,12 +97,13 @@ type idBody struct {
 	ID int64 `json:"id"`
 }
 
-// Receipts tells who has seen and read a message.
+// Receipts returns who has seen and read a message.
 func (c *Client) Receipts(ctx context.Context, group string, id int64, page Page) (Receipts, error) {
 	return c.WaitReceipts(ctx, group, id, 0, page)
 }
 
-// WaitReceipts is Receipts once nobody is pending any longer, or as they are after a number of seconds, at most 60.
+// WaitReceipts returns the Receipts once nobody is pending, or the current ones after the given number of seconds, at
+// most 60.
 func (c *Client) WaitReceipts(ctx context.Context, group string, id int64, seconds int, page Page) (Receipts, error) {
 	q := page.query()
 	if seconds > 0 {
@@ -112,7 +115,7 @@ func (c *Client) WaitReceipts(ctx context.Context, group string, id int64, secon
 	return r, err
 }
 
-// Unread counts what is unread in all groups of the caller.
+// Unread counts the unread messages in all groups of the caller.
 func (c *Client) Unread(ctx context.Context) (Unread, error) {
 	var u Unread
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"unread"}, again: true}, &u)
@@ -123,26 +126,26 @@ func (c *Client) Unread(ctx context.Context) (Unread, error) {
 type SyncRequest struct {
 	Ack        map[string]Position `json:"ack,omitempty"`
 	InboxAck   Position            `json:"inbox_ack,omitempty"`
-	After      map[string]Position `json:"after,omitempty"`       // where to begin; groups left out begin at `seen`
-	InboxAfter Position            `json:"inbox_after,omitempty"` // empty: after what was acked
-	Limit      int                 `json:"limit,omitempty"`       // messages in all; 0: the server's usual size
+	After      map[string]Position `json:"after,omitempty"`       // where to start; groups left out start at `seen`
+	InboxAfter Position            `json:"inbox_after,omitempty"` // empty: after the last acked item
+	Limit      int                 `json:"limit,omitempty"`       // messages in total; 0: the server's default
 	WaitS      int                 `json:"wait_s,omitempty"`
 }
 
-// SyncAnswer is what a sync found. Groups with nothing new are left out.
+// SyncAnswer is the result of a sync. Groups with nothing new are left out.
 type SyncAnswer struct {
 	Groups []Batch  `json:"groups"`
 	Inbox  Inbox    `json:"inbox"`
 	Left   []string `json:"left"` // groups of Ack and After that the caller is no longer in
 	Errors []struct {
 		Group string `json:"group"`
-		Inbox bool   `json:"inbox"` // it is the ack of the inbox; Group is empty then
+		Inbox bool   `json:"inbox"` // it is about the ack of the inbox; Group is empty then
 		Code  string `json:"code"`
-	} `json:"errors"` // acks that could not be done
+	} `json:"errors"` // acks that failed
 	NextPollS float64 `json:"next_poll_s"` // how long the server asks to wait before the next sync
 }
 
-// Sync makes one sync. With WaitS the server holds the answer back until there is something, or that time is over.
+// Sync makes one sync. With WaitS the server holds back the answer until there is something new, or that time is over.
 func (c *Client) Sync(ctx context.Context, req SyncRequest) (SyncAnswer, error) {
 	var a SyncAnswer
 	wait := time.Duration(req.WaitS) * time.Second
@@ -150,7 +153,7 @@ func (c *Client) Sync(ctx context.Context, req SyncRequest) (SyncAnswer, error) 
 	return a, err
 }
 
-// SendDirect puts something into the inbox of one user.
+// SendDirect puts an item into the inbox of one user.
 func (c *Client) SendDirect(ctx context.Context, user string, d Direct) (DirectSent, error) {
 	if d.ClientID == "" {
 		d.ClientID = NewKey()
@@ -160,7 +163,7 @@ func (c *Client) SendDirect(ctx context.Context, user string, d Direct) (DirectS
 	return sent, err
 }
 
-// Inbox reads the caller's inbox after a seq; nil: after what was acked.
+// Inbox reads the caller's inbox after a seq; nil: after the last acked item.
 func (c *Client) Inbox(ctx context.Context, after *int64, limit int) (Inbox, error) {
 	q := url.Values{}
 	if after != nil {
@@ -177,7 +180,7 @@ func (c *Client) Inbox(ctx context.Context, after *int64, limit int) (Inbox, err
 // InboxAck confirms all items up to and including seq.
 func (c *Client) InboxAck(ctx context.Context, seq int64) error { return c.InboxAckAt(ctx, At(seq)) }
 
-// InboxAckAt is InboxAck by the cursor of a page, as AckAt is Ack.
+// InboxAckAt is InboxAck with the cursor of a page, as AckAt is Ack.
 func (c *Client) InboxAckAt(ctx context.Context, at Position) error {
 	path := []string{"inbox", "ack"}
 	return c.do(ctx, call{method: http.MethodPost, path: path, body: markBody("seq", at), again: true}, nil)

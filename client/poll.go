@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// PollOptions say how to poll. The zero value is usable.
+// PollOptions configure polling. The zero value is usable.
 type PollOptions struct {
 	Cursors Cursors       // where positions are kept; nil: in memory
-	Limit   int           // messages per answer; 0: the server's usual size
-	Wait    time.Duration // how long one poll may take, in whole seconds to 60; 0: 25 s. Negative: answers come at once
-	// Ack also confirms to the server what the caller took, so that it may be trimmed.
+	Limit   int           // messages per answer; 0: the server's default
+	Wait    time.Duration // how long one poll may take, in whole seconds up to 60; 0: 25 s. Negative: the server answers at once
+	// Ack also confirms to the server what the caller has handled, so that it can be trimmed.
 	Ack bool
 }
 
-// Poll reads all groups and the inbox by long polling, for where a websocket cannot be had. It hands out the same events
-// as a Stream. Inbox items are acked once the caller took them.
+// Poll reads all groups and the inbox by long polling, where websockets do not work. It returns the same events as a
+// Stream. It acks inbox items once the caller has handled them.
 type Poll struct {
 	client *Client
 	opts   PollOptions
@@ -24,11 +24,11 @@ type Poll struct {
 	count  counters
 
 	queue    []Event
-	taken    Event // handed out, not yet committed
+	taken    Event // returned, not yet committed
 	ack      map[string]Position
 	inboxAck Position
 	pause    time.Duration // that the server asked for
-	// behind: an answer was cut at its limit, so there is more already.
+	// behind: the last answer was cut at its limit, so more is waiting.
 	behind bool
 }
 
@@ -37,7 +37,7 @@ const (
 	pollWaitMax = 60 * time.Second
 )
 
-// Poll begins to poll. Nothing is sent before the first Next.
+// Poll starts polling. It sends nothing before the first Next.
 func (c *Client) Poll(opts PollOptions) *Poll {
 	if opts.Cursors == nil {
 		opts.Cursors = &MemoryCursors{}
@@ -52,8 +52,8 @@ func (c *Client) Poll(opts PollOptions) *Poll {
 	return &Poll{client: c, opts: opts, ack: map[string]Position{}}
 }
 
-// Next returns the next event, polling as long as ctx allows. Coming for the next event says that the one before was
-// dealt with. After an error Next may be called again; it goes on where it stood.
+// Next returns the next event, polling for as long as ctx allows. Calling it means that the previous event was handled.
+// After an error, Next may be called again; it continues where it was.
 func (p *Poll) Next(ctx context.Context) (Event, error) {
 	if err := p.commit(ctx); err != nil {
 		return nil, err
@@ -75,11 +75,11 @@ func (p *Poll) Next(ctx context.Context) (Event, error) {
 // Events ranges over Next until it fails. The last pair carries the error.
 func (p *Poll) Events(ctx context.Context) iter.Seq2[Event, error] { return events(ctx, p.Next) }
 
-// Stats tells what was met so far. It may be called at any time.
+// Stats returns the counts so far. It may be called at any time.
 func (p *Poll) Stats() Stats { return p.count.stats() }
 
-// Flush says that the last event was dealt with and sends the acks that are due, without waiting for anything new:
-// before giving up a Poll.
+// Flush commits the last event and sends the acks that are due, without waiting for anything new. Call it before you
+// drop a Poll.
 func (p *Poll) Flush(ctx context.Context) error {
 	if err := p.commit(ctx); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (p *Poll) commit(ctx context.Context) error {
 	return nil
 }
 
-// start loads the positions and fixes one for every group that has none.
+// start loads the positions and sets one for every group that has none.
 func (p *Poll) start(ctx context.Context) error {
 	at, err := p.opts.Cursors.Load(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (p *Poll) start(ctx context.Context) error {
 	return nil
 }
 
-// poll makes one sync and queues what came of it.
+// poll makes one sync and queues the events.
 func (p *Poll) poll(ctx context.Context) error {
 	if p.pause > 0 {
 		if err := sleep(ctx, p.pause); err != nil {
@@ -189,12 +189,12 @@ func (p *Poll) poll(ctx context.Context) error {
 	p.pause = time.Duration(answer.NextPollS * float64(time.Second))
 	held := req.WaitS > 0 && len(answer.Groups) == 0 && len(answer.Inbox.Items) == 0
 	if len(p.queue) == 0 && p.pause == 0 && !held {
-		p.pause = time.Second // nothing new, and nobody held the answer back: this must not become a hot loop
+		p.pause = time.Second // nothing new, and the server did not hold back the answer: do not spin
 	}
 	return nil
 }
 
-// events makes an iterator of a Next.
+// events makes an iterator from a Next.
 func events(ctx context.Context, next func(context.Context) (Event, error)) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {

@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// Position is a place in the log of a group, or in the inbox: either an id (a seq), or the opaque cursor that came with a batch. With a cursor
-// the server also notices that a log was rolled back or made anew, so it is what to keep. The zero value stands for the
-// member's own `seen` on the server.
+// Position is a position in the log of a group, or in the inbox: either an id (a seq), or the opaque cursor that came
+// with a batch. With a cursor the server also notices that a log was rolled back or recreated, so store cursors. The
+// zero value stands for the member's own `seen` on the server.
 type Position string
 
 // At is the position after the message with this id.
 func At(id int64) Position { return Position(strconv.FormatInt(id, 10)) }
 
-// isID tells whether p is a plain id; a cursor always holds other characters.
+// isID reports whether p is a plain id; a cursor always contains other characters.
 func (p Position) isID() bool {
 	_, err := strconv.ParseInt(string(p), 10, 64)
 	return err == nil
 }
 
-// MarshalJSON writes an id as a number and a cursor as a string, as the server takes them.
+// MarshalJSON writes an id as a number and a cursor as a string, as the server expects.
 func (p Position) MarshalJSON() ([]byte, error) {
 	if p.isID() {
 		id, _ := strconv.ParseInt(string(p), 10, 64)
@@ -29,7 +29,7 @@ func (p Position) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(p))
 }
 
-// UnmarshalJSON reads a number or a string.
+// UnmarshalJSON parses a number or a string.
 func (p *Position) UnmarshalJSON(b []byte) error {
 	var id int64
 	if json.Unmarshal(b, &id) == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// States of schedules. The last three are its end.
+// States of schedules. The last three are final.
 const (
 	SchedulePending   = "pending"
 	SchedulePaused    = "paused"
@@ -16,7 +16,7 @@ const (
 	ScheduleCancelled = "cancelled"
 )
 
-// Schedule is a message to be sent later, once or again and again.
+// Schedule is a message to be sent later, once or recurring.
 type Schedule struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -31,14 +31,14 @@ type Schedule struct {
 	Until     *time.Time `json:"until,omitempty"`
 	Count     int64      `json:"count,omitempty"`
 	NextAt    *time.Time `json:"next_at"`
-	Sent      int64      `json:"sent"`       // messages
-	Missed    int64      `json:"missed"`     // occurrences that were not sent because nothing ran
-	LastID    *int64     `json:"last_id"`    // of the newest message; its seq, to a user
+	Sent      int64      `json:"sent"`       // number of messages
+	Missed    int64      `json:"missed"`     // occurrences that were not sent because no node ran
+	LastID    *int64     `json:"last_id"`    // of the newest message; for a user, its seq
 	LastAt    *time.Time `json:"last_at"`    //
-	LastError *string    `json:"last_error"` // the code of why the last firing sent nothing
+	LastError *string    `json:"last_error"` // why the last firing sent nothing, as a code
 	CreatedAt time.Time  `json:"created_at"`
 
-	Duplicate bool `json:"duplicate,omitempty"` // of a send with a time: its key was known
+	Duplicate bool `json:"duplicate,omitempty"` // of a send with a time: its key was already known
 }
 
 // ScheduleDraft is what to send, to a group or to a user, and when: At, or Cron in a Timezone.
@@ -51,14 +51,14 @@ type ScheduleDraft struct {
 	Cron     string          `json:"cron,omitempty"`     // five fields, six with the seconds first, or @daily and the like
 	Timezone string          `json:"timezone,omitempty"` // an IANA name; UTC if empty
 	Misfire  string          `json:"misfire,omitempty"`  // send or skip; send if empty
-	Until    *time.Time      `json:"until,omitempty"`    // nothing fires after it
-	Count    int64           `json:"count,omitempty"`    // occurrences at most; 0: no bound
+	Until    *time.Time      `json:"until,omitempty"`    // nothing fires after this
+	Count    int64           `json:"count,omitempty"`    // maximum of occurrences; 0: none
 
-	// Key makes a repeated request the same schedule (1 to 64 printable ASCII); made up if empty.
+	// Key makes repeated requests create only one schedule (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
 }
 
-// ScheduleChange is a change of what has not ended; nil fields stay.
+// ScheduleChange changes a schedule that has not ended; nil fields stay.
 type ScheduleChange struct {
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
@@ -71,8 +71,8 @@ type ScheduleChange struct {
 	Paused   *bool           `json:"paused,omitempty"`
 }
 
-// SendLater plans a send: the message, with the draft's client id, is sent at a time. Repeated with the same client id it is the
-// same schedule.
+// SendLater schedules a send: the message is sent at the given time with the draft's client id. A repeat with the same
+// client id returns the same schedule.
 func (c *Client) SendLater(ctx context.Context, group string, draft Draft, at time.Time) (Schedule, error) {
 	if draft.ClientID == "" {
 		draft.ClientID = NewKey()
@@ -86,7 +86,7 @@ func (c *Client) SendLater(ctx context.Context, group string, draft Draft, at ti
 	return s, err
 }
 
-// SendDirectLater plans an item in somebody's inbox, as SendLater does.
+// SendDirectLater schedules an item for a user's inbox, as SendLater does.
 func (c *Client) SendDirectLater(ctx context.Context, user string, d Direct, at time.Time) (Schedule, error) {
 	if d.ClientID == "" {
 		d.ClientID = NewKey()
@@ -100,7 +100,7 @@ func (c *Client) SendDirectLater(ctx context.Context, user string, d Direct, at 
 	return s, err
 }
 
-// CreateSchedule plans a message, once or again and again.
+// CreateSchedule schedules a message, once or recurring.
 func (c *Client) CreateSchedule(ctx context.Context, draft ScheduleDraft) (Schedule, error) {
 	if draft.Key == "" {
 		draft.Key = NewKey()
@@ -110,7 +110,7 @@ func (c *Client) CreateSchedule(ctx context.Context, draft ScheduleDraft) (Sched
 	return s, err
 }
 
-// Schedules lists the caller's schedules, the oldest first; those that ended stay for a day. next is empty after the last page.
+// Schedules lists the caller's schedules, oldest first; ended ones stay for a day. next is empty after the last page.
 func (c *Client) Schedules(ctx context.Context, page Page) (schedules []Schedule, next string, err error) {
 	var answer struct {
 		Schedules []Schedule `json:"schedules"`
@@ -120,27 +120,28 @@ func (c *Client) Schedules(ctx context.Context, page Page) (schedules []Schedule
 	return answer.Schedules, answer.Next, err
 }
 
-// Schedule shows one.
+// Schedule returns one schedule.
 func (c *Client) Schedule(ctx context.Context, id string) (Schedule, error) {
 	var s Schedule
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"schedules", id}, again: true}, &s)
 	return s, err
 }
 
-// UpdateSchedule changes what has not ended: conflict else. It is not repeated when its outcome is unknown: somebody else may have
-// changed the same since.
+// UpdateSchedule changes a schedule; CodeConflict if it has ended. It is not repeated if its outcome is unknown:
+// somebody else may have changed the same field since.
 func (c *Client) UpdateSchedule(ctx context.Context, id string, change ScheduleChange) (Schedule, error) {
 	var s Schedule
 	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"schedules", id}, body: change}, &s)
 	return s, err
 }
 
-// CancelSchedule ends a schedule: once it has returned, nothing fires. One that has fired to its end is a conflict.
+// CancelSchedule ends a schedule: after it returns, nothing fires. CodeConflict if it has ended in another way.
 func (c *Client) CancelSchedule(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"schedules", id}, again: true}, nil)
 }
 
-// RunSchedule sends now, once however often it has to ask. One that fires once has ended then; one that recurs keeps its plan.
+// RunSchedule sends the message now, and only once however often the call is retried. That ends a schedule that fires
+// once; a recurring one keeps its plan.
 func (c *Client) RunSchedule(ctx context.Context, id string) (Schedule, error) {
 	var s Schedule
 	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules", id, "run"}, key: NewKey(), again: true}, &s)

@@ -32,16 +32,17 @@ const (
 type socket struct {
 	conn  *websocket.Conn
 	write sync.Mutex
-	idle  time.Duration // with nothing from the server for this long the connection is taken for dead
+	idle  time.Duration // with nothing from the server for this long, the connection counts as dead
 
 	mu      sync.Mutex
 	lastRef int64
 	calls   map[string]chan reply
 	lost    chan struct{} // closed when the session has ended
-	err     error         // why; set before lost is closed
+	err     error         // the reason; set before lost is closed
 }
 
-// session dials, says hello, and reads until the connection ends. welcomed tells whether the server took the user.
+// session dials, says hello, and reads until the connection ends. welcomed reports whether the server accepted the
+// user.
 func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	token, err := s.client.tokens(ctx)
 	if err != nil {
@@ -103,13 +104,13 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	}
 	if errors.Is(err, websocket.ErrBadHandshake) && answer != nil {
 		defer answer.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // gorilla keeps the beginning of it
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // gorilla keeps the start of it
 		return nil, answerError(answer.StatusCode, answer.Header, body, time.Now())
 	}
 	return nil, err
 }
 
-// receive hands on what the server sends, until the connection or the server's word is broken.
+// receive passes on what the server sends, until the connection breaks or the server violates the protocol.
 func (s *Stream) receive(ctx context.Context, sock *socket) error {
 	for {
 		if err := s.waitRoom(ctx, sock); err != nil {
@@ -142,7 +143,7 @@ func (s *Stream) receive(ctx context.Context, sock *socket) error {
 	}
 }
 
-// watch sets after how long a silent server is taken for gone: two of its pings and some.
+// watch sets how long the server may be silent before the connection counts as dead: two of its pings and a margin.
 func (k *socket) watch(pingS float64) {
 	ping := time.Duration(pingS * float64(time.Second))
 	if ping <= 0 || ping > time.Hour {
@@ -178,7 +179,7 @@ func (k *socket) send(frame any) error {
 	return k.conn.WriteMessage(websocket.TextMessage, data)
 }
 
-// cause makes an Error of a close by the server that says why.
+// cause turns the server's close code and reason into an Error.
 func (k *socket) cause(err error) error {
 	var closed *websocket.CloseError
 	if !errors.As(err, &closed) {
@@ -199,14 +200,14 @@ func (k *socket) cause(err error) error {
 	case websocket.CloseAbnormalClosure, websocket.CloseNoStatusReceived:
 		return err
 	default:
-		e.Code = CodeRateLimited // 4408, 4409, 4413, 4429: come back later
+		e.Code = CodeRateLimited // 4408, 4409, 4413, 4429: try again later
 	}
 	return e
 }
 
 var retryAfterMS = regexp.MustCompile(`retry_after_ms\D{0,4}(\d{1,9})`)
 
-// closeDelay finds the time that the reason of a close asks to wait.
+// closeDelay returns how long the reason of a close asks to wait.
 func closeDelay(reason string) time.Duration {
 	found := retryAfterMS.FindStringSubmatch(reason)
 	if found == nil {
@@ -219,16 +220,17 @@ func closeDelay(reason string) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// again says whether another session may go better.
+// again says whether to try another session.
 type again int
 
 const (
-	surely again = iota // the connection was lost, or the server is restarting or busy
-	asks                // the token was refused: once more with a fresh one
+	surely again = iota // yes: the connection was lost, or the server is restarting or busy
+	asks                // the token was refused: once, with a fresh one
 	never
 )
 
-// verdict tells whether a session that ended with err is worth another one, and how long the server asked to wait.
+// verdict decides whether to try another session after one ended with err, and returns how long the server asked to
+// wait.
 func verdict(err error) (again, time.Duration) {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// StreamOptions say how to stream. The zero value is usable.
+// StreamOptions configure a Stream. The zero value is usable.
 type StreamOptions struct {
 	Cursors Cursors // where positions are kept; nil: in memory
 	Backoff Backoff // between sessions; zero: 0.5 s to 30 s
-	// Buffer is how many events may wait for Next before the stream stops reading; the server then waits too, and
-	// after 30 s ends the session, which goes on later where it stopped. 0: 256.
+	// Buffer is how many events may wait for Next before the stream stops reading. The server then waits too, and after
+	// 30 s ends the session, which later continues where it stopped. 0: 256.
 	Buffer int
 }
 
-// ErrClosed is what a Stream gives after Close, and a call over its socket that Close cut short.
+// ErrClosed is returned by a Stream after Close, and by a call over its socket that Close interrupted.
 var ErrClosed = errors.New("the stream is closed")
 
-// Stream reads all groups and the inbox over the websocket, and sends and acks over it. It connects again whenever the
+// Stream reads all groups and the inbox over the websocket, and sends and acks over it. It reconnects whenever the
 // connection is lost, until it is closed or the server refuses the user.
 type Stream struct {
 	client *Client
 	opts   StreamOptions
 	cancel context.CancelFunc
 	done   chan struct{} // closed when run has ended
-	track  *tracker      // of run
+	track  *tracker      // used by run only
 	count  counters
-	taken  Event // handed out, not yet committed; of Next
+	taken  Event // returned, not yet committed; used by Next only
 
 	mu     sync.Mutex
 	queue  []Event
@@ -37,12 +37,12 @@ type Stream struct {
 	live   *socket       // nil between sessions
 	turned chan struct{} // closed and replaced when live changes
 
-	wake chan struct{} // something was queued, or run ended
-	room chan struct{} // something was taken, or a call waits for its reply
+	wake chan struct{} // an event was queued, or run has ended
+	room chan struct{} // an event was taken, or a call waits for its reply
 }
 
 // Stream opens a stream that lives until ctx ends or Close is called. It returns before the first session has begun;
-// the first event tells how that went.
+// the first event says how that went.
 func (c *Client) Stream(ctx context.Context, opts StreamOptions) (*Stream, error) {
 	if opts.Cursors == nil {
 		opts.Cursors = &MemoryCursors{}
@@ -70,8 +70,8 @@ func (c *Client) Stream(ctx context.Context, opts StreamOptions) (*Stream, error
 	return s, nil
 }
 
-// Next returns the next event. Coming for the next event says that the one before was dealt with: its position is
-// saved then. After an error of Cursors or of ctx Next may be called again; any other error is final.
+// Next returns the next event. Calling it means that the previous event was handled: its position is saved then. After
+// an error from Cursors or ctx, Next may be called again; any other error is final.
 func (s *Stream) Next(ctx context.Context) (Event, error) {
 	if err := s.Commit(ctx); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (s *Stream) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// Commit says that the last event was dealt with, without coming for the next one: before Close, from the goroutine of
-// Next.
+// Commit says that the last event was handled, without asking for the next one. Call it before Close, from the
+// goroutine that calls Next.
 func (s *Stream) Commit(ctx context.Context) error {
 	if s.taken == nil {
 		return nil
@@ -114,17 +114,17 @@ func (s *Stream) Commit(ctx context.Context) error {
 // Events ranges over Next until it fails. The last pair carries the error.
 func (s *Stream) Events(ctx context.Context) iter.Seq2[Event, error] { return events(ctx, s.Next) }
 
-// Stats tells what was met so far. It may be called at any time.
+// Stats returns the counts so far. It may be called at any time.
 func (s *Stream) Stats() Stats { return s.count.stats() }
 
-// Close ends the session and waits until everything that the stream started has ended. The position of the event that
-// Next handed out last is not saved by it; see Commit.
+// Close ends the session and waits until everything that the stream started has ended. It does not save the position of
+// the event that Next returned last; see Commit.
 func (s *Stream) Close() {
 	s.cancel()
 	<-s.done
 }
 
-// pop takes an event off the queue. Once run has ended and the queue is empty it returns the reason.
+// pop takes an event off the queue. Once run has ended and the queue is empty, it returns the reason.
 func (s *Stream) pop() (Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *Stream) push(events ...Event) {
 	signal(s.wake)
 }
 
-// signal leaves a token in a channel of capacity 1; one that lies there already says the same.
+// signal puts a token into a channel of capacity 1; one that is already there does the same.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -153,9 +153,9 @@ func signal(c chan struct{}) {
 	}
 }
 
-// waitRoom returns when the queue has room, or when a call over the socket waits for a reply: that comes behind
-// whatever the server sent before, so the reading must go on or a caller who calls between two Nexts would wait for
-// itself. The time of one call bounds what is queued beyond Buffer.
+// waitRoom returns when the queue has room, or when a call over the socket waits for its reply: the reply comes after
+// everything that the server sent before, so reading must go on, or a caller that makes a call between two Nexts would
+// wait for itself. What is queued beyond Buffer is bounded by the duration of one call.
 func (s *Stream) waitRoom(ctx context.Context, sock *socket) error {
 	for {
 		s.mu.Lock()
@@ -172,7 +172,7 @@ func (s *Stream) waitRoom(ctx context.Context, sock *socket) error {
 	}
 }
 
-// setLive publishes the socket of the current session, nil for none.
+// setLive publishes the socket of the current session, nil if there is none.
 func (s *Stream) setLive(sock *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +201,7 @@ func (s *Stream) current(ctx context.Context) (*socket, error) {
 	}
 }
 
-// run holds one session after another until ctx ends or the server refuses for good.
+// run opens one session after another until ctx ends or the server refuses the user.
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
 	failures, refused, reported := 0, 0, false
@@ -217,7 +217,7 @@ func (s *Stream) run(ctx context.Context) {
 		if welcomed {
 			refused, reported = 0, false
 			if time.Since(started) > s.opts.Backoff.Max {
-				failures = 0 // only a session that lasted: a server that welcomes and drops must not be hammered
+				failures = 0 // reset only after a session that lasted: a server that accepts and then drops clients must not be hammered
 			}
 		}
 		again, wait := verdict(err)

@@ -14,7 +14,7 @@ const (
 	TaskDead    = "dead"
 )
 
-// Task is a unit of the server's background work, as operators see it: without what it carries.
+// Task is a unit of the server's background work as operators see it, without its payload.
 type Task struct {
 	ID          string     `json:"id"`
 	Queue       string     `json:"queue"`
@@ -22,20 +22,20 @@ type Task struct {
 	State       string     `json:"state"`
 	Priority    string     `json:"priority"`     // critical, high, normal or low
 	Attempts    int64      `json:"attempts"`     // failed runs
-	AttemptsMax int64      `json:"attempts_max"` // after how many it is dead
-	Crashes     int64      `json:"crashes"`      // runs that ended with their worker
+	AttemptsMax int64      `json:"attempts_max"` // the number of failed runs that makes it dead
+	Crashes     int64      `json:"crashes"`      // runs whose worker died
 	EnqueuedAt  time.Time  `json:"enqueued_at"`
 	DueAt       *time.Time `json:"due_at,omitempty"`      // of a delayed one
 	LeaseUntil  *time.Time `json:"lease_until,omitempty"` // of a leased one
 	DiedAt      *time.Time `json:"died_at,omitempty"`     // of a dead one
 	DeadlineAt  *time.Time `json:"deadline_at,omitempty"` // it is not started after this
 	LastError   *string    `json:"last_error"`            // why its last run failed
-	Done        *int64     `json:"done,omitempty"`        // how far its run says it is
+	Done        *int64     `json:"done,omitempty"`        // the progress that its run has reported
 	Total       *int64     `json:"total,omitempty"`
 }
 
-// Queue counts the tasks of a queue. At every instant Enqueued is the sum of those that are there (ready, delayed,
-// leased, dead) and of Processed, Deleted and Dropped.
+// Queue counts the tasks of a queue. At every instant Enqueued is the sum of the existing ones (ready, delayed, leased,
+// dead) and of Processed, Deleted and Dropped.
 type Queue struct {
 	Queue  string `json:"queue"`
 	Paused bool   `json:"paused"`
@@ -52,18 +52,18 @@ type Queue struct {
 	Enqueued  int64 `json:"enqueued"`
 	Processed int64 `json:"processed"` // tasks completed
 	Failed    int64 `json:"failed"`    // runs that failed
-	Crashed   int64 `json:"crashed"`   // runs that ended with their worker
+	Crashed   int64 `json:"crashed"`   // runs whose worker died
 	Buried    int64 `json:"buried"`    // times that a task became a dead letter
 	Deleted   int64 `json:"deleted"`
-	Dropped   int64 `json:"dropped"` // dead letters that gave way to newer ones
+	Dropped   int64 `json:"dropped"` // dead letters dropped to make room for newer ones
 }
 
-// ReadyAll is how many tasks wait for a worker, over all priorities.
+// ReadyAll is how many tasks wait for a worker, in all priorities.
 func (q Queue) ReadyAll() int64 {
 	return q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low
 }
 
-// Queues counts the tasks of every queue. For operators, as all that follows here.
+// Queues counts the tasks of every queue. For operators, like all calls below.
 func (c *Client) Queues(ctx context.Context) ([]Queue, error) {
 	var answer struct {
 		Queues []Queue `json:"queues"`
@@ -72,12 +72,12 @@ func (c *Client) Queues(ctx context.Context) ([]Queue, error) {
 	return answer.Queues, err
 }
 
-// PauseQueue lets a queue claim nothing further; what runs goes on.
+// PauseQueue stops a queue from claiming tasks; running ones go on.
 func (c *Client) PauseQueue(ctx context.Context, queue string) (Queue, error) {
 	return c.steerQueue(ctx, queue, "pause")
 }
 
-// ResumeQueue lets a queue go on.
+// ResumeQueue resumes a queue.
 func (c *Client) ResumeQueue(ctx context.Context, queue string) (Queue, error) {
 	return c.steerQueue(ctx, queue, "resume")
 }
@@ -88,7 +88,7 @@ func (c *Client) steerQueue(ctx context.Context, queue, verb string) (Queue, err
 	return q, err
 }
 
-// Tasks lists tasks, in one state and queue where they are named. A page may be short with more to come: next is empty
+// Tasks lists tasks, of one state or queue if they are given. A page may be short with more to come: next is empty
 // after the last one.
 func (c *Client) Tasks(ctx context.Context, state, queue string, page Page) (tasks []Task, next string, err error) {
 	query := page.query()
@@ -110,22 +110,22 @@ func (c *Client) Tasks(ctx context.Context, state, queue string, page Page) (tas
 func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	var t Task
 	err := c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", id}, again: true}, &t)
-	if err == nil && t.ID != id { // such as "queues", which is another route
+	if err == nil && t.ID != id { // for example "queues", which is another route
 		err = &Error{Status: http.StatusNotFound, Code: CodeNotFound, Detail: "no such task"}
 	}
 	return t, err
 }
 
-// RetryTask lets a dead or delayed task run now. It is not repeated when its outcome is unknown: the task may have
-// failed once more by then.
+// RetryTask makes a dead or delayed task run now. It is not repeated if its outcome is unknown: the task may have
+// failed again by then.
 func (c *Client) RetryTask(ctx context.Context, id string) (Task, error) {
 	var t Task
 	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", id, "retry"}}, &t)
 	return t, err
 }
 
-// DeleteTask takes a task away; of a run under way nothing counts any longer. It is not repeated when its outcome is
-// unknown: a task of the same id may have come since.
+// DeleteTask removes a task; if it is running, the result has no effect. It is not repeated if its outcome is unknown:
+// a new task may have the same id by then.
 func (c *Client) DeleteTask(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"tasks", id}}, nil)
 }

@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// Stats counts what a Stream or a Poll met. A server that keeps its word leaves Holes at 0, and Repeats at 0 too
-// while a connection lasts.
+// Stats counts what a Stream or a Poll has received. With a correct server, Holes stays 0, and so does Repeats while a
+// connection lasts.
 type Stats struct {
 	Batches  int64 // batches of messages
-	Messages int64 // messages handed out
-	Gaps     int64 // holes that the server told of
+	Messages int64 // messages returned
+	Gaps     int64 // gaps that the server reported
 	Repeats  int64 // messages that came again and were left out
-	Holes    int64 // ids skipped without a word, which made the client ask again
+	Holes    int64 // ids that were skipped silently, which made the client ask again
 	Sessions int64 // sessions of a Stream that began
 }
 
@@ -38,20 +38,21 @@ type batch struct {
 	Messages []Message `json:"messages"`
 }
 
-// tracker holds how far the caller's copy of each group reaches, and turns batches into events. Ids are dense, so it
-// sees every hole and every repeat. It belongs to one goroutine.
+// tracker knows the end of the caller's copy of each group, and turns batches into events. Ids are dense, so it sees
+// every hole and every repeat. One goroutine owns it.
 type tracker struct {
 	groups map[string]groupEnd
 	inbox  inboxEnd
 	count  *counters
 }
 
-// groupEnd is where the copy of one group ends.
+// groupEnd is the end of the copy of one group.
 type groupEnd struct {
 	at    Position
-	id    int64  // known where counted is set
-	epoch string // empty until a batch or a welcome told it
-	// counted: id is the highest id held. A position kept by an earlier run is a cursor whose id only the server reads.
+	id    int64  // known if counted is set
+	epoch string // empty until a batch or a welcome brings it
+	// counted: id is the highest id held. A position saved by an earlier run is a cursor, whose id only the server can
+	// read.
 	counted bool
 }
 
@@ -74,7 +75,7 @@ func newTracker(at map[string]Position, count *counters) *tracker {
 	return t
 }
 
-// after is where to go on, as a hello and a sync take it.
+// after returns the positions to continue from, as a hello and a sync take them.
 func (t *tracker) after() map[string]Position {
 	after := make(map[string]Position, len(t.groups))
 	for group, p := range t.groups {
@@ -83,8 +84,8 @@ func (t *tracker) after() map[string]Position {
 	return after
 }
 
-// pin begins a group that has no place yet at the caller's `seen`, so that an ack by another device cannot move this
-// one over messages that it never got. It returns the positions that are new.
+// pin starts groups without a position at the caller's `seen`, so that an ack by another device cannot move this one
+// past messages that it never got. It returns the new positions.
 func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 	pinned := map[string]Position{}
 	for group, g := range groups {
@@ -99,8 +100,8 @@ func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 
 func (t *tracker) forget(group string) { delete(t.groups, group) }
 
-// batch takes in a batch: at most a Gap and then Messages come of it. An error means that the server broke its word
-// and the batch was not taken: ask again from where the copy ends.
+// batch processes a batch: the result is at most a Gap and then Messages. An error means that the server violated the
+// protocol and the batch was not used: ask again from the end of the copy.
 func (t *tracker) batch(b batch) ([]Event, error) {
 	t.count.batches.Add(1)
 	if err := dense(b); err != nil {
@@ -138,7 +139,7 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	return events, nil
 }
 
-// dense checks that a batch holds exactly the ids that it says.
+// dense checks that a batch contains exactly the ids that it claims.
 func dense(b batch) error {
 	if b.To-b.From+1 != int64(len(b.Messages)) {
 		return fmt.Errorf("group %s: %d messages for ids %d to %d", b.Group, len(b.Messages), b.From, b.To)
@@ -151,8 +152,8 @@ func dense(b batch) error {
 	return nil
 }
 
-// items takes in a part of the inbox and leaves out what was handed out before. Where it is not complete, it may be a list
-// that was written anew under the same seqs.
+// items processes a part of the inbox and leaves out items that were returned before. If it is not complete, it may be
+// a list that was rewritten under the same seqs.
 func (t *tracker) items(in Inbox) (Items, bool) {
 	if in.Epoch == "" {
 		return Items{}, false // an answer without the inbox
@@ -175,7 +176,7 @@ func (t *tracker) items(in Inbox) (Items, bool) {
 	return Items{Epoch: in.Epoch, From: fresh[0].Seq, To: last, Cursor: in.Cursor, Complete: in.Complete, Items: fresh}, true
 }
 
-// commit collects what an event that was taken means for the kept positions.
+// commit returns the positions to save once an event was handled.
 func commit(e Event) map[string]Position {
 	switch e := e.(type) {
 	case Messages:
@@ -188,7 +189,7 @@ func commit(e Event) map[string]Position {
 	return nil
 }
 
-// pinned wraps a Connected with the positions that it fixed.
+// pinned wraps a Connected with the positions that it set.
 type pinned struct {
 	Connected
 	at map[string]Position

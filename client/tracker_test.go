@@ -14,7 +14,7 @@ func numbered(epoch string, from, to int64, complete bool) batch {
 	return b
 }
 
-// span names what an event is, short enough to compare.
+// span describes an event, short enough to compare.
 type span struct {
 	what     string
 	from, to int64

@@ -15,20 +15,20 @@ const (
 	KindNotice   = "notice"
 )
 
-// Content is what a message says. Which fields are set depends on Kind.
+// Content is the content of a message. Which fields are set depends on Kind.
 type Content struct {
-	Kind     string          `json:"kind,omitempty"` // empty in a send: text, or data where only Data is set
+	Kind     string          `json:"kind,omitempty"` // empty in a send: text, or data if only Data is set
 	Body     string          `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
-	ClientID string          `json:"client_id,omitempty"` // makes a repeated send the same message; made up if empty
+	ClientID string          `json:"client_id,omitempty"` // makes repeated sends store only one message; generated if empty
 	ReplyTo  int64           `json:"reply_to,omitempty"`
 	Mentions []string        `json:"mentions,omitempty"`
 	Target   int64           `json:"target,omitempty"`  // of an edit, a delete or a reaction
 	Emoji    string          `json:"emoji,omitempty"`   // of a reaction
-	Removed  bool            `json:"removed,omitempty"` // the reaction was taken back
+	Removed  bool            `json:"removed,omitempty"` // the reaction was removed
 }
 
-// Draft is the content of a message to be sent. Text makes the usual one; see [Client.Send] for the others.
+// Draft is the content of a message to send. Text makes the usual one; see [Client.Send] for the others.
 type Draft = Content
 
 // Message is an entry of a group's log.
@@ -39,7 +39,7 @@ type Message struct {
 	Content
 	SentAt    time.Time           `json:"sent_at"`
 	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
-	User      string              `json:"user,omitempty"`     // whom a notice concerns
+	User      string              `json:"user,omitempty"`     // the user that a notice is about
 	Role      string              `json:"role,omitempty"`     // the new role, in a notice of role
 	Name      *string             `json:"name,omitempty"`     // the new name, in a notice of renamed; may be empty
 	Settings  *GroupChange        `json:"settings,omitempty"` // the new values, in a notice of settings
@@ -57,11 +57,11 @@ type Reaction struct {
 // Text is a Draft of a plain message.
 func Text(body string) Draft { return Draft{Body: body} }
 
-// Sent is a message as it ended up in the log.
+// Sent is a message as the log has it.
 type Sent struct {
 	Message
-	Duplicate  bool   `json:"duplicate"`            // it was there already, from an earlier attempt
-	Durability string `json:"durability,omitempty"` // what was reached, where SendDurable asked for it
+	Duplicate  bool   `json:"duplicate"`            // an earlier attempt had already stored it
+	Durability string `json:"durability,omitempty"` // what was reached, if SendDurable asked for it
 }
 
 // Group is a log with members.
@@ -89,7 +89,7 @@ type Hold struct {
 	Since  time.Time `json:"since"`
 }
 
-// GroupState is a group as it stands to the caller.
+// GroupState is a group as the caller sees it.
 type GroupState struct {
 	Group
 	Seen           int64    `json:"seen"`
@@ -106,7 +106,7 @@ type GroupList struct {
 	Next   string       `json:"next"`  // cursor of the next page; empty after the last one
 }
 
-// GroupDraft is a group to be made. Zero fields take the defaults of the server.
+// GroupDraft is a group to create. Zero fields get the server's defaults.
 type GroupDraft struct {
 	ID         string   `json:"id,omitempty"`
 	Name       string   `json:"name,omitempty"`
@@ -117,11 +117,11 @@ type GroupDraft struct {
 	Post       string   `json:"post,omitempty"`
 	History    *bool    `json:"history,omitempty"`
 
-	// Key makes a repeated creation the same group (1 to 64 printable ASCII); made up if empty.
+	// Key makes repeated requests create only one group (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
 }
 
-// GroupChange is what to change of a group; nil fields stay.
+// GroupChange is a change of a group; nil fields stay.
 type GroupChange struct {
 	Name       *string `json:"name,omitempty"`
 	Visibility *string `json:"visibility,omitempty"`
@@ -140,7 +140,7 @@ type Member struct {
 	Read     int64     `json:"read"`
 }
 
-// Progress is the two positions of the caller in a group, and what is unread above `read`.
+// Progress is the caller's two cursors in a group, and the number of unread messages above `read`.
 type Progress struct {
 	Seen   int64 `json:"seen"`
 	Read   int64 `json:"read"`
@@ -155,7 +155,7 @@ type Batch struct {
 	To       int64     `json:"to"`
 	First    int64     `json:"first"`
 	Last     int64     `json:"last"`
-	Cursor   Position  `json:"cursor"` // for the end of this page
+	Cursor   Position  `json:"cursor"` // the end of this page
 	Complete bool      `json:"complete"`
 	HasMore  bool      `json:"has_more"`
 	Messages []Message `json:"messages"`
@@ -179,7 +179,7 @@ type Item struct {
 	From     string          `json:"from,omitempty"`
 	To       string          `json:"to,omitempty"`
 	Group    string          `json:"group,omitempty"`
-	ID       int64           `json:"id,omitempty"` // the message in Group that a mention is about
+	ID       int64           `json:"id,omitempty"` // the message in Group that a mention refers to
 	Body     string          `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
@@ -191,23 +191,23 @@ type Inbox struct {
 	Epoch    string   `json:"epoch"`
 	From     int64    `json:"from"`
 	To       int64    `json:"to"`
-	First    int64    `json:"first"` // the lowest seq to be had
+	First    int64    `json:"first"` // the lowest seq available
 	Last     int64    `json:"last"`
 	Acked    int64    `json:"acked"`
 	Cursor   Position `json:"cursor"`   // the end of this page; see Position
-	Complete bool     `json:"complete"` // false: items before From are not to be had, or the inbox is another one
+	Complete bool     `json:"complete"` // false: items before From are no longer available, or the inbox is a different one
 	HasMore  bool     `json:"has_more"`
 	Items    []Item   `json:"items"`
 }
 
-// Direct is what to put into somebody's inbox.
+// Direct is an item to put into a user's inbox.
 type Direct struct {
 	Body     string          `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
-	ClientID string          `json:"client_id,omitempty"` // made up if empty
+	ClientID string          `json:"client_id,omitempty"` // generated if empty
 }
 
-// DirectSent is where a Direct ended up.
+// DirectSent is the position of a stored Direct.
 type DirectSent struct {
 	To        string    `json:"to"`
 	Seq       int64     `json:"seq"`
@@ -215,20 +215,20 @@ type DirectSent struct {
 	Duplicate bool      `json:"duplicate"`
 }
 
-// Page asks for a part of a list. The zero value is the first page of the server's usual size.
+// Page selects a part of a list. The zero value is the first page of the server's default size.
 type Page struct {
 	Limit  int
-	Cursor string // Next of the page before
+	Cursor string // the Next of the previous page
 }
 
-// Receipt is how far one member is.
+// Receipt is the progress of one member.
 type Receipt struct {
 	User string `json:"user"`
 	Seen int64  `json:"seen"`
 	Read int64  `json:"read"`
 }
 
-// Receipts tells who has seen and read one message, over all members but its sender; over all members where the message is
+// Receipts says who has seen and read one message: all members but its sender, or all members if the message is
 // trimmed.
 type Receipts struct {
 	ID      int64     `json:"id"`
@@ -240,7 +240,7 @@ type Receipts struct {
 	Next    string    `json:"next"`
 }
 
-// Unread counts the messages by others above `read`.
+// Unread counts other users' messages above `read`.
 type Unread struct {
 	Total    int64            `json:"total"`
 	Mentions int64            `json:"mentions"`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Events that webhooks are told of.
+// Events that webhooks receive.
 const (
 	EventMessageCreated = "message.created"
 	EventMessageEdited  = "message.edited"
@@ -18,34 +18,34 @@ const (
 	EventScheduleFailed = "schedule.failed"
 )
 
-// WebhookDraft is an address of a backend, and the events that it is to be told of: all where none is named.
+// WebhookDraft is an address of a backend, and the events that it wants: all if none is named.
 type WebhookDraft struct {
 	URL    string   `json:"url"`
 	Events []string `json:"events,omitempty"`
 
-	// Key makes a repeated request the same webhook (1 to 64 printable ASCII); made up if empty.
+	// Key makes repeated requests create only one webhook (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
 }
 
-// Webhook is an address of a backend that is told of events.
+// Webhook is an address of a backend that receives events.
 type Webhook struct {
 	ID         string     `json:"id"`
 	URL        string     `json:"url"`
 	Events     []string   `json:"events"`           // empty: all
-	Secret     string     `json:"secret,omitempty"` // only in the answers that made it: what the requests are signed with
+	Secret     string     `json:"secret,omitempty"` // signs the requests; only in the answers that create it or rotate its secret
 	CreatedAt  time.Time  `json:"created_at"`
-	DisabledAt *time.Time `json:"disabled_at"` // when its endpoint said that it is gone
+	DisabledAt *time.Time `json:"disabled_at"` // when its endpoint answered that it is gone
 
-	FailingSince  *time.Time `json:"failing_since"` // since when every attempt fails; nil: the last one succeeded, or there was none
+	FailingSince  *time.Time `json:"failing_since"` // since when every attempt has failed; nil: the last one succeeded, or there was none
 	LastError     *string    `json:"last_error"`    // why the last failed attempt failed
 	LastErrorAt   *time.Time `json:"last_error_at"`
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	Waiting       int64      `json:"waiting"` // deliveries that are not finished
 	WaitingBytes  int64      `json:"waiting_bytes"`
-	Dropped       int64      `json:"dropped"` // events that were lost
+	Dropped       int64      `json:"dropped"` // lost events
 }
 
-// CreateWebhook registers a webhook, for operators. The answer holds its secret; no other does.
+// CreateWebhook registers a webhook. For operators. Only this answer contains its secret.
 func (c *Client) CreateWebhook(ctx context.Context, draft WebhookDraft) (Webhook, error) {
 	if draft.Key == "" {
 		draft.Key = NewKey()
@@ -55,7 +55,7 @@ func (c *Client) CreateWebhook(ctx context.Context, draft WebhookDraft) (Webhook
 	return w, err
 }
 
-// Webhooks lists the webhooks, the oldest first, for operators. next is empty after the last page.
+// Webhooks lists the webhooks, oldest first. For operators. next is empty after the last page.
 func (c *Client) Webhooks(ctx context.Context, page Page) (webhooks []Webhook, next string, err error) {
 	var answer struct {
 		Webhooks []Webhook `json:"webhooks"`
@@ -72,15 +72,15 @@ func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
 	return w, err
 }
 
-// RotateWebhook gives a webhook a new secret, which the answer holds. The one before signs as well for a day. It is not
-// repeated when its outcome is unknown: ask once more then, and use the newest.
+// RotateWebhook gives a webhook a new secret, which the answer contains. The previous one goes on signing for a day. It
+// is not repeated if its outcome is unknown: rotate again then, and use the newest secret.
 func (c *Client) RotateWebhook(ctx context.Context, id string) (Webhook, error) {
 	var w Webhook
 	err := c.do(ctx, call{method: http.MethodPost, path: []string{"webhooks", id, "rotate"}}, &w)
 	return w, err
 }
 
-// DropWebhook removes a webhook: it gets nothing further.
+// DropWebhook removes a webhook: it receives nothing more.
 func (c *Client) DropWebhook(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"webhooks", id}}, nil)
 }
