@@ -15,11 +15,11 @@ import (
 
 // Exit codes of the doctor.
 const (
-	exitFindings = 1 // something is left to do
-	exitBlind    = 2 // it could not look, or not at everything
+	exitFindings = 1 // something is left to fix
+	exitBlind    = 2 // it could not examine the store, or not all of it
 )
 
-// doctorCommand looks at the store itself, so it needs no running server.
+// doctorCommand reads the store directly, so it needs no running server.
 type doctorCommand struct {
 	Repair bool `help:"Repair what is derived: indexes, counts, list entries, orphans. What only a person can decide stays."`
 	JSON   bool `name:"json" help:"Print one JSON object, for programs."`
@@ -80,7 +80,7 @@ func findingLine(f doctor.Finding) string {
 	return plain(text) + "\n"
 }
 
-// summary says what was looked at, and what is left.
+// summary says what was examined, and what is left to fix.
 func summary(r doctor.Report, repair bool) string {
 	s := r.Server
 	var b strings.Builder
@@ -123,14 +123,14 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// progressEvery is how often progress is shown: a line each time where nobody watches a terminal.
+// progressEvery is how often progress is shown, as a new line each time if the output is not a terminal.
 const (
 	progressEvery     = 5 * time.Second
 	progressEveryTerm = 100 * time.Millisecond
 	progressWidth     = 30
 )
 
-// progress shows how far it is: a bar on a terminal, lines elsewhere.
+// progress shows the progress: a bar on a terminal, lines elsewhere.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -145,7 +145,7 @@ func (p *progress) show(done, total int64) {
 	}
 	now := time.Now()
 	if p.last.IsZero() && !p.terminal {
-		p.last = now // what ends soon needs no line
+		p.last = now // a short run needs no progress line
 	}
 	if now.Sub(p.last) < every {
 		return
@@ -161,7 +161,7 @@ func (p *progress) show(done, total int64) {
 	p.drawn = true
 }
 
-// clear takes the bar away, so that a line can be written.
+// clear removes the bar, so that a line can be written.
 func (p *progress) clear() {
 	if p.drawn {
 		_, _ = fmt.Fprint(p.out, "\r\x1b[K")

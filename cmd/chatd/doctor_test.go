@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 )
 
-// TestDoctor looks at stores as an operator would: sound ones, damaged ones, and those that cannot be looked at.
+// TestDoctor examines stores as an operator would: healthy ones, damaged ones, and unreadable ones.
 func TestDoctor(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "yes")
 	url := server.URL()
@@ -85,7 +85,7 @@ func TestDoctorOnTheEmbeddedStore(t *testing.T) {
 	}
 }
 
-// TestDoctorInterrupted: what was found until then is printed, and the exit code says that it is not all.
+// TestDoctorInterrupted: the findings so far are printed, and the exit code says that they are not all.
 func TestDoctorInterrupted(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "yes")
 	b := chattest.Open(t, server.URL())

@@ -23,7 +23,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	// net/http writes down past the log what an address outside sends unasked: that may be what we have sent there.
+	// net/http prints unsolicited data from remote servers, bypassing our log: it may contain what we have sent them.
 	log.SetOutput(io.Discard)
 	dropEmpty(os.Environ())
 	if err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// codedError is an error with an exit code of the command that it ends.
+// codedError is an error that sets the command's exit code.
 type codedError struct {
 	error
 	code int
@@ -40,7 +40,7 @@ type codedError struct {
 
 func (e codedError) Unwrap() error { return e.error }
 
-// exitCode is 1 for every error but those that say otherwise.
+// exitCode is 1 for every error that does not set its own.
 func exitCode(err error) int {
 	var coded codedError
 	if errors.As(err, &coded) {
@@ -49,8 +49,8 @@ func exitCode(err error) int {
 	return 1
 }
 
-// dropEmpty takes settings that are set to nothing out of the environment: they stand for their defaults, as a compose file
-// writes them (CHATD_ADDR: ${CHATD_ADDR:-}).
+// dropEmpty removes empty settings from the environment: they mean the default, because a compose file writes them
+// (CHATD_ADDR: ${CHATD_ADDR:-}).
 func dropEmpty(environ []string) {
 	for _, entry := range environ {
 		if name, value, _ := strings.Cut(entry, "="); value == "" && strings.HasPrefix(name, "CHATD_") {
@@ -59,7 +59,7 @@ func dropEmpty(environ []string) {
 	}
 }
 
-// commandLine is what may be given as flags, and by the same names in the environment.
+// commandLine is everything that can be given as flags, and by the same names in the environment.
 type commandLine struct {
 	node.Config `embed:"" group:"Settings of the server:"`
 
@@ -105,7 +105,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	return parsed.Run(&world{ctx, environ, stdout, stderr}, line.Config)
 }
 
-// commandOf is the command that a line has got to.
+// commandOf returns the command that was selected so far.
 func commandOf(line *kong.Context) string {
 	words := []string{"chatd"}
 	for _, step := range line.Path {
@@ -118,7 +118,7 @@ func commandOf(line *kong.Context) string {
 
 var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=.*)?$`)
 
-// longFlags lets -addr stand for --addr, as most Go programs do; there are no short flags but -h.
+// longFlags accepts -addr for --addr, as most Go programs do; -h is the only short flag.
 func longFlags(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
@@ -153,10 +153,10 @@ func (h helpCommand) Run(w *world) error {
 
 type versionCommand struct{}
 
-// version is set by a release build (-ldflags "-X main.version=..."); others tell what the toolchain knows.
+// version is set by a release build (-ldflags "-X main.version=..."); other builds use what the toolchain recorded.
 var version = ""
 
-// versionLine says what was built, by which Go, for which system.
+// versionLine says what was built, with which Go, for which system.
 func versionLine() string {
 	v := version
 	if info, ok := debug.ReadBuildInfo(); v == "" && ok {

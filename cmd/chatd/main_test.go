@@ -65,7 +65,7 @@ func TestUnknownVariable(t *testing.T) {
 	}
 }
 
-// TestServe starts a server as a person would, gets a token beside it and uses it, then stops it.
+// TestServe starts a server as a person would, makes a token beside it and uses it, then stops the server.
 func TestServe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,7 +134,7 @@ func TestAnEmptySettingIsNone(t *testing.T) {
 	}
 }
 
-// TestTokenCheck makes tokens and looks at them: with the keys that made them, with others, and when they are over.
+// TestTokenCheck makes tokens and checks them: with the keys that made them, with others, and after they have expired.
 func TestTokenCheck(t *testing.T) {
 	older, newer := strings.Repeat("o", 32), strings.Repeat("n", 32)
 	token := func(args ...string) string {

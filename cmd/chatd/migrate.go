@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/store/archive"
 )
 
-// migrateCommand works on the database itself, so it needs no running server.
+// migrateCommand accesses the database directly, so it needs no running server.
 type migrateCommand struct {
 	Up     migrateUpCommand     `cmd:"" help:"Bring the schema up to date, as a starting server does."`
 	Status migrateStatusCommand `cmd:"" help:"List the migrations and which of them have run."`
@@ -37,7 +37,7 @@ func (d migrateDownCommand) Run(w *world, c node.Config) error {
 	return w.migrate(c, archive.MigrateDown)
 }
 
-// migrate changes the schema of the configured archive and prints how it is then.
+// migrate changes the schema of the configured archive and prints the result.
 func (w *world) migrate(c node.Config, do func(context.Context, string) ([]archive.Migration, error)) error {
 	if c.Archive == "" || c.Archive == "off" {
 		return errors.New("migrate: no archive is configured; set CHATD_ARCHIVE to sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")

@@ -26,7 +26,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("%v: %q, %v", c.args, out, err)
 		}
 	}
-	for range 9 { // as many as there are, and one more
+	for range 9 { // one more than there are
 		if _, _, err := call(t, "migrate", "down", "-yes", "-archive", url); err != nil {
 			if !strings.Contains(err.Error(), "empty") {
 				t.Error(err)

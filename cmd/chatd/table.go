@@ -10,14 +10,14 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// columns of the list of tasks. Their widths are fixed, for pages are printed before the next ones are known.
+// columns of the list of tasks. Their widths are fixed because each page is printed before the next one is known.
 const columns = "%-36s  %-7s %-16s %-8s %-8s %8s  %-12s  %s"
 
 var tableHead = row("ID", "QUEUE", "KIND", "STATE", "PRIORITY", "ATTEMPTS", "WHEN", "LAST ERROR")
 
 func row(cells ...any) string { return strings.TrimRight(fmt.Sprintf(columns, cells...), " ") + "\n" }
 
-// errorRunesMax is as much of an error as a row shows; `chatd tasks show` has it all.
+// errorRunesMax is how much of an error a row shows; `chatd tasks show` shows all of it.
 const errorRunesMax = 100
 
 func tableRow(t client.Task, now time.Time) string {
@@ -28,7 +28,7 @@ func tableRow(t client.Task, now time.Time) string {
 	return row(t.ID, t.Queue, plain(t.Kind), t.State, t.Priority, fmt.Sprintf("%d/%d", t.Attempts, t.AttemptsMax), when(t, now), string(why))
 }
 
-// when says the time that matters in the state of a task.
+// when returns the time that matters in the state of a task.
 func when(t client.Task, now time.Time) string {
 	switch {
 	case t.DueAt != nil:
@@ -42,7 +42,7 @@ func when(t client.Task, now time.Time) string {
 	}
 }
 
-// away is how far a time is from now, roughly: "in 5m0s", "3h12m0s ago".
+// away says roughly how far a time is from now: "in 5m0s", "3h12m0s ago".
 func away(d time.Duration) string {
 	unit := time.Second
 	switch size := d.Abs(); {
@@ -63,7 +63,7 @@ func away(d time.Duration) string {
 	return "in " + d.Round(unit).String()
 }
 
-// taskSheet is all of a task, a line for each thing.
+// taskSheet describes a task in full, one line per field.
 func taskSheet(t client.Task) string {
 	var b strings.Builder
 	line := func(name, value string) {
@@ -143,8 +143,8 @@ func statsTable(queues []client.Queue) string {
 	return b.String()
 }
 
-// plain makes text fit for a line of a terminal. An error may hold what a foreign server answered, and such text shall
-// neither move the cursor nor pass for another line.
+// plain makes text safe for one line of a terminal. An error may contain what a remote server answered, and such text
+// must neither move the cursor nor look like another line.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

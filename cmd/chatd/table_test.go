@@ -19,7 +19,7 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestForeignTextStaysText prints an error that holds what a foreign server answered.
+// TestForeignTextStaysText prints an error that contains what a remote server answered.
 func TestForeignTextStaysText(t *testing.T) {
 	foreign := "500 \x1b[2J\x1b]0;x\a\nlast error  none\r\u202eabc\x00\u0085end"
 	task := client.Task{ID: "p00-x", Queue: "egress", Kind: "hook", State: "dead", Priority: "low", Attempts: 9, AttemptsMax: 9, LastError: &foreign}

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	operator         = "operator" // whom the tokens name that these commands make
-	operatorTokenTTL = time.Hour  // longer than any list takes
-	pageMax          = 1_000      // tasks the server gives at once
+	operator         = "operator" // the user of the tokens that these commands make
+	operatorTokenTTL = time.Hour  // longer than any listing takes
+	pageMax          = 1_000      // the largest page that the server allows
 )
 
-// tasksCommand asks a running server over HTTP, so that it works wherever the store is.
+// tasksCommand calls a running server over HTTP, so it works wherever the store is.
 type tasksCommand struct {
 	URL   string `name:"url" env:"CHATD_URL" help:"URL of the server, such as https://chat.example.com. Default: the configured address on this host."`
 	Token string `env:"CHATD_TOKEN" help:"Token of an operator. Default: created with the configured or generated secret."`
@@ -34,7 +34,7 @@ type tasksCommand struct {
 	Stats  tasksStatsCommand  `cmd:"" help:"Count the tasks of each queue."`
 }
 
-// operate calls do with a client of the server, and says in words for operators what went wrong.
+// operate calls do with a client of the server, and explains errors to operators.
 func (t *tasksCommand) operate(c node.Config, do func(*client.Client) error) error {
 	url := t.URL
 	if url == "" {
@@ -50,7 +50,7 @@ func (t *tasksCommand) operate(c node.Config, do func(*client.Client) error) err
 			return fmt.Errorf("%w; or pass an operator's token with -token or CHATD_TOKEN", err)
 		}
 	}
-	// A person waits: one more try is enough.
+	// A person is waiting: one retry is enough.
 	server, err := client.New(url, client.StaticToken(token), client.WithRetry(2, client.Backoff{Base: 200 * time.Millisecond, Max: time.Second}))
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
@@ -84,10 +84,10 @@ func explain(url string, err error) error {
 	return errors.New(plain(cmp.Or(refused.Detail, refused.Code)))
 }
 
-// errOutput marks errors of writing what was asked for.
+// errOutput marks errors of writing the output.
 var errOutput = errors.New("cannot write the output")
 
-// print writes text, or v as one line of JSON where that is asked for.
+// print writes text, or v as one line of JSON if that was asked for.
 func (t *tasksCommand) print(w *world, v any, text string) error {
 	if t.JSON {
 		line, err := json.Marshal(v)
@@ -109,7 +109,7 @@ type tasksListCommand struct {
 	IDs   bool   `name:"ids" help:"Print only ids, one per line."`
 }
 
-// Run prints page by page, so that a long list begins at once and costs no memory.
+// Run prints page by page, so that a long list starts at once and takes no memory.
 func (l tasksListCommand) Run(w *world, c node.Config, t *tasksCommand) error {
 	if l.Limit < 0 {
 		return errors.New("-limit: want a whole number from 0")
@@ -174,12 +174,12 @@ func (s tasksShowCommand) Run(w *world, c node.Config, t *tasksCommand) error {
 	})
 }
 
-// refusals are the tasks of a command that could not be done.
+// refusals are the errors of a command, one for each task that it failed for.
 type refusals []error
 
 func (r refusals) Error() string { return errors.Join(r...).Error() }
 
-// each does something to each task. What the server refuses for one does not keep the others from being done.
+// each calls do for each task. If the server refuses one, the others are still processed.
 func (t *tasksCommand) each(c node.Config, ids []string, do func(server *client.Client, id string) error) error {
 	return t.operate(c, func(server *client.Client) error {
 		var failed refusals

@@ -8,10 +8,10 @@ import (
 	"github.com/chatd/chatd/internal/node"
 )
 
-// checkTimeout is how long a key set of a URL may take.
+// checkTimeout is how long fetching a key set from a URL may take.
 const checkTimeout = 10 * time.Second
 
-// tokenCommand makes a token, unless it is told to check one.
+// tokenCommand makes a token; its subcommand checks one.
 type tokenCommand struct {
 	New   tokenNewCommand   `cmd:"" default:"withargs" help:"Create a token (the default)."`
 	Check tokenCheckCommand `cmd:"" help:"Check whether the configured keys accept a token, and if not, say why."`

@@ -45,7 +45,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestJitter: the bounds are reached, and nothing lies beyond them.
+// TestJitter: pauses reach the bounds, and never exceed them.
 func TestJitter(t *testing.T) {
 	seen := map[time.Duration]bool{}
 	for range 10_000 {

@@ -1,15 +1,15 @@
-// Package cache remembers a bounded number of entries and forgets those that nobody asked for in a while.
+// Package cache keeps a bounded number of entries and evicts those that have not been used for a while.
 package cache
 
 import "sync"
 
-// Cache holds two generations of entries: what is added or asked for goes to the young one. When that is full it becomes
-// the old one, and what was in the old one until then is forgotten. So an entry stays for at least as long as max others
-// need to come by, and a read of a young one takes no exclusive lock.
+// Cache holds two generations of entries: entries that are added or read go to the young one. When that is full it
+// becomes the old one, and the previous old one is dropped. So an entry survives at least until max others have been
+// used, and reading a young entry takes no exclusive lock.
 //
-// Make one with New. All methods may be called from many goroutines.
+// Make one with New. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
-	max int // entries in a generation
+	max int // entries per generation
 
 	mu         sync.RWMutex
 	young, old map[K]V
@@ -54,7 +54,7 @@ func (c *Cache[K, V]) putLocked(key K, value V) {
 	delete(c.old, key)
 }
 
-// Len is how many entries are held.
+// Len returns how many entries there are.
 func (c *Cache[K, V]) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -17,7 +17,7 @@ func TestBoundHolds(t *testing.T) {
 	}
 }
 
-// What is asked for stays; what nobody asks for stays while at most max others come by, and goes after twice as many.
+// Entries in use stay; an unused one stays until at most max others have been used, and is gone after twice as many.
 func TestForgetsWhatNobodyAsksFor(t *testing.T) {
 	const bound = 10
 	c := New[int, string](bound)
@@ -48,7 +48,7 @@ func TestPutReplaces(t *testing.T) {
 	c := New[string, int](1)
 	for i := range 3 {
 		c.Put("k", i)
-		c.Put("other", i) // sends k to the old generation
+		c.Put("other", i) // moves k to the old generation
 		c.Put("k", i+10)
 		if got, ok := c.Get("k"); !ok || got != i+10 {
 			t.Errorf("got %d, %v, want %d", got, ok, i+10)

@@ -1,5 +1,5 @@
-// Package chattest is what the tests of the domain share: a service on a real redis-server, with the calls that most of them
-// make, and workers for its tasks.
+// Package chattest is shared by the tests of the domain: a service on a real redis-server, with the calls that most of
+// them make, and workers for its tasks.
 package chattest
 
 import (
@@ -18,7 +18,7 @@ import (
 // patience is how long one test may take.
 const patience = 60 * time.Second
 
-// Bench is the core of a node without its loops and workers. Its calls end the test where they fail.
+// Bench is the core of a node without its loops and workers. Its calls end the test if they fail.
 type Bench struct {
 	*chat.Service
 	T     *testing.T
@@ -27,7 +27,7 @@ type Bench struct {
 	now   atomic.Int64
 }
 
-// New makes a Bench on a Redis of its own. Its clock stands still but for a millisecond each time it is read.
+// New makes a Bench with its own Redis. Its clock only advances by a millisecond each time it is read.
 func New(t *testing.T, change ...func(*chat.Options)) *Bench {
 	t.Helper()
 	return Open(t, redistest.Start(t).URL(), change...)
@@ -53,13 +53,13 @@ func Open(t *testing.T, url string, change ...func(*chat.Options)) *Bench {
 	return b
 }
 
-// As is a user.
+// As returns a user as the caller.
 func As(user string) chat.Caller { return chat.Caller{User: user} }
 
-// Operator is a user who is an operator.
+// Operator returns an operator as the caller.
 func Operator(user string) chat.Caller { return chat.Caller{User: user, Admin: true} }
 
-// Must ends the test where err is one.
+// Must ends the test if err is not nil.
 func (b *Bench) Must(err error) {
 	b.T.Helper()
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *Bench) Say(user, group, body string) chat.Sent {
 	return sent
 }
 
-// At is the entry with id as user is served it.
+// At returns the entry with id as user gets it.
 func (b *Bench) At(user, group string, id int64) chat.Entry {
 	b.T.Helper()
 	batch := b.PullFrom(user, group, fmt.Sprint(id-1), 1)
@@ -104,7 +104,7 @@ func (b *Bench) At(user, group string, id int64) chat.Entry {
 	return e
 }
 
-// Items are what is in a user's inbox.
+// Items returns the items of a user's inbox.
 func (b *Bench) Items(user string) []chat.Item {
 	b.T.Helper()
 	batch, err := b.Inbox(b.Ctx, As(user), chat.Position{}, 1000)
@@ -116,7 +116,7 @@ func (b *Bench) Items(user string) []chat.Item {
 	return items
 }
 
-// ItemLines says of each item in a user's inbox its kind, who it is from, and the group and id of its message.
+// ItemLines describes each item of a user's inbox: its kind, its sender, and the group and id of its message.
 func (b *Bench) ItemLines(user string) []string {
 	b.T.Helper()
 	var lines []string

@@ -14,11 +14,11 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// runsMax is how often a task may ask to come again at once.
+// runsMax is how often a task may ask to run again at once.
 const runsMax = 1000
 
-// Do runs a task until it is done or asks for a pause, which is returned. What is done is run once more, because a worker may
-// die after its work: the second run must do no harm.
+// Do runs a task until it is done or asks for a pause, which it returns. A finished task runs once more, because a
+// worker may die after its work: the second run must do no harm.
 func Do(t *testing.T, kind chat.TaskKind, payload any) (pause time.Duration) {
 	t.Helper()
 	raw, err := json.Marshal(payload)
@@ -47,7 +47,7 @@ func Do(t *testing.T, kind chat.TaskKind, payload any) (pause time.Duration) {
 	return 0
 }
 
-// Done runs a task as Do does, and ends the test where the task asks for a pause.
+// Done runs a task as Do does, and ends the test if the task asks for a pause.
 func Done(t *testing.T, kind chat.TaskKind, payload any) {
 	t.Helper()
 	if pause := Do(t, kind, payload); pause > 0 {
@@ -55,7 +55,7 @@ func Done(t *testing.T, kind chat.TaskKind, payload any) {
 	}
 }
 
-// RefuseGarbage checks that handlers refuse payloads that no step of a store writes.
+// RefuseGarbage checks that handlers refuse payloads that no store writes.
 func RefuseGarbage(t *testing.T, handlers map[string]chat.TaskKind) {
 	t.Helper()
 	for name, kind := range handlers {
@@ -68,7 +68,7 @@ func RefuseGarbage(t *testing.T, handlers map[string]chat.TaskKind) {
 	}
 }
 
-// Work runs the tasks of a store, as a node does, until the test ends. Failed tasks come again at once.
+// Work runs the tasks of a store, as a node does, until the test ends. Failed tasks are retried at once.
 func Work(t *testing.T, s *store.Store, services ...interface {
 	Handlers() map[string]chat.TaskKind
 }) {

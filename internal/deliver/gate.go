@@ -11,87 +11,88 @@ import (
 	"github.com/chatd/chatd/internal/backoff"
 )
 
-// Bounds of what is under way.
+// Bounds of concurrent requests.
 const (
 	endpointCap  = 4  // requests to one endpoint
 	serviceCap   = 16 // requests to a service of web push
 	suspectsMax  = 16 // requests to suspect endpoints: half of the workers of a node
-	ownerMax     = 6  // of these to the suspect endpoints of one owner: more than endpointCap, so that one that hangs leaves the others a turn
+	ownerMax     = 6  // of these to the suspect endpoints of one owner: more than endpointCap, so that a hanging one leaves the others a turn
 	slow         = time.Second
 	endpointsMax = 10_000
-	evictSample  = 16 // endpoints looked at to find the one to be forgotten
+	evictSample  = 16 // endpoints compared to find the one to evict
 
 	breakerFailures = 5 // in a row
 	breakerMin      = 5 * time.Second
 	breakerMax      = 5 * time.Minute
 
-	waitMax  = 50 * time.Millisecond // a worker waits so long for its turn, no longer
-	spaceMin = time.Millisecond      // between two that come back
-	spaceMax = 5 * time.Minute       // the last of those who wait comes back at most so much later than the first
+	waitMax  = 50 * time.Millisecond // the longest that a worker waits for its turn
+	spaceMin = time.Millisecond      // between two callers that come back
+	spaceMax = 5 * time.Minute       // the last caller comes back at most this much later than the first
 
-	spaceSuspect = 25 * time.Millisecond // between two suspects that come back to where others hold their slots
-	// Between two that come back for the share of their owner: this, or a part of how long its oldest request is under way.
-	// One that hangs must not keep the owner's other endpoints, which are only new, away for as long as it hangs.
+	spaceSuspect = 25 * time.Millisecond // between two suspects that come back while others hold all slots
+	// Between two callers that come back for their owner's share: this, or a part of the time that its oldest request
+	// has taken so far. One that hangs must not keep the owner's other endpoints, which are only new, away for as long
+	// as it hangs.
 	spaceOwner     = 5 * time.Millisecond
 	spaceOwnerPart = 200
 )
 
-// services are the hosts of web push: they stand for many users each, and are none's to slow down.
+// services are the hosts of web push: each serves many users, and no single one may slow it down.
 var services = []string{"fcm.googleapis.com", ".push.services.mozilla.com", ".notify.windows.com", ".push.apple.com"}
 
-// IsPushService tells whether a host is one of a service of web push.
+// IsPushService reports whether a host belongs to a service of web push.
 func IsPushService(host string) bool {
 	return slices.ContainsFunc(services, func(s string) bool {
 		return host == s || s[0] == '.' && strings.HasSuffix(host, s)
 	})
 }
 
-// health is what a request says of its endpoint.
+// health is what a request shows about its endpoint.
 type health int
 
 const (
-	unknown health = iota // nothing: it was ended from this side
+	unknown health = iota // nothing: we ended it ourselves
 	healthy
 	failing
 )
 
-// gate says when a request to an endpoint may be made.
+// gate decides when a request to an endpoint may be made.
 type gate struct {
 	mu        sync.Mutex
 	endpoints map[string]*endpoint
-	suspects  int               // slots of endpoints that were suspect when they were taken
-	owners    map[string]*owner // who holds such slots, or was sent away for holding too many
+	suspects  int               // slots of endpoints that were suspect when they took them
+	owners    map[string]*owner // who holds such slots, or was turned away for holding too many
 }
 
-// owner is what one owner of endpoints holds of the part that suspects share.
+// owner is what one owner of endpoints uses of the suspects' share.
 type owner struct {
-	slots []*slot   // of suspects, the oldest first
-	next  time.Time // when the next one that is sent away comes back
+	slots []*slot   // of suspects, oldest first
+	next  time.Time // when the next caller that is turned away should come back
 }
 
-// endpoint is what is known of a host and port.
+// endpoint is what is known about a host and port.
 //
 // Invariant: len(slots) <= cap.
 type endpoint struct {
 	cap      int
-	slots    []*slot       // of the requests under way, the oldest first
-	waiting  []waiter      // workers that wait for their turn, the first one first
+	slots    []*slot       // of the requests in flight, oldest first
+	waiting  []waiter      // workers that wait for their turn, in order
 	unproven bool          // it has not answered yet, or failed last
 	failures int           // in a row
 	pauses   int           // of the breaker, in a row
-	shut     time.Time     // until when nobody may try
-	took     time.Duration // by a request, smoothed
-	next     time.Time     // when the next one that is sent away comes back
+	shut     time.Time     // no requests until then
+	took     time.Duration // duration of a request, smoothed
+	next     time.Time     // when the next caller that is turned away should come back
 	used     time.Time
 }
 
-// waiter is a worker that waits for a slot, for a request of owner. It gets one answer: nil is no.
+// waiter is a worker that waits for a slot, for a request of owner. It gets one answer; nil means no.
 type waiter struct {
 	owner string
 	turn  chan *slot
 }
 
-// slot is a request under way.
+// slot is a request in flight.
 type slot struct {
 	of      *endpoint
 	owner   string
@@ -102,7 +103,7 @@ type slot struct {
 
 func newGate() *gate { return &gate{endpoints: map[string]*endpoint{}, owners: map[string]*owner{}} }
 
-// endpointOf names what a URL leads to, in one spelling.
+// endpointOf returns the host and port of a URL in canonical form.
 func endpointOf(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -111,7 +112,7 @@ func endpointOf(u *url.URL) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + " " + port
 }
 
-// enter waits a moment for a slot of an endpoint, for a request of by. Without one: when to come again.
+// enter waits a moment for a slot of an endpoint, for a request of by. If it gets none, after says when to come back.
 func (g *gate) enter(ctx context.Context, at, by string, most int) (p *slot, after time.Duration) {
 	g.mu.Lock()
 	now := time.Now()
@@ -120,7 +121,7 @@ func (g *gate) enter(ctx context.Context, at, by string, most int) (p *slot, aft
 		g.mu.Unlock()
 		return p, 0
 	}
-	// Worth waiting for is only a slot of an endpoint that answers, and soon.
+	// It is only worth waiting for an endpoint that answers, and soon.
 	wait := max(e.interval()*time.Duration(len(e.waiting)+1), e.age(now)/time.Duration(e.cap))
 	if e.suspect() || now.Before(e.shut) || wait > waitMax {
 		defer g.mu.Unlock()
@@ -142,7 +143,7 @@ func (g *gate) enter(ctx context.Context, at, by string, most int) (p *slot, aft
 	if i := slices.Index(e.waiting, waiter{by, turn}); i >= 0 {
 		e.waiting = slices.Delete(e.waiting, i, i+1)
 	} else if p == nil && len(turn) > 0 {
-		p = <-turn // it came together with the end of the wait
+		p = <-turn // it came just as the wait ended
 	}
 	if p != nil {
 		return p, 0
@@ -167,7 +168,7 @@ func (g *gate) take(e *endpoint, by string, now time.Time) *slot {
 	return p
 }
 
-// leave gives a slot back. after is what the endpoint asked for: it holds for all that call it.
+// leave returns a slot. after is what the endpoint asked for: it applies to all its callers.
 func (g *gate) leave(p *slot, how health, after time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -202,14 +203,14 @@ func (g *gate) leave(p *slot, how health, after time.Duration) {
 	for len(e.waiting) > 0 {
 		next := g.take(e, e.waiting[0].owner, now)
 		if next == nil && !e.suspect() {
-			break // they go on waiting
+			break // they keep waiting
 		}
 		e.waiting[0].turn <- next
 		e.waiting = e.waiting[1:]
 	}
 }
 
-// breakerPause doubles, with jitter: endpoints that were away together do not come back in step.
+// breakerPause doubles, with jitter: endpoints that were down together do not come back in step.
 func breakerPause(pauses int) time.Duration {
 	return backoff.Spread(backoff.Doubled(breakerMin, breakerMax, pauses))
 }
@@ -220,7 +221,7 @@ func (e *endpoint) suspect() bool { return e.unproven || e.took > slow }
 // interval is the time between two slots becoming free if the endpoint keeps its speed.
 func (e *endpoint) interval() time.Duration { return e.took / time.Duration(e.cap) }
 
-// age is how long the oldest request is under way.
+// age is how long the oldest request has been in flight.
 func (e *endpoint) age(now time.Time) time.Duration {
 	if len(e.slots) == 0 {
 		return 0
@@ -228,7 +229,7 @@ func (e *endpoint) age(now time.Time) time.Duration {
 	return now.Sub(e.slots[0].began)
 }
 
-// owner returns what an owner holds. Who holds nothing and has nobody to space is forgotten.
+// owner returns the state of an owner. Owners that hold nothing and have no callers to space are forgotten.
 func (g *gate) owner(by string, now time.Time) *owner {
 	if o := g.owners[by]; o != nil {
 		return o
@@ -245,14 +246,14 @@ func (g *gate) owner(by string, now time.Time) *owner {
 	return o
 }
 
-// shareTaken reports whether an owner holds all that one owner may of the part that suspects share.
+// shareTaken reports whether an owner uses all that one owner may of the suspects' share.
 func (g *gate) shareTaken(by string) bool {
 	o := g.owners[by]
 	return o != nil && len(o.slots) >= ownerMax
 }
 
-// later tells one that is sent away when to come back. All suspects of an owner that holds its share come back one after
-// the other, however many endpoints they are: else 100 of them would look every few ms, each for itself.
+// later returns when a caller that is turned away should come back. All suspects of an owner that has used its share
+// come back one after the other, however many endpoints they are: otherwise 100 of them would each check every few ms.
 func (g *gate) later(e *endpoint, by string, now time.Time) time.Duration {
 	after := e.later(now)
 	if !e.suspect() || len(e.slots) >= e.cap || !g.shareTaken(by) {
@@ -268,8 +269,8 @@ func (g *gate) later(e *endpoint, by string, now time.Time) time.Duration {
 	return max(after, o.next.Sub(now))
 }
 
-// later tells one that is sent away when to come back: not before what hangs has hung twice as long, and then one after
-// the other, as fast as the endpoint answers.
+// later returns when a caller that is turned away should come back: not before a hanging request has hung twice as
+// long, and then one after the other, as fast as the endpoint answers.
 func (e *endpoint) later(now time.Time) time.Duration {
 	interval := max(e.interval(), spaceMin)
 	if len(e.slots) < e.cap && e.suspect() {
@@ -290,8 +291,9 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// find returns what is known of an endpoint, forgetting another where too many are known: one that is not in use, rather
-// one that is suspect than one that works, rather one that was not used for long. What failed has five more tries then.
+// find returns the state of an endpoint. If too many are known, it evicts another: one that is idle, preferably a
+// suspect one, preferably the one unused for longest. An evicted endpoint that had failed starts over with five
+// attempts.
 func (g *gate) find(at string, most int, now time.Time) *endpoint {
 	if e := g.endpoints[at]; e != nil {
 		return e

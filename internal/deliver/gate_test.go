@@ -31,7 +31,7 @@ func sentAway(t *testing.T, g *gate, at string) time.Duration {
 	return after
 }
 
-// prove has an endpoint answer once.
+// prove lets an endpoint answer once.
 func prove(t *testing.T, g *gate, at string) {
 	t.Helper()
 	g.leave(enter(t, g, at), healthy, 0)
@@ -44,7 +44,7 @@ func TestSlotsOfAnEndpoint(t *testing.T) {
 		slots := []*slot{enter(t, g, "a"), enter(t, g, "a"), enter(t, g, "a"), enter(t, g, "a")}
 		enter(t, g, "b") // another one has room
 
-		// One that answers soon is worth a moment of waiting.
+		// An endpoint that answers soon is worth a moment of waiting.
 		done := make(chan *slot)
 		go func() {
 			p, _ := g.enter(context.Background(), "a", "a", endpointCap)
@@ -56,7 +56,7 @@ func TestSlotsOfAnEndpoint(t *testing.T) {
 			t.Fatal("the one that waited got no slot")
 		}
 
-		// One that does not is not: after the moment everyone is sent away, at once.
+		// A slow one is not: after that moment all are turned away at once.
 		began := time.Now()
 		sentAway(t, g, "a")
 		if waited := time.Since(began); waited != waitMax {
@@ -91,12 +91,12 @@ func TestBreaker(t *testing.T) {
 			}
 			<-time.After(after) // virtual
 			probe := enter(t, g, "a")
-			sentAway(t, g, "a") // one alone tries
+			sentAway(t, g, "a") // only one request tests it
 			g.leave(probe, failing, 0)
 		}
 		<-time.After(breakerMax * 2)
 		probe := enter(t, g, "a")
-		g.leave(probe, unknown, 0) // ended from this side: the next one tries
+		g.leave(probe, unknown, 0) // ended from this side: the next one tests it
 		g.leave(enter(t, g, "a"), healthy, 0)
 		for range endpointCap {
 			enter(t, g, "a")
@@ -130,8 +130,9 @@ func TestSuspectsShareAPart(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfOneOwner: 100 endpoints of one owner that hang take a small part of what suspects share. A new endpoint of
-// another owner gets through at once, one that answers too, and what was sent away comes back one after the other.
+// TestSuspectsOfOneOwner: 100 hanging endpoints of one owner take a small part of the suspects' share. A new endpoint
+// of another owner gets through at once, so does one that answers, and callers that were turned away come back one
+// after the other.
 func TestSuspectsOfOneOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -155,7 +156,7 @@ func TestSuspectsOfOneOwner(t *testing.T) {
 		}
 		<-time.After(10 * time.Second) // virtual
 		last := time.Duration(0)
-		for i := ownerMax; i < 100; i++ { // those before hold a slot of their own
+		for i := ownerMax; i < 100; i++ { // those before hold a slot
 			_, after := g.enter(t.Context(), fmt.Sprint("bad", i), "mallory", endpointCap)
 			if after < last+10*time.Second/spaceOwnerPart {
 				t.Fatalf("endpoint %d comes back after %s, the one before it after %s", i, after, last)
@@ -193,7 +194,7 @@ func TestEndpointsAreBounded(t *testing.T) {
 	}
 }
 
-// TestGateTogether has many workers on few endpoints; nothing may be left over and no endpoint may see a fifth request.
+// TestGateTogether has many workers on few endpoints; no slot may be left over and no endpoint may get a fifth request.
 func TestGateTogether(t *testing.T) {
 	g := newGate()
 	var mu sync.Mutex

@@ -21,16 +21,16 @@ import (
 
 const (
 	userAgent     = "chatd"
-	retryAfterMax = 24 * time.Hour // longer than any address may put a delivery off
+	retryAfterMax = 24 * time.Hour // the longest that an address may put off a delivery
 )
 
 // Options are what a Sender needs.
 type Options struct {
-	// Allow are networks that may be reached although they are private, at any port and by plain http.
+	// Allow are private networks that may be reached nevertheless, at any port and by plain http.
 	Allow []netip.Prefix
 }
 
-// Sender makes requests to addresses outside.
+// Sender makes requests to external addresses.
 type Sender struct {
 	client *http.Client
 	gate   *gate
@@ -42,16 +42,16 @@ func New(opt Options) *Sender {
 	return &Sender{client: egress.Client(opt.Allow, egress.AnswerBytesMax), gate: newGate(), allow: opt.Allow}
 }
 
-// Close gives the connections free that are kept for later requests.
+// Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// CheckURL refuses an address that may not be called.
+// CheckURL refuses an address that must not be called.
 func (s *Sender) CheckURL(url string) error {
 	_, err := egress.CheckURL(url, s.allow)
 	return err
 }
 
-// Webhook calls an address as Standard Webhooks says.
+// Webhook calls an address as Standard Webhooks specifies.
 func (s *Sender) Webhook(ctx context.Context, c webhook.Call) webhook.Outcome {
 	now := time.Now()
 	signed, err := signatures(c.Secrets, c.ID, now, c.Body)
@@ -69,7 +69,7 @@ func (s *Sender) Webhook(ctx context.Context, c webhook.Call) webhook.Outcome {
 	return s.Do(r, c.Owner)
 }
 
-// Do makes a request of an owner, unless its endpoint has no time for it. It takes at most 15 s, and ends with the context of r.
+// Do makes a request of an owner, unless its endpoint is busy. It takes at most 15 s, and ends with the context of r.
 func (s *Sender) Do(r *http.Request, owner string) webhook.Outcome {
 	most := endpointCap
 	if IsPushService(r.URL.Hostname()) {
@@ -80,23 +80,23 @@ func (s *Sender) Do(r *http.Request, owner string) webhook.Outcome {
 		return webhook.Outcome{Verdict: webhook.Busy, After: after, Cause: "the host is busy, or failed too often"}
 	}
 	how, outcome := unknown, webhook.Outcome{}
-	defer func() { s.gate.leave(p, how, outcome.After) }() // also where the request panics
+	defer func() { s.gate.leave(p, how, outcome.After) }() // even if the request panics
 	outcome, how = s.send(r)
 	return outcome
 }
 
-// send makes the request and tells what it says of the endpoint.
+// send makes the request and returns what it shows about the endpoint.
 func (s *Sender) send(r *http.Request) (webhook.Outcome, health) {
 	r.Header.Set("User-Agent", userAgent)
 	answer, err := s.client.Do(r)
 	if err != nil {
 		outcome := webhook.Outcome{Verdict: webhook.Failed, Cause: cause(err)}
 		if r.Context().Err() != nil {
-			return outcome, unknown // ended by the caller: nothing is known of the endpoint
+			return outcome, unknown // ended by the caller: it shows nothing about the endpoint
 		}
 		return outcome, failing
 	}
-	// Read to the end, within the bounds of the client, so that the connection can be used again. Nobody looks at it.
+	// Read to the end, within the client's bounds, so that the connection can be reused. The content is ignored.
 	_, _ = io.Copy(io.Discard, answer.Body)
 	_ = answer.Body.Close()
 	outcome := webhook.Outcome{Verdict: webhook.Failed, Status: answer.StatusCode, Cause: "answered " + strconv.Itoa(answer.StatusCode)}
@@ -110,11 +110,11 @@ func (s *Sender) send(r *http.Request) (webhook.Outcome, health) {
 		outcome.After = retryAfter(answer.Header.Get("Retry-After"))
 		return outcome, failing
 	default:
-		return outcome, healthy // it answers: what it does not like is this request
+		return outcome, healthy // it answers, and only refuses this request
 	}
 }
 
-// retryAfter reads a Retry-After (RFC 9110, 10.2.3): seconds or a date. 0: none that can be read.
+// retryAfter parses a Retry-After (RFC 9110, 10.2.3): seconds or a date. 0: none, or not valid.
 func retryAfter(text string) time.Duration {
 	if text == "" {
 		return 0
@@ -129,8 +129,8 @@ func retryAfter(text string) time.Duration {
 	return min(max(time.Until(at), 0), retryAfterMax)
 }
 
-// cause names what went wrong in words of our own: an error of net/http holds the address, which is a secret where it is
-// one of web push, and may hold what the other end sent.
+// cause describes an error in our own words: an error of net/http contains the address, which is a secret in web push,
+// and may contain data from the other end.
 func cause(err error) string {
 	var (
 		timeout net.Error

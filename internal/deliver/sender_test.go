@@ -104,8 +104,8 @@ func TestCausesNameNoAddress(t *testing.T) {
 	}
 }
 
-// TestOneThatHangsDoesNotSlowTheOthers has as many workers as a node and a queue in which an endpoint that hangs has the
-// most deliveries, in front: all others are delivered while it hangs, and it never sees a fifth request.
+// TestOneThatHangsDoesNotSlowTheOthers has as many workers as a node and a queue in which a hanging endpoint has the
+// most deliveries, in front: all others are delivered while it hangs, and it never gets a fifth request.
 func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 	const workers, hanging, others, each = 32, 500, 8, 50
 	release := make(chan struct{})
@@ -135,7 +135,7 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 
 	type task struct{ url, id string }
 	tasks := make(chan task, hanging+others*each)
-	var open sync.WaitGroup // deliveries to the others that are not done
+	var open sync.WaitGroup // unfinished deliveries to the others
 	for i := range hanging {
 		tasks <- task{hangs.URL, fmt.Sprint("h", i)}
 	}
@@ -157,7 +157,7 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 				case j := <-tasks:
 					switch got := s.Webhook(ctx, call(j.url, j.id)); {
 					case got.Verdict == webhook.Busy:
-						later.Go(func() { // as the task engine does with a task that snoozes
+						later.Go(func() { // like the task engine with a task that snoozes
 							select {
 							case <-time.After(got.After):
 								tasks <- j

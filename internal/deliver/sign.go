@@ -21,8 +21,8 @@ const secretPrefix = "whsec_"
 
 var errSecret = errors.New("a signing secret must be whsec_ followed by base64")
 
-// signatures returns the value of webhook-signature: one signature for each of secrets, the newest first. What is signed
-// is "id.timestamp.body", the timestamp in seconds.
+// signatures returns the value of webhook-signature: one signature for each secret, newest first. The signed text is
+// "id.timestamp.body", the timestamp in seconds.
 func signatures(secrets []string, id string, at time.Time, body []byte) (string, error) {
 	if len(secrets) == 0 {
 		return "", errSecret
@@ -31,7 +31,7 @@ func signatures(secrets []string, id string, at time.Time, body []byte) (string,
 	for i, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
 		if err != nil || len(key) == 0 {
-			return "", errSecret // without the cause, which shows where the secret breaks off
+			return "", errSecret // without the cause, which reveals a part of the secret
 		}
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))

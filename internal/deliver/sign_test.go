@@ -10,7 +10,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// The vectors of the reference libraries (standard-webhooks/libraries, the test of "sign" that each language has).
+// The vectors of the reference libraries (standard-webhooks/libraries, the "sign" test that each language has).
 func TestSignatureVectors(t *testing.T) {
 	for _, v := range []struct{ secret, id, body, want string }{
 		{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", `{"test": 2432232314}`,

@@ -15,13 +15,13 @@ import (
 	"github.com/chatd/chatd/internal/egress"
 )
 
-// subscriber is whom a push service may turn to (RFC 8292, 2.1). It names what sends rather than who runs it: an address
-// for mail, or a page, which is all that the services want to see.
+// subscriber is the contact for push services (RFC 8292, 2.1): a mail address or a page, which is all that they ask
+// for. It names the software rather than its operator.
 const subscriber = "https://github.com/chatd/chatd"
 
-// webPushBytesMax is what fits one record of 4,096 bytes, which is all that a push service has to take (RFC 8030, 7.2),
-// with the header of RFC 8188 (86), the tag of the cipher and the byte that ends the text. The library fills up with zeros,
-// so that the length tells nothing.
+// webPushBytesMax is what fits into one record of 4,096 bytes, which is all that a push service must accept (RFC 8030,
+// 7.2), with the header of RFC 8188 (86), the cipher's tag and the byte that ends the text. The library pads with
+// zeros, so that the length reveals nothing.
 const webPushBytesMax = 4096 - 86 - 16 - 1
 
 var errNoService = errors.New("not the address of a known push service")
@@ -33,7 +33,7 @@ func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) webhook.Outcome 
 	}
 	var outcome webhook.Outcome
 	tried := false
-	_, err := webpush.SendNotificationWithContext(ctx, //nolint:bodyclose // there is none: the Sender has read it to its end
+	_, err := webpush.SendNotificationWithContext(ctx, //nolint:bodyclose // the Sender has read and closed it
 		slices.Clip(p.Body), // the library appends to it
 		&webpush.Subscription{Endpoint: p.Device.Address, Keys: webpush.Keys{P256dh: p.Device.P256dh, Auth: p.Device.Auth}},
 		&webpush.Options{
@@ -50,7 +50,7 @@ func (s *Sender) WebPush(ctx context.Context, p notify.WebPush) webhook.Outcome 
 	return outcome
 }
 
-// clientFunc takes the finished request from the library: what it made is sent as everything else is.
+// clientFunc receives the finished request from the library, so that it is sent like every other.
 type clientFunc func(*http.Request) (*http.Response, error)
 
 func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
@@ -66,8 +66,8 @@ func urgencyOf(p chat.Priority) webpush.Urgency {
 	return webpush.UrgencyNormal
 }
 
-// CheckEndpoint refuses what is no address of a push service. Web push goes to the known services of browsers, and to
-// allowed networks: by plain http nothing else can be reached, whatever the name.
+// CheckEndpoint refuses anything but the address of a push service: the known services of browsers, and allowed
+// networks. Plain http only ever reaches allowed networks, whatever the name.
 func (s *Sender) CheckEndpoint(address string) error {
 	u, err := egress.CheckURL(address, s.allow)
 	if err != nil {

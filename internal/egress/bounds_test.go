@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// here allows what the receivers of these tests listen on.
+// here allows the networks that these tests' receivers listen on.
 var here = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
@@ -126,8 +126,8 @@ type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return len(b), nil }
 
-// TestTimeIsBounded has receivers that take the connection and say nothing, that never end their header, and that never
-// end their body.
+// TestTimeIsBounded has receivers that accept the connection and send nothing, that never end their header, and that
+// never end their body.
 func TestTimeIsBounded(t *testing.T) {
 	if c := Client(nil, AnswerBytesMax); c.Timeout != 15*time.Second {
 		t.Errorf("got %s in total, want 15 s", c.Timeout)
@@ -167,8 +167,8 @@ func TestTimeIsBounded(t *testing.T) {
 	}
 }
 
-// TestNoOtherProtocol has a receiver that changes to another protocol and then says nothing for ever: a read from what it
-// has made of the connection would not end with the request's time.
+// TestNoOtherProtocol has a receiver that switches to another protocol and then sends nothing: reads from such a
+// connection would outlive the request's timeout.
 func TestNoOtherProtocol(t *testing.T) {
 	release := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

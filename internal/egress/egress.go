@@ -1,9 +1,9 @@
 // Package egress makes the one HTTP client for addresses that come from configuration or from users: it reaches public
-// addresses by https alone, follows no redirect, uses no proxy, and reads no more of an answer than it was made for.
+// addresses only by https, follows no redirect, uses no proxy, and reads a bounded part of an answer.
 //
-// The check stands where a connection is made, on the address that a name was resolved to: neither a spelling of an
-// address nor a name that changes its address between two looks gains anything. What is refused before (CheckURL) is
-// refused to tell the person who wrote it; nothing rests on it.
+// The check happens when a connection is made, on the resolved address: neither an unusual spelling of an address nor a
+// name that resolves differently the second time gets around it. CheckURL refuses addresses earlier only to help the
+// person who wrote them; security does not depend on it.
 package egress
 
 import (
@@ -17,24 +17,24 @@ import (
 	"time"
 )
 
-// AnswerBytesMax is as much of an answer as is read where nothing of it is needed but that it came.
+// AnswerBytesMax is how much of an answer is read if its content does not matter.
 const AnswerBytesMax = 64 << 10
 
 // Bounds of a request.
 const (
 	dialTimeout    = 5 * time.Second
-	totalTimeout   = 15 * time.Second // from the look at the name to the last byte of the answer
+	totalTimeout   = 15 * time.Second // from the name lookup to the last byte of the answer
 	headerBytesMax = 16 << 10
 	idleTimeout    = 30 * time.Second
-	idleMax        = 64 // connections kept for later requests, over all hosts
+	idleMax        = 64 // idle connections kept for reuse, over all hosts
 	idleHostMax    = 4  // of them to one host
 	pingAfter      = 5 * time.Second
 )
 
 var (
-	// ErrPlain tells that plain http was asked for outside the allowed networks.
+	// ErrPlain means that plain http was requested outside the allowed networks.
 	ErrPlain = errors.New("plain http is allowed only for networks in CHATD_EGRESS_ALLOW")
-	// ErrAnswerTooLarge tells that the body of an answer is longer than the client was made for.
+	// ErrAnswerTooLarge means that the body of an answer exceeds the client's bound.
 	ErrAnswerTooLarge = errors.New("the response is too long")
 
 	errScheme = errors.New("want https, or http to a network in CHATD_EGRESS_ALLOW")
@@ -42,12 +42,12 @@ var (
 )
 
 // Client returns a client that also reaches the networks of allow, at any port and by plain http. Reading more than
-// answerBytesMax of an answer is ErrAnswerTooLarge; answers are never unpacked.
+// answerBytesMax of an answer fails with ErrAnswerTooLarge; answers are never decompressed.
 func Client(allow []netip.Prefix, answerBytesMax int) *http.Client {
 	return newClient(net.DefaultResolver, newGuard(allow).control, answerBytesMax, totalTimeout)
 }
 
-// control is what a dialer asks before it connects, for plain or for secure connections.
+// control makes the check that a dialer runs before it connects, for plain or secure connections.
 type control func(plain bool) func(network, address string, c syscall.RawConn) error
 
 func newClient(names *net.Resolver, check control, answerBytesMax int, timeout time.Duration) *http.Client {
@@ -69,18 +69,18 @@ func newTransport(names *net.Resolver, check func(network, address string, c sys
 		TLSHandshakeTimeout:    dialTimeout,
 		ResponseHeaderTimeout:  totalTimeout,
 		MaxResponseHeaderBytes: headerBytesMax,
-		DisableCompression:     true, // what is counted is what was sent
+		DisableCompression:     true, // the bound counts the bytes on the wire
 		MaxIdleConns:           idleMax,
 		MaxIdleConnsPerHost:    idleHostMax,
 		IdleConnTimeout:        idleTimeout,
 		ForceAttemptHTTP2:      true,
-		// One HTTP/2 connection carries all requests to a host: a dead one must not take the next ones with it.
+		// One HTTP/2 connection carries all requests to a host: a dead one must not fail the next ones too.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
 	}
 }
 
-// schemes sends plain and secure requests over transports of their own, so that a connection checked for one is never
-// used for the other, and caps what is read of the answers.
+// schemes sends plain and secure requests over separate transports, so that a connection checked for one is never used
+// for the other, and caps the answers.
 type schemes struct {
 	plain, secure  *http.Transport
 	answerBytesMax int
@@ -100,7 +100,7 @@ func (s schemes) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if answer.StatusCode == http.StatusSwitchingProtocols {
-		// Its body is the connection itself, on which neither the timeout nor the context of the request ends a read.
+		// Its body is the connection itself, whose reads neither the timeout nor the context of the request would end.
 		_ = answer.Body.Close()
 		return nil, errSwitch
 	}
@@ -108,13 +108,13 @@ func (s schemes) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+// CloseIdleConnections makes http.Client.CloseIdleConnections work.
 func (s schemes) CloseIdleConnections() {
 	s.plain.CloseIdleConnections()
 	s.secure.CloseIdleConnections()
 }
 
-// capped ends a body with ErrAnswerTooLarge where it goes on beyond what is left.
+// capped ends a body with ErrAnswerTooLarge if it is longer than what is left.
 type capped struct {
 	io.ReadCloser
 	left int
@@ -124,7 +124,7 @@ func (c *capped) Read(b []byte) (int, error) {
 	if c.left < 0 {
 		return 0, ErrAnswerTooLarge
 	}
-	// One byte more than is left tells a body that ends here from one that does not.
+	// Reading one byte more than is left distinguishes a body that ends here from one that does not.
 	n, err := c.ReadCloser.Read(b[:min(len(b), c.left+1)])
 	if c.left -= n; c.left < 0 {
 		return n - 1, ErrAnswerTooLarge

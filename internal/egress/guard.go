@@ -12,19 +12,19 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ports are those that a public address may be reached at.
+// ports are the allowed ports of public addresses.
 var ports = []uint16{443, 8443}
 
 const urlBytesMax = 2048
 
 var (
-	// ErrOwn tells that an address is one of this host.
+	// ErrOwn means that an address belongs to this host.
 	ErrOwn = errors.New("the address belongs to this host")
 
 	errZone = errors.New("the address has a zone")
 )
 
-// guard says which addresses may be reached.
+// guard decides which addresses may be reached.
 type guard struct {
 	allow []netip.Prefix
 	safe  *ssrf.Guardian
@@ -49,7 +49,7 @@ func (g *guard) control(plain bool) func(network, address string, c syscall.RawC
 	}
 }
 
-// exception lets the allowed networks pass where the rules for public addresses do not.
+// exception permits the allowed networks where the rules for public addresses refuse.
 func (g *guard) exception(address string, plain bool, refused error) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -65,7 +65,7 @@ func (g *guard) exception(address string, plain bool, refused error) error {
 	}
 }
 
-// allowed compares an IPv4 address that is written as IPv6 as what it is.
+// allowed treats an IPv4 address written as IPv6 as IPv4.
 func (g *guard) allowed(a netip.Addr) bool {
 	for _, p := range g.allow {
 		if p.Contains(a.Unmap()) {
@@ -75,8 +75,8 @@ func (g *guard) allowed(a netip.Addr) bool {
 	return false
 }
 
-// public refuses what looks like an address of the internet and leads home: the host's own addresses, and IPv6 addresses
-// that carry an IPv4 address to be unwrapped by a gateway (ISATAP, RFC 5214: an interface id of 0000:5efe or 0200:5efe).
+// public refuses addresses that look public but lead inside: the host's own addresses, and IPv6 addresses that embed an
+// IPv4 address for a gateway to unwrap (ISATAP, RFC 5214: an interface id of 0000:5efe or 0200:5efe).
 func (g *guard) public(a netip.Addr) error {
 	if g.allowed(a) {
 		return nil
@@ -106,9 +106,9 @@ func (g *guard) public(a netip.Addr) error {
 	return nil
 }
 
-// CheckURL reads an address that somebody wrote for the server to call, and refuses what could never be reached: another
-// scheme, a name and password in front of the host, a port or an address that is not for the public. A name is not
-// looked up: what it leads to is checked with every connection. The errors are for who wrote it.
+// CheckURL parses an address that somebody wrote for the server to call, and refuses those that could never be reached:
+// another scheme, a user name or password before the host, a port or an address that is not public. It does not look up
+// names: every connection checks the resolved address. The errors are for the person who wrote the URL.
 func CheckURL(raw string, allow []netip.Prefix) (*url.URL, error) {
 	if len(raw) > urlBytesMax {
 		return nil, fmt.Errorf("the URL must have at most %d bytes", urlBytesMax)
@@ -144,15 +144,15 @@ func CheckURL(raw string, allow []netip.Prefix) (*url.URL, error) {
 	if a.IsValid() && (a.Zone() != "" || g.safe.SafeAddr(a) != nil || g.public(a) != nil) {
 		return nil, errors.New("the address is not public")
 	}
-	// With allowed networks a name may lead there, where every port is open: the connection will tell.
+	// If there are allowed networks, a name may lead there, where every port is open: the connection will show.
 	if port := u.Port(); port != "" && port != "443" && port != "8443" && (len(allow) == 0 || a.IsValid()) {
 		return nil, errors.New("the port must be 443 or 8443")
 	}
 	return u, nil
 }
 
-// checkName takes names as DNS has them: ASCII, so that no two spellings look alike, and with a last label that is no
-// number, since some resolvers read such a name as an address (127.1, 0x7f000001).
+// checkName accepts names as in DNS: ASCII only, so that no two spellings look alike, and with a last label that is not
+// a number, because some resolvers read such names as addresses (127.1, 0x7f000001).
 func checkName(host string) error {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	for _, label := range labels {

@@ -17,9 +17,9 @@ import (
 // private are addresses that no request may reach, one or more of every kind.
 var private = []string{
 	"127.0.0.1", "127.0.0.0", "127.1.2.3", "127.255.255.254", // loopback
-	"0.0.0.0", "0.1.2.3", "0.255.255.255", // this network: Linux takes 0.0.0.0 for itself
+	"0.0.0.0", "0.1.2.3", "0.255.255.255", // this network: Linux treats 0.0.0.0 as this host
 	"10.0.0.0", "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255",
-	"169.254.169.254", "169.254.170.2", "169.254.0.1", // metadata of clouds
+	"169.254.169.254", "169.254.170.2", "169.254.0.1", // cloud metadata
 	"100.64.0.1", "100.100.100.200", "100.127.255.255", // carrier-grade NAT
 	"192.0.0.1", "192.0.0.192", "192.0.0.255", "192.0.2.1", "198.51.100.1", "203.0.113.1", // protocols, documentation
 	"192.88.99.1", "192.31.196.1", "192.52.193.1", "192.175.48.1", "198.18.0.1", "198.19.255.255",
@@ -35,7 +35,7 @@ var private = []string{
 	"[fe80::1%25lo]", "[::1%25lo]", "[2606:4700::1%25lo]", // with a zone
 }
 
-// spelled are other ways to write 127.0.0.1; a name server that knows them as the old C function does stands behind.
+// spelled are other ways to write 127.0.0.1; the test's name server resolves them as the old C function does.
 var spelled = []string{
 	"127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "0x7f.0x0.0x0.0x1", "127.0.0.01",
 	"127.0.0.1.", "[::1].", "LOCALHOST", "localhost.", "loopback.example", "loopback.example.", "user@loopback.example",
@@ -55,7 +55,7 @@ func get(client *http.Client, url string) error {
 	return errors.Join(errors.New("answered "+answer.Status), answer.Body.Close())
 }
 
-// countConnections listens on a port of this host until the test ends, and counts who gets through to it.
+// countConnections listens on a port of this host until the test ends, and counts the connections that get through.
 func countConnections(t *testing.T) (port int, accepted *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,7 +101,7 @@ func TestNothingPrivateIsReached(t *testing.T) {
 		for _, host := range spelled {
 			for _, url := range []string{fmt.Sprintf("%s://%s:%d/", scheme, host, port), scheme + "://" + host + "/"} {
 				if strings.Contains(host, "#") {
-					continue // for the check of URLs below: to a request it is example.com
+					continue // only for the check of URLs below: in a request it is example.com
 				}
 				if err := get(client, url); err == nil || errors.As(err, new(stopped)) {
 					t.Errorf("%s: got %v, want a refusal", url, err)
@@ -168,15 +168,15 @@ func TestOwnAddressesAreNotPublic(t *testing.T) {
 	}
 }
 
-// TestRebinding has names that lead to the internet when they are looked at and to this host a moment later, or to both
-// at once: what is checked is what is connected to.
+// TestRebinding has names that resolve to the internet first and to this host a moment later, or to both at once: the
+// check applies to the address that is connected to.
 func TestRebinding(t *testing.T) {
 	port, accepted := countConnections(t)
 
 	publicly, home := netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("127.0.0.1")
 	var looks atomic.Int64
 	names := resolver(t, func(name string) []netip.Addr {
-		switch n := looks.Add(1) / 2; { // a look asks twice, for A and for AAAA
+		switch n := looks.Add(1) / 2; { // each lookup asks twice, for A and for AAAA
 		case strings.HasPrefix(name, "both"):
 			return []netip.Addr{publicly, home}
 		case n%2 == 0:
@@ -210,8 +210,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// FuzzURL: whatever URL is taken, and whatever addresses its name turns out to have, no connection goes anywhere but to
-// a public address at an allowed port.
+// FuzzURL: whatever URL is accepted, and whatever addresses its name resolves to, connections only go to public
+// addresses at allowed ports.
 func FuzzURL(f *testing.F) {
 	for _, host := range append(private, spelled...) {
 		f.Add("https://"+host+"/", []byte{127, 0, 0, 1})

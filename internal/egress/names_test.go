@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// resolver asks answer for the addresses of every name, over a pipe in memory: nothing of /etc/resolv.conf is asked.
+// resolver lets answer resolve every name, over a pipe in memory: it does not use /etc/resolv.conf.
 func resolver(t testing.TB, answer func(name string) []netip.Addr) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -62,13 +62,13 @@ func serveNames(t testing.TB, c net.Conn, answer func(name string) []netip.Addr)
 	}
 }
 
-// probe is a guard whose connections to the internet are never made: what passes is counted and then stopped. A
-// connection to this host that passed is made, so that a listener sees it.
+// probe is a guard that counts connections to the internet and then stops them. A connection to this host that passes
+// is made, so that a listener sees it.
 type probe struct {
 	guard  *guard
 	asked  atomic.Int64
 	passed atomic.Int64
-	last   atomic.Value // string: what passed last
+	last   atomic.Value // string: the last address that passed
 }
 
 type stopped struct{}

@@ -23,8 +23,8 @@ import (
 	"time"
 )
 
-// Browser is a browser's subscription to web push: it decrypts what is sent to it (RFC 8291) and checks who sent it (RFC
-// 8292). It is written from the RFCs, apart from what it tests.
+// Browser is a browser's subscription to web push: it decrypts messages (RFC 8291) and checks their sender (RFC 8292).
+// It is written from the RFCs, independently of the code under test.
 type Browser struct {
 	key  *ecdh.PrivateKey
 	auth []byte
@@ -41,7 +41,7 @@ func NewBrowser() (*Browser, error) {
 	return &Browser{key, auth}, nil
 }
 
-// BrowserOf is the subscription of a key and a secret, both in base64url.
+// BrowserOf makes the subscription of a key and a secret, both in base64url.
 func BrowserOf(private, auth string) (*Browser, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(private)
 	if err != nil {
@@ -55,16 +55,16 @@ func BrowserOf(private, auth string) (*Browser, error) {
 	return &Browser{key, secret}, err
 }
 
-// P256dh is the public key that a page hands to its server.
+// P256dh returns the public key that a page sends to its server.
 func (b *Browser) P256dh() string {
 	return base64.RawURLEncoding.EncodeToString(b.key.PublicKey().Bytes())
 }
 
-// Auth is the secret that a page hands to its server.
+// Auth returns the secret that a page sends to its server.
 func (b *Browser) Auth() string { return base64.RawURLEncoding.EncodeToString(b.auth) }
 
-// Open checks a request as a push service and the browser behind it would, and returns what was sent. serverKey is the
-// applicationServerKey of the subscription, origin where the push service is.
+// Open checks a request as a push service and the browser behind it would, and returns the message. serverKey is the
+// applicationServerKey of the subscription, origin that of the push service.
 func (b *Browser) Open(r *http.Request, serverKey, origin string) ([]byte, error) {
 	if err := checkVAPID(r.Header.Get("Authorization"), serverKey, origin); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (b *Browser) Open(r *http.Request, serverKey, origin string) ([]byte, error
 	return b.Decrypt(body)
 }
 
-// Decrypt reads a message of one record (RFC 8291, 3.4 and 4; RFC 8188, 2).
+// Decrypt decrypts a message of one record (RFC 8291, 3.4 and 4; RFC 8188, 2).
 func (b *Browser) Decrypt(body []byte) ([]byte, error) {
 	if len(body) < 21 || len(body) < 21+int(body[20]) {
 		return nil, errors.New("no header of aes128gcm")

@@ -1,5 +1,5 @@
 // Package harness runs the built binary as users do: real processes on free ports of the loopback, killed, drained and
-// started again, looked at only from outside. Everything that it starts is stopped by process id when the test ends.
+// started again, observed only from outside. Everything that it starts is stopped by process id when the test ends.
 package harness
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// built is what a run of tests has built.
+// built is the binary that a test run has built.
 var built struct {
 	once sync.Once
 	dir  string
@@ -29,7 +29,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of chatd, built once a run with the race detector. CHATD_E2E_BINARY names one that is built already.
+// Binary returns the path of chatd, built once per run with the race detector. CHATD_E2E_BINARY names one that is
+// already built.
 func Binary(tb testing.TB) string {
 	tb.Helper()
 	b := &built
@@ -60,7 +61,7 @@ func Binary(tb testing.TB) string {
 	return b.path
 }
 
-// moduleRoot is the folder of go.mod above the one that the test runs in.
+// moduleRoot returns the folder of go.mod above the current one.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -76,12 +77,12 @@ func moduleRoot() (string, error) {
 	return "", err
 }
 
-// Slack is how many times longer than on a quiet machine a step may take before a test gives up. Limits only end tests that
-// have failed: a test that passes never waits for one.
+// Slack is how many times longer than on a quiet machine a step may take before a test gives up. Limits only end tests
+// that have failed: a test that passes never waits for one.
 const Slack = 4
 
-// Eventually calls done until it says that it is, and fails the test when that takes longer than Slack times limit. It is
-// for what sends no event that one could wait for, such as a process that becomes ready.
+// Eventually calls done until it returns nil, and fails the test if that takes longer than Slack times limit. It is for
+// what has no event to wait for, such as a process becoming ready.
 func Eventually(tb testing.TB, limit time.Duration, what string, done func() error) {
 	tb.Helper()
 	deadline := time.After(Slack * limit)

@@ -8,8 +8,8 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// Ledger is what the writers of a run know: which sends they attempted, and which were acknowledged with which id.
-// What the readers saw is held against it in the end.
+// Ledger is what the writers of a run know: which sends they attempted, and which were acknowledged with which id. At
+// the end, it is compared with what the readers saw.
 type Ledger struct {
 	mu        sync.Mutex
 	attempted map[string]bool             // client ids
@@ -27,7 +27,7 @@ func (l *Ledger) Attempt(clientID string) {
 	l.attempted[clientID] = true
 }
 
-// Acked notes an acknowledged send. An id that was given to two sends is an error.
+// Acked notes an acknowledged send. An id that two sends got is an error.
 func (l *Ledger) Acked(group string, id int64, clientID string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,14 +45,14 @@ func (l *Ledger) Acked(group string, id int64, clientID string) error {
 	return nil
 }
 
-// Count is how many sends were acknowledged so far.
+// Count returns how many sends have been acknowledged.
 func (l *Ledger) Count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.count
 }
 
-// Last is the highest acknowledged id of a group.
+// Last returns the highest acknowledged id of a group.
 func (l *Ledger) Last(group string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ func (l *Ledger) Last(group string) int64 {
 	return last
 }
 
-// Transcript is what one reader got: per group the messages from id 1 on.
+// Transcript is what one reader received: the messages of each group from id 1 on.
 type Transcript struct {
 	Name string
 
@@ -71,8 +71,8 @@ type Transcript struct {
 	groups map[string][]string // client ids by id - 1; a notice has none
 }
 
-// Take adds an event. A message that is not the very next one of its group is an error, and so is a gap: nothing is
-// ever trimmed that a reader of these runs has not acked.
+// Take adds an event. A message that is not the next one of its group is an error, and so is a gap: in these runs
+// nothing is trimmed that a reader has not acked.
 func (r *Transcript) Take(e client.Event) error {
 	switch e := e.(type) {
 	case client.Messages:
@@ -102,19 +102,19 @@ func (r *Transcript) Add(group string, messages []client.Message) error {
 	return nil
 }
 
-// BodyOf is the body that a run sends with a client id, so that a reader knows a mixed-up message.
+// BodyOf returns the body that a run sends with a client id, so that a reader recognizes mixed-up messages.
 func BodyOf(clientID string) string { return "body of " + clientID }
 
-// Last is up to which id the reader has a group.
+// Last returns the id up to which the reader has a group.
 func (r *Transcript) Last(group string) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return int64(len(r.groups[group]))
 }
 
-// Check holds the transcripts against the ledger: every reader has all groups up to the same id, what was acknowledged
-// stands where it was acknowledged, no send is there twice, and nothing is there that nobody sent. Transcripts are dense
-// and in order by what Add accepts.
+// Check compares the transcripts with the ledger: every reader has all groups up to the same id, every acknowledged
+// send is where it was acknowledged, no send is there twice, and there is nothing that nobody sent. Add has already
+// made sure that transcripts are dense and in order.
 func (l *Ledger) Check(tb testing.TB, last map[string]int64, transcripts ...*Transcript) {
 	tb.Helper()
 	l.mu.Lock()

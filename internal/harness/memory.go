@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// RuntimeMemory is how much memory the node's Go runtime holds, garbage included, in bytes. The race detector's own memory,
-// several times as much, is not counted.
+// RuntimeMemory returns how much memory the node's Go runtime holds, garbage included, in bytes. It does not count the
+// race detector's own memory, which is several times as much.
 func (n *Node) RuntimeMemory(ctx context.Context) (int64, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.URL()+"/metrics", nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func (n *Node) RuntimeMemory(ctx context.Context) (int64, error) {
 	return int64(obtained - released), nil
 }
 
-// PeakMemory is the most memory that the process had at one time since the last ForgetPeak, in bytes.
+// PeakMemory returns the highest memory use of the process since the last ForgetPeak, in bytes.
 func (n *Node) PeakMemory() int64 {
 	n.tb.Helper()
 	status, err := os.ReadFile(n.proc("status"))
@@ -49,7 +49,7 @@ func (n *Node) PeakMemory() int64 {
 	return 0
 }
 
-// ForgetPeak makes the memory of now the peak.
+// ForgetPeak resets the peak to the current memory use.
 func (n *Node) ForgetPeak() {
 	n.tb.Helper()
 	if err := os.WriteFile(n.proc("clear_refs"), []byte("5"), 0); err != nil {

@@ -25,11 +25,11 @@ const (
 	logTailBytes = 12_000
 )
 
-// Config says how to run a node.
+// Config configures a node.
 type Config struct {
 	Redis string            // CHATD_REDIS; empty: the embedded store
 	Data  string            // CHATD_DATA; empty: a temporary folder
-	Env   map[string]string // further variables; an empty value takes a default of the harness away
+	Env   map[string]string // further variables; an empty value removes a default of the harness
 }
 
 // Node is one chatd process. Start after Kill or Terminate makes a new process on the same address and data.
@@ -39,7 +39,7 @@ type Node struct {
 
 	tb  testing.TB
 	cfg Config
-	log string // path of what all its processes wrote
+	log string // path of the output of all its processes
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -74,10 +74,10 @@ func NewNode(tb testing.TB, cfg Config) *Node {
 	return n
 }
 
-// URL is where the node serves.
+// URL returns the node's base URL.
 func (n *Node) URL() string { return "http://" + n.Addr }
 
-// SignInURL is the link that the last start printed for the development sign-in; URL where there is none.
+// SignInURL returns the link that the last start printed for the development sign-in, or URL if there is none.
 func (n *Node) SignInURL() string {
 	links := signInLink.FindAll(n.Log(), -1)
 	if len(links) == 0 {
@@ -88,7 +88,7 @@ func (n *Node) SignInURL() string {
 
 var signInLink = regexp.MustCompile(`http://\S+#code=[\w-]+`)
 
-// Log is all that the node's processes wrote so far.
+// Log returns the output of all the node's processes so far.
 func (n *Node) Log() []byte {
 	log, err := os.ReadFile(n.log)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -97,8 +97,8 @@ func (n *Node) Log() []byte {
 	return log
 }
 
-// environ is what the process gets: nothing of the environment of the test but what a program needs to run, so that
-// the settings of whoever runs the tests change nothing.
+// environ returns the environment of the process: only what a program needs to run, so that the settings of the person
+// who runs the tests change nothing.
 func (n *Node) environ() []string {
 	settings := map[string]string{
 		"CHATD_ADDR": n.Addr, "CHATD_DATA": n.cfg.Data, "CHATD_REDIS": n.cfg.Redis, "CHATD_JWT_SECRET": Secret,
@@ -127,7 +127,7 @@ func (n *Node) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the process and waits until /readyz says that it can serve.
+// Start starts the process and waits until /readyz reports that it is ready.
 func (n *Node) Start() {
 	n.tb.Helper()
 	exited := n.Launch()
@@ -186,7 +186,7 @@ func (n *Node) Ready() error {
 // Kill ends the process with SIGKILL, as a crash would, and waits until it is gone.
 func (n *Node) Kill() { n.tb.Helper(); n.stop(syscall.SIGKILL) }
 
-// Terminate ends the process with SIGTERM and waits until it has drained. The test fails when it does not end with
+// Terminate ends the process with SIGTERM and waits until it has drained. The test fails if it does not exit with
 // success in time.
 func (n *Node) Terminate() {
 	n.tb.Helper()
@@ -198,7 +198,7 @@ func (n *Node) Terminate() {
 	}
 }
 
-// stop sends sig and waits until the process is gone; one that does not go by itself is killed.
+// stop sends sig and waits until the process is gone; it kills one that does not exit.
 func (n *Node) stop(sig syscall.Signal) *exec.Cmd {
 	n.mu.Lock()
 	cmd, exited := n.cmd, n.exited
@@ -207,7 +207,7 @@ func (n *Node) stop(sig syscall.Signal) *exec.Cmd {
 	if cmd == nil {
 		return nil
 	}
-	_ = cmd.Process.Signal(sig) // it may have ended by itself
+	_ = cmd.Process.Signal(sig) // it may have exited already
 	select {
 	case <-exited:
 	case <-time.After(termTimeout):
@@ -217,7 +217,7 @@ func (n *Node) stop(sig syscall.Signal) *exec.Cmd {
 	return cmd
 }
 
-// Client makes a client of the node for user, whose token lasts as long as a test.
+// Client makes a client of the node for user, with a token that lasts as long as a test.
 func (n *Node) Client(user string, opts ...client.Option) *client.Client {
 	n.tb.Helper()
 	return ClientAt(n.tb, n.URL(), user, opts...)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pause spaces the calls of somebody who polls, or a fault that is injected at intervals. It is not for waiting until
-// something has happened.
+// Pause spaces the calls of a poller, or faults that are injected at intervals. Do not use it to wait for something to
+// happen.
 func Pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -20,8 +20,8 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// Receiver is where devices are told: the addresses of webhooks, and a push service with the browsers behind it. It checks
-// who sent what it gets, and counts by name.
+// Receiver is what devices are registered with: webhook addresses, and a push service with the browsers behind it. It
+// checks who sent each request, and counts by name.
 type Receiver struct {
 	tb      testing.TB
 	origins []string
@@ -53,7 +53,7 @@ type Received struct {
 	client.Notification
 }
 
-// StartReceiver listens on as many addresses of the loopback, so that a sender takes it for as many hosts.
+// StartReceiver listens on the given number of loopback addresses, which a sender treats as different hosts.
 func StartReceiver(tb testing.TB, hosts int) *Receiver {
 	tb.Helper()
 	r := &Receiver{tb: tb, secrets: map[string]string{}, pushes: map[string]push{}, refused: map[string]refusal{},
@@ -72,10 +72,10 @@ func StartReceiver(tb testing.TB, hosts int) *Receiver {
 	return r
 }
 
-// Hook is the address of a webhook called name; Trust tells its secret.
+// Webhook returns the address of a webhook called name; Trust sets its secret.
 func (r *Receiver) Webhook(name string) string { return r.origin(name) + "/hook/" + name }
 
-// Endpoint is the address of a browser called name; Subscribe tells its keys.
+// Endpoint returns the address of a browser called name; Subscribe sets its keys.
 func (r *Receiver) Endpoint(name string) string { return r.origin(name) + "/push/" + name }
 
 func (r *Receiver) origin(name string) string {
@@ -83,14 +83,14 @@ func (r *Receiver) origin(name string) string {
 	return r.origins[int(sum[0])%len(r.origins)]
 }
 
-// Trust makes the secret of a webhook known. Without one its calls are refused by 401.
+// Trust sets the secret of a webhook. Without one, its calls are refused with 401.
 func (r *Receiver) Trust(name, secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets[name] = secret
 }
 
-// Subscribe makes the keys of a browser known, and the key of the server that it expects.
+// Subscribe sets the keys of a browser, and the server key that it expects.
 func (r *Receiver) Subscribe(name string, browser *Browser, serverKey string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,14 +104,14 @@ func (r *Receiver) Refuse(name string, status, times int, header http.Header) {
 	r.refused[name] = refusal{status, times, header}
 }
 
-// Got is what arrived under a name, in order.
+// Got returns what has arrived under a name, in order.
 func (r *Receiver) Got(name string) []Received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Received(nil), r.got[name]...)
 }
 
-// Count is how many arrived, under all names.
+// Count returns how many have arrived, under all names.
 func (r *Receiver) Count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +171,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// checkWebhook checks a call as Standard Webhooks says and returns its body.
+// checkWebhook checks a call as Standard Webhooks specifies and returns its body.
 func checkWebhook(q *http.Request, secret string) ([]byte, error) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {

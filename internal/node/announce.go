@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/web/auth"
 )
 
-// devTokenTTL is long enough for a day of trying things out.
+// devTokenTTL is long enough for a day of experimenting.
 const devTokenTTL = 24 * time.Hour
 
 func (n *Node) issue(user string) (string, time.Time, error) {
@@ -27,7 +27,7 @@ func newDevCode() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// announce says once what runs where, and how to go on.
+// announce prints what runs where, and what to do next.
 func (n *Node) announce() {
 	page := n.page()
 	if n.set.Redis == "" {
@@ -54,7 +54,7 @@ func (n *Node) announce() {
 // filesSpare are the files a node has open besides its websockets: other requests, the store, webhooks, logs.
 const filesSpare = 1000
 
-// filesProblem says that the limit of open files is too low for the websockets that the node may hold; empty: it is not.
+// filesProblem returns a warning if the limit of open files is too low for the node's maximum of websockets, else "".
 func filesProblem(limit uint64, sessions int) string {
 	if limit >= uint64(sessions)+filesSpare {
 		return ""
@@ -63,17 +63,17 @@ func filesProblem(limit uint64, sessions int) string {
 		"allow at least %d (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile of Docker)", sessions, sessions+filesSpare)
 }
 
-// page is where people on this host find the browser client.
+// page returns the URL of the browser client for people on this host.
 func (n *Node) page() string {
 	page, err := URL(n.Addr().String())
 	if err != nil {
-		return "http://" + n.Addr().String() // it listens there, so it is an address
+		return "http://" + n.Addr().String() // the listener's own address is always valid
 	}
 	return page
 }
 
-// SignInLink opens the browser client with the code of the development sign-in; empty where that is off. The code stands
-// in the fragment, which browsers send to nobody.
+// SignInLink returns a link that opens the browser client with the code of the development sign-in; empty if that is
+// off. The code is in the fragment, which browsers never send.
 func (n *Node) SignInLink() string {
 	if n.devCode == "" {
 		return ""
@@ -81,7 +81,7 @@ func (n *Node) SignInLink() string {
 	return n.page() + "/#code=" + n.devCode
 }
 
-// invite says how to sign in for development: in plain lines for a person, in a record where logs are for programs.
+// invite prints how to sign in for development: plain lines for people, or a record if logs are for programs.
 func (n *Node) invite(link string) {
 	if n.set.LogFormat == "json" {
 		n.log.Warn("development sign-in is on: anyone with this link can sign in under any name", "page", link)
@@ -99,7 +99,7 @@ const invitation = `
 
 `
 
-// absolute is a path that means the same in another folder.
+// absolute returns a path that is valid in any folder.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -109,7 +109,7 @@ func absolute(path string) string {
 
 func newLogger(s settings, output io.Writer) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(s.Log)) // the value was checked
+	_ = level.UnmarshalText([]byte(s.Log)) // the value is already checked
 	opt := &slog.HandlerOptions{Level: level}
 	if s.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(output, opt))
@@ -117,7 +117,7 @@ func newLogger(s settings, output io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(output, opt))
 }
 
-// oneByOne lets several write to one writer, each write whole.
+// oneByOne lets several goroutines write to one writer, each write whole.
 type oneByOne struct {
 	mu sync.Mutex
 	w  io.Writer

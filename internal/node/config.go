@@ -1,5 +1,5 @@
-// Package node is one running chatd: its configuration, and the wiring of store, domain, tasks and HTTP. The command and
-// the end-to-end tests use it alike.
+// Package node is one running chatd: its configuration, and the wiring of store, domain, tasks and HTTP. The command
+// and the end-to-end tests both use it.
 package node
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/chatd/chatd/web/limit"
 )
 
-// Config is every setting, as flags and environment variables give them. Kong fills it; check turns it into what the
-// parts need, and names each value that cannot be.
+// Config is every setting, as flags and environment variables provide it. Kong fills it; check turns it into what the
+// parts need, and names each invalid value.
 type Config struct {
 	Addr           string   `env:"CHATD_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
@@ -67,7 +67,7 @@ type Config struct {
 	MaxCalls        string `env:"CHATD_MAX_CALLS" help:"Maximum calls of a user at once, or off; more wait for up to 1 s. Default: 64."`
 	MaxCallsNode    string `env:"CHATD_MAX_CALLS_NODE" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503. Default: 1024."`
 
-	// Settings of what this version does not have; see checkAbsent.
+	// Settings of features that this version does not have; see checkAbsent.
 	Accounts string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
 }
 
@@ -88,14 +88,14 @@ type settings struct {
 	notifyDelay  time.Duration
 }
 
-// problems collects what is wrong, so that all of it is told at once.
+// problems collects errors, so that all are reported at once.
 type problems []error
 
 func (p *problems) add(key, format string, args ...any) {
 	*p = append(*p, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
 }
 
-// check reads every setting. Its error names each that cannot be, with what is allowed; secrets are never shown.
+// check reads every setting. Its error names each invalid one and what is allowed; it never shows secrets.
 func (c Config) check() (settings, error) {
 	s := settings{Config: c, limits: chat.DefaultLimits()}
 	var p problems
@@ -171,7 +171,7 @@ func (s *settings) checkTokens(p *problems) {
 	}
 }
 
-// readSetting reads a setting from the file that its _FILE variant names.
+// readSetting reads a setting, from a file if its _FILE variant names one.
 func readSetting(p *problems, key, value, fileKey, file string) string {
 	if value != "" {
 		p.add(fileKey, "set either this or %s, not both", key)
@@ -210,7 +210,7 @@ func (s *settings) checkChoices(p *problems) {
 	}
 	s.notifyDelay = delay
 	s.direct = chat.DirectPolicy(s.Direct)
-	// A send that waits for memory waits for nothing: then the answer does not speak of it either.
+	// Memory means that a send waits for nothing, so its answer does not mention durability.
 	if s.Durability != string(chat.DurabilityMemory) {
 		s.durability = chat.Durability(s.Durability)
 	}
@@ -244,7 +244,7 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 	return out
 }
 
-// checkAbsent looks at the settings of what this version does not have.
+// checkAbsent refuses settings of features that this version does not have.
 func (s *settings) checkAbsent(p *problems) {
 	for _, a := range []struct{ key, value string }{{"CHATD_ACCOUNTS", s.Accounts}} {
 		if a.value != "off" && a.value != "" {
@@ -268,7 +268,7 @@ func (s *settings) checkDev(p *problems) {
 	}
 }
 
-// Default is the configuration that a start without flags and environment has.
+// Default returns the configuration of a start without flags and environment.
 func Default() (Config, error) {
 	var c Config
 	err := kong.ApplyDefaults(&c)

@@ -17,7 +17,7 @@ func defaults(t *testing.T) Config {
 	t.Helper()
 	for _, name := range variables() {
 		if _, set := os.LookupEnv(name); set {
-			t.Setenv(name, "") // so that it is restored
+			t.Setenv(name, "") // so that the test restores it
 			if err := os.Unsetenv(name); err != nil {
 				t.Fatal(err)
 			}
@@ -194,8 +194,8 @@ func TestTokenRefuses(t *testing.T) {
 	}
 }
 
-// TestComposePassesEverySetting: whatever may be set for chatd may be set for `docker compose`, but for files and the
-// folder that the container does not have, and the development sign-in, which needs the embedded store.
+// TestComposePassesEverySetting: `docker compose` can set everything that chatd can, except for files and the folder,
+// which the container does not have, and the development sign-in, which needs the embedded store.
 func TestComposePassesEverySetting(t *testing.T) {
 	compose, err := os.ReadFile("../../docker-compose.yml")
 	if err != nil {

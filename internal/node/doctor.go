@@ -15,7 +15,7 @@ import (
 	"github.com/chatd/chatd/web"
 )
 
-// Examine looks at the configured store, and repairs what it may. Its error says why it could not look.
+// Examine examines the configured store, and repairs what it may. Its error says why it could not.
 func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer) (report doctor.Report, err error) {
 	set, err := c.checkForStore()
 	if err != nil {
@@ -43,7 +43,7 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 	return d.Run(ctx)
 }
 
-// checkForStore reads the settings that say which store there is, and how much it may hold: no others are needed to look at it.
+// checkForStore reads the settings of the store and of how much it may hold: examining it needs no others.
 func (c Config) checkForStore() (settings, error) {
 	s := settings{Config: c, limits: chat.DefaultLimits()}
 	var p problems
@@ -52,7 +52,7 @@ func (c Config) checkForStore() (settings, error) {
 	return s, errors.Join(p...)
 }
 
-// openStopped opens the embedded store of a node that does not run.
+// openStopped opens the embedded store of a node that is not running.
 func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded.Store, error) {
 	dir := filepath.Join(set.Data, "store")
 	if _, err := os.Stat(dir); err != nil {

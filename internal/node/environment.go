@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// CheckEnvironment refuses variables that begin like chatd's own and are none: a typo in a setting would otherwise be
-// silently ignored. Kubernetes sets CHATD_PORT and CHATD_SERVICE_* for a service of that name, the commands that ask a
-// running server take CHATD_URL and CHATD_TOKEN, and the project's tests have variables of their own; those are left alone.
+// CheckEnvironment refuses variables with chatd's prefix that are no settings: otherwise a typo would be silently
+// ignored. It allows CHATD_PORT and CHATD_SERVICE_*, which Kubernetes sets for a service of that name, CHATD_URL and
+// CHATD_TOKEN of the commands that call a running server, and the variables of the project's tests.
 func CheckEnvironment(environ []string) error {
 	known := variables()
 	var unknown []string
@@ -36,7 +36,7 @@ func foreign(name string) bool {
 	return name == "CHATD_PORT" || name == "CHATD_URL" || name == "CHATD_TOKEN"
 }
 
-// variables are the names of all settings in the environment.
+// variables returns the environment variables of all settings.
 func variables() []string {
 	var names []string
 	t := reflect.TypeFor[Config]()

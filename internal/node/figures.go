@@ -12,14 +12,14 @@ import (
 	"github.com/chatd/chatd/web"
 )
 
-// Bounds of what a look at the figures costs the store.
+// Bounds of what a scrape costs the store.
 const (
-	countTimeout = 2 * time.Second // Prometheus gives a scrape 10 s by default
-	countKept    = time.Second     // looks within this time share one count
+	countTimeout = 2 * time.Second // Prometheus allows a scrape 10 s by default
+	countKept    = time.Second     // scrapes within this time share one count
 )
 
-// taskFigures are the figures of the background work: of this node's runs as they end, and of the queues as the store
-// counts them when somebody looks. Labels are queues, kinds, states and verdicts, whose number is fixed by the program.
+// taskFigures are the metrics of the background work: this node's runs as they end, and the queues as the store counts
+// them at a scrape. Labels are queues, kinds, states and verdicts, of which the program has a fixed number.
 type taskFigures struct {
 	kinds map[string]bool
 	runs  *prometheus.CounterVec
@@ -31,7 +31,7 @@ type taskFigures struct {
 
 	mu     sync.Mutex
 	at     time.Time
-	queues []web.QueueInfo // nil where they could not be counted
+	queues []web.QueueInfo // nil if counting failed
 }
 
 var _ prometheus.Collector = (*taskFigures)(nil)
@@ -60,7 +60,7 @@ func newTaskFigures(admin web.TaskAdmin, kinds map[string]chat.TaskKind) *taskFi
 	return f
 }
 
-// observe counts one run. The engine buries tasks of kinds that nobody registered; they share one label.
+// observe counts one run. Unregistered kinds, whose tasks the engine buries, share one label.
 func (f *taskFigures) observe(r queue.Run) {
 	kind := r.Kind
 	if !f.kinds[kind] {
@@ -71,7 +71,7 @@ func (f *taskFigures) observe(r queue.Run) {
 	f.took.WithLabelValues(r.Queue, kind).Observe(r.Took.Seconds())
 }
 
-// What the store counts. Every node that is asked tells the same of these.
+// Counted by the store: every node reports the same values.
 var (
 	descTasks = prometheus.NewDesc("chatd_tasks", "Tasks that are there, by state; of ready ones by priority.",
 		[]string{"queue", "state", "priority"}, nil)
@@ -109,8 +109,8 @@ func (f *taskFigures) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Where the store does not answer, its figures are left out: a gap is seen, an
-// old count would be believed.
+// Collect implements prometheus.Collector. If the store does not answer, its metrics are left out: a gap shows, an old
+// count would be believed.
 func (f *taskFigures) Collect(to chan<- prometheus.Metric) {
 	queues := f.count()
 	for _, c := range []prometheus.Collector{f.runs, f.late, f.took, f.missed} {
@@ -139,7 +139,7 @@ func (f *taskFigures) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// count asks the store, at most once in countKept however many look.
+// count asks the store, at most once in countKept however many scrapes there are.
 func (f *taskFigures) count() []web.QueueInfo {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -4,7 +4,8 @@ package node
 
 import "syscall"
 
-// openFilesMax is how many files this process may have open. The Go runtime has raised it to the hard limit at the start.
+// openFilesMax returns how many files this process may have open. The Go runtime has raised it to the hard limit at the
+// start.
 func openFilesMax() (n uint64, known bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -1,4 +1,4 @@
 package node
 
-// openFilesMax is not known: Windows has no such limit.
+// openFilesMax is unknown: Windows has no such limit.
 func openFilesMax() (n uint64, known bool) { return 0, false }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzConfig: no setting panics, and no error tells a secret.
+// FuzzConfig: no setting panics, and no error reveals a secret.
 func FuzzConfig(f *testing.F) {
 	f.Add("127.0.0.1:8080", "redis://u:canary@h/0", "https://a.example,http://b", "10.0.0.0/8,::1", "16KiB", "5s", "auto")
 	f.Add(":0", "", "null", "10.0.0.0/33", "-1", "-1s", "on")
@@ -21,7 +21,7 @@ func FuzzConfig(f *testing.F) {
 		if c.Redis = redis; redis != "" {
 			c.Redis += canary
 		}
-		c.JWTSecret = canary // too short on its own
+		c.JWTSecret = canary // too short to be valid
 		c.Origins, c.TrustedProxies, c.EgressAllow = strings.Split(origins, ","), strings.Split(networks, ","), strings.Split(networks, ",")
 		c.MaxBody, c.MaxRequest, c.MaxPage, c.MaxMembers, c.MaxSessions = limit, limit, limit, limit, limit
 		c.DrainDelay, c.Dev, c.Durability, c.Direct, c.Log = delay, choice, choice, choice, choice

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// healthTimeout is less than what container runtimes give a check.
+// healthTimeout is shorter than the time that container runtimes give a check.
 const healthTimeout = 2 * time.Second
 
-// URL is where a node of this host that listens on addr is reached. An address that stands for all addresses is reached
-// over loopback.
+// URL returns where this host reaches a node that listens on addr: over loopback if addr means all addresses.
 func URL(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

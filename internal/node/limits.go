@@ -8,14 +8,14 @@ import (
 	"github.com/chatd/chatd/web/limit"
 )
 
-// Bounds of settings, and of what the node does by itself.
+// Bounds of settings, and of what the node does on its own.
 const (
 	secretBytesMin    = 32               // HS256 is as strong as its secret, up to its 256 bits
-	drainDelayDefault = 5 * time.Second  // a balancer asks /readyz about that often
+	drainDelayDefault = 5 * time.Second  // load balancers typically ask /readyz this often
 	drainDelayMax     = 5 * time.Minute  //
-	notifyDelayMax    = time.Hour        // beyond that nobody would call it telling
-	sessionsDrainMax  = 10 * time.Second // how long closing the websockets is spread over
-	shutdownMax       = 20 * time.Second // after that requests are cut off
+	notifyDelayMax    = time.Hour        // nobody wants a notification later than that
+	sessionsDrainMax  = 10 * time.Second // over which a drain spreads the closing of websockets
+	shutdownMax       = 20 * time.Second // then requests are cut off
 )
 
 func (s *settings) checkLimits(p *problems) {
@@ -48,20 +48,20 @@ func (s *settings) checkLimits(p *problems) {
 	s.limits.GroupCreateMembers = min(s.limits.GroupCreateMembers, s.limits.GroupMembersMax)
 }
 
-// The defaults for one caller: generous for a person with several devices, tight for a script. docs/limits.md explains them.
+// The default limits of one caller: generous for a person with several devices, tight for a script. See docs/limits.md.
 const (
 	rateUserDefault   = "100/s:2000"
 	rateSendDefault   = "20/s:1000"
 	rateIPDefault     = "50/s:1000"
-	connsIPMaxDefault = 2000 // many people may share an address; a fifth of the sessions of a node
+	connsIPMaxDefault = 2000 // many people may share an address; a fifth of a node's sessions
 	pollsMaxDefault   = 20
 	callsMaxDefault   = 64
 
-	callsNodeMaxDefault = 1024 // of all callers; see the package admission
+	callsNodeMaxDefault = 1024 // of all callers together; see package admission
 )
 
-// checkCallers reads the limits on one caller. Those by address hold for this host itself only where they are set: its
-// address is that of everybody behind a proxy here that CHATD_TRUSTED_PROXIES does not name.
+// checkCallers reads the limits of one caller. The limits by address apply to this host itself only if they are set
+// explicitly: behind a local proxy that CHATD_TRUSTED_PROXIES does not name, everybody has its address.
 func (s *settings) checkCallers(p *problems) {
 	for _, r := range []struct {
 		key, value, byDefault string

@@ -33,7 +33,7 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// Node is one running chatd. Open makes it, Run serves until its context ends, Close gives everything free.
+// Node is one running chatd. Open makes it, Run serves until its context ends, Close releases everything.
 type Node struct {
 	set       settings
 	log       *slog.Logger
@@ -53,9 +53,9 @@ type Node struct {
 	sessions  *ws.Sessions
 	web       *web.Server
 	listener  net.Listener
-	admin     net.Listener // nil without an address of its own
-	made      bool         // the secret was made by this start
-	devCode   string       // of the development sign-in; empty: there is none
+	admin     net.Listener // nil without a separate address
+	made      bool         // this start generated the secret
+	devCode   string       // of the development sign-in; empty if that is off
 }
 
 // Open checks the configuration, opens the store and listens. Nothing is served before Run.
@@ -101,8 +101,8 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	return n, nil
 }
 
-// openTokens finds the keys for tokens. On the embedded store the first start makes a secret of its own where none is
-// configured, or where the development sign-in needs one.
+// openTokens finds the keys for tokens. With the embedded store, the first start generates a secret if none is
+// configured, or if the development sign-in needs one.
 func (n *Node) openTokens(ctx context.Context) (err error) {
 	if len(n.set.secrets) == 0 && n.set.Redis == "" && (n.set.JWTJWKS == "" || n.set.dev) {
 		secret, made, err := keepSecret(n.set.Data)
@@ -131,7 +131,7 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// openServices makes the parts of the domain, each over the core.
+// openServices makes the services of the domain, each over the core.
 func (n *Node) openServices() {
 	var groups chat.Store = n.store
 	var logs live.Store = n.store
@@ -187,10 +187,10 @@ func (n *Node) openWeb() (err error) {
 	return nil
 }
 
-// Addr is where the node listens.
+// Addr returns the address that the node listens on.
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
-// AdminAddr is where it serves health and figures alone; nil without such an address.
+// AdminAddr returns the separate address for health and metrics; nil if there is none.
 func (n *Node) AdminAddr() net.Addr {
 	if n.admin == nil {
 		return nil
@@ -198,16 +198,17 @@ func (n *Node) AdminAddr() net.Addr {
 	return n.admin.Addr()
 }
 
-// Run serves until ctx ends, then drains: says that it is not ready, waits for balancers, takes no new websockets, stops
-// the tasks, closes the websockets spread over time, and ends the requests that run. It may be called once.
+// Run serves until ctx ends, then drains: it reports that it is not ready, waits for load balancers, accepts no new
+// websockets, stops the tasks, closes the websockets spread over time, and ends the running requests. It may be called
+// once.
 func (n *Node) Run(ctx context.Context) error {
 	n.announce()
-	// The loops outlive ctx: requests that are being ended still need them.
+	// The loops outlive ctx: requests need them until they have ended.
 	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLoops()
 	work, stopWork := context.WithCancel(loops)
 	defer stopWork()
-	failed := make(chan error, 8) // more than there are to fail
+	failed := make(chan error, 8) // enough for every goroutine that may fail
 	var background, working, serving sync.WaitGroup
 	background.Go(func() { report(loops, failed, "the core", n.services.Chat.Run(loops)) })
 	background.Go(func() { report(loops, failed, "the live part", n.services.Live.Run(loops)) })
@@ -239,12 +240,12 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// drain ends what the servers do, in the order that loses nothing.
+// drain stops the servers in the order that loses nothing.
 func (n *Node) drain(servers []*http.Server, stopTasks func(), broken bool) error {
 	n.web.Unready()
 	if n.set.drainDelay > 0 && !broken {
 		n.log.Info("draining", "delay", n.set.drainDelay)
-		<-time.After(n.set.drainDelay) // a balancer has to notice; nothing tells when it has
+		<-time.After(n.set.drainDelay) // load balancers need time to notice, and do not say when they have
 	}
 	n.web.Drain()
 	var stopping sync.WaitGroup
@@ -272,7 +273,7 @@ func serve(s *http.Server, l net.Listener, failed chan<- error) {
 	}
 }
 
-// report passes on the error of a loop that ended although nobody stopped it.
+// report passes on the error of a loop that ended without being stopped.
 func report(ctx context.Context, failed chan<- error, what string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -283,7 +284,7 @@ func report(ctx context.Context, failed chan<- error, what string, err error) {
 	failed <- fmt.Errorf("%s: %w", what, err)
 }
 
-// Close gives the listeners and the store free. It may be called on a node that was never run, and again.
+// Close closes the listeners and the store. It may be called on a node that was never run, and repeatedly.
 func (n *Node) Close() error {
 	var errs []error
 	for _, l := range []net.Listener{n.listener, n.admin} {

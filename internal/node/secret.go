@@ -17,10 +17,10 @@ import (
 	"github.com/chatd/chatd/web/auth"
 )
 
-// secretFile holds the secret that the first start on the embedded store makes.
+// secretFile holds the secret that the first start with the embedded store generates.
 const secretFile = "secret"
 
-// readSecret returns the secret kept in the data folder; fs.ErrNotExist where none was made yet.
+// readSecret returns the secret in the data folder; fs.ErrNotExist if there is none yet.
 func readSecret(data string) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(data, secretFile))
 	if err != nil {
@@ -33,8 +33,8 @@ func readSecret(data string) ([]byte, error) {
 	return []byte(secret), nil
 }
 
-// keepSecret returns the secret kept in the data folder, made now if there is none. A crash in the middle leaves either
-// no secret or a whole one, and two first starts at once agree on one.
+// keepSecret returns the secret in the data folder, and generates it if there is none. A crash in the middle leaves
+// either no secret or a whole one, and two first starts at the same time agree on one.
 func keepSecret(data string) (secret []byte, made bool, err error) {
 	secret, err = readSecret(data)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -44,16 +44,16 @@ func keepSecret(data string) (secret []byte, made bool, err error) {
 		return nil, false, err
 	}
 	var random [32]byte
-	_, _ = rand.Read(random[:])                       // it never fails: the runtime ends the process first
+	_, _ = rand.Read(random[:])                       // never fails: the runtime would end the process first
 	temp, err := os.CreateTemp(data, secretFile+"-*") // with mode 0600
 	if err != nil {
 		return nil, false, err
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // what it holds has a second name by then, or was not needed
+	defer func() { _ = os.Remove(temp.Name()) }() // by then the content has a second name, or was not needed
 	_, err = temp.WriteString(base64.StdEncoding.EncodeToString(random[:]) + "\n")
 	err = errors.Join(err, temp.Sync(), temp.Close())
 	if err == nil {
-		// A link, unlike a rename, does not replace what another start has put there meanwhile.
+		// Unlike a rename, a link does not replace a secret that another start has written meanwhile.
 		err = os.Link(temp.Name(), filepath.Join(data, secretFile))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -63,8 +63,8 @@ func keepSecret(data string) (secret []byte, made bool, err error) {
 	return secret, err == nil, readErr
 }
 
-// Token makes a token with the first configured secret, else the one of the data folder. It touches no store, so it works
-// beside a running server.
+// Token makes a token with the first configured secret, or the one in the data folder. It does not use the store, so it
+// works beside a running server.
 func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 	s, p := c.tokenSettings()
 	switch {
@@ -104,7 +104,7 @@ func (c Config) CheckToken(ctx context.Context, token string) (auth.Identity, er
 	return verifier.Verify(ctx, token)
 }
 
-// tokenSettings are the settings that tokens depend on; where the messages are kept does not matter for them.
+// tokenSettings returns the settings that tokens depend on; those of the store do not matter.
 func (c Config) tokenSettings() (settings, problems) {
 	var p problems
 	s := settings{Config: c}
@@ -113,7 +113,7 @@ func (c Config) tokenSettings() (settings, problems) {
 	return s, p
 }
 
-// findSecret takes the generated secret of the data folder where none is configured.
+// findSecret uses the generated secret in the data folder if none is configured.
 func (s *settings) findSecret() error {
 	if len(s.secrets) > 0 {
 		return nil
@@ -126,7 +126,7 @@ func (s *settings) findSecret() error {
 	return err
 }
 
-// newVerifier makes what checks tokens by the settings.
+// newVerifier makes the verifier of tokens for these settings.
 func (s *settings) newVerifier(ctx context.Context, log *slog.Logger) (*auth.Verifier, error) {
 	v, err := auth.NewVerifier(ctx, auth.TokenOptions{
 		Secrets: s.secrets, JWKS: s.JWTJWKS, Issuer: s.JWTIssuer, Audience: s.JWTAudience, Egress: s.egress, Log: log,

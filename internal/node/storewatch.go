@@ -10,16 +10,16 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// storeWatchEvery is how often the state of the store is looked at: soon enough to act before a store that fills is full,
-// and two commands a look.
+// storeWatchEvery is how often the state of the store is checked, with two commands each time: often enough to react
+// before a store that fills up is full.
 const storeWatchEvery = 30 * time.Second
 
-// storeWatch warns of what operators should change about the store: when it appears, and when it is over.
+// storeWatch warns operators of problems of the store, when they appear and when they are over.
 type storeWatch struct {
 	conditions func(context.Context) ([]store.Condition, error)
 	log        *slog.Logger
 	gauge      *prometheus.GaugeVec
-	known      map[store.ConditionKind]string // kind -> message of the last look
+	known      map[store.ConditionKind]string // kind -> message, from the last check
 }
 
 func newStoreWatch(s *store.Store, log *slog.Logger) *storeWatch {
@@ -34,7 +34,7 @@ func newStoreWatch(s *store.Store, log *slog.Logger) *storeWatch {
 	return w
 }
 
-// run looks at once, then from time to time until ctx ends.
+// run checks at once, and then periodically until ctx ends.
 func (w *storeWatch) run(ctx context.Context) {
 	ticker := time.NewTicker(storeWatchEvery)
 	defer ticker.Stop()
@@ -48,7 +48,8 @@ func (w *storeWatch) run(ctx context.Context) {
 	}
 }
 
-// exec looks once. A store that does not answer is left to /readyz and to the errors of whoever needs it.
+// exec checks once. A store that does not answer is none of its business: /readyz reports that, and the errors of those
+// who need it.
 func (w *storeWatch) exec(ctx context.Context) {
 	conditions, err := w.conditions(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// TestStoreWatch: a condition is logged when it appears and when it is over, and shown all the time in between.
+// TestStoreWatch: a condition is logged when it appears and when it is over, and shown for as long as it lasts.
 func TestStoreWatch(t *testing.T) {
 	var out bytes.Buffer
 	var now []store.Condition
@@ -49,7 +49,7 @@ func TestStoreWatch(t *testing.T) {
 	look("", 0)
 	now = []store.Condition{{Kind: store.ConditionMemory, Message: "nearly full"}}
 	look("nearly full", 1)
-	now[0].Message = "full" // of the same kind: said once
+	now[0].Message = "full" // the same kind: logged once
 	look("", 1)
 	failed, now = errors.New("away"), nil
 	look("", 1)

@@ -14,17 +14,17 @@ import (
 
 // Pages of tasks.
 const (
-	taskPage    = 100   // tasks, where a caller names no limit
+	taskPage    = 100   // tasks, if a caller sets no limit
 	taskPageMax = 1_000 //
 )
 
-// taskStates are in the order in which tasks of all states are listed.
+// taskStates is the order in which tasks of all states are listed.
 var taskStates = []queue.State{queue.Leased, queue.Ready, queue.Delayed, queue.Dead}
 
 // taskAdmin shows operators the queues of the domain. It implements web.TaskAdmin.
 type taskAdmin struct {
 	queues []adminQueue
-	// attemptsMax is after how many failed runs a task of a kind is dead where the task says nothing else.
+	// attemptsMax is after how many failed runs a task of each kind is dead, unless the task has its own number.
 	attemptsMax map[string]int
 }
 
@@ -79,7 +79,7 @@ func (q adminQueue) info(ctx context.Context) (web.QueueInfo, error) {
 	return info, nil
 }
 
-// Pause stops or starts the claiming of a queue.
+// Pause pauses or resumes a queue.
 func (a *taskAdmin) Pause(ctx context.Context, name string, paused bool) (web.QueueInfo, error) {
 	i := slices.IndexFunc(a.queues, func(q adminQueue) bool { return q.name == name })
 	if i < 0 {
@@ -174,8 +174,8 @@ func (a *taskAdmin) find(ctx context.Context, id string) (*queue.Client, web.Tas
 	return nil, web.TaskInfo{}, taskError(queue.ErrNotFound)
 }
 
-// Retry makes a task ready. Where it has run to its end before it could be looked at again, it is described as it was
-// when it became ready.
+// Retry makes a task ready. If it has already completed when Retry reads it again, Retry describes it as it was when it
+// became ready.
 func (a *taskAdmin) Retry(ctx context.Context, id string) (web.TaskInfo, error) {
 	client, was, err := a.find(ctx, id)
 	if err != nil {
@@ -195,7 +195,7 @@ func (a *taskAdmin) Retry(ctx context.Context, id string) (web.TaskInfo, error) 
 	return a.describe(info), taskError(err)
 }
 
-// Delete takes a task away.
+// Delete removes a task.
 func (a *taskAdmin) Delete(ctx context.Context, id string) error {
 	client, _, err := a.find(ctx, id)
 	if err != nil {
@@ -205,7 +205,7 @@ func (a *taskAdmin) Delete(ctx context.Context, id string) error {
 	return taskError(err)
 }
 
-// describe leaves the payload out.
+// describe leaves out the payload.
 func (a *taskAdmin) describe(i queue.Info) web.TaskInfo {
 	t := web.TaskInfo{
 		Id: i.ID, Queue: i.Queue, Kind: i.Kind, State: web.TaskState(i.State), Priority: web.TaskPriority(i.Priority.String()),

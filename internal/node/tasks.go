@@ -9,17 +9,17 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// taskQueues are the queues that a node serves. Deliveries mostly wait for others, so they get more hands.
+// taskQueues are the queues that a node serves. Deliveries mostly wait for external servers, so they get more workers.
 var taskQueues = []queue.Served{{Name: chat.QueueCore, Workers: 16}, {Name: chat.QueueEgress, Workers: 32}}
 
-// taskAttemptsMax is after how many failed runs a task is dead where its kind says nothing else.
+// taskAttemptsMax is after how many failed runs a task is dead, unless its kind has its own number.
 const taskAttemptsMax = 10
 
-// taskLease is how long what a node was about to do waits for another when it dies: a scheduled message in flight is that late.
-// Every handler may run twice, so a node that is held up for longer does no harm.
+// taskLease is how long a dead node's tasks wait for another node, and so how late a scheduled message may be. Every
+// handler may run twice, so a node that hangs for longer does no harm.
 const taskLease = 5 * time.Second
 
-// openTasks makes the server that runs the domain's tasks, and what operators and the figures see of them.
+// openTasks makes the server that runs the domain's tasks, and the views of them for operators and metrics.
 func (n *Node) openTasks() (err error) {
 	kinds := taskKinds(n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
 		n.archiver)
@@ -40,18 +40,18 @@ func (n *Node) openTasks() (err error) {
 	return nil
 }
 
-// handled is a part of the domain with tasks of its own.
+// handled is a part of the domain that has tasks.
 type handled interface {
 	Handlers() map[string]chat.TaskKind
 }
 
-// taskKinds are the kinds of tasks of all parts of the domain. Each kind is of one part alone.
+// taskKinds returns the kinds of tasks of all parts of the domain. Each kind belongs to one part.
 func taskKinds(parts ...handled) map[string]chat.TaskKind {
 	kinds := make(map[string]chat.TaskKind)
 	for _, part := range parts {
 		for name, kind := range part.Handlers() {
 			if _, taken := kinds[name]; taken {
-				panic("node: two parts of the domain handle tasks of kind " + name) //nolint:forbidigo // a mistake of the program, seen at its start
+				panic("node: two parts of the domain handle tasks of kind " + name) //nolint:forbidigo // a programming error that shows at the start
 			}
 			kinds[name] = kind
 		}
@@ -59,7 +59,7 @@ func taskKinds(parts ...handled) map[string]chat.TaskKind {
 	return kinds
 }
 
-// taskHandler runs a task of the domain and tells the engine what becomes of it.
+// taskHandler runs a task of the domain and translates its result for the engine.
 func taskHandler(kind chat.TaskKind) queue.Handler {
 	return func(ctx context.Context, t queue.Task) error {
 		err := kind.Run(ctx, chat.TaskRun{ID: t.ID, Attempt: t.Attempt, Failed: t.Attempts, Payload: t.Payload, Enqueued: t.Enqueued})
@@ -67,14 +67,14 @@ func taskHandler(kind chat.TaskKind) queue.Handler {
 	}
 }
 
-// taskVerdict says in the words of the engine what a handler of the domain has answered.
+// taskVerdict translates the result of a handler of the domain into that of the engine.
 func taskVerdict(ctx context.Context, err error) error {
 	var later *chat.Postponed
 	switch {
 	case errors.As(err, &later) && later.Cause == nil:
 		return queue.Snooze(later.After)
 	case errors.As(err, &later) && errors.Is(context.Cause(ctx), queue.ErrStopped):
-		return later.Cause // cut off by the stop: the engine gives the task back, and no attempt is counted
+		return later.Cause // interrupted by the stop: the engine gives the task back and counts no attempt
 	case errors.As(err, &later):
 		return queue.RetryAfter(later.After, later.Cause)
 	case chat.CodeOf(err) == chat.CodeInvalid:

@@ -17,7 +17,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// TestTaskVerdicts runs handlers of the domain under the engine and looks at what becomes of their tasks.
+// TestTaskVerdicts runs handlers of the domain under the engine and checks what happens to their tasks.
 func TestTaskVerdicts(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: redistest.Start(t).Addr, MaxRetries: -1, DisableIdentity: true})
 	t.Cleanup(func() { _ = rdb.Close() })
@@ -104,7 +104,7 @@ func serveTasks(t *testing.T, tasks *queue.Server) (stop func()) {
 	return stop
 }
 
-// TestTaskCutOffByAStop looks whether a run that a stop ends counts as an attempt, whatever the handler makes of it.
+// TestTaskCutOffByAStop: a run that a stop interrupts does not count as an attempt, whatever the handler returns.
 func TestTaskCutOffByAStop(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: redistest.Start(t).Addr, MaxRetries: -1, DisableIdentity: true})
 	t.Cleanup(func() { _ = rdb.Close() })

@@ -10,8 +10,8 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
-// webhookFigures are the figures of webhooks as the store counts them when somebody looks, over all nodes. They have no
-// labels: GET /v1/webhooks says which webhook it is.
+// webhookFigures are the metrics of webhooks as the store counts them at a scrape, over all nodes. They have no labels:
+// GET /v1/webhooks shows which webhook it is.
 type webhookFigures struct {
 	totals func(context.Context) (webhook.Totals, error)
 
@@ -36,7 +36,7 @@ func (f *webhookFigures) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Where the store does not answer, the figures are left out.
+// Collect implements prometheus.Collector. If the store does not answer, the metrics are left out.
 func (f *webhookFigures) Collect(to chan<- prometheus.Metric) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

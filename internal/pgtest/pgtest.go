@@ -1,5 +1,6 @@
 // Package pgtest runs a real PostgreSQL server for tests: on a free port of the loopback, with its data in a temporary
-// folder, stopped by process id when the test ends. A PostgreSQL that is not installed is a failure, never a skip.
+// folder, stopped by process id when the test ends. If PostgreSQL is not installed, the test fails; it is never
+// skipped.
 package pgtest
 
 import (
@@ -33,7 +34,7 @@ type Server struct {
 	dir  string
 	port string
 	args []string
-	runs *syscall.Credential // whom the server runs as, for it refuses to run as root
+	runs *syscall.Credential // the user that the server runs as, because it refuses to run as root
 
 	mu        sync.Mutex
 	cmd       *exec.Cmd
@@ -41,7 +42,7 @@ type Server struct {
 	databases int
 }
 
-// Start runs a server that never waits for its disk. settings are further ones, such as "work_mem=64MB".
+// Start runs a server that never waits for its disk. settings are additional ones, such as "work_mem=64MB".
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, bin: installed(tb)}
@@ -63,7 +64,7 @@ func Start(tb testing.TB, settings ...string) *Server {
 	return s
 }
 
-// installed is the folder of the newest PostgreSQL that there is.
+// installed returns the folder of the newest installed PostgreSQL.
 func installed(tb testing.TB) string {
 	tb.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -76,7 +77,7 @@ func installed(tb testing.TB) string {
 	return filepath.Dir(slices.Max(found))
 }
 
-// makeFolder makes a folder that belongs to whom the server runs as. The folders of testing are closed to other users.
+// makeFolder makes a folder that belongs to the server's user. The folders of testing are closed to other users.
 func (s *Server) makeFolder() {
 	s.tb.Helper()
 	dir, err := os.MkdirTemp("", "chatd-pg-")
@@ -135,7 +136,7 @@ func freePort(tb testing.TB) string {
 	return port
 }
 
-// URL is the address of a database, as CHATD_ARCHIVE takes it.
+// URL returns the address of a database, as CHATD_ARCHIVE takes it.
 func (s *Server) URL(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%s/%s?sslmode=disable", s.port, database)
 }
@@ -189,8 +190,8 @@ func (s *Server) stop(sig syscall.Signal) {
 	}
 }
 
-// run starts the server and waits until it answers. After a kill it takes a moment until the old server's children are
-// gone, and the new one refuses to start before.
+// run starts the server and waits until it answers. After a kill the old server's children take a moment to exit, and
+// the new one refuses to start before that.
 func (s *Server) run() {
 	s.tb.Helper()
 	deadline := time.Now().Add(startTimeout)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Conn speaks just enough of the Redis protocol (RESP2) for a test to look at a server from outside.
+// Conn speaks just enough of the Redis protocol (RESP2) for a test to observe a server from outside.
 type Conn struct {
 	net.Conn
 	in *bufio.Reader
@@ -31,7 +31,7 @@ func Dial(addr string) (*Conn, error) {
 	return &Conn{Conn: conn, in: bufio.NewReader(conn)}, nil
 }
 
-// Do makes one command. The reply is a string, an int64, a []any or nil; an error reply is an error.
+// Do runs one command. The reply is a string, an int64, a []any or nil; an error reply is an error.
 func (c *Conn) Do(args ...string) (any, error) {
 	_ = c.SetDeadline(time.Now().Add(replyTimeout))
 	var b strings.Builder
@@ -95,7 +95,7 @@ func lines(s string) iter.Seq[string] {
 	}
 }
 
-// cut splits "name:calls=1,usec=2" behind the name.
+// cut splits "name:calls=1,usec=2" after the name.
 func cut(stat string) (name, rest string) {
 	name, rest, _ = strings.Cut(stat, ":")
 	return name, rest

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Monitor collects the commands that clients make, as MONITOR tells them: one line a command, those that scripts make
-// left out.
+// Monitor collects the commands that clients send, as MONITOR reports them: one line per command, without those that
+// scripts run.
 type Monitor struct {
 	server *Server
 	conn   *Conn
@@ -20,7 +20,7 @@ type Monitor struct {
 	markers map[string]chan struct{} // closed when a command with this text was seen
 }
 
-// Watch begins to collect. It ends with the test, or with Close.
+// Watch starts collecting, until the test ends or Close is called.
 func (s *Server) Watch(tb testing.TB) *Monitor {
 	tb.Helper()
 	conn, err := Dial(s.Addr)
@@ -36,7 +36,7 @@ func (s *Server) Watch(tb testing.TB) *Monitor {
 	return m
 }
 
-// Close ends the collecting; once it has returned, the server is watched no more.
+// Close stops collecting; after it returns, the server is no longer monitored.
 func (m *Monitor) Close() {
 	m.conn.Close()
 	<-m.done
@@ -67,7 +67,7 @@ func (m *Monitor) collect() {
 	}
 }
 
-// Take returns the commands since the last Take, or since Watch: all that the server ran before Take was called.
+// Take returns the commands since the last Take, or since Watch: everything that the server ran before Take was called.
 func (m *Monitor) Take(tb testing.TB) []string {
 	tb.Helper()
 	marker := "mark-" + strings.ReplaceAll(time.Now().Format("150405.000000000"), ".", "")

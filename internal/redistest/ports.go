@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// The kernel takes the ports of outgoing connections from 32768 up. Those of servers are below, so that nobody takes the
-// port of a server while it is down.
+// The kernel picks the ports of outgoing connections from 32768 up. Servers get lower ones, so that no connection takes
+// the port of a server that is down.
 const (
 	portMin    = 10_000
 	portMax    = 32_000
-	blockPorts = 100 // for one process of tests
+	blockPorts = 100 // for one test process
 )
 
-// ports are those that one process gives out. It listens on the first of a block, which keeps other processes away from
-// the rest.
+// ports are the ports that one process hands out. It listens on the first of a block, which keeps other processes away
+// from the rest.
 type ports struct {
 	mu    sync.Mutex
 	claim net.Listener
@@ -29,8 +29,8 @@ type ports struct {
 
 var own ports
 
-// FreeAddr returns an address of the loopback that belongs to the test until it ends: nothing listens there, and neither
-// another test nor a client takes it while the server of this one is down.
+// FreeAddr returns a loopback address that belongs to the test until it ends: nothing listens there, and neither
+// another test nor a client takes it while this test's server is down.
 func FreeAddr(tb testing.TB) string { tb.Helper(); return own.addr(tb) }
 
 func (p *ports) addr(tb testing.TB) string {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAddressesAreApart gives out many addresses as two processes of tests do, each twice as many as its block has: no
-// two tests have the same at a time, and none can be the port of an outgoing connection.
+// TestAddressesAreApart hands out many addresses like two test processes, to each twice as many as its block has: no
+// two tests have the same one at the same time, and none can be the port of an outgoing connection.
 func TestAddressesAreApart(t *testing.T) {
 	var one, other ports
 	t.Cleanup(func() {

@@ -9,31 +9,31 @@ import (
 	"time"
 )
 
-// Proxy stands between a node and a server: it can hold back what the server sends by itself on subscriptions, lose answers,
-// and make the way longer.
+// Proxy sits between a node and a server: it can swallow what the server pushes to subscriptions, lose answers, and add
+// latency.
 type Proxy struct {
 	Addr string
 
 	tb    testing.TB
 	to    string
-	delay time.Duration // each way
+	delay time.Duration // in each direction
 	mu    sync.Mutex
 	mute  bool
 	hole  bool
-	ate   int64 // bytes of subscriptions that were held back for good
+	ate   int64 // bytes of subscriptions that were swallowed
 	loses string
 	every int
-	asked int // requests that hold loses, since it was set
-	lost  int // answers
+	asked int // requests that match loses, since it was set
+	lost  int // lost answers
 }
 
 type link struct {
 	subscribed bool
 	loses      bool // the connection breaks instead of the next answer
-	holed      bool // something vanished on it
+	holed      bool // data on it was swallowed
 }
 
-// StartProxy forwards to addr, each way delayed by delay. It ends with the test.
+// StartProxy forwards to addr, with delay in each direction. It ends with the test.
 func StartProxy(tb testing.TB, addr string, delay time.Duration) *Proxy {
 	tb.Helper()
 	p := &Proxy{tb: tb, to: addr, delay: delay}
@@ -41,32 +41,32 @@ func StartProxy(tb testing.TB, addr string, delay time.Duration) *Proxy {
 	return p
 }
 
-// URL is the address as CHATD_REDIS takes it.
+// URL returns the address as CHATD_REDIS takes it.
 func (p *Proxy) URL() string { return "redis://" + p.Addr + "/0" }
 
-// Mute makes signals vanish without the connections noticing anything, until it is called with false.
+// Mute swallows signals, without the connections noticing anything, until it is called with false.
 func (p *Proxy) Mute(mute bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mute = mute
 }
 
-// Swallowed tells how many bytes of signals vanished.
+// Swallowed returns how many bytes of signals were swallowed.
 func (p *Proxy) Swallowed() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ate
 }
 
-// Blackhole makes everything vanish that is sent either way, on connections that stay open, until it is called with false:
-// then connections on which something vanished are broken.
+// Blackhole swallows everything in both directions, on connections that stay open, until it is called with false: then
+// connections that lost data break.
 func (p *Proxy) Blackhole(hole bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hole = hole
 }
 
-// swallowed tells whether what is sent vanishes, which breaks the connection once the hole is gone.
+// swallowed reports whether data is swallowed, which breaks the connection once the black hole ends.
 func (p *Proxy) swallowed(l *link) (swallowed, broken bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,22 +74,22 @@ func (p *Proxy) swallowed(l *link) (swallowed, broken bool) {
 	return p.hole, l.holed && !p.hole
 }
 
-// Lose lets every n-th request that holds text reach the server and breaks the connection before the answer: whoever asked
-// cannot know whether it was done. 0: none any more.
+// Lose lets every n-th request that contains text reach the server and breaks the connection before the answer: the
+// caller cannot know whether it ran. 0 ends that.
 func (p *Proxy) Lose(text string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.loses, p.every, p.asked = text, n, 0
 }
 
-// Lost tells how many answers were lost.
+// Lost returns how many answers were lost.
 func (p *Proxy) Lost() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lost
 }
 
-// sent looks at what a node sends: a connection that subscribes carries signals from then on.
+// sent examines what a node sends: a connection that subscribes carries signals from then on.
 func (p *Proxy) sent(l *link, data []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,8 +102,8 @@ func (p *Proxy) sent(l *link, data []byte) {
 	}
 }
 
-// passes tells whether what the server sends may go on to the node, and whether the connection goes on at all. Only pushes
-// are held back without breaking it: the replies by which the node checks that its subscription lives go through.
+// passes reports whether data from the server may go on to the node, and whether the connection stays up. Only pushes
+// are swallowed without breaking it: the replies by which the node checks its subscription get through.
 func (p *Proxy) passes(l *link, data []byte) (pass, goOn bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +173,7 @@ type chunk struct {
 	due  time.Time
 }
 
-// forward copies from one side to the other, each piece delay after it came, and closes both when one ends.
+// forward copies from one side to the other, each piece delay after it arrived, and closes both when one ends.
 func (p *Proxy) forward(to, from net.Conn, passes func([]byte) (pass, goOn bool)) {
 	waiting := make(chan chunk, 1024)
 	var writing sync.WaitGroup

@@ -1,5 +1,6 @@
-// Package redistest runs real redis-server processes for tests: on free ports of the loopback, each with a folder of its
-// own, stopped by process id when the test ends. A redis-server that is not installed is a failure, never a skip.
+// Package redistest runs real redis-server processes for tests: on free ports of the loopback, each with its own
+// folder, stopped by process id when the test ends. If redis-server is not installed, the test fails; it is never
+// skipped.
 package redistest
 
 import (
@@ -28,15 +29,15 @@ type Server struct {
 
 	tb   testing.TB
 	dir  string
-	args []string // of redis-server, the address included
+	args []string // of redis-server, including the address
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process is gone
 }
 
-// Start runs a redis-server with an append-only file synced each second, as docker-compose.yml does. extra are further
-// arguments, such as "--appendfsync", "always".
+// Start runs a redis-server with an append-only file synced each second, as docker-compose.yml does. extra are
+// additional arguments, such as "--appendfsync", "always".
 func Start(tb testing.TB, extra ...string) *Server {
 	tb.Helper()
 	return start(tb, func(dir, port string) []string {
@@ -46,12 +47,12 @@ func Start(tb testing.TB, extra ...string) *Server {
 	})
 }
 
-// StartSentinel runs a sentinel that watches a primary under a name and is the only one to decide about its failover.
+// StartSentinel runs a sentinel that monitors a primary under a name and decides about its failover alone.
 func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
 	tb.Helper()
 	host, port, _ := net.SplitHostPort(primary.Addr)
 	return start(tb, func(dir, own string) []string {
-		file := filepath.Join(dir, "sentinel.conf") // which the sentinel writes its state into
+		file := filepath.Join(dir, "sentinel.conf") // the sentinel writes its state into it
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 1000\n",
 			own, dir, name, host, port, name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -76,7 +77,7 @@ func start(tb testing.TB, args func(dir, port string) []string) *Server {
 	return s
 }
 
-// URL is the address as CHATD_REDIS takes it.
+// URL returns the address as CHATD_REDIS takes it.
 func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
 
 // Kill ends the process as a crash would, and waits until it is gone.
@@ -153,7 +154,7 @@ func (s *Server) stop(sig syscall.Signal) {
 	if cmd == nil {
 		return
 	}
-	_ = cmd.Process.Signal(sig) // it may have ended by itself
+	_ = cmd.Process.Signal(sig) // it may have exited already
 	select {
 	case <-exited:
 	case <-time.After(stopTimeout):
@@ -173,7 +174,7 @@ func (s *Server) logTail() string {
 	return string(log[max(0, len(log)-tail):])
 }
 
-// Do makes one command on a connection of its own and fails the test on an error.
+// Do runs one command on a separate connection and fails the test on an error.
 func (s *Server) Do(args ...string) any {
 	s.tb.Helper()
 	conn, err := Dial(s.Addr)
@@ -188,7 +189,7 @@ func (s *Server) Do(args ...string) any {
 	return reply
 }
 
-// Try is Do for a command that may be refused, or to a server that may be away.
+// Try is Do for a command that may be refused, or for a server that may be down.
 func (s *Server) Try(args ...string) (any, error) {
 	conn, err := Dial(s.Addr)
 	if err != nil {
@@ -198,7 +199,7 @@ func (s *Server) Try(args ...string) (any, error) {
 	return conn.Do(args...)
 }
 
-// Int is Do for a command that answers a number.
+// Int is Do for a command that returns a number.
 func (s *Server) Int(args ...string) int64 {
 	s.tb.Helper()
 	switch n := s.Do(args...).(type) {
@@ -214,8 +215,8 @@ func (s *Server) Int(args ...string) int64 {
 	return 0
 }
 
-// Calls counts the commands that the server ran since the last CONFIG RESETSTAT, by name in lower case; commands that a
-// script makes count too. The INFO that asks is left out.
+// Calls returns how often the server ran each command since the last CONFIG RESETSTAT, by name in lower case, including
+// commands of scripts but not the INFO that asks.
 func (s *Server) Calls() map[string]int64 {
 	s.tb.Helper()
 	info, _ := s.Do("INFO", "commandstats").(string)
@@ -234,13 +235,13 @@ func (s *Server) Calls() map[string]int64 {
 	return calls
 }
 
-// Stat is one number of the section stats of INFO, such as total_net_input_bytes.
+// Stat returns one number of INFO's section stats, such as total_net_input_bytes.
 func (s *Server) Stat(name string) int64 {
 	s.tb.Helper()
 	return s.Field("stats", name)
 }
 
-// Field is one number of a section of INFO.
+// Field returns one number of a section of INFO.
 func (s *Server) Field(section, name string) int64 {
 	s.tb.Helper()
 	info, _ := s.Do("INFO", section).(string)

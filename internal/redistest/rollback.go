@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Written is how long the append-only file is once everything that was answered is in it. A Rewind goes back there.
+// Written returns the length of the append-only file once everything that was answered is in it. Rewind goes back
+// there.
 func (s *Server) Written() int64 {
 	s.tb.Helper()
-	// While an fsync is under way a server that syncs each second keeps what is to be written, for up to two seconds.
+	// During an fsync, a server that syncs each second buffers its writes for up to two seconds.
 	deadline := time.Now().Add(startTimeout)
 	for {
 		info, _ := s.Do("INFO", "persistence").(string)
@@ -29,8 +30,8 @@ func (s *Server) Written() int64 {
 	return stat.Size()
 }
 
-// Rewind kills the server and starts it again with what it held when the append-only file was so long: as after a loss of
-// power, or from a backup.
+// Rewind kills the server and starts it again with the first `written` bytes of its append-only file: as after a power
+// failure, or from a backup.
 func (s *Server) Rewind(written int64) {
 	s.tb.Helper()
 	s.stop(syscall.SIGKILL)
@@ -40,7 +41,8 @@ func (s *Server) Rewind(written int64) {
 	s.run()
 }
 
-// appendOnlyFile is the one that commands are appended to. The tests write too little for the server to begin another.
+// appendOnlyFile returns the file that commands are appended to. The tests write too little for the server to start a
+// second one.
 func (s *Server) appendOnlyFile() string {
 	s.tb.Helper()
 	files, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))

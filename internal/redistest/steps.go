@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// Longest runs do, after prepare, and returns for how many microseconds the server did nothing else but one step of it, and
-// which, by the server's own log. A step is a command, a script or a transaction. A busy machine may stop the server in the
-// middle, so this is done again, up to twenty times, until a run has no step over enough; the best run counts.
+// Longest runs do, after prepare, and returns the longest single step, which blocks the server, in microseconds, and
+// what it was, by the server's own log. A step is a command, a script or a transaction. A busy machine may suspend the
+// server in the middle, so this is repeated, up to twenty times, until no step of a run takes longer than enough; the
+// best run counts.
 func (s *Server) Longest(enough int64, prepare, do func(run int)) (us int64, step string) {
 	s.tb.Helper()
 	const runs = 20
 	for run := range runs {
 		prepare(run)
 		s.Do("CONFIG", "RESETSTAT")
-		s.Do("SLOWLOG", "RESET") // before anything is logged: what was logged before takes its time to go
+		s.Do("SLOWLOG", "RESET") // before anything is logged: freeing old entries takes time
 		s.Do("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "1000000")
 		do(run)
 		s.Do("CONFIG", "SET", "slowlog-log-slower-than", "-1")
@@ -33,13 +34,13 @@ func (s *Server) longest() (us int64, step string) {
 	s.tb.Helper()
 	list, _ := s.Do("SLOWLOG", "GET", "-1").([]any)
 	for _, one := range list {
-		fields, _ := one.([]any) // id, when, microseconds, the command and its first arguments, who
+		fields, _ := one.([]any) // id, time, microseconds, the command and its first arguments, the client
 		took, _ := fields[2].(int64)
 		if args, _ := fields[3].([]any); took > us {
 			us, step = took, strings.Join(strings.Fields(fmt.Sprint(args[:min(len(args), 4)]...)), " ")
 		}
 	}
-	// A transaction is not in that log, only its commands; the figures have the mean of all.
+	// That log has no transactions, only their commands; INFO has the mean of all transactions.
 	info, _ := s.Do("INFO", "commandstats").(string)
 	for line := range lines(info) {
 		var calls, usec int64
