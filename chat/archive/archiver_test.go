@@ -413,3 +413,26 @@ func TestArchiveTasksOfOtherNodes(t *testing.T) {
 	}
 	chattest.RefuseGarbage(t, b.Handlers())
 }
+
+// TestArchiveSwitchedOffAndOnAgain: where the archiver has not left a group yet, nothing is trimmed that is not archived, so
+// that it may go on there.
+func TestArchiveSwitchedOffAndOnAgain(t *testing.T) {
+	b := newBench(t)
+	keep := int64(0)
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: &keep}, "ann")
+	last := b.Say("ann", "g", "archived").ID
+	b.Must(b.CatchUp(b.Ctx, "g", last))
+	b.Must(archive.New(b.Store, nil, archive.Options{}).Switch(b.Ctx))
+	for range 3 {
+		last = b.Say("ann", "g", "while it is off").ID
+	}
+	b.ack("ann", "g", last)
+	if lag := b.lag("g"); lag.Held > lag.Archived+1 {
+		t.Errorf("the store begins at %d, and the archive ends at %d", lag.Held, lag.Archived)
+	}
+	b.Must(b.Switch(b.Ctx))
+	b.Must(b.CatchUp(b.Ctx, "g", last))
+	if n := len(b.inArchive("g")); int64(n) != last || b.lag("g").Held != last+1 {
+		t.Errorf("got %d entries, the store begins at %d; want %d and %d", n, b.lag("g").Held, last, last+1)
+	}
+}

@@ -26,9 +26,8 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	if state.On && state.ID != id {
 		return OtherDatabase(id, state.ID)
 	}
-	if !state.On && state.ID != "" {
-		// It was switched off before. Groups that the archiver has not left yet are not archived to where they say: what came
-		// since may be trimmed.
+	if !state.On && state.ID != "" && state.ID != id {
+		// Another one was switched off before. What it has of groups that the archiver has not left yet, this one lacks.
 		if err := a.groups.WantArchive(ctx, 0, false); err != nil {
 			return err
 		}

@@ -7,7 +7,8 @@
 -- stored       how many messages are stored; ids are dense, so the lowest one follows, and no range is read to find it
 -- keep         how many of the newest stay whatever was seen
 -- backlog_max  how far a reader may be behind and still be waited for; the events for webhooks are waited for as a member is.
---              The archive is waited for always: what it does not have stays, also where it has not joined yet
+--              The archive is waited for always: what it does not have stays, also where it has not joined yet, and where it
+--              was switched off and has not left yet
 --
 -- There is more also where counts of reactions are left, which only log/trim.lua removes when no message is due.
 local function trim_log(last, stored, keep, backlog_max)
@@ -19,10 +20,11 @@ local function trim_log(last, stored, keep, backlog_max)
   -- Where every member is too far behind to be waited for, what they would be waited for stays all the same.
   local at = slowest[slowest[1] == '$archive' and 4 or 2]
   cut = math.min(cut, at and tonumber(at) or last - backlog_max)
-  if redis.call('HEXISTS', wants, 'archive') == 1 then
-    local archived = redis.call('ZSCORE', seen, '$archive')
-    if not archived then return false end
+  local archived = redis.call('ZSCORE', seen, '$archive')
+  if archived then
     cut = math.min(cut, tonumber(archived))
+  elseif redis.call('HEXISTS', wants, 'archive') == 1 then
+    return false
   end
   local _, evented, behind = webhook_position()
   for at in string.gmatch(behind, ' [^: ]+:%d+:(%d+)') do evented = math.min(evented, tonumber(at)) end
