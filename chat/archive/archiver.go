@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/cache"
 )
 
 // Bounds of archiving.
@@ -21,7 +20,6 @@ const (
 	stepTries    = 4               // of a step whose log changes meanwhile
 	addTimeout   = 5 * time.Second // for the database
 	runsMax      = 12              // runs at the same time: a database that hangs leaves the other workers alone
-	topsMax      = 50_000          // logs of which a node remembers what it has archived, some 100 B each
 )
 
 // Options of an Archiver.
@@ -39,11 +37,9 @@ type Archiver struct {
 	breaker breaker
 	locks   *locks
 	runs    chan struct{}
-	// tops are the highest ids that this node has put into the database. Where a log is archived to less than that, or nothing
-	// is remembered of it, it may have lost its end.
-	tops   *cache.Cache[Log, int64]
-	behind *behind
-	log    *failureLog
+	turns   turns
+	behind  *behind
+	log     *failureLog
 
 	archived, failed atomic.Int64
 }
@@ -57,7 +53,7 @@ func New(groups Groups, db Store, opt Options) *Archiver {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Archiver{groups: groups, db: db, opt: opt, locks: newLocks(), runs: make(chan struct{}, runsMax),
-		tops: cache.New[Log, int64](topsMax), behind: newBehind(), log: &failureLog{log: opt.Log}}
+		behind: newBehind(), log: &failureLog{log: opt.Log}}
 }
 
 // CatchUp archives a group at least up to an id, as far as its log reaches. ErrUnavailable: the database cannot be reached.
@@ -69,8 +65,12 @@ func (a *Archiver) CatchUp(ctx context.Context, group string, to int64) error {
 		return err
 	}
 	defer a.locks.free(group)
+	if a.breaker.shut() {
+		return errAway
+	}
+	var r run
 	for range catchUpSteps {
-		archived, more, err := a.step(ctx, group, "")
+		archived, more, err := a.step(ctx, &r, group, "")
 		if err != nil || archived >= to || !more {
 			return err
 		}
@@ -78,8 +78,14 @@ func (a *Archiver) CatchUp(ctx context.Context, group string, to int64) error {
 	return chat.ErrUnavailable
 }
 
+// run is some steps for one group, one after the other.
+type run struct {
+	log Log   // that was archived last
+	top int64 // up to which id
+}
+
 // step archives the next entries of a group, of the life epoch where one is named. more: there were more than one step takes.
-func (a *Archiver) step(ctx context.Context, group, epoch string) (archived int64, more bool, err error) {
+func (a *Archiver) step(ctx context.Context, r *run, group, epoch string) (archived int64, more bool, err error) {
 	for range stepTries {
 		var lag Lag
 		if lag, err = a.groups.Unarchived(ctx, group, stepEntries); err != nil {
@@ -91,7 +97,7 @@ func (a *Archiver) step(ctx context.Context, group, epoch string) (archived int6
 		if epoch != "" && lag.Epoch != epoch {
 			return 0, false, chat.ErrNotFound
 		}
-		archived, more, err = a.archive(ctx, lag)
+		archived, more, err = a.archive(ctx, r, lag)
 		if !errors.Is(err, chat.ErrConflict) {
 			return archived, more, err
 		}
@@ -99,11 +105,11 @@ func (a *Archiver) step(ctx context.Context, group, epoch string) (archived int6
 	return 0, false, err
 }
 
-// archive copies what was read of a log and acks it.
-func (a *Archiver) archive(ctx context.Context, lag Lag) (archived int64, more bool, err error) {
+// archive copies what was read of a log and acks it. The log may have lost its end since the last run, which another node may
+// have archived; within a run it has where it is archived to less than the run has come.
+func (a *Archiver) archive(ctx context.Context, r *run, lag Lag) (archived int64, more bool, err error) {
 	last := int64(chat.IDMax)
-	top, known := a.tops.Get(lag.Log)
-	if !known || top > lag.Archived {
+	if r.log != lag.Log || r.top > lag.Archived {
 		lag, last, err = a.lostEnd(ctx, lag)
 		if err != nil {
 			return 0, false, err
@@ -129,8 +135,8 @@ func (a *Archiver) archive(ctx context.Context, lag Lag) (archived int64, more b
 		if err != nil {
 			return 0, false, err
 		}
-		a.tops.Put(lag.Log, to)
 	}
+	r.log, r.top = lag.Log, to
 	archived, err = a.groups.AckArchive(ctx, lag.Log, from, to, mark)
 	if errors.Is(err, chat.ErrNotFound) {
 		// Deleted meanwhile: what was added just now may have come after its log was dropped.

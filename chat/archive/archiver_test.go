@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/store"
 )
 
 // bench is a core whose store is archived into memory. Nothing runs its tasks before work.
@@ -296,6 +297,65 @@ func TestArchiveOfALogThatLostItsEnd(t *testing.T) {
 				t.Errorf("the lost reaction counts: %v, %v", counts, err)
 			}
 		})
+	}
+}
+
+// TestArchiveForgetsWhatAnotherNodeArchived: what was lost leaves the archive although it was another node that had put it
+// there, and this one goes on from where it was itself.
+func TestArchiveForgetsWhatAnotherNodeArchived(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann")
+	before := b.Say("ann", "g", "stays").ID
+	b.Must(b.CatchUp(b.Ctx, "g", before))
+	for range 2 {
+		b.Say("ann", "g", "lost")
+	}
+	lost := b.send("ann", "g", chat.Content{Kind: chat.Reaction, Target: before, Emoji: "x"}).ID
+	b.Must(b.archiver(b.db).CatchUp(b.Ctx, "g", lost))
+	b.loseEnd("g", lost-before, before)
+	last := b.Say("ann", "g", "after").ID
+	b.Must(b.CatchUp(b.Ctx, "g", last))
+	if n := len(b.inArchive("g")); int64(n) != last {
+		t.Errorf("got %d entries, want %d", n, last)
+	}
+	counts, err := b.db.Reactions(b.Ctx, b.lag("g").Log, "ann", 1, last)
+	if err != nil || len(counts) != 0 {
+		t.Errorf("the lost reaction counts: %v, %v", counts, err)
+	}
+}
+
+// logReads counts how often entries are read of the store.
+type logReads struct {
+	*store.Store
+	n atomic.Int64
+}
+
+func (s *logReads) Unarchived(ctx context.Context, group string, limit int) (archive.Lag, error) {
+	if limit > 1 {
+		s.n.Add(1)
+	}
+	return s.Store.Unarchived(ctx, group, limit)
+}
+
+// TestArchiveAwayReadsNothing: while the database is left alone, nobody reads what it would be given.
+func TestArchiveAwayReadsNothing(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann")
+	reads := &logReads{Store: b.Store}
+	a := archive.New(reads, b.db, archive.Options{})
+	b.db.Away(true)
+	task := chat.Encode(chat.GroupTask{Group: "g", Epoch: b.lag("g").Epoch})
+	for range 500 {
+		if err := a.CatchUp(b.Ctx, "g", 1); !errors.Is(err, chat.ErrUnavailable) {
+			t.Fatalf("catching up: %v", err)
+		}
+		b.Must(a.Handlers()[archive.TaskArchive].Run(b.Ctx, chat.TaskRun{Payload: task}))
+	}
+	if n := reads.n.Load(); n == 0 || n > 50 {
+		t.Errorf("the log was read %d times in 1000 runs", n)
+	}
+	if got := a.Figures(); got.Entries != 1 {
+		t.Errorf("figures: %+v, want one entry that waits", got)
 	}
 }
 

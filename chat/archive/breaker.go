@@ -36,6 +36,13 @@ func (b *breaker) enter() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
+// shut tells whether enter would refuse now, and takes no place.
+func (b *breaker) shut() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failures > 0 && (time.Until(b.until) > 0 || b.trying)
+}
+
 // wait tells whether the database is left alone, and for how long still.
 func (b *breaker) wait() (wait time.Duration, ok bool) {
 	b.mu.Lock()

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // locks let one caller of this node archive a group at a time. Others would read and write the same once more: that does no
@@ -42,4 +43,21 @@ func (l *locks) free(group string) {
 	defer l.mu.Unlock()
 	close(l.held[group])
 	delete(l.held, group)
+}
+
+// turns spread what comes back later: one each turnPause.
+type turns struct {
+	mu    sync.Mutex
+	taken time.Time // the last one
+}
+
+// next is how long to wait for the next turn.
+func (t *turns) next() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if t.taken = t.taken.Add(turnPause); t.taken.Before(now) {
+		t.taken = now
+	}
+	return t.taken.Sub(now)
 }

@@ -29,6 +29,7 @@ const (
 	walkPause    = time.Second            // while enough groups wait
 	walkWaiting  = 10_000                 // groups that wait, some MB of tasks
 	dropSteps    = 20                     // steps of one run that drops a log
+	turnPause    = time.Millisecond       // between two tasks that a node puts back
 )
 
 // Handlers are the tasks of the archive, by kind.
@@ -62,8 +63,12 @@ func (a *Archiver) runGroup(ctx context.Context, t chat.GroupTask) error {
 		return a.later(ctx, t, busyPause)
 	}
 	defer a.locks.free(t.Group)
+	if a.breaker.shut() {
+		return a.afterFailure(ctx, t, errAway)
+	}
+	var r run
 	for range runSteps {
-		_, more, err := a.step(ctx, t.Group, t.Epoch)
+		_, more, err := a.step(ctx, &r, t.Group, t.Epoch)
 		if errors.Is(err, chat.ErrNotFound) {
 			more, err = a.drop(ctx, Log{Group: t.Group, Epoch: t.Epoch})
 		}
@@ -106,8 +111,10 @@ func (a *Archiver) storeAway(ctx context.Context, err error) error {
 	return err
 }
 
-// later puts another task in the place of one that ends now, unless one waits already.
+// later puts another task in the place of one that ends now, unless one waits already. However many groups wait, a node puts
+// back no more than some of them in a second.
 func (a *Archiver) later(ctx context.Context, t chat.GroupTask, after time.Duration) error {
+	after = max(after, a.turns.next())
 	err := a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskArchive, Subject: t.Group, Account: TaskArchive,
 		Payload: t, Priority: chat.PriorityLow, Delay: after, Unique: TaskArchive + ":" + t.Group + ":" + t.Epoch})
 	return a.storeAway(ctx, err)
