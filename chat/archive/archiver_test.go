@@ -496,3 +496,19 @@ func TestArchiveSwitchedOffAndOnAgain(t *testing.T) {
 		t.Errorf("got %d entries, the store begins at %d; want %d and %d", n, b.lag("g").Held, last, last+1)
 	}
 }
+
+// TestArchiveOfAStoreThatLostEverything: the node that has the archive switches it on again.
+func TestArchiveOfAStoreThatLostEverything(t *testing.T) {
+	b := newBench(t)
+	b.Must(b.Store.Client().FlushAll(b.Ctx).Err())
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann")
+	b.Must(b.Resume(b.Ctx))
+	b.work()
+	b.archived("g")
+	// What somebody has switched off stays off.
+	b.Must(archive.New(b.Store, nil, archive.Options{}).Switch(b.Ctx))
+	b.Must(b.Resume(b.Ctx))
+	if lag := b.lag("g"); lag.On {
+		t.Errorf("switched off: %+v", lag)
+	}
+}

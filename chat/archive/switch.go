@@ -51,6 +51,35 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	return a.enqueueWalk(ctx, id)
 }
 
+// lookEvery is how often a node looks whether its store still knows of the archive: one read.
+const lookEvery = 10 * time.Second
+
+// Run switches the archive on again where the store has lost everything, until ctx ends.
+func (a *Archiver) Run(ctx context.Context) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+			if err := a.Resume(ctx); err != nil && chat.CodeOf(err) != chat.CodeUnavailable {
+				a.opt.Log.ErrorContext(ctx, "the archive cannot be switched on again", "error", err)
+			}
+		}
+	}
+}
+
+// Resume switches the archive on where the store has never heard of one, although this node has one.
+func (a *Archiver) Resume(ctx context.Context) error {
+	state, err := a.groups.ArchiveState(ctx)
+	if err != nil || a.db == nil || state.ID != "" {
+		return err
+	}
+	a.opt.Log.WarnContext(ctx, "the store has lost that it is archived: the archive is switched on again")
+	return a.Switch(ctx)
+}
+
 // OtherDatabase says that a database, id, is not the other, which a store is archived into.
 func OtherDatabase(id, other string) error {
 	return fmt.Errorf("the store is archived into another database (its id is %q, that of this one %q): set CHATD_ARCHIVE to that "+

@@ -214,6 +214,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { report(loops, failed, "the live part", n.services.Live.Run(loops)) })
 	background.Go(func() { report(loops, failed, "webhooks", n.services.Webhooks.Run(loops)) })
 	background.Go(func() { report(loops, failed, "presence", n.services.Notifications.Run(loops)) })
+	background.Go(func() { report(loops, failed, "the archive", n.archiver.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })

@@ -64,10 +64,21 @@ func ftsMatch(q tokens.Query, facets [][]string) string {
 	return match
 }
 
+// PostgreSQL takes no tsvector of 1 MiB or more. A token needs its text and at most 12 bytes. What comes after those that fit
+// is not found.
+const (
+	vectorBytesMax = 1<<20 - 4096
+	vectorOverhead = 12
+)
+
 // vector is a tsvector as PostgreSQL reads it: each token with its positions, from 1.
 func (r *row) vector() string {
 	var b strings.Builder
+	bytes := 0
 	for i, t := range r.words() {
+		if bytes += len(t.Text) + vectorOverhead; bytes > vectorBytesMax {
+			break
+		}
 		b.WriteString("'" + t.Text + "':" + strconv.Itoa(i+1) + " ")
 	}
 	for _, f := range r.facets() {

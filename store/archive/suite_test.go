@@ -51,6 +51,21 @@ func TestPostgresAway(t *testing.T) {
 	}
 }
 
+// testLongText adds one with more distinct words than PostgreSQL takes for a row: its first words are found.
+func testLongText(t *testing.T, url string) {
+	w := newLog(t, open(t, url), aLog)
+	var body strings.Builder
+	for n := range 16_000 {
+		fmt.Fprintf(&body, "w%d%s ", n, strings.Repeat("ж", 57))
+	}
+	w.text("ann", body.String())
+	w.add(1)
+	found, err := w.to.Search(t.Context(), archive.Query{Text: "w1*", Visible: []archive.Visible{{Log: aLog, From: 1}}, Limit: 1})
+	if err != nil || len(found.Hits) != 1 {
+		t.Errorf("search: %+v, %v", found, err)
+	}
+}
+
 // suite is what every engine must pass. fresh gives the address of an empty database.
 func suite(t *testing.T, fresh func(t *testing.T) string) {
 	for _, c := range []struct {
@@ -59,7 +74,7 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 	}{
 		{"pages", testPages}, {"entries", testEntries}, {"repeated adds change nothing", testRepeated}, {"calls share a transaction", testShared},
 		{"edits and deletions", testRevisions}, {"reactions", testReactions}, {"a log that lost its end", testLostEnd},
-		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs},
+		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"a long text", testLongText},
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"permission", testPermission}, {"deleted words", testDeletedWords},
 		{"migrations", testMigrations}, {"nodes start together", testTogether},
 	} {
