@@ -18,7 +18,7 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// announcementKeys are those of the record of an announcement, which lies in p00.
+// announcementKeys are the keys of an announcement's record, which is in p00.
 type announcementKeys struct{ part, id string }
 
 func (k announcementKeys) record() string { return k.part + "a:" + k.id }
@@ -48,7 +48,7 @@ func (d *Doctor) announcementKey(ctx context.Context, k key) error {
 	}
 }
 
-// announcement looks whether an announcement can be read, is listed, and has the task of its next run.
+// announcement checks that an announcement can be read, is listed, and has the task of its next run.
 func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
 	r, err := d.run.do(ctx, announcementScript.On(a).Arg("id", a.id))
 	if err != nil || r.Text(0) == "" {
@@ -85,7 +85,7 @@ func (d *Doctor) fixAnnouncement(a announcementKeys) func(context.Context) error
 	}
 }
 
-// runLater enqueues the task of a run. It does nothing where the run has begun meanwhile.
+// runLater enqueues the task of a run. It does nothing if the run has started meanwhile.
 func (d *Doctor) runLater(ctx context.Context, a announcementKeys, id, priority string, run, dueMs int64) error {
 	payload, err := json.Marshal(announce.RunTask{Announcement: a.id, Run: run})
 	if err != nil {
@@ -105,8 +105,8 @@ func (d *Doctor) runLater(ctx context.Context, a announcementKeys, id, priority 
 	return err
 }
 
-// announcementPart looks at how far a run is in a partition. The parts go first where an announcement is forgotten, so one that is
-// there after its record was gone is left over.
+// announcementPart checks the progress of a run in a partition. When an announcement is removed, its parts go first, so
+// a part without a record is left over.
 func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key) error {
 	client := d.store.Client()
 	run := client.HGet(ctx, a.record(), "run")
@@ -134,7 +134,7 @@ func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key
 	return d.found(ctx, f)
 }
 
-// announcementTargets looks at whom an announcement names in one partition.
+// announcementTargets checks the targets of an announcement in one partition.
 func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k key) error {
 	pipe := d.store.Client().TxPipeline()
 	there, record := pipe.Exists(ctx, k.name), pipe.HMGet(ctx, a.record(), "state", "closed")
@@ -167,7 +167,7 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 	}
 }
 
-// announced looks at the list of announcements.
+// announced checks the list of announcements.
 func (d *Doctor) announced(ctx context.Context, k key) error {
 	client := d.store.Client()
 	for from := int64(0); ; from += entriesStep {

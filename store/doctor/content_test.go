@@ -29,13 +29,13 @@ func TestLogNobodyNeeds(t *testing.T) {
 	}
 }
 
-// TestSettingsThatChanged: a log that was trimmed is sound when its group keeps more from then on.
+// TestSettingsThatChanged: a trimmed log is healthy even if its group keeps more from then on.
 func TestSettingsThatChanged(t *testing.T) {
 	h := newHouse(t)
 	few, many := int64(10), int64(1000)
 	h.MakeGroup(chat.GroupDraft{ID: "g1", Keep: &few, BacklogMax: &few}, "alice", "bob", "carl")
 	for i := range 100 {
-		h.Say("alice", "g1", fmt.Sprint(i)) // bob and carl are too far behind to be waited for
+		h.Say("alice", "g1", fmt.Sprint(i)) // bob and carl are too far behind to hold back trimming
 	}
 	h.sound()
 	_, err := h.UpdateGroup(h.Ctx, chattest.As("alice"), "g1", chat.GroupChange{Keep: &many, BacklogMax: &many})

@@ -1,8 +1,8 @@
-// Package doctor looks at everything that chatd keeps in a store: whether the server is fit to hold it, whether every key
-// is what it should be, and whether keys that say the same thing agree. It repairs what is derived from something else.
+// Package doctor examines everything that chatd keeps in a store: whether the server is fit for it, whether every key
+// is valid, and whether keys that duplicate information agree. It repairs what is derived from something else.
 //
-// It is safe beside a running server: each script reads a bounded part at one instant, and what spans partitions counts as
-// wrong only if no task is waiting to bring it in line.
+// It is safe to run beside a running server: each script reads a bounded part at one instant, and data that spans
+// partitions counts as wrong only if no task is waiting to update it.
 package doctor
 
 import (
@@ -16,37 +16,37 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// Kind says what a finding is about.
+// Kind is the kind of a finding.
 type Kind string
 
-// The kinds of findings. Beside these there are those of store.Condition, about the server.
+// The kinds of findings. In addition there are those of store.Condition, about the server.
 const (
 	KindClock        Kind = "clock"        // the clocks of server and node differ
-	KindRights       Kind = "rights"       // the user on the server may not do what chatd does
-	KindType         Kind = "type"         // a key is of another type than chatd's
+	KindRights       Kind = "rights"       // the server's user lacks rights that chatd needs
+	KindType         Kind = "type"         // a key has another type than chatd's
 	KindUnknown      Kind = "unknown"      // a key under the prefix that chatd does not know
 	KindGroup        Kind = "group"        // the settings of a group are incomplete, or its counters do not agree
-	KindLog          Kind = "log"          // a log has holes, or holds what cannot be read
+	KindLog          Kind = "log"          // a log has holes, or unreadable entries
 	KindMember       Kind = "member"       // the lists of members do not agree
-	KindCursor       Kind = "cursor"       // a cursor is outside the log, or nobody's
-	KindCount        Kind = "count"        // what unread messages or reactions are counted by is wrong
-	KindRetry        Kind = "retry"        // retry keys are out of bounds
+	KindCursor       Kind = "cursor"       // a cursor is outside the log, or belongs to nobody
+	KindCount        Kind = "count"        // the counts of unread messages or reactions are wrong
+	KindRetry        Kind = "retry"        // retry keys exceed their bounds
 	KindPublic       Kind = "public"       // the list of public groups is wrong
-	KindOrphan       Kind = "orphan"       // what belonged to something that is gone
+	KindOrphan       Kind = "orphan"       // leftovers of something that no longer exists
 	KindIndex        Kind = "index"        // a user's index and the groups do not agree
 	KindInbox        Kind = "inbox"        // an inbox does not add up
 	KindSchedule     Kind = "schedule"     // a schedule and its task do not agree
 	KindAnnouncement Kind = "announcement" // an announcement cannot be read, or does not agree with its task, parts or targets
-	KindWebhook      Kind = "webhook"      // a webhook cannot be read, or what is derived of the list does not agree
-	KindName         Kind = "name"         // a list names what can be nobody, or holds what cannot be read
+	KindWebhook      Kind = "webhook"      // a webhook cannot be read, or data derived from the list does not agree with it
+	KindName         Kind = "name"         // a list contains an impossible name, or unreadable data
 	KindQueue        Kind = "queue"        // the tasks of a queue do not add up
-	KindUnchecked    Kind = "unchecked"    // something changes too fast, or waits behind too many tasks, to be checked
+	KindUnchecked    Kind = "unchecked"    // it changes too fast, or waits behind too many tasks, to be checked
 )
 
-// Finding is something that is not as it should be.
+// Finding is something that is wrong.
 type Finding struct {
 	Kind     Kind   `json:"kind"`
-	Key      string `json:"key"` // in the store; empty: about the server
+	Key      string `json:"key"` // in the store; empty: it is about the server
 	Message  string `json:"message"`
 	Repair   string `json:"repair"` // what a repair does; empty: a person has to decide
 	Repaired bool   `json:"repaired"`
@@ -54,27 +54,27 @@ type Finding struct {
 	fix func(context.Context) error
 }
 
-// Options say how to look.
+// Options configure an examination.
 type Options struct {
 	Repair        bool
-	UserGroupsMax int // groups in an index: above it one may be missing
-	// Found gets each finding as it is made. Nil: nobody does.
+	UserGroupsMax int // groups in an index: beyond it, one may be missing
+	// Found, if set, gets each finding as it is made.
 	Found func(Finding)
-	// Progress gets how many keys were looked at, and about how many there are. Nil: nobody does.
+	// Progress, if set, gets how many keys were examined, and roughly how many there are.
 	Progress func(done, total int64)
 }
 
-// Report is what came of it.
+// Report is the result.
 type Report struct {
 	Server   Server    `json:"server"`
-	Keys     int64     `json:"keys"`   // looked at
+	Keys     int64     `json:"keys"`   // examined
 	Groups   int64     `json:"groups"` // of them, complete groups
 	Users    int64     `json:"users"`  // with an index
 	Complete bool      `json:"complete"`
 	Findings []Finding `json:"findings"`
 }
 
-// Open is how many findings are left to do something about.
+// Open returns how many findings still need action.
 func (r Report) Open() (n int) {
 	for _, f := range r.Findings {
 		if !f.Repaired {
@@ -84,18 +84,18 @@ func (r Report) Open() (n int) {
 	return n
 }
 
-// Bounds of one look.
+// Bounds of one examination.
 const (
 	keysStep     = 100   // keys of one slice
-	entriesStep  = 250   // entries that one script looks at
-	findingsMax  = 1_000 // in a report: what follows is the same again
-	pendingMax   = 5_000 // waiting tasks that are read to learn what they will bring in line
-	windowTries  = 3     // at the reactions of a group that changes meanwhile
-	retryKeysMax = 1_128 // of a sender: the default and what comes between two cuts
-	suspectTries = 3     // times that a difference between partitions has to show
+	entriesStep  = 250   // entries that one script examines
+	findingsMax  = 1_000 // in a report; more would only be more of the same
+	pendingMax   = 5_000 // waiting tasks that are read to learn what they will update
+	windowTries  = 3     // for the reactions of a group that changes meanwhile
+	retryKeysMax = 1_128 // of a sender: the default and what may come between two trims
+	suspectTries = 3     // how often a difference between partitions has to show
 )
 
-// Doctor looks at one store.
+// Doctor examines one store.
 type Doctor struct {
 	store  *store.Store
 	opt    Options
@@ -103,7 +103,7 @@ type Doctor struct {
 	keys   keyspace
 	core   *queue.Client
 	report Report
-	known  map[string]bool // findings made, so that a key that comes twice is reported once
+	known  map[string]bool // findings so far, so that a key that comes twice is reported once
 }
 
 // New makes a Doctor of a store.
@@ -119,8 +119,8 @@ func New(s *store.Store, o Options) (*Doctor, error) {
 		report: Report{Findings: []Finding{}}, known: map[string]bool{}}, nil
 }
 
-// Run looks at everything. If ctx ends first, the report says what was seen until then, and that it is not complete. Its
-// error says why it could not look.
+// Run examines everything. If ctx ends first, the report contains what was found until then, and says that it is not
+// complete. Its error says why the store could not be examined.
 func (d *Doctor) Run(ctx context.Context) (Report, error) {
 	err := d.all(ctx)
 	if ctx.Err() != nil {
@@ -131,7 +131,7 @@ func (d *Doctor) Run(ctx context.Context) (Report, error) {
 	return d.report, err
 }
 
-// Check looks at what takes a bounded number of steps, whatever is stored: the server and the queues.
+// Check examines what takes a bounded number of steps, whatever is stored: the server and the queues.
 func (d *Doctor) Check(ctx context.Context) (Report, error) {
 	err := d.bounded(ctx)
 	d.report.Complete = err == nil
@@ -158,7 +158,7 @@ func (d *Doctor) all(ctx context.Context) error {
 	return d.scheduleTasks(ctx)
 }
 
-// found notes a finding, and repairs it where that is asked for and possible. What could not be repaired stays open.
+// found records a finding, and repairs it if that was asked for and is possible. What could not be repaired stays open.
 func (d *Doctor) found(ctx context.Context, f Finding) error {
 	id := string(f.Kind) + "\n" + f.Key + "\n" + f.Message
 	if d.known[id] || len(d.report.Findings) >= findingsMax {
@@ -182,7 +182,7 @@ func (d *Doctor) found(ctx context.Context, f Finding) error {
 	return nil
 }
 
-// walk looks at every key, slice by slice.
+// walk examines every key, slice by slice.
 func (d *Doctor) walk(ctx context.Context) error {
 	client := d.store.Client()
 	total, err := client.DBSize(ctx).Result()
@@ -194,7 +194,7 @@ func (d *Doctor) walk(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}
-		// The embedded store answers with all of them.
+		// The embedded store returns all of them at once.
 		for len(keys) > 0 {
 			n := min(len(keys), keysStep)
 			if err := d.slice(ctx, keys[:n]); err != nil {
@@ -212,7 +212,7 @@ func (d *Doctor) walk(ctx context.Context) error {
 	}
 }
 
-// slice looks at some keys, each by what it is of.
+// slice examines some keys, each by its noun.
 func (d *Doctor) slice(ctx context.Context, names []string) error {
 	types, err := d.types(ctx, names)
 	if err != nil {
@@ -230,7 +230,7 @@ func (d *Doctor) slice(ctx context.Context, names []string) error {
 		default:
 			err = d.key(ctx, k)
 		}
-		// A script that meets a key of another type names no key: the walk does when it comes to that one.
+		// A script that fails on a key of the wrong type does not name it: the walk will, when it comes to that key.
 		if err = cmp.Or(ctx.Err(), err); err != nil && !wrongType(err) {
 			return err
 		}
@@ -238,7 +238,7 @@ func (d *Doctor) slice(ctx context.Context, names []string) error {
 	return nil
 }
 
-// key looks at one key, of the type that it should have.
+// key examines one key, which has the type that it should have.
 func (d *Doctor) key(ctx context.Context, k key) error {
 	switch k.of {
 	case ofGroup:

@@ -23,7 +23,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// house is a store with groups that users have lived in.
+// house is a store with groups that users have used.
 type house struct {
 	*chattest.Bench
 	t        *testing.T
@@ -46,7 +46,7 @@ func newHouseOn(t *testing.T, server *redistest.Server) *house {
 	return h
 }
 
-// live has users do in a group what users do.
+// live lets users do in a group what users do.
 func (h *house) live(group string) {
 	h.t.Helper()
 	visibility := chat.Public
@@ -92,7 +92,7 @@ func (h *house) examine(repair bool) doctor.Report {
 	return report
 }
 
-// sound fails the test where anything is found.
+// sound fails the test if anything is found.
 func (h *house) sound() doctor.Report {
 	h.t.Helper()
 	report := h.examine(false)
@@ -102,7 +102,8 @@ func (h *house) sound() doctor.Report {
 	return report
 }
 
-// damage is done by hand, as one command. {g} stands for the key of a group, {u} for that of a user, ~ for a blank in an argument.
+// damage is done by hand, as one command. {g} stands for the key of a group, {u} for that of a user, ~ for a blank in
+// an argument.
 type damage struct {
 	command string
 	kind    doctor.Kind
@@ -152,7 +153,7 @@ func TestSoundStore(t *testing.T) {
 	if report.Groups != 3 || report.Server.Kind != "redis" || report.Server.Layout != 1 || !strings.HasPrefix(report.Server.Persistence, "aof") {
 		t.Errorf("got report %+v", report)
 	}
-	// A deleted group leaves nothing to complain of, at any moment of its cleanup.
+	// A deleted group causes no finding, at any moment of its cleanup.
 	h.Must(h.DeleteGroup(h.Ctx, chattest.As("alice"), "g2"))
 	h.sound()
 }
@@ -197,7 +198,7 @@ func TestGroupDamage(t *testing.T) {
 	}
 }
 
-// TestNoFalseFindings walks again and again while users send, acknowledge, join and leave.
+// TestNoFalseFindings walks repeatedly while users send, ack, join and leave.
 func TestNoFalseFindings(t *testing.T) {
 	h := newHouse(t)
 	h.live("g1")
@@ -334,7 +335,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestRights: a user with the documented rights can be a doctor; one with fewer is named what is missing.
+// TestRights: a user with the documented rights can run the doctor; for one with fewer, it names those that are
+// missing.
 func TestRights(t *testing.T) {
 	rules, err := os.ReadFile("../../docs/redis.acl")
 	if err != nil {
@@ -367,7 +369,7 @@ func TestRights(t *testing.T) {
 	h.sound()
 }
 
-// TestServerFindings: a server that nobody should keep messages on is examined all the same, and named.
+// TestServerFindings: a server that is unfit for messages is examined all the same, and reported.
 func TestServerFindings(t *testing.T) {
 	server := redistest.Start(t)
 	h := &house{Bench: chattest.Open(t, server.URL()), t: t, server: server}
@@ -388,7 +390,7 @@ func TestServerFindings(t *testing.T) {
 	}
 }
 
-// TestEmbeddedStore: the same look at a store in this process, with several partitions.
+// TestEmbeddedStore: the same checks for a store in this process, with several partitions.
 func TestEmbeddedStore(t *testing.T) {
 	server, err := embedded.Open(t.Context(), embedded.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -404,7 +406,7 @@ func TestEmbeddedStore(t *testing.T) {
 	for i := range 4 {
 		h.live(fmt.Sprint("g", i))
 	}
-	// Nobody works: where the index lags behind, the task that brings it in line is waiting.
+	// There are no workers: if the index lags behind, the task that updates it is waiting.
 	h.Must(s.DropUserGroup(t.Context(), "carl", "g0"))
 	if report := h.sound(); report.Groups != 4 || report.Server.Kind != "embedded" || report.Server.Partitions != 4 {
 		t.Errorf("got report %+v", report)

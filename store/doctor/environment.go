@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// Server is what was found out about the server, and about the layout of what it holds.
+// Server is what was found about the server, and about the layout of its content.
 type Server struct {
 	Kind           string   `json:"kind"` // redis or embedded
 	Version        string   `json:"version"`
@@ -25,15 +25,15 @@ type Server struct {
 	Eviction       string   `json:"eviction"`
 	MemoryBytes    int64    `json:"memory_bytes"`
 	MemoryMaxBytes int64    `json:"memory_max_bytes"` // 0: no limit
-	ClockAheadMs   int64    `json:"clock_ahead_ms"`   // of this host's clock; negative: it is behind
+	ClockAheadMs   int64    `json:"clock_ahead_ms"`   // relative to this host's clock; negative: it is behind
 	MissingRights  []string `json:"missing_rights"`
 }
 
-// clockApartMax is how far the clocks of server and node may be apart: a client's token lasts minutes, and what is shown of
-// times is by the node.
+// clockApartMax is how far the clocks of server and node may differ: a client's token lasts minutes, and displayed
+// times come from the node.
 const clockApartMax = 5 * time.Second
 
-// server looks at what operators configure.
+// server checks what operators configure.
 func (d *Doctor) server(ctx context.Context) error {
 	s := &d.report.Server
 	client := d.store.Client()
@@ -83,7 +83,7 @@ func (d *Doctor) clock(ctx context.Context) error {
 		ahead.Round(time.Millisecond))})
 }
 
-// redis reads what INFO and CONFIG say, as far as the user may ask.
+// redis reads INFO and CONFIG, as far as the user may.
 func (d *Doctor) redis(ctx context.Context) error {
 	s := &d.report.Server
 	text, err := d.store.Client().Info(ctx, "server", "memory", "replication", "persistence").Result()
@@ -124,15 +124,15 @@ func refused(err error) bool {
 	return redis.HasErrorPrefix(err, "NOPERM") || redis.HasErrorPrefix(err, "unknown command")
 }
 
-// needed are the commands of chatd and of its scripts, with arguments that the server takes; %s is a key, %c a channel.
+// needed are the commands of chatd and of its scripts, with valid arguments; %s is a key, %c a channel.
 var needed = strings.FieldsFunc(`del %s|exists %s|get %s|hdel %s f|hexists %s f|hget %s f|hgetall %s|hincrby %s f 1|hlen %s|hmget %s f|hset %s f v
 hsetnx %s f v|incr %s|incrby %s 1|lindex %s 0|llen %s|lpop %s|lpos %s v|lpush %s v|lrange %s 0 1|lrem %s 1 v|ltrim %s 0 1|publish %c m
 rename %s %s|rpush %s v|sadd %s v|setnx %s v|sismember %s v|smismember %s v|srem %s v|time|unlink %s|wait 0 1|zadd %s 1 m|zcard %s
 zcount %s 0 1|zlexcount %s - +|zmscore %s m|zrange %s 0 1|zrangebylex %s - +|zrangebyscore %s 0 1|zrem %s m|zremrangebyrank %s 0 1
 zremrangebyscore %s 0 1|zrevrange %s 0 1|zrevrangebyscore %s 1 0|zscore %s m|evalsha 0 0|evalsha_ro 0 0|script load return`, func(r rune) bool { return r == '|' || r == '\n' })
 
-// rights finds out which commands the user may not call: in a transaction that a mistake at its beginning keeps from being
-// executed, so that nothing happens.
+// rights determines which commands the user may not call: in a transaction that an error at its beginning keeps from
+// being executed, so that nothing happens.
 func (d *Doctor) rights(ctx context.Context) error {
 	client, ok := d.store.Client().(interface{ Conn() *redis.Conn })
 	if !ok {

@@ -24,12 +24,12 @@ var (
 	editsScript        = newReader("edits", groupNames)
 )
 
-// groupLook is what group.lua answers.
+// groupLook is the answer of group.lua.
 type groupLook struct {
-	gone                          bool // a deleted group of this id is being cleaned up
+	gone                          bool // a deleted group with this id is being cleaned up
 	meta                          map[string]string
 	last, stored, lowest, highest int64
-	head                          string // how the highest message begins
+	head                          string // the start of the highest message
 	members, joined, managers     int64
 	seen, read                    int64
 	seenMax, readMax, skipMax     int64
@@ -55,7 +55,7 @@ func (d *Doctor) look(ctx context.Context, k groupKeys) (groupLook, error) {
 	return l, nil
 }
 
-// groupKey looks at a key of a group. Its meta stands for the whole group.
+// groupKey examines a key of a group. Its meta stands for the whole group.
 func (d *Doctor) groupKey(ctx context.Context, k key) error {
 	g := d.keys.group(k.id)
 	switch name := strings.TrimSuffix(strings.TrimPrefix(k.what, "g:<id>:"), ":<user>"); name {
@@ -86,7 +86,7 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 	}
 }
 
-// metaFields are what the settings of every group have.
+// metaFields are the settings that every group has.
 var metaFields = []string{"name", "visibility", "created_by", "created_ms", "epoch", "keep", "backlog_max", "post", "history",
 	"owner", "active_ms", "newest", "mark", "floor"}
 
@@ -112,7 +112,7 @@ func (d *Doctor) group(ctx context.Context, g groupKeys) error {
 	return d.reactions(ctx, g)
 }
 
-// totals compares what one look at a group has shown.
+// totals compares the results of one look at a group.
 func (d *Doctor) totals(g groupKeys, l groupLook) (found []Finding) {
 	add := func(kind Kind, key, format string, args ...any) {
 		found = append(found, Finding{Kind: kind, Key: g.base + key, Message: fmt.Sprintf(format, args...)})
@@ -176,7 +176,7 @@ func (d *Doctor) fixPublic(g groupKeys, entry string) func(context.Context) erro
 	}
 }
 
-// log looks at every stored message of a group. changed: there is a notice that the settings changed.
+// log examines every stored message of a group. changed: there is a notice that the settings changed.
 func (d *Doctor) log(ctx context.Context, g groupKeys) (changed bool, err error) {
 	for after := int64(0); ; {
 		r, err := d.run.do(ctx, logScript.On(g).Arg("after", after).Arg("limit", entriesStep))
@@ -204,7 +204,7 @@ func (d *Doctor) log(ctx context.Context, g groupKeys) (changed bool, err error)
 	}
 }
 
-// members looks at every member of a group, and at who has a cursor without being one.
+// members examines every member of a group, and users that have a cursor but are not members.
 func (d *Doctor) members(ctx context.Context, g groupKeys, l groupLook) error {
 	for after := int64(0); ; {
 		r, err := d.run.do(ctx, membersScript.On(g).Arg("after", after).Arg("limit", entriesStep))
@@ -239,7 +239,7 @@ func (d *Doctor) members(ctx context.Context, g groupKeys, l groupLook) error {
 	return nil
 }
 
-// memberFinding names what members.lua has found.
+// memberFinding turns a result of members.lua into a finding.
 func (d *Doctor) memberFinding(g groupKeys, what, user, text string) Finding {
 	f := Finding{Kind: KindMember, Message: user + " " + text}
 	switch what {
@@ -255,7 +255,7 @@ func (d *Doctor) memberFinding(g groupKeys, what, user, text string) Finding {
 	return f
 }
 
-// strays looks for users in a set of a group who are no members.
+// strays looks for users in a set of a group who are not members.
 func (d *Doctor) strays(ctx context.Context, g groupKeys, set string) error {
 	for from := int64(0); ; {
 		r, err := d.run.do(ctx, strayScript.On(g).Key("set", g.base+set).Arg("from", from).Arg("limit", entriesStep))
@@ -282,7 +282,7 @@ func (d *Doctor) fixUser(g groupKeys, user string) func(context.Context) error {
 	}
 }
 
-// own looks at what a group keeps of one user: `by`, `at` or `sent`.
+// own examines what a group keeps about one user: `by`, `at` or `sent`.
 func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error {
 	c := ownScript.On(g).Key("own", k.name).Arg("user", k.user)
 	kind := KindCount
@@ -298,9 +298,9 @@ func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error
 	f := Finding{Kind: KindOrphan, Key: k.name}
 	switch {
 	case count == 0 || !exists && cleanup:
-		return nil // gone meanwhile, or the cleanup comes to it
+		return nil // gone meanwhile, or about to be cleaned up
 	case !exists && rest:
-		return nil // the settings of the group are lost: that is reported of it
+		return nil // the group's settings are missing, which is reported for the group
 	case !exists:
 		f.Message, f.Repair = "was left behind by a group that is gone", "remove the key"
 	case what == "at" && !member:

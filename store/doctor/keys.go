@@ -10,8 +10,8 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// keyspace reads keys, which package store writes: docs/redis.md and docs/tasks.md say what each holds. It is written down a
-// second time here on purpose: what it does not know shows as a finding.
+// keyspace parses the keys that package store writes: docs/redis.md and docs/tasks.md describe each. They are listed a
+// second time here on purpose: a key that it does not know becomes a finding.
 type keyspace struct {
 	prefix     string
 	partitions int
@@ -27,7 +27,7 @@ const (
 	ofAnnouncement
 )
 
-// key is a key that was read.
+// key is a parsed key.
 type key struct {
 	name      string
 	kind      string // the type that it should have
@@ -35,10 +35,10 @@ type key struct {
 	of        owner
 	id        string // of the group, user, schedule or announcement
 	what      string // which of its keys
-	user      string // whom a key of a group, or of an inbox, is about
+	user      string // the user that a key of a group or an inbox is about
 }
 
-// shape is a key below its partition. `<id>` stands for whose it is, `<user>` for whom it is about.
+// shape is a key without its partition. `<id>` stands for its owner, `<user>` for the user it is about.
 type shape struct {
 	pattern, kind string
 	of            owner
@@ -76,10 +76,10 @@ var shapePatterns = func() []*regexp.Regexp {
 	return patterns
 }()
 
-// owns tells whether a key is under the prefix.
+// owns reports whether a key is under the prefix.
 func (k keyspace) owns(name string) bool { return strings.HasPrefix(name, k.prefix+":") }
 
-// parse reads a key.
+// parse parses a key.
 func (k keyspace) parse(name string) (key, bool) {
 	rest, ok := strings.CutPrefix(name, k.prefix+":{")
 	if !ok {
@@ -108,7 +108,7 @@ func (k keyspace) parse(name string) (key, bool) {
 	return key{}, false
 }
 
-// part begins the keys of a partition.
+// part returns the prefix of the keys of a partition.
 func (k keyspace) part(p int) string { return fmt.Sprintf("%s:{p%02d}:", k.prefix, p) }
 
 func (k keyspace) home(id string) string { return k.part(queue.Partition(id, k.partitions)) }
@@ -133,7 +133,7 @@ func below(name string) func(groupKeys) string {
 	return func(g groupKeys) string { return g.base + name }
 }
 
-// besides is a key of the partition.
+// besides makes another key of the group's partition.
 func besides(name string) func(groupKeys) string {
 	return func(g groupKeys) string { return g.part + name }
 }

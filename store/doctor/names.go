@@ -15,7 +15,8 @@ import (
 // server is the name under which the server itself sends items.
 const server = "$chat"
 
-// listed looks at a list of users with times or ids: each is a user, and each score a whole number that is no less than least.
+// listed examines a list of users with times or ids: each member is a user, and each score a whole number of at least
+// least.
 func (d *Doctor) listed(ctx context.Context, k key, least float64) error {
 	for from := int64(0); ; from += entriesStep {
 		entries, err := d.store.Client().ZRangeWithScores(ctx, k.name, from, from+entriesStep-1).Result()
@@ -33,7 +34,7 @@ func (d *Doctor) listed(ctx context.Context, k key, least float64) error {
 	}
 }
 
-// strangers looks at whom a user has written to who never used the server.
+// strangers examines the list of recipients of a user who have never used the server.
 func (d *Doctor) strangers(ctx context.Context, k key) error {
 	all, err := d.store.Client().HGetAll(ctx, k.name).Result() // a few thousand at most
 	if err != nil {
@@ -47,7 +48,7 @@ func (d *Doctor) strangers(ctx context.Context, k key) error {
 	return nil
 }
 
-// seqs looks at a list of items of an inbox: none is after its end.
+// seqs examines a list of items of an inbox: none is beyond its end.
 func (d *Doctor) seqs(ctx context.Context, u userKeys, k key) error {
 	pipe := d.store.Client().TxPipeline()
 	newest := pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: k.name, Start: 0, Stop: 0, Rev: true})

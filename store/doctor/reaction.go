@@ -16,7 +16,7 @@ type window struct {
 	records      map[string]map[string]int64
 }
 
-// reactions compares the counts of reactions with the records of who reacted. The two are read page by page: where the group
+// reactions compares the counts of reactions with the records of who reacted. Both are read page by page. If the group
 // changes meanwhile they are read again, and after some tries left for the next time.
 func (d *Doctor) reactions(ctx context.Context, g groupKeys) error {
 	for range windowTries {
@@ -31,7 +31,7 @@ func (d *Doctor) reactions(ctx context.Context, g groupKeys) error {
 	return d.found(ctx, Finding{Kind: KindUnchecked, Key: g.base + "reactions", Message: "changes too fast to be compared; look again later"})
 }
 
-// window reads counts and records. whole: nothing changed meanwhile.
+// window reads counts and records. whole means that nothing changed meanwhile.
 func (d *Doctor) window(ctx context.Context, g groupKeys) (w window, whole bool, err error) {
 	w = window{last: -1, counts: map[string][]string{}, records: map[string]map[string]int64{}}
 	for _, set := range []string{"reactions", "reacted"} {
@@ -66,7 +66,7 @@ func (w *window) add(set, member string) {
 	}
 	_, emoji, _ := strings.Cut(rest, " ")
 	if id, err := strconv.ParseInt(target, 10, 64); err != nil || id <= w.last-w.stored {
-		return // taken back, or its message is trimmed
+		return // removed, or its message is trimmed
 	}
 	if w.records[target] == nil {
 		w.records[target] = map[string]int64{}
@@ -113,7 +113,7 @@ func (d *Doctor) compareReactions(ctx context.Context, g groupKeys, w window) er
 	return nil
 }
 
-// deleted tells whether a message is deleted: the records of its reactions stay until they are trimmed.
+// deleted reports whether a message is deleted: the records of its reactions stay until they are trimmed.
 func (d *Doctor) deleted(ctx context.Context, g groupKeys, id string) (bool, error) {
 	r, err := d.run.do(ctx, editsScript.On(g).Arg("id", id))
 	return err == nil && r.Text(0) == "x", err

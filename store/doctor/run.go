@@ -28,10 +28,10 @@ func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
 	return script.NewReader(library, name, names)
 }
 
-// runner runs scripts, and hands one over that the server does not know.
+// runner runs scripts, and sends the source of one that the server does not know.
 type runner struct{ client redis.UniversalClient }
 
-// do runs one call and returns what comes after the OK.
+// do runs one call and returns what follows the OK.
 func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -57,13 +57,13 @@ func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {
 	return script.Reply(list[1:]), nil
 }
 
-// wrongType tells the error of a key that is of another type than the script takes it for.
+// wrongType reports whether err means that a key has another type than the script expects.
 func wrongType(err error) bool {
 	var answered redis.Error
 	return errors.As(err, &answered) && (redis.HasErrorPrefix(answered, "WRONGTYPE"))
 }
 
-// types reads the types of keys; none: there is no such key.
+// types reads the types of keys; "none" means that the key does not exist.
 func (d *Doctor) types(ctx context.Context, names []string) ([]string, error) {
 	pipe := d.store.Client().Pipeline()
 	cmds := make([]*redis.StatusCmd, len(names))

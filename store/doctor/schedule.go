@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// scheduleKeptFor is how long a schedule that has ended can be looked at.
+// scheduleKeptFor is how long an ended schedule is kept.
 const scheduleKeptFor = 24 * time.Hour
 
 type scheduleKeys struct {
@@ -33,7 +33,7 @@ var (
 	fixScheduleScript = newScript("fix_schedule", userNames)
 )
 
-// scheduleLook is what schedule.lua answers, and who the owner is.
+// scheduleLook is the answer of schedule.lua, and the owner.
 type scheduleLook struct {
 	state            schedule.State
 	owner            string
@@ -55,7 +55,7 @@ func (d *Doctor) scheduleLook(ctx context.Context, k key) (l scheduleLook, err e
 	return l, nil
 }
 
-// schedule looks whether what is to be sent has a task that sends it, and what has ended one that forgets it.
+// schedule checks that a pending schedule has the task that sends it, and an ended one the task that removes it.
 func (d *Doctor) schedule(ctx context.Context, k key) error {
 	l, err := d.scheduleLook(ctx, k)
 	if err != nil || l.state == "" {
@@ -81,7 +81,7 @@ func (d *Doctor) schedule(ctx context.Context, k key) error {
 	return d.found(ctx, f)
 }
 
-// reschedule makes the task anew by a change that changes nothing else.
+// reschedule recreates the task by a change that changes nothing else.
 func (d *Doctor) reschedule(ctx context.Context, id string) error {
 	r, _, err := d.store.Schedule(ctx, id)
 	if err != nil || r.State != schedule.Pending {
@@ -100,8 +100,8 @@ func (d *Doctor) forgetLater(ctx context.Context, id string) error {
 	return err
 }
 
-// scheduleIndex looks whether the owner of a schedule that waits can find it. The index is written first and only what has
-// ended leaves it, so the state is read once more after it.
+// scheduleIndex checks that the owner of a pending schedule can find it. The index is written first and loses only
+// ended schedules, so the state is read again after it.
 func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
 	u := d.keys.user(owner)
 	err := d.store.Client().ZScore(ctx, u.base+"schedules", k.id).Err()

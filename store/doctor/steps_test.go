@@ -16,12 +16,12 @@ import (
 	"github.com/chatd/chatd/store/doctor"
 )
 
-// stepMax is for how many microseconds the server may do nothing but one step of the doctor.
+// stepMax is for how many microseconds one step of the doctor may block the server.
 const stepMax = 5000
 
 // TestStepsAreShort examines a store whose contents are as large as they get.
 func TestStepsAreShort(t *testing.T) {
-	h := newHouseOn(t, redistest.Start(t)) // a log on a busy disk would be waited for
+	h := newHouseOn(t, redistest.Start(t)) // an append-only file on a busy disk would add waits
 	h.fill()
 	var report doctor.Report
 	us, step := h.server.Longest(stepMax, func(int) {}, func(int) { report = h.examine(true) })
@@ -37,7 +37,7 @@ func TestStepsAreShort(t *testing.T) {
 	}
 }
 
-// fill makes what there is much of, or what is long.
+// fill creates keys with as many, or as long, entries as there may be.
 func (h *house) fill() {
 	h.live("g1")
 	large := strings.Repeat("x", 16<<10)

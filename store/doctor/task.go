@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// queueNames are what scripts call the keys that queue.Keys.Work lists.
+// queueNames are the names that scripts use for the keys of queue.Keys.Work.
 var queueNames = script.Names[[]string]{Groups: map[string]func([]string) []string{
 	"queue:work": func(keys []string) []string { return keys },
 }}
@@ -24,7 +24,7 @@ var (
 	fixQueueScript = newScript("fix_queue", queueNames)
 )
 
-// queues looks whether the tasks of every queue add up: each that was enqueued is in one state, or over.
+// queues checks that the tasks of every queue add up: each enqueued task is in one state, or finished.
 func (d *Doctor) queues(ctx context.Context) error {
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		for p := range d.keys.partitions {
@@ -36,8 +36,8 @@ func (d *Doctor) queues(ctx context.Context) error {
 	return nil
 }
 
-// scheduleTasks looks for delayed tasks of schedules that are gone: they would wait for nothing. One that has failed is left to
-// the engine.
+// scheduleTasks looks for delayed tasks of schedules that no longer exist: they would wait for nothing. One that has
+// failed is left to the engine.
 func (d *Doctor) scheduleTasks(ctx context.Context) error {
 	for cursor := ""; ; {
 		infos, next, err := d.core.List(ctx, queue.ListQuery{State: queue.Delayed, Cursor: cursor, Limit: keysStep})
@@ -62,7 +62,7 @@ func (d *Doctor) scheduleTask(ctx context.Context, info queue.Info) error {
 	var p schedule.FireTask
 	partition, ok := queue.PartitionOf(info.ID)
 	if !ok || json.Unmarshal(info.Payload, &p) != nil {
-		return nil // the engine makes it a dead letter
+		return nil // the engine turns it into a dead letter
 	}
 	keys := queue.NewKeys(d.keys.prefix, partition, chat.QueueCore)
 	pipe := d.store.Client().TxPipeline()

@@ -7,10 +7,10 @@ import (
 
 var trimScript = newReader("trim", groupNames)
 
-// trimSlack is how many messages that nobody needs a log may hold: where nobody acks, only every 64th entry trims it.
+// trimSlack is how many messages that nobody needs a log may hold: while nobody acks, only every 64th entry trims it.
 const trimSlack = 64
 
-// trim checks that a log was trimmed of nothing that members have not seen or that is kept for all (T1), and of everything else
+// trim checks that a log still has everything that a member has not seen or that is kept for all (T1), and nothing else
 // (T6).
 func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 	var f Finding
@@ -33,7 +33,8 @@ func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 		default:
 			return nil
 		}
-		// What was trimmed under other settings is no finding. Their change is in the log until it is trimmed under the new ones.
+		// Messages that were trimmed under earlier settings are no finding. The notice of the change stays in the log
+		// until it is trimmed under the new ones.
 		if changed, err := d.log(ctx, g); err != nil || changed {
 			return err
 		}

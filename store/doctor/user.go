@@ -35,7 +35,7 @@ var userNames = names(map[string]func(userKeys) string{
 	"devices": belowUser("devices"), "schedules": belowUser("schedules"), "reachable": func(u userKeys) string { return u.part + "reachable" },
 })
 
-// userKey looks at a key of a user.
+// userKey examines a key of a user.
 func (d *Doctor) userKey(ctx context.Context, k key) error {
 	u := d.keys.user(k.id)
 	switch k.what {
@@ -59,7 +59,7 @@ func (d *Doctor) userKey(ctx context.Context, k key) error {
 	}
 }
 
-// inbox compares the items of an inbox with where it begins and ends.
+// inbox compares the items of an inbox with its begin and end.
 func (d *Doctor) inbox(ctx context.Context, u userKeys) error {
 	for from := int64(0); ; {
 		r, err := d.run.do(ctx, inboxScript.On(u).Arg("from", from).Arg("limit", entriesStep))
@@ -77,7 +77,7 @@ func (d *Doctor) inbox(ctx context.Context, u userKeys) error {
 	}
 }
 
-// inboxSender looks at the retry keys of a sender of items: they are forgotten by the list of senders.
+// inboxSender examines the retry keys of a sender of items: the list of senders decides when they are removed.
 func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
 	err := d.store.Client().ZScore(ctx, u.base+"inbox:senders", k.user).Err()
 	if !errors.Is(err, redis.Nil) {
@@ -94,7 +94,7 @@ func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
 		}})
 }
 
-// devices looks whether a user with devices is on the list of those who can be notified.
+// devices checks that a user with devices is on the list of those who can be notified.
 func (d *Doctor) devices(ctx context.Context, u userKeys) error {
 	pipe := d.store.Client().TxPipeline()
 	has, listed := pipe.Exists(ctx, u.base+"devices"), pipe.SIsMember(ctx, u.part+"reachable", u.id)
@@ -118,11 +118,11 @@ type drift struct {
 	message     string
 	index       bool // the index has the group
 	member      bool // the group has the user
-	invited     bool // the index says that another put the user in
+	invited     bool // the index says that somebody else added the user
 	seen, hint  int64
 }
 
-// hintOf reads a score of an index: what was seen, or -1 - that where another put the user in.
+// hintOf parses a score of an index: the highest id seen, or -1 minus that if somebody else added the user.
 func hintOf(score float64) (seen int64, invited bool) {
 	if score < 0 {
 		return int64(-1 - score), true
@@ -130,7 +130,7 @@ func hintOf(score float64) (seen int64, invited bool) {
 	return int64(score), false
 }
 
-// side reads how a user and a group stand to each other: the index first. A hint is never ahead of what was seen then.
+// side reads how a user and a group see each other: the index first. A hint is never ahead of what was seen by then.
 func (d *Doctor) side(ctx context.Context, user, group string) (s drift, err error) {
 	g, u := d.keys.group(group), d.keys.user(user)
 	s = drift{user: user, group: group, key: u.base + "groups"}
@@ -162,7 +162,7 @@ func (d *Doctor) side(ctx context.Context, user, group string) (s drift, err err
 	return s, nil
 }
 
-// suspect looks at a difference again and again: it is a finding if it stays although no task is waiting to settle it.
+// suspect checks a difference repeatedly: it is a finding if it stays although no task is waiting to settle it.
 func (d *Doctor) suspect(ctx context.Context, user, group string) error {
 	var s drift
 	for range suspectTries {
@@ -182,7 +182,7 @@ func (d *Doctor) suspect(ctx context.Context, user, group string) error {
 		fix: func(ctx context.Context) error { return d.settle(ctx, user, group) }})
 }
 
-// settle does what the task of a membership does: whoever writes last has read last.
+// settle does what the task of a membership does: whoever writes last has also read last.
 func (d *Doctor) settle(ctx context.Context, user, group string) error {
 	for range suspectTries {
 		s, err := d.side(ctx, user, group)
@@ -201,15 +201,16 @@ func (d *Doctor) settle(ctx context.Context, user, group string) error {
 	return errors.New("the membership keeps changing")
 }
 
-// waits tells whether a task is waiting that brings the index of a user in line with a group. known: it could be found out.
+// waits reports whether a task is waiting that updates a user's entry for a group in the index. known: that could be
+// determined.
 func (d *Doctor) waits(ctx context.Context, user, group string) (waits, known bool, err error) {
 	return d.waiting(ctx, func(info queue.Info) bool { return settles(info, user, group) })
 }
 
-// waiting tells whether a task is waiting, or running, that is wanted. known: it could be found out.
+// waiting reports whether a wanted task is waiting or running. known: that could be determined.
 func (d *Doctor) waiting(ctx context.Context, wanted func(queue.Info) bool) (waits, known bool, err error) {
 	read := 0
-	// Twice: a task may come back to a state that was read before.
+	// Twice: a task may return to a state that was read before.
 	for _, state := range []queue.State{queue.Delayed, queue.Ready, queue.Leased, queue.Delayed, queue.Ready, queue.Leased} {
 		for cursor := ""; ; {
 			infos, next, err := d.core.List(ctx, queue.ListQuery{State: state, Cursor: cursor, Limit: keysStep})
@@ -241,7 +242,7 @@ func settles(info queue.Info, user, group string) bool {
 	return p.Group == group && (info.Kind == chat.TaskCleanup || slices.Contains(p.Users, user))
 }
 
-// index looks at every group in the index of a user.
+// index examines every group in the index of a user.
 func (d *Doctor) index(ctx context.Context, u userKeys) error {
 	for from := int64(0); ; from += entriesStep {
 		entries, err := d.store.Client().ZRangeWithScores(ctx, u.base+"groups", from, from+entriesStep-1).Result()
@@ -271,7 +272,8 @@ func (d *Doctor) index(ctx context.Context, u userKeys) error {
 	}
 }
 
-// memberships looks whether members have a group in their index: users are names and ids of joining, as members.lua says them.
+// memberships checks that members have a group in their index: users are names and ids of joining, as members.lua
+// returns them.
 func (d *Doctor) memberships(ctx context.Context, g groupKeys, users []string) error {
 	pipe := d.store.Client().Pipeline()
 	var hints []*redis.FloatCmd

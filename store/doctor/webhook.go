@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// partitionNames are keys of a partition, which is named by what its keys begin with.
+// partitionNames are keys of a partition; the key set is their common prefix.
 var partitionNames = names(map[string]func(string) string{
 	"wants": inPartition("wants"), "webhooks": inPartition("webhooks"), "webhooks_state": inPartition("webhooks:state"), "webhooks_health": inPartition("webhooks:health"),
 })
@@ -27,7 +27,8 @@ var (
 	fixWantsScript    = newScript("fix_wants", partitionNames)
 )
 
-// webhooks looks at the list of webhooks: whether each can be read, and whether what is derived of the list agrees with it.
+// webhooks examines the list of webhooks: whether each can be read, and whether data derived from the list agrees with
+// it.
 func (d *Doctor) webhooks(ctx context.Context) error {
 	part := d.keys.part(0)
 	r, err := d.run.do(ctx, webhooksScript.On(part))
@@ -68,7 +69,7 @@ func (d *Doctor) webhooks(ctx context.Context) error {
 	return d.found(ctx, f)
 }
 
-// webhookWrong says what is wrong with a stored webhook. It holds nothing of the value, which is a secret.
+// webhookWrong says what is wrong with a stored webhook. It reveals nothing of the value, which is a secret.
 func webhookWrong(value string) string {
 	parts := strings.SplitN(value, " ", 3)
 	var w webhook.Webhook
@@ -83,8 +84,8 @@ func webhookWrong(value string) string {
 	return ""
 }
 
-// wants compares the copy that a partition has of the state of webhooks with the list: an older one is a finding where no task
-// is waiting to bring it.
+// wants compares a partition's copy of the state of webhooks with the list: an outdated one is a finding if no task is
+// waiting to update it.
 func (d *Doctor) wants(ctx context.Context, k key) error {
 	generation := "0"
 	for range suspectTries {

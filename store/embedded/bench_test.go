@@ -15,14 +15,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// group spreads sends over groups: miniredis' sorted sets are maps, whose growth is not what is measured here.
+// benchSend spreads sends over groups: miniredis stores sorted sets as maps, and their growth is not what it measures.
 func benchSend(b *testing.B, c *redis.Client, callers int, after func() error) {
 	ctx := context.Background()
 	if err := sendScript.Load(ctx, c).Err(); err != nil {
 		b.Fatal(err)
 	}
 	text := strings.Repeat("x", 200)
-	b.SetParallelism(max(1, callers/2)) // times GOMAXPROCS, which is 2 where this was measured
+	b.SetParallelism(max(1, callers/2)) // times GOMAXPROCS, which was 2 for the published numbers
 	if callers == 1 {
 		for b.Loop() {
 			if err := sendScript.EvalSha(ctx, c, sendKeys, "chat:{p00}:g:general", text).Err(); err != nil {
@@ -69,7 +69,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// BenchmarkTransport compares the connection in memory with a loopback port, for a command that costs nothing.
+// BenchmarkTransport compares the in-memory connection with a loopback port, for a command that costs nothing.
 func BenchmarkTransport(b *testing.B) {
 	ctx := context.Background()
 	bench := func(name string, o *redis.Options) {
@@ -118,7 +118,7 @@ func BenchmarkTransport(b *testing.B) {
 	bench("pipe", &redis.Options{Dialer: func(context.Context, string, string) (net.Conn, error) { return m.Dial() }, Password: "random"})
 }
 
-// BenchmarkOpen loads a journal of calls, and what it becomes as a snapshot.
+// BenchmarkOpen loads a journal of calls, and the snapshot made from it.
 func BenchmarkOpen(b *testing.B) {
 	const calls = 100_000
 	ctx, dir := context.Background(), b.TempDir()

@@ -2,12 +2,12 @@ package embedded
 
 import "time"
 
-// aheadMax is how far the clock of scripts may be ahead of the host's before that is logged.
+// aheadMax is how far the scripts' clock may be ahead of the host's before that is logged.
 const aheadMax = time.Second
 
-// nowUs is the clock of scripts, in us since 1970: the host's, but never backward. Where the host's was moved back, or the
-// journal is of a time to come, it goes on from where it was, so that leases end and tasks become due, and a tenth slower
-// until the host's has caught up. The caller holds order.
+// nowUs is the scripts' clock, in us since 1970: the host's, but it never goes backward. If the host's clock was moved
+// back, or the journal is from the future, it continues from where it was, a tenth slower until the host's has caught
+// up, so that leases still end and tasks become due. The caller holds order.
 func (s *Store) nowUs() int64 {
 	now := s.opts.Now()
 	passed := int64(0)

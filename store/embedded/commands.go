@@ -2,15 +2,15 @@ package embedded
 
 import "strings"
 
-// class says what may be done with a command.
+// class says where a command is allowed.
 type class uint8
 
 const (
-	unsupported class = iota // not in the table: refused where miniredis knows it
+	unsupported class = iota // not in the table: refused even if miniredis knows it
 	reads                    // anywhere
 	random                   // a read whose answer a replay would not repeat: not in a script that writes
-	writes                   // in a script only
-	publishes                // anywhere; in a script it is an effect like a write
+	writes                   // only in a script
+	publishes                // anywhere; in a script it counts as a write
 	session                  // about the connection; not in scripts
 	clock                    // TIME
 	scripts                  // EVAL, EVALSHA
@@ -25,8 +25,8 @@ var classes = func() map[string]class {
 			SMEMBERS SMISMEMBER SSCAN STRLEN SUNION TOUCH TTL TYPE ZCARD ZCOUNT ZINTER ZLEXCOUNT ZMSCORE ZRANGE ZRANGEBYLEX
 			ZRANGEBYSCORE ZRANK ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCAN ZSCORE ZUNION`,
 		random: `HRANDFIELD RANDOMKEY SRANDMEMBER ZRANDMEMBER`,
-		// SETBIT and the like are left out until a script of chatd needs them; what sets a time to live
-		// (EXPIRE, SETEX, GETEX) is left out because nothing here counts it down.
+		// SETBIT and the like are missing until a script of chatd needs them. Commands that set a time to live (EXPIRE,
+		// SETEX, GETEX) are missing because nothing here expires keys.
 		writes: `APPEND COPY DECR DECRBY DEL GETDEL GETSET HDEL HINCRBY HINCRBYFLOAT HMSET HSET HSETNX INCR INCRBY
 			INCRBYFLOAT LINSERT LMOVE LPOP LPUSH LPUSHX LREM LSET LTRIM MSET MSETNX RENAME RENAMENX RPOP RPOPLPUSH RPUSH
 			RPUSHX SADD SDIFFSTORE SET SETNX SETRANGE SINTERSTORE SMOVE SREM SUNIONSTORE UNLINK ZADD ZINCRBY ZINTERSTORE
@@ -45,7 +45,7 @@ var classes = func() map[string]class {
 	return m
 }()
 
-// refused says why a script may not call cmd with these arguments, or "".
+// refused returns why a script must not call cmd with these arguments, or "".
 func refused(cmd string, args []string) string {
 	switch cmd {
 	case "SET":

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// grow counts what was written and asks for a compaction when it is worth one. The caller holds order.
+// grow counts what was written and requests a compaction when it is worthwhile. The caller holds order.
 func (s *Store) grow(bytes int64, calls int) {
 	s.grown.bytes += bytes
 	s.grown.calls += calls
@@ -38,14 +38,14 @@ func (s *Store) compactLoop() {
 
 // compact replaces the journals by a snapshot:
 //
-//  1. The next journal is made, empty.
-//  2. With scripts held up: the old journal is ended and synced, calls go to the new one from here on, and every key
-//     is written to an unfinished snapshot.
-//  3. The snapshot is synced and gets its name. From here on a start begins with it.
-//  4. The older generations are removed.
+//  1. Create the next journal, empty.
+//  2. Block scripts: end and sync the old journal, direct calls to the new one from here on, and write every key to an
+//     unfinished snapshot.
+//  3. Sync the snapshot and give it its name. From here on a start begins with it.
+//  4. Remove the older generations.
 //
-// Interrupted before 3, the old snapshot and both journals are as good as before. After a failure the next attempt
-// waits until as much again was written.
+// If it is interrupted before 3, the old snapshot and both journals are as good as before. After a failure the next
+// attempt waits until as much again was written.
 func (s *Store) compact() (err error) {
 	began := time.Now()
 	dir := s.opts.Dir
@@ -90,14 +90,14 @@ func (s *Store) compact() (err error) {
 	return nil
 }
 
-// again makes the next attempt wait for as much growth as the one that failed.
+// again delays the next attempt until the store has grown by as much as before the failed one.
 func (s *Store) again() {
 	s.order.Lock()
 	defer s.order.Unlock()
 	s.grown.bytes, s.grown.calls, s.grown.tried = 0, 0, false
 }
 
-// rotate ends the journal and lets the next one take its place. The caller holds order.
+// rotate ends the journal and switches to the next one. The caller holds order.
 func (s *Store) rotate(next uint64) error {
 	if s.j.err != nil {
 		return s.j.err
@@ -118,7 +118,7 @@ func (s *Store) rotate(next uint64) error {
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
 	if err := s.j.f.Sync(); err != nil {
-		// The end may be on the disk or not: nothing more may be written to either journal.
+		// The end may or may not be on the disk: nothing more may be written to either journal.
 		s.j.err = fmt.Errorf("embedded: fsync of the journal failed, restart chatd once the disk works: %w", err)
 		_ = f.Close()
 		s.group.finish(0, s.j.err)

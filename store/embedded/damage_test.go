@@ -30,7 +30,7 @@ func smallJournal(t testing.TB, sends int) (journal []byte, ends []int, states [
 	return journal[:ends[len(ends)-1]], ends, states
 }
 
-// reopen opens a folder that holds just this journal.
+// reopen opens a folder that contains only this journal.
 func reopen(t testing.TB, dir string, journal []byte) (*Store, error) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, journalName(1)), journal, 0o600); err != nil {
@@ -39,8 +39,7 @@ func reopen(t testing.TB, dir string, journal []byte) (*Store, error) {
 	return Open(context.Background(), Options{Dir: dir, Log: quiet(), CompactStartBytes: 1 << 40})
 }
 
-// TestTruncationAtEveryByte: what is left after a cut anywhere is every whole record before it, and goes on being a
-// good journal.
+// TestTruncationAtEveryByte: a cut anywhere leaves every whole record before it, and the journal stays usable.
 func TestTruncationAtEveryByte(t *testing.T) {
 	journal, ends, states := smallJournal(t, 7)
 	dir := t.TempDir()
@@ -82,7 +81,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestTornTailIsRemoved: nothing of a torn record stays in the file, however little is written in its place.
+// TestTornTailIsRemoved: nothing of a torn record stays in the file, however little is written over it.
 func TestTornTailIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, Options{Dir: dir})
@@ -114,9 +113,9 @@ func TestTornTailIsRemoved(t *testing.T) {
 	}
 }
 
-// TestFlippedBits: a flipped bit is refused by name with nothing lost, wherever a whole record follows. In the last
-// record it cannot be told from a write that a power loss left half done, so that record alone is cut - unless it was
-// synced, for then a mark follows it.
+// TestFlippedBits: a flipped bit before a whole record is reported as damage, with nothing lost. In the last record it
+// looks like a write that a power failure interrupted, so only that record is cut - unless it was synced, because then
+// a mark follows it.
 func TestFlippedBits(t *testing.T) {
 	journal, ends, states := smallJournal(t, 4)
 	dir := t.TempDir()
@@ -275,7 +274,7 @@ func TestDamagedFolders(t *testing.T) {
 			}
 		}
 	}
-	// What an interrupted compaction leaves is removed.
+	// Leftovers of an interrupted compaction are removed.
 	j, err := os.ReadFile(journal)
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +373,7 @@ func TestCrashClones(t *testing.T) {
 	}
 }
 
-// crashClone copies a folder that is in use. The copy is repeated when a compaction made, renamed or removed a file
+// crashClone copies a folder that is in use. It repeats the copy if a compaction created, renamed or removed a file
 // meanwhile, because a real crash sees one instant.
 func crashClone(t *testing.T, dir string) string {
 	t.Helper()

@@ -30,7 +30,7 @@ func (f *countedFile) Sync() error {
 	return f.file.Sync()
 }
 
-// slowFile lets its second and later fsyncs wait; the first belongs to Open.
+// slowFile delays its second and later fsyncs; the first one is made by Open.
 type slowFile struct {
 	file
 	release chan struct{}
@@ -44,7 +44,7 @@ func (f *slowFile) Sync() error {
 	return f.file.Sync()
 }
 
-// brokenFile fails as told.
+// brokenFile fails on request.
 type brokenFile struct {
 	file
 	syncErr, truncateErr, writeErr atomic.Pointer[error]

@@ -10,13 +10,13 @@ import (
 //
 //	u32 bytes of payload | u64 sequence number | u32 CRC of payload | u32 CRC of salt and the 16 bytes before | payload
 //
-// All little-endian, all CRC-32C. The frame's head has a CRC of its own so that a length can be believed: a whole head
-// whose payload is cut short by the end of the file is a write that was interrupted, and can be nothing else.
+// All little-endian, all CRC-32C. The head of a frame has its own CRC so that its length can be trusted: a whole head
+// whose payload is cut short by the end of the file can only be an interrupted write.
 const frameHeadBytes = 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// DamageError says that a file of the store is not as it was written. Nothing was loaded.
+// DamageError means that a file of the store is not as it was written. Nothing was loaded.
 type DamageError struct {
 	File   string
 	Offset int64
@@ -28,7 +28,7 @@ func (e *DamageError) Error() string {
 		e.File, e.Offset, e.Reason)
 }
 
-// beginFrame reserves the head; endFrame fills it in once the payload stands behind it.
+// beginFrame reserves the head; endFrame fills it in once the payload follows it.
 func beginFrame(b []byte) []byte {
 	return append(b, make([]byte, frameHeadBytes)...)
 }
@@ -42,7 +42,7 @@ func endFrame(b []byte, start int, salt, seq uint64) []byte {
 	return b
 }
 
-// headCRC covers the salt of the file too, so that a frame of another file is never taken for one of this.
+// headCRC includes the salt of the file, so that a frame from another file is never mistaken for one of this file.
 func headCRC(salt uint64, head []byte) uint32 {
 	var s [8]byte
 	binary.LittleEndian.PutUint64(s[:], salt)
@@ -55,7 +55,7 @@ type frameHead struct {
 	crc   uint32
 }
 
-// parseHead reads a frame's head at the beginning of b; ok is false where b is too short or the head is not whole.
+// parseHead parses the head of a frame at the beginning of b; ok is false if b is too short or the head is not whole.
 func parseHead(b []byte, salt uint64) (h frameHead, ok bool) {
 	if len(b) < frameHeadBytes || headCRC(salt, b) != binary.LittleEndian.Uint32(b[16:]) {
 		return h, false
@@ -68,15 +68,15 @@ func parseHead(b []byte, salt uint64) (h frameHead, ok bool) {
 	return h, h.bytes <= recordBytesMax
 }
 
-// frames walks the frames of b from byte off on and calls each with those that are whole and in sequence, the first of
-// them numbered seq. It returns the end of the last whole frame and, where bytes follow it, that they are a torn tail.
-// A tail is torn when no whole frame comes after it:
+// frames walks the frames of b from byte off on and calls each for those that are whole and in sequence, the first of
+// them numbered seq. It returns the end of the last whole frame and, if bytes follow it, that they are a torn tail. A
+// tail is torn if no whole frame comes after it:
 //
-//   - a frame cut short by the end of the file is what a killed process or a full disk leaves;
-//   - zeros or noise up to the end is what a power loss may leave, but only of what was not yet synced, for every sync
-//     is followed by a mark, which is a whole frame.
+//   - a killed process or a full disk leaves a frame that is cut short by the end of the file;
+//   - a power failure may leave zeros or noise up to the end, but only in place of data that was not yet synced, because every
+//     sync is followed by a mark, which is a whole frame.
 //
-// Damage that whole frames follow is never a torn tail: it is refused.
+// Damage that is followed by whole frames is never a torn tail: it is refused.
 func frames(file string, b []byte, off int, salt, seq uint64, each func(off int, seq uint64, payload []byte) error) (end int, err error) {
 	for off < len(b) {
 		rest := b[off:]
@@ -105,7 +105,7 @@ func frames(file string, b []byte, off int, salt, seq uint64, each func(off int,
 	return off, nil
 }
 
-// wholeFrameAfter looks for a whole frame at any byte from off on. Two CRCs must agree, so chance finds none.
+// wholeFrameAfter searches for a whole frame at any byte from off on. Two CRCs must match, so it finds none by chance.
 func wholeFrameAfter(b []byte, off int, salt uint64) (at int, found bool) {
 	for ; off+frameHeadBytes <= len(b); off++ {
 		h, ok := parseHead(b[off:], salt)
@@ -119,11 +119,11 @@ func wholeFrameAfter(b []byte, off int, salt uint64) (at int, found bool) {
 	return 0, false
 }
 
-// fileHeader begins a journal or a snapshot.
+// fileHeader is at the start of a journal or a snapshot.
 type fileHeader struct {
-	gen    uint64 // which generation of the store the file belongs to
+	gen    uint64 // the generation of the store that the file belongs to
 	salt   uint64 // random
-	seq    uint64 // snapshot: of the last record that it contains
+	seq    uint64 // snapshot: number of the last record that it contains
 	lastUs int64  // snapshot: time of the last call that it contains, in us since 1970
 }
 
@@ -144,8 +144,8 @@ func (h fileHeader) encode(magic string) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// decodeHeader checks what begins a file. A header is in the file before the file has its name, so a short one is not
-// a write that was interrupted.
+// decodeHeader checks the header of a file. The header is written before the file gets its name, so a short one is not
+// an interrupted write.
 func decodeHeader(file, magic string, gen uint64, b []byte) (h fileHeader, err error) {
 	if len(b) < headerBytes {
 		return h, &DamageError{file, int64(len(b)), "the file ends within its header"}

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TestFullDisk lets the kernel refuse to grow files (RLIMIT_FSIZE): writes are cut short exactly as by a full disk.
+// TestFullDisk makes the kernel refuse to grow files (RLIMIT_FSIZE): writes are cut short exactly as by a full disk.
 func TestFullDisk(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	s := openStore(t, Options{Dir: dir, SyncEvery: time.Hour})
@@ -53,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		refusals++
 	}
-	// A small one may still fit; whether it does or not, nothing may be half done.
+	// A small one may still fit; either way, nothing may be half done.
 	_, _ = send(ctx, c, "s")
 	restore()
 	if refusals == 0 || sent < 5 {

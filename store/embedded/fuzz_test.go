@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// FuzzReplay opens whatever a journal may have become: cut, flipped, spliced out of itself. It is opened with a state
-// that a prefix of the journal had, or refused with the reason and left as it is.
+// FuzzReplay opens a damaged journal: cut, with flipped bits, spliced from its own parts. It opens with a state that a
+// prefix of the journal had, or is refused with the reason and left as it is.
 func FuzzReplay(f *testing.F) {
 	journal, ends, states := smallJournal(f, 6)
 	f.Add(0, 0, 0, 0, 0, byte(0))
 	f.Add(len(journal), 0, 0, 0, 0, byte(0))
 	f.Add(len(journal), ends[2], ends[3], ends[3], 0, byte(0))         // a record twice
 	f.Add(len(journal), 0, 0, 0, ends[3]+1, byte(1))                   // a length flipped
-	f.Add(ends[4]+5, 0, ends[1], ends[4]+5, 0, byte(0))                // a journal behind a torn record
+	f.Add(ends[4]+5, 0, ends[1], ends[4]+5, 0, byte(0))                // a journal after a torn record
 	f.Add(len(journal), ends[5], ends[6], ends[2], 0, byte(0))         // a record too early
 	f.Add(len(journal), 0, 0, 0, len(journal)-1, byte(0x80))           // the last byte flipped
-	f.Add(len(journal), ends[1], ends[1]+19, len(journal), 0, byte(0)) // a head behind the end
+	f.Add(len(journal), ends[1], ends[1]+19, len(journal), 0, byte(0)) // a head after the end
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, size, from, to, at, flip int, bits byte) {
 		within := func(n, most int) int { return min(max(n, 0), most) }

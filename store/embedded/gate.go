@@ -11,17 +11,17 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// peer is what the gate knows of a connection.
+// peer is the state of a connection at the gate.
 type peer struct {
-	inner      bool         // a peer of the gate's own: let everything through
+	inner      bool         // a peer of the gate itself: everything passes
 	run        *server.Peer // shares the connection's context
-	reply      bytes.Buffer // what run was answered
+	reply      bytes.Buffer // the answers to run
 	multi      bool
 	dirty      bool // a command of the MULTI was refused
-	needsClock bool // the MULTI holds scripts or TIME
+	needsClock bool // the MULTI contains scripts or TIME
 }
 
-// script is a source that was handed over, ready to run.
+// script is a script source, ready to run.
 type script struct {
 	sha    string
 	source string
@@ -29,30 +29,30 @@ type script struct {
 	loaded bool           // by SCRIPT LOAD
 }
 
-// call is the script, TIME or EXEC that runs now.
+// call is the script, TIME or EXEC that is running.
 type call struct {
 	readOnly bool
 	script   *script
 	us       int64
 	keys     int
-	args     []string // the keys first
+	args     []string // keys first
 
 	journaled bool
-	err       error // of the journal; the call is given up
+	err       error // from the journal; the call is abandoned
 	wrote     bool
 	digest    uint32
 }
 
-// gate is called before every command, on the connection's goroutine; true means that the command is answered. Calls
-// from within a script come with a peer of their own, on the goroutine that holds order.
+// gate is called before every command, on the connection's goroutine; true means that the command is already answered.
+// Commands of a script have a separate peer, on the goroutine that holds order.
 func (s *Store) gate(c *server.Peer, cmd string, args ...string) bool {
 	if s.lua != nil && c == s.lua.peer {
 		return s.nested(c, cmd, args)
 	}
 	p, known := s.peers.Load(c)
 	if !known {
-		// A connection's first command comes without a context. A call from within a script that miniredis runs, which
-		// it does in EXEC, has one.
+		// A connection's first command has no context. A command of a script that miniredis runs, which it does in
+		// EXEC, has one.
 		if c.Ctx != nil {
 			if s.lua == nil {
 				s.nestedCtx = c.Ctx
@@ -70,7 +70,7 @@ func (s *Store) newPeer(c *server.Peer) *peer {
 	p := &peer{}
 	p.run = newPeer(&p.reply)
 	s.peers.Store(p.run, &peer{inner: true})
-	s.srv.Dispatch(p.run, []string{"PING"}) // makes the context
+	s.srv.Dispatch(p.run, []string{"PING"}) // creates the context
 	p.run.Flush()
 	p.reply.Reset()
 	c.Ctx = p.run.Ctx
@@ -82,7 +82,7 @@ func (s *Store) newPeer(c *server.Peer) *peer {
 	return p
 }
 
-// top decides about a command of a connection.
+// top decides about a command from a connection.
 func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 	if p.inner {
 		return false
@@ -107,7 +107,7 @@ func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 		if message := s.learnEval(p, cmd, args); message != "" {
 			return refuse(c, p, message)
 		}
-		// EXEC has miniredis run it. Not by its own name, for miniredis takes TIME for a write and would refuse it
+		// miniredis runs it in EXEC. Not by its own name, because miniredis treats TIME as a write and would refuse it
 		// there; the gate refuses the writes.
 		p.needsClock = true
 		s.dispatch(c, p, cmd, args)
@@ -121,7 +121,7 @@ func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 	if s.srv.IsRegisteredCommand(cmd) {
 		return refuse(c, p, "ERR not supported by the embedded store: "+cmd)
 	}
-	return false // miniredis says that it is unknown
+	return false // miniredis answers that it is unknown
 }
 
 func refuse(c *server.Peer, p *peer, message string) bool {
@@ -132,7 +132,7 @@ func refuse(c *server.Peer, p *peer, message string) bool {
 	return true
 }
 
-// session follows what a connection's MULTI holds, and the sources that it loads.
+// session tracks what a connection's MULTI contains, and the script sources that it loads.
 func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool {
 	switch cmd {
 	case "MULTI":
@@ -160,7 +160,7 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 		case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
 			sha := hashSource(args[1])
 			if !p.multi && s.loaded(sha, false) {
-				c.WriteBulk(sha) // miniredis parses at each load, what it knows too
+				c.WriteBulk(sha) // miniredis would parse it again at each load, even if it knows it
 				return true
 			}
 			if message := s.learn(args[1], !p.multi); message != "" {
@@ -168,7 +168,7 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 			}
 			if strings.HasPrefix(args[1], "#!") && !p.multi {
 				s.loaded(sha, true)
-				c.WriteBulk(sha) // miniredis cannot parse it, and has no need to: it runs only readers, in EXEC
+				c.WriteBulk(sha) // miniredis cannot parse it and need not: it only runs readers, in EXEC
 				return true
 			}
 			if !p.multi {
@@ -198,8 +198,8 @@ func (s *Store) exec(c *server.Peer, p *peer) bool {
 	return false
 }
 
-// loadScript has miniredis know a script that was learnt, unless it is no Lua. It is compiled when it first runs: a node loads all
-// of its scripts at each start, and runs a part of them.
+// loadScript makes a learned script known to miniredis, unless it is not valid Lua. It is compiled when it first runs:
+// a node loads all of its scripts at each start, and runs only some of them.
 func (s *Store) loadScript(c *server.Peer, p *peer, sha string, args []string) bool {
 	s.dispatch(nil, p, "SCRIPT", args)
 	if answer := p.reply.String(); strings.HasPrefix(answer, "-") {
@@ -214,7 +214,7 @@ func (s *Store) loadScript(c *server.Peer, p *peer, sha string, args []string) b
 	return true
 }
 
-// loaded tells whether a script was loaded before, so that miniredis knows it too; now: it is.
+// loaded reports whether a script was loaded before, so that miniredis knows it too; now marks it as loaded.
 func (s *Store) loaded(sha string, now bool) bool {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -226,7 +226,7 @@ func (s *Store) loaded(sha string, now bool) bool {
 	return script.loaded
 }
 
-// learn keeps a script; later: it is compiled when it first runs.
+// learn keeps a script. later means that it is compiled when it first runs.
 func (s *Store) learn(source string, later bool) (message string) {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -234,7 +234,7 @@ func (s *Store) learn(source string, later bool) (message string) {
 	if s.scripts[sha] != nil {
 		return ""
 	}
-	// The state of gopher-lua's generator is the process's, so a replay would draw other numbers.
+	// gopher-lua's random generator is shared by the process, so a replay would draw other numbers.
 	if strings.Contains(source, "math.random") {
 		return "ERR the embedded store runs no scripts with math.random: a replay would draw other numbers"
 	}
@@ -264,7 +264,7 @@ func (s *Store) compile(one *script) (message string) {
 	return ""
 }
 
-// learnEval learns the script of an EVAL, and has miniredis know it too, for SCRIPT EXISTS and EXEC.
+// learnEval learns the script of an EVAL, and makes it known to miniredis, for SCRIPT EXISTS and EXEC.
 func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
 	if cmd != "EVAL" || len(args) == 0 {
 		return ""
@@ -344,7 +344,7 @@ func (s *Store) runScript(r *call) (answer lua.LValue, message string) {
 	return s.lua.run(r.script.f, r.args[:r.keys], r.args[r.keys:])
 }
 
-// inOrder has miniredis run a command that asks for the time, in its place among the scripts.
+// inOrder lets miniredis run a command that asks for the time, in order with the scripts.
 func (s *Store) inOrder(c *server.Peer, p *peer, cmd string) {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -355,8 +355,8 @@ func (s *Store) inOrder(c *server.Peer, p *peer, cmd string) {
 	c.WriteRaw(p.reply.String())
 }
 
-// dispatch has miniredis run a command in the connection's context, its answer collected in p.reply. c is nil where
-// nobody is to hear it.
+// dispatch lets miniredis run a command in the connection's context, and collects its answer in p.reply. c is nil if
+// nobody needs the answer.
 func (s *Store) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
 	p.reply.Reset()
 	if p.reply.Cap() > idleBytesMax {
@@ -369,7 +369,7 @@ func (s *Store) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
 	p.run.Flush()
 }
 
-// nested decides about a command that a script calls. The caller holds order, and miniredis' own lock, so nobody else
+// nested decides about a command that a script calls. The caller holds order and miniredis' own lock, so nobody else
 // sees what the script has done so far.
 func (s *Store) nested(c *server.Peer, cmd string, args []string) bool {
 	r := s.cur
@@ -407,7 +407,7 @@ func (s *Store) nested(c *server.Peer, cmd string, args []string) bool {
 	return false
 }
 
-// journalCall writes the call that runs to the journal, before the first thing it changes.
+// journalCall writes the running call to the journal, before the first thing that it changes.
 func (s *Store) journalCall(r *call) error {
 	if r.journaled || r.err != nil {
 		return r.err

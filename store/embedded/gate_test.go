@@ -88,7 +88,7 @@ func TestGateLetsThrough(t *testing.T) {
 	}
 }
 
-// TestScriptInMultiAbortsIt: as in Redis, a command refused while queueing makes EXEC do nothing.
+// TestScriptInMultiAbortsIt: as in Redis, a command that is refused while queueing makes EXEC do nothing.
 func TestScriptInMultiAbortsIt(t *testing.T) {
 	ctx := context.Background()
 	s := openStore(t, Options{Dir: t.TempDir()})
@@ -170,7 +170,7 @@ func TestSlowSubscriberHoldsNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := make([]byte, 1)
-	if _, err := io.ReadFull(slow, b); err != nil { // the subscription stands
+	if _, err := io.ReadFull(slow, b); err != nil { // the subscription is active
 		t.Fatal(err)
 	}
 	fast := c.Subscribe(ctx, "chat:{p00}:g:general")
@@ -218,7 +218,7 @@ func TestConnDeadlines(t *testing.T) {
 	if n, err := a.Write(make([]byte, requestBytesMax+1)); !errors.Is(err, os.ErrDeadlineExceeded) || n != requestBytesMax {
 		t.Errorf("Write of more than fits: %d %v", n, err)
 	}
-	// A deadline that is moved wakes who waits already.
+	// Moving a deadline wakes a reader that is already waiting.
 	if err := a.SetReadDeadline(time.Time{}); err != nil {
 		t.Fatal(err)
 	}

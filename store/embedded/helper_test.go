@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// openStore opens a store that is closed with the test.
+// openStore opens a store and closes it when the test ends.
 func openStore(t testing.TB, o Options) *Store {
 	t.Helper()
 	if o.Log == nil {
@@ -47,7 +47,7 @@ func clientOptions(s *Store) *redis.Options {
 		ReadTimeout: -1, WriteTimeout: -1}
 }
 
-// send is what a send of chatd does: a dense id, an entry, a cursor, a signal.
+// sendLua does what a send of chatd does: a dense id, an entry, a cursor, a signal.
 const sendLua = `
 local id = redis.call('INCR', KEYS[1])
 local now = redis.call('TIME')
@@ -73,14 +73,14 @@ func mustSend(t testing.TB, c *redis.Client, text string) int64 {
 	return id
 }
 
-// generation is how many journals there were, the current one included.
+// generation returns how many journals there have been, including the current one.
 func generation(s *Store) uint64 {
 	s.order.Lock()
 	defer s.order.Unlock()
 	return s.j.gen
 }
 
-// contents is everything in the store, as text.
+// contents returns everything in the store, as text.
 func contents(t testing.TB, s *Store) string {
 	t.Helper()
 	var b strings.Builder
@@ -117,8 +117,8 @@ func contents(t testing.TB, s *Store) string {
 	return b.String()
 }
 
-// clone copies a folder as a crash would leave it: whatever is in the files now, without the lock. Of two journals the
-// newer is copied first, because what is written to it was preceded by the end of the older.
+// clone copies a folder as a crash would leave it: the current contents of the files, without the lock. Of two journals
+// it copies the newer first, because the older one ends before anything is written to the newer.
 func clone(t testing.TB, from string) string {
 	t.Helper()
 	to := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// file is what a journal and a snapshot need of *os.File.
+// file is what a journal and a snapshot use of *os.File.
 type file interface {
 	io.Writer
 	io.WriterAt
@@ -26,25 +26,25 @@ func createFile(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// journal is the file that calls are appended to. Everything in it is guarded by Store.order, but for f.Sync.
+// journal is the file that calls are appended to. Store.order guards everything in it except f.Sync.
 type journal struct {
 	f       file
 	name    string
 	gen     uint64
 	salt    uint64
 	size    int64          // end of the last whole record
-	seq     uint64         // of the last record
-	calls   int            // how many it holds
+	seq     uint64         // number of the last record
+	calls   int            // number of calls in it
 	lastUs  int64          // time of its last call; 0: none yet
 	digest  uint32         // of what its last call wrote
 	sources map[string]int // sha -> number of its source record
-	err     error          // once set, nothing is written any more
+	err     error          // once set, nothing more is written
 	buf     []byte
 }
 
 func journalName(gen uint64) string { return fmt.Sprintf("journal-%08d", gen) }
 
-// createJournal makes an empty journal that is whole on the disk before it has its name.
+// createJournal makes an empty journal that is whole on the disk before it gets its name.
 func (s *Store) createJournal(gen uint64) error {
 	h := fileHeader{gen: gen, salt: newSalt()}
 	return s.writeDurably(journalName(gen), func(w io.Writer) error {
@@ -101,14 +101,14 @@ func (j *journal) appendCall(sc *script, us int64, keys int, args []string) erro
 	return nil
 }
 
-// appendMarker records that everything up to record synced was flushed to the disk. A mark that cannot be written is no
-// loss: it only makes damage easier to tell from a torn tail.
+// appendMarker records that everything up to record synced was flushed to the disk. Failing to write a mark loses
+// nothing: it only makes damage harder to tell from a torn tail.
 func (j *journal) appendMarker(synced uint64) error {
 	j.buf = binary.AppendUvarint(append(beginFrame(j.buf[:0]), kindMarker), synced)
 	return j.appendOne()
 }
 
-// appendEnd closes the journal: what follows is in generation next.
+// appendEnd ends the journal: it continues in generation next.
 func (j *journal) appendEnd(next uint64) error {
 	j.buf = append(beginFrame(j.buf[:0]), kindEnd)
 	j.buf = binary.LittleEndian.AppendUint32(j.buf, j.digest)
@@ -125,7 +125,7 @@ func (j *journal) appendOne() error {
 	return nil
 }
 
-// write appends j.buf, all or nothing. Where even taking back a part fails, nothing may be appended behind it.
+// write appends j.buf, all or nothing. If even removing a partial write fails, nothing may be appended after it.
 func (j *journal) write() error {
 	if j.err != nil {
 		return j.err
@@ -145,7 +145,7 @@ func (j *journal) write() error {
 	return err
 }
 
-// writeDurably makes a file that is either absent or whole, whenever the power fails.
+// writeDurably creates a file that is either absent or whole, whenever the power fails.
 func (s *Store) writeDurably(name string, write func(io.Writer) error) (err error) {
 	dir := s.opts.Dir
 	tmp := filepath.Join(dir, name+".tmp")

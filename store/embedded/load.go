@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// folder is what stands in the folder, by generation. Generation g is the snapshot g and the calls after it in journal
-// g, and then in g+1 and so on until the next snapshot is finished. Generation 1 begins with nothing, so it has no
-// snapshot.
+// folder is the content of the folder, by generation. Generation g is snapshot g and the calls after it in journal g,
+// then in g+1 and so on until the next snapshot is finished. Generation 1 starts empty, so it has no snapshot.
 type folder struct {
 	snapshots, journals map[uint64]bool
 	unfinished          []string
@@ -46,7 +45,7 @@ func readFolder(dir string) (folder, error) {
 	return f, nil
 }
 
-// base is the generation to begin with: that of the newest snapshot.
+// base returns the generation to start with: that of the newest snapshot.
 func (f folder) base() uint64 {
 	base := uint64(1)
 	for gen := range f.snapshots {
@@ -55,8 +54,8 @@ func (f folder) base() uint64 {
 	return base
 }
 
-// load brings the server to where the folder ends and opens its last journal for appending. The folder is changed only
-// after all of it was found to be whole.
+// load restores the state in the folder and opens its last journal for appending. It changes the folder only after it
+// has found all of it to be whole.
 func (s *Store) load(ctx context.Context) error {
 	dir := s.opts.Dir
 	f, err := readFolder(dir)
@@ -106,7 +105,7 @@ func (s *Store) loadJournals(ctx context.Context, r *replay, f folder) error {
 		s.j = j
 		break
 	}
-	// A journal is made before the one before it is ended, so one empty journal may follow.
+	// A journal is created before the previous one is ended, so one empty journal may follow.
 	for gen := range f.journals {
 		if gen <= s.j.gen {
 			continue
@@ -128,7 +127,7 @@ func (s *Store) loadJournals(ctx context.Context, r *replay, f folder) error {
 	return nil
 }
 
-// tidy cuts a torn tail and removes what an interrupted compaction left.
+// tidy cuts a torn tail and removes the leftovers of an interrupted compaction.
 func (s *Store) tidy(f folder, cut int64) error {
 	if cut > 0 {
 		s.info.CutBytes = cut
@@ -138,7 +137,7 @@ func (s *Store) tidy(f folder, cut int64) error {
 			return errors.Join(fmt.Errorf("embedded: cut the torn tail: %w", err), s.j.f.Close())
 		}
 	}
-	// What was replayed counts as synced from here on, whoever wrote it and however far it got.
+	// From here on everything that was replayed counts as synced, so sync it now, whoever wrote it.
 	if err := s.j.f.Sync(); err != nil {
 		return errors.Join(fmt.Errorf("embedded: %w", err), s.j.f.Close())
 	}
@@ -152,8 +151,8 @@ func (s *Store) tidy(f folder, cut int64) error {
 	return nil
 }
 
-// removeBefore removes the generations that a newer snapshot made superfluous. What cannot be removed is tried again
-// at the next start.
+// removeBefore removes the generations that a newer snapshot has made obsolete. A failed removal is retried at the next
+// start.
 func (s *Store) removeBefore(f folder, base uint64) {
 	for gen := range f.journals {
 		if gen < base {

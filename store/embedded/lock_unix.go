@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lockFolder takes the folder for this process; the kernel gives it back however the process ends.
+// lockFolder locks the folder for this process; the kernel releases it however the process ends.
 func lockFolder(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

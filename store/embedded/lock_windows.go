@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// errSharingViolation is what Windows answers when another process has the file open for itself.
+// errSharingViolation is what Windows returns if another process has opened the file exclusively.
 const errSharingViolation = syscall.Errno(32)
 
-// lockFolder takes the folder for this process, by a file that nobody else may open meanwhile.
+// lockFolder locks the folder for this process, with a file that nobody else may open meanwhile.
 func lockFolder(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -27,5 +27,5 @@ func lockFolder(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// syncDir does nothing: Windows has no flush of a folder, and journals its names itself.
+// syncDir does nothing: Windows cannot flush a folder, and journals names itself.
 func syncDir(string) error { return nil }

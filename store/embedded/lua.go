@@ -18,25 +18,25 @@ import (
 )
 
 // interpreter runs scripts. miniredis makes a new Lua state for every call, which costs ten times what an average
-// script does; scripts run one at a time here, so one state with its functions compiled once is enough. Like
-// everything of a script it is guarded by Store.order.
+// script does. Scripts run one at a time here, so one state with its functions compiled once is enough. Like everything
+// about scripts, it is guarded by Store.order.
 //
-// A script finds what it finds in Redis: KEYS, ARGV, redis.*, the base, string, table and math libraries and cjson;
-// and it can make no global, so it leaves nothing behind for the next.
+// A script has what it would have in Redis: KEYS, ARGV, redis.*, the base, string, table and math libraries and cjson.
+// It cannot create globals, so it leaves nothing behind for the next.
 type interpreter struct {
 	srv   *server.Server
 	state *lua.LState
 	peer  *server.Peer
-	out   bytes.Buffer // what peer was answered
+	out   bytes.Buffer // the answers to peer
 	in    bytes.Reader
 	reply *bufio.Reader
 }
 
-// registrySlotsMax bounds what a script has on its stack, so how many values unpack may hand to one command.
+// registrySlotsMax bounds a script's stack, and so how many values unpack may pass to one command.
 const registrySlotsMax = 64 << 10
 
-// newInterpreter makes a state whose commands run in ctx: the context of a call from within a script, in which
-// miniredis takes its lock as held.
+// newInterpreter makes a state whose commands run in ctx: the context of a script's commands, in which miniredis knows
+// that its lock is held.
 func newInterpreter(srv *server.Server, ctx any) *interpreter {
 	in := &interpreter{srv: srv}
 	in.peer = newPeer(&in.out)
@@ -85,10 +85,10 @@ func newInterpreter(srv *server.Server, ctx any) *interpreter {
 	return in
 }
 
-// allowOOM may stand in front of a script. It says nothing here, where memory has no limit.
+// allowOOM may precede a script. It means nothing here, because memory is not limited.
 const allowOOM = "#!lua flags=allow-oom"
 
-// compile makes a script of its source.
+// compile compiles the source of a script.
 func (in *interpreter) compile(source string) (*lua.LFunction, error) {
 	if rest, ok := strings.CutPrefix(source, allowOOM+"\n"); ok {
 		source = "\n" + rest
@@ -104,7 +104,7 @@ func (in *interpreter) compile(source string) (*lua.LFunction, error) {
 	return in.state.NewFunctionFromProto(proto), nil
 }
 
-// run calls a script and leaves its answer, to be read before the next call. The error is what Redis would answer.
+// run calls a script and returns its answer, valid until the next call. message is the error that Redis would answer.
 func (in *interpreter) run(f *lua.LFunction, keys, args []string) (answer lua.LValue, message string) {
 	l := in.state
 	l.SetTop(0)
@@ -128,7 +128,7 @@ func (in *interpreter) set(name string, values []string) {
 	in.state.G.Global.RawSetString(name, t)
 }
 
-// errorMessage is what a failed script is answered. An error of a command keeps its code in front, as in Redis.
+// errorMessage returns the answer to a failed script. An error of a command starts with its code, as in Redis.
 func errorMessage(err error) string {
 	var api *lua.ApiError
 	if !errors.As(err, &api) || api.Object == nil {
@@ -158,7 +158,7 @@ func (in *interpreter) call(l *lua.LState) int {
 	return 1
 }
 
-// pcall is redis.pcall: an error of the command is what it returns.
+// pcall is redis.pcall: it returns an error of the command.
 func (in *interpreter) pcall(l *lua.LState) int {
 	v, _ := in.command(l)
 	l.Push(v)
@@ -193,7 +193,7 @@ func (in *interpreter) command(l *lua.LState) (v lua.LValue, failed bool) {
 	return fromRedis(l, reply), false
 }
 
-// formatNumber writes a number as Redis does, which is "%.17g", but does not make 1e+17 of an integer that is exact.
+// formatNumber formats a number as Redis does, with "%.17g", except that an exact integer does not become 1e+17.
 func formatNumber(f float64) string {
 	if i := int64(f); float64(i) == f && i > -1<<53 && i < 1<<53 {
 		return strconv.FormatInt(i, 10)
@@ -229,7 +229,7 @@ func fromRedis(l *lua.LState, reply any) lua.LValue {
 	return errTable(l, fmt.Sprintf("ERR a reply of type %T", reply))
 }
 
-// writeAnswer answers what a script returned.
+// writeAnswer answers with what a script returned.
 func writeAnswer(c *server.Peer, v lua.LValue) {
 	switch v := v.(type) {
 	case lua.LBool:

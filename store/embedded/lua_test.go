@@ -40,7 +40,7 @@ func TestScriptsAnswerAsRedisDoes(t *testing.T) {
 		"local t = redis.call('TIME') return #t":                                         int64(2),
 		"return string.format('%.0f', 2^53)":                                             "9007199254740992",
 	} {
-		// The key is a string before each, for those that want it to be one.
+		// The key is set to a string before each call, for those that need one.
 		if err := c.Eval(ctx, "return redis.call('SET', KEYS[1], 'x')", []string{"k"}).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +76,14 @@ func TestScriptsAnswerAsRedisDoes(t *testing.T) {
 			t.Errorf("%s\n\tanswers %v, want %s", lua, err, want)
 		}
 	}
-	// Whatever failed before, the next one runs as if it were the first.
+	// Whatever failed before, the next script runs as if it were the first.
 	if got, err := c.Eval(ctx, "return {KEYS[1], #ARGV}", []string{"k"}).Slice(); err != nil || fmt.Sprint(got) != "[k 0]" {
 		t.Errorf("afterwards: %v %v", got, err)
 	}
 }
 
-// TestLoadRefusesWhatIsNoLua: each time, and no such script is known afterwards. A good one runs, though it is compiled late.
+// TestLoadRefusesWhatIsNoLua: invalid Lua is refused every time, and stays unknown. A valid script runs, though it is
+// compiled late.
 func TestLoadRefusesWhatIsNoLua(t *testing.T) {
 	ctx := context.Background()
 	c := client(t, openStore(t, Options{}))

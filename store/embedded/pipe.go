@@ -14,7 +14,7 @@ import (
 var errOverflow = errors.New("embedded: too many unread replies on this connection")
 
 // pair connects a client with the server in memory. The server's writes never block, so a client may write a pipeline
-// of any length before it reads the first reply; the client's writes block above requestBytesMax, which the server
+// of any length before it reads the first reply. The client's writes block above requestBytesMax, which the server
 // always works off.
 func pair(replyBytesMax int) (client, server net.Conn) {
 	requests := newHalf(requestBytesMax, true)
@@ -59,7 +59,7 @@ type half struct {
 	buf             []byte // buf[off:] is written and not yet read
 	off             int
 	bytesMax        int
-	waits           bool // the writer waits when the queue is full; otherwise the connection is closed
+	waits           bool // the writer waits if the queue is full; otherwise the connection is closed
 	closed          bool
 	overflowed      bool
 	readBy, writeBy time.Time
@@ -141,7 +141,7 @@ func (h *half) appendLocked(p []byte) {
 	h.changed.Broadcast()
 }
 
-// waitLocked waits for any change, at most until the deadline, which may itself change meanwhile.
+// waitLocked waits for any change, at most until the deadline, which may change meanwhile.
 func (h *half) waitLocked(by *time.Time) error {
 	if !by.IsZero() {
 		left := time.Until(*by)

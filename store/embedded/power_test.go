@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// disk stands between a store and its files and knows how much of each outlives a loss of power: what was there at its
-// last fsync.
+// disk sits between a store and its files and knows how much of each survives a power failure: its content at the last
+// fsync.
 type disk struct {
 	beforeSync func(name string) // called with the name of a file that is about to be synced; may be nil
 
@@ -20,7 +20,7 @@ type disk struct {
 	files []*diskFile
 }
 
-// diskFile is a file, whatever it is called by now.
+// diskFile is a file, whatever its current name.
 type diskFile struct {
 	id           os.FileInfo
 	size, synced int64
@@ -53,7 +53,7 @@ func (d *disk) handle(f file, path string, fresh bool) file {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := slices.IndexFunc(d.files, func(of *diskFile) bool { return os.SameFile(of.id, id) })
-	if at >= 0 && fresh { // of a file that was removed
+	if at >= 0 && fresh { // left by a file that was removed
 		d.files = slices.Delete(d.files, at, at+1)
 	}
 	if at < 0 || fresh {
@@ -95,7 +95,7 @@ func (h *handle) Sync() error {
 	return err
 }
 
-// losePower copies a folder as a loss of power at this instant may leave it: of each file, what was synced.
+// losePower copies a folder as a power failure at this instant may leave it: of each file, what was synced.
 func (d *disk) losePower(t *testing.T, from string) (to string) {
 	t.Helper()
 	to = t.TempDir()
@@ -125,7 +125,7 @@ func (d *disk) losePower(t *testing.T, from string) (to string) {
 	return to
 }
 
-// holds checks what is found after a loss of power.
+// holds checks the content after a power failure.
 func holds(t *testing.T, when, dir, want string) {
 	t.Helper()
 	s, err := Open(context.Background(), Options{Dir: dir, Log: quiet(), CompactStartBytes: 1 << 40})
@@ -139,7 +139,7 @@ func holds(t *testing.T, when, dir, want string) {
 	}
 }
 
-// TestSyncOutlivesLossOfPower: what Sync has returned for is on the disk, while a journal is replaced too.
+// TestSyncOutlivesLossOfPower: everything that Sync has confirmed is on the disk, even while a journal is replaced.
 func TestSyncOutlivesLossOfPower(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	d := &disk{}
@@ -154,7 +154,7 @@ func TestSyncOutlivesLossOfPower(t *testing.T) {
 		return contents(t, s)
 	}
 	want := sendSynced("one")
-	mustSend(t, c, "two") // nobody asked for this one
+	mustSend(t, c, "two") // nobody called Sync for this one
 	holds(t, "after a Sync", d.losePower(t, dir), want)
 
 	compacting := false
@@ -162,7 +162,7 @@ func TestSyncOutlivesLossOfPower(t *testing.T) {
 		if !strings.HasPrefix(name, snapshotName(2)) {
 			return
 		}
-		// The calls go to the next journal by now, and the snapshot is yet to be finished.
+		// Calls already go to the next journal, and the snapshot is not finished yet.
 		compacting = true
 		want := sendSynced("three")
 		holds(t, "while a snapshot is written", d.losePower(t, dir), want)

@@ -11,7 +11,7 @@ const (
 	kindCall   = 'C' // a script that changed something
 	kindSource = 'L' // the source of a script, before its first call in this journal
 	kindMarker = 'M' // everything up to a sequence number was synced
-	kindEnd    = 'E' // the journal goes on in the next generation
+	kindEnd    = 'E' // the journal continues in the next generation
 	kindChunk  = 'K' // snapshot: a part of one key
 	kindTotal  = 'Z' // snapshot: its last record
 )
@@ -20,15 +20,15 @@ var errRecord = errors.New("the record cannot be decoded")
 
 // callRecord is one call of a script.
 type callRecord struct {
-	sinceUs uint64 // since the call before in the same journal; the first counts from 1970
-	digest  uint32 // of what the call before in the same journal wrote
-	source  uint64 // which source record of the journal, from 0
+	sinceUs uint64 // since the previous call in the same journal; the first counts from 1970
+	digest  uint32 // of what the previous call in the same journal wrote
+	source  uint64 // index of the journal's source record, from 0
 	keys    uint64
-	args    []string // the keys first
+	args    []string // keys first
 }
 
-// appendCall encodes r. Keys begin alike, so each string is written as how many bytes it shares with the one before
-// and the rest.
+// appendCall encodes r. Keys start alike, so each string is encoded as the number of bytes it shares with the previous
+// one, and the rest.
 func appendCall(b []byte, r callRecord) []byte {
 	b = append(b, kindCall)
 	b = binary.AppendUvarint(b, r.sinceUs)
@@ -54,7 +54,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// decodeCall decodes what follows kindCall.
+// decodeCall decodes the bytes after kindCall.
 func decodeCall(b []byte) (callRecord, error) {
 	d := decoder{b: b}
 	r := callRecord{sinceUs: d.uvarint(), digest: d.uint32(), source: d.uvarint(), keys: d.uvarint()}
@@ -76,7 +76,7 @@ func decodeCall(b []byte) (callRecord, error) {
 	return r, d.end()
 }
 
-// decoder reads the fields of a payload; after the first that is not there every one is zero and bad is set.
+// decoder reads the fields of a payload. After the first missing field, all are zero and bad is set.
 type decoder struct {
 	b   []byte
 	bad bool

@@ -10,7 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// ReplayError says that a whole record could not be repeated as it was.
+// ReplayError means that replaying a whole record did not give the recorded result.
 type ReplayError struct {
 	File   string
 	Offset int64
@@ -23,22 +23,22 @@ func (e *ReplayError) Error() string {
 		"version of chatd that wrote it, which will leave a snapshot)", e.File, e.Record, e.Offset, e.Reason)
 }
 
-// replay calls the scripts of journals again.
+// replay repeats the calls of journals.
 type replay struct {
 	s    *Store
 	peer *server.Peer
-	seq  uint64 // of the last record
+	seq  uint64 // number of the last record
 	cut  int64  // bytes of a torn tail
 }
 
-// journalReplay is what a journal's records refer to each other by.
+// journalReplay is the state that a journal's records refer to.
 type journalReplay struct {
 	*replay
 	ctx     context.Context
 	name    string
 	j       *journal
 	scripts []*script // by number of the source record
-	next    uint64    // generation in which the journal goes on, once it was ended
+	next    uint64    // generation in which the journal continues, once it has ended
 }
 
 func (s *Store) newReplay(seq uint64) *replay {
@@ -50,7 +50,7 @@ func (s *Store) newReplay(seq uint64) *replay {
 
 func (r *replay) close() { r.s.peers.Delete(r.peer) }
 
-// journal replays one journal. It returns what is needed to append to it; next is 0 unless the journal was ended.
+// journal replays one journal. It returns what is needed to append to it; next is 0 unless the journal has ended.
 func (r *replay) journal(ctx context.Context, gen uint64) (j *journal, next uint64, err error) {
 	path := filepath.Join(r.s.opts.Dir, journalName(gen))
 	data, err := os.ReadFile(path)
@@ -74,7 +74,7 @@ func (r *replay) journal(ctx context.Context, gen uint64) (j *journal, next uint
 	return jr.j, jr.next, nil
 }
 
-// record repeats one record.
+// record replays one record.
 func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) {
 	refuse := func(reason string) error {
 		return &ReplayError{File: r.name, Offset: int64(off), Record: seq, Reason: reason}

@@ -28,7 +28,7 @@ type snapshotWriter struct {
 	buf   []byte
 }
 
-// writeSnapshot writes every key. The caller holds order, so nothing changes meanwhile; readers go on.
+// writeSnapshot writes every key. The caller holds order, so nothing changes meanwhile; reads go on.
 func (s *Store) writeSnapshot(w io.Writer, gen, seq uint64) (bytes int64, err error) {
 	h := fileHeader{gen: gen, salt: newSalt(), seq: seq, lastUs: s.lastUs}
 	sw := &snapshotWriter{w: bufio.NewWriterSize(w, 1<<20), salt: h.salt, bytes: headerBytes}
@@ -58,7 +58,7 @@ func (sw *snapshotWriter) key(db *miniredis.RedisDB, key string) error {
 	}
 	letter := kind[0]
 	if kind == "set" {
-		letter = 'S' // s is a string
+		letter = 'S' // s already means a string
 	}
 	sw.keys++
 	sw.begin(letter, key)
@@ -123,7 +123,7 @@ func (sw *snapshotWriter) begin(kind byte, key string) {
 	sw.buf = appendString(sw.buf, key)
 }
 
-// item adds the strings of one item, and begins another chunk once this one is large enough.
+// item adds the strings of one item, and starts another chunk once this one is large enough.
 func (sw *snapshotWriter) item(kind byte, key string, parts ...string) error {
 	for _, p := range parts {
 		sw.buf = appendString(sw.buf, p)
@@ -159,7 +159,7 @@ type snapshotReader struct {
 }
 
 // loadSnapshot loads a snapshot into the empty server and returns the number of the last record that it contains. A
-// snapshot has its name only once it is whole, so anything amiss in it is damage.
+// snapshot gets its name only once it is whole, so any flaw in it is damage.
 func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err error) {
 	path := filepath.Join(s.opts.Dir, snapshotName(gen))
 	f, err := os.Open(path)
@@ -200,7 +200,7 @@ func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err e
 	return h.seq, nil
 }
 
-// nextFrame reads a frame that must be whole and have the given number; io.EOF where the file ends before it.
+// nextFrame reads a frame that must be whole and have the given number; io.EOF if the file ends before it.
 func nextFrame(r io.Reader, salt, number uint64) ([]byte, error) {
 	var head [frameHeadBytes]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -22,45 +22,45 @@ import (
 )
 
 var (
-	// ErrLocked: another process has the folder open.
+	// ErrLocked: another process has opened the folder.
 	ErrLocked = errors.New("embedded: the folder is in use by another chatd")
-	// ErrClosed: the store was closed.
+	// ErrClosed: the store is closed.
 	ErrClosed = errors.New("embedded: the store is closed")
-	// ErrMemory: Sync was asked of a store without a folder.
+	// ErrMemory: Sync was called on a store without a folder.
 	ErrMemory = errors.New("embedded: the store is in memory only")
 )
 
-// Options say where the store is kept. The zero value is a store in memory.
+// Options configure the store. The zero value is a store in memory.
 type Options struct {
-	// Dir is the folder of journals and snapshots, made if absent with mode 0700. Empty: in memory only; all the
-	// rules about commands hold there too.
+	// Dir is the folder of journals and snapshots, created if absent with mode 0700. Empty: in memory only, with the
+	// same rules about commands.
 	Dir string
-	// Log hears of cut tails, compactions and failures of the disk. Nil: slog.Default().
+	// Log receives cut tails, compactions and disk failures. Nil: slog.Default().
 	Log *slog.Logger
 	// SyncEvery is how often the journal is flushed to the disk when nobody calls Sync. 0: a second.
 	SyncEvery time.Duration
-	// CompactStartBytes, CompactBytes and CompactCalls are how far a journal may grow before it is replaced by a
-	// snapshot: at start, and while running. 0: the defaults of limits.go.
+	// CompactStartBytes, CompactBytes and CompactCalls are how far a journal may grow before a snapshot replaces it: at
+	// start, and while running. 0: the defaults in limits.go.
 	CompactStartBytes, CompactBytes int64
 	CompactCalls                    int
-	// Now is the host's clock. Nil: time.Now. For scripts it never runs backward, whatever it does itself.
+	// Now is the host's clock. Nil: time.Now. Scripts never see it go backward.
 	Now func() time.Time
 
-	open, create func(path string) (file, error) // tests let a disk fail with them
-	repliesMax   int                             // what a client may leave unread, bytes
+	open, create func(path string) (file, error) // tests use them to let a disk fail
+	repliesMax   int                             // what a client may leave unread, in bytes
 }
 
-// Info is what was found at start.
+// Info describes what was found at start.
 type Info struct {
 	Keys          int
 	Calls         int           // replayed from journals
 	SnapshotBytes int64         // 0: none
 	JournalBytes  int64         // of whole records
 	CutBytes      int64         // of a torn tail
-	Took          time.Duration // to load all of it
+	Took          time.Duration // to load everything
 }
 
-// Store is a running embedded store. All methods may be called at the same time.
+// Store is a running embedded store. It is safe for concurrent use.
 type Store struct {
 	opts Options
 	log  *slog.Logger
@@ -70,24 +70,24 @@ type Store struct {
 	srv  *server.Server
 
 	peers     sync.Map // *server.Peer -> *peer
-	nestedCtx any      // what miniredis gives to calls from within a script
+	nestedCtx any      // the context that miniredis passes to commands of a script
 
-	// order is held by every script from before it begins until it has ended, so calls run in the order of the
-	// journal. It guards what follows, and the journal.
+	// order is held by every script from start to end, so calls run in the order of the journal. It guards the
+	// following fields, and the journal.
 	order   sync.Mutex
 	lua     *interpreter
 	cur     *call
 	scripts map[string]*script // by sha
-	lastUs  int64              // what the clock of scripts last said
+	lastUs  int64              // the last time of the scripts' clock
 	readAt  time.Time          // when that was, by the host's clock
-	ahead   bool               // of the host's clock, which was moved back; it is logged
+	ahead   bool               // of the host's clock, which was moved back; logged once
 	scratch []byte
 	j       *journal // nil: in memory
-	base    uint64   // the generation of the newest snapshot; from its journal on all are kept
+	base    uint64   // the generation of the newest snapshot; everything from its journal on is kept
 	grown   growth   // since that snapshot
 
 	appended atomic.Uint64 // sequence number of the newest call
-	syncing  sync.Mutex    // held over an fsync and over replacing the journal's file; order comes first
+	syncing  sync.Mutex    // held during an fsync and while the journal's file is replaced; lock order first
 	group    syncGroup
 	compactC chan struct{}
 
@@ -106,8 +106,8 @@ type growth struct {
 	tried                bool // a compaction is due or running
 }
 
-// Open loads the folder and starts the server. Its errors say what to do: ErrLocked, a *DamageError, or the error of
-// the file system.
+// Open loads the folder and starts the server. Its errors say what to do: ErrLocked, a *DamageError, or an error of the
+// file system.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	s := &Store{
 		opts:     withDefaults(opts),
@@ -118,7 +118,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.log = s.opts.Log
 	s.group.init()
-	// The first Dial starts the server without a listener; its connection is of no use.
+	// The first Dial starts the server without a listener; its connection is not used.
 	c, err := s.m.Dial()
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// startLua lets miniredis run a script once, to get at the context that it gives to the commands of scripts.
+// startLua lets miniredis run a script once, to get the context that it passes to the commands of scripts.
 func (s *Store) startLua() error {
 	var reply bytes.Buffer
 	p := newPeer(&reply)
@@ -212,18 +212,18 @@ func (s *Store) openFolder(ctx context.Context) error {
 	s.order.Unlock()
 	if s.grown.bytes >= s.opts.CompactStartBytes && s.grown.bytes >= s.grown.snapshotBytes/2 {
 		if err := s.compact(); err != nil {
-			// What was loaded is whole and its journals are still there.
+			// Everything that was loaded is whole, and its journals still exist.
 			s.log.Warn("embedded store: compaction failed", "error", err)
 		}
 	}
 	return nil
 }
 
-// Info tells what was found at start.
+// Info returns what was found at start.
 func (s *Store) Info() Info { return s.info }
 
-// Dialer connects a client; network and address are ignored. It is for go-redis' Options.Dialer. Set no read timeout
-// there: the peer cannot die alone, so a late answer only means that the machine is busy.
+// Dialer connects a client; network and address are ignored. It is for go-redis' Options.Dialer. Do not set a read
+// timeout there: the server cannot die without the client, so a late answer only means that the machine is busy.
 func (s *Store) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		s.closing.RLock()
@@ -237,7 +237,7 @@ func (s *Store) Dialer() func(ctx context.Context, network, addr string) (net.Co
 	}
 }
 
-// Close ends every connection once its command is done, flushes the journal to the disk and gives the folder free.
+// Close ends every connection once its command is done, flushes the journal to the disk and releases the folder.
 func (s *Store) Close() error {
 	s.once.Do(func() {
 		s.closing.Lock()
@@ -255,7 +255,7 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// finish flushes the journal with a mark at its end, so that at the next start no damage passes for a torn tail.
+// finish flushes the journal with a mark at its end, so that at the next start no damage looks like a torn tail.
 func (s *Store) finish() error {
 	err := s.flush()
 	if err == nil && s.j.err == nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// everyType fills a key of each type, with what is easily lost: empty strings, zero bytes, scores that need all bits.
+// everyType fills a key of each type, with content that is easily lost: empty strings, zero bytes, scores that need all
+// bits.
 const everyType = `
 redis.call('SET', KEYS[1], ARGV[1])
 redis.call('HSET', KEYS[2], 'a', '', '', 'b', ARGV[1], 'c')
@@ -142,8 +143,8 @@ func TestTimeIsRecordedAndNeverRunsBackward(t *testing.T) {
 	}
 }
 
-// TestClockMovedBack: where the host's clock is a day behind the journal, time goes on for scripts, never faster than the
-// host's, and is the host's again once that has caught up. The log says so once.
+// TestClockMovedBack: if the host's clock is a day behind the journal, time goes on for scripts, never faster than the
+// host's, and matches it again once that has caught up. It is logged once.
 func TestClockMovedBack(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	now := time.UnixMicro(1_700_000_000_000_000)
@@ -251,7 +252,7 @@ func TestCompactionUnderLoadLosesNothing(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			// Calls and fsyncs do not keep step: it is the compactions that say when there was load enough.
+			// Calls and fsyncs are not in step: compactions show when there was enough load.
 			for generation(s) <= compactions {
 				if _, err := send(ctx, c, strings.Repeat("x", 200)); err != nil {
 					t.Error(err)

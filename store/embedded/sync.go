@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// syncGroup lets those who wait for the disk share one fsync.
+// syncGroup lets callers that wait for the disk share one fsync.
 type syncGroup struct {
 	kick chan struct{}
 
 	mu     sync.Mutex
 	synced uint64        // every record up to it is on the disk
 	round  chan struct{} // closed when the next fsync has ended
-	err    error         // after a failed fsync nobody knows what is on the disk
+	err    error         // after a failed fsync, nobody knows what is on the disk
 }
 
 func (g *syncGroup) init() {
@@ -22,9 +22,9 @@ func (g *syncGroup) init() {
 	g.round = make(chan struct{})
 }
 
-// Sync returns once everything that was answered before it was called is on the disk. Callers that come together share
-// one fsync. After a failed fsync it fails for ever, and so does every script that writes: what the disk holds is
-// unknown then until a restart reads it.
+// Sync returns once everything that was answered before the call is on the disk. Concurrent callers share one fsync.
+// After a failed fsync it always fails, and so does every script that writes: the content of the disk is unknown until
+// a restart reads it.
 func (s *Store) Sync(ctx context.Context) error {
 	if s.opts.Dir == "" {
 		return ErrMemory
@@ -64,11 +64,11 @@ func (s *Store) syncLoop() {
 		case <-tick.C:
 		case <-s.group.kick:
 		}
-		_ = s.flush() // whoever waits hears of it, and the log
+		_ = s.flush() // callers that wait get the error, and it is logged
 	}
 }
 
-// flush makes the journal durable as far as it goes now, and writes the mark that says so.
+// flush makes the current journal durable, and writes the mark that says so.
 func (s *Store) flush() error {
 	g := &s.group
 	s.syncing.Lock()
@@ -98,7 +98,7 @@ func (s *Store) flush() error {
 	return err
 }
 
-// finish wakes those who waited for this fsync.
+// finish wakes the callers that waited for this fsync.
 func (g *syncGroup) finish(synced uint64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Call is one run of a script. Its methods return the call with more of its values, each under its name in the header. A name
-// that is unknown, given twice or missing is an error of the whole call, and of every other like it: a mistake in the program,
-// which the first test of that call finds.
+// Call is one run of a script. Its methods return the call with more of its values, each under its name in the header.
+// A name that is unknown, given twice or missing is an error of the whole call, and of every call like it: a
+// programming error that the first test of that call finds.
 type Call struct {
 	Script *Script
 	Keys   []string
@@ -32,7 +32,7 @@ func (c Call) Err() error {
 	return nil
 }
 
-// Key gives the key of this name.
+// Key sets the key of this name.
 func (c Call) Key(name, value string) Call {
 	slots := c.Script.keys.slots
 	for c.nextKey < len(slots) && c.Keys[c.nextKey] != "" {
@@ -50,7 +50,7 @@ func (c Call) Key(name, value string) Call {
 	return c
 }
 
-// Arg gives the argument of this name: a bool where the header says flag, an integer where it says int, else a text, bytes or
+// Arg sets the argument of this name: a bool if the header says flag, an integer if it says int, else a text, bytes or
 // an integer.
 func (c Call) Arg(name string, value any) Call {
 	slots := c.Script.args.slots
@@ -83,7 +83,7 @@ func (c Call) Arg(name string, value any) Call {
 	return c
 }
 
-// More gives keys of a rest: values of it, or a row, each under its name in the header.
+// More appends keys to a rest: single values, or one row in the order of its names.
 func (c Call) More(rest string, row ...string) Call {
 	r, ok := c.Script.keys.next(&c.keyRest, rest)
 	if !ok || c.brief || len(r.row) > 0 && len(row) != 2*len(r.row) {
@@ -93,7 +93,7 @@ func (c Call) More(rest string, row ...string) Call {
 	return c
 }
 
-// MoreArgs gives arguments of a rest, as More gives keys.
+// MoreArgs appends arguments to a rest, as More does with keys.
 func (c Call) MoreArgs(rest string, row ...any) Call {
 	r, ok := c.Script.args.next(&c.argRest, rest)
 	if !ok || len(r.row) > 0 && len(row) != 2*len(r.row) {
@@ -103,7 +103,7 @@ func (c Call) MoreArgs(rest string, row ...any) Call {
 	return c
 }
 
-// more appends values of a rest, or a row of it without its names, which it checks.
+// more appends values to a rest, or a row, whose names it checks and drops.
 func more[T any](c *Call, to []T, r rest, what string, row []T) []T {
 	if len(r.row) == 0 {
 		return append(to, row...)
@@ -117,7 +117,7 @@ func more[T any](c *Call, to []T, r rest, what string, row []T) []T {
 	return to
 }
 
-// List gives texts as arguments of a rest.
+// List appends texts as arguments of a rest.
 func (c Call) List(rest string, values []string) Call {
 	r, ok := c.Script.args.next(&c.argRest, rest)
 	if !ok || len(r.row) > 0 {
@@ -130,7 +130,7 @@ func (c Call) List(rest string, values []string) Call {
 	return c
 }
 
-// next finds a rest, from the one on that was given last.
+// next finds a rest, starting with the one that was given last.
 func (s *section) next(from *int, name string) (rest, bool) {
 	for i := *from; i < len(s.rests); i++ {
 		if s.rests[i].name == name {
@@ -141,7 +141,7 @@ func (s *section) next(from *int, name string) (rest, bool) {
 	return rest{}, false
 }
 
-// Brief leaves out the keys that the header says may be left out.
+// Brief leaves out the keys that the header marks as optional.
 func (c Call) Brief() Call {
 	if len(c.Keys) != len(c.Script.keys.slots) {
 		c.err = errors.Join(c.err, fmt.Errorf("script %s: a brief call has keys of the rest", c.Script.Name))
@@ -151,13 +151,13 @@ func (c Call) Brief() Call {
 	return c
 }
 
-// wrong notes a mistake. The value is content, and stays out of it.
+// wrong records a mistake. The value may be content, so the error does not show it.
 func (c Call) wrong(what, name string, value any) Call {
 	c.err = errors.Join(c.err, fmt.Errorf("script %s: the %s %s cannot be given here (%T)", c.Script.Name, what, name, value))
 	return c
 }
 
-// unset lists the names that no value was given for.
+// unset lists the names without a value.
 func (c Call) unset() (names []string) {
 	for i, s := range c.Script.keys.slots {
 		if i < len(c.Keys) && c.Keys[i] == "" {

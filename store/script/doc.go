@@ -1,5 +1,5 @@
-// Package script gives the keys and arguments of Lua scripts names. The header of a script declares them, the loader binds
-// locals of those names in front of the script, and Go passes them by the same names:
+// Package script gives names to the keys and arguments of Lua scripts. The header of a script declares them, the loader
+// binds locals of those names in front of the script, and Go passes them by the same names:
 //
 //	-- Moves a member's cursors forward.
 //	--
@@ -13,16 +13,16 @@
 // A name of KEYS or ARGV is one of
 //
 //	name           one value; name:int is a number in Lua, name:flag true or false
-//	name:group     a key for each name of a group of the Library (the keys of a task queue); the local holds the place of
+//	name:group     a key for each name of a group of the Library (the keys of a task queue); the local holds the index of
 //	               the first of them in KEYS
-//	name...        all that come after; the local holds the place of the first of them
+//	name...        all that follow; the local holds the index of the first of them
 //	name(a b)...   the same, in rows of two; the local name_row is 2
 //	name:group...  the same, in rows that are the keys of a group
 //
-// Where several rests follow each other, the script itself finds where the second begins. What stands behind a | may be left
-// out of a call: then its locals are nil.
+// If several rests follow each other, the script itself finds where the second begins. A call may leave out the keys
+// after a |: then their locals are nil.
 //
-// Four comments are orders to the loader:
+// Four comments are directives for the loader:
 //
 //	-- include: trim       is replaced by lua/lib/trim.lua, once. Indented, it is included for its block only: a branch that
 //	                       is rarely taken does not cost its functions in every call
@@ -30,10 +30,10 @@
 //	-- bind: users at i    becomes `local a, b = KEYS[i], KEYS[i + 1]`: a row of a rest, or the keys of a group
 //	-- set: work at q      the same without the `local`
 //
-// So no script counts its keys, nor does Go. A number in the brackets behind KEYS or ARGV is refused, like everything else that
-// does not fit together: loading panics, which every test of the package that loads notices.
+// So neither scripts nor Go count keys. A literal index into KEYS or ARGV is refused, like everything else that does
+// not fit together: loading panics, so every test of a package that loads such a script fails.
 //
-// Names cost nothing while a script runs: locals are the cheapest variables of Lua, and no table is built for them. A function
-// that uses them from outside pays for each when it is made, though. What is hot is better included as a whole, outside any
-// function.
+// Names cost nothing while a script runs: locals are the cheapest variables of Lua, and no table is built for them. But
+// a function that uses them from outside pays for each when it is created. Hot code is better included as a whole,
+// outside any function.
 package script

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kind is what a value is in Lua.
+// kind is the Lua type of a value.
 type kind string
 
 const (
@@ -17,7 +17,7 @@ const (
 	flag   kind = "flag"
 )
 
-// slot is one place among the keys or the arguments that every call fills.
+// slot is a single key or argument, which every call sets.
 type slot struct {
 	name string
 	kind kind
@@ -26,23 +26,23 @@ type slot struct {
 // group is several slots under one name.
 type group struct {
 	name, of string
-	at, n    int // the place of the first, from 0, and how many there are
+	at, n    int // the index of the first, from 0, and how many there are
 }
 
-// section is what the header says of KEYS or ARGV.
+// section is what the header declares for KEYS or ARGV.
 type section struct {
 	table  string // KEYS or ARGV
 	slots  []slot
 	groups []group
-	must   int // slots in front of the |
+	must   int // slots before the |
 	rests  []rest
 }
 
-// rest is what comes after the slots: any number of values, or of rows.
+// rest is everything after the slots: any number of values, or of rows.
 type rest struct {
 	name string
-	row  []string // the names of a row; nil: the values stand alone
-	of   string   // the group that its rows are, or empty
+	row  []string // the names of a row; nil: single values
+	of   string   // the group whose keys make up a row, or empty
 }
 
 // header is what the comment at the top of a script declares.
@@ -55,11 +55,11 @@ var (
 	token        = regexp.MustCompile(`^(\||([a-z][a-z0-9_]*)(?::([a-z]+))?(\([a-z0-9_ ]+\))?(\.\.\.)?)(?: +|$)`)
 )
 
-// reserved are names that a local must not take from Lua, Redis, or the loader.
+// reserved are names of Lua, Redis or the loader, which a local must not shadow.
 var reserved = strings.Fields("and break do else elseif end false for function if in local nil not or repeat return then true " +
 	"until while ipairs math pairs redis select string table tonumber tostring type unpack")
 
-// parseHeader reads the declarations at the top of a script.
+// parseHeader parses the declarations at the top of a script.
 func (l *Library) parseHeader(source string) (header, error) {
 	declared := map[string]string{}
 	table, explaining := "", false
@@ -148,7 +148,7 @@ func (l *Library) parseSection(table, declared string, taken map[string]bool) (s
 	return s, nil
 }
 
-// declare adds a name: with what stands behind the colon, or the names of a row, or as one that takes the rest.
+// declare adds a name: with the part after the colon, or the names of a row, or as one that takes the rest.
 func (l *Library) declare(s *section, name, colon, row string, more bool) error {
 	names, grouped := l.Groups[colon]
 	switch {
@@ -174,7 +174,7 @@ func (l *Library) declare(s *section, name, colon, row string, more bool) error 
 	return nil
 }
 
-// names are the locals that the prologue binds.
+// names returns the locals that the prologue binds.
 func (s *section) names() []string {
 	var names []string
 	for _, one := range s.slots {
@@ -200,7 +200,7 @@ func (s *section) names() []string {
 func (s *section) prologue() string {
 	var b strings.Builder
 	for from := 0; from < len(s.slots); {
-		// What stands between two groups is bound at once.
+		// Everything between two groups is bound at once.
 		to := from
 		var names []string
 		for to < len(s.slots) && !strings.Contains(s.slots[to].name, ".") {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Library is where the scripts of a package lie and what they may name.
+// Library is the scripts of a package and the names that they may use.
 type Library struct {
-	// Files holds a script `noun/verb` as lua/noun/verb.lua, and what is included as lua/lib/name.lua.
+	// Files holds a script `noun/verb` as lua/noun/verb.lua, and included files as lua/lib/name.lua.
 	Files fs.FS
 	// Shared are further texts that may be included, by their names: those of other packages.
 	Shared map[string]string
@@ -23,10 +23,10 @@ type Library struct {
 	used []*Script
 }
 
-// Used are the scripts that New, NewReader and NewFreeing have made.
+// Used returns the scripts that New, NewReader and NewFreeing have made.
 func (l *Library) Used() []*Script { return l.used }
 
-// New makes a script that works on a key set. It panics as Load does, as do the other two.
+// New makes a script that works on a key set. Like the other two, it panics as Load does.
 func New[K any](l *Library, name string, names Names[K]) *Step[K] {
 	return use(l, l.Load(name, false), names)
 }
@@ -36,8 +36,8 @@ func NewReader[K any](l *Library, name string, names Names[K]) *Step[K] {
 	return use(l, l.Load(name, true), names)
 }
 
-// NewFreeing makes a script that runs although the server's memory is full: so that it becomes less full, or that reading
-// goes on.
+// NewFreeing makes a script that runs even if the server's memory is full, because it frees memory or reading depends
+// on it.
 func NewFreeing[K any](l *Library, name string, names Names[K]) *Step[K] {
 	return use(l, l.Load(name, false).WhenFull(), names)
 }
@@ -52,13 +52,14 @@ type Script struct {
 	Name     string
 	Text     string
 	SHA      string
-	ReadOnly bool // the server runs it as EVALSHA_RO: it may stand in a transaction, and is not written to a journal
+	ReadOnly bool // the server runs it as EVALSHA_RO: it is allowed in a transaction, and not written to a journal
 
 	keys, args section
 	known      map[string]bool // names of keys that its key set fills in
 }
 
-// WhenFull is the script as one that a server runs although its memory is full: it frees memory, or adds hardly any.
+// WhenFull returns the script as one that a server runs even if its memory is full: it frees memory, or adds hardly
+// any.
 func (s *Script) WhenFull() *Script {
 	full := *s
 	full.Text = "#!lua flags=allow-oom\n" + s.Text
@@ -68,11 +69,11 @@ func (s *Script) WhenFull() *Script {
 }
 
 func hash(text string) string {
-	sum := sha1.Sum([]byte(text)) // the name that Redis gives to a script, not a matter of security
+	sum := sha1.Sum([]byte(text)) // Redis identifies scripts by it; this has nothing to do with security
 	return hex.EncodeToString(sum[:])
 }
 
-// Given are the names that the program gives a value for in every call, or rests that it may give.
+// Given returns the names that the caller sets in every call, and the rests that it may set.
 func (s *Script) Given() []string {
 	var names []string
 	for _, section := range []section{s.keys, s.args} {
@@ -90,8 +91,8 @@ func (s *Script) Given() []string {
 	return names
 }
 
-// Load reads a script. It panics where the script is missing, or does not fit what it declares: scripts are part of the
-// binary, so this shows in every test of the package.
+// Load loads a script. It panics if the script is missing, or does not match what it declares: scripts are part of the
+// binary, so every test of the package shows this.
 func (l *Library) Load(name string, readOnly bool) *Script {
 	s, err := l.load(name)
 	if err != nil {
@@ -122,7 +123,7 @@ func newScript(name, text string, h header) *Script {
 	return &Script{Name: name, Text: text, SHA: hash(text), keys: h.keys, args: h.args, known: map[string]bool{}}
 }
 
-// Render returns what other scripts may include of a library: lua/lib/name.lua with everything that it includes.
+// Render returns what other scripts may include from a library: lua/lib/name.lua with everything that it includes.
 func (l *Library) Render(name string) string {
 	e := expander{library: l}
 	if err := e.include(name, map[string]bool{}, ""); err != nil {
@@ -135,14 +136,14 @@ var (
 	includeLine = directive{"-- include: ", regexp.MustCompile(`^( *)-- include: (\S+)$`)}
 	needsLine   = directive{"-- needs: ", regexp.MustCompile(`^-- needs: (.+)$`)}
 	bindLine    = directive{" at ", regexp.MustCompile(`^( *)-- (bind|set): ([a-z_]+) at (.+)$`)}
-	// numbered finds a place among keys or arguments that somebody has counted.
+	// numbered finds literal indexes into KEYS or ARGV.
 	numbered = regexp.MustCompile(`(?:KEYS|ARGV) *\[(\w*)[^\]]*\d|unpack\((?:KEYS|ARGV) *, *\d|#(?:KEYS|ARGV) *[-+<>=~*/] *=?\d`)
 	rowLoop  = regexp.MustCompile(`\bfor \w+ = (\w+), #(?:KEYS|ARGV)(?:, (\w+))? do`)
 )
 
 // directive is a comment that the loader acts on.
 type directive struct {
-	holds string // a text that every such line holds: finding it is cheap
+	holds string // a text that every such line contains: searching for it is cheap
 	line  *regexp.Regexp
 }
 
@@ -160,8 +161,8 @@ type expander struct {
 	out     strings.Builder
 }
 
-// expand writes source with what it includes. done are the names of what was included before: what is included inside a block is
-// known to the rest of that block only, as its locals are.
+// expand writes source with its includes. done are the names of the files included so far: a file that is included
+// inside a block is known only to the rest of that block, like its locals.
 func (e *expander) expand(source string, done map[string]bool, indent string) error {
 	type block struct {
 		indent int
@@ -174,7 +175,8 @@ func (e *expander) expand(source string, done map[string]bool, indent string) er
 		for line != "" && at < blocks[len(blocks)-1].indent {
 			blocks = blocks[:len(blocks)-1]
 		}
-		// Scripts are loaded at every start, thousands of lines: only those that may match are held against an expression.
+		// Thousands of lines are loaded at every start: only those that may match are checked with a regular
+		// expression.
 		if found := includeLine.match(line); found != nil {
 			if at > blocks[len(blocks)-1].indent {
 				blocks = append(blocks, block{at, maps.Clone(blocks[len(blocks)-1].done)})
@@ -224,7 +226,7 @@ func (e *expander) include(name string, done map[string]bool, indent string) err
 	return nil
 }
 
-// line checks one line, and writes what is to be bound in it.
+// line checks one line, and writes it with its bindings.
 func (e *expander) line(line string) (string, error) {
 	code, _, _ := strings.Cut(line, "--")
 	if strings.Contains(code, "KEYS") || strings.Contains(code, "ARGV") {
@@ -255,10 +257,10 @@ func (e *expander) line(line string) (string, error) {
 	return fmt.Sprintf("%s%s%s = %s", found[1], local, strings.Join(names, ", "), strings.Join(values, ", ")), nil
 }
 
-// uncounted refuses a line of code that counts keys or arguments.
+// uncounted refuses a line of code that uses literal indexes into keys or arguments.
 func (e *expander) uncounted(line, code string) error {
 	for _, found := range numbered.FindAllStringSubmatch(code, -1) {
-		// Relative to a rest without rows it is an index of a list, like any other.
+		// Relative to a rest without rows it is a list index like any other.
 		if row, table := e.row(found[1]); table == "" || row != nil {
 			return fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
 		}
@@ -271,7 +273,7 @@ func (e *expander) uncounted(line, code string) error {
 	return nil
 }
 
-// row returns the names of a row of the rest of this name, and whether it is of KEYS or of ARGV; nil where it has none.
+// row returns the names of a row of the given rest, and whether it belongs to KEYS or ARGV; nil if it has none.
 func (e *expander) row(name string) (row []string, table string) {
 	for _, s := range []section{e.header.keys, e.header.args} {
 		for _, r := range s.rests {
@@ -283,7 +285,7 @@ func (e *expander) row(name string) (row []string, table string) {
 	return nil, ""
 }
 
-// bound tells whether a name is bound where the text ends so far.
+// bound reports whether a name is bound at the end of the text so far.
 func (e *expander) bound(name string) bool {
 	if slices.Contains(e.header.keys.names(), name) || slices.Contains(e.header.args.names(), name) {
 		return true
@@ -307,5 +309,5 @@ func (e *expander) bound(name string) bool {
 	return false
 }
 
-// wordRunes are what names are made of.
+// wordRunes are the characters of names.
 const wordRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

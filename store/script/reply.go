@@ -2,10 +2,10 @@ package script
 
 import "strconv"
 
-// Reply is what a script answers: an array, or a list within it.
+// Reply is the answer of a script: an array, or a list within it.
 type Reply []any
 
-// Text is the element i as a string; empty where there is none.
+// Text returns element i as a string; empty if there is none.
 func (r Reply) Text(i int) string {
 	if i >= len(r) {
 		return ""
@@ -19,7 +19,7 @@ func (r Reply) Text(i int) string {
 	return ""
 }
 
-// Texts is the element i as a list of strings; nil where there is none.
+// Texts returns element i as a list of strings; nil if there is none.
 func (r Reply) Texts(i int) []string {
 	if i >= len(r) {
 		return nil
@@ -32,10 +32,10 @@ func (r Reply) Texts(i int) []string {
 	return texts
 }
 
-// Number is the element i as an integer; 0 where it is none.
+// Number returns element i as an integer; 0 if it is none.
 func (r Reply) Number(i int) int64 { return Number(r.Text(i)) }
 
-// Number reads an integer, or a score: the store keeps only whole numbers below 2^53 there. It is 0 where s is neither.
+// Number parses an integer, or a score, of which the store uses only whole numbers below 2^53. It is 0 if s is neither.
 func Number(s string) int64 {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n

@@ -23,7 +23,7 @@ var roomNames = Names[room]{
 	},
 }
 
-// library makes a library of one script and of what it may include.
+// library makes a library of one script and the files that it may include.
 func library(source string, lib ...string) *Library {
 	files := fstest.MapFS{"lua/s.lua": {Data: []byte(source)}}
 	for i := 0; i < len(lib); i += 2 {
@@ -198,7 +198,7 @@ func TestCallsFillInByName(t *testing.T) {
 	}
 }
 
-// TestWholeGroupsAreNotCopied: what a claim loop calls again and again has all of its keys in one slice.
+// TestWholeGroupsAreNotCopied: a script that a claim loop calls repeatedly has all of its keys in one slice.
 func TestWholeGroupsAreNotCopied(t *testing.T) {
 	for header, want := range map[string]int{"-- KEYS  queue:pair\n": 2, "-- KEYS  many:pair...\n": 4} {
 		step := Bind(library(header+"-- ARGV  user\n").Load("s", true), roomNames)
@@ -236,7 +236,7 @@ func TestCallsAllocateTheirSlicesOnly(t *testing.T) {
 			t.Fatal(c.Err())
 		}
 	})
-	if got > 3 { // the keys, the arguments, and the slice of the group, which is of the test
+	if got > 3 { // the keys, the arguments, and the slice of the group, which the test allocates
 		t.Errorf("got %.0f allocations", got)
 	}
 }

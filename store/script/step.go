@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Names says how the keys of a key set are called in scripts: those of one value, and those that come as a group, under
+// Names defines how scripts call the keys of a key set: the single ones, and those that come as a group, under
 // `name:group` as in a header.
 type Names[K any] struct {
 	Keys   map[string]func(K) string
@@ -16,9 +16,9 @@ type Names[K any] struct {
 // Step is a script that runs on a key set: On fills in every key whose name the set knows.
 type Step[K any] struct {
 	*Script
-	known  []func(K) string // of each slot; nil: of a group, or for the caller to give
+	known  []func(K) string // of each slot; nil: in a group, or for the caller to set
 	groups []groupOf[K]
-	whole  func(K) []string // where the keys are one group and nothing else
+	whole  func(K) []string // if the keys are one group and nothing else
 }
 
 type groupOf[K any] struct {
@@ -26,21 +26,21 @@ type groupOf[K any] struct {
 	keys  func(K) []string
 }
 
-// Bind looks up the names of a script in a key set, once. It panics where the set does not know a group, or what may be left
-// out of a call: the caller gives single keys only, and every one of them.
+// Bind looks up the names of a script in a key set, once. It panics if the set does not know a group, or an optional
+// key: callers may only set single, required keys.
 func Bind[K any](s *Script, names Names[K]) *Step[K] {
 	step := &Step[K]{Script: s, known: make([]func(K) string, len(s.keys.slots))}
 	for i, one := range s.keys.slots {
 		step.known[i] = names.Keys[one.name]
 		s.known[one.name] = step.known[i] != nil || strings.Contains(one.name, ".")
 		if step.known[i] == nil && i >= s.keys.must && !strings.Contains(one.name, ".") {
-			panic(fmt.Sprintf("script %s: %s may be left out, and is not of its key set", s.Name, one.name)) //nolint:forbidigo // as Load
+			panic(fmt.Sprintf("script %s: %s may be left out, and is not of its key set", s.Name, one.name)) //nolint:forbidigo // like Load
 		}
 	}
 	for _, g := range s.keys.groups {
 		keys := names.Groups[g.name+":"+g.of]
 		if keys == nil {
-			panic(fmt.Sprintf("script %s: its key set knows no %s:%s", s.Name, g.name, g.of)) //nolint:forbidigo // as Load
+			panic(fmt.Sprintf("script %s: its key set knows no %s:%s", s.Name, g.name, g.of)) //nolint:forbidigo // like Load
 		}
 		step.groups = append(step.groups, groupOf[K]{g.at, g.n, keys})
 	}
@@ -57,10 +57,10 @@ func Bind[K any](s *Script, names Names[K]) *Step[K] {
 // spare is room for the first values of a rest.
 const spare = 8
 
-// On begins a call with the keys that k knows.
+// On starts a call with the keys that k knows.
 func (s *Step[K]) On(k K) Call { return s.Sized(k, spare) }
 
-// Sized is On where about so many values of the rests follow, keys or arguments.
+// Sized is On with room for about `more` values of the rests, keys or arguments.
 func (s *Step[K]) Sized(k K, more int) Call {
 	c := Call{Script: s.Script, missing: len(s.args.slots)}
 	if s.whole != nil {
