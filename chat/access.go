@@ -59,6 +59,18 @@ func (s *Service) managed(ctx context.Context, by Caller, group string) (Info, e
 	return info, err
 }
 
+// MayRead reads a group of whose messages by may read some now: those from Info.Visible on. ErrNotFound, ErrForbidden.
+func (s *Service) MayRead(ctx context.Context, by Caller, group string) (Info, error) {
+	if err := CheckGroup(by, group); err != nil {
+		return Info{}, err
+	}
+	info, err := s.visible(ctx, by, group)
+	if err == nil && info.Role == "" {
+		return Info{}, ErrMembersOnly
+	}
+	return info, err
+}
+
 // MayPost checks whether by may post in a group now, without posting. ErrNotFound, ErrForbidden.
 func (s *Service) MayPost(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.visible(ctx, by, group)

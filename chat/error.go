@@ -35,6 +35,8 @@ type Error struct {
 	Message    string
 	RetryAfter time.Duration // how long to wait before a retry; zero if unknown
 	Cause      error
+	// Advice is the one part of an error of the inside (a 5xx) that a client gets to see: what it may do about it.
+	Advice string
 }
 
 func (e *Error) Error() string {

@@ -231,7 +231,7 @@ func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor strin
 	if err != nil {
 		return List[GroupView]{}, err
 	}
-	infos, err := s.ownInfos(ctx, by)
+	infos, err := s.Memberships(ctx, by)
 	if err != nil {
 		return List[GroupView]{}, err
 	}

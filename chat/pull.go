@@ -170,7 +170,7 @@ func backward(views []MessageView) iter.Seq[MessageView] {
 
 // UnreadCounts counts unread messages over all groups of the caller, from the groups themselves.
 func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, error) {
-	infos, err := s.ownInfos(ctx, by)
+	infos, err := s.Memberships(ctx, by)
 	if err != nil {
 		return UnreadCounts{}, err
 	}
@@ -185,8 +185,8 @@ func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, er
 	return c, nil
 }
 
-// ownInfos reads the groups that the caller is in. The index only says where to look.
-func (s *Service) ownInfos(ctx context.Context, by Caller) ([]Info, error) {
+// Memberships reads the groups that the caller is in. The index only says where to look.
+func (s *Service) Memberships(ctx context.Context, by Caller) ([]Info, error) {
 	if err := CheckCaller(by); err != nil {
 		return nil, err
 	}

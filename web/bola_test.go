@@ -34,6 +34,7 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/groups/{group}/read":                  {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"POST /v1/groups/{group}/unread":                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/groups/{group}/messages/{id}/receipts": {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"GET /v1/search":                                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/unread":                                {"401 200 200 200 200 200 200", ""},
 	"POST /v1/sync":                                 {"401 200 200 200 200 200 200", ""},
 	"POST /v1/users/{user}/messages":                {"401 201 201 201 201 201 201", ""},
@@ -73,9 +74,12 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/tasks/{task}/retry":          {"401 403 403 403 403 403 404", ""},
 }
 
+// queries are those of routes that need one.
+var queries = map[string]string{"GET /v1/search": "?q=word&group={group}"}
+
 // TestAuthorisation calls every route of the description as everyone. A route without a row fails.
 func TestAuthorisation(t *testing.T) {
-	s := start(t, nil)
+	s := start(t, withArchive(t))
 	untouched := map[string]string{"private": s.newGroup("g-private", "private"), "public": s.newGroup("g-public", "public")}
 	n := 0
 	for _, r := range routes(t) {
@@ -99,12 +103,12 @@ func TestAuthorisation(t *testing.T) {
 					n++
 					group = s.newGroup(fmt.Sprintf("g%d", n), visibility)
 				}
-				a := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template, group, "other"), body: bodies[key]}))
+				a := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template+queries[key], group, "other"), body: bodies[key]}))
 				if got := fmt.Sprint(a.status); got != want {
 					t.Errorf("%s in a %s group as %s: got %d %s, want %s", key, visibility, callers[i], a.status, a.body, want)
 				}
 				if a.status == 404 {
-					absent := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template, "absent", "other"), body: bodies[key]}))
+					absent := s.do(asCaller(callers[i], request{method: r.method, path: fill(r.template+queries[key], "absent", "other"), body: bodies[key]}))
 					if absent.status != a.status || absent.body != a.body {
 						t.Errorf("%s as %s: a private group answers %q, one that does not exist %q", key, callers[i], a.body, absent.body)
 					}

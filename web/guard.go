@@ -192,12 +192,17 @@ func checkPath(c echo.Context, r *route) error {
 }
 
 func checkQuery(raw string, r *route) error {
-	if raw == "" {
+	if raw == "" && len(r.query) == 0 {
 		return nil
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return chat.Errorf(chat.CodeInvalid, "the query string is malformed")
+	}
+	for name, p := range r.query {
+		if p.required && !values.Has(name) {
+			return chat.Errorf(chat.CodeInvalid, "%s is required", name)
+		}
 	}
 	for name, given := range values {
 		p, ok := r.query[name]

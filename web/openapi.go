@@ -28,6 +28,7 @@ type route struct {
 
 // parameter is what a query parameter may hold.
 type parameter struct {
+	required bool
 	integer  bool
 	min      int64
 	bytesMin int

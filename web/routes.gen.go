@@ -58,6 +58,17 @@ func describedRoutes() map[string]*route {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/schedules/:schedule": {id: "getSchedule", method: "GET", template: "/v1/schedules/{schedule}", path: []string{"schedule"}},
+		"GET /v1/search": {id: "search", method: "GET", template: "/v1/search", query: map[string]parameter{
+			"cursor": {bytesMax: 512},
+			"from":   {bytesMin: 1, bytesMax: 64},
+			"group":  {bytesMin: 1, bytesMax: 64},
+			"kind":   {enum: []string{"text", "data"}},
+			"limit":  {integer: true, min: 1},
+			"q":      {required: true, bytesMin: 1, bytesMax: 1000},
+			"since":  {},
+			"sort":   {enum: []string{"newest", "best"}},
+			"until":  {},
+		}},
 		"GET /v1/tasks": {id: "listTasks", method: "GET", template: "/v1/tasks", admin: true, query: map[string]parameter{
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
@@ -57,6 +58,7 @@ type Services struct {
 	Announcements *announce.Service
 	Notifications *notify.Service
 	Webhooks      *webhook.Service
+	Search        *archive.Searcher
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -67,6 +69,7 @@ type Server struct {
 	announcements *announce.Service
 	notifications *notify.Service
 	webhooks      *webhook.Service
+	searcher      *archive.Searcher
 
 	verify  auth.Verify
 	opt     Options
@@ -93,7 +96,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		notifications: services.Notifications, webhooks: services.Webhooks,
+		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search,
 		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {

@@ -7,10 +7,10 @@ import (
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
-// Visible is a log that a caller may read, from an id on.
+// Visible is a part of a log that may be found: the ids From to To, both included.
 type Visible struct {
 	Log
-	From int64
+	From, To int64
 }
 
 // The orders of hits.
@@ -19,8 +19,11 @@ const (
 	Best   = "best" // by how much of the message is what was asked for, among the newest BestMax that match
 )
 
-// BestMax bounds the hits that are ranked.
-const BestMax = 500
+// Bounds of the hits that are ranked: their number, and the bytes of their JSON.
+const (
+	BestMax      = 500
+	BestBytesMax = 4 << 20
+)
 
 // Query asks for messages of the logs that are Visible; no other can be found, or counted, or felt in the paging.
 type Query struct {
@@ -32,7 +35,9 @@ type Query struct {
 	UntilMs int64  // sent at or before; 0: whenever
 	Sort    string // Newest or Best
 	Limit   int    // from 1
-	Cursor  string // Found.Next of the page before, with everything else as it was
+	// BytesMax bounds the hits of a page: see Hit.Bytes. At least one is given.
+	BytesMax int
+	Cursor   string // Found.Next of the page before, with everything else as it was
 }
 
 // Hit is a message that was found.
@@ -42,6 +47,28 @@ type Hit struct {
 	Snippet tokens.Snippet
 }
 
+// Bytes is about the size of the hit in an answer.
+func (h Hit) Bytes() int {
+	return len(h.JSON) + len(h.Snippet.Text) + hitBytes + markBytes*len(h.Snippet.Marks)
+}
+
+// What a hit takes in an answer beside its message and its snippet, and each of its marks.
+const (
+	hitBytes  = 50
+	markBytes = 12
+)
+
+// Fit is how many of hits a page may have.
+func (q Query) Fit(hits []Hit) int {
+	bytes := 0
+	for n, h := range hits {
+		if bytes += h.Bytes(); n == q.Limit || n > 0 && bytes > q.BytesMax {
+			return n
+		}
+	}
+	return len(hits)
+}
+
 // Found is a page of hits. Pages have no repeat and no gap whatever is sent meanwhile: what is newer than the first page
 // does not show up on later ones.
 type Found struct {
@@ -49,10 +76,16 @@ type Found struct {
 	Next string // empty: there are no more
 }
 
-// Checked parses the text of a query, and refuses one that names nothing to look for.
+// Checked parses the text of a query, and refuses one that is too long or names nothing to look for.
 func (q Query) Checked() (tokens.Query, error) {
+	if len(q.Text) > tokens.QueryBytesMax {
+		return tokens.Query{}, chat.Invalid("q: at most %d bytes", tokens.QueryBytesMax)
+	}
 	parsed := tokens.Parse(q.Text)
-	if !parsed.Positive() {
+	switch {
+	case parsed.Cut:
+		return parsed, chat.Invalid("q: at most %d words and phrases", tokens.TermsMax)
+	case !parsed.Positive():
 		return parsed, chat.Invalid("q: name a word to look for; punctuation alone, and words that must not be there, find nothing")
 	}
 	return parsed, nil

@@ -36,7 +36,7 @@ func (a *Archive) Search(_ context.Context, q archive.Query) (archive.Found, err
 				return archive.Found{}, err
 			}
 			ms := e.SentAt.UnixMilli()
-			if id < v.From || q.From != "" && e.From != q.From || q.Kind != "" && e.Kind != q.Kind || q.SinceMs > 0 && ms < q.SinceMs || q.UntilMs > 0 && ms > q.UntilMs {
+			if id < v.From || id > v.To || q.From != "" && e.From != q.From || q.Kind != "" && e.Kind != q.Kind || q.SinceMs > 0 && ms < q.SinceMs || q.UntilMs > 0 && ms > q.UntilMs {
 				continue
 			}
 			if hit, score, ok := archive.Match(v.Log, m, wanted); ok {
@@ -56,11 +56,12 @@ func (a *Archive) Search(_ context.Context, q archive.Query) (archive.Found, err
 		return archive.Found{}, chat.Invalid("cursor: not one that a search gave")
 	}
 	var page archive.Found
-	for i := start; i < len(all) && i < start+q.Limit; i++ {
-		page.Hits = append(page.Hits, all[i].Hit)
+	for _, f := range all[min(start, len(all)):] {
+		page.Hits = append(page.Hits, f.Hit)
 	}
-	if start+q.Limit < len(all) {
-		page.Next = strconv.Itoa(start + q.Limit)
+	page.Hits = page.Hits[:q.Fit(page.Hits)]
+	if next := start + len(page.Hits); next < len(all) {
+		page.Next = strconv.Itoa(next)
 	}
 	return page, nil
 }

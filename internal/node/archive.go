@@ -72,6 +72,14 @@ func (n *Node) openArchive(ctx context.Context) error {
 	return nil
 }
 
+// archived is the database of the archive, nil where there is none.
+func (n *Node) archived() archive.Store {
+	if n.archiveDB == nil {
+		return nil
+	}
+	return n.archiveDB
+}
+
 // archivedStore is the store as readers that wait ask it: pages go on in the archive.
 type archivedStore struct {
 	*store.Store

@@ -150,6 +150,7 @@ func (n *Node) openServices() {
 		Announcements: announce.New(core, n.store),
 		Notifications: notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender}),
 		Webhooks:      webhooks,
+		Search:        archive.NewSearcher(core, n.store, n.archived(), n.archiver.CatchUp),
 	}
 }
 

@@ -53,9 +53,9 @@ type engine interface {
 	insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error)
 	// unindex takes the entries that a condition names out of the index, before they are deleted.
 	unindex(ctx context.Context, tx *sql.Tx, where string, args ...any) error
-	// search is a statement that finds entries, newest first, with its first arguments: lowest has pairs of a log and the
-	// lowest id to be found in it. Three more follow: the lowest and the highest doc, and how many to find at most.
-	search(q tokens.Query, facets [][]string, lowest []pair) (query string, args []any)
+	// search is a statement that finds entries that may be seen, newest first, with its first arguments. Three more follow:
+	// the lowest and the highest doc, and how many to find at most.
+	search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any)
 	// refused tells that the database answered, and that a repetition gets the same answer.
 	refused(err error) bool
 	// conflicted tells that a transaction gave way to another one, and is to be run again.
@@ -157,6 +157,9 @@ type querier interface {
 
 // pair is a log and an id in it, or another two integers.
 type pair [2]int64
+
+// idRange is a log and the lowest and the highest id to be found in it.
+type idRange [3]int64
 
 // encodePairs is the argument that engine.pairs reads.
 func encodePairs(pairs []pair) string {

@@ -149,7 +149,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 		var all []archive.Visible
 		for n := range benchGroups {
-			all = append(all, archive.Visible{Log: archive.Log{Group: fmt.Sprint("group", n), Epoch: "0123456789abcdef"}})
+			all = append(all, archive.Visible{Log: archive.Log{Group: fmt.Sprint("group", n), Epoch: "0123456789abcdef"}, From: 1, To: chat.IDMax})
 		}
 		b.Run("page", func(b *testing.B) {
 			measure(b, func(n int) (int, error) {
@@ -171,6 +171,7 @@ func BenchmarkRead(b *testing.B) {
 		} {
 			b.Run("search "+c.name, func(b *testing.B) {
 				measure(b, func(int) (int, error) {
+					c.q.BytesMax = pageBytes
 					found, err := s.Search(b.Context(), c.q)
 					return len(found.Hits), err
 				})

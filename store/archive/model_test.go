@@ -183,19 +183,20 @@ func (m *machine) compare(t *rapid.T) {
 func (m *machine) compareSearch(t *rapid.T) {
 	q := archive.Query{Text: rapid.SampledFrom([]string{"a", "b c", `"a b"`, "a*", "a -b", "aa b*", `a -"b c"`}).Draw(t, "query"),
 		From: rapid.SampledFrom([]string{"", "ann"}).Draw(t, "author"), Kind: rapid.SampledFrom([]chat.Kind{"", chat.Data}).Draw(t, "of kind"),
-		Sort: rapid.SampledFrom([]string{archive.Newest, archive.Best}).Draw(t, "sort"), Limit: rapid.IntRange(1, 5).Draw(t, "limit")}
+		Sort: rapid.SampledFrom([]string{archive.Newest, archive.Best}).Draw(t, "sort"), Limit: rapid.IntRange(1, 5).Draw(t, "limit"),
+		BytesMax: rapid.SampledFrom([]int{1, 500, pageBytes}).Draw(t, "bytes of hits")}
 	if rapid.Bool().Draw(t, "in time") {
 		q.SinceMs, q.UntilMs = firstSentMs+2000, firstSentMs+8000
 	}
 	for _, w := range m.logs[:rapid.IntRange(0, len(m.logs)).Draw(t, "visible")] {
-		q.Visible = append(q.Visible, archive.Visible{Log: w.log, From: rapid.Int64Range(0, 3).Draw(t, "lowest")})
+		q.Visible = append(q.Visible, archive.Visible{Log: w.log, From: rapid.Int64Range(0, 3).Draw(t, "lowest"), To: rapid.Int64Range(5, 30).Draw(t, "highest")})
 	}
 	var both [2]map[string]archive.Hit
 	for i, from := range m.both {
 		both[i] = map[string]archive.Hit{}
 		all := q
 		if i == 1 {
-			all.Limit = 1000
+			all.Limit, all.BytesMax = 1000, pageBytes
 		}
 		for more := true; more; more = all.Cursor != "" {
 			found, err := from.Search(t.Context(), all)

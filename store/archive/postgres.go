@@ -110,16 +110,17 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { return nil }
 
 // search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
-// frequent the words are. What may be seen is an object of logs and lowest ids, not a table: joined with one, it would
-// read every entry of every log.
-func (*postgres) search(q tokens.Query, facets [][]string, lowest []pair) (query string, args []any) {
-	byLog := make(map[string]int64, len(lowest))
-	for _, p := range lowest {
-		byLog[strconv.FormatInt(p[0], 10)] = p[1]
+// frequent the words are. What may be seen are objects of logs and ids, not a table: joined with one, it would read every entry
+// of every log.
+func (*postgres) search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any) {
+	lowest, highest := make(map[string]int64, len(visible)), make(map[string]int64, len(visible))
+	for _, v := range visible {
+		log := strconv.FormatInt(v[0], 10)
+		lowest[log], highest[log] = v[1], v[2]
 	}
 	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM entries AS e
-		WHERE e.id >= (?::jsonb ->> e.log::text)::bigint AND e.words @@ ?::text::tsquery AND e.doc BETWEEN ? AND ?
-		ORDER BY e.doc DESC LIMIT ?`, []any{string(chat.Encode(byLog)), tsQuery(q, facets)}
+		WHERE e.id BETWEEN (?::jsonb ->> e.log::text)::bigint AND (?::jsonb ->> e.log::text)::bigint AND e.words @@ ?::text::tsquery
+		AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, []any{string(chat.Encode(lowest)), string(chat.Encode(highest)), tsQuery(q, facets)}
 }
 
 // refused leaves out what time may mend: connections, resources, shutdowns, and transactions that gave way.

@@ -24,7 +24,12 @@ const (
 )
 
 // errSearchTooLong says what narrows a search.
-var errSearchTooLong = chat.Errorf(chat.CodeUnavailable, "the search takes too long; narrow it by group, from, since or until, or by rarer or longer words")
+var errSearchTooLong = &chat.Error{Code: chat.CodeUnavailable, Message: tooLong, Advice: tooLong, RetryAfter: tooLongRetry}
+
+const (
+	tooLong      = "the search takes too long; narrow it by group, from, since or until, or by rarer or longer words"
+	tooLongRetry = time.Minute // the same search is not tried again soon
+)
 
 // Search implements archive.Store.
 func (s *Store) Search(ctx context.Context, q archive.Query) (found archive.Found, err error) {
@@ -52,6 +57,14 @@ type candidate struct {
 	chat.Message
 }
 
+func hitsOf(list []candidate, wanted tokens.Query) (hits []archive.Hit) {
+	for _, c := range list {
+		hit, _, _ := archive.Match(c.log, c.Message, wanted)
+		hits = append(hits, hit)
+	}
+	return hits
+}
+
 // newest pages by doc, the order of hits: what comes later has a higher one.
 func (s *Store) newest(ctx context.Context, q archive.Query, wanted tokens.Query) (archive.Found, error) {
 	below := int64(1<<63 - 1)
@@ -62,18 +75,15 @@ func (s *Store) newest(ctx context.Context, q archive.Query, wanted tokens.Query
 		}
 		below--
 	}
-	list, err := s.candidates(ctx, q, wanted, below, q.Limit+1)
+	list, more, err := s.candidates(ctx, q, wanted, below, bound{q.Limit, q.BytesMax})
 	if err != nil {
 		return archive.Found{}, err
 	}
-	var found archive.Found
-	if len(list) > q.Limit {
-		list = list[:q.Limit]
-		found.Next = strconv.FormatInt(list[q.Limit-1].doc, 36)
-	}
-	for _, c := range list {
-		hit, _, _ := archive.Match(c.log, c.Message, wanted)
-		found.Hits = append(found.Hits, hit)
+	hits := hitsOf(list, wanted)
+	n := q.Fit(hits)
+	found := archive.Found{Hits: hits[:n]}
+	if more || n < len(hits) {
+		found.Next = strconv.FormatInt(list[n-1].doc, 36)
 	}
 	return found, nil
 }
@@ -93,41 +103,49 @@ func (s *Store) best(ctx context.Context, q archive.Query, wanted tokens.Query) 
 			return archive.Found{}, errCursor
 		}
 	}
-	list, err := s.candidates(ctx, q, wanted, top, archive.BestMax)
+	list, _, err := s.candidates(ctx, q, wanted, top, bound{archive.BestMax, archive.BestBytesMax})
 	if err != nil || len(list) == 0 {
 		return archive.Found{}, err
 	}
 	type ranked struct {
-		archive.Hit
+		candidate
 		score float64
 	}
-	hits := make([]ranked, len(list))
+	order := make([]ranked, len(list))
 	for i, c := range list {
-		hits[i].Hit, hits[i].score, _ = archive.Match(c.log, c.Message, wanted)
+		_, score, _ := archive.Match(c.log, c.Message, wanted)
+		order[i] = ranked{c, score}
 	}
-	slices.SortStableFunc(hits, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
-	var found archive.Found
-	for _, h := range hits[min(shown, len(hits)):min(shown+q.Limit, len(hits))] {
-		found.Hits = append(found.Hits, h.Hit)
+	slices.SortStableFunc(order, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	order = order[min(shown, len(order)):]
+	page := make([]candidate, min(q.Limit, len(order)))
+	for i := range page {
+		page[i] = order[i].candidate
 	}
-	if shown+q.Limit < len(hits) {
-		found.Next = strconv.FormatInt(list[0].doc, 36) + "." + strconv.Itoa(shown+q.Limit)
+	hits := hitsOf(page, wanted)
+	n := q.Fit(hits)
+	found := archive.Found{Hits: hits[:n]}
+	if n < len(order) {
+		found.Next = strconv.FormatInt(list[0].doc, 36) + "." + strconv.Itoa(shown+n)
 	}
 	return found, nil
 }
 
+// bound is how much is read at most: entries, and bytes of their JSON. One entry always is.
+type bound struct{ entries, bytes int }
+
 // candidates are the newest messages up to a doc that the caller may see and that have what is wanted. Who may see what
 // is part of the query: a log that is not visible changes neither the hits nor their number.
-func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Query, top int64, limit int) ([]candidate, error) {
-	logs, lowest, err := s.visible(ctx, q.Visible)
+func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Query, top int64, most bound) (list []candidate, more bool, err error) {
+	logs, ranges, err := s.visible(ctx, q.Visible)
 	if err != nil || len(logs) == 0 {
-		return nil, err
+		return nil, false, err
 	}
 	var facets [][]string
-	if len(lowest) <= facetsMax {
+	if len(ranges) <= facetsMax {
 		var numbers []string
-		for _, p := range lowest {
-			numbers = append(numbers, logFacet(p[0]))
+		for _, r := range ranges {
+			numbers = append(numbers, logFacet(r[0]))
 		}
 		facets = append(facets, numbers)
 	}
@@ -144,14 +162,18 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 	if q.UntilMs > 0 {
 		top = min(top, min(q.UntilMs, docTimeMax)<<docTimeBits|(1<<docTimeBits-1))
 	}
-	query, args := s.engine.search(wanted, facets, lowest)
-	var list []candidate
-	err = s.query(ctx, s.read, query, append(args, low, top, limit), func(rows *sql.Rows) error {
+	query, args := s.engine.search(wanted, facets, ranges)
+	bytes := 0
+	err = s.query(ctx, s.read, query, append(args, low, top, most.entries+1), func(rows *sql.Rows) error {
 		var c candidate
 		var log int64
 		var edits sql.NullString
 		if err := rows.Scan(&c.doc, &log, &c.ID, &c.Mark, &edits, &c.JSON); err != nil {
 			return err
+		}
+		if bytes += len(c.JSON); len(list) == most.entries || len(list) > 0 && bytes > most.bytes {
+			more = true
+			return errEnough
 		}
 		var err error
 		c.log = logs[log]
@@ -159,14 +181,14 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 		list = append(list, c)
 		return err
 	})
-	return list, err
+	return list, more, err
 }
 
-// visible gives the numbers of logs, and the lowest id of each that may be seen.
-func (s *Store) visible(ctx context.Context, list []archive.Visible) (logs map[int64]archive.Log, lowest []pair, err error) {
-	names, from := make([][2]string, len(list)), make(map[archive.Log]int64, len(list))
+// visible gives the logs by their numbers, and what of each may be seen.
+func (s *Store) visible(ctx context.Context, list []archive.Visible) (logs map[int64]archive.Log, ranges []idRange, err error) {
+	names, visible := make([][2]string, len(list)), make(map[archive.Log]archive.Visible, len(list))
 	for i, v := range list {
-		names[i], from[v.Log] = [2]string{v.Group, v.Epoch}, v.From
+		names[i], visible[v.Log] = [2]string{v.Group, v.Epoch}, v
 	}
 	text, err := json.Marshal(names)
 	if err != nil {
@@ -181,8 +203,8 @@ func (s *Store) visible(ctx context.Context, list []archive.Visible) (logs map[i
 				return err
 			}
 			logs[number] = log
-			lowest = append(lowest, pair{number, from[log]})
+			ranges = append(ranges, idRange{number, visible[log].From, visible[log].To})
 			return nil
 		})
-	return logs, lowest, err
+	return logs, ranges, err
 }

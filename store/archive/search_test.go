@@ -58,6 +58,14 @@ var languages = []struct {
 		map[string][]int64{"full": {1}, "ｗｉｄｔｈ": {1}, "fine": {1}, "été": {2}, "x2": {2}}},
 }
 
+// pageBytes is more than a page of these tests has.
+const pageBytes = 1 << 20
+
+// whole makes all of a log visible.
+func whole(log archive.Log) []archive.Visible {
+	return []archive.Visible{{Log: log, From: 1, To: chat.IDMax}}
+}
+
 func testLanguages(t *testing.T, url string) {
 	s := open(t, url)
 	for _, c := range languages {
@@ -67,7 +75,7 @@ func testLanguages(t *testing.T, url string) {
 		}
 		w.add(1)
 		for query, want := range c.find {
-			found, err := s.Search(t.Context(), archive.Query{Text: query, Visible: []archive.Visible{{Log: w.log}}, Limit: 10})
+			found, err := s.Search(t.Context(), archive.Query{Text: query, Visible: whole(w.log), Limit: 10, BytesMax: pageBytes})
 			var got []int64
 			for _, h := range found.Hits {
 				got = append(got, h.ID)
@@ -93,7 +101,7 @@ func testSearch(t *testing.T, url string) {
 	w.add(1)
 	find := func(q archive.Query) (found []int64, next string) {
 		t.Helper()
-		q.Visible = []archive.Visible{{Log: aLog}}
+		q.Visible, q.BytesMax = whole(aLog), pageBytes
 		page, err := s.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -141,9 +149,27 @@ func testSearch(t *testing.T, url string) {
 	if got, _ := find(archive.Query{Text: "number", Sort: archive.Best, Limit: 1}); !cmp.Equal(got, []int64{int64(len(w.list))}) {
 		t.Errorf("the best is %v", got)
 	}
+	// Pages end where they have enough bytes, in the order of before.
+	for _, sort := range []string{archive.Newest, archive.Best} {
+		want, _ := find(archive.Query{Text: "word", Sort: sort, Limit: 20})
+		q, got := archive.Query{Text: "word", Sort: sort, Limit: 20, Visible: whole(aLog), BytesMax: 700}, []int64(nil)
+		for more := true; more; more = q.Cursor != "" {
+			page, err := s.Search(t.Context(), q)
+			if err != nil || len(page.Hits) == 0 || len(page.Hits) > 5 {
+				t.Fatalf("%s: %d hits, %v", sort, len(page.Hits), err)
+			}
+			for _, h := range page.Hits {
+				got = append(got, h.ID)
+			}
+			q.Cursor = page.Next
+		}
+		if !cmp.Equal(got, want) {
+			t.Errorf("%s: pages of few bytes have %v, want %v", sort, got, want)
+		}
+	}
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	_, err := s.Search(ctx, archive.Query{Text: "word", Visible: []archive.Visible{{Log: aLog}}, Limit: 1})
+	_, err := s.Search(ctx, archive.Query{Text: "word", Visible: whole(aLog), Limit: 1})
 	if !errors.Is(err, chat.ErrUnavailable) || !strings.Contains(err.Error(), "narrow it by group") {
 		t.Errorf("a search that takes too long: %v", err)
 	}
@@ -166,11 +192,11 @@ func testPermission(t *testing.T, url string) {
 	mine.add(1)
 	theirs.add(1)
 	for name, visible := range map[string][]archive.Visible{
-		"few":  {{Log: aLog, From: 18}},
-		"many": append(manyLogs(facetsMax), archive.Visible{Log: aLog, From: 18}),
+		"few":  {{Log: aLog, From: 18, To: 19}},
+		"many": append(manyLogs(facetsMax), archive.Visible{Log: aLog, From: 18, To: 19}),
 		"none": nil,
 	} {
-		found, err := s.Search(t.Context(), archive.Query{Text: "secret", Visible: visible, Limit: 3})
+		found, err := s.Search(t.Context(), archive.Query{Text: "secret", Visible: visible, Limit: 2, BytesMax: pageBytes})
 		var got []int64
 		for _, h := range found.Hits {
 			if h.Log != aLog {
@@ -178,7 +204,7 @@ func testPermission(t *testing.T, url string) {
 			}
 			got = append(got, h.ID)
 		}
-		want := []int64{20, 19, 18}
+		want := []int64{19, 18}
 		if visible == nil {
 			want = nil
 		}
@@ -201,7 +227,7 @@ func testDeletedWords(t *testing.T, url string) {
 	w := newLog(t, s, aLog)
 	hits := func(text string) int {
 		t.Helper()
-		found, err := s.Search(t.Context(), archive.Query{Text: text, Visible: []archive.Visible{{Log: aLog}}, Limit: 9})
+		found, err := s.Search(t.Context(), archive.Query{Text: text, Visible: whole(aLog), Limit: 9, BytesMax: pageBytes})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
@@ -146,11 +147,11 @@ func (*sqlite) indexed(ctx context.Context, tx *sql.Tx, where string, args []any
 }
 
 // search walks the index from the highest doc down, and looks at entries only until it has enough.
-func (*sqlite) search(q tokens.Query, facets [][]string, lowest []pair) (query string, args []any) {
-	return `WITH w (a, b) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?))
+func (*sqlite) search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any) {
+	return `WITH w (log, low, high) AS MATERIALIZED (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))
 		SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS e ON e.doc = s.rowid
-		CROSS JOIN w ON w.a = e.log AND e.id >= w.b
-		WHERE s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, []any{encodePairs(lowest), ftsMatch(q, facets)}
+		CROSS JOIN w ON w.log = e.log AND e.id BETWEEN w.low AND w.high
+		WHERE s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, []any{string(chat.Encode(visible)), ftsMatch(q, facets)}
 }
 
 func (*sqlite) refused(err error) bool {

@@ -375,6 +375,12 @@ type Health struct {
 	Status string    `json:"status"`
 }
 
+// Hit defines model for Hit.
+type Hit struct {
+	Message Message `json:"message"`
+	Snippet Snippet `json:"snippet"`
+}
+
 // Hold A legal hold on a group. Only operators see it.
 type Hold = chat.Hold
 
@@ -743,6 +749,27 @@ type SchedulePage struct {
 // ScheduleState defines model for ScheduleState.
 type ScheduleState = schedule.State
 
+// SearchPage defines model for SearchPage.
+type SearchPage struct {
+	Hits []Hit `json:"hits"`
+
+	// IncompleteBefore Only where something is not indexed yet: what was sent after this time may be missing.
+	IncompleteBefore *Time `json:"incomplete_before,omitempty"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+}
+
+// Snippet defines model for Snippet.
+type Snippet struct {
+	// Marks What matched, as `[from, to)` in UTF-16 code units of `text`, ascending.
+	Marks [][]int `json:"marks"`
+
+	// Text The part of the message around the first match, with an ellipsis where text is left out. The strings of `data`
+	// follow the body, a line each.
+	Text string `json:"text"`
+}
+
 // StoreServer defines model for StoreServer.
 type StoreServer struct {
 	// ClockAheadMs Of the clock of this node.
@@ -1055,6 +1082,37 @@ type CreateScheduleParams struct {
 type RunScheduleParams struct {
 	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q Words that must all be there; `"a phrase"`, `-word` for one that must not be there, `word*` for the beginning of
+	// one. Case, accents and the width of letters do not matter; Chinese, Japanese, Korean and Thai are compared by
+	// pairs of characters. Everything else is punctuation, which separates words. At most 32 words and phrases.
+	Q string `form:"q" json:"q"`
+
+	// Group Only in this group, of which the caller is a member.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// From Only of this author.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// Since Only sent at this time or later.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only sent at this time or before.
+	Until *string `form:"until,omitempty" json:"until,omitempty"`
+	Kind  *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Sort `best` puts those first in which the words are frequent and the text is short, among the newest 500 messages that
+	// match.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListTasksParams defines parameters for ListTasks.
@@ -1380,6 +1438,9 @@ type ServerInterface interface {
 	// RunSchedule Send a scheduled message now
 	// (POST /v1/schedules/{schedule}/run)
 	RunSchedule(ctx echo.Context, schedule ScheduleParam, params RunScheduleParams) error
+	// Search Search messages
+	// (GET /v1/search)
+	Search(ctx echo.Context, params SearchParams) error
 	// Sync Ack, then get everything new
 	// (POST /v1/sync)
 	Sync(ctx echo.Context) error
@@ -2195,6 +2256,80 @@ func (w *ServerInterfaceWrapper) RunSchedule(ctx echo.Context) error {
 	return err
 }
 
+// Search converts echo context to params.
+func (w *ServerInterfaceWrapper) Search(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SearchParams
+	// ------------- Required query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "q", ctx.QueryParams(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter q: %s", err))
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", ctx.QueryParams(), &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", ctx.QueryParams(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter from: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", ctx.QueryParams(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", ctx.QueryParams(), &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter sort: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Search(ctx, params)
+	return err
+}
+
 // Sync converts echo context to params.
 func (w *ServerInterfaceWrapper) Sync(ctx echo.Context) error {
 	var err error
@@ -2524,6 +2659,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
 	router.GET(options.BaseURL+"/v1/unread", wrapper.GetUnread, options.OperationMiddlewares["getUnread"]...)
+	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
 	router.POST(options.BaseURL+"/v1/sync", wrapper.Sync, options.OperationMiddlewares["sync"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
 	router.GET(options.BaseURL+"/v1/inbox", wrapper.PullInbox, options.OperationMiddlewares["pullInbox"]...)
@@ -4463,6 +4599,55 @@ func (response RunScheduledefaultApplicationProblemPlusJSONResponse) VisitRunSch
 	return err
 }
 
+type SearchRequestObject struct {
+	Params SearchParams
+}
+
+type SearchResponseObject interface {
+	VisitSearchResponse(w http.ResponseWriter) error
+}
+
+type Search200JSONResponse SearchPage
+
+func (response Search200JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SearchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SearchdefaultApplicationProblemPlusJSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SyncRequestObject struct {
 	Body *SyncJSONRequestBody
 }
@@ -5337,6 +5522,9 @@ type StrictServerInterface interface {
 	// RunSchedule Send a scheduled message now
 	// (POST /v1/schedules/{schedule}/run)
 	RunSchedule(ctx context.Context, request RunScheduleRequestObject) (RunScheduleResponseObject, error)
+	// Search Search messages
+	// (GET /v1/search)
+	Search(ctx context.Context, request SearchRequestObject) (SearchResponseObject, error)
 	// Sync Ack, then get everything new
 	// (POST /v1/sync)
 	Sync(ctx context.Context, request SyncRequestObject) (SyncResponseObject, error)
@@ -6640,6 +6828,31 @@ func (sh *strictHandler) RunSchedule(ctx echo.Context, schedule ScheduleParam, p
 		return err
 	} else if validResponse, ok := response.(RunScheduleResponseObject); ok {
 		return validResponse.VisitRunScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Search operation middleware
+func (sh *strictHandler) Search(ctx echo.Context, params SearchParams) error {
+	var request SearchRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Search(ctx.Request().Context(), request.(SearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Search")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SearchResponseObject); ok {
+		return validResponse.VisitSearchResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -25,7 +25,7 @@ type route struct {
 }
 
 type parameter struct {
-	Integer            bool
+	Required, Integer  bool
 	Min                int64
 	BytesMin, BytesMax int
 	Enum               []string
@@ -51,7 +51,9 @@ func routesOf(doc *openapi3.T) map[string]route {
 				case openapi3.ParameterInPath:
 					r.Path = append(r.Path, p.Value.Name)
 				case openapi3.ParameterInQuery:
-					r.Query[p.Value.Name] = parameterOf(p.Value.Schema.Value)
+					one := parameterOf(p.Value.Schema.Value)
+					one.Required = p.Value.Required
+					r.Query[p.Value.Name] = one
 				}
 			}
 			table[method+" "+echoPath(template)] = r
@@ -87,7 +89,7 @@ func describedRoutes() map[string]*route {
 			{{- if $r.Path}} path: {{printf "%#v" $r.Path}},{{end}}
 			{{- if $r.Query}} query: map[string]parameter{
 {{- range $name, $p := $r.Query}}
-				{{printf "%q" $name}}: { {{- if $p.Integer}}integer: true, {{end}}{{if $p.Min}}min: {{$p.Min}}, {{end}}
+				{{printf "%q" $name}}: { {{- if $p.Required}}required: true, {{end}}{{if $p.Integer}}integer: true, {{end}}{{if $p.Min}}min: {{$p.Min}}, {{end}}
 				{{- if $p.BytesMin}}bytesMin: {{$p.BytesMin}}, {{end}}{{if $p.BytesMax}}bytesMax: {{$p.BytesMax}}, {{end}}
 				{{- if $p.Enum}}enum: {{printf "%#v" $p.Enum}}{{end}}},
 {{- end}}

@@ -21,10 +21,11 @@ var costs = map[string]Cost{
 	"listMessages":  {User: 1, page: 50},
 	"pullInbox":     {User: 1, page: 50},
 	"listMembers":   {User: 1, page: 100},
-	"listGroups":    {User: 1, page: 20}, // several reads a group
-	"getUnread":     {User: 3},           // reads all groups of the caller
-	"listReceipts":  {User: 3},           // reads all members
-	"hello":         {User: 5},           // reads all groups of the caller and follows them
+	"listGroups":    {User: 1, page: 20},  // several reads a group
+	"getUnread":     {User: 3},            // reads all groups of the caller
+	"search":        {User: 10, page: 20}, // so does this, and asks the archive, a few such at a time
+	"listReceipts":  {User: 3},            // reads all members
+	"hello":         {User: 5},            // reads all groups of the caller and follows them
 	"openWebsocket": {User: 1},
 	"sync":          {User: 2},
 

@@ -3,6 +3,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,8 @@ func Status(code chat.Code) int {
 	}
 }
 
+const notAvailable = "not available at the moment; nothing was done, or the retry key makes a retry safe"
+
 // Public is what a client may know of err. An error of the domain says itself what is wrong; one of the inside, and any other
 // error, becomes internal or unavailable with a text of ours.
 func Public(err error) *chat.Error {
@@ -55,7 +58,7 @@ func Public(err error) *chat.Error {
 	case http.StatusInternalServerError:
 		return chat.Errorf(chat.CodeInternal, "internal error: see the server's log")
 	case http.StatusServiceUnavailable:
-		return &chat.Error{Code: e.Code, Message: "not available at the moment; nothing was done, or the retry key makes a retry safe", RetryAfter: e.RetryAfter}
+		return &chat.Error{Code: e.Code, Message: cmp.Or(e.Advice, notAvailable), RetryAfter: e.RetryAfter}
 	}
 	return e
 }

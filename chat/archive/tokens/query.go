@@ -24,13 +24,16 @@ type Term struct {
 // Query is what a text must have: every term, and none of those with Not.
 type Query struct {
 	Terms []Term
+	Cut   bool // there was more than the bounds allow
 }
 
 // Parse reads a query: words, "a phrase", -word and word*. Everything else is text to look for, and punctuation
 // separates. It takes any string: what lies beyond the bounds is left out. The query may be empty, or only say what is
 // not wanted.
 func Parse(text string) Query {
+	var q Query
 	if len(text) > QueryBytesMax {
+		q.Cut = true
 		end := QueryBytesMax
 		for !utf8.RuneStart(text[end]) {
 			end--
@@ -38,8 +41,7 @@ func Parse(text string) Query {
 		text = text[:end]
 	}
 	text = strings.ToValidUTF8(text, " ")
-	var q Query
-	for len(q.Terms) < TermsMax {
+	for {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {
 			break
@@ -51,9 +53,14 @@ func Parse(text string) Query {
 		}
 		said, text = nextTerm(text)
 		t.Prefix = strings.HasSuffix(said, "*")
-		if t.parse(strings.TrimSuffix(said, "*")) {
-			q.Terms = append(q.Terms, t)
+		if !t.parse(strings.TrimSuffix(said, "*")) {
+			continue
 		}
+		if len(q.Terms) == TermsMax {
+			q.Cut = true
+			break
+		}
+		q.Terms = append(q.Terms, t)
 	}
 	return q
 }

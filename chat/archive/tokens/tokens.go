@@ -32,7 +32,8 @@ type Token struct {
 	// Pair is set for what stands in a run of characters without spaces.
 	Pair bool
 	// Tail is set for the last character of such a run, which begins no pair.
-	Tail bool
+	Tail  bool
+	emoji bool
 }
 
 type class int
@@ -58,7 +59,7 @@ func classOf(r rune) class {
 		return separator
 	}
 	switch {
-	case r == '\u200d', r >= '\ufe00' && r <= '\ufe0f', r >= 0x1f3fb && r <= 0x1f3ff, r == '\u20e3', unicode.Is(unicode.Cf, r):
+	case r == zeroWidthJoiner, r >= '\ufe00' && r <= '\ufe0f', r >= 0x1f3fb && r <= 0x1f3ff, r == '\u20e3', unicode.Is(unicode.Cf, r):
 		return joiner // of emoji sequences; variants, skin tones, keycaps
 	case unicode.IsMark(r):
 		return mark
@@ -164,7 +165,7 @@ func (s *splitter) add(r rune, from, to int) {
 	case emoji:
 		s.endWord()
 		s.endRun()
-		s.emit(Token{Text: string(r), From: from, First: to, To: to})
+		s.emit(Token{Text: string(r), From: from, First: to, To: to, emoji: true})
 	case mark:
 		if last := len(s.run) - 1; last >= 0 {
 			if len(s.run[last].Text) < characterBytesMax {
@@ -175,11 +176,17 @@ func (s *splitter) add(r rune, from, to int) {
 			s.extendWord(r, from, to)
 		}
 	case joiner:
+		// An emoji is marked with its skin tone and its variant.
+		if last := len(s.tokens) - 1; last >= 0 && r != zeroWidthJoiner && s.tokens[last].To == from && s.tokens[last].emoji {
+			s.tokens[last].First, s.tokens[last].To = to, to
+		}
 	case separator:
 		s.endWord()
 		s.endRun()
 	}
 }
+
+const zeroWidthJoiner = '\u200d'
 
 func (s *splitter) extendWord(r rune, from, to int) {
 	if s.letters == 0 {

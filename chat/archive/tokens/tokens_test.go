@@ -58,7 +58,13 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}
-	if n := len(Parse(strings.Repeat("a ", 400)).Terms); n != TermsMax {
+	if q := Parse(strings.Repeat("a ", TermsMax)); q.Cut {
+		t.Errorf("%d words are cut", len(q.Terms))
+	}
+	if q := Parse(strings.Repeat("a", QueryBytesMax+1)); !q.Cut {
+		t.Errorf("a long word is not cut")
+	}
+	if n := len(Parse(strings.Repeat("a ", TermsMax+1)).Terms); n != TermsMax || !Parse(strings.Repeat("a ", TermsMax+1)).Cut {
 		t.Errorf("a long query has %d terms", n)
 	}
 }
