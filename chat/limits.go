@@ -2,8 +2,8 @@ package chat
 
 import "time"
 
-// Limits bounds everything that a caller can make grow. Each field names its unit; DefaultLimits gives the defaults of
-// the wire contract. The configuration may change those that API.md names (CHATD_MAX_*).
+// Limits bounds everything that a caller can make grow. Each field names its unit; DefaultLimits returns the
+// documented defaults. The configuration may change some of them (CHATD_MAX_*).
 type Limits struct {
 	BodyBytesMax       int // body, and data, of one message
 	RequestBytesMax    int // one HTTP request

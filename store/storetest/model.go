@@ -14,7 +14,7 @@ import (
 )
 
 // RunModel compares a store with a model of one group, after every one of many random steps: what is stored, where the
-// cursors are, and what is unread (RELIABILITY.md L1, L8, S1 to S5, T1, T2, T6, M4, D6).
+// cursors are, and what is unread.
 func RunModel(t *testing.T, open Factory) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &model{T: r, store: open(t, chat.DefaultLimits()), entries: map[int64]*modelEntry{}, users: map[string]*modelUser{}}

@@ -15,9 +15,9 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// RunScheduleModel compares a store with a model of a few schedules of one owner, who comes and goes in their group, after every
-// one of many random steps: what each record says, which tasks wait, and how many messages there are (RELIABILITY.md C1, C2, C4
-// to C7). Steps come in any order, with versions that are over, and twice.
+// RunScheduleModel compares a store with a model of a few schedules of one owner, who joins and leaves their group, after
+// every one of many random steps: what each record says, which tasks wait, and how many messages there are. Steps come in
+// any order, with outdated versions, and twice.
 func RunScheduleModel(t *testing.T, open Factory) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &scheduleModel{T: r, store: open(t, chat.DefaultLimits()), in: true}

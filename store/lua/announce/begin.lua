@@ -1,11 +1,11 @@
--- Begins a run of an announcement when its time has come and the run before is over, and enqueues the task of the next
--- one where it recurs. A run that was begun before goes on.
+-- Starts a run of an announcement when its time has come and the previous run is over, and enqueues the task of the
+-- next one if it recurs. A run that was started before continues.
 --
 -- KEYS  announcement core:enqueue
 -- ARGV  run:int next_ms:int task_id payload
 --   next_ms           when the next run starts; 0: there is none
 --   task_id, payload  of the task of the next run
--- Returns {OK, 1 to go on with the run, 0 not; ms to wait before asking again, 0: never}
+-- Returns {OK, 1 to go on with the run, else 0; ms to wait before asking again, 0: never}
 -- include: base
 -- include: task_announce
 local state, newest, due_ms, priority = unpack(redis.call('HMGET', announcement, 'state', 'run', 'next_ms', 'priority'))

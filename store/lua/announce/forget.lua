@@ -1,9 +1,9 @@
--- Removes keys of an announcement that has ended, all of one partition; those of other partitions first, then the
--- announcement itself.
+-- Removes keys of an ended announcement, all of one partition: those of other partitions first, then the announcement
+-- itself.
 --
 -- KEYS  announcements removed...
 -- ARGV  id
---   announcements  only that of p00 holds any
+--   announcements  only that of p00 has any
 -- Returns {OK}
 redis.call('ZREM', announcements, id)
 redis.call('UNLINK', unpack(KEYS, removed))

@@ -1,5 +1,5 @@
--- Appends an announcement to the log of a group, whoever its members are, and moves its part on. A group that does not
--- take it counts as failed.
+-- Appends an announcement to the log of a group, whoever its members are, and moves its part on. A group that refuses
+-- it counts as failed.
 --
 -- KEYS  part last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core:enqueue at...
 -- ARGV  run cursor next_cursor last_page:flag from kind mark rest sent_ms key content reply_to target emoji removed:flag
@@ -7,7 +7,7 @@
 --   cursor       where the page begins
 --   next_cursor  where it ends
 --   from         to mentions, see log/append.lua
--- Returns {OK, 0} where the part is elsewhere, {OK, 1} where the group did not take it, else {OK, 1, then as lib/append.lua}
+-- Returns {OK, 0} if the part is elsewhere, {OK, 1} if the group refused it, else {OK, 1, then as lib/append.lua}
 local anyone = true
 -- include: announce_fence
 local p = announce_at()

@@ -5,11 +5,11 @@
 --   inboxes      of each user
 --   cursor       where the page begins
 --   next_cursor  where it ends
---   rest         of the JSON, behind the seq
+--   rest         of the JSON, after the seq
 --   items_max    in an inbox
 --   epoch        of a new inbox
 --   names        of the users
--- Returns {OK, 1 done now, 0 where the part is elsewhere}
+-- Returns {OK, 1 done now, 0 if the part is elsewhere}
 local sent, key, content, system, keys_max, inbox_by, cause, by_max, to_strangers =
   nil, '', '', true, 0, nil, '', 0, true
 local notify = redis.call('EXISTS', wants) == 1 and 'low' or ''

@@ -1,10 +1,10 @@
--- Starts the part of an announcement in one partition, with the task that does its pages. A part keeps the number of its
--- newest run for as long as the announcement is kept, so that no run starts twice, however late somebody asks for it.
+-- Starts the part of an announcement in one partition, with the task of its pages. A part keeps the number of its
+-- newest run as long as the announcement is kept, so that no run starts twice, however late a worker asks for it.
 --
 -- KEYS  part users core:enqueue
 -- ARGV  run:int named priority task_id payload
---   named  targets here; '': all users
--- Returns {OK, 1 started now, 0 not}
+--   named  targets in this partition; '': all users
+-- Returns {OK, 1 if it was started now, else 0}
 -- include: base
 -- include: task_announce
 local newest, stopped = unpack(redis.call('HMGET', part, 'run', 'stopped'))

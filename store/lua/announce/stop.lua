@@ -1,4 +1,4 @@
--- Stops an announcement in one partition: no page of it is done any longer, and no run starts.
+-- Stops an announcement in one partition: no further page is delivered, and no run starts.
 --
 -- KEYS  part
 -- Returns {OK}

@@ -1,10 +1,10 @@
--- Removes the keys that users of a deleted group left behind, and takes them off the lists. Whoever is in neither list
--- was cleaned up before, and may have keys in a new group of the same id: those stay.
+-- Removes the keys that users of a deleted group left behind, and takes these users off the lists. A user on neither
+-- list was cleaned up before, and may have keys in a new group with the same id: those stay.
 --
 -- KEYS  gone_members gone_senders left(sent by at)...
 -- ARGV  users...
 --   left  of each user
--- Returns {OK, 1 where there is more}
+-- Returns {OK, 1 if there is more}
 local position = left
 for i = users, #ARGV do
   -- bind: left at position

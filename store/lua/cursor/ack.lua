@@ -4,10 +4,11 @@
 -- ARGV  user id with_read:flag at_epoch at_mark channel group task_id origin
 --   with_read          moves read too
 --   at_epoch, at_mark  of a cursor, else ''
---   task_id            of a task that goes on where there is more to trim
+--   task_id            of a task that continues if there is more to trim
 --   origin             the session that acts, or empty: the signal names it
 -- Returns {OK, seen, read, unread}
--- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; ARCHIVED where the mark is to be compared with the archive's; CONFLICT for a cursor of another log, or of one that lost its end
+--  Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; ARCHIVED if the mark has to be compared with the archive's; CONFLICT for a
+--          cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
 local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from = unpack(redis.call('HMGET', meta, 'epoch',
@@ -24,11 +25,11 @@ if at_mark ~= '' and at_mark ~= '-' then
     mark = stored and string.match(stored, '^%d+ (%S+)')
   end
   if not mark and archived_from and tonumber(id) >= tonumber(archived_from) then return {'ARCHIVED'} end
-  -- What is trimmed and not archived cannot be compared.
+  -- A mark that is trimmed and not archived cannot be compared.
   if mark and mark ~= at_mark then return {'CONFLICT'} end
 end
 
--- XX: a late ack brings nobody back who has left. GT: of two devices the one ahead counts.
+-- XX: a late ack does not bring back a user who has left. GT: of two devices, the one ahead counts.
 local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
 if with_read then changed = changed + redis.call('ZADD', read, 'XX', 'GT', 'CH', id, user) end
 local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZSCORE', read, user))
@@ -38,7 +39,7 @@ if changed > 0 then
   redis.call('PUBLISH', channel, signal)
 end
 
--- Also where nothing moved: the member's own sends may have brought the cursor here, and they do not trim each time.
+-- Even if nothing moved: the member's own sends may have brought the cursor here, and they do not trim every time.
 local stored = redis.call('ZCARD', msgs)
 keep, backlog_max = tonumber(keep), tonumber(backlog_max)
 if stored > keep then

@@ -1,12 +1,12 @@
--- Reads how far the members of a group are with a message. Only reads.
+-- Reads how far the members of a group have seen and read a message. Only reads.
 --
 -- KEYS  last_id meta members joined seen read msgs
 -- ARGV  user id sender after limit:int
---   user    who asks
---   sender  of the message, '' where it was not found
---   after   joined id to go on from
--- Returns {OK, members but the sender, seen by, read by, joined id to go on from or 0, then user, seen, read of each}; over
---         all members where the message is trimmed
+--   user    the caller
+--   sender  of the message, '' if it was not found
+--   after   joined id to continue after
+-- Returns {OK, members except the sender, seen by, read by, joined id to continue after or 0, then user, seen, read of each};
+--         all members if the message is trimmed
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 local epoch, visibility, history = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history'))
@@ -16,12 +16,12 @@ local last, n = tonumber(redis.call('GET', last_id)), tonumber(id)
 if n < 1 or n > last then return {'NOTFOUND'} end
 if history == '0' and n < tonumber(redis.call('ZSCORE', joined, user)) then return {'NOTFOUND'} end
 if n <= last - redis.call('ZCARD', msgs) then
-  sender = '' -- nobody knows any longer who sent it
+  sender = '' -- the sender is no longer known
 elseif sender == '' then
   return {'NOTFOUND'} -- it came after the caller looked for it
 end
 
--- $archive reads too, but is no member; the sender is left out.
+-- $archive reads too, but is not a member; the sender is left out.
 local function others(set)
   local count = redis.call('ZCOUNT', set, id, '+inf')
   for _, one in ipairs({'$archive', sender}) do
@@ -31,7 +31,7 @@ local function others(set)
   return count
 end
 local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), 0}
--- Two more than the page holds: one may be the sender, and one tells whether there is a next page.
+-- Two more than the page: one may be the sender, and one shows whether there is a next page.
 local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 2)
 local count, at = 0, 0
 for i = 1, #page, 2 do

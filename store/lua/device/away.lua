@@ -1,10 +1,9 @@
--- Reads which of some users, all of one partition, have a device, and which have a live session on a node that lives. Only
--- reads.
+-- Reads which of some users, all of one partition, have a device, and which have a session on a live node. Only reads.
 --
 -- KEYS  reachable live nodes
 -- ARGV  users...
 --   users  at most 500
--- Returns {OK, then of each user: 1 where there is a device or 0, 1 where a session is live or 0}
+-- Returns {OK, then for each user: 1 if there is a device, else 0; 1 if a session is live, else 0}
 -- include: base
 local has = redis.call('SMISMEMBER', reachable, unpack(ARGV, users))
 local is_live = {}

@@ -1,8 +1,8 @@
--- Removes a device of a user: whatever it is, or only while it reads as it did.
+-- Removes a device of a user, unconditionally or only if it has not changed.
 --
 -- KEYS  devices reachable
 -- ARGV  user id is
---   is  what is to be removed, or ''
+--   is  the device to remove, or ''
 -- Returns {OK}
 if is ~= '' and redis.call('HGET', devices, id) ~= is then return {'OK'} end
 

@@ -1,11 +1,11 @@
--- Registers a device of a user, or changes where it leads. A device is kept as `<created ms> <kind> <secret> <JSON>`; one of the
--- same id and kind keeps its time and its secret, one of another kind is a new one.
+-- Registers a device of a user, or changes its address. A device is stored as `<created ms> <kind> <secret> <JSON>`;
+-- one with the same id and kind keeps its time and its secret, one of another kind is replaced.
 --
 -- KEYS  devices reachable
 -- ARGV  user id created_ms kind secret rest devices_max:int
 --   secret  or '-'
 --   rest    JSON
--- Returns {OK, 1 where it is new, what is kept}
+-- Returns {OK, 1 if it is new, the device as stored}
 -- Refuses DEVICES
 local before = redis.call('HGET', devices, id)
 if not before and redis.call('HLEN', devices) >= devices_max then return {'DEVICES'} end

@@ -1,4 +1,4 @@
--- Makes a group with its members and the notices of that.
+-- Creates a group with its members and their notices.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting
@@ -9,9 +9,9 @@
 --   others   how many members there are besides the creator
 --   now      how many of these become members in this step; the others wait for group/invite.lua
 --   invited  all of them
---   notices  of the creation, and of each that becomes a member now
--- Returns {OK, 1 where it was made now, 0 where this very creation was done before}
--- Refuses EXISTS; GONE where the members of an earlier group of this id are not cleaned up yet
+--   notices  of the creation, and of each user who becomes a member now
+-- Returns {OK, 1 if it was created now, 0 if this same creation was done before}
+-- Refuses EXISTS; GONE if the members of an earlier group with this id are not cleaned up yet
 -- include: add_members
 -- include: log_grew
 -- include: public

@@ -1,10 +1,10 @@
--- Makes members of users whom a creation named and who wait for it.
+-- Makes members of users who are named by a creation and still wait.
 --
 -- KEYS  last_id meta members joined seen read msgs skip waiting core:enqueue wants
 -- ARGV  epoch at_ms channel group users(user mark rest)...
 --   mark, rest  of the notice of joining
 -- Returns {OK, how many became members}
--- Refuses NOTFOUND where the group is another by now
+-- Refuses NOTFOUND if the group is another by now
 -- include: add_members
 -- include: log_grew
 local has_epoch, history = unpack(redis.call('HMGET', meta, 'epoch', 'history'))

@@ -1,4 +1,4 @@
--- Changes name and settings, for an owner, an admin or an operator, and appends the notices of it.
+-- Changes name and settings, for an owner, an admin or an operator, and appends the notices.
 --
 -- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants
 -- ARGV  caller operator:flag channel task_id group at_ms count:int notices(mark rest)... changes(field value)...
@@ -33,7 +33,7 @@ local last = before + count
 
 redis.call('HSET', meta, unpack(fields))
 if tonumber(new.backlog_max) > tonumber(backlog_max) then
-  -- What is counted was pruned to the smaller number: counting begins no lower than that.
+  -- The counted sets were pruned to the smaller number: counting starts no lower than that.
   redis.call('HSET', meta, 'floor', int(math.max(before - tonumber(backlog_max), tonumber(pruned or 0))))
 end
 if visibility == 'public' then redis.call('ZREM', public, public_member(name, group)) end

@@ -1,4 +1,4 @@
--- Puts a group under legal hold, or gives its hold another reason. It lasts since the first time.
+-- Puts a group under legal hold, or changes the reason of its hold, which keeps its start.
 --
 -- KEYS  meta
 -- ARGV  reason by at_ms

@@ -1,7 +1,7 @@
 -- Ends the legal hold on a group, if there is one.
 --
 -- KEYS  meta
--- Returns {OK, 1 where there was one}
+-- Returns {OK, 1 if there was one}
 -- Refuses NOTFOUND
 if redis.call('EXISTS', meta) == 0 then return {'NOTFOUND'} end
 

@@ -1,5 +1,5 @@
--- Looks up what a creation with a key answered, or remembers that it began. `<hash of the content> <status> <body>` is
--- kept; the status is 0 until it is finished.
+-- Looks up the answer of a creation with a key, or records that it began. `<hash of the content> <status> <body>` is
+-- stored; the status is 0 until it is finished.
 --
 -- KEYS  keys keys_at
 -- ARGV  key content keys_max:int age_ms:int

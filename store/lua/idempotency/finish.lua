@@ -1,4 +1,4 @@
--- Keeps what a creation with a key answered. A key that is not claimed any longer was dropped for its age.
+-- Stores the answer of a creation with a key. A key that is no longer claimed was dropped for its age.
 --
 -- KEYS  keys
 -- ARGV  key status body

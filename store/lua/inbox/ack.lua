@@ -1,5 +1,4 @@
--- Moves forward up to where the owner of an inbox has acked, and drops what is acked but for the newest keep items. A repeat
--- changes nothing more.
+-- Moves acked of an inbox forward, and drops acked items except for the newest `keep`. A repeat changes nothing.
 --
 -- KEYS  inbox inbox_base inbox_server
 -- ARGV  seq:int at_epoch at_mark keep:int

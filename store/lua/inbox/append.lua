@@ -3,17 +3,17 @@
 -- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by users unused | wants reachable core:enqueue
 -- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify
 --   inbox_sent  of the sender
---   rest        of the JSON, behind the seq
+--   rest        of the JSON, after the seq
 --   mark        of the item
---   cause       whose doing the item is, and inbox_by the seqs of theirs; by_max of them may be not acked, 0: any number
+--   cause       who caused the item, and inbox_by the seqs of theirs, of which by_max may be unacked, 0: any number
 --   key         to repeat with, hashed, or ''
 --   content     hashed, so that a key stands for one content only
---   system      the item is of the server
+--   system      the item is from the server
 --   to_strangers  also to a user who has never used the server
---   items_max   in an inbox that are not acked
+--   items_max   unacked items of an inbox
 --   keys_max    retry keys to keep
 --   epoch       of a new inbox
---   notify      high or low where the user is notified while away, or ''
+--   notify      high or low if the user gets notified while offline, or ''
 -- Returns as lib/inbox_put.lua
 -- Refuses as lib/inbox_put.lua
 local sent = inbox_sent

@@ -1,7 +1,7 @@
--- Reads where inboxes end. Only reads.
+-- Reads the ends of inboxes. Only reads.
 --
 -- KEYS  users(inbox inbox_base)...
--- Returns {OK, then of each: the highest seq, its mark or -, the epoch or ''}
+-- Returns {OK, then for each: the highest seq, its mark or -, the epoch or ''}
 -- include: base
 local out = {'OK'}
 for i = users, #KEYS, users_row do

@@ -1,5 +1,5 @@
--- Forgets what is kept of a sender who has put nothing into this inbox for a day: the retry keys, and the seqs of their items
--- once those are acked.
+-- Forgets a sender who has put nothing into this inbox for a day: the retry keys, and the seqs of their items once
+-- those are acked.
 --
 -- KEYS  inbox_base inbox_senders inbox_sent inbox_by inbox_mentions
 -- ARGV  sender
@@ -12,7 +12,7 @@ local waiting = redis.call('ZCOUNT', inbox_by, above, '+inf') + redis.call('ZCOU
 
 redis.call('UNLINK', inbox_sent)
 if waiting > 0 then
-  redis.call('ZADD', inbox_senders, int(now_ms), sender) -- looked at again in a day
+  redis.call('ZADD', inbox_senders, int(now_ms), sender) -- check again in a day
   return {'OK'}
 end
 redis.call('UNLINK', inbox_by, inbox_mentions)

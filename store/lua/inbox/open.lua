@@ -1,4 +1,4 @@
--- Gives an inbox that nobody wrote to its epoch.
+-- Gives an inbox that nobody has written to an epoch.
 --
 -- KEYS  inbox_base
 -- ARGV  epoch

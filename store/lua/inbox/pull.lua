@@ -5,7 +5,7 @@
 --   after       a seq; '': what was acked
 --   after_epoch, after_mark  of a cursor, else ''
 --   bytes_max   of the items: no more are read once it is reached
--- Returns {OK, epoch, base, last, acked, position, mark of that or -, 1 where nothing is
+-- Returns {OK, epoch, base, last, acked, position, its mark or -, 1 if nothing is
 --         missing before the items, the items}
 -- include: inbox_mark
 local epoch, base, gaps, acked = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked'))
@@ -17,7 +17,7 @@ local rank = inbox_rank(inbox, at, stored, base, last)
 local mark = inbox_mark(at, rank, base, last)
 local ours = at <= last and (after_epoch == '' or after_epoch == epoch)
 if after_mark ~= '' and after_mark ~= '-' and mark ~= '-' and mark ~= after_mark then ours = false end
--- Whoever holds a position of another list starts over from the oldest item.
+-- A position of another list starts over from the oldest item.
 if not ours then at, rank, mark = base, 0, redis.call('HGET', inbox_base, 'base_mark') or '-' end
 
 local whole = ours and at >= base
@@ -31,7 +31,7 @@ while read < limit and bytes < bytes_max do
   read = read + #some
   if #some < 8 then break end
 end
--- The newest were dropped, and the reader has all there is: the position moves over what is missing.
+-- The newest were dropped, and the reader has all there is: the position skips the missing ones.
 if limit > 0 and read == 0 and at < last then
   out[6], out[7], out[8] = int(last), redis.call('HGET', inbox_base, 'end_mark') or '-', 0
 end

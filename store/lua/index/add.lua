@@ -1,12 +1,12 @@
--- Puts a group into a user's index, or brings an entry down that is above what the user has seen: it is of an earlier
--- membership, or of an earlier group of this id. The user hears of it in any case: whoever has the group in the index from
--- an earlier life would else not learn of this one.
+-- Adds a group to a user's index, or lowers an entry that is above what the user has seen: it is from an earlier
+-- membership, or from an earlier group with this id. The user gets a signal in any case: a session that has the group
+-- from an earlier life would otherwise not learn of this one.
 --
 -- KEYS  groups users unused
 -- ARGV  group seen groups_max:int channel user
---   seen        or -1 - seen where another put the user in, who has not acted there yet
+--   seen        or -1 - seen if somebody else added the user, who has not acted there yet
 --   groups_max  of those, and of the others
--- Returns {OK, 1 added, 0 was there, -1 the index is full}
+-- Returns {OK, 1 added, 0 existed, -1 the index is full}
 local hint = redis.call('ZSCORE', groups, group)
 local result = hint and 0 or 1
 if result == 1 then
@@ -20,7 +20,7 @@ local score = tonumber(seen)
 if hint then
   local before = tonumber(hint)
   local lowest = math.min(seen_of(before), seen_of(score))
-  -- Who acted in the group or joined by themself has it for their own, whatever else is heard of it.
+  -- Once the user has acted in the group or joined it, the entry counts as the user's own, whatever comes later.
   score = (before >= 0 or score >= 0) and lowest or -1 - lowest
 end
 if result == 1 or hint and score ~= tonumber(hint) then redis.call('ZADD', groups, string.format('%.0f', score), group) end

@@ -1,8 +1,8 @@
--- Records the version of the layout of a new store, and says what an old one has.
+-- Records the version of the layout of a new store, or returns that of an old one.
 --
 -- KEYS  layout
 -- ARGV  version
--- Returns {OK, version}. What is known is only read, so a full server answers too.
+-- Returns {OK, version}. A recorded version is only read, so this works on a full server too.
 local known = redis.call('HGET', layout, 'version')
 if not known then redis.call('HSET', layout, 'version', version) end
 return {'OK', known or version}

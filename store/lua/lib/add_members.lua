@@ -1,7 +1,7 @@
 -- include: entry
 -- needs: meta members joined skip
--- add_members makes users members, each with the notice of joining, with many in one call: one by one, a thousand take the
--- server 14 ms. invited is user, mark and rest of the notice, for each; the first id of theirs is returned.
+-- add_members makes users members, each with a notice of joining, all in one call: one by one, a thousand take the
+-- server 14 ms. invited is user, mark and rest of the notice, for each. It returns the id of the first notice.
 local function add_members(epoch, history, role, at_ms, invited)
   local count = #invited / 3
   local id = tonumber(redis.call('INCRBY', last_id, int(count))) - count
@@ -15,7 +15,7 @@ local function add_members(epoch, history, role, at_ms, invited)
     skipped[n + 1], skipped[n + 2] = text, text
     roles[n + 1], roles[n + 2] = user, role .. ' ' .. at_ms
     joins[n + 1], joins[n + 2] = text, user
-    -- Where the history is hidden a member begins with the notice of joining.
+    -- Without history, a member starts at the notice of joining.
     starts[n + 1], starts[n + 2] = history == '1' and '0' or int(id - 1), user
     n = n + 2
   end
@@ -26,7 +26,7 @@ local function add_members(epoch, history, role, at_ms, invited)
   redis.call('ZADD', joined, unpack(joins))
   redis.call('ZADD', seen, unpack(starts))
   redis.call('ZADD', read, unpack(starts))
-  -- Whoever follows the group sees by the last one that others are missing, and reads them.
+  -- Followers see from the last one that others are missing, and read them.
   publish_entry(epoch, newest)
   return id - count + 1
 end

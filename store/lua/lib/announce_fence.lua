@@ -1,9 +1,9 @@
 -- include: base
 -- needs: part run cursor next_cursor last_page
--- A page counts only where its part is still where the page begins: then what it delivers and the new cursor of the part
--- are written together, so that whoever does a page again, or late, does nothing.
+-- A page counts only if its part is still where the page begins: what it delivers and the new cursor of the part are
+-- written together, so repeating a page, or running it late, does nothing.
 
--- announce_at reads a part that is where a page begins; nil: it is elsewhere, done, or stopped.
+-- announce_at reads a part that is where the page begins; nil: it is elsewhere, done, or stopped.
 local function announce_at()
   local has_run, has_cursor, done, stopped, total, delivered, failed =
     unpack(redis.call('HMGET', part, 'run', 'cursor', 'done', 'stopped', 'total', 'delivered', 'failed'))
@@ -11,8 +11,8 @@ local function announce_at()
   return {total = tonumber(total), delivered = tonumber(delivered), failed = tonumber(failed)}
 end
 
--- announce_move writes that a page is done: p as announce_at read it. Users who became known meanwhile are targets too, so
--- in the end the total is what was done.
+-- announce_move records that a page is done: p is the result of announce_at. Users who became known meanwhile are
+-- targets too, so the final total is what was done.
 local function announce_move(p, delivered, failed)
   delivered, failed = p.delivered + delivered, p.failed + failed
   local all = delivered + failed

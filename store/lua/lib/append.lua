@@ -1,12 +1,12 @@
--- Appends an entry, or answers as the first time where the retry key is known. It checks everything before it writes anything.
--- This is no function: a closure over so many names would cost a tenth of a send. Whoever needs the answer, includes it in a
--- function.
+-- Appends an entry, or repeats the first answer if the retry key is known. It checks everything before it writes
+-- anything. It is not a function: a closure over so many names would cost a tenth of a send. A script that needs the
+-- answer includes it in a function.
 --
--- core and at may be nil where nobody is mentioned; anyone is true where the sender need not be a member.
+-- core and at may be nil if nobody is mentioned; anyone is true if the sender need not be a member.
 --
--- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender
---       to be forgotten or '', 1 where there is more to trim}, or a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE,
---       EMOJIS; WANTS where the keys of the queue were left out and are needed
+-- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender to
+--       forget or '', 1 if there is more to trim}, or a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE,
+--       EMOJIS; WANTS if the keys of the queue were left out and are needed
 -- needs: last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core at
 -- needs: from kind mark rest sent_ms key content reply_to target emoji removed durable channel keys_max emojis_max group
 -- needs: task_id below same mentions anyone
@@ -32,7 +32,7 @@ if reply_to ~= '0' then
   if n < low or n > high then return {'OUTOFRANGE', 'reply_to', int(low), int(high)} end
 end
 
--- A reaction: whether it is there already, and how many have it.
+-- For a reaction: whether it exists already, and how many have it.
 local one, one_gone, count_old, count_new
 local reacts, stored = kind == 'reaction', nil
 if reacts then stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1] end
@@ -67,7 +67,7 @@ elseif reacts then
       remember(key, int(tonumber(same)), sent_ms, entry_mark, content, keys_max)
       redis.call('ZADD', senders, int(clock_ms()), from)
     end
-    -- Nothing changes, but WAIT and WAITAOF need a write on this connection; a ZADD of the same score is none.
+    -- Nothing changes, but WAIT and WAITAOF need a write on this connection; a ZADD with the same score is none.
     if durable then redis.call('HSET', meta, 'epoch', epoch) end
     return {'OK', int(tonumber(same)), epoch, entry_mark, sent_ms, 1, entry, '', 0}
   end
@@ -82,7 +82,7 @@ elseif reacts then
   if count > 0 then count_new = target .. ' ' .. emoji .. ' ' .. int(count) end
 end
 
--- Whom the message names, of those who are members.
+-- The mentioned users that are members.
 local named, named_keys = {}, {}
 if ARGV[mentions] then
   local roles = redis.call('HMGET', members, unpack(ARGV, mentions))

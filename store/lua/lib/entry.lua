@@ -1,13 +1,13 @@
 -- include: base
 -- needs: last_id msgs seen read channel
--- entry_text is what is stored of an entry; id is text too.
+-- entry_text returns an entry as it is stored; id is text too.
 local function entry_text(id, mark, edits, rest)
   return id .. ' ' .. mark .. ' ' .. edits .. ' {"id":' .. id .. ',' .. rest
 end
 
--- write_entry puts an entry at the end of a log and returns its id (as text) and the stored message. edits is `-` for a
--- message that may be edited, `x` for everything else. Nothing before it may have been written (see RELIABILITY L12),
--- and nothing after it may fail.
+-- write_entry appends an entry to a log and returns its id (as text) and the stored message. edits is `-` for a message
+-- that may be edited, `x` for everything else. Nothing may have been written before it, because Redis checks its
+-- memory only before the first write of a script, and nothing after it may fail.
 local function write_entry(mark, edits, rest)
   local id = int(redis.call('INCR', last_id))
   local member = entry_text(id, mark, edits, rest)
@@ -15,7 +15,7 @@ local function write_entry(mark, edits, rest)
   return id, member
 end
 
--- advance moves the cursors of whoever caused entry id along with it, if they were at the end.
+-- advance moves the cursors of the user who caused entry id along with it, if they were at the end.
 local function advance(user, id)
   local before = tonumber(id) - 1
   local s = redis.call('ZSCORE', seen, user)
@@ -26,7 +26,7 @@ local function advance(user, id)
   end
 end
 
--- publish_entry sends an entry, with the originals that it changed, to whoever follows the group.
+-- publish_entry publishes an entry, with the originals that it changed, to the group's followers.
 local function publish_entry(epoch, member, changed)
   local payload = 'm ' .. epoch .. '\n' .. member
   if changed then payload = payload .. '\n' .. table.concat(changed, '\n') end

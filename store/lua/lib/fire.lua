@@ -1,20 +1,20 @@
 -- include: schedule
 -- needs: version run recurs next_ms missed refused failed
--- The end of a firing, which schedule/fire_group.lua and schedule/fire_inbox.lua share. Of what is needed:
+-- The end of a firing, shared by schedule/fire_group.lua and schedule/fire_inbox.lua. Of the needed names:
 --
--- version  that the task or the request knows
+-- version  as the task or the request knows it
 -- run      name of a request to send now, or ''
--- recurs   whether there may be further occurrences; next_ms is the next one, or 0
--- missed   occurrences that are over without a message
+-- recurs   whether there may be more occurrences; next_ms is the next one, or 0
+-- missed   occurrences that passed without a message
 -- refused  why nothing is to be sent, or ''
 -- failed   payload of the task that notifies the owner, without its last brace
 
--- What API.md calls the refusals that a send may meet.
+-- The API's codes for the refusals that a send may get.
 local fire_codes = {NOTFOUND = 'not_found', FORBIDDEN = 'forbidden', KEYREUSED = 'key_reused', OUTOFRANGE = 'out_of_range',
   FULL = 'inbox_full'}
 
--- fire_ran returns whether a request to send now was done before. Those of others may have come between it and its repeat, so
--- the newest few are remembered.
+-- fire_ran returns whether a request to send now was done before. Other requests may have come between it and its
+-- repeat, so the newest few are remembered.
 local function fire_ran(record) return string.find(' ' .. record.ran .. ' ', ' ' .. run .. ' ', 1, true) ~= nil end
 
 local function fire_remember(record)
@@ -25,7 +25,7 @@ local function fire_remember(record)
   return table.concat(runs, ' ')
 end
 
--- fire_sent writes that a message went out, and what comes next; for a request, without an occurrence being over.
+-- fire_sent records that a message was sent, and what comes next; a request does not use up an occurrence.
 local function fire_sent(record, sent_id, now_ms)
   local next_version = schedule_next_version(record.version)
   local fields = {'sent', int(record.sent + 1), 'last_id', sent_id, 'last_ms', int(now_ms), 'last_error', ''}
@@ -52,8 +52,8 @@ local function fire_sent(record, sent_id, now_ms)
   redis.call('HSET', schedule, unpack(fields))
 end
 
--- fire_refused writes why an occurrence sent nothing, and what comes next. The owner is notified when it is over with the
--- schedule, and when the reason is another than the last time.
+-- fire_refused records why an occurrence sent nothing, and what comes next. The owner is notified if this ends the
+-- schedule, or if the reason differs from the last one.
 local function fire_refused(record, code, now_ms)
   local next_version = schedule_next_version(record.version)
   local passing = recurs and (code == 'missed' or code == 'inbox_full')
@@ -73,8 +73,8 @@ local function fire_refused(record, code, now_ms)
   redis.call('HSET', schedule, unpack(fields))
 end
 
--- fire fires an occurrence, or sends now. send does the send: it writes nothing where it refuses, and answers with the id
--- of what it sent as its second value.
+-- fire fires an occurrence, or sends now. send does the send: it writes nothing if it refuses, and returns the id of
+-- the message as its second value.
 local function fire(send)
   local h = redis.call('HMGET', schedule, 'state', 'version', 'next_ms', 'fired', 'sent', 'missed', 'last_error', 'ran')
   local record = {state = h[1], version = h[2], last_error = h[7] or '', ran = h[8] or ''}
@@ -98,7 +98,7 @@ local function fire(send)
     fire_sent(record, answer[2], now_ms)
     return {'OK', 'sent', unpack(answer, 2)}
   end
-  -- One for a user who has never used the server is counted against the owner first, and comes again.
+  -- A send to a user who has never used the server is first counted against the owner, and then runs again.
   if run ~= '' or answer[1] == 'STRANGER' then return answer end
   fire_refused(record, fire_codes[answer[1]] or 'internal', now_ms)
   return {'OK', 'refused'}

@@ -1,8 +1,8 @@
 -- include: base
 -- include: task_notify_inbox
 -- needs: wants reachable
--- inbox_grew makes the task that decides whether to notify a user of the inbox, where the user has a device. One task of a
--- priority waits for a user whatever comes meanwhile. Its id is that of the item which made it necessary.
+-- inbox_grew enqueues the task that decides whether to notify a user of the inbox, if the user has a device. At most
+-- one task per user and priority waits. Its id is that of the item that triggered it.
 --
 -- epoch     of the inbox
 -- seq       of the newest item

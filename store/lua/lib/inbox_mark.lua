@@ -1,7 +1,7 @@
 -- include: inbox_items
 -- needs: inbox inbox_base
--- inbox_mark returns the mark at a seq, `-` where it is not known: what is not among the items is base, the end where the
--- newest was dropped, or unknown. rank is that of the seq.
+-- inbox_mark returns the mark at a seq, `-` if it is unknown: a seq that is not among the items is base, or the end if
+-- the newest was dropped, or unknown. rank is that of the seq.
 local function inbox_mark(seq, rank, base, last)
   local item = rank > 0 and redis.call('LINDEX', inbox, rank - 1)
   if item and inbox_seq(item) == seq then return inbox_mark_of(item) end

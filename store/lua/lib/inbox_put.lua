@@ -2,19 +2,20 @@
 -- include: inbox_grew
 -- include: inbox_room
 -- needs: users unused to_strangers from rest mark sent_ms key content system items_max inbox_by cause by_max keys_max epoch notify
--- inbox_put puts an item at the end of an inbox, or answers as the first time where the retry key is known. It checks everything
+-- inbox_put appends an item to an inbox, or repeats the first answer if the retry key is known. It checks everything
 -- before it writes anything.
 --
--- user     whose inbox it is
+-- user     the owner of the inbox
 -- channel  of the user
 -- inbox, inbox_base, inbox_senders, inbox_server: keys
 --
--- Of what is needed: system is true for an item of the server, epoch is for a new inbox, notify is high or low where the user is
--- notified while away, else ''; reachable and core are needed then only, and sent where there is a retry key. At most by_max
--- items that are cause's doing are not acked, by inbox_by; 0: any number.
+-- Of the needed names: system is true for an item from the server, epoch is for a new inbox, notify is high or low if
+-- the user gets notified while offline, else ''; reachable and core are needed only then, and sent only with a retry
+-- key. At most by_max unacked items may be caused by cause, counted by inbox_by; 0: any number.
 --
--- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to be forgotten or '', 1 where it was dropped}, or a refusal:
--- KEYREUSED, FULL, STRANGER for a user who has never used the server, without to_strangers. An item of the server for which there is no room is dropped, and its seq is missing from then on.
+-- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to forget or '', 1 if it was dropped}, or a refusal:
+-- KEYREUSED, FULL, or STRANGER for a user who has never used the server, without to_strangers. An item from the server
+-- for which there is no room is dropped, and its seq is missing from then on.
 local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
   local first_time = known(key, content, false)
   if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0} end
@@ -25,7 +26,7 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   local full = stored >= items_max and stored - inbox_rank(inbox, acked, stored, base, last) >= items_max
   local crowded = by_max > 0 and redis.call('ZCOUNT', inbox_by, '(' .. int(acked), '+inf') >= by_max
   if (full or crowded) and not system then return {'FULL'} end
-  -- Last of all: what is counted against the sender for this is stored.
+  -- Last, because what is counted against the sender for this is stored.
   if not to_strangers and not system and
     (not redis.call('ZSCORE', users, user) or redis.call('SISMEMBER', unused, user) == 1) then return {'STRANGER'} end
   local now_ms = clock_ms()

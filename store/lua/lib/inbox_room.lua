@@ -1,15 +1,15 @@
 -- include: inbox_items
--- Items of the server displace each other, and nothing else: inbox_server is a ZSET of their seqs, of which those that were acked
--- are taken out now and then.
+-- Items from the server replace only each other: inbox_server is a ZSET of their seqs, from which acked ones are
+-- removed now and then.
 
--- inbox_index notes an item of the server, and takes out some that were acked.
+-- inbox_index records an item from the server, and removes some that were acked.
 local function inbox_index(inbox_server, seq, acked)
   redis.call('ZADD', inbox_server, seq, seq)
   local over = redis.call('ZRANGEBYSCORE', inbox_server, '-inf', int(acked), 'LIMIT', 0, 8)
   if #over > 0 then redis.call('ZREM', inbox_server, unpack(over)) end
 end
 
--- inbox_displace takes the oldest item of the server that was not acked out of an inbox. It returns false where there is none.
+-- inbox_displace removes the oldest unacked item from the server from an inbox. It returns false if there is none.
 local function inbox_displace(inbox, inbox_base, inbox_server, base, acked, last)
   local seq = redis.call('ZRANGEBYSCORE', inbox_server, '(' .. int(acked), '+inf', 'LIMIT', 0, 1)[1]
   if not seq then return false end
@@ -30,8 +30,8 @@ local function inbox_displace(inbox, inbox_base, inbox_server, base, acked, last
   return true
 end
 
--- inbox_drop drops the item that came last: its seq is missing. Where one is missing at the end already, that one stands for
--- both, and it returns false.
+-- inbox_drop drops the item that came last: its seq is missing. If one is missing at the end already, it stands for
+-- both, and inbox_drop returns false.
 local function inbox_drop(inbox, inbox_base, gaps, last, fields)
   local item = redis.call('LINDEX', inbox, -1)
   if item and inbox_seq(item) < last then return false end

@@ -1,5 +1,5 @@
--- Puts what a user may know of a group into `out`, as group/info.lua answers it. Ends the script where there is no group, and
--- for who is no member.
+-- Puts what a user may know about a group into `out`, as group/info.lua returns it. Ends the script if there is no
+-- group, or if the user is not a member.
 -- needs: last_id meta members joined seen read msgs skip by at user
 -- include: unread
 local m = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
@@ -12,7 +12,7 @@ out[#out + 1] = last
 local stored = redis.call('ZCARD', msgs)
 out[#out + 1] = stored
 out[#out + 1] = redis.call('HLEN', members)
--- archived_from is there while there is an archive: without one nothing more is asked.
+-- archived_from exists while there is an archive: without one, no more lookups.
 out[#out + 1] = m[14] or '0'
 out[#out + 1] = m[14] and redis.call('ZSCORE', seen, '$archive') or '0'
 out[#out + 1] = m[15] or '0'

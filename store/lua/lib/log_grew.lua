@@ -3,15 +3,15 @@
 -- include: task_log
 -- include: task_archive
 -- needs: wants meta group
--- log_grew makes the tasks that follow from a new entry, where anybody wants to know. wants is a HASH of each partition:
--- notify is the delay of notifications in ms, there once any device was registered; events is there while there is a
--- webhook; archive is the delay of archiving in ms, there while there is an archive. One task waits for a life of a group
--- whatever comes meanwhile: it reads from where the last one ended. Its id is that of the entry which made it necessary, so
--- it is no other task's.
+-- log_grew enqueues the tasks that a new entry needs, if there is anyone to act on it. wants is a HASH of each
+-- partition: notify is the delay of notifications in ms, present once any device was registered; events is present
+-- while there is a webhook; archive is the delay of archiving in ms, present while there is an archive. At most one
+-- task of each kind waits for a life of a group: it reads on from where the last one ended. Its id is that of the entry
+-- that triggered it, so no other task has it.
 --
 -- id       of the newest entry of this step
--- message  true where this step brought a text or data
--- first    id of the first entry of this step; may be left out where there is one only
+-- message  true if this step added a text or data
+-- first    id of the first entry of this step; optional if there is only one
 local function log_grew(epoch, id, now_ms, message, first)
   local notify_ms, events, archive_ms = unpack(redis.call('HMGET', wants, 'notify', 'events', 'archive'))
   if not notify_ms and not events and not archive_ms then return end

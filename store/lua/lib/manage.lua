@@ -1,12 +1,12 @@
 -- include: not_member
 -- needs: members
--- role_of returns the role of a user, or false for one who is no member.
+-- role_of returns the role of a user, or false for a user who is not a member.
 local function role_of(user)
   local value = redis.call('HGET', members, user)
   return value and string.match(value, '^%S+')
 end
 
--- may_manage refuses a caller who is neither operator nor owner or admin; nil: go on.
+-- may_manage refuses a caller who is neither an operator nor the owner or an admin; nil: go on.
 local function may_manage(visibility, caller, operator)
   if operator then return nil end
   local role = role_of(caller)

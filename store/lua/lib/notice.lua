@@ -1,6 +1,6 @@
 -- include: entry
 -- needs: meta skip
--- notice writes an entry of the server. meta keeps the mark of the newest entry.
+-- notice writes an entry from the server. meta keeps the mark of the newest entry.
 local function notice(epoch, mark, rest, at_ms)
   local id, member = write_entry(mark, 'x', rest)
   redis.call('ZADD', skip, id, id)

@@ -1,5 +1,5 @@
 -- include: base
--- prune drops ids at or below floor from a set that is only counted above it, at most 500.
+-- prune drops ids at or below floor, where they are no longer counted, from a set: at most 500.
 local function prune(set, floor)
   if floor < 1 then return end
   local old = redis.call('ZCOUNT', set, '-inf', int(floor))

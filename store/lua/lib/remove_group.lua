@@ -5,10 +5,10 @@
 -- include: task_archive
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
 -- needs: levels notified waiting group channel
--- remove_group takes a group away in one step: its log, cursors and settings. The lists of who was a member and who
--- sent are kept under other names, because the keys of each user can only be removed in bounded steps, by a task.
--- Where there are webhooks, they get by whom it was deleted, and the entries (100 of them at most) that no event was made
--- for yet. Webhooks that were behind miss what is between. Where there is an archive, it drops the log.
+-- remove_group removes a group in one step: its log, cursors and settings. The lists of members and senders are kept
+-- under other names, because the keys of each user can only be removed in bounded steps, by a task. If there are
+-- webhooks, they get the user who deleted it, and the entries (100 of them at most) without events. Webhooks that were
+-- behind miss the entries in between. If there is an archive, it drops the log.
 local function remove_group(task_id, caller, now_ms)
   local epoch, name = unpack(redis.call('HMGET', meta, 'epoch', 'name'))
   local generation, evented, lagging = webhook_position()

@@ -1,9 +1,9 @@
 -- include: base
 -- needs: sent
--- A retry key is a field of the sender's HASH: `<id> <ms> <mark> <hash of the content>` of what it stands for.
+-- A retry key is a field of the sender's HASH: `<id> <ms> <mark> <hash of the content>` of the entry it stands for.
 
--- remember keeps a retry key. When there are 128 more than keys_max, the oldest go until keys_max are left: once in 128
--- sends, so that a send costs no look at the others.
+-- remember stores a retry key. Once there are 128 more than keys_max, the oldest are removed until keys_max are left:
+-- only every 128th send pays for looking at the others.
 local function remember(key, id, ms, mark, content, keys_max)
   redis.call('HSET', sent, key, id .. ' ' .. ms .. ' ' .. mark .. ' ' .. content)
   if redis.call('HLEN', sent) <= keys_max + 128 then return end
@@ -16,8 +16,9 @@ local function remember(key, id, ms, mark, content, keys_max)
   end
 end
 
--- known looks a retry key up. It returns nil where it is new, else the refusal of other content or a table with what
--- was remembered. durable: write it once more, so that WAIT and WAITAOF on this connection have something to wait for.
+-- known looks up a retry key. It returns nil if the key is new, else the refusal if the content differs, or a table
+-- with what was remembered. durable: write it again, so that WAIT and WAITAOF on this connection have something to wait
+-- for.
 local function known(key, content, durable)
   if key == '' then return nil end
   local value = redis.call('HGET', sent, key)
@@ -28,7 +29,7 @@ local function known(key, content, durable)
   return {id = id, ms = ms, mark = mark}
 end
 
--- idle_sender finds a sender who has sent nothing for a day, to be forgotten by a step of its own.
+-- idle_sender finds a sender who has sent nothing for a day, whom a separate step then forgets.
 local function idle_sender(senders, now_ms)
   return redis.call('ZRANGEBYSCORE', senders, '-inf', int(now_ms - 86400000), 'LIMIT', 0, 1)[1] or ''
 end

@@ -1,6 +1,6 @@
 -- include: task_enqueue
 -- needs: core
--- enqueue_run begins a run of an announcement, enqueue_part does the pages of one in a partition. Go knows their payloads.
+-- enqueue_run starts a run of an announcement, enqueue_part delivers its pages in one partition. Go builds their payloads.
 local function enqueue_run(id, payload, priority, due_ms, now_ms)
   task_enqueue(core, id, 'announce', payload, priority, due_ms, now_ms, '')
 end

@@ -6,9 +6,10 @@ local function enqueue_notify(id, epoch, due_ms, now_ms)
     'notify:' .. group .. ':' .. epoch)
 end
 
--- enqueue_behind makes the events of a webhook that is behind, a moment later: what it has waiting has to go first. since
--- is the id at which it fell behind, so that there is one task for each time. The kind is that of enqueue_events: a node
--- that does not know of webhooks behind does that instead, and the next entry makes this task again.
+-- enqueue_behind makes the events of a webhook that is behind, a moment later: its waiting deliveries have to go first.
+-- since is the id at which it fell behind, so that there is one task for each time. It has the kind of enqueue_events:
+-- an older node, which does not know of webhooks that are behind, then makes the group's events instead, and the next
+-- entry enqueues this task again.
 local function enqueue_behind(tag, epoch, webhook, since, now_ms)
   task_enqueue(core, tag .. '-behind:' .. group .. ':' .. epoch .. ':' .. webhook .. ':' .. since, 'events',
     '{"group":"' .. group .. '","epoch":"' .. epoch .. '","webhook":"' .. webhook .. '"}', 'normal', now_ms + 1000, now_ms, '')

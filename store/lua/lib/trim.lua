@@ -1,23 +1,23 @@
 -- include: base
 -- include: webhook_position
 -- needs: seen msgs reactions reacted wants
--- trim_log removes what no reader needs any longer, at most 500 messages, and returns whether there is more.
+-- trim_log removes messages that no reader needs any longer, at most 500, and returns whether there are more.
 --
 -- last         highest id of the log
 -- stored       how many messages are stored; ids are dense, so the lowest one follows, and no range is read to find it
--- keep         how many of the newest stay whatever was seen
--- backlog_max  how far a reader may be behind and still be waited for; the events for webhooks are waited for as a member is.
---              The archive is waited for always: what it does not have stays, also where it has not joined yet, and where it
---              was switched off and has not left yet
+-- keep         how many of the newest stay, seen or not
+--  backlog_max  how far behind a reader may be and still hold back trimming; webhooks hold it back like a member.
+--               The archive always does: entries that it does not have stay, even if it has not joined yet, or was switched
+--               off and has not left yet
 --
--- There is more also where counts of reactions are left, which only log/trim.lua removes when no message is due.
+-- There is also more if counts of reactions are left, which only log/trim.lua removes if no message is due.
 local function trim_log(last, stored, keep, backlog_max)
   local first = last - stored + 1
   local cut = last - keep
   if cut < first then return false end
 
   local slowest = redis.call('ZRANGEBYSCORE', seen, int(last - backlog_max), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
-  -- Where every member is too far behind to be waited for, what they would be waited for stays all the same.
+  -- If every member is too far behind to hold back trimming, the newest backlog_max messages still stay.
   local at = slowest[slowest[1] == '$archive' and 4 or 2]
   cut = math.min(cut, at and tonumber(at) or last - backlog_max)
   local archived = redis.call('ZSCORE', seen, '$archive')
@@ -35,7 +35,7 @@ local function trim_log(last, stored, keep, backlog_max)
   if more then cut = first + 499 end
   redis.call('ZREMRANGEBYSCORE', msgs, '-inf', int(cut))
   redis.call('ZREMRANGEBYSCORE', reacted, '-inf', int(cut))
-  -- A message has up to 20 counts; what is over the bound of a step goes with the next one, nobody reads it before.
+  -- A message has up to 20 counts; those beyond the bound of a step go with the next one, and nobody reads them before.
   local counts = redis.call('ZCOUNT', reactions, '-inf', int(cut))
   if counts > 0 then redis.call('ZREMRANGEBYRANK', reactions, 0, int(math.min(counts, 500) - 1)) end
   return more or counts > 500

@@ -1,5 +1,5 @@
--- Trims and prunes with each 64th entry, of whatever kind: without this a group whose members all sleep would grow for ever.
--- Binds more: whether there is more to trim.
+-- Trims and prunes with each 64th entry, of any kind: otherwise a group whose members are all offline would grow
+-- forever. Binds more: whether there is more to trim.
 -- needs: skip msgs last keep backlog_max
 local more = false
 if last % 64 == 0 then

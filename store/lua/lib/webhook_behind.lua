@@ -1,7 +1,7 @@
 -- include: base
 -- needs: meta
--- webhook_behind reads which webhooks are behind in a group, from what webhook_position returns: their names in order, and by
--- name the id at which each fell behind, and the id up to which it has its events.
+-- webhook_behind parses which webhooks are behind in a group, from the result of webhook_position: their names in
+-- order, and by name the id at which each fell behind, and the id up to which it has its events.
 local function webhook_behind(text)
   local behind = {names = {}, since = {}, at = {}}
   for name, since, at in string.gmatch(text, ' ([^: ]+):(%d+):(%d+)') do
@@ -11,7 +11,7 @@ local function webhook_behind(text)
   return behind
 end
 
--- webhook_write_behind writes it back. A webhook without a position has caught up.
+-- webhook_write_behind stores it again. A webhook without a position has caught up.
 local function webhook_write_behind(generation, behind)
   local parts = {generation}
   for _, name in ipairs(behind.names) do

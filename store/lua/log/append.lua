@@ -1,20 +1,20 @@
--- Appends an entry of a member, or answers as the first time where the retry key is known.
+-- Appends an entry of a member, or repeats the first answer if the retry key is known.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants | core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content reply_to target emoji removed:flag durable:flag channel keys_max:int
 --       emojis_max:int group task_id below same mentions...
 --   sent, by    of the sender
 --   at          of each mentioned user
---   rest        of the JSON, behind the id
+--   rest        of the JSON, after the id
 --   key         to repeat with, hashed, or ''
 --   content     hashed, so that a key stands for one content only
 --   removed     the reaction is to be removed
 --   durable     the caller waits for a disk or a replica
 --   keys_max    retry keys to keep
 --   emojis_max  different emoji on a message
---   task_id     of the task for those who are mentioned, or ''
---   below       the target of a reaction is in the archive: `<epoch> <late>` as it was read there, else ''
---   same        the reaction that says the same there: `<id> <mark>`, or ''
+--   task_id     of the task for mentioned users, or ''
+--   below       if the target of a reaction is in the archive: `<epoch> <late>` as it was read there, else ''
+--   same        the same reaction there, if it exists: `<id> <mark>`, or ''
 -- Returns as lib/append.lua
 -- Refuses as lib/append.lua
 local anyone = false

@@ -1,4 +1,4 @@
--- Forgets a sender who has sent nothing for a day: the retry keys, and the own ids where none is counted any longer.
+-- Forgets a sender who has sent nothing for a day: the retry keys, and the own ids once none of them is counted.
 --
 -- KEYS  last_id meta senders sent by
 -- ARGV  user
@@ -15,7 +15,7 @@ prune(by, floor)
 if redis.call('ZCARD', by) == 0 then
   redis.call('ZREM', senders, user)
 elseif redis.call('ZCOUNT', by, '-inf', int(floor)) == 0 then
-  -- Own ids that are still counted: look again in a day.
+  -- Own ids that are still counted: check again in a day.
   redis.call('ZADD', senders, int(now_ms), user)
 end
 return {'OK'}

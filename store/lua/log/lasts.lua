@@ -1,7 +1,7 @@
--- Reads where logs end. Only reads.
+-- Reads the ends of logs. Only reads.
 --
 -- KEYS  groups(last_id meta)...
--- Returns {OK, last (-1 where there is no group), epoch (''), ... for each}
+-- Returns {OK, last (-1 if there is no group), epoch (''), ... for each}
 local out = {'OK'}
 for i = groups, #KEYS, groups_row do
   -- bind: groups at i

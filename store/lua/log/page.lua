@@ -1,12 +1,12 @@
--- Reads a group as one user stands to it, with a page of its messages: what a transaction of group/info.lua and a range
--- reads, for a server that is full and queues nothing. Only reads.
+-- Reads a group as one user sees it, with a page of its messages: replaces a transaction of group/info.lua and a range
+-- on a server that is full and queues nothing. Only reads.
 --
 -- KEYS  last_id meta members joined seen read msgs skip by at
 -- ARGV  user from before:flag limit:int bytes_max:int
 --   by, at     of the user
---   from       the lowest id, or where before is set the id that all are below
---   bytes_max  of the messages; the one that goes beyond is the last, and there is none where it is 0
--- Returns as group/info.lua, then for a member the list of messages, descending where before is set
+--   from       the lowest id, or if before is set the id that all are below
+--   bytes_max  of the messages; the first one to exceed it is the last, and 0 means none
+-- Returns as group/info.lua, then for a member the list of messages, descending if before is set
 -- include: info
 local page, bytes = {}, 0
 local command, far = 'ZRANGEBYSCORE', '+inf'

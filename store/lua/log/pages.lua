@@ -1,12 +1,13 @@
--- Reads entries of several logs, by turns and up to a number of bytes, so that no answer grows with what is stored. Only reads.
+-- Reads entries of several logs, in turns and up to a number of bytes, so that no answer grows with what is stored.
+-- Only reads.
 --
 -- KEYS  logs(msgs)...
 -- ARGV  bytes_max:int pages(skip from before count)...
---   bytes_max  of all entries together; the one that goes beyond is the last
---   skip       how many entries to pass by first
+--   bytes_max  of all entries together; the first one to exceed it is the last
+--   skip       how many entries to skip first
 --   from       the lowest id, or
 --   before     > 0: downward, from before this id
---   count      at most so many
+--   count      maximum
 -- Returns {OK, entries of the first log, of the second, ...}
 
 local wanted, position, out, bytes = {}, pages, {'OK'}, 0
@@ -19,7 +20,7 @@ for i = logs, #KEYS, logs_row do
   out[#out + 1] = {}
   position = position + pages_row
 end
--- In the first turn each log has as many entries as fit where all are of the size that is largest by default.
+-- In the first turn each log gets as many entries as fit if all have the largest default size.
 local turn = math.max(1, math.min(32, math.floor(bytes_max / (#wanted * 32768))))
 local open = #wanted
 while open > 0 do

@@ -1,9 +1,9 @@
--- Removes what no reader of a group needs any longer, at most 500 messages, and prunes what is only counted.
+-- Removes messages that no reader of a group needs any longer, at most 500, and prunes the counted sets.
 --
 -- KEYS  last_id meta seen msgs reactions reacted skip core:enqueue wants
 -- ARGV  group task_id
---   task_id  of a task that goes on where there is more, or ''
--- Returns {OK, 1 where there is more}
+--   task_id  of a task that continues if there is more, or ''
+-- Returns {OK, 1 if there is more}
 -- Refuses NOTFOUND
 -- include: prune
 -- include: trim
@@ -13,7 +13,7 @@ local last, stored = tonumber(redis.call('GET', last_id)), redis.call('ZCARD', m
 backlog_max = tonumber(backlog_max)
 local now_ms = clock_ms()
 
--- Counts of reactions that were over the bound of an earlier step.
+-- Counts of reactions beyond the bound of an earlier step.
 local old = redis.call('ZCOUNT', reactions, '-inf', int(last - stored))
 if old > 0 then redis.call('ZREMRANGEBYRANK', reactions, 0, int(math.min(old, 500) - 1)) end
 local more = trim_log(last, stored, tonumber(keep), backlog_max) or old > 500

@@ -1,10 +1,10 @@
--- Adds a member: as a step of their own in a public group, or by an owner, an admin or an operator.
+-- Adds a member: the user themself in a public group, or an owner, an admin or an operator.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  user caller operator:flag role at_ms mark rest members_max:int channel task_id group trim_id
 --   mark, rest  of the notice
---   trim_id     of a task that goes on where there is more to trim
--- Returns {OK, 1 added or 0 member already, role, joined_at ms, seen, read}
+--   trim_id     of a task that continues if there is more to trim
+-- Returns {OK, 1 if added, 0 if a member already, role, joined_at ms, seen, read}
 -- Refuses NOTFOUND, FORBIDDEN, TOOMANY
 -- include: manage
 -- include: notice
@@ -31,7 +31,7 @@ if not manager then role = 'member' end
 local before, stored, now_ms = tonumber(redis.call('GET', last_id)), redis.call('ZCARD', msgs), clock_ms()
 
 local id = notice(epoch, mark, rest, at_ms)
--- With the history, from just before the lowest id that is stored; without it, from just before the notice.
+-- With history, from just before the lowest stored id; without it, from just before the notice.
 local start = history == '1' and int(before - stored) or int(before)
 redis.call('HSET', members, user, role .. ' ' .. at_ms)
 redis.call('ZADD', joined, id, user)

@@ -1,17 +1,17 @@
--- Takes a member out: by their own step, or by an owner, an admin or an operator. An owner is succeeded by the
--- longest-standing admin, else member; the last one out deletes the group.
+-- Removes a member: the user themself leaves, or an owner, an admin or an operator removes them. If the owner leaves,
+-- the longest-standing admin, else member, becomes the owner; the last member who leaves deletes the group.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
 --       core:enqueue wants levels notified waiting at
 -- ARGV  user caller operator:flag at_ms mark rest heir_mark heir_head heir_tail channel task_id trim_id group what
 --   at                    of the user
 --   mark, rest            of the notice
---   heir_mark             of the notice of role of the successor
---   heir_head, heir_tail  what stands around the successor in it
---   trim_id               of a task that goes on where there is more to trim
+--   heir_mark             of the successor's notice of role
+--   heir_head, heir_tail  of that notice, before and after the successor's name
+--   trim_id               of a task that continues if there is more to trim
 --   what                  left or removed
--- Returns {OK, 1 where the group is gone}
--- Refuses NOTFOUND, FORBIDDEN; HELD for the last one out
+-- Returns {OK, 1 if the group is gone}
+-- Refuses NOTFOUND, FORBIDDEN; HELD for the last member
 -- include: manage
 -- include: notice
 -- include: log_grew

@@ -1,10 +1,10 @@
--- Reads a page of the members of a group by the order of joining. Only reads.
+-- Reads a page of the members of a group in the order of joining. Only reads.
 --
 -- KEYS  meta members joined seen read
 -- ARGV  user after limit:int
---   user   who asks; '': an operator
---   after  joined id to go on from
--- Returns {OK, joined id to go on from or 0, then user, role, joined_at ms, seen, read of each}
+--   user   the caller; '': an operator
+--   after  joined id to continue after
+-- Returns {OK, joined id to continue after or 0, then user, role, joined_at ms, seen, read of each}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
@@ -12,7 +12,7 @@ if not epoch then return {'NOTFOUND'} end
 if user ~= '' and redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 
 local out = {'OK', 0}
--- One more than the page holds tells whether there is a next one.
+-- One more than the page shows whether there is a next one.
 local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
 for i = 1, math.min(#page, 2 * limit), 2 do
   local role, joined_ms = string.match(redis.call('HGET', members, page[i]), '^(%S+) (%d+)$')

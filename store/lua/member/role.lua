@@ -1,12 +1,12 @@
--- Changes the role of a member, for an owner, an admin or an operator. Only the owner or an operator makes another the
--- owner; the former owner is an admin then, so that there is always exactly one.
+-- Changes the role of a member, for an owner, an admin or an operator. Only the owner or an operator can name another
+-- owner; the former owner then becomes an admin, so there is always exactly one.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  user caller operator:flag role at_ms mark rest channel task_id group
 --   mark, rest  of the notice
---   task_id     of a task that goes on where there is more to trim
--- Returns {OK, 1 changed or 0 nothing to change, role, joined_at ms, seen, read}
--- Refuses NOTFOUND, FORBIDDEN; OWNER where the group would be left without one
+--   task_id     of a task that continues if there is more to trim
+-- Returns {OK, 1 if changed, 0 if there was nothing to change, role, joined_at ms, seen, read}
+-- Refuses NOTFOUND, FORBIDDEN; OWNER if the group would have no owner
 -- include: manage
 -- include: notice
 -- include: log_grew

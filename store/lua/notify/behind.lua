@@ -1,11 +1,12 @@
--- Reads members who have not read up to the newest text or data of a group, by the order of joining. Few of them come all at
--- once; else each step looks at a number of members, in the order of joining, which does not change while they are read. Only reads.
+-- Reads members who have not read up to the newest text or data of a group, in the order of joining. A few are returned
+-- all at once; otherwise each step checks a number of members, in the order of joining, which does not change
+-- meanwhile. Only reads.
 --
 -- KEYS  meta joined read
 -- ARGV  epoch after limit:int
---   after  id of joining after which to look
---   limit  members to look at, at most 500
--- Returns {OK, id of joining to go on after or 0, the users}
+--   after  id of joining to continue after
+--   limit  members to check, at most 500
+-- Returns {OK, id of joining to continue after or 0, the users}
 -- Refuses NOTFOUND
 local has_epoch, newest_id = unpack(redis.call('HMGET', meta, 'epoch', 'newest'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end

@@ -1,8 +1,8 @@
--- Reads what a member is notified of in a group. Only reads.
+-- Reads what a member gets notified of in a group. Only reads.
 --
 -- KEYS  meta members levels
 -- ARGV  user
--- Returns {OK, all, mentions or none, when that ends, in ms; 0: it holds until it is changed}
+-- Returns {OK, all, mentions or none, when that ends, in ms; 0: it applies until it is changed}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))

@@ -1,7 +1,7 @@
--- Keeps the key by which push services know this server: the first one that is offered.
+-- Stores the key that identifies this server to push services: the first one that is offered.
 --
 -- KEYS  push_key
 -- ARGV  offered
--- Returns {OK, the key that is kept}
+-- Returns {OK, the stored key}
 redis.call('SETNX', push_key, offered)
 return {'OK', redis.call('GET', push_key)}

@@ -1,9 +1,9 @@
--- Sets what a member is notified of in a group.
+-- Sets what a member gets notified of in a group.
 --
 -- KEYS  meta members levels
 -- ARGV  user level until_ms
 --   level     all, mentions or none
---   until_ms  when it ends; 0: it holds until it is changed
+--   until_ms  when it ends; 0: it applies until it is changed
 -- Returns {OK}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member

@@ -1,6 +1,6 @@
--- Decides which members of a group, all of them away, to notify of what is unread, notes up to where they were notified, and
--- enqueues the tasks that make the deliveries: one for those whom something new mentions, one for the others. Whoever was
--- notified of all that is unread is not notified again.
+-- Decides which members of a group, all of them offline, to notify of unread messages, records up to which message, and
+-- enqueues the tasks that make the deliveries: one for users whom a new message mentions, one for the others. Users who
+-- were notified of everything that is unread are not notified again.
 --
 -- KEYS  last_id meta members joined read msgs skip levels notified core:enqueue counted(by at)...
 -- ARGV  group epoch high_id normal_id users...
@@ -21,11 +21,11 @@ local is_member, level_of = redis.call('HMGET', members, unpack(ARGV, users)), r
 local read_to, notified_to = redis.call('ZMSCORE', read, unpack(ARGV, users)), redis.call('ZMSCORE', notified, unpack(ARGV, users))
 local joined_at = history == '0' and redis.call('ZMSCORE', joined, unpack(ARGV, users)) or {}
 
--- The 64 ids from the newest message down, and which of them are to be skipped: looked up once for all users.
+-- The 64 ids from the newest message down, and which of them to skip: looked up once for all users.
 local skipped, ids = nil, {}
 for id = newest, math.max(newest - 63, 1), -1 do ids[#ids + 1] = int(id) end
 
--- The newest message of others above since, among these, else 0.
+-- Returns the newest message of others above since, among these, else 0.
 local function shown(since, by)
   skipped = skipped or redis.call('ZMSCORE', skip, unpack(ids))
   for i, id in ipairs(ids) do
@@ -35,8 +35,8 @@ local function shown(since, by)
   return '0'
 end
 
--- What the ith user is notified of, and whether something new mentions them; nil: nothing. position is that of the
--- user's keys.
+-- Returns what the ith user gets notified of, and whether a new message mentions them; nil: nothing. position is the
+-- index of the user's keys.
 local function notification(i, user, position)
   local level, until_ms = string.match(level_of[i] or '', '^(%S+) (%d+)$')
   if level and until_ms ~= '0' and tonumber(until_ms) <= now_ms then level = nil end

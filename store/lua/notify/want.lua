@@ -2,7 +2,7 @@
 --
 -- KEYS  wants
 -- ARGV  delay_ms only:flag
---   only  changes the delay where there is one already
+--   only  changes the delay only if there is one already
 -- Returns {OK}
 if only and redis.call('HEXISTS', wants, 'notify') == 0 then return {'OK'} end
 redis.call('HSET', wants, 'notify', delay_ms)

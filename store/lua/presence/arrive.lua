@@ -1,5 +1,5 @@
--- Notes that users have live sessions on a node, and that the node lives. Members of live are `<node> <user>`, all of score 0,
--- so that those of a node stand together.
+-- Records that users have sessions on a node, and that the node is alive. Members of live are `<node> <user>`, all of
+-- score 0, so that those of one node are adjacent.
 --
 -- KEYS  live nodes
 -- ARGV  node lasts_ms:int users...

@@ -1,4 +1,4 @@
--- Notes that users have no session on a node any longer.
+-- Records that users no longer have a session on a node.
 --
 -- KEYS  live
 -- ARGV  node users...

@@ -1,5 +1,4 @@
--- Notes that a node lives, counts the users that it has in live, and clears away at most 500 of those that one dead node left
--- there.
+-- Records that a node is alive, counts its users in live, and removes at most 500 entries of one dead node.
 --
 -- KEYS  live nodes
 -- ARGV  node lasts_ms:int

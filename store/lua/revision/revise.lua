@@ -1,15 +1,15 @@
--- Appends an edit or a deletion and changes the messages that it touches, in one step, if they read as they did when
--- the change was made.
+-- Appends an edit or a deletion and changes the messages that it affects, in one step, if they are still as they were
+-- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json erased(entry_id entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
---   as_manager  the role must manage
---   below       the target is in the archive: `<epoch> <late>` as it was read there, else ''
---   target      its id; head is what stands before its edits, new_json what becomes of json
---   erased      edits of the target that lose their content: id, and what is stored then
+--   as_manager  the caller must be allowed to manage
+--   below       if the target is in the archive: `<epoch> <late>` as it was read there, else ''
+--   target      its id; head is the part before its edits, new_json replaces json
+--   erased      edits of the target that lose their content: id, and the new entry
 -- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
 -- include: not_member
@@ -30,10 +30,10 @@ end
 if ordinary and as_manager then return {'FORBIDDEN', 'author'} end
 if ordinary and post == 'admins' and kind == 'edit' then return {'FORBIDDEN', 'posters'} end
 
--- The target reads as it did, so its edits do too: it says when the last one was made.
+-- The target is unchanged, so its edits are too: it lists them.
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
 if below ~= '' then
-  -- In the archive it reads as it did as long as no entry there has changed.
+  -- In the archive it is unchanged as long as no entry there has changed.
   if stored or below ~= epoch .. ' ' .. (late or '0') then return {'CONFLICT'} end
 elseif not stored then
   -- It may have been trimmed since it was read: then it is in the archive.

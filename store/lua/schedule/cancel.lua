@@ -1,9 +1,9 @@
--- Cancels a schedule. Its task is taken away; one that runs already finds another version.
+-- Cancels a schedule and removes its task; a task that is already running finds another version.
 --
 -- KEYS  schedule core:work
 -- ARGV  schedule_id
--- Returns {OK}, also where it is cancelled already
--- Refuses NOTFOUND; CONFLICT where it has ended otherwise
+-- Returns {OK}, also if it is already cancelled
+-- Refuses NOTFOUND; CONFLICT if it has ended in another way
 -- include: schedule
 local state, version = unpack(redis.call('HMGET', schedule, 'state', 'version'))
 if not state then return {'NOTFOUND'} end

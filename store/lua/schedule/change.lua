@@ -6,7 +6,7 @@
 --   state    pending or paused
 --   next_ms  of the next occurrence
 -- Returns {OK, then as schedule_record}
--- Refuses NOTFOUND; CONFLICT where it changed since it was read, or has ended
+-- Refuses NOTFOUND; CONFLICT if it has changed since it was read, or has ended
 -- include: schedule
 local has_state, has_version = unpack(redis.call('HMGET', schedule, 'state', 'version'))
 if not has_state then return {'NOTFOUND'} end

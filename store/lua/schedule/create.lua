@@ -1,4 +1,4 @@
--- Makes a schedule with the task of its first occurrence, or reads the one that the same key made before.
+-- Creates a schedule with the task of its first occurrence, or returns the one that the same key created before.
 --
 -- KEYS  schedule core:work
 -- ARGV  schedule_id plan content created_ms next_ms

@@ -1,7 +1,7 @@
--- Removes a schedule that has ended.
+-- Removes an ended schedule.
 --
 -- KEYS  schedule
--- Returns {OK}, also where it is not there or has not ended
+-- Returns {OK}, also if it does not exist or has not ended
 local state = redis.call('HGET', schedule, 'state')
 if state and state ~= 'pending' and state ~= 'paused' then redis.call('DEL', schedule) end
 return {'OK'}

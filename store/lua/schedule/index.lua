@@ -1,10 +1,10 @@
--- Puts a schedule into the index of its owner.
+-- Adds a schedule to the index of its owner.
 --
 -- KEYS  schedules
 -- ARGV  schedule_id schedules_max:int
 --   schedules  of the owner
--- Returns {OK, when it was put in, in ms}
--- Refuses SCHEDULES where the index is full
+-- Returns {OK, when it was added, in ms}
+-- Refuses SCHEDULES if the index is full
 -- include: base
 local at_ms = redis.call('ZSCORE', schedules, schedule_id)
 if at_ms then return {'OK', int(tonumber(at_ms))} end

@@ -1,4 +1,4 @@
--- Takes schedules out of the index of their owner.
+-- Removes schedules from the index of their owner.
 --
 -- KEYS  schedules
 -- ARGV  ids...

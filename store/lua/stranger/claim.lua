@@ -1,5 +1,4 @@
--- Notes that a user writes to one who has never used the server, and how many bytes. An item that was noted before is not
--- counted again.
+-- Records that a user writes to one who has never used the server, and how many bytes. An item is counted once.
 --
 -- KEYS  strangers
 -- ARGV  to item bytes:int bytes_max:int

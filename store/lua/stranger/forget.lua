@@ -1,4 +1,4 @@
--- Takes users off a sender's list of strangers: they use the server by now.
+-- Removes users from a sender's list of strangers: they have used the server by now.
 --
 -- KEYS  strangers
 -- ARGV  fields...

@@ -1,4 +1,4 @@
--- Puts a user on the list of those whom the server has ever known, as one who uses it.
+-- Adds a user to the list of all known users, as one who uses the server.
 --
 -- KEYS  users unused
 -- ARGV  user

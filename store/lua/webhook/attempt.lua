@@ -1,9 +1,9 @@
--- Records how the last attempt to call a webhook went. A value is "<since when it fails, 0: the last attempt succeeded> <when
--- it failed last> <when it succeeded last> <why it failed last>", times in ms, 0 where that never was.
+-- Records the outcome of the last attempt to call a webhook. A value is "<failing since, 0: the last attempt succeeded>
+-- <failed last> <succeeded last> <last error>", times in ms, 0 for never.
 --
 -- KEYS  webhooks webhooks_health
 -- ARGV  id reason
---   reason  why it failed; '' where it succeeded
+--   reason  why it failed; '' if it succeeded
 -- Returns {OK}
 -- Refuses NOTFOUND (no such webhook)
 -- include: base

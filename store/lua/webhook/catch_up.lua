@@ -1,17 +1,17 @@
--- Makes the deliveries of a group's entries to one webhook that is behind, and moves its position: both or neither. At the
--- position of the others it is behind no longer.
+-- Makes the deliveries of a group's entries to one webhook that is behind, and moves its position: both or neither.
+-- Once it reaches the position of the others, it is no longer behind.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue egress:enqueue
 -- ARGV  group epoch generation webhook before after:int missed:int waiting_max:int share_tasks:int share_bytes:int trim_id
 --       deliveries(id payload)...
 --   before       id up to which it had its events
---   after        id up to which it has them now; above the position of the others where nothing further is due to it
+--   after        id up to which it has them now; above the position of the others if nothing more is due to it
 --   missed       entries between that were trimmed
---   waiting_max  to trim_id, see webhook/events.lua; what begins below half of a share is taken as a whole, so that groups
---                where the webhook keeps up have room too
+--    waiting_max  to trim_id, see webhook/events.lua; if less than half of a share is in use, the step is taken as a whole,
+--                 so that groups where the webhook keeps up have room too
 --   deliveries   id and payload of each task
--- Returns {OK, 1 where it is still behind}
--- Refuses NOTFOUND (the group is gone), CONFLICT (another did it, or it is not behind), WEBHOOKSFULL
+-- Returns {OK, 1 if it is still behind}
+-- Refuses NOTFOUND (the group is gone), CONFLICT (another call did it, or it is not behind), WEBHOOKSFULL
 -- include: trim
 -- include: task_webhook
 -- include: task_trim
@@ -38,6 +38,6 @@ for i = deliveries, #ARGV, deliveries_row do
   -- bind: deliveries at i
   enqueue_delivery(egress, id, payload, now_ms)
 end
--- What was only held for this may go now.
+-- Entries that were only held for this webhook may go now.
 if trim_log(last, redis.call('ZCARD', msgs), tonumber(keep), tonumber(backlog_max)) then enqueue_trim(trim_id, epoch, now_ms) end
 return {'OK', goes_on and 1 or 0}

@@ -1,21 +1,21 @@
--- Makes the deliveries of a group's newest entries to webhooks, and notes up to where that was done: both or neither, so
--- that there is one event for every entry. A webhook that is over its share of what may wait falls behind: from there on it
--- has a position and a task of its own, and holds up no other.
+-- Makes the deliveries of a group's newest entries to webhooks, and records up to where that was done: both or neither,
+-- so that there is one event for every entry. A webhook over its share of what may wait falls behind: from there on it
+-- has its own position and task, and does not hold up the others.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue egress:enqueue
 -- ARGV  group epoch generation before after waiting_max:int share_tasks:int share_bytes:int behind_max:int trim_id
 --       deliveries(entry id webhook payload)...
---   before       id up to which there were events before
+--   before       id up to which there were events
 --   after        id up to which there are now
---   waiting_max  tasks that may be in a shard of the egress queue
+--   waiting_max  tasks that may be in a partition of the egress queue
 --   share_tasks  deliveries of one webhook that may wait in this partition
---   share_bytes  the same for what these take; the last one that begins below it is taken
+--   share_bytes  the same for their bytes; the last delivery that starts below it is taken
 --   behind_max   webhooks that may be behind in a group
---   trim_id      of a task that goes on where there is more to trim
---   deliveries   id of the entry, id of the task, and its payload; without an id: nothing was made for this webhook, because
---                it is behind
+--   trim_id      of a task that continues if there is more to trim
+--    deliveries   id of the entry, id of the task, and its payload; without an id, nothing was made for this webhook, because
+--                 it is behind
 -- Returns {OK, then the webhooks that fell behind}
--- Refuses NOTFOUND (the group is gone), CONFLICT (another did it, or not the same webhooks are behind), WEBHOOKSFULL
+-- Refuses NOTFOUND (the group is gone), CONFLICT (another call did it, or other webhooks are behind), WEBHOOKSFULL
 -- include: trim
 -- include: task_webhook
 -- include: task_log
@@ -45,7 +45,8 @@ for i = deliveries, #ARGV, deliveries_row do
     end
   end
 end
--- One delivery more than there is room for is taken, or a page that is larger than all of the room would never be.
+-- One delivery more than there is room for is taken, because otherwise a page larger than all of the room would never
+-- be.
 if #taken > 0 and webhook_waiting(egress) >= waiting_max or #behind.names > behind_max then return {'WEBHOOKSFULL'} end
 local last, now_ms = tonumber(redis.call('GET', last_id)), clock_ms()
 
@@ -55,9 +56,9 @@ for _, i in ipairs(taken) do
   -- bind: deliveries at i
   enqueue_delivery(egress, id, payload, now_ms)
 end
--- The task of one that was behind before is there, unless somebody or an older node took it away.
+-- The task of a webhook that was behind before exists, unless somebody or an older node removed it.
 local tag = string.match(meta, '{(p%d+)}')
 for _, name in ipairs(behind.names) do enqueue_behind(tag, epoch, name, behind.since[name], now_ms) end
--- What was only held for this may go now.
+-- Entries that were only held for this may go now.
 if trim_log(last, redis.call('ZCARD', msgs), tonumber(keep), tonumber(backlog_max)) then enqueue_trim(trim_id, epoch, now_ms) end
 return reply

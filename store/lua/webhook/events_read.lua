@@ -1,11 +1,11 @@
--- Reads the entries of a group that there are no events for yet: for all webhooks that keep up, or for one that is behind. At
--- most limit, and no more once they are bytes_max long together.
+-- Reads the entries of a group without events: for all webhooks that keep up, or for one that is behind. At most limit,
+-- and no more once their total length reaches bytes_max.
 --
 -- KEYS  meta wants msgs
 -- ARGV  webhook limit bytes_max:int
 --   webhook  one that is behind, or ''
--- Returns {OK, epoch, generation ('0' where there is no webhook), version of the list of webhooks, id up to which there are
---       events (-1 where there was no entry since there are any webhooks, and where webhook is not behind), the same for all
+-- Returns {OK, epoch, generation ('0' if there is no webhook), version of the list of webhooks, id up to which there are
+--       events (-1 if there was no entry since the first webhook, or if webhook is not behind), the same for all
 --       that keep up, what lib/webhook_position.lua returns of those behind, then the stored messages}
 -- Refuses NOTFOUND
 -- include: base

@@ -1,5 +1,5 @@
--- Makes deliveries of events that are in no log, so that they cannot wait there: what is over the share of a webhook is lost,
--- and counted. What is there already is left as it is.
+-- Makes deliveries of events that are in no log, so that they cannot wait there: those over the share of a webhook are
+-- lost, and counted. Existing deliveries stay as they are.
 --
 -- KEYS  egress:enqueue
 -- ARGV  waiting_max:int share_tasks:int share_bytes:int deliveries(id webhook payload)...

@@ -1,5 +1,5 @@
--- Copies to a partition whether there are webhooks, so that its scripts make events of new entries. What is older than what the
--- partition knows has no effect.
+-- Copies to a partition whether there are webhooks, so that its scripts make events of new entries. A copy older than
+-- the one that the partition has is ignored.
 --
 -- KEYS  wants
 -- ARGV  generation version

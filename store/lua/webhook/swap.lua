@@ -1,5 +1,5 @@
 -- Registers, changes or removes a webhook, if it is still as it was read. A value is "<1 while it is in use, else 0>
--- <revision> <JSON>". The task copies what scripts need of it to the partitions.
+-- <revision> <JSON>". The task copies what scripts need to the partitions.
 --
 -- KEYS  webhooks webhooks_state webhooks_health core:enqueue
 -- ARGV  id revision in_use:flag text webhooks_max:int task_id
