@@ -9,20 +9,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Account sums up the tasks of one account that wait or run.
+// Account sums up the waiting and running tasks of one account.
 type Account struct {
 	Tasks int64
-	Bytes int64 // of what was enqueued: payloads and about 60 for each task
-	// Dropped is how many were not enqueued, as the scripts of the application count it in "dropped~<account>".
+	Bytes int64 // enqueued bytes: the payloads and about 60 for each task
+	// Dropped is how many were not enqueued, as the application's scripts count them in "dropped~<account>".
 	Dropped int64
 }
 
-// WithAccount returns the id under which a task is counted for an account, see Client.Accounts. An account has no blanks.
+// WithAccount returns an id that counts the task for an account, see Client.Accounts. An account has no blanks.
 func WithAccount(id, account string) string { return id + "~" + account }
 
-// Accounts sums up, for each account, the tasks that wait or run: exactly, because every script that moves a task counts in
-// the same step. Dead ones are not counted, nor are those without an account. The cost grows with the number of accounts
-// and partitions, not with that of tasks.
+// Accounts sums up the waiting and running tasks of each account. The sums are exact, because every script that moves a
+// task counts it in the same step. Dead tasks and those without an account are not counted. The cost grows with the
+// number of accounts and partitions, not with the number of tasks.
 func (c *Client) Accounts(ctx context.Context) (map[string]Account, error) {
 	cmds := make([]*redis.MapStringStringCmd, c.partitions)
 	pipe := c.rdb.Pipeline()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestAccounts takes a task of an account through every state and out of it on every way.
+// TestAccounts takes a task of an account through every state, and out of it in every way.
 func TestAccounts(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c, ctx := newClient(t, o), context.Background()

@@ -25,7 +25,7 @@ func TestWorkersClaimAheadOnlyWhileQuick(t *testing.T) {
 	}
 	h.measure(now)
 	for range 20 {
-		pass(10*time.Millisecond, 200) // 20,000 a second
+		pass(10*time.Millisecond, 200) // 20,000 per second
 	}
 	if got := h.room(); got < 28 || got > 30 {
 		t.Errorf("20,000 a second: room for %d, want about 30", got)
@@ -66,7 +66,7 @@ func TestWorkersGiveBackWhatWaits(t *testing.T) {
 	}
 	look(0)
 	worker(5)
-	look(0) // it has only now been seen
+	look(0) // the waiting tasks are now seen for the first time
 	<-h.runs
 	look(4)
 	worker(3)
@@ -75,18 +75,18 @@ func TestWorkersGiveBackWhatWaits(t *testing.T) {
 		<-h.runs
 	}
 	worker(2)
-	look(0) // all of those that were seen have begun
+	look(0) // all that were seen have begun
 	look(2)
 	look(0)
 }
 
-// When quick handlers become slow, what was claimed ahead goes back for others, in its order.
+// When quick handlers become slow, the tasks claimed ahead are given back to others, in order.
 func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Workers = 2
 		s := newServer(t, o)
 		for _, h := range s.pools {
-			h.rate, h.rateAt = 1e6, time.Now().Add(time.Hour) // as if they were quick, and stay so
+			h.rate, h.rateAt = 1e6, time.Now().Add(time.Hour) // as if the handlers were quick, and stayed so
 		}
 		release := make(chan struct{})
 		var mu sync.Mutex
@@ -101,7 +101,7 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 			}
 			return nil
 		})
-		tasks := make([]Task, 600) // more than is ended in one call
+		tasks := make([]Task, 600) // more than one call settles
 		for i := range tasks {
 			tasks[i] = Task{Kind: "k", ID: NewID(0)}
 		}
@@ -133,7 +133,7 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 	})
 }
 
-// What was claimed ahead and is cancelled before a worker is free never runs.
+// A task that was claimed ahead and is cancelled before a worker is free never runs.
 func TestCancelledWhileItWaitsForAWorker(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Workers = 1
@@ -147,7 +147,7 @@ func TestCancelledWhileItWaitsForAWorker(t *testing.T) {
 		if got := receive(t, "the first", ran); got != first {
 			t.Fatalf("ran %s", got)
 		}
-		// A second one is given to the worker as the claim loop would.
+		// A second task is given to the worker as the claim loop would do it.
 		enqueue(t, s.Client, Task{Kind: "k", ID: NewID(0)})
 		var r *running
 		until(t, "a claim", func() bool {
@@ -203,7 +203,7 @@ func TestArrangeFollowsTheTurns(t *testing.T) {
 	}
 }
 
-// TestEnqueueTogether: many callers at once; each gets its own answer.
+// TestEnqueueTogether: many concurrent callers; each gets its own answer.
 func TestEnqueueTogether(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
@@ -216,7 +216,7 @@ func TestEnqueueTogether(t *testing.T) {
 				for j := range each {
 					task := Task{Kind: "k", Payload: fmt.Append(nil, i, " ", j)}
 					if j%4 == 0 {
-						task.Unique = fmt.Sprint("key ", j) // all callers ask for the same
+						task.Unique = fmt.Sprint("key ", j) // all callers use the same key
 					}
 					id, ok, err := c.Enqueue(context.Background(), task)
 					if err != nil {
@@ -249,13 +249,13 @@ func TestEnqueueTogether(t *testing.T) {
 	})
 }
 
-// A caller that gives up while it waits is not put in, and holds up nobody; one that leads
-// goes on for the others.
+// The task of a caller that gives up while it waits is not enqueued and holds up nobody; a caller that leads goes on
+// for the others.
 func TestEnqueueThatGivesUp(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		m := &c.commit
-		// Calls that are under way and do not end.
+		// Calls in flight that do not end.
 		m.inside, m.flying = commitAlone, commitFlushes
 		ctx, cancel := context.WithCancel(context.Background())
 		quits := make(chan error, 1)
@@ -297,7 +297,7 @@ func TestEnqueueThatGivesUp(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 
-		// The lead falls to one whose time is over at that very moment.
+		// The lead goes to a caller whose context ends at that very moment.
 		m.mu.Lock()
 		m.flying = commitFlushes
 		m.mu.Unlock()
@@ -320,12 +320,12 @@ func TestEnqueueThatGivesUp(t *testing.T) {
 	})
 }
 
-// Who waits goes before those who come later, be they ever so few.
+// Waiting callers go before later ones, however few these are.
 func TestEnqueueDoesNotOvertake(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		m := &c.commit
-		m.inside, m.flying = commitAlone, commitAlone // calls that are under way and do not end
+		m.inside, m.flying = commitAlone, commitAlone // calls in flight that do not end
 		answers := make(chan error, 2)
 		for n := range 2 {
 			go func() {
@@ -337,7 +337,7 @@ func TestEnqueueDoesNotOvertake(t *testing.T) {
 				defer m.mu.Unlock()
 				return len(m.waiting) == n+1
 			})
-			for range 3 { // there are few again, and never so few that none is under way
+			for range 3 { // there are few callers again, but always at least one call in flight
 				m.leave()
 				m.land()
 			}

@@ -10,20 +10,20 @@ import (
 
 // shard is what the claim loop knows about one partition.
 type shard struct {
-	ready []bool // tasks of a queue may be ready
-	turn  []int  // whose turn the next claim from a queue is, see turns
-	// unsure says that the last call has failed. Redis may have run it all the same, so until one
-	// is answered none claims: the leases would be nobody's.
+	ready []bool // by queue: tasks may be ready
+	turn  []int  // by queue: whose turn the next claim is, see turns
+	// unsure means that the last call failed. Redis may have run it all the same, so until a call is answered, none
+	// claims: nobody would know of the leases.
 	unsure    bool
-	overdueAt time.Time // when to look for due tasks and ended leases; at most pollMax away
+	overdueAt time.Time // when to look for due tasks and expired leases; at most pollMax away
 }
 
 // claimer is the state of the claim loop. One goroutine owns it.
 type claimer struct {
 	*Server
 	shards []shard
-	first  int             // the partition that is served first: everyone in turn
-	again  backoff.Backoff // after failed calls
+	first  int             // the partition to serve first: each in turn
+	again  backoff.Backoff // pauses after failed calls
 }
 
 func newClaimer(s *Server) *claimer {
@@ -34,8 +34,8 @@ func newClaimer(s *Server) *claimer {
 	return c
 }
 
-// claimLoop takes steps until feed ends: when a task may be ready and a worker is free,
-// when something becomes due, and at least every pollMax.
+// claimLoop takes steps until feed ends: when a task may be ready and a worker is free, when something becomes due, and
+// at least every pollMax.
 func (s *Server) claimLoop(feed context.Context) {
 	c := newClaimer(s)
 	timer := time.NewTimer(0)
@@ -61,7 +61,7 @@ func (s *Server) claimLoop(feed context.Context) {
 	}
 }
 
-// waiting says whether tasks are known to wait for a free worker.
+// waiting reports whether tasks are known to wait for a free worker.
 func (c *claimer) waiting() bool {
 	for i := range c.shards {
 		if slices.Contains(c.shards[i].ready, true) {
@@ -71,8 +71,8 @@ func (c *claimer) waiting() bool {
 	return false
 }
 
-// exec takes one step in every partition that needs one, all in one round trip, and
-// returns how long nothing needs to be done: 0 if it should be called again at once.
+// exec takes one step in every partition that needs one, all in one round trip, and returns how long to sleep: 0 means
+// call it again at once.
 func (c *claimer) exec(feed context.Context) time.Duration {
 	now := time.Now()
 	for _, h := range c.pools {
@@ -90,11 +90,11 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 		steps[i] = c.set.stepCall(w, c.terms)
 		calls[i] = &steps[i].call
 	}
-	// Not under feed: a call that is cut off half-way may have claimed.
+	// Not under feed: a call that is cut off may have claimed tasks.
 	err := run(context.WithoutCancel(feed), c.rdb, calls)
 	for i, one := range steps {
 		if one.cmd == nil || one.cmd.Err() != nil {
-			// What brought this step, a wake-up perhaps, must not be forgotten with it.
+			// Whatever caused this step, perhaps a wake-up, must not be lost with it.
 			s := &c.shards[demands[i].partition]
 			s.overdueAt, s.unsure = now, true
 			for q := range s.ready {
@@ -115,7 +115,7 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	return pause
 }
 
-// idle returns how long nothing needs to be done.
+// idle returns how long there is nothing to do.
 func (c *claimer) idle(now time.Time) time.Duration {
 	next := now.Add(pollMax)
 	for i := range c.shards {
@@ -131,15 +131,14 @@ func (c *claimer) idle(now time.Time) time.Duration {
 	return max(next.Sub(now), time.Microsecond)
 }
 
-// plan says which partitions need a step, and shares the free workers of each queue among
-// them.
+// plan decides which partitions need a step, and divides the free workers of each queue among them.
 func (c *claimer) plan(now time.Time) []stepDemand {
 	rooms := make([]int, len(c.pools))
 	for q, h := range c.pools {
 		rooms[q] = h.room()
 	}
 	var demands []stepDemand
-	asking := make([]int, len(c.pools)) // partitions that may give tasks of a queue
+	asking := make([]int, len(c.pools)) // by queue: partitions that may have tasks
 	for i := range c.shards {
 		p := (c.first + i) % len(c.shards)
 		s := &c.shards[p]
@@ -184,7 +183,7 @@ func (c *claimer) plan(now time.Time) []stepDemand {
 	return slices.DeleteFunc(demands, func(w stepDemand) bool { return w.overdue == 0 && w.wanted() == 0 })
 }
 
-// absorb takes over what a step brought: notes when to come back and gives out the tasks.
+// absorb processes the result of a step: it notes when to come back and hands out the tasks.
 func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent time.Time) error {
 	got, err := c.set.readStep(w.partition, one, sent, c.terms)
 	if err != nil {
@@ -212,8 +211,8 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 	return nil
 }
 
-// give gives claimed tasks to the workers of their queue. Those that must not run are ended,
-// and once feed has ended all are given back.
+// give hands claimed tasks to the workers of their queue. It ends those that must not run, and gives all of them back
+// if feed has ended.
 func (c *claimer) give(feed context.Context, h *pool, runs []*running) {
 	if len(runs) == 0 {
 		return
@@ -222,7 +221,7 @@ func (c *claimer) give(feed context.Context, h *pool, runs []*running) {
 	c.held.add(runs)
 	stopping := feed.Err() != nil
 	if stopping {
-		slices.Reverse(runs) // see takeBack
+		slices.Reverse(runs) // the order that takeBack explains
 	}
 	for _, r := range runs {
 		r.ctx.parent, r.ctx.run = c.parent, r
@@ -239,7 +238,7 @@ func (c *claimer) give(feed context.Context, h *pool, runs []*running) {
 	}
 }
 
-// giveBack ends a run that has not begun.
+// giveBack ends a run that has not begun, so that another worker can claim the task.
 func (s *Server) giveBack(h *pool, r *running) {
 	if s.held.finish(r) {
 		r.outcome = outcome{verdict: giveBack}

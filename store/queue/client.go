@@ -12,20 +12,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Client puts tasks into one queue, shows them and moves them. It is safe for concurrent use.
+// Client enqueues tasks into one queue, shows them and moves them. It is safe for concurrent use.
 type Client struct {
 	rdb        redis.UniversalClient
 	prefix     string
 	name       string
 	partitions int
 	keys       []Keys
-	work       [][]string // Keys.Work of each partition
-	enqueue    [][]string // Keys.Enqueue
+	work       [][]string // by partition: Keys.Work
+	enqueue    [][]string // by partition: Keys.Enqueue
 	commit     committer
-	checked    atomic.Bool // the number of partitions is that of the keys
+	checked    atomic.Bool // the number of partitions matches the keys
 }
 
-// NewClient returns a client of the queue that the first four options name.
+// NewClient returns a client of Options.Queue. It uses the first four options.
 func NewClient(o Options) (*Client, error) {
 	o.setDefaults()
 	if o.Client == nil {
@@ -35,7 +35,7 @@ func NewClient(o Options) (*Client, error) {
 		return nil, errors.New("queue: the Redis client repeats calls by itself: set its MaxRetries to -1")
 	}
 	if o.Partitions < 1 || o.Partitions > 1024 {
-		return nil, fmt.Errorf("queue: %d partitions", o.Partitions)
+		return nil, fmt.Errorf("queue: %d partitions: must be 1 to 1024", o.Partitions)
 	}
 	for _, name := range []string{o.Prefix, o.Queue} {
 		if name == "" || strings.ContainsAny(name, "{}:") || strings.ContainsFunc(name, notPrintable) {
@@ -50,12 +50,11 @@ func NewClient(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Enqueue puts one task in. It returns the task's id, and false if nothing was put in
-// because a task with its unique key is waiting or one with its id exists. Calls that come
-// together share round trips.
+// Enqueue enqueues one task. It returns the task's id, and false if nothing was enqueued because a task with its unique
+// key is waiting or one with its id exists. Concurrent calls share round trips.
 //
-// An error of the network, and a context that ends during the call, leave open whether the
-// task was put in; with an id of your own (NewID) you can repeat the call.
+// After a network error, or if the context ends during the call, it is unknown whether the task was enqueued. If you
+// set the id (NewID), you can repeat the call.
 func (c *Client) Enqueue(ctx context.Context, t Task) (id string, ok bool, err error) {
 	if err := c.prepare(&t); err != nil {
 		return t.ID, false, err
@@ -75,9 +74,9 @@ func (c *Client) prepare(t *Task) error {
 	return nil
 }
 
-// EnqueueAll puts many tasks in, in the order given, and writes the ids it makes into
-// them. It says of each whether it was put in, as Enqueue does. Every 256 tasks of a
-// partition, or 1 MiB of payloads, are one atomic step, the whole is not.
+// EnqueueAll enqueues many tasks, in the order given, and writes the ids it makes into them. It reports for each
+// whether it was enqueued, as Enqueue does. Each 256 tasks of a partition, or 1 MiB of payloads, are one atomic step;
+// the whole is not.
 func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
 	for i := range tasks {
 		if err := c.prepare(&tasks[i]); err != nil {
@@ -93,8 +92,8 @@ func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
 	return enqueued, nil
 }
 
-// put puts in tasks that are prepared. It says of each whether it was put in, or why nobody
-// knows: a partition that cannot be reached holds up none of the others.
+// put enqueues prepared tasks. It reports for each whether it was enqueued, or the error that leaves this unknown. A
+// partition that cannot be reached does not hold up the others.
 func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed []error) {
 	indexes := make([][]int, c.partitions)
 	for i := range tasks {
@@ -144,7 +143,7 @@ func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed
 	}
 }
 
-// together says how many of the tasks at some places are put in by one script.
+// together returns how many of the tasks at the given indexes one script enqueues.
 func together(tasks []Task, indexes []int) int {
 	bytes := 0
 	for n, i := range indexes {
@@ -156,8 +155,8 @@ func together(tasks []Task, indexes []int) int {
 	return len(indexes)
 }
 
-// partitionFor returns the partition of a task: that of its id, or of its subject, or any. Tasks
-// with a unique key meet in the partition of the key.
+// partitionFor returns the partition of a task: that of its id or its subject, else a random one. Tasks with the same
+// unique key go to the same partition.
 func (c *Client) partitionFor(t *Task) int {
 	if p, ok := PartitionOf(t.ID); ok {
 		return p
@@ -182,8 +181,8 @@ func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
 	return &call{Call: one}
 }
 
-// repeats tells whether a client makes a call again whose answer it did not get. go-redis reads MaxRetries 0 as 3, and -1 as none,
-// which its options then show as 0, or as -1 for a cluster.
+// repeats reports whether a client retries calls by itself. go-redis treats MaxRetries 0 as 3, and -1 as none, which
+// its options then show as 0, or as -1 for a cluster.
 func repeats(c redis.UniversalClient) bool {
 	switch c := c.(type) {
 	case *redis.Client:

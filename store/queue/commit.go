@@ -7,38 +7,37 @@ import (
 	"sync"
 )
 
-// committer joins calls of Enqueue that come together. While few callers are inside, each call
-// goes at once. When there are more, commitFlushes calls to Redis are under way at a time;
-// who comes meanwhile waits, and the next call takes along all that wait. It has no goroutine
-// of its own: the first of those who wait leads the others.
+// committer batches concurrent calls of Enqueue. While there are few callers, each call goes to Redis at once. When
+// there are more, at most commitFlushes calls to Redis are in flight; callers that come meanwhile wait, and the next
+// call takes all of them along. It has no goroutine: the first waiting caller leads the others.
 //
-// Invariant: while somebody waits, a call is under way, whose end passes on the lead.
+// Invariant: while a caller waits, a call is in flight, and its end passes on the lead.
 type committer struct {
 	mu      sync.Mutex
 	inside  int // callers
-	flying  int // calls to Redis under way
+	flying  int // calls to Redis in flight
 	waiting []*waiter
 }
 
-// waiter is one caller that waits.
+// waiter is one waiting caller.
 type waiter struct {
 	task Task
-	turn chan struct{} // closed when it has a batch to lead, or its answer
-	// batch is whom it leads, itself the first. Before turn is closed it is guarded by
-	// committer.mu, as is sent, which says that somebody has taken it along.
+	turn chan struct{} // closed when it has a batch to lead, or its result
+	// batch is the callers that it leads, itself first. Until turn is closed, committer.mu guards it and sent, which
+	// means that a leader has taken it along.
 	batch []*waiter
 	sent  bool
 	ok    bool
 	err   error
 }
 
-// enqueueOne puts one task in, alone or with others.
+// enqueueOne enqueues one task, alone or in a batch with others.
 func (c *Client) enqueueOne(ctx context.Context, t Task) (bool, error) {
 	m := &c.commit
 	m.mu.Lock()
 	m.inside++
 	defer m.leave()
-	// Nobody overtakes those who wait: they would wait as long as there are others.
+	// Nobody overtakes waiting callers: under steady load they would wait forever.
 	if len(m.waiting) == 0 && (m.inside <= commitAlone || m.flying < commitFlushes) {
 		m.flying++
 		m.mu.Unlock()
@@ -64,8 +63,8 @@ func (c *Client) enqueueOne(ctx context.Context, t Task) (bool, error) {
 	return w.ok, w.err
 }
 
-// lead puts in the tasks of a batch and tells those who wait for it. The others' calls must
-// not be cut off with the leader's.
+// lead enqueues the tasks of a batch and hands the results to its callers. It goes on if the leader's context ends: the
+// others' calls must not be cut off with it.
 func (c *Client) lead(ctx context.Context, batch []*waiter) {
 	defer c.commit.land()
 	tasks := make([]Task, len(batch))
@@ -81,7 +80,7 @@ func (c *Client) lead(ctx context.Context, batch []*waiter) {
 	}
 }
 
-// land notes that a call has ended, and passes the lead to the first who waits.
+// land notes that a call has ended, and passes the lead to the first waiting caller.
 func (m *committer) land() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,8 +99,8 @@ func (m *committer) land() {
 	close(batch[0].turn)
 }
 
-// leads says of a caller that has no more time whether it must go on for the others. If its
-// task has not been taken along, it never is.
+// leads reports whether a caller whose context has ended must go on because it leads others. If its task has not been
+// taken along yet, it never will be.
 func (m *committer) leads(w *waiter) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -29,7 +29,7 @@ func TestEnqueueKeepsEverything(t *testing.T) {
 	})
 }
 
-// Times and limits that are as far away as their types allow.
+// Times and limits as large as their types allow.
 func TestEnqueueTakesTheLargestNumbers(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
@@ -98,7 +98,7 @@ func TestUniqueCoalescesUntilClaimed(t *testing.T) {
 		first := claimOne(t, c, p, testTerms)
 		second := enqueue(t, c, task) // while the first runs
 		waiting(true)
-		// The first fails and is claimed again: the key belongs to the second and stays.
+		// The first fails and is claimed again: the key belongs to the second and stays with it.
 		settle(t, c, end(first, retry, 0, "once more"))
 		got := step(t, c, p, 1, overdueMax, testTerms)
 		if len(got.runs) != 1 || got.runs[0].ID != second {
@@ -116,7 +116,7 @@ func TestUniqueCoalescesUntilClaimed(t *testing.T) {
 	})
 }
 
-// A task that is not put in, because its id is there, does not take its unique key either.
+// A task that is not enqueued because its id exists does not take its unique key either.
 func TestKnownTaskTakesNoUniqueKey(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c, id := newClient(t, o), NewID(0)
@@ -190,7 +190,7 @@ func TestPrioritiesShareByWeight(t *testing.T) {
 		if got, want := count(60), [4]int{32, 16, 8, 4}; got != want {
 			t.Errorf("four rounds: got %v, want %v", got, want)
 		}
-		// 27 critical ones are left; their turns fall to high when they are gone.
+		// 27 critical ones are left; their turns go to high when they are gone.
 		if got, want := count(60), [4]int{27, 21, 8, 4}; got != want {
 			t.Errorf("the next 60: got %v, want %v", got, want)
 		}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzParseSpec: what a script says of a task never panics, and what is taken says the same when it is written again.
+// FuzzParseSpec: no specification makes the parser panic, and one that it accepts parses to the same when it is written
+// again.
 func FuzzParseSpec(f *testing.F) {
 	f.Add("0 1 0 0 0 -", "high 5 0 1700000000000 0 member g.e1\n{\"group\":\"g\"}")
 	f.Add("", "normal 3 0 1 2 kind \n")
@@ -43,7 +44,7 @@ func FuzzParseSpec(f *testing.F) {
 	})
 }
 
-// FuzzCursor: a cursor that is taken says the same when it is written again.
+// FuzzCursor: a cursor that is accepted parses to the same when it is written again.
 func FuzzCursor(f *testing.F) {
 	f.Add("ready", makeCursor(Ready, 3, "4 12 p03-x"))
 	f.Add("dead", makeCursor(Dead, 0, "1700000000000 p00-x"))

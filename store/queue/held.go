@@ -6,33 +6,32 @@ import (
 	"time"
 )
 
-// running is a claimed task that this server holds, from its claim until Redis has
-// its outcome.
+// running is a claimed task that this server holds, from its claim until Redis has stored its outcome.
 type running struct {
 	Task
 	queue     *served
 	partition int
 	token     string
-	crashes   int           // runs before this one that ended with their worker
-	late      time.Duration // when it was claimed
+	crashes   int           // earlier runs whose worker died
+	late      time.Duration // how late the task was claimed
 	deadline  time.Time     // by our clock; zero = none
 	ctx       runContext
-	// outcome is written by whoever has set ended, before it sends the run to Server.ended. A
-	// claim that must not run at all comes with one.
+	// outcome is written by the goroutine that has set ended, before it sends the run to Server.ended. A claim that
+	// must not run at all already has one.
 	outcome outcome
-	ended   atomic.Bool // its one outcome has been made
-	until   time.Time   // before it the lease cannot have ended; guarded by held.mu
-	index   int         // in held.all; guarded by held.mu
+	ended   atomic.Bool // its one outcome has been decided
+	until   time.Time   // the lease cannot have ended before this; guarded by held.mu
+	index   int         // position in held.all; guarded by held.mu
 }
 
-// held is what this server has leases on.
+// held is the set of runs that this server has leases on.
 //
-// Invariant: an entry makes at most one outcome, whichever of its handler, the loss of its
-// lease and the stopping server comes first.
+// Invariant: a run gets at most one outcome, whichever of its handler, the loss of its lease and the stopping server
+// comes first.
 type held struct {
 	mu      sync.Mutex
 	all     []*running
-	sending sync.WaitGroup // outcomes made and not yet in Server.ended
+	sending sync.WaitGroup // outcomes decided and not yet in Server.ended
 }
 
 func (h *held) add(rs []*running) {
@@ -44,10 +43,10 @@ func (h *held) add(rs []*running) {
 	}
 }
 
-// finish claims the right to make the outcome of a run. Whoever gets it sends the run and
-// then says sending.Done.
+// finish claims the right to decide the outcome of a run. The caller that gets it sends the run and then calls
+// sending.Done.
 func (h *held) finish(r *running) bool {
-	h.sending.Add(1) // before it is marked: who finds it marked may wait for it
+	h.sending.Add(1) // before ended is set: whoever sees it set may wait for sending
 	if r.ended.Swap(true) {
 		h.sending.Done()
 		return false
@@ -55,7 +54,7 @@ func (h *held) finish(r *running) bool {
 	return true
 }
 
-// drop forgets runs whose outcomes are stored, or void. Dropping one twice is harmless.
+// drop forgets runs whose outcomes are stored or void. Dropping one twice is harmless.
 func (h *held) drop(rs []*running) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,8 +73,7 @@ func (h *held) dropLocked(r *running) {
 	h.all = h.all[:len(h.all)-1]
 }
 
-// lose forgets runs whose leases somebody else has, or may have, and returns those that have
-// not ended.
+// lose forgets runs whose leases another server has, or may have, and returns those without an outcome.
 func (h *held) lose(rs []*running) []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,7 +87,7 @@ func (h *held) lose(rs []*running) []*running {
 	return lost
 }
 
-// leases lists everything held.
+// leases returns all held runs.
 func (h *held) leases() []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +106,7 @@ func (h *held) find(q *served, partition int, id, token string) []*running {
 	return nil
 }
 
-// renewed notes that leases are good until a time.
+// renewed notes that the leases hold until the given time.
 func (h *held) renewed(rs []*running, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,7 +115,7 @@ func (h *held) renewed(rs []*running, until time.Time) {
 	}
 }
 
-// outlived lists the runs whose leases may have ended by now.
+// outlived returns the runs whose leases may have ended by now.
 func (h *held) outlived(now time.Time) []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,7 +128,7 @@ func (h *held) outlived(now time.Time) []*running {
 	return over
 }
 
-// takeRunning claims the right to make the outcomes of all runs that have none.
+// takeRunning claims the right to decide the outcome of every run that has none.
 func (h *held) takeRunning() []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,7 +141,7 @@ func (h *held) takeRunning() []*running {
 	return rest
 }
 
-// outlivedAt says whether a run's lease may have ended by a time.
+// outlivedAt reports whether a run's lease may have ended at the given time.
 func (h *held) outlivedAt(r *running, at time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-// calls reads INFO commandstats: how often each command ran, those in scripts included.
+// commandCalls reads INFO commandstats: how often each command ran, including those in scripts.
 func commandCalls(t testing.TB, rdb *redis.Client) map[string]int {
 	t.Helper()
 	info, err := rdb.Info(context.Background(), "commandstats").Result()
@@ -37,7 +37,7 @@ func commandCalls(t testing.TB, rdb *redis.Client) map[string]int {
 	return calls
 }
 
-// clientCommands counts what clients have sent, not what scripts made of it.
+// clientCommands counts the commands that clients have sent, not those that scripts ran.
 func clientCommands(t testing.TB, rdb *redis.Client) (n int) {
 	t.Helper()
 	for name, calls := range commandCalls(t, rdb) {
@@ -55,7 +55,7 @@ func TestIdleServerIsQuiet(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		partitions, queues int
-		most               float64 // commands a second
+		most               float64 // commands per second
 	}{{1, 1, 12}, {1, 3, 12}, {64, 1, 100}, {64, 3, 100}} {
 		t.Run(fmt.Sprintf("P%d/%d queues", test.partitions, test.queues), func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestIdleServerIsQuiet(t *testing.T) {
 			start(t, s)
 			enqueue(t, s.Client, Task{Kind: "k"})
 			until(t, "the server to work", func() bool { return stats(t, s.Client).Done == 1 })
-			// The measure is a rate, so this test has to take its time.
+			// This measures a rate, so the test has to wait a while.
 			before, began := clientCommands(t, rdb), time.Now()
 			<-time.After(4 * time.Second)
 			rate := float64(clientCommands(t, rdb)-before) / time.Since(began).Seconds()
@@ -87,8 +87,8 @@ func TestIdleServerIsQuiet(t *testing.T) {
 	}
 }
 
-// TestDelayedTasksCostAClaimNothing compares what a claim makes Redis do, and answer, with and
-// without 100,000 delayed tasks.
+// TestDelayedTasksCostAClaimNothing compares what a claim makes Redis run and send, with and without 100,000 delayed
+// tasks.
 func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "no")
 	rdb := connect(t, server.Addr)
@@ -106,7 +106,7 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 		}
 		return bytes
 	}
-	// cost claims 20 tasks and returns the commands of it, and the bytes of the answer.
+	// cost claims 20 tasks and returns the commands that ran and the bytes of the answer.
 	cost := func() (map[string]int, int) {
 		tasks := make([]Task, 20)
 		for i := range tasks {
@@ -116,7 +116,7 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls, idle := commandCalls(t, rdb), answered()
-		idle = answered() - idle // what asking answers
+		idle = answered() - idle // minus the bytes of INFO itself
 		bytes := answered()
 		got := step(t, c, 0, 20, overdueMax, testTerms)
 		bytes = answered() - bytes - idle

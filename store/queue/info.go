@@ -12,10 +12,10 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// State is where a task is.
+// State is the state of a task.
 type State string
 
-// The states of a task. One that is done is gone.
+// The states of a task. A completed task has none: it is gone.
 const (
 	Delayed State = "delayed"
 	Ready   State = "ready"
@@ -24,35 +24,34 @@ const (
 )
 
 var (
-	// ErrNotFound says that there is no such task: it never was, or it is done or gone.
+	// ErrNotFound means that there is no such task: it never existed, was completed, or was cancelled.
 	ErrNotFound = errors.New("queue: no such task")
-	// ErrConflict says that the task is in a state that does not allow it.
-	ErrConflict = errors.New("queue: the task is ready or runs")
+	// ErrConflict means that the task's state does not allow the operation.
+	ErrConflict = errors.New("queue: the task is ready or running")
 )
 
-// Progress is how far a task says it is.
+// Progress is the progress that a task has reported.
 type Progress struct{ Done, Total int64 }
 
-// Info is what there is to know of a task. Times are by the clock of Redis; the zero time
-// stands for none.
+// Info is all that is known about a task. Times are by the clock of Redis; the zero time means none.
 type Info struct {
 	ID, Queue, Kind string
 	State           State
 	Priority        Priority
 	Payload         []byte
 	Attempts        int    // failed runs
-	Crashes         int    // runs whose lease ended
-	AttemptsMax     int    // 0 = as the server or the kind says
-	LastError       string // of a task that cannot be read: why, if nothing else is known
+	Crashes         int    // runs whose lease expired
+	AttemptsMax     int    // 0 = the default of its kind or of the server
+	LastError       string // of a task that cannot be read: the reason, if no error is known
 	Enqueued        time.Time
-	Due             time.Time // when it may run next, of a delayed one; else when it was to be first
+	Due             time.Time // of a delayed task, when it may run next; of others, when it was first due
 	Deadline        time.Time
-	LeaseEnds       time.Time // of a leased one
-	Died            time.Time // of a dead one
+	LeaseEnds       time.Time // of a leased task
+	Died            time.Time // of a dead task
 	Progress        Progress
 }
 
-// Get returns one task. ErrNotFound: there is none of this id.
+// Get returns one task, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, id string) (Info, error) {
 	p, err := c.partitionOf(id)
 	if err != nil {
@@ -66,13 +65,13 @@ func (c *Client) Get(ctx context.Context, id string) (Info, error) {
 		return Info{}, ErrNotFound
 	}
 	if len(values) != 5 {
-		return Info{}, fmt.Errorf("queue: get: answer of %d values", len(values))
+		return Info{}, fmt.Errorf("queue: get: unexpected answer of %d values", len(values))
 	}
 	return c.info(State(values[1]), values[0], values[2], values[3], values[4])
 }
 
-// info reads what show.lua and list.lua say of one task. What cannot be read of it (written by
-// another version) is left out: it must not hide the others of its page.
+// info parses what show.lua and list.lua return about one task. Fields that cannot be read (written by another version)
+// are left out: they must not hide the other tasks of the page.
 func (c *Client) info(state State, id, at, spec, record string) (Info, error) {
 	var t Task
 	h, err := parseRecord(record)
@@ -103,23 +102,22 @@ func (c *Client) info(state State, id, at, spec, record string) (Info, error) {
 	return i, nil
 }
 
-// ListQuery says which tasks to list.
+// ListQuery selects the tasks to list.
 type ListQuery struct {
-	// State is theirs. It must be given.
+	// State of the tasks, required.
 	State State
-	// Cursor is where the page before ended; empty = the first page.
+	// Cursor is the next cursor of the previous page; empty = the first page.
 	Cursor string
-	// Limit is the length of a page: 100 by default, 1,000 at most.
+	// Limit is the page size: 100 by default, 1,000 at most.
 	Limit int
 }
 
-// List returns a page of the tasks in one state, partition by partition: delayed ones by due
-// time, ready ones in the order of their lists, leased ones by the end of their leases, dead
-// ones with the newest first. next is empty after the last page, else the cursor of the next.
-// A page may be short, or even empty, with more to come.
+// List returns a page of the tasks in one state, partition by partition: delayed tasks by due time, ready ones in the
+// order of their lists, leased ones by the end of their leases, dead ones newest first. next is the cursor of the next
+// page, empty after the last one. A page may be short, or even empty, with more to come.
 //
-// Tasks move while pages are read. One that stays in its state is on one of them; one whose
-// neighbours leave may be on two.
+// Tasks move while you read pages. A task that stays in its state is on one of them; if its neighbours leave, it may be
+// on two.
 func (c *Client) List(ctx context.Context, q ListQuery) (infos []Info, next string, err error) {
 	switch q.State {
 	case Delayed, Ready, Leased, Dead:
@@ -141,7 +139,7 @@ func (c *Client) List(ctx context.Context, q ListQuery) (infos []Info, next stri
 			return nil, "", fmt.Errorf("queue: list: %w", err)
 		}
 		if len(values)%4 != 1 {
-			return nil, "", fmt.Errorf("queue: list: answer of %d values", len(values))
+			return nil, "", fmt.Errorf("queue: list: unexpected answer of %d values", len(values))
 		}
 		for i := 1; i < len(values); i += 4 {
 			info, err := c.info(q.State, values[i], values[i+1], values[i+2], values[i+3])
@@ -160,7 +158,7 @@ func (c *Client) List(ctx context.Context, q ListQuery) (infos []Info, next stri
 	return infos, "", nil
 }
 
-// makeCursor writes where a page of a state has ended.
+// makeCursor returns the cursor of the position where a page ended.
 func makeCursor(state State, partition int, anchor string) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %d %s", state, partition, anchor))
 }
@@ -198,7 +196,7 @@ func parseCursor(state State, cursor string) (partition int, anchor string, ok b
 	return partition, anchor, ok && rest != "" && err == nil
 }
 
-// texts runs one call whose answer is an array of strings.
+// texts runs one call that returns an array of strings.
 func (c *Client) texts(ctx context.Context, what script.Call) ([]string, error) {
 	one := &call{Call: what}
 	if err := c.run(ctx, []*call{one}); err != nil {
@@ -207,7 +205,7 @@ func (c *Client) texts(ctx context.Context, what script.Call) ([]string, error) 
 	return one.cmd.StringSlice()
 }
 
-// partitionOf returns where a task of this id would be. ErrNotFound: nowhere.
+// partitionOf returns the partition of a task id, or ErrNotFound if it names none.
 func (c *Client) partitionOf(id string) (int, error) {
 	p, ok := PartitionOf(id)
 	if !ok || p >= c.partitions {

@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// Keys are the Redis keys of one queue in one partition. Every one carries the same
-// hash tag, so a script may touch any of them, also in Redis Cluster; together with the
-// keys of a group or a user of the same partition they can stand in one script.
+// Keys are the Redis keys of one queue in one partition. All carry the same hash tag, so a script may touch any of
+// them, also in Redis Cluster, and a script may use them together with the keys of a group or a user of the same
+// partition.
 type Keys struct {
 	base string
 }
 
-// NewKeys returns the keys of queue in a partition. The prefix is the application's
-// ("chat"); neither it nor the name of the queue may hold a brace or a colon.
+// NewKeys returns the keys of queue in a partition. The prefix is the application's ("chat"); neither the prefix nor
+// the queue name may contain a brace or a colon.
 func NewKeys(prefix string, partition int, queue string) Keys {
 	return Keys{base: prefix + ":{" + tag(partition) + "}:q:" + queue + ":"}
 }
 
-// Tasks is a HASH, id -> specification: what was enqueued, never changed afterwards.
-// One HASH for all tasks, not a HASH per task, so that a script declares every key it
-// touches. Its name is also the channel on which workers are woken.
+// Tasks is a HASH, id -> specification: the task as it was enqueued, never changed afterwards. It is one HASH, not one
+// per task, so that a script declares every key it touches. Its name is also the channel that wakes workers.
 func (k Keys) Tasks() string { return k.base + "tasks" }
 
-// Runs is a HASH, id -> attempts, crashes, progress and last error: what a task went
-// through. A task that never failed and reported no progress has no field here.
+// Runs is a HASH, id -> attempts, crashes, progress and last error. A task that never failed and reported no progress
+// has no field here.
 func (k Keys) Runs() string { return k.base + "runs" }
 
 // Counts is a HASH of totals: enqueued, done, failed, crashed, buried, dropped, deleted.
@@ -39,8 +38,8 @@ func (k Keys) Unique() string { return k.base + "unique" }
 // Delayed is a ZSET, id -> due time in ms.
 func (k Keys) Delayed() string { return k.base + "delayed" }
 
-// Leased is a ZSET, "<id> <token>" -> end of the lease in ms: the only place where a running
-// task is, and where its current token is.
+// Leased is a ZSET, "<id> <token>" -> end of the lease in ms. It is the only record of a running task and of its
+// current token.
 func (k Keys) Leased() string { return k.base + "leased" }
 
 // Dead is a ZSET, id -> time of death in ms.
@@ -49,14 +48,14 @@ func (k Keys) Dead() string { return k.base + "dead" }
 // Paused exists while nothing may be claimed.
 func (k Keys) Paused() string { return k.base + "paused" }
 
-// Ready is the LIST of ids to be claimed at one priority, the oldest at its head.
+// Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 
-// Wake is the channel on which an enqueue tells the sleeping workers.
+// Wake is the channel that wakes sleeping workers.
 func (k Keys) Wake() string { return k.Tasks() }
 
-// KeyNames says what scripts call the keys that Enqueue and Work list, in their order: a
-// script.Library that has them as its Groups may include EnqueueLua and CancelLua.
+// KeyNames returns the names that scripts use for the keys of Enqueue and Work, in their order: a script.Library with
+// these as its Groups may include EnqueueLua and CancelLua.
 func KeyNames() map[string][]string {
 	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low"}
 	return map[string][]string{
@@ -73,27 +72,27 @@ func (k Keys) Enqueue() []string {
 	}
 }
 
-// Work lists the keys of the scripts that move tasks which exist already, in the order that
-// task_cancel of CancelLua takes them: those of Enqueue first, so that scripts may share
-// functions.
+// Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
+// Those of Enqueue come first, so that scripts may share functions.
 func (k Keys) Work() []string {
 	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused())
 }
 
-// layoutKey is a HASH with the number of partitions of all queues under a prefix, and what else its user records there.
+// layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application
+// records there.
 func layoutKey(prefix string) string { return prefix + ":{" + tag(0) + "}:layout" }
 
-// tag is the partition's name inside the hash tag and at the head of a task's id.
+// tag is the partition's name in the hash tag and at the start of a task's id.
 func tag(partition int) string { return fmt.Sprintf("p%02d", partition) }
 
-// NewID returns a new task id. It begins with the partition, so that whoever knows the
-// id finds the task without a search; the rest is 130 random bits.
+// NewID returns a new task id. It begins with the partition, so that the id alone locates the task; the rest is 130
+// random bits.
 func NewID(partition int) string { return tag(partition) + "-" + rand.Text() }
 
 // newToken returns the fencing token of a claim, see lua/lib/common.lua.
 func newToken() string { return (rand.Text() + rand.Text())[:40] }
 
-// PartitionOf returns the partition that an id carries; false if it carries none.
+// PartitionOf returns the partition in an id; false if there is none.
 func PartitionOf(id string) (int, bool) {
 	head, rest, ok := strings.Cut(id, "-")
 	if !ok || rest == "" || !strings.HasPrefix(head, "p") {
@@ -106,8 +105,8 @@ func PartitionOf(id string) (int, bool) {
 	return n, true
 }
 
-// Partition returns where the tasks of a subject live, among n partitions: FNV-1a of the
-// name, as for groups and users, so that a task can share its subject's scripts.
+// Partition returns the partition of a subject's tasks, out of n: FNV-1a of the name, as for groups and users, so that
+// scripts can handle a task together with its subject.
 func Partition(subject string, n int) int {
 	hash := uint32(2166136261)
 	for i := range len(subject) {

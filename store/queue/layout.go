@@ -11,12 +11,12 @@ import (
 	"github.com/chatd/chatd/internal/backoff"
 )
 
-// ErrPartitions says that the keys under a prefix have another number of partitions than Options.Partitions.
+// ErrPartitions means that the keys under a prefix have a different number of partitions than Options.Partitions.
 var ErrPartitions = errors.New("wrong number of partitions")
 
-// CheckPartitions returns how many partitions the keys under a prefix have. The first call records partitions, or 1 where
-// that is 0; ErrPartitions where a later one names another number but 0: it would look for tasks where none are, and put
-// them where nobody looks. It is one atomic step.
+// CheckPartitions returns how many partitions the keys under a prefix have. The first call records partitions, or 1 if
+// that is 0. A later call with a different number gets ErrPartitions, unless it passes 0: with the wrong number it
+// would look for tasks in the wrong places. It is one atomic step.
 func CheckPartitions(ctx context.Context, rdb redis.UniversalClient, prefix string, partitions int) (int, error) {
 	one := &call{Call: layoutScript.On(nil).Key("layout", layoutKey(prefix)).Arg("partitions", max(partitions, 1))}
 	if err := run(ctx, rdb, []*call{one}); err != nil {
@@ -33,7 +33,7 @@ func CheckPartitions(ctx context.Context, rdb redis.UniversalClient, prefix stri
 	return has, nil
 }
 
-// checkPartitions is CheckPartitions until it has succeeded once.
+// checkPartitions calls CheckPartitions until it has succeeded once.
 func (c *Client) checkPartitions(ctx context.Context) error {
 	if c.checked.Load() {
 		return nil
@@ -53,7 +53,8 @@ func (c *Client) run(ctx context.Context, calls []*call) error {
 	return run(ctx, c.rdb, calls)
 }
 
-// awaitPartitions checks the number of partitions as soon as Redis can be reached. It returns nil too when ctx has ended.
+// awaitPartitions checks the number of partitions as soon as Redis can be reached. It also returns nil if ctx has
+// ended.
 func (s *Server) awaitPartitions(ctx context.Context) error {
 	again := backoff.Backoff{Min: errorPause, Max: pollMax}
 	for ctx.Err() == nil {

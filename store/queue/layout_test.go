@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestPartitionsAreRecorded: whoever comes first says how many partitions there are; who says otherwise gets ErrPartitions from the
-// first call, before anything is read or written.
+// TestPartitionsAreRecorded: the first client records the number of partitions; one with a different number gets
+// ErrPartitions from its first call, before anything is read or written.
 func TestPartitionsAreRecorded(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		first := newClient(t, o)
@@ -59,7 +59,7 @@ func refused(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// TestRunWaitsForTheCheck: a server that begins while Redis is away checks, and works, once it is there.
+// TestRunWaitsForTheCheck: a server that starts while Redis is down checks once it is up, and then works.
 func TestRunWaitsForTheCheck(t *testing.T) {
 	t.Parallel()
 	addr := freeAddr(t)

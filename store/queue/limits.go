@@ -2,40 +2,40 @@ package queue
 
 import "time"
 
-// What bounds the engine. Options may lower or raise the first group.
+// The bounds of the engine. Options may lower or raise the first group.
 const (
 	workersDefault     = 16
-	leaseDefault       = 15 * time.Second // how long a dead worker's tasks wait for another
+	leaseDefault       = 15 * time.Second // how long a dead worker's tasks wait for another worker
 	attemptsMaxDefault = 10
-	crashesMaxDefault  = 5 // a task that kills its workers is buried after that many
+	crashesMaxDefault  = 5 // a task whose workers die that often is buried
 	backoffMinDefault  = time.Second
 	backoffMaxDefault  = 10 * time.Minute
 	stopTimeoutDefault = 5 * time.Second
-	deadMaxDefault     = 10_000 // dead letters kept in each partition, the newest
+	deadMaxDefault     = 10_000 // dead letters kept in each partition, the newest ones
 
-	// claimMax bounds one claim, so that one node cannot empty a queue in front of the others.
+	// claimMax bounds one claim, so that one node cannot empty a queue before others get a turn.
 	claimMax = 128
-	// aheadTime and aheadMax bound what is claimed beyond the free workers: what they do in so
-	// long, and so many. aheadPatience is when what has not begun yet is given back.
+	// aheadTime and aheadMax bound how many tasks are claimed beyond the free workers: as many as the workers complete
+	// in that time, and at most that many. Tasks that have not begun after aheadPatience are given back.
 	aheadTime, aheadMax = time.Millisecond, 256
 	aheadPatience       = 20 * time.Millisecond
 	// rateEvery is the shortest time over which the workers' rate is measured.
 	rateEvery = time.Millisecond
-	// overdueMax bounds what one step promotes and takes back: a script of a few hundred
-	// tasks still ends within a millisecond or two.
+	// overdueMax bounds how many tasks one step promotes, and how many leases it reaps: a script of a few hundred tasks
+	// ends within a millisecond or two.
 	overdueMax = 200
 	// settleMax and enqueueMax bound the tasks of one script for the same reason.
 	settleMax  = 256
 	enqueueMax = 256
-	// payloadBytesMax bounds what a task carries, and enqueueBytesMax, but for one task, the
-	// payloads of one script: Redis holds a call as a whole, and closes the connection at 1 GiB.
+	// payloadBytesMax bounds the payload of a task. enqueueBytesMax bounds the payloads of one script, except that one
+	// task always fits: Redis buffers a whole call, and closes the connection at 1 GiB.
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
-	// commitAlone is how many callers of Enqueue may be inside before they are joined;
-	// commitFlushes is how many calls to Redis there are then.
+	// commitAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of
+	// which commitFlushes are in flight.
 	commitAlone, commitFlushes = 8, 2
-	// pollMax is the longest sleep: what a lost wake-up costs at most.
+	// pollMax is the longest sleep, and so the most that a lost wake-up costs.
 	pollMax = time.Second
-	// stopGrace is what a handler gets to return after its context has ended.
+	// stopGrace is how long a handler has to return after its context has ended.
 	stopGrace = time.Second
 	// errorPause is the first pause after a failed call to Redis; it doubles up to pollMax.
 	errorPause = 50 * time.Millisecond
@@ -45,11 +45,11 @@ const (
 	nameBytesMax = 256
 	// pauseMax is the longest snooze and the longest pause that a handler may ask for.
 	pauseMax = 30 * 24 * time.Hour
-	// reportEvery is how often an unknown kind is logged; reportedMax bounds the kinds that are remembered for it.
+	// reportEvery is how often an unknown kind is logged; reportedMax bounds how many kinds are remembered for that.
 	reportEvery, reportedMax = time.Minute, 1000
-	// listDefault and listMax bound a page of tasks.
+	// listDefault and listMax are the default and the maximum size of a page of tasks.
 	listDefault, listMax = 100, 1000
-	// msMax is the highest time that a script counts exactly (Lua's numbers are doubles), less
-	// what may be added to it.
+	// msMax is the highest time that a script counts exactly (Lua's numbers are doubles), minus what may be added to
+	// it.
 	msMax = 1<<53 - 1<<42
 )

@@ -5,10 +5,8 @@ import (
 	"fmt"
 )
 
-// Retry makes a dead or a delayed task ready now, under its old id. A dead one begins anew: no
-// failed attempt counts any more, but a deadline stays. ErrConflict: the task is ready already,
-// or runs.
-// ErrNotFound: there is none of this id.
+// Retry makes a dead or delayed task ready now, under its old id. A dead task starts over with no failed attempts, but
+// keeps its deadline. ErrConflict: the task is ready or running. ErrNotFound: there is none with this id.
 func (c *Client) Retry(ctx context.Context, id string) error {
 	state, err := c.move(ctx, retryScript, id)
 	if err != nil {
@@ -20,14 +18,12 @@ func (c *Client) Retry(ctx context.Context, id string) error {
 	return nil
 }
 
-// Cancel takes a task away and returns the state that it was in. One that was delayed, ready
-// or dead is gone and never runs (again). One that was leased has lost its lease at once: what
-// its handler returns has no effect, and the handler's context ends with ErrCancelled as soon
-// as its worker hears of it, which is when it next renews its leases at the latest.
-// ErrNotFound: there is none of this id.
+// Cancel removes a task and returns the state it was in. A task that was delayed, ready or dead is gone and never runs
+// (again). A leased one loses its lease at once: what its handler returns has no effect, and the handler's context ends
+// with ErrCancelled as soon as its worker learns of it, at the latest when it next renews its leases. ErrNotFound:
+// there is none with this id.
 //
-// A ready task is searched in its list, which takes Redis about 10 ms for each million that
-// wait there.
+// Finding a ready task in its list takes Redis about 10 ms for each million tasks that wait there.
 func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 	state, err := c.move(ctx, cancelScript, id)
 	if err != nil {
@@ -36,7 +32,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 	return state, nil
 }
 
-// move runs a script about one task that answers with the state it found.
+// move runs a script on one task; the script returns the state in which it found it.
 func (c *Client) move(ctx context.Context, what *queueScript, id string) (State, error) {
 	p, err := c.partitionOf(id)
 	if err != nil {
@@ -53,9 +49,8 @@ func (c *Client) move(ctx context.Context, what *queueScript, id string) (State,
 	return State(state), err
 }
 
-// Pause lets nothing be claimed any more until Resume is called, by any server. What runs goes
-// on, and tasks can be put in. With several partitions each is paused for itself, one after
-// the other; after an error some may be.
+// Pause stops all servers from claiming until Resume is called. Running tasks go on, and tasks can still be enqueued.
+// Partitions are paused one after the other; after an error some may be paused.
 func (c *Client) Pause(ctx context.Context) error { return c.setPaused(ctx, true) }
 
 // Resume ends a pause and wakes the workers.

@@ -20,7 +20,7 @@ func get(t testing.TB, c *Client, id string) Info {
 	return info
 }
 
-// inState puts a task of partition 0 into a state; of a leased one it returns the run.
+// inState puts a task of partition 0 into a state; if that is leased, it returns the run.
 func inState(t testing.TB, c *Client, state State, task Task) (string, *running) {
 	t.Helper()
 	task.Kind, task.ID = "k", NewID(0)
@@ -43,7 +43,7 @@ var states = []State{Delayed, Ready, Leased, Dead}
 func TestGetShowsEachState(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
-		began := time.Now().Add(-time.Minute) // the clocks are of one machine, but not of one process
+		began := time.Now().Add(-time.Minute) // test and server share a clock, but read it in different processes
 		for _, state := range states {
 			deadline := time.Now().Add(time.Hour).Truncate(time.Millisecond)
 			id, _ := inState(t, c, state, Task{Payload: []byte("a\nb"), Priority: High, AttemptsMax: 3, Deadline: deadline})
@@ -134,8 +134,8 @@ func leaseToken(t testing.TB, c *Client, id string) string {
 	return ""
 }
 
-// A task that waits to be retried has lost its unique key; cancelling it must not free the key
-// of the one that has it now.
+// A task that waits for its retry no longer holds its unique key; cancelling it must not free the key of the task that
+// has it now.
 func TestCancelLeavesTheKeyOfAnother(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
@@ -183,7 +183,7 @@ func TestRetryInEachState(t *testing.T) {
 	})
 }
 
-// A delayed one that is retried keeps what it has failed before.
+// A delayed task keeps its failed attempts when it is retried.
 func TestRetryOfADelayedKeepsItsAttempts(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
@@ -325,7 +325,7 @@ func TestListPagesThroughEachState(t *testing.T) {
 				}
 			}
 		}
-		add(func(i int, task *Task) { task.Delay = time.Hour + time.Duration(i/20)*time.Second }) // many of one due time
+		add(func(i int, task *Task) { task.Delay = time.Hour + time.Duration(i/20)*time.Second }) // many with the same due time
 		check(Delayed)
 		add(func(i int, task *Task) { task.Delay = 0 })
 		check(Ready)
@@ -339,7 +339,7 @@ func TestListPagesThroughEachState(t *testing.T) {
 	})
 }
 
-// What stays is on a page even when its neighbours leave between two pages.
+// A task that stays is on a page even if its neighbours leave between two pages.
 func TestListMissesNothingThatStays(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()
@@ -367,7 +367,7 @@ func TestListMissesNothingThatStays(t *testing.T) {
 				}
 				for i, info := range infos {
 					seen[info.ID] = true
-					if i%2 == 0 || i == len(infos)-1 { // with the last one goes the anchor
+					if i%2 == 0 || i == len(infos)-1 { // the last one takes the anchor with it
 						if _, err := c.Cancel(ctx, info.ID); err != nil {
 							t.Fatal(err)
 						}
@@ -422,7 +422,7 @@ func TestOldestIsTheAgeOfWhatIsReady(t *testing.T) {
 		if got := stats(t, c).Oldest; got < 50*time.Second || got > 5*time.Minute {
 			t.Errorf("got %v, want a minute", got)
 		}
-		// It ran, and has only now come back.
+		// It ran and has just come back.
 		until(t, "both to be snoozed", func() bool {
 			for _, r := range step(t, c, 0, 2, 0, testTerms).runs {
 				settle(t, c, end(r, snooze, 0, ""))
@@ -432,7 +432,7 @@ func TestOldestIsTheAgeOfWhatIsReady(t *testing.T) {
 	})
 }
 
-// A full Redis takes no new tasks; those that run keep their leases and end, and what helps works.
+// A full Redis accepts no new tasks; running ones keep their leases and end, and calls that free memory work.
 func TestFullRedis(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -466,8 +466,7 @@ func TestFullRedis(t *testing.T) {
 	}
 }
 
-// A server that waits at a paused queue goes on when it is resumed, without waiting for its
-// next look.
+// A server that waits on a paused queue goes on when it is resumed, before its next poll.
 func TestResumeWakesTheWorkers(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()

@@ -12,23 +12,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is what the model test knows of a queue: which tasks must be there, and which leases
-// were given out. Where a task stands it asks Redis, and then checks that everything fits.
+// world is what the model test knows of a queue: which tasks must exist, and which leases were granted. It asks Redis
+// for the state of each task, and then checks that everything fits.
 type world struct {
 	t      *rapid.T
 	c      *Client
 	set    queueSet
 	there  map[string]bool       // enqueued, and neither done nor cancelled nor dropped
-	gone   map[string]bool       // done or cancelled: they must never be seen again
-	leases []*running            // every lease ever given out
+	gone   map[string]bool       // done or cancelled: they must never show up again
+	leases []*running            // every lease ever granted
 	newest map[string]*running   // the last lease of a task
-	void   map[*running]struct{} // leases that were taken away, or whose runs have ended
+	void   map[*running]struct{} // leases that were reaped, or whose runs have ended
 	paused bool
 }
 
-// TestNothingIsLostWhateverIsDone makes random steps of everything that moves tasks and checks
-// after each that every task is in exactly one place (Q1), that only the newest lease counts
-// (Q3), and that what is done or cancelled never comes back.
+// TestNothingIsLostWhateverIsDone takes random steps with everything that moves tasks, and checks after each that every
+// task is in exactly one place (Q1), that only the newest lease counts (Q3), and that completed or cancelled tasks
+// never come back.
 func TestNothingIsLostWhateverIsDone(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		round := 0
@@ -76,7 +76,7 @@ func (w *world) act() {
 	case "step":
 		w.step(rapid.IntRange(0, 6).Draw(w.t, "claim"), testTerms)
 	case "reap":
-		// Every lease that is held ends, and is taken back.
+		// Every lease expires and is reaped.
 		before := w.stats()
 		for p, k := range w.c.keys {
 			members, err := w.c.rdb.ZRange(ctx, k.Leased(), 0, -1).Result()
@@ -142,7 +142,7 @@ func (w *world) act() {
 	}
 }
 
-// any returns a task that was once put in.
+// any returns a task that was once enqueued.
 func (w *world) any() string {
 	ids := make([]string, 0, len(w.there)+len(w.gone))
 	for id := range w.there {
@@ -190,7 +190,7 @@ func (w *world) step(claim int, with terms) {
 	}
 }
 
-// settle ends some runs, of which some have lost their leases.
+// settle ends some runs, among them some that have lost their leases.
 func (w *world) settle() {
 	if len(w.leases) == 0 {
 		return
@@ -230,8 +230,8 @@ func (w *world) stats() Stats {
 	return s
 }
 
-// check looks at every key: each task that must be there is in exactly one place, nothing else
-// is, and the totals add up.
+// check looks at every key: each task that must exist is in exactly one place, there are no others, and the totals add
+// up.
 func (w *world) check() {
 	ctx := context.Background()
 	partitions := map[string]int{}

@@ -15,16 +15,15 @@ import (
 // served is a queue of a server.
 type served struct {
 	*Client
-	index int // its place in set.queues
+	index int // its position in set.queues
 }
 
-// queueSet is the queues that one server serves. One step script serves all of them in a
-// partition.
+// queueSet is the queues that one server serves. One step script serves all of them in a partition.
 type queueSet struct {
 	rdb        redis.UniversalClient
 	partitions int
 	queues     []*served
-	keys       [][]string // of each partition: Keys.Work of every queue, one after the other
+	keys       [][]string // by partition: Keys.Work of every queue, one after the other
 }
 
 func newQueueSet(clients ...*Client) queueSet {
@@ -41,18 +40,18 @@ func newQueueSet(clients ...*Client) queueSet {
 
 // claimDemand is what a worker wants to claim from one queue.
 type claimDemand struct {
-	n     int    // tasks at most
-	order string // whose turn each claim is, see step.lua
+	n     int    // at most
+	order string // the priority of each claim, see step.lua
 }
 
-// stepDemand is what a worker wants of one step in one partition.
+// stepDemand is what a worker asks of one step in one partition.
 type stepDemand struct {
 	partition int
-	overdue   int           // promotions and reaps at most in each queue; 0 = look at neither
-	claims    []claimDemand // of each queue
+	overdue   int           // promotions and reaps in each queue, at most; 0 = do neither
+	claims    []claimDemand // by queue
 }
 
-// claims is how many tasks it wants.
+// wanted returns how many tasks it asks for, in all queues.
 func (w *stepDemand) wanted() (n int) {
 	for _, c := range w.claims {
 		n += c.n
@@ -60,14 +59,14 @@ func (w *stepDemand) wanted() (n int) {
 	return n
 }
 
-// stepped is what a step brought.
+// stepped is the result of a step.
 type stepped struct {
 	wait   time.Duration // until the next due time or end of a lease; negative = none known
 	queues []steppedQueue
 }
 
 type steppedQueue struct {
-	left     int64 // ready tasks nobody has claimed
+	left     int64 // ready tasks that were not claimed
 	promoted int64
 	reaped   int64
 	buried   int64
@@ -82,7 +81,7 @@ type terms struct {
 	deadMax    int
 }
 
-// stepCall is a call of step.lua; token is that of what it claims.
+// stepCall is a call of step.lua; token is the fencing token of its claims.
 type stepCall struct {
 	call
 	token string
@@ -100,16 +99,16 @@ func (t *queueSet) stepCall(w stepDemand, with terms) *stepCall {
 	return &stepCall{call{Call: one}, token}
 }
 
-// readStep reads the answer to a stepCall that was sent at a time. A task whose specification
-// cannot be read (written by another version) is returned all the same, with its verdict in
-// it, as is one whose deadline has passed: they are leased now and somebody has to bury them.
+// readStep parses the answer to a stepCall that was sent at the given time. It also returns a task whose specification
+// cannot be read (written by another version), or whose deadline has passed, with its verdict set: these are leased now
+// and have to be buried.
 func (t *queueSet) readStep(partition int, one *stepCall, sent time.Time, with terms) (s stepped, err error) {
 	values, err := one.cmd.Slice()
 	if err != nil {
 		return s, err
 	}
 	if len(values) != 2+len(t.queues) {
-		return s, fmt.Errorf("queue: step: answer of %d values", len(values))
+		return s, fmt.Errorf("queue: step: unexpected answer of %d values", len(values))
 	}
 	now, ok := values[0].(int64)
 	wait, okWait := values[1].(int64)
@@ -134,11 +133,11 @@ type claimBatch struct {
 	partition int
 	token     string
 	now       int64     // by the clock of Redis, ms
-	sent      time.Time // by ours, before it
+	sent      time.Time // by our clock, before the call
 	until     time.Time
 }
 
-// read reads what a step brought from one queue.
+// read parses what a step returned for one queue.
 func (c *claimBatch) read(values []any, to *steppedQueue) bool {
 	if len(values) < 5 || len(values)%2 != 1 {
 		return false
@@ -174,7 +173,7 @@ func (c *claimBatch) read(values []any, to *steppedQueue) bool {
 	return true
 }
 
-// fill makes the run of one task.
+// fill sets up the run of one task.
 func (c *claimBatch) fill(r *running, id, spec, text string) {
 	r.queue, r.partition, r.token, r.until = c.queue, c.partition, c.token, c.until
 	r.ID, r.Queue = id, c.queue.name
@@ -205,31 +204,30 @@ func (c *claimBatch) fill(r *running, id, spec, text string) {
 	r.deadline = c.sent.Add(left)
 }
 
-// outcome is the end of one run.
+// outcome is how one run ended.
 type outcome struct {
 	verdict verdict
 	delay   time.Duration
 	reason  string
 }
 
-// answer is what a script said of runs.
+// answer is what a script returned about runs.
 type answer struct {
-	answered []*running // those that it was asked of
-	failed   []*running // those of calls that were not answered
-	stale    []*running // answered, and with a token that has no effect
-	gone     []*running // stale, and their tasks no longer exist; reported by renew
+	answered []*running // runs of calls that were answered
+	failed   []*running // runs of calls that failed
+	stale    []*running // answered, but their tokens were stale
+	gone     []*running // stale, and the task no longer exists; reported by renew
 }
 
-// settle stores the outcomes of runs, in one round trip. What is sent twice has its effect once,
-// so after an error of the network it can be repeated.
+// settle stores the outcomes of runs, in one round trip. An outcome that is sent twice takes effect once, so the call
+// can be repeated after a network error.
 func (t *queueSet) settle(ctx context.Context, ended []*running, deadMax int) (answer, error) {
 	return t.each(ctx, "settle", ended, func(keys []string, some []*running) ([]*running, script.Call) {
 		return settleCall(keys, some, deadMax)
 	})
 }
 
-// settleCall orders runs as settle.lua takes them: the complete ones, those of one claim in a
-// row, then the others.
+// settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
 func settleCall(keys []string, runs []*running, deadMax int) (ordered []*running, one script.Call) {
 	ordered = make([]*running, 0, len(runs))
 	groups := 0
@@ -274,9 +272,9 @@ func (t *queueSet) renew(ctx context.Context, held []*running, lease time.Durati
 	})
 }
 
-// each runs a script on runs: in one round trip, with one call for each settleMax of a
-// partition of a queue. callOf makes a call and says in which order it names the runs; the script answers with the places of the stale ones among them, negative
-// where they are gone. A call that fails takes nothing from what the others said.
+// each runs a script on runs in one round trip, with a call for each settleMax runs of a queue in a partition. callOf
+// makes a call and returns the order in which it names the runs. The script returns the positions of the stale runs
+// among them, negative if their tasks are gone. A call that fails does not affect the answers of the others.
 func (t *queueSet) each(ctx context.Context, what string, runs []*running,
 	callOf func(keys []string, some []*running) ([]*running, script.Call)) (a answer, err error) {
 	if len(runs) == 0 {
@@ -296,7 +294,7 @@ func (t *queueSet) each(ctx context.Context, what string, runs []*running,
 		positions, callErr := one.cmd.Int64Slice()
 		for _, position := range positions {
 			if at := max(position, -position); at < 1 || at > int64(len(sent[i])) {
-				callErr = fmt.Errorf("unexpected place %d", position)
+				callErr = fmt.Errorf("unexpected position %d", position)
 			}
 		}
 		if callErr != nil {
@@ -315,7 +313,7 @@ func (t *queueSet) each(ctx context.Context, what string, runs []*running,
 	return a, err
 }
 
-// group sorts runs by queue and partition.
+// group groups runs by queue and partition.
 func (t *queueSet) group(runs []*running) [][]*running {
 	if len(t.queues) == 1 && t.partitions == 1 {
 		return [][]*running{runs}

@@ -9,69 +9,62 @@ import (
 
 // Served is a queue that a Server works on.
 type Served struct {
-	// Name is the queue's.
+	// Name of the queue.
 	Name string
-	// Workers is how many of its handlers run at once; 0 = Options.Workers.
+	// Workers is how many handlers of this queue run at once; 0 = Options.Workers.
 	Workers int
 }
 
-// Options say which queues, and how a Server works on them. Client must be given; every other
-// zero value stands for its default.
+// Options select the queues and configure how a Server works on them. Client is required; every other zero value stands
+// for its default.
 type Options struct {
-	// Client talks to Redis 7.0 or later. Its MaxRetries must be -1: a script that the
-	// client repeats after a timeout would claim twice, and the first claim would be lost
-	// until its lease ends.
+	// Client talks to Redis 7.0 or later. Its MaxRetries must be -1: if the client repeated a script after a timeout,
+	// it would claim twice, and the first claim would be lost until its lease ends.
 	Client redis.UniversalClient
-	// Prefix stands at the head of every key ("chat").
+	// Prefix is the prefix of every key ("chat").
 	Prefix string
-	// Partitions is P: how many shards every queue under Prefix has. 1 by default. The first
-	// process records it; another that says otherwise gets ErrPartitions.
+	// Partitions is the number of partitions of every queue under Prefix. 1 by default. The first process records it;
+	// later ones with a different number get ErrPartitions.
 	Partitions int
-	// Queue is the queue that a Client puts tasks into, and that a Server serves if Queues
-	// is empty ("core").
+	// Queue is the queue that a Client enqueues into, and that a Server serves if Queues is empty ("core").
 	Queue string
-	// Queues are those that a Server serves. Each has workers of its own, so none holds up
-	// another; all are served by the same calls to Redis, so a further one costs next to
-	// nothing. The first is the one that the Server, as a Client, puts tasks into.
+	// Queues are the queues that a Server serves. Each has its own workers, so none holds up another. All share the
+	// same calls to Redis, so another queue costs next to nothing. The first is the one that the Server, as a Client,
+	// enqueues into.
 	Queues []Served
 
-	// Workers is how many handlers run at once in a queue that says nothing else. 16 by
-	// default.
+	// Workers is how many handlers run at once in a queue that does not set its own number. 16 by default.
 	Workers int
-	// Lease is how long a task stays with a worker that has fallen silent. 15 s by
-	// default; while a handler runs, its lease is renewed every third of it.
+	// Lease is how long a silent worker keeps its task. 15 s by default; while a handler runs, its lease is renewed
+	// every third of that.
 	Lease time.Duration
-	// AttemptsMax is how many times a handler may fail at one task before it is buried. 10
-	// by default; a Policy and a Task can say otherwise.
+	// AttemptsMax is how many failed attempts bury a task. 10 by default; a Policy or a Task can set its own.
 	AttemptsMax int
-	// CrashesMax is how many leases of one task may end unfinished before it is buried. 5
-	// by default.
+	// CrashesMax is how many expired leases bury a task. 5 by default.
 	CrashesMax int
-	// BackoffMin and BackoffMax bound the pause after a failed attempt: a random time
-	// between 0 and the bound, which doubles from BackoffMin (1 s) to BackoffMax (10 min).
+	// BackoffMin and BackoffMax bound the pause after a failed attempt: a random time between 0 and a limit, which
+	// doubles from BackoffMin (1 s) to BackoffMax (10 min).
 	BackoffMin, BackoffMax time.Duration
-	// StopTimeout is how long Run waits for handlers once its context has ended. 5 s by
-	// default; after that their contexts are cancelled and their tasks are given back.
+	// StopTimeout is how long Run waits for handlers once its context has ended. 5 s by default; after that it cancels
+	// their contexts and gives their tasks back.
 	StopTimeout time.Duration
-	// DeadMax is how many dead letters are kept in each partition of a queue: the newest.
-	// 10,000 by default.
+	// DeadMax is how many dead letters to keep in each partition of a queue; the newest ones stay. 10,000 by default.
 	DeadMax int
-	// Observe, if set, is called after every run, before its outcome is stored, by the goroutine
-	// that ran the handler. It must not block.
+	// Observe, if set, is called after every run, before its outcome is stored, by the goroutine that ran the handler.
+	// It must not block.
 	Observe func(Run)
-	// Logger gets what goes wrong. slog.Default by default.
+	// Logger receives errors and warnings. slog.Default by default.
 	Logger *slog.Logger
 }
 
-// Run is what Observe hears of one run of a handler.
+// Run describes one run of a handler to Observe.
 type Run struct {
 	Queue, Kind string
-	// Verdict is what became of the task: complete, retry, bury, snooze, or return (given
-	// back by a stopping server). A run whose task was taken away meanwhile says lost or
-	// cancelled; one that never began because its deadline had passed says expire.
+	// Verdict is what happens to the task: complete, retry, bury, snooze, or return (given back by a stopping server).
+	// It is lost or cancelled if the run lost its task, and expire if the run never began because the deadline had
+	// passed.
 	Verdict string
-	// Late is how long after its due time, or after it was enqueued, the task was claimed,
-	// by the clock of Redis.
+	// Late is how long after its due time, or after it was enqueued, the task was claimed, by the clock of Redis.
 	Late time.Duration
 	// Took is how long the handler ran.
 	Took time.Duration

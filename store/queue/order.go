@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// weights say how many of 15 claims go to each priority while all have tasks waiting:
-// every priority is served twice as often as the next lower one, and the lowest waits for
-// at most 14 others. An idle priority's turns fall to the highest that has tasks.
+// weights are how many of 15 claims go to each priority while all have waiting tasks: every priority is served twice as
+// often as the next lower one, and the lowest waits for at most 14 others. The turns of an idle priority go to the
+// highest that has tasks.
 var weights = [len(priorities)]int{8, 4, 2, 1}
 
-// cycle is whose turn it is, as digits for step.lua: each priority as often as its weight
-// and spread evenly (smooth weighted round robin, as in nginx), long enough to begin
-// anywhere in its first period and to go on for claimMax turns.
+// cycle is the order of turns, as digits for step.lua: each priority as often as its weight, spread evenly (smooth
+// weighted round robin, as in nginx), and long enough to start anywhere in its first period and go on for claimMax
+// turns.
 var cycle, cyclePeriod = makeCycle()
 
 func makeCycle() (string, int) {
@@ -36,14 +36,14 @@ func makeCycle() (string, int) {
 	return strings.Repeat(turns.String(), claimMax/period+2), period
 }
 
-// turns returns whose turns the next n claims are, beginning with the given one.
+// turns returns the priorities of the next n claims, starting at the given turn.
 func turns(from, n int) string {
 	from %= cyclePeriod
 	return cycle[from : from+n]
 }
 
-// arrange puts claimed tasks, which come list by list, in the order of the turns that they
-// were claimed for, so that a batch that waits for workers is as fair as single claims.
+// arrange sorts claimed tasks, which come list by list, into the order of the turns that they were claimed for, so that
+// a batch that waits for workers is as fair as single claims.
 func arrange(runs []*running, order string) {
 	if len(runs) == 0 || runs[0].Priority == runs[len(runs)-1].Priority {
 		return

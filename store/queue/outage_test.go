@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// deaf loses answers: what it is told to lose runs, and its caller cannot know that.
+// deaf loses answers: the calls that it drops have run, but the caller cannot know that.
 type deaf struct {
 	to   string
 	on   atomic.Bool
@@ -44,8 +44,8 @@ func (d *deaf) lose(err error, cmds ...redis.Cmder) error {
 	return errDeaf
 }
 
-// While answers get lost, no more is claimed for nobody than the first call did: leases that
-// end are counted, and too many of them would bury tasks that have never run.
+// While answers get lost, only the first call claims tasks for nobody: expired leases are counted, and too many of them
+// would bury tasks that have never run.
 func TestLostAnswersCostOneClaim(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Lease = time.Second
@@ -77,8 +77,7 @@ func TestLostAnswersCostOneClaim(t *testing.T) {
 	})
 }
 
-// A worker that dies is one whose connections end: nothing of what it does afterwards
-// reaches Redis, and its handlers never end.
+// A worker dies by losing its connections: nothing that it does afterwards reaches Redis, and its handlers never end.
 func TestDeadWorkersTasksAreRecovered(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Lease = time.Second
@@ -141,7 +140,7 @@ func TestServerSurvivesARestartOfRedis(t *testing.T) {
 	}
 }
 
-// A worker that hears of nothing looks by itself, at the latest a second after it last did.
+// A worker that misses a signal polls, at the latest a second after its last step.
 func TestLostWakeUpCostsASecond(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)
@@ -150,7 +149,7 @@ func TestLostWakeUpCostsASecond(t *testing.T) {
 		start(t, s)
 		// What makes it look at its start may hide the first loss, but not the next ones.
 		for range 3 {
-			// What an enqueue leaves whose PUBLISH nobody got.
+			// The state after an enqueue whose PUBLISH got lost.
 			id, began := NewID(0), time.Now()
 			poke(t, o.Client, s.keys[0].Counts(), "HINCRBY", "enqueued", 1)
 			poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal 0 0 1 0 k \n")
@@ -164,8 +163,8 @@ func TestLostWakeUpCostsASecond(t *testing.T) {
 	})
 }
 
-// TestConservationUnderKills is Q1, Q2 and Q5 together: workers come and die in the middle
-// of handlers, which also fail now and then, while somebody counts.
+// TestConservationUnderKills is Q1, Q2 and Q5 together: workers start and die in the middle of handlers, which also
+// fail now and then, while a counter checks the totals.
 func TestConservationUnderKills(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		const total = 400
@@ -201,7 +200,7 @@ func TestConservationUnderKills(t *testing.T) {
 			select {
 			case <-ctx.Done():
 			case <-death:
-				_ = rdb.Close() // kills it: whatever it does now reaches nobody
+				_ = rdb.Close() // the kill: nothing that it does now reaches Redis
 			}
 			_ = stop()
 			_ = rdb.Close()

@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// pool is the workers of one queue, and the tasks that are ready for them.
+// pool is the workers of one queue, and the tasks that are claimed for them.
 //
-// While handlers are quick, tasks are claimed a little ahead: as many as the workers have
-// lately done in aheadTime, at most aheadMax. So claims go in batches and nobody waits for
-// their round trip. What was claimed ahead stands behind what came later but is of higher
-// priority for about that time; what has not begun after aheadPatience (the handlers have
-// become slow) is given back, to the head of its list, for others to claim.
+// While handlers are quick, tasks are claimed slightly ahead: as many as the workers have lately completed in
+// aheadTime, at most aheadMax. So claims go in batches and no worker waits for their round trip. The price is that a
+// claimed task may run before one of higher priority that came within about that time. Tasks that have not begun after
+// aheadPatience (the handlers have become slow) are given back to the head of their list, for others to claim.
 type pool struct {
 	queue   *served
 	workers int
-	runs    chan *running // claimed; holds all that may be, so that filling it never blocks
-	taken   atomic.Int64  // tasks claimed and not done with
+	runs    chan *running // claimed tasks; its capacity covers all that may be, so sending never blocks
+	taken   atomic.Int64  // claimed and not yet finished tasks
 	done    atomic.Int64  // handlers that have ended
-	freed   chan struct{} // of the server: has an entry when taken has shrunk since it was last read
+	freed   chan struct{} // the server's: has an entry when taken has shrunk since it was last read
 
-	// What follows is the claim loop's.
-	handed    int64     // tasks put into jobs
-	rate      float64   // handlers that end in a second, lately
-	rateAt    time.Time // when it was measured
-	rateDone  int64     // and done then
-	checked   int64     // handed, at checkedAt
+	// The claim loop owns the following fields.
+	handed    int64     // tasks put into runs
+	rate      float64   // handlers that lately ended per second
+	rateAt    time.Time // when the rate was measured
+	rateDone  int64     // done at that time
+	checked   int64     // handed at checkedAt
 	checkedAt time.Time
 }
 
@@ -34,13 +33,13 @@ func newPool(q *served, workers int, freed chan struct{}) *pool {
 	return &pool{queue: q, workers: workers, runs: make(chan *running, workers+aheadMax), freed: freed}
 }
 
-// room is how many tasks may be claimed.
+// room returns how many more tasks may be claimed.
 func (p *pool) room() int {
 	ahead := min(int(p.rate*aheadTime.Seconds()), aheadMax)
 	return max(p.workers+ahead-int(p.taken.Load()), 0)
 }
 
-// put says that a task is done with.
+// put reports that a task is finished.
 func (p *pool) put() {
 	p.taken.Add(-1)
 	select {
@@ -49,8 +48,8 @@ func (p *pool) put() {
 	}
 }
 
-// measure notes how quick the handlers are: half by what was known, half by what has happened
-// since, if that is long enough to say something.
+// measure updates the rate of the handlers: half the old rate, half the rate since then, if enough time has passed to
+// measure it.
 func (p *pool) measure(now time.Time) {
 	since := now.Sub(p.rateAt)
 	if since < rateEvery {
@@ -61,7 +60,7 @@ func (p *pool) measure(now time.Time) {
 	p.rateAt, p.rateDone = now, done
 }
 
-// waits says how long at most until overdue has to be asked; 0 = nothing waits.
+// waits returns how soon overdue has to be called again; 0 = nothing waits.
 func (p *pool) waits() time.Duration {
 	if len(p.runs) == 0 {
 		return 0
@@ -69,22 +68,22 @@ func (p *pool) waits() time.Duration {
 	return aheadPatience
 }
 
-// overdue takes back what waits for a worker if some of it has for aheadPatience. It has for
-// less than twice that if it is asked as often as waits says.
+// overdue takes back the tasks that wait for a worker if some have waited for aheadPatience. If it is called as often
+// as waits says, none waits twice as long.
 func (p *pool) overdue(now time.Time) (back []*running) {
 	if now.Sub(p.checkedAt) < aheadPatience {
 		return nil
 	}
 	if begun := p.handed - int64(len(p.runs)); begun < p.checked {
 		back = p.takeBack()
-		p.rate = 0 // what was known of the handlers no longer holds
+		p.rate = 0 // the measured rate no longer holds
 	}
 	p.checked, p.checkedAt = p.handed, now
 	return back
 }
 
-// takeBack empties jobs. What was claimed last comes first: each goes back in front of what
-// went before it, in however many batches.
+// takeBack empties runs. It returns the last claimed task first: each is given back in front of the one before it, in
+// however many batches.
 func (p *pool) takeBack() (back []*running) {
 	for {
 		select {

@@ -2,10 +2,10 @@ package queue
 
 import "fmt"
 
-// Priority says which of the waiting tasks goes first.
+// Priority decides which waiting task goes first.
 type Priority uint8
 
-// The zero Priority is Normal, so a Task that says nothing is an ordinary one.
+// The zero Priority is Normal, so a Task without one is an ordinary task.
 const (
 	Normal Priority = iota
 	Critical
@@ -13,7 +13,7 @@ const (
 	Low
 )
 
-// priorities holds them all, the highest first: the order of the keys in the scripts.
+// priorities lists all, highest first: the order of the keys in the scripts.
 var priorities = [...]Priority{Critical, High, Normal, Low}
 
 // String returns the name that keys, scripts and answers use.

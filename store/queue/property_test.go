@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNothingStartsEarly checks C2 for tasks: whatever the due time, the delay or the
-// pause after a failure, the clock of Redis has reached it when the handler begins.
+// TestNothingStartsEarly checks C2 for tasks: whatever the due time, the delay or the pause after a failure, the clock
+// of Redis has reached it when the handler begins.
 func TestNothingStartsEarly(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()
@@ -100,7 +100,7 @@ func TestIDsCarryTheirPartition(t *testing.T) {
 	}
 }
 
-// TestKeysOfAPartitionShareASlot also checks that no two keys are the same.
+// TestKeysOfAPartitionShareASlot also checks that no two keys are equal.
 func TestKeysOfAPartitionShareASlot(t *testing.T) {
 	seen := make(map[string]bool)
 	for p := range 64 {
@@ -157,9 +157,9 @@ func TestLowPriorityDoesNotStarve(t *testing.T) {
 	})
 }
 
-// TestStarvation: 10,000 low tasks wait while high ones keep coming at four fifths of what the
-// workers do. Counted, not timed: the tasks advance the clock. Each run enqueues, on the
-// average, four fifths of a high task, so the load is always the same share of the capacity.
+// TestStarvation: 10,000 low tasks wait while high ones keep coming at four fifths of the workers' capacity. Counted,
+// not timed: the tasks advance the clock. Each run enqueues four fifths of a high task on average, so the load is
+// always the same share of the capacity.
 func TestStarvation(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		const low = 10_000
@@ -172,7 +172,7 @@ func TestStarvation(t *testing.T) {
 		}
 		var mu sync.Mutex
 		ran, runs, highWaits, waitMax := make(map[string]int), 0, 0, 0
-		put := make(map[string]int) // runs there had been when a high one was enqueued
+		put := make(map[string]int) // how many runs there had been when a high one was enqueued
 		enough := make(chan struct{})
 		count := func(ctx context.Context, task Task) error {
 			mu.Lock()
@@ -208,8 +208,8 @@ func TestStarvation(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		t.Logf("%v; the longest wait of a high one: %d runs", ran, waitMax)
-		// A fifth of the capacity is left for them, 200; by their weight alone they would get a
-		// fifteenth. What was claimed ahead and did not run yet may be missing.
+		// A fifth of the capacity is left for them, 200 runs; by their weight alone they would get a fifteenth. Tasks
+		// that were claimed ahead and have not run yet may be missing.
 		if ran["low"] < 150 {
 			t.Errorf("%d low ones ran among %d", ran["low"], runs)
 		}

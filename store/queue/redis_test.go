@@ -21,7 +21,7 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 )
 
-// TestMain lets more tests run side by side than there are processors: most of them wait.
+// TestMain lets more tests run in parallel than there are processors: most of them wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "6"); err != nil {
@@ -41,7 +41,7 @@ var backends = []backend{
 	{"embedded", startEmbedded},
 }
 
-// startEmbedded opens the store that chatd has inside, in memory.
+// startEmbedded opens chatd's embedded store, in memory.
 func startEmbedded(t testing.TB) *redis.Options {
 	t.Helper()
 	server, err := embedded.Open(context.Background(), embedded.Options{Log: slog.New(slog.DiscardHandler)})
@@ -51,16 +51,16 @@ func startEmbedded(t testing.TB) *redis.Options {
 	t.Cleanup(func() { _ = server.Close() })
 	o := clientOptions("embedded")
 	o.Dialer, o.Protocol = server.Dialer(), 2
-	o.ReadTimeout, o.WriteTimeout = -1, -1 // a slow machine is no dead peer
+	o.ReadTimeout, o.WriteTimeout = -1, -1 // a slow machine must not look like a dead server
 	return o
 }
 
-// startRedis starts a redis-server of its own and returns when it accepts connections.
+// startRedis starts a redis-server and returns its address when it accepts connections.
 func startRedis(t testing.TB) string {
 	t.Helper()
 	for range 10 {
 		addr := freeAddr(t)
-		if stop := tryRedisAt(t, addr); stop != nil { // nil: somebody else was quicker to take the port
+		if stop := tryRedisAt(t, addr); stop != nil { // nil: another process has taken the port first
 			t.Cleanup(stop)
 			return addr
 		}
@@ -69,8 +69,8 @@ func startRedis(t testing.TB) string {
 	return ""
 }
 
-// freeAddr returns an address that nobody listens on. The port and the one of a cluster's
-// bus, 10,000 above it, are below those that the system gives to outgoing connections.
+// freeAddr returns an address that nobody listens on. The port and that of the cluster bus, 10,000 above it, are below
+// the range that the system uses for outgoing connections.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for {
@@ -130,7 +130,7 @@ func connectWith(t testing.TB, o *redis.Options) *redis.Client {
 	return rdb
 }
 
-// another returns one more client of the same server.
+// another returns another client of the same server.
 func another(o Options) *redis.Client {
 	same := o.Client.(*redis.Client).Options()
 	with := clientOptions(same.Addr)
@@ -138,7 +138,7 @@ func another(o Options) *redis.Client {
 	return redis.NewClient(with)
 }
 
-// poke makes one command, from within a script as every write has to come on the embedded store.
+// poke runs one command from within a script, because the embedded store accepts writes only from scripts.
 func poke(t testing.TB, rdb redis.UniversalClient, key string, command ...any) {
 	t.Helper()
 	const text = "local a = {} for i = 2, #ARGV do a[i - 1] = ARGV[i] end return redis.call(ARGV[1], KEYS[1], unpack(a))"
@@ -151,8 +151,7 @@ func clientOptions(addr string) *redis.Options {
 	return &redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: 16}
 }
 
-// each runs a test on every backend with 1 and with 4 partitions, each time on a server of
-// its own.
+// each runs a test on every backend with 1 and with 4 partitions, each time on a new server.
 func each(t *testing.T, test func(t *testing.T, o Options)) {
 	t.Parallel()
 	for _, b := range backends {
@@ -232,7 +231,7 @@ func conserved(t testing.TB, s Stats) {
 	}
 }
 
-// until waits for cond, asking often, as long as a busy machine may need.
+// until polls cond for as long as a busy machine may need.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(time.Minute)

@@ -10,7 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TestUnknownKindIsLogged buries several tasks of two kinds that nobody handles: each kind is logged once, with a task of it.
+// TestUnknownKindIsLogged buries several tasks of two kinds without handlers: each kind is logged once, with one of its
+// tasks.
 func TestUnknownKindIsLogged(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		var log syncBuffer
@@ -47,7 +48,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// TestNewRefusesAClientThatRepeats takes no client of Redis that makes a call twice by itself.
+// TestNewRefusesAClientThatRepeats: New refuses Redis clients that retry by themselves.
 func TestNewRefusesAClientThatRepeats(t *testing.T) {
 	const addr = "127.0.0.1:1"
 	for name, c := range map[string]struct {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// runContext is the context of one run. Most of what a context needs (a place among the
-// children of its parent, a timer) is made when the handler first asks for it: a handler that
-// is done before it waits for anything costs none of it.
+// runContext is the context of one run. It makes the costly parts of a context (registration with its parent, a timer)
+// only when the handler first asks for them: a handler that never waits pays for none.
 type runContext struct {
 	parent   context.Context
 	deadline time.Time // zero = none
@@ -18,7 +17,7 @@ type runContext struct {
 
 	mu     sync.Mutex
 	ended  error           // the cause, once it has ended
-	made   context.Context // nil until somebody asks
+	made   context.Context // nil until it is first needed
 	cancel context.CancelCauseFunc
 	stop   context.CancelFunc // of the timer; nil without a deadline
 }
@@ -38,14 +37,14 @@ func (c *runContext) end(cause error) {
 	}
 }
 
-// cause is what it has ended with; nil before that.
+// cause returns the cause it has ended with; nil before that.
 func (c *runContext) cause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
 }
 
-// finish ends what was made. The caller holds mu.
+// finish ends the made context. The caller holds mu.
 func (c *runContext) finish() {
 	c.cancel(c.ended)
 	if c.stop != nil {
@@ -53,7 +52,7 @@ func (c *runContext) finish() {
 	}
 }
 
-// make returns the context that does what this one promises.
+// make returns the real context, made at the first call.
 func (c *runContext) make() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,8 +80,8 @@ func (c *runContext) Done() <-chan struct{} { return c.make().Done() }
 
 func (c *runContext) Err() error { return c.make().Err() }
 
-// Value asks what was made, so that the contexts of the standard library find in it one of
-// their own and need no goroutine to follow it.
+// Value asks the made context, so that the contexts of the standard library find one of their own in it and need no
+// goroutine to follow it.
 func (c *runContext) Value(key any) any {
 	if _, ok := key.(runKey); ok {
 		return c.run
@@ -90,12 +89,12 @@ func (c *runContext) Value(key any) any {
 	return c.make().Value(key)
 }
 
-// errNoRun says that a context is not one that a handler was given.
+// errNoRun means that a context does not come from a handler.
 var errNoRun = errors.New("queue: not the context of a handler")
 
-// SetProgress notes how far a handler's task is, for Get and List to show: done of total, both
-// from 0 to 2^53. It stays over retries and goes with the task. ctx is the handler's, or made
-// of it. ErrLeaseLost: the task is somebody else's by now, or was cancelled; nothing was noted.
+// SetProgress records the progress of a handler's task, which Get and List show: done of total, both from 0 to 2^53. It
+// survives retries and goes away with the task. ctx is the handler's, or derived from it. ErrLeaseLost: another worker
+// has the task by now, or it was cancelled; nothing was recorded.
 func SetProgress(ctx context.Context, done, total int64) error {
 	r, ok := ctx.Value(runKey{}).(*running)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// testTerms are the conditions under which the tests of the scripts claim.
+// testTerms are the terms under which the script tests claim.
 var testTerms = terms{lease: 10 * time.Second, crashesMax: 3, backoffMin: time.Hour, deadMax: 1000}
 
 // failer is a test of any kind.
@@ -17,7 +17,7 @@ type failer interface {
 	Fatal(args ...any)
 }
 
-// stepOne is what a step brought from the only queue.
+// stepOne is the result of a step for the only queue.
 type stepOne struct {
 	steppedQueue
 	wait time.Duration
@@ -88,7 +88,7 @@ func ids(tasks []*running) []string {
 	return all
 }
 
-// What another version wrote moves as anything else does, and is shown as far as it can be read.
+// Tasks written by another version move like any other, and are shown as far as they can be read.
 func TestWhatCannotBeReadIsNotLost(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()
@@ -133,7 +133,7 @@ func TestWhatCannotBeReadIsNotLost(t *testing.T) {
 	})
 }
 
-// What was claimed and given back stands as if it had never been claimed, however many calls
+// A task that was claimed and given back is in the same position as if it had never been claimed, however many calls
 // that takes.
 func TestReturnedAsIfNeverClaimed(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
@@ -179,8 +179,8 @@ func TestReturnedAsIfNeverClaimed(t *testing.T) {
 	})
 }
 
-// A failover that loses the last claim, and everything that was counted since, makes the next
-// claim of the same task no other's.
+// After a failover that loses the last claim, and everything counted since, the next claim of the same task gets a
+// token that was never used.
 func TestTokensOutliveARollback(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()
@@ -217,7 +217,7 @@ func TestStaleTokensHaveNoEffect(t *testing.T) {
 		brief := testTerms
 		brief.lease = time.Millisecond
 		first := claimOne(t, c, 0, brief)
-		second := claimOne(t, c, 0, testTerms) // after the first lease was taken back
+		second := claimOne(t, c, 0, testTerms) // after the first lease was reaped
 		if second.ID != id || second.token == first.token || second.crashes != 1 || second.Attempt != 2 {
 			t.Fatalf("second claim: %+v", second)
 		}
@@ -310,7 +310,7 @@ func TestRenewedLeaseIsNotTakenBack(t *testing.T) {
 	})
 }
 
-// A task that says every time how far it is, and that the next run is to go on, outlives more workers than one run may.
+// A task that reports progress in every run and snoozes outlives more workers than one run may.
 func TestSnoozeForgetsTheCrashes(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)

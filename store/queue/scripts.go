@@ -12,31 +12,31 @@ import (
 //go:embed lua
 var luaFiles embed.FS
 
-// library is where the scripts of this package lie. docs/tasks.md says what each does.
+// library holds the scripts of this package. docs/tasks.md describes each.
 var library = &script.Library{Files: luaFiles, Groups: KeyNames()}
 
 // EnqueueLua defines the Lua function
 //
 //	task_enqueue(queue, id, kind, payload, priority, due_ms, now_ms, unique, options)
 //
-// for scripts of the same partition that enqueue a task in the step that makes it
-// necessary. queue is the place in KEYS of the first of the keys that Keys.Enqueue lists; the
-// file itself says the rest. Join it in front of the script.
+// for scripts of the same partition that enqueue a task in the same step as the write that makes it necessary. queue is
+// the index in KEYS of the first of the keys that Keys.Enqueue lists; lua/lib/enqueue.lua documents the rest. Put it in
+// front of the script.
 var EnqueueLua = library.Render("enqueue")
 
 // CancelLua defines the Lua function
 //
 //	task_cancel(queue, id)
 //
-// for scripts of the same partition that take a waiting task away in the step that makes it
-// pointless. queue is the place in KEYS of the first of the keys that Keys.Work lists; the file
-// itself says the rest. Join it in front of the script; it may stand beside EnqueueLua.
+// for scripts of the same partition that cancel a waiting task in the same step as the write that makes it pointless.
+// queue is the index in KEYS of the first of the keys that Keys.Work lists; lua/lib/cancel.lua documents the rest. Put
+// it in front of the script; it may be combined with EnqueueLua.
 var CancelLua = library.Render("cancel")
 
-// allScripts holds every script: a server that has lost its cache gets all of them.
+// allScripts holds every script: a server that has lost its script cache gets all of them.
 var allScripts []*script.Script
 
-// keyNames are what the scripts call the keys that Keys.Enqueue, Keys.Work, and a queueSet list.
+// keyNames are the names that scripts use for the keys that Keys.Enqueue, Keys.Work, and a queueSet list.
 var keyNames = script.Names[[]string]{Groups: map[string]func([]string) []string{
 	"queue:enqueue": asListed, "queue:work": asListed, "queues:work": asListed,
 }}
@@ -63,12 +63,11 @@ var (
 
 func newScript(name string) *queueScript { return addScript(library.Load(name, false)) }
 
-// newFreeing makes a script that runs although the memory of Redis is full: what was put in is
-// done, so that it becomes less full.
+// newFreeing makes a script that runs even if the memory of Redis is full, because it frees memory.
 func newFreeing(name string) *queueScript { return addScript(library.Load(name, false).WhenFull()) }
 
-// newReader makes a script that writes nothing. It is called as EVALSHA_RO, which the embedded
-// store does not write to its journal.
+// newReader makes a script that writes nothing. It is called with EVALSHA_RO, which the embedded store does not write
+// to its journal.
 func newReader(name string) *queueScript { return addScript(library.Load(name, true)) }
 
 func addScript(s *script.Script) *queueScript {
@@ -82,10 +81,9 @@ type call struct {
 	cmd *redis.Cmd
 }
 
-// run sends the calls in one round trip (one for each node of a cluster). A server that
-// has restarted has lost its scripts and ran none of the calls that say NOSCRIPT: they are
-// loaded again and those calls, and only those, are repeated. Each call keeps its own
-// error in cmd; what is returned is the first of them.
+// run sends the calls in one round trip (one for each node of a cluster). A server that has restarted has lost its
+// scripts and answers NOSCRIPT without running the call: run loads the scripts again and repeats those calls, and only
+// those. Each call keeps its own error in cmd; run returns the first of them.
 func run(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 	for _, c := range calls {
 		if err := c.Err(); err != nil {

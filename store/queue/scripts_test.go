@@ -12,7 +12,7 @@ func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, allScripts)
 
 func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", allScripts) }
 
-// TestKeyNamesAreThoseOfTheKeys: a script that names a key of Keys.Work works on that key.
+// TestKeyNamesAreThoseOfTheKeys: a script that uses a key name of Keys.Work works on that key.
 func TestKeyNamesAreThoseOfTheKeys(t *testing.T) {
 	k, names := NewKeys("p", 0, "q"), KeyNames()
 	for what, keys := range map[string][]string{"enqueue": k.Enqueue(), "work": k.Work()} {

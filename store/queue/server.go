@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// Handler does the work of one task. It may run more than once for the same task: its
-// effect must be the same as of one run (t.ID is a good idempotency key). An error, and a
-// panic, is a failed attempt; nil completes the task. The context ends when the lease is
-// lost or the server stops: what has not had its effect by then should not have it.
+// Handler does the work of one task. It may run more than once for the same task, so it must be idempotent (t.ID is a
+// good idempotency key). An error or a panic is a failed attempt; nil completes the task. The context ends when the
+// lease is lost or the server stops: the handler should then cause no further effects.
 type Handler func(ctx context.Context, t Task) error
 
-// Policy is what differs for one kind of task. Zero values are the server's own.
+// Policy overrides settings for one kind of task. Zero values mean the server's own.
 type Policy struct {
 	AttemptsMax            int
 	BackoffMin, BackoffMax time.Duration
@@ -27,8 +26,7 @@ type kind struct {
 	policy  Policy
 }
 
-// Server claims the tasks of its queues and runs their handlers. As a Client it is one of the
-// first of them.
+// Server claims the tasks of its queues and runs their handlers. It is also a Client of the first queue.
 type Server struct {
 	*Client
 	o     Options
@@ -37,17 +35,17 @@ type Server struct {
 	kinds map[string]kind
 
 	ran     atomic.Bool
-	parent  context.Context // of the handlers' contexts
-	pools   []*pool         // of each queue
+	parent  context.Context // parent of the handlers' contexts
+	pools   []*pool         // by queue
 	freed   chan struct{}   // has an entry when a worker has become free since it was last read
 	workers sync.WaitGroup
 	held    held
 	wakes   wakes
-	unknown seldom        // kinds without a handler
+	unknown seldom        // reports kinds without a handler
 	ended   chan *running // runs with their outcomes, on their way to Redis
 }
 
-// New returns a server that does nothing yet.
+// New returns a server that does nothing until Run is called.
 func New(o Options) (*Server, error) {
 	o.setDefaults()
 	s := &Server{
@@ -64,7 +62,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 		if names[q.Name] || q.Name == "" {
-			return nil, fmt.Errorf("queue: %q has no name, or is served twice", q.Name)
+			return nil, fmt.Errorf("queue: queue %q has an empty name or is listed twice", q.Name)
 		}
 		names[q.Name] = true
 		workers += q.Workers
@@ -78,14 +76,14 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handle says who does the tasks of a kind, in all queues of the server. All kinds are registered before Run: a task of
-// an unknown kind is buried.
+// Handle registers the handler of a kind of tasks, for all queues of the server. Register all kinds before Run: a task
+// of an unknown kind is buried.
 func (s *Server) Handle(name string, h Handler) { s.HandlePolicy(name, Policy{}, h) }
 
-// HandlePolicy is Handle for a kind with rules of its own.
+// HandlePolicy is Handle with a policy for the kind.
 func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 	if _, twice := s.kinds[name]; twice || name == "" || h == nil {
-		panic(fmt.Sprintf("queue: kind %q has no handler, or two", name)) //nolint:forbidigo // as http.Handle: seen at the first start
+		panic(fmt.Sprintf("queue: kind %q has no handler, or two", name)) //nolint:forbidigo // like http.Handle: a mistake that shows at the first start
 	}
 	if p.AttemptsMax <= 0 {
 		p.AttemptsMax = s.o.AttemptsMax
@@ -99,15 +97,13 @@ func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 	s.kinds[name] = kind{handler: h, policy: p}
 }
 
-// Run works until ctx ends. Then it claims nothing more, gives the running handlers
-// StopTimeout to end, cancels the contexts of the rest and gives their tasks back, to be
-// claimed by others at once and without counting an attempt. A Redis that cannot be
-// reached does not end it: it tries again. It may be called once.
+// Run works until ctx ends. Then it stops claiming, gives the running handlers StopTimeout to end, cancels the contexts
+// of the rest and gives their tasks back, so that others can claim them at once and no attempt is counted. It does not
+// end when Redis cannot be reached, but keeps trying. It may be called once.
 //
-// ErrPartitions comes at once, when the keys have another number of partitions. Any other
-// error says that handlers ignored the end of their contexts and still run, or that
-// the results of the last runs could not be stored; those tasks run again when their
-// leases end.
+// It returns ErrPartitions at once if the keys have a different number of partitions. Any other error means that
+// handlers ignored the end of their contexts and are still running, or that the results of the last runs could not be
+// stored; those tasks run again when their leases end.
 func (s *Server) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
 		return errors.New("queue: Run was called before")

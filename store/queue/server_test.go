@@ -182,7 +182,7 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 		started, causes, checked := make(chan Task, 1), make(chan error, 1), make(chan struct{})
 		s.Handle("k", func(ctx context.Context, task Task) error {
 			if task.Attempt > 1 {
-				<-checked // until then the task is somebody's
+				<-checked // until then the task belongs to another worker
 				return nil
 			}
 			started <- task
@@ -194,8 +194,8 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 		id := enqueue(t, s.Client, Task{Kind: "k"})
 		receive(t, "the handler to start", started)
 		p, _ := PartitionOf(id)
-		// As after a long stop of this process: the lease is over, and another one sees it
-		// before this one renews.
+		// As after a long pause of this process: the lease has ended, and another worker sees that before this one
+		// renews it.
 		until(t, "the lease to be taken back", func() bool {
 			members, err := o.Client.ZRange(context.Background(), s.keys[p].Leased(), 0, 0).Result()
 			if err != nil || len(members) != 1 {
@@ -272,7 +272,7 @@ func TestClaimLoopSleepsASecond(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClaimer(newServer(t, o))
 		sleep := c.exec(t.Context())
-		for sleep == 0 { // it has looked
+		for sleep == 0 { // the first steps look at everything
 			sleep = c.exec(t.Context())
 		}
 		if sleep > time.Second || c.again.Failing() {
@@ -281,7 +281,7 @@ func TestClaimLoopSleepsASecond(t *testing.T) {
 	})
 }
 
-// TestEnqueueLuaStandsInOtherScripts is the contract with scripts of other packages.
+// TestEnqueueLuaStandsInOtherScripts tests the contract with scripts of other packages.
 func TestEnqueueLuaStandsInOtherScripts(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)

@@ -10,10 +10,9 @@ import (
 	"github.com/chatd/chatd/internal/backoff"
 )
 
-// settleLoop stores the outcomes of runs until the last one is there. Alone an outcome goes
-// at once; those that come while a call is under way go together in the next. While Redis
-// cannot be reached it tries again and again, which in the end holds up the handlers; only
-// when the server is stopping it gives up in the end.
+// settleLoop stores the outcomes of runs until the last one has arrived. A single outcome goes at once; those that come
+// while a call is in flight go together in the next. While Redis cannot be reached, it keeps trying, which eventually
+// holds up the handlers; only a stopping server gives up in the end.
 func (s *Server) settleLoop(stopping context.Context) error {
 	var failed error
 	batch := make([]*running, 0, settleMax)
@@ -29,7 +28,7 @@ func (s *Server) settleLoop(stopping context.Context) error {
 	return failed
 }
 
-// collect adds what waits already.
+// collect adds the outcomes that are already waiting.
 func (s *Server) collect(batch []*running) []*running {
 	for len(batch) < settleMax {
 		select {
@@ -45,8 +44,8 @@ func (s *Server) collect(batch []*running) []*running {
 	return batch
 }
 
-// store settles one batch, however long it takes; of what failed in part, only that is repeated. Its entries stay among those held until
-// it has: their leases are renewed meanwhile.
+// store settles one batch, however long it takes; if part of it failed, it repeats only that part. The runs stay held
+// until then, so their leases are renewed meanwhile.
 func (s *Server) store(stopping context.Context, batch []*running) error {
 	var giveUp time.Time
 	again := backoff.Backoff{Min: errorPause, Max: pollMax}
@@ -93,17 +92,16 @@ func (s *Server) renewAll(ctx context.Context) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.o.Logger.Warn("cannot renew leases, retrying", "error", err, "tasks", len(got.failed))
 	}
-	// A task that is gone although its lease cannot have ended was cancelled, and the message
-	// that said so got lost. Those whose outcomes are being stored are gone as well; what is
-	// said of them has no effect.
+	// A task that is gone although its lease cannot have ended was cancelled, and the message about it got lost. Tasks
+	// whose outcomes are being stored are gone as well; for those this has no effect.
 	gone := slices.DeleteFunc(got.gone, func(r *running) bool { return s.held.outlivedAt(r, sent) })
 	s.lose(gone, ErrCancelled)
 	s.lose(got.stale, ErrLeaseLost)
 	s.held.renewed(got.answered, sent.Add(s.o.Lease))
 }
 
-// watchLoop ends the runs whose leases could not be renewed in time. It is apart from
-// renewLoop because that may hang in a call.
+// watchLoop ends the runs whose leases could not be renewed in time. It is separate from renewLoop because that may
+// hang in a call.
 func (s *Server) watchLoop(ctx context.Context) {
 	ticker := time.NewTicker(max(s.o.Lease/10, time.Millisecond))
 	defer ticker.Stop()
@@ -117,10 +115,10 @@ func (s *Server) watchLoop(ctx context.Context) {
 	}
 }
 
-// lose ends runs whose outcomes will have no effect.
+// lose ends runs whose outcomes would have no effect.
 func (s *Server) lose(stale []*running, cause error) {
 	for _, r := range s.held.lose(stale) {
-		if cause == ErrLeaseLost { //nolint:errorlint // one of two, given by us
+		if cause == ErrLeaseLost { //nolint:errorlint // one of two, passed by us
 			s.o.Logger.Warn("lease lost, cancelling its handler", "queue", r.Queue, "kind", r.Kind, "task", r.ID)
 		}
 		r.ctx.end(cause)

@@ -35,8 +35,7 @@ func clientsOf(t testing.TB, o Options) (clients []*Client) {
 	return clients
 }
 
-// TestOneStepServesSeveralQueues looks at one answer: each queue has its own claims, promotions
-// and leases that ended.
+// TestOneStepServesSeveralQueues checks one answer: each queue has its own claims, promotions and expired leases.
 func TestOneStepServesSeveralQueues(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		clients := clientsOf(t, severalOf(o, 3))
@@ -83,7 +82,7 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 		if wait := stepAll(t, set, demand(0, 0, 0), testTerms).wait; wait < 50*time.Minute {
 			t.Errorf("wait %v, want that of the only delayed one", wait)
 		}
-		// Outcomes of several queues are stored in one round trip.
+		// The outcomes of several queues are stored in one round trip.
 		all := stepAll(t, set, demand(9, 9, 9), testTerms)
 		var ended []*running
 		for _, q := range all.queues {
@@ -102,8 +101,7 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 	})
 }
 
-// One server runs the tasks of all its queues, and a queue whose workers are all busy holds up
-// no other.
+// One server runs the tasks of all its queues, and a queue whose workers are all busy does not hold up the others.
 func TestServerOfSeveralQueues(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o = severalOf(o, 3)
@@ -158,8 +156,8 @@ func TestServerRefusesWhatItCannotServe(t *testing.T) {
 	}
 }
 
-// A worker whose connections are cut, while it waits and while its handlers run, goes on by
-// itself: the run that was under way counts, and what comes later is run.
+// A worker whose connections are cut, while it waits and while its handlers run, recovers by itself: the run in
+// progress counts, and later tasks run.
 func TestCutConnections(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.StartProxy(t, server.Addr, 0)
@@ -195,7 +193,7 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// A Redis that answers nothing for a while, its connections open, costs no more than that.
+// A Redis that stops answering for a while, with its connections open, costs only that time.
 func TestHangingRedis(t *testing.T) {
 	server := redistest.Start(t)
 	impatient := clientOptions(server.Addr)
@@ -239,8 +237,8 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEnqueueAndCancelStandInOneScript is the contract with scripts of other packages: both
-// functions, in one step, and what is leased is left alone.
+// TestEnqueueAndCancelStandInOneScript tests the contract with scripts of other packages: both functions in one step,
+// and a leased task stays.
 func TestEnqueueAndCancelStandInOneScript(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()
@@ -284,8 +282,8 @@ return gone`)
 	})
 }
 
-// A partition that fails (here: its keys are of other types) takes nothing from the others: who
-// asked for those gets their answers.
+// A partition that fails (here because its keys have other types) does not affect the others: their callers get their
+// answers.
 func TestOnePartitionFails(t *testing.T) {
 	t.Parallel()
 	for _, b := range backends {
@@ -331,7 +329,7 @@ func TestOnePartitionFails(t *testing.T) {
 	}
 }
 
-// However large the payloads are, no script call is.
+// No script call grows with the size of the payloads.
 func TestLargePayloads(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stats counts the tasks of a queue: those that are there by state, and totals since the
-// queue began. At every instant, and so in every answer,
+// Stats counts the tasks of a queue: the existing ones by state, and totals since the queue was created. At every
+// instant, and so in every answer,
 //
 //	Enqueued = Ready + Delayed + Leased + Dead + Done + Dropped + Deleted
 type Stats struct {
@@ -16,20 +16,20 @@ type Stats struct {
 	Leased  int64
 	Dead    int64
 	Paused  bool // in any partition
-	// Oldest is how long the longest waiting of the ready tasks could have run already, by
-	// when it was enqueued or due, for its next run if there were some. 0: none is ready.
+	// Oldest is how long the longest waiting ready task has been ready: since it was enqueued or due, for its next run
+	// if it ran before. 0: none is ready.
 	Oldest time.Duration
 
-	Enqueued int64 // tasks put in
+	Enqueued int64 // tasks enqueued
 	Done     int64 // tasks completed
 	Failed   int64 // runs whose handler failed
-	Crashed  int64 // runs whose lease ended
+	Crashed  int64 // runs whose lease expired
 	Buried   int64 // times that a task became a dead letter
-	Dropped  int64 // dead letters dropped for newer ones
+	Dropped  int64 // dead letters dropped to make room for newer ones
 	Deleted  int64 // tasks cancelled
 }
 
-// ReadyAll is how many tasks could be claimed now, over all priorities.
+// ReadyAll is how many tasks could be claimed now, in all priorities.
 func (s Stats) ReadyAll() int64 {
 	var n int64
 	for _, ready := range s.Ready {
@@ -38,7 +38,7 @@ func (s Stats) ReadyAll() int64 {
 	return n
 }
 
-// Stats counts the tasks. The numbers of one partition are of one instant.
+// Stats counts the tasks. The numbers of one partition are read at one instant.
 func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Ready: make(map[Priority]int64, len(priorities))}
 	calls := make([]*call, c.partitions)

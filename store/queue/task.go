@@ -9,57 +9,53 @@ import (
 	"time"
 )
 
-// Task is a unit of background work. To enqueue one, Kind is all that must be set.
+// Task is a unit of background work. To enqueue one, only Kind is required.
 type Task struct {
-	// ID names the task. Left empty, a new one is made. One that is given begins with the
-	// partition ("p00-", see NewID); while a task of this id exists, dead ones included, a
-	// second one is not enqueued.
+	// ID names the task. If empty, a new one is made. One that you set begins with the partition ("p00-", see NewID);
+	// while a task with this id exists, even a dead one, no second one is enqueued.
 	ID string
-	// Kind chooses the handler. Printable ASCII without blanks, at most 256 bytes.
+	// Kind selects the handler. Printable ASCII without blanks, at most 256 bytes.
 	Kind string
-	// Payload is the handler's own, in any format, at most 1 MiB. Keep it small: a reference
-	// rather than the thing, for it is read back from Redis with every claim.
+	// Payload belongs to the handler: any format, at most 1 MiB. Keep it small, a reference rather than the content,
+	// because every claim reads it back from Redis.
 	Payload []byte
-	// Priority says who goes first. The zero value is Normal.
+	// Priority decides who goes first. The zero value is Normal.
 	Priority Priority
-	// Due is when it may start, by the clock of Redis, in ms rounded up. The zero value is now.
+	// Due is when it may start, by the clock of Redis, rounded up to ms. The zero value is now.
 	Due time.Time
-	// Delay is when it may start, counted from the moment Redis takes it. It needs no
-	// clock of this machine; with Due set it says nothing.
+	// Delay is when it may start, counted from the moment Redis accepts it, so it does not depend on this machine's
+	// clock. Ignored if Due is set.
 	Delay time.Duration
-	// Unique coalesces: while a task with this key waits, no second one is enqueued. The
-	// key is free again when the task is claimed, so what happens during a run can
-	// enqueue the next. At most 256 bytes, no line breaks.
+	// Unique deduplicates: while a task with this key waits, no second one is enqueued. A claim frees the key, so an
+	// event during the run can enqueue the next task. At most 256 bytes, no line breaks.
 	Unique string
-	// Subject is what the task is about. Tasks of one subject live in one partition, the
-	// one of its group or user; without a subject they are spread.
+	// Subject is what the task is about. Tasks with the same subject share a partition, that of the group or user;
+	// tasks without one are spread over all.
 	Subject string
-	// AttemptsMax is after how many failed runs it is buried, at most 2^31-1; 0 = as the server
-	// says.
+	// AttemptsMax is how many failed runs bury it, at most 2^31-1; 0 = the server's default.
 	AttemptsMax int
 
-	// Deadline is when it is too late to begin, by the clock of Redis: then the task is
-	// buried instead. The context of a handler that has begun ends with it. The zero value
-	// is never.
+	// Deadline is when it is too late to begin, by the clock of Redis: the task is then buried instead. The context of
+	// a handler that has begun ends at that time. The zero value is never.
 	Deadline time.Time
 
-	// Queue is the one that it was claimed from. Set for handlers.
+	// Queue is the queue that it was claimed from. Set for handlers.
 	Queue string
-	// Attempt counts the runs of this task, this one included; runs that ended with their
-	// worker count too, snoozed ones do not. Set for handlers.
+	// Attempt counts the runs of this task, including this one and those whose worker died, but not snoozed ones. Set
+	// for handlers.
 	Attempt int
 	// Attempts is how many runs have failed. Set for handlers.
 	Attempts int
-	// Enqueued is when it was put in, by the clock of Redis. Set for handlers.
+	// Enqueued is when it was enqueued, by the clock of Redis. Set for handlers.
 	Enqueued time.Time
-	// LastError is why the last run that failed did so. Set for handlers.
+	// LastError is the error of the last failed run. Set for handlers.
 	LastError string
 }
 
-// ErrInvalid says that a task cannot be enqueued as it is. Nothing was written.
+// ErrInvalid means that the task cannot be enqueued as it is. Nothing was written.
 var ErrInvalid = errors.New("queue: invalid task")
 
-// check returns the error that says what is wrong with a task to be enqueued.
+// check returns an error that says what is wrong with a task to be enqueued.
 func (t *Task) check(partitions int) error {
 	if t.Kind == "" || len(t.Kind) > nameBytesMax || strings.ContainsFunc(t.Kind, notPrintable) {
 		return fmt.Errorf("%w: kind %q", ErrInvalid, t.Kind)
@@ -68,13 +64,13 @@ func (t *Task) check(partitions int) error {
 		return fmt.Errorf("%w: unique key %q", ErrInvalid, t.Unique)
 	}
 	if len(t.Payload) > payloadBytesMax {
-		return fmt.Errorf("%w: a payload of %d bytes", ErrInvalid, len(t.Payload))
+		return fmt.Errorf("%w: payload of %d bytes, at most %d", ErrInvalid, len(t.Payload), payloadBytesMax)
 	}
 	if t.Priority > Low {
 		return fmt.Errorf("%w: %v", ErrInvalid, t.Priority)
 	}
 	if t.AttemptsMax < 0 {
-		return fmt.Errorf("%w: attempts max %d", ErrInvalid, t.AttemptsMax)
+		return fmt.Errorf("%w: AttemptsMax is %d", ErrInvalid, t.AttemptsMax)
 	}
 	if t.ID == "" {
 		return nil
@@ -88,7 +84,7 @@ func (t *Task) check(partitions int) error {
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// ceilMs rounds up: what is due at a time may not start before it.
+// ceilMs rounds up to ms: nothing may start before it is due.
 func ceilMs(d time.Duration) int64 {
 	if d <= 0 {
 		return 0
@@ -96,7 +92,7 @@ func ceilMs(d time.Duration) int64 {
 	return int64((d-1)/time.Millisecond) + 1
 }
 
-// span is a number of ms as a duration, or the longest one there is: 292 years.
+// span converts ms to a duration, capped at the longest one, 292 years.
 func span(ms int64) time.Duration {
 	return time.Duration(min(ms, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
@@ -113,18 +109,18 @@ func msOf(at time.Time) int64 {
 	return min(max(ms, 1), msMax)
 }
 
-// parseSpec reads what was enqueued:
-// "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind> <unique>\n<payload>".
+// parseSpec parses a task's specification: "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind>
+// <unique>\n<payload>".
 func parseSpec(t *Task, spec string) error {
 	head, payload, ok := strings.Cut(spec, "\n")
 	if !ok {
-		return fmt.Errorf("no specification in %.100q", spec)
+		return fmt.Errorf("malformed specification %.100q", spec)
 	}
 	var fields [6]string
 	rest := head
 	for i := range fields {
 		if fields[i], rest, ok = strings.Cut(rest, " "); !ok {
-			return fmt.Errorf("no specification in %.100q", head)
+			return fmt.Errorf("malformed specification %.100q", head)
 		}
 	}
 	var err error
@@ -147,16 +143,15 @@ func parseSpec(t *Task, spec string) error {
 	return nil
 }
 
-// record is what a task went through.
+// record is the history of a task.
 type record struct {
 	attempts, crashes int
-	due               int64 // of the run that came or comes after that, ms; 0 = none
+	due               int64 // due time of the run after those, ms; 0 = none
 	progress          Progress
 	err               string
 }
 
-// parseRecord reads "<attempts> <crashes> <due_ms> <done> <total> <last error>", or "" for
-// what was never run.
+// parseRecord parses "<attempts> <crashes> <due_ms> <done> <total> <last error>", or "" for a task that never ran.
 func parseRecord(text string) (r record, err error) {
 	if text == "" {
 		return r, nil
@@ -167,7 +162,7 @@ func parseRecord(text string) (r record, err error) {
 		var field string
 		var ok bool
 		if field, rest, ok = strings.Cut(rest, " "); !ok {
-			return r, fmt.Errorf("no record in %.100q", text)
+			return r, fmt.Errorf("malformed run record %.100q", text)
 		}
 		if numbers[i], err = strconv.ParseInt(field, 10, 64); err != nil {
 			return r, err

@@ -22,25 +22,25 @@ const (
 	giveBack verdict = "return"
 )
 
-// Causes of a handler's context, see context.Cause.
+// Causes with which a handler's context ends, see context.Cause.
 var (
 	ErrLeaseLost = errors.New("queue: lease lost")
 	ErrCancelled = errors.New("queue: task was cancelled")
 	ErrStopped   = errors.New("queue: server is stopping")
 )
 
-// errDeadline is the reason of what was buried because it could not begin in time.
+// errDeadline is the reason of a task that was buried because it could not begin in time.
 var errDeadline = errors.New("deadline passed")
 
-// errNoReason stands for the nil that a handler has wrapped.
+// errNoReason replaces a nil error that a handler has wrapped.
 var errNoReason = errors.New("no reason given")
 
 type buryError struct{ error }
 
 func (e buryError) Unwrap() error { return e.error }
 
-// Bury wraps a handler's error to say that trying again is of no use: the task becomes a
-// dead letter now. So it does with nil.
+// Bury wraps a handler's error to say that retrying is pointless: the task becomes a dead letter now, also if err is
+// nil.
 func Bury(err error) error { return buryError{cmp.Or(err, errNoReason)} }
 
 type retryError struct {
@@ -50,10 +50,9 @@ type retryError struct {
 
 func (e retryError) Unwrap() error { return e.error }
 
-// RetryAfter wraps a handler's error to say when to try again: a failed attempt as any other,
-// but the next run comes after d (of which no more than 30 days count) instead of the backoff.
-// So it is with nil.
-// It is for callers that know when to retry, from a Retry-After header for example.
+// RetryAfter wraps a handler's error to say when to retry: it counts as a failed attempt, also if err is nil, but the
+// next run comes after d (at most 30 days) instead of the backoff. Use it when you know when to retry, for example from
+// a Retry-After header.
 func RetryAfter(d time.Duration, err error) error {
 	return retryError{cmp.Or(err, errNoReason), min(max(d, 0), pauseMax)}
 }
@@ -62,14 +61,13 @@ type snoozeError struct{ after time.Duration }
 
 func (e snoozeError) Error() string { return "queue: snoozed for " + e.after.String() }
 
-// Snooze is what a handler returns that cannot do its work yet (a lock is held, a limit is
-// reached) and has not failed either: no attempt is counted, and the task runs again after d,
-// of which no more than 30 days count. With 0 it goes to the tail of its list. The leases that
-// ended before are forgotten: a long task of many runs does not die of all its workers'
-// deaths. Nothing but a deadline ends a task that is snoozed again and again.
+// Snooze is what a handler returns if it cannot do its work yet (a lock is held, a limit is reached) and has not failed
+// either: no attempt is counted, and the task runs again after d, at most 30 days. 0 puts it at the tail of its list.
+// Snoozing also resets the count of expired leases, so that a long task of many runs is not buried for all its workers'
+// deaths. Only a deadline ends a task that is snoozed forever.
 func Snooze(d time.Duration) error { return snoozeError{min(max(d, 0), pauseMax)} }
 
-// decide says what becomes of a task whose handler has ended with err.
+// decide returns the outcome of a run whose handler returned err.
 func (s *Server) decide(r *running, p Policy, err error) outcome {
 	if err == nil {
 		return outcome{verdict: complete}
@@ -103,7 +101,7 @@ func (s *Server) decide(r *running, p Policy, err error) outcome {
 	return outcome{verdict: retry, delay: delay, reason: reason(err)}
 }
 
-// reason is an error as it is kept.
+// reason returns an error's text as it is stored.
 func reason(err error) string {
 	text := err.Error()
 	if len(text) > errorBytesMax {
@@ -112,8 +110,8 @@ func reason(err error) string {
 	return text
 }
 
-// pauseAfter is the pause after the nth failure, counted from 0: a random part ("full
-// jitter") of a bound that doubles, so that tasks which failed together come back apart.
+// pauseAfter is the pause after the nth failure, counted from 0: a random part ("full jitter") of a bound that doubles,
+// so that tasks that failed together do not retry together.
 func pauseAfter(least, most time.Duration, n int) time.Duration {
 	return max(backoff.Full(backoff.Doubled(least, most, n)), time.Millisecond)
 }

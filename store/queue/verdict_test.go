@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// observed collects what Observe hears.
+// observed collects what Observe receives.
 type observed struct {
 	mu   sync.Mutex
 	runs []Run
@@ -65,7 +65,7 @@ func TestCancelEndsTheHandler(t *testing.T) {
 	})
 }
 
-// subscribed says whether somebody listens on every channel of a server.
+// subscribed reports whether every channel of a server has a subscriber.
 func subscribed(t testing.TB, s *Server) bool {
 	t.Helper()
 	for _, q := range s.set.queues {
@@ -79,7 +79,7 @@ func subscribed(t testing.TB, s *Server) bool {
 	return true
 }
 
-// Where the message of a cancellation is lost, the next renewal says it.
+// If the message about a cancellation is lost, the next renewal reports it.
 func TestCancelIsHeardByTheRenewal(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Lease = 3 * time.Second
@@ -94,7 +94,7 @@ func TestCancelIsHeardByTheRenewal(t *testing.T) {
 		start(t, s)
 		id := enqueue(t, s.Client, Task{Kind: "k"})
 		receive(t, "the handler to start", started)
-		// What cancel.lua does, without the message.
+		// What cancel.lua does, except for the message.
 		p, _ := PartitionOf(id)
 		k := s.keys[p]
 		poke(t, o.Client, k.Leased(), "ZREMRANGEBYRANK", 0, -1)
@@ -129,7 +129,7 @@ func TestDeadlineIsKept(t *testing.T) {
 		if got := heard.verdicts(); len(got) != 1 || got[0] != "expire" {
 			t.Errorf("got %v", got)
 		}
-		if err := s.Retry(ctx, late); err != nil { // it stays too late
+		if err := s.Retry(ctx, late); err != nil { // its deadline is still in the past
 			t.Fatal(err)
 		}
 		until(t, "it to be buried again", func() bool { return stats(t, s.Client).Buried == 2 })
@@ -151,12 +151,12 @@ func TestDeadlineIsKept(t *testing.T) {
 	})
 }
 
-// TestHandlersSayWhatComesNext goes through the verdicts of handlers, and what Observe hears.
+// TestHandlersSayWhatComesNext goes through the verdicts of handlers, and what Observe receives.
 func TestHandlersSayWhatComesNext(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		var heard observed
 		o.Observe = heard.hear
-		o.AttemptsMax, o.BackoffMin, o.BackoffMax = 3, time.Hour, time.Hour // what comes soon was asked for
+		o.AttemptsMax, o.BackoffMin, o.BackoffMax = 3, time.Hour, time.Hour // a run that comes soon was asked for
 		s := newServer(t, o)
 		boom := errors.New("boom")
 		verdicts := []error{Snooze(0), Snooze(time.Millisecond), RetryAfter(time.Millisecond, boom), Snooze(0), RetryAfter(0, boom), nil}
@@ -209,7 +209,7 @@ func TestRetryAfterIsBoundedByAttempts(t *testing.T) {
 	})
 }
 
-// A snooze that is asked for while the server stops holds; a plain error gives the task back.
+// A snooze that a handler returns while the server stops takes effect; a plain error gives the task back.
 func TestStoppingServerKeepsWhatHandlersSay(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.StopTimeout = 10 * time.Millisecond
@@ -265,7 +265,7 @@ func TestRunContextIsMadeWhenItIsAskedFor(t *testing.T) {
 	}
 
 	c = fresh(time.Time{})
-	c.end(ErrCancelled) // before anybody asks
+	c.end(ErrCancelled) // before anybody asks for it
 	receive(t, "it to have ended", c.Done())
 	if !errors.Is(context.Cause(c), ErrCancelled) {
 		t.Errorf("got %v", context.Cause(c))

@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// wakes holds what enqueuers have signalled: where there is work. Two signals count as one
-// reason to look, so it holds no more than one entry for each queue and partition.
+// wakes collects the enqueuers' signals, which say where there is work. Two signals are one reason to look, so it holds
+// at most one entry for each queue and partition.
 type wakes struct {
 	mu        sync.Mutex
-	ready     [][]bool      // of each partition, each queue
-	overdueAt []time.Time   // of each partition, when something is due; zero = nothing signalled
-	ch        chan struct{} // has an entry when something was signalled since it was last read
+	ready     [][]bool      // by partition and queue
+	overdueAt []time.Time   // by partition, when something becomes due; zero = no signal
+	ch        chan struct{} // has an entry when a signal has come since it was last read
 }
 
 func (w *wakes) init(partitions, queues int) {
@@ -27,7 +27,7 @@ func (w *wakes) init(partitions, queues int) {
 	w.ch = make(chan struct{}, 1)
 }
 
-// set notes that tasks of a queue are ready, or will be at a time (zero = never).
+// set notes that tasks of a queue are ready, or will be at the given time (zero = never).
 func (w *wakes) set(partition, queue int, ready bool, overdueAt time.Time) {
 	w.mu.Lock()
 	w.ready[partition][queue] = w.ready[partition][queue] || ready
@@ -39,8 +39,7 @@ func (w *wakes) set(partition, queue int, ready bool, overdueAt time.Time) {
 	}
 }
 
-// take reads and clears what was signalled for a partition: it adds to what is ready, and returns
-// when something is due.
+// take reads and clears the signals of a partition: it marks the ready queues, and returns when something becomes due.
 func (w *wakes) take(partition int, ready []bool) (overdueAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,7 +52,7 @@ func (w *wakes) take(partition int, ready []bool) (overdueAt time.Time) {
 	return overdueAt
 }
 
-// sooner returns the earlier of two times, of which zero is none.
+// sooner returns the earlier of two times; zero means none.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
@@ -61,8 +60,8 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// dueIn reads the wake-up "delayed <ms>". The wait began when Redis wrote it, so counting
-// it from now is late by the way here and never early. What cannot be read is due now.
+// dueIn parses the wake-up "delayed <ms>". The wait began when Redis wrote it, so counting from now is late by the
+// latency and never early. A payload that cannot be parsed is due now.
 func dueIn(payload string) time.Duration {
 	ms, err := strconv.Atoi(strings.TrimPrefix(payload, "delayed "))
 	if err != nil || ms < 0 {
@@ -71,9 +70,8 @@ func dueIn(payload string) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// listen turns what is published into entries of wakes, until ctx ends. go-redis reconnects and
-// subscribes again by itself; what was published meanwhile is lost, so a confirmed
-// subscription counts as a wake-up.
+// listen turns published messages into entries of wakes, until ctx ends. go-redis reconnects and subscribes again by
+// itself; messages published meanwhile are lost, so a confirmed subscription counts as a wake-up.
 func (s *Server) listen(ctx context.Context) {
 	type shard struct {
 		partition int
@@ -112,7 +110,7 @@ func (s *Server) listen(ctx context.Context) {
 	}
 }
 
-// heard acts on one message: "ready", "delayed <ms>", or "cancel <id> <token>".
+// heard handles one message: "ready", "delayed <ms>", or "cancel <id> <token>".
 func (s *Server) heard(q *served, partition int, message string) {
 	if message == "ready" {
 		s.wakes.set(partition, q.index, true, time.Time{})

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// errGoexit stands for a handler that ended its goroutine.
+// errGoexit is the error of a handler that ended its goroutine.
 var errGoexit = errors.New("handler called runtime.Goexit")
 
-// workLoop runs the handlers of one queue's tasks, one after the other, until jobs is closed.
-// A handler that ends its goroutine ends only this one: another takes its place.
+// workLoop runs the handlers of one queue's tasks, one after the other, until runs is closed. A handler that ends its
+// goroutine ends only this loop: another takes its place.
 func (s *Server) workLoop(h *pool) {
 	whole := false
 	defer func() {
@@ -29,7 +29,7 @@ func (s *Server) workLoop(h *pool) {
 
 // perform runs the handler of one task and sends its outcome, whatever the handler does.
 func (s *Server) perform(h *pool, r *running) {
-	if r.ended.Load() { // cancelled, or lost, while it waited for a worker
+	if r.ended.Load() { // cancelled or lost while it waited for a worker
 		h.put()
 		return
 	}
@@ -56,7 +56,7 @@ func (s *Server) perform(h *pool, r *running) {
 		return
 	}
 	r.ctx.deadline = sooner(r.deadline, limit(began, k.policy.Timeout))
-	// An error can panic too when it is asked what it is: a nil pointer in it is enough.
+	// decide runs in here because even asking an error what it is can panic: a nil pointer in it is enough.
 	o = s.decide(r, k.policy, k.handler(&r.ctx, r.Task))
 }
 
@@ -67,8 +67,7 @@ func limit(from time.Time, d time.Duration) time.Time {
 	return from.Add(d)
 }
 
-// conclude ends a run: its context, and its task with an outcome unless somebody else has
-// taken that away.
+// conclude ends a run: it ends its context, and stores its outcome unless the run has one already.
 func (s *Server) conclude(r *running, o outcome, began time.Time) {
 	mine := s.held.finish(r)
 	if s.o.Observe != nil {
@@ -82,7 +81,7 @@ func (s *Server) conclude(r *running, o outcome, began time.Time) {
 	r.ctx.end(context.Canceled)
 }
 
-// said is what became of a run whose handler has ended with an outcome that counts, or not.
+// said is the verdict to report of a run; counts is false if its outcome has no effect.
 func (r *running) said(counts bool, o outcome) string {
 	switch cause := r.ctx.cause(); {
 	case counts:
@@ -92,16 +91,16 @@ func (r *running) said(counts bool, o outcome) string {
 	case errors.Is(cause, ErrLeaseLost):
 		return "lost"
 	}
-	return string(giveBack) // the server has, without waiting any longer
+	return string(giveBack) // the server has given it back and waits no longer
 }
 
-// seldom remembers when something was last reported, by name.
+// seldom remembers when each name was last reported.
 type seldom struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
 
-// first tells whether name was not reported within reportEvery.
+// first reports whether name was not reported within reportEvery.
 func (s *seldom) first(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

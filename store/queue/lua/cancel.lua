@@ -1,5 +1,5 @@
--- Takes a task away, in whatever state it is. One that runs loses its lease, so its result
--- has no effect, and its worker gets a signal.
+-- Removes a task, in whatever state it is. A running one loses its lease, so its result has
+-- no effect, and its worker gets a signal.
 --
 -- KEYS  queue:work
 -- ARGV  id
@@ -12,7 +12,7 @@
 local state, _, member, spec = task_find(id)
 if not state then return '' end
 if state == 'delayed' or state == 'ready' then
-  -- What is in no list either (somebody removed it by hand) has no state.
+  -- A task that is in no list either (removed by hand) has no state.
   return task_cancel(queue, id) == 1 and state or ''
 end
 if state == 'leased' then

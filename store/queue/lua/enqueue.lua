@@ -3,9 +3,9 @@
 -- KEYS  queue:enqueue
 -- ARGV  batch(id kind payload priority due_ms delay_ms unique attempts_max deadline_ms)...
 --   due_ms    0 = none
---   delay_ms  counts from now when there is no due_ms
+--   delay_ms  counts from now if there is no due_ms
 --
--- Returns an array, for each task 1, or 0 when its unique key or its id is already there.
+-- Returns an array: for each task 1, or 0 if its unique key or its id already exists.
 -- Errors: none of its own.
 -- include: enqueue
 local t = redis.call('TIME')

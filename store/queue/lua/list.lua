@@ -2,22 +2,22 @@
 --
 -- KEYS  queue:work
 -- ARGV  state limit:int anchor
---   state   delayed: the soonest first; ready: in the order of their lists, the highest
---           priority first; leased: whose lease ends first; dead: the newest first
+--   state   delayed: soonest first; ready: in the order of their lists, highest priority
+--           first; leased: whose lease ends first; dead: newest first
 --   limit   tasks of a page
---   anchor  what the page before ended with; '' = the first page
+--   anchor  where the page before ended; '' = the first page
 --
--- Returns {anchor, id, time_ms, spec, run, id, ...}: the anchor of the next page, '' if this
--- is the last; the rest as show.lua says it.
--- What stays in its state while pages are read is on exactly one of them, but that tasks
--- given back to the head of a list may be missed.
+-- Returns {anchor, id, time_ms, spec, run, id, ...}: the anchor of the next page, '' after the
+-- last one; the rest as in show.lua.
+-- A task that stays in its state while pages are read is on exactly one of them, except that
+-- tasks given back to the head of a list may be missed.
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
 local ids, times, last = {}, {}, ''
 
--- A position among equal scores cannot be found again once the task there has left, so the
--- page may then begin with some of the score that were seen before.
+-- A position among equal scores cannot be found again once the task there has left, so the page may then repeat some
+-- tasks of that score.
 local function page_of_set(key, newest_first)
   local from = 0
   if anchor ~= '' then
@@ -39,8 +39,8 @@ local function page_of_set(key, newest_first)
   if #page == 2 * limit then last = page[#page] .. ' ' .. page[#page - 1] end
 end
 
--- Tasks leave a list at its head, so what stood at a position is there or nearer to the head,
--- unless it has left: then so has everything before it.
+-- Tasks leave a list at its head, so the task at a position is still there or nearer to the head, or it has left, and
+-- then so has everything before it.
 local function page_of_lists()
   local p, from = 1, 0
   if anchor ~= '' then

@@ -1,8 +1,8 @@
--- Pauses a queue in one partition, or lets it go on.
+-- Pauses or resumes a queue in one partition.
 --
 -- KEYS  queue:work
 -- ARGV  pause:flag
---   pause  true: nothing may be claimed any more; false: it may again
+--   pause  true: nothing may be claimed; false: claims are allowed again
 --
 -- Returns 1 if that changed something, else 0.
 -- Errors: none of its own.

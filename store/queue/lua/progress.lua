@@ -1,9 +1,9 @@
--- Notes how far a running task is. Whoever has lost its lease changes nothing.
+-- Records the progress of a running task. A worker that has lost its lease changes nothing.
 --
 -- KEYS  queue:work
 -- ARGV  id token done total
 --
--- Returns 1, or 0 when the token was stale.
+-- Returns 1, or 0 if the token was stale.
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common

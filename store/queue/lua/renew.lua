@@ -4,8 +4,8 @@
 -- ARGV  lease_ms:int held(id token)...
 --   lease_ms  from now on
 --
--- Returns an array: the positions, from 1, of the entries whose token was stale, negative where
--- the task is not there any more. Their leases are not touched, and whoever runs them has
+-- Returns an array: the positions, from 1, of the entries whose token was stale, negative if
+-- the task no longer exists. Their leases are not touched, and the workers that run them have
 -- lost them.
 -- Errors: none of its own.
 -- bind: work at queue

@@ -1,4 +1,4 @@
--- Makes a dead or delayed task ready now. A dead one begins anew: no attempt, no crash.
+-- Makes a dead or delayed task ready now. A dead one starts over: no attempts, no crashes.
 --
 -- KEYS  queue:work
 -- ARGV  id

@@ -1,19 +1,19 @@
--- Ends the runs of a batch of tasks. Every entry demands the token of its claim: with any
--- other (the lease ended and somebody took it back, or the task was cancelled) it has no
--- effect and is reported.
+-- Ends the runs of a batch of tasks. Every entry needs the token of its claim: with any other
+-- one (the lease ended and was reaped, or the task was cancelled) it has no effect and is
+-- reported.
 --
 -- KEYS  queue:work
 -- ARGV  dead_max:int groups:int done... others(verdict id token delay_ms err)...
 --   dead_max  dead letters to keep
---   groups    how many groups of complete tasks there are in done
+--   groups    how many groups of completed tasks there are in done
 --   done      of each group: token, n, n ids
---   verdict   what becomes of one of the others:
+--   verdict   what happens to one of the others:
 --             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
---             bury    the same, but it becomes a dead letter
+--             bury    the same, but the task becomes a dead letter
 --             expire  its deadline passed before it began: a dead letter, no attempt counted
---             snooze  no attempt counted, its crashes forgotten: to the tail of its list, or there
+--             snooze  no attempt counted, its crashes reset: to the tail of its list now, or
 --                     after delay_ms
---             return  no attempt counted: back to the head of its list, in front of what was
+--             return  no attempt counted: back to the head of its list, in front of tasks that were
 --                     returned before it, and with its unique key unless a younger task has that
 --
 -- Returns an array: the positions, from 1, of the entries whose token was stale.
@@ -57,7 +57,8 @@ for i = at, #ARGV, others_row do
     back[#back + 1] = id
   else
     local run = task_run(redis.call('HGET', runs, id))
-    -- Who snoozes has not killed its worker: a long task of many runs is not buried for the crashes of all of them.
+    -- A task that snoozes has not killed its worker: a long task of many runs is not buried for the sum of their
+    -- crashes.
     if verdict == 'snooze' then run.crashes = 0 else run.err = err end
     if verdict == 'retry' or verdict == 'bury' then
       run.attempts = run.attempts + 1

@@ -4,8 +4,8 @@
 -- ARGV  id
 --
 -- Returns {id, state, time_ms, spec, run}, or {} if there is no such task
---   time_ms  when it is due (delayed), its lease ends (leased), it died (dead); 0 (ready)
---   run      what it went through, or ''
+--   time_ms  when it is due (delayed), when its lease ends (leased), when it died (dead); 0 (ready)
+--   run      its value of runs, or ''
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common

@@ -4,8 +4,8 @@
 --
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
 -- failed, crashed, buried, dropped, deleted}
---   age_ms  how long the oldest of those at the heads of the ready lists could have run, by
---           when it was enqueued or due, the last time that it was; 0 = none is ready
+--   age_ms  how long the oldest task at the heads of the ready lists has been ready: since it was
+--           enqueued or due, whichever was last; 0 = none is ready
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common

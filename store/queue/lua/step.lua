@@ -1,28 +1,28 @@
--- One step of a worker in one partition, for all queues that it serves: promotes what is
--- due, takes back the leases that have ended, claims as many ready tasks as there are workers
--- free, and says when to come back. One script, so that waiting costs one command.
+-- One step of a worker in one partition, for all queues that it serves: promotes due tasks,
+-- reaps expired leases, claims as many ready tasks as there are free workers, and returns when
+-- to come back. One script, so that waiting costs one command.
 --
 -- KEYS  queues:work...
 -- ARGV  lease_ms:int overdue_max:int crashes_max:int backoff_ms:int jitter:int dead_max:int token claims(claim order)...
 --   lease_ms     length of a lease
---   overdue_max  tasks to promote, and leases to take back, at most, in each queue;
---                0 looks at neither
---   crashes_max  a task whose lease ended that often is buried
---   backoff_ms   pause after the second such end, doubled with each further one
+--   overdue_max  promotions, and leases to reap, at most, in each queue;
+--                0 does neither
+--   crashes_max  a task whose lease expired that often is buried
+--   backoff_ms   pause after the second expired lease, doubled with each further one
 --   jitter       0 to 999: where in these pauses the first task falls
 --   dead_max     dead letters to keep
---   token        of what is claimed: 40 characters that no claim has had before
+--   token        of the claims: 40 characters that no claim has had before
 --   claims       of each queue
 --   claim        tasks to claim at most; 0 claims none
---   order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. Whose
---                list is empty cedes its turn to the highest that is not
+--   order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. The turn of an
+--                empty list goes to the highest one that is not
 --
 -- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, buried, with, id,
 -- spec, id, ...}}
 --   wait_ms   until the next due time or end of a lease, at least 0; -1 = none is known
 --   left      ready tasks that were not claimed; 0 while the queue is paused
---   buried    how many of the reaped
---   with      {position, run, ...}: what some of the claimed, counted from 1, went through
+--   buried    how many of the reaped were buried
+--   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
 local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused
 -- include: common
@@ -39,8 +39,8 @@ local now = string.format('%.0f', now_ms)
 local until_ms = string.format('%.0f', from_ms + lease_ms)
 local next_ms = math.huge
 
--- expired lists what lies at or before now in a sorted set, at most overdue_max of it. The head
--- is asked for first: the usual answer is "nothing", and it is the cheapest question.
+-- expired lists the members of a sorted set that are due at or before now, at most overdue_max of them. It looks at the
+-- head first: the usual answer is "none", and this is the cheapest way to get it.
 local function expired(key)
   local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
   local members = {}
@@ -53,8 +53,8 @@ local function expired(key)
   return members
 end
 
--- The pauses of tasks that lost their workers together are spread by the golden ratio:
--- when one of them is what kills workers, the others get to run without it.
+-- The pauses of tasks that lost their workers together are spread by the golden ratio: if one of them kills workers,
+-- the others get to run without it.
 local function reap(members)
   local ids, again, buried = {}, {}, 0
   for i, member in ipairs(members) do ids[i] = string.match(member, '^%S+') end
@@ -85,8 +85,8 @@ local function reap(members)
   return #again, buried
 end
 
--- How many of each priority: the lengths of the lists and the order decide it, so every
--- list is popped once however many tasks are claimed.
+-- How many to take of each priority. It depends only on the lengths of the lists and the order, so every list is popped
+-- once however many tasks are claimed.
 local function shares(length, left, n, order)
   local take = {0, 0, 0, 0}
   for p = 1, 4 do
@@ -107,8 +107,7 @@ local function shares(length, left, n, order)
   return take
 end
 
--- A unique key is free from the claim on. It may have gone to a younger task meanwhile,
--- while this one waited to be retried.
+-- A claim frees the unique key. A younger task may have taken it meanwhile, while this one waited for its retry.
 local function free_unique(ids, specs)
   local waiting, owners, free = {}, {}, {}
   for i, id in ipairs(ids) do
@@ -123,7 +122,7 @@ local function free_unique(ids, specs)
   if #free > 0 then redis.call('HDEL', unique, unpack(free)) end
 end
 
--- lease claims tasks and writes them behind the head of the reply.
+-- lease claims tasks and appends them to the reply.
 local function lease(ids, reply)
   local specs = redis.call('HMGET', tasks, unpack(ids))
   local ends, at, n, with = {}, 5, 0, {}
@@ -185,7 +184,7 @@ local function serve(claim, order)
     lease(ids, reply)
   end
   reply[1] = left
-  -- Whoever promotes more than it can take itself wakes the others.
+  -- A worker that promotes more than it can take wakes the others.
   if pushed > 0 and left > 0 then redis.call('PUBLISH', tasks, 'ready') end
   return reply
 end

@@ -1,10 +1,10 @@
--- task_account counts the tasks of an account: those whose id ends in "~<account>", while they
--- wait or run. A dead one is not counted. counts holds them as "tasks~<account>", and the bytes
--- of what was enqueued as "bytes~<account>"; an account without tasks has neither.
+-- task_account counts the tasks of an account, those whose id ends in "~<account>", while they
+-- wait or run. Dead ones are not counted. counts holds them as "tasks~<account>", and the bytes
+-- that were enqueued as "bytes~<account>"; an account without tasks has neither.
 --
 -- counts  the key of that name
 -- id      of the task; without an account nothing happens
--- sign    1: it waits now; -1: it is complete, dead or cancelled
+-- sign    1: it now waits; -1: it is complete, dead or cancelled
 -- bytes   length of its specification
 local function task_account(counts, id, sign, bytes)
   local account = string.match(id, '~.+$')

@@ -1,14 +1,14 @@
 -- include: account
--- task_cancel takes a waiting task away. Other scripts of the same partition include it, so
--- that a task is gone if and only if what it was about is.
+-- task_cancel removes a waiting task. Other scripts of the same partition include it, so that
+-- they cancel a task in the same step as the write that makes it pointless.
 --
--- queue  position in KEYS of the first of the keys that Keys.Work() lists
+-- queue  index in KEYS of the first of the keys that Keys.Work() lists
 -- id     of the task
 --
--- Returns 1 when the task was delayed or ready: it is gone and never runs. Returns 0 and
--- writes nothing when it is leased (the including script has to fence it by a record of its
--- own), dead or not there.
--- A ready task is searched in its list: about 10 us for each thousand that wait there.
+-- Returns 1 if the task was delayed or ready: it is gone and never runs. Returns 0 and
+-- writes nothing if it is leased (the including script has to fence it by its own record),
+-- dead or does not exist.
+-- Finding a ready task in its list takes about 10 us for each thousand tasks that wait there.
 -- Raises nothing.
 local function task_cancel(queue, id)
   -- bind: work at queue
@@ -24,7 +24,7 @@ local function task_cancel(queue, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
   task_account(counts, id, -1, #spec)
   local key = string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
-  -- Another task may have the key by now, if this one waits to be retried.
+  -- Another task may have the key by now, if this one waits for its retry.
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
   return 1
 end

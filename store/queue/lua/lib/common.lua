@@ -1,30 +1,30 @@
--- What the scripts share that move tasks which exist already.
+-- Shared by the scripts that move existing tasks.
 --
 -- A value of tasks is "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind>
 -- <unique>\n<payload>" and never changes.
--- A value of runs is "<attempts> <crashes> <due_ms> <done> <total> <last error>": what a task
--- went through. One that has never failed nor said how far it is has none.
--- A member of leased is "<id> <token>". Only the newest claim's token stands there, so
--- finding the member is all it takes to know who may still write. Tokens are random: a count
--- of claims would give one out twice where a failover has lost the last of them. They have 40
--- characters to make members longer than 64 bytes: Redis then keeps the set as a skiplist. As
--- a listpack, in which every ZADD and ZREM is a walk, it was two to four times slower with 50
--- leases.
+-- A value of runs is "<attempts> <crashes> <due_ms> <done> <total> <last error>". A task that
+-- never failed and reported no progress has none.
+-- A member of leased is "<id> <token>", with the token of the newest claim, so finding the
+-- member is enough to know who may still write. Tokens are random: a counter of claims would
+-- repeat one after a failover that lost its last step. They have 40 characters to make members
+-- longer than 64 bytes: Redis then stores the set as a skiplist. As a listpack, in which every
+-- ZADD and ZREM scans the set, it was two to four times slower
+-- with 50 leases.
 -- include: account
 -- needs: tasks counts unique delayed critical high normal low leased runs dead
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
 
--- The clock of Redis in ms: rounded down to compare with (nothing starts before its time),
--- rounded up to count from (nothing is shorter than asked for).
+-- The clock of Redis in ms: rounded down for comparisons (nothing starts before its time), rounded up to count from
+-- (nothing is shorter than asked for).
 local function task_clock()
   local t = redis.call('TIME')
   local us = tonumber(t[1]) * 1000000 + tonumber(t[2])
   return math.floor(us / 1000), math.ceil(us / 1000)
 end
 
--- task_run reads what a task went through. What cannot be read counts as nothing: it is asked
--- for after first writes, where an error would lose the task.
+-- task_run parses a value of runs. A field that cannot be parsed counts as 0: this runs after first writes, where an
+-- error would lose the task.
 local function task_run(run)
   local attempts, crashes, done, total, err = string.match(run or '', '^(%d+) (%d+) %d+ (%d+) (%d+) (.*)$')
   return {attempts = tonumber(attempts or 0), crashes = tonumber(crashes or 0), done = done or '0', total = total or '0',
@@ -36,8 +36,8 @@ local function task_write_run(id, run, due_ms)
     run.done, run.total) .. run.err)
 end
 
--- task_free lets what follows write although Redis is full. It refuses only a first write that
--- may take memory, and what takes none, or what helps, must not be refused.
+-- task_free lets the following writes through although Redis is full. Redis refuses only a first write that may take
+-- memory; writes that take none, or free some, must not be refused.
 local function task_free() redis.call('ZREM', leased, '') end
 
 local function task_unique(spec)
@@ -48,8 +48,8 @@ local function task_list(spec)
   return lists[string.match(spec, '^%a+')] or normal
 end
 
--- task_push makes tasks ready, each at the tail of its priority, in the order given.
--- An id without a specification is one that somebody removed: it goes nowhere.
+-- task_push makes tasks ready, each at the tail of its priority, in the order given. An id without a specification was
+-- removed by hand: it goes nowhere.
 local function task_push(ids)
   if #ids == 0 then return end
   local specs = redis.call('HMGET', tasks, unpack(ids))
@@ -67,7 +67,7 @@ local function task_push(ids)
   end
 end
 
--- task_bury keeps a task as a dead letter, and of the dead letters the newest dead_max.
+-- task_bury keeps a task as a dead letter, and keeps only the newest dead_max of them.
 local function task_bury(id, now_ms, dead_max)
   redis.call('ZADD', dead, string.format('%.0f', now_ms), id)
   redis.call('HINCRBY', counts, 'buried', 1)
@@ -81,10 +81,9 @@ local function task_bury(id, now_ms, dead_max)
   redis.call('HINCRBY', counts, 'dropped', #oldest)
 end
 
--- task_find says where a task is: its state, the time that belongs to it as a string of ms
--- (due, end of the lease, death; '0' for a ready one), its member in leased, what was
--- enqueued. Nothing if there is no such task. The leases are as many as workers, so they
--- may be searched.
+-- task_find returns where a task is: its state, the time that belongs to it as a string of ms (due, end of the lease,
+-- death; '0' if ready), its member in leased, its specification. Nothing if there is no such task. There are no more
+-- leases than workers, so scanning them is cheap.
 local function task_find(id)
   local spec = redis.call('HGET', tasks, id)
   if not spec then return nil end

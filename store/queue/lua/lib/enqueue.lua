@@ -1,8 +1,8 @@
 -- include: account
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
--- it, so that a task exists if and only if what it is about was written.
+-- it, so that a task exists if and only if the write that needs it happened.
 --
--- queue     position in KEYS of the first of the keys that Keys.Enqueue() lists
+-- queue     index in KEYS of the first of the keys that Keys.Enqueue() lists
 -- id        of the task, beginning with its partition ("p00-..."); no blanks
 -- kind      names the handler; no blanks
 -- payload   any bytes
@@ -10,18 +10,18 @@
 --           leave the including script half done)
 -- due_ms    when it may start, by the clock of Redis; 0 = now
 -- now_ms    the clock of Redis, as the including script read it
--- unique    while a task waits under this key, no second one is put in; '' = none
--- options   may be left out: {attempts_max = n, deadline_ms = t}
+-- unique    while a task with this key waits, no second one is enqueued; '' = none
+-- options   optional: {attempts_max = n, deadline_ms = t}
 --
--- Returns 1, or 0 when the unique key or the id is already there.
+-- Returns 1, or 0 if the unique key or the id already exists.
 -- Raises nothing after its first write.
--- task_digits writes a whole number, 0 for what is none.
+-- task_digits formats a whole number, and anything else as 0.
 local function task_digits(n)
   n = tonumber(n) or 0
   return n == 0 and '0' or string.format('%.0f', n)
 end
 
--- task_enqueue_all puts in a batch. args holds nine values for each task: id, kind, payload,
+-- task_enqueue_all enqueues a batch. args holds nine values for each task: id, kind, payload,
 -- priority, due_ms, delay_ms (counts from from_ms if there is no due_ms), unique,
 -- attempts_max, deadline_ms. Returns an array, 1 or 0 for each.
 local function task_enqueue_all(queue, args, now_ms, from_ms)
@@ -61,14 +61,12 @@ local function task_enqueue_all(queue, args, now_ms, from_ms)
   if #due > 0 then redis.call('ZADD', delayed, unpack(due)) end
   local ready = false
   for _, priority in ipairs({'critical', 'high', 'normal', 'low'}) do
-    -- A list that was not empty has woken the workers already: they are busy, and whoever
-    -- becomes free looks again.
+    -- If the list was not empty, the workers are already awake: they are busy, and look again when one becomes free.
     local new = ready_ids[priority]
     if new and redis.call('RPUSH', lists[priority], unpack(new)) == #new then ready = true end
   end
   if ready then redis.call('PUBLISH', tasks, 'ready') end
-  -- Workers look at the delayed tasks at least once a second, so only of what is due sooner
-  -- they have to be told.
+  -- Workers look at the delayed tasks at least once a second, so they only need a signal for tasks that are due sooner.
   if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
   return reply
 end
