@@ -1,12 +1,12 @@
-// Package admission bounds how many requests a node works on at once. The rest waits in line, and callers take turns, so a
-// caller who floods waits behind their own requests. A burst is served late rather than refused. A line that stands for a
-// second is overload: from then on, what cannot be served soon is refused before anything is done for it, except for
-// callers who ask for less than their share.
+// Package admission bounds how many requests a node works on at once. The rest waits in line, and callers take turns,
+// so a caller who floods waits behind their own requests. A burst is served late rather than refused. A line that
+// stands for a second is overload: from then on, a request that cannot be served soon is refused before any work is
+// done for it, unless its caller asks for less than their share.
 //
-// The bound follows the time that requests take at work, a gradient as in Netflix's concurrency-limits: if they take twice
-// as long as usual, more of them would only share the same processors and the same store. failsafe-go's adaptive limiter is
-// not used: it moves its limit by about one a second, keeps a single line without turns, and adds several modules for what
-// window.go does.
+// The bound follows how long requests take, a gradient as in Netflix's concurrency-limits: if they take twice as long
+// as usual, admitting more would only divide the same processors and the same store among more of them. failsafe-go's
+// adaptive limiter is not used: it moves its limit by about one per second, keeps a single line without turns, and adds
+// several modules for what window.go does.
 package admission
 
 import (
@@ -23,21 +23,21 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// ErrOverload is the cause of a refusal for which nothing was done.
+// ErrOverload is the cause of a refusal before any work was done.
 var ErrOverload = errors.New("more requests than can be served")
 
-// retrySpread is over how long those come back who were refused, after a second.
+// retrySpread is the time over which refused clients return, after the first second.
 const retrySpread = 3 * time.Second
 
-// RetryAfter is when to come back after a refusal; it is another time for each.
+// RetryAfter returns when a refused client should retry: a random time, so that they do not all return at once.
 func RetryAfter() time.Duration { return time.Second + rand.N(retrySpread) }
 
-// Refusal is what clients get who are refused.
+// Refusal is the error that refused clients get.
 func Refusal() *chat.Error {
 	return &chat.Error{Code: chat.CodeUnavailable, RetryAfter: RetryAfter(), Cause: ErrOverload}
 }
 
-// Key is whose turn it is: a user, or the network of a request without a token.
+// Key identifies a caller who takes turns: a user, or the network of a request without a token.
 type Key struct {
 	User string
 	From netip.Prefix
@@ -45,10 +45,10 @@ type Key struct {
 
 // Options bound a Line. Zero values are the defaults.
 type Options struct {
-	Max       int           // requests at work, however quick they are; 1,024
-	Min       int           // to which overload may lower that; 2 for each processor
-	Probe     int           // while it is learned what requests take; 1 for each processor
-	Start     int           // before anything is known; 16 for each processor
+	Max       int           // requests in progress, however quick they are; 1,024
+	Min       int           // to which overload may lower that; 2 per processor
+	Probe     int           // during a probe; 1 per processor
+	Start     int           // the first bound; 16 per processor
 	LineMax   int           // requests in line; 10,000
 	Patience  time.Duration // the longest wait in line; 5 s
 	BurstTime time.Duration // how long a line may stand before it counts as overload; 1 s
@@ -60,34 +60,34 @@ type Line struct {
 	overloaded atomic.Bool // written under mu
 
 	mu       sync.Mutex
-	bound    float64 // requests at work
+	bound    float64 // requests in progress
 	working  int
 	waiting  int // in line
 	callers  map[Key]*caller
-	turns    []*caller         // with somebody in line, the next one first
-	shares   map[Key]time.Time // under overload: until when each caller has used its share up; see mayLineUpLocked
+	turns    []*caller         // callers with a request in line, the next one first
+	shares   map[Key]time.Time // under overload: when each caller's used share is free again; see mayLineUpLocked
 	window   window
-	usual    time.Duration // at work; 0: unknown
+	usual    time.Duration // duration of a request in progress; 0: unknown
 	probe    probe
-	probed   time.Time     // when the newest probe began
-	perTurn  time.Duration // between two that leave, of late
-	standing time.Duration // for how long the line has been longer than it should be
-	calm     time.Duration // for how long nobody was refused
+	probed   time.Time     // when the last probe began
+	perTurn  time.Duration // recent time between two requests that leave
+	standing time.Duration // how long the line has been too long
+	calm     time.Duration // how long nobody has waited or been refused
 	refused  int
 }
 
-// caller is one who has somebody in line.
+// caller is a caller with requests in line.
 type caller struct {
 	key  Key
 	line []*waiter // in the order of arrival, never empty
 }
 
 type waiter struct {
-	turn chan struct{} // closed when it has come
-	slot Slot          // before that
+	turn chan struct{} // closed when the turn has come
+	slot Slot          // set before that
 }
 
-// New returns a line that nobody waits in.
+// New returns an empty line.
 func New(o Options) *Line {
 	processors := runtime.GOMAXPROCS(0)
 	set(&o.Max, 1024)
@@ -116,7 +116,7 @@ type Slot struct {
 	probed bool
 }
 
-// Enter waits for the turn of a request. ok is false where it is refused or ctx ended; otherwise Leave must follow.
+// Enter waits for the turn of a request. ok is false if it is refused or ctx ends; otherwise Leave must follow.
 func (l *Line) Enter(ctx context.Context, key Key) (p Slot, ok bool) {
 	if l == nil {
 		return Slot{}, true
@@ -159,7 +159,7 @@ func (l *Line) wait(ctx context.Context, c *caller, w *waiter) (Slot, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w.slot.line != nil { // in the same moment
+	if w.slot.line != nil { // the turn came at the same moment
 		return w.slot, true
 	}
 	l.giveUpLocked(c, w)
@@ -169,7 +169,7 @@ func (l *Line) wait(ctx context.Context, c *caller, w *waiter) (Slot, bool) {
 	return Slot{}, false
 }
 
-// giveUpLocked takes a waiter out of the line. Those who give up are mostly the first.
+// giveUpLocked takes a waiter out of the line. It is usually near the head, since the oldest give up first.
 func (l *Line) giveUpLocked(c *caller, w *waiter) {
 	l.waiting--
 	i := slices.Index(c.line, w)
@@ -197,7 +197,7 @@ func (l *Line) Full(key Key) bool {
 	return true
 }
 
-// Leave ends a request at work: the next in line has its turn. It may be called more than once.
+// Leave ends a request; the next in line gets its turn. It may be called more than once.
 func (p *Slot) Leave() {
 	l := p.line
 	if l == nil {
@@ -231,7 +231,7 @@ func (l *Line) admitLocked(now time.Time) {
 	l.window.shortest = min(l.window.shortest, l.waiting)
 }
 
-// nextLocked takes the first in line of the caller whose turn it is; nil where nobody waits.
+// nextLocked takes the first waiter of the caller whose turn it is; nil if nobody waits.
 func (l *Line) nextLocked() *waiter {
 	if len(l.turns) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pass lets time go by: that of a bubble.
+// pass lets virtual time pass.
 func pass(d time.Duration) { <-time.After(d) }
 
 // TestBurst: a burst waits, and all of it is served.
@@ -41,7 +41,7 @@ func TestBurst(t *testing.T) {
 	})
 }
 
-// TestTurns: whoever has one request in line waits for one of each other caller, not for all that were there before.
+// TestTurns: a caller with one request in line waits for one of each other caller, not for all that came before.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Max: 1})
@@ -63,7 +63,7 @@ func TestTurns(t *testing.T) {
 			synctest.Wait()
 		}
 		at.Leave()
-		at.Leave() // once more changes nothing
+		at.Leave() // a second call changes nothing
 		all.Wait()
 		if want := []string{"a", "b", "c", "a", "b", "a"}; !slices.Equal(order, want) {
 			t.Errorf("got %v, want %v", order, want)
@@ -71,7 +71,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestGivingUp: whoever gives up is out of the line and takes nobody's turn, and nobody waits for longer than patience lasts.
+// TestGivingUp: a caller that gives up leaves the line and takes nobody's turn, and nobody waits longer than Patience.
 func TestGivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Max: 1, Patience: time.Second})
@@ -142,12 +142,12 @@ func TestLineIsShared(t *testing.T) {
 	})
 }
 
-// machine is a model of a node: requests share two processors and wait for a store that has room for all. Refusing costs
-// time of the processors too.
+// machine is a model of a node: requests share two processors and wait for a store that has room for all. Refusing
+// costs processor time too.
 type machine struct {
 	line       *Line
 	processors chan struct{}
-	cpu, store time.Duration // of a request
+	cpu, store time.Duration // of each request
 
 	mu     sync.Mutex
 	served map[string][]time.Duration // by group of callers
@@ -184,7 +184,7 @@ func (m *machine) ask(t *testing.T, group, user string) {
 	}
 }
 
-// run has 16 callers ask for load times what the machine can do, and a pair for 20 requests a second.
+// run has 16 callers request load times what the machine can do, and two callers 20 requests per second.
 func (m *machine) run(t *testing.T, load float64, d time.Duration) {
 	m.served, m.lost = map[string][]time.Duration{}, map[string]int{}
 	var asking sync.WaitGroup
@@ -204,8 +204,8 @@ func (m *machine) p99(group string) time.Duration {
 	return m.served[group][len(m.served[group])*99/100]
 }
 
-// TestOverload: asked for five times what can be done, a machine does nearly as much as it can, each request about as soon as
-// under a normal load, and callers who ask for little notice nothing. Afterwards nothing is refused.
+// TestOverload: under five times its capacity, a machine does nearly as much as it can, each request takes about as
+// long as under normal load, and callers who ask for little notice nothing. Afterwards nothing is refused.
 func TestOverload(t *testing.T) {
 	for name, m := range map[string]*machine{
 		"processors":       {cpu: 2 * time.Millisecond, store: 2 * time.Millisecond},
@@ -244,7 +244,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestOff: no line admits everything.
+// TestOff: a nil line admits everything.
 func TestOff(t *testing.T) {
 	var l *Line
 	p, ok := l.Enter(t.Context(), Key{User: "a"})
@@ -254,7 +254,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// BenchmarkEnter is what a request pays that need not wait.
+// BenchmarkEnter measures the cost of a request that need not wait.
 func BenchmarkEnter(b *testing.B) {
 	l := New(Options{})
 	key := Key{User: "alice"}

@@ -2,7 +2,8 @@ package admission
 
 import "time"
 
-// shareBurst is how many requests of a caller may come at once within their share: hardly anybody sends them evenly.
+// shareBurst is how many requests of a caller may come at once within their share: hardly any client spaces them
+// evenly.
 const shareBurst = 4
 
 // lineUpLocked decides whether a request gets into the line.
@@ -20,9 +21,9 @@ func (l *Line) lineUpLocked(key Key, now time.Time) bool {
 	return true
 }
 
-// mayLineUpLocked reports whether a request may wait. A burst may, as long as its caller leaves as much of the line free as
-// they take. Under overload the line is kept about as short as a request usually takes; beyond that only those get in who
-// have nobody in line and have not used up their share.
+// mayLineUpLocked reports whether a request may wait. In a burst it may, as long as its caller leaves as much of the
+// line free as they occupy. Under overload the line is kept about as short as a request usually takes; beyond that,
+// only callers get in who have nothing in line and have not used up their share.
 func (l *Line) mayLineUpLocked(key Key, now time.Time) bool {
 	n := 0
 	if c := l.callers[key]; c != nil {
@@ -38,8 +39,8 @@ func (l *Line) mayLineUpLocked(key Key, now time.Time) bool {
 	return n == 0 && l.shares[key].Sub(now) < shareBurst*l.shareLocked()
 }
 
-// shareLocked is the time between two requests of a caller if everyone who was let in lately gets as many. It grows with the
-// wait, so that a line that is too long gets shorter.
+// shareLocked returns the time between two requests of a caller if all recently admitted callers get equal shares. It
+// grows with the wait, so that a line that is too long gets shorter.
 func (l *Line) shareLocked() time.Duration {
 	late := float64(l.waiting) * float64(l.perTurn) / float64(l.aim())
 	return time.Duration(float64(l.perTurn) * float64(max(1, len(l.shares))) * min(max(late, 1), 4))

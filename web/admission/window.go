@@ -2,55 +2,55 @@ package admission
 
 import "time"
 
-// What a line learns, it learns from windows of this length, and from as many requests at least.
+// A line measures in windows of at least this length and this many requests.
 const (
 	windowTime = 100 * time.Millisecond
 	windowMin  = 16
 )
 
-// tolerance is how many times longer than usual requests may take at work before fewer are worked on at once.
+// tolerance is how many times longer than usual requests may take before the bound is lowered.
 const tolerance = 1.5
 
-// The wait that is aimed at under overload is half of what a request usually takes at work, within these bounds. Overload
-// begins where the wait is many times as long: at what is just the peak, nobody need be refused.
+// Under overload, the target wait is half of what a request usually takes, within these bounds. Overload begins only at
+// a wait several times as long: at an ordinary peak, nobody needs to be refused.
 const (
 	aimMin      = 2 * time.Millisecond
 	aimMax      = 50 * time.Millisecond
-	lateFactor  = 4 // of what a request usually takes
+	lateFactor  = 4 // times what a request usually takes
 	lateWaitMin = 20 * time.Millisecond
 )
 
-// From time to time, while requests wait, few are worked on at once, to learn what they take then: the first of them, since
-// those that end first are the quick ones.
+// From time to time, while requests wait, a probe admits only a few at once to measure how long they take then. It
+// measures the first few it admits, because the first to end would be the quick ones.
 const (
 	probeEvery = 20 * time.Second
 	probeFirst = 16
-	probeShare = 2 // of the bound
+	probeShare = 2 // of the bound, as a divisor
 	probeMax   = time.Second
 )
 
-// window is what happened since begin.
+// window is what has happened since begin.
 type window struct {
 	begin    time.Time
 	done     int
-	atWork   time.Duration // of those done, together
+	atWork   time.Duration // sum over those done
 	refused  int
-	shortest int // the line, at the ends of requests
+	shortest int // shortest line seen when a request ended
 }
 
-// probe is a time with few at work.
+// probe is a period with few requests in progress.
 type probe struct {
 	on       bool
 	begin    time.Time
-	admitted int           // since
-	done     int           // of the first of them
-	atWork   time.Duration // of these, together
+	admitted int           // measured requests, at most probeFirst
+	done     int           // of those
+	atWork   time.Duration // sum over those done
 }
 
 // aim is the wait that is acceptable under overload.
 func (l *Line) aim() time.Duration { return min(max(l.usual/2, aimMin), aimMax) }
 
-// roomLocked is how many may be at work.
+// roomLocked returns how many requests may be in progress.
 func (l *Line) roomLocked() int {
 	if l.probe.on {
 		return max(l.o.Probe, int(l.bound)/probeShare)
@@ -108,7 +108,7 @@ func (l *Line) learnLocked(now time.Time) {
 	l.decideLocked(now, took, w)
 }
 
-// decideLocked says what is overload. It is over when nobody has waited or was refused for as long as it takes to begin.
+// decideLocked decides whether there is overload. It ends when nobody has waited or been refused for BurstTime.
 func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
 	if time.Duration(w.shortest)*l.perTurn > max(lateFactor*l.usual, lateWaitMin) {
 		l.standing += took
@@ -135,8 +135,9 @@ func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
 	}
 }
 
-// adaptLocked moves the bound by what requests took at work, beside what they usually take: that is learned while nobody
-// waits, and by probes while somebody does, for what clients ask for and how long the store takes may have changed.
+// adaptLocked adjusts the bound by comparing how long requests take with how long they usually take. That is measured
+// while nobody waits, and by probes while somebody does, because what clients ask for and how fast the store is may
+// have changed.
 func (l *Line) adaptLocked(now time.Time, took time.Duration, busy bool) {
 	if !busy {
 		if l.usual == 0 {
@@ -144,7 +145,7 @@ func (l *Line) adaptLocked(now time.Time, took time.Duration, busy bool) {
 		}
 		l.usual += (took - l.usual) / 8
 		l.probed = now
-		// Never down: a slow store needs more at work than there are processors, also when it was quiet for a while.
+		// Never down: a slow store needs more requests in progress than there are processors, even after a quiet time.
 		l.bound = max(l.bound, l.bound+(float64(l.o.Start)-l.bound)/8)
 		return
 	}

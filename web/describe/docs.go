@@ -135,7 +135,7 @@ func typeName(s *openapi3.Schema) string {
 	}
 }
 
-// elementName is empty for what has a name of its own, which is shown as a link.
+// elementName is empty for a schema that has its own name, which is shown as a link.
 func elementName(ref *openapi3.SchemaRef) string {
 	if ref.Ref != "" {
 		return ""
@@ -219,7 +219,7 @@ func renderDocs(doc *openapi3.T) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// paragraphs splits text at empty lines, and each paragraph into plain text and code, which stands between backquotes.
+// paragraphs splits text at empty lines, and each paragraph into plain text and code, which is between backquotes.
 func paragraphs(text string) [][]string {
 	var out [][]string
 	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

@@ -1,6 +1,6 @@
-// Command describe writes what package web takes out of openapi.yaml: the table of routes by which requests are checked, and
-// the readable documentation. So the server neither parses YAML at its start nor contains what that takes. It is run in
-// the folder of package web by `go generate`.
+// Command describe generates from openapi.yaml what package web uses: the table of routes by which it checks requests,
+// and the readable documentation. So the server does not parse YAML at its start and does not link a parser. `go
+// generate` runs it in the folder of package web.
 package main
 
 import (

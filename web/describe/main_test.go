@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGeneratedFilesAreFresh generates again and compares: whoever changes openapi.yaml commits what follows from it.
+// TestGeneratedFilesAreFresh generates again and compares: a change of openapi.yaml must come with the generated files.
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	files, err := describe("..")
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 
 var templateParam = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// echoPath writes a path of the description the way Echo names it: /v1/groups/:group.
+// echoPath rewrites a path of the description in Echo's syntax: /v1/groups/:group.
 func echoPath(template string) string { return templateParam.ReplaceAllString(template, ":$1") }
 
-// route and parameter are those of package web, whose fields say what they mean.
+// route and parameter match those of package web, where their fields are documented.
 type route struct {
 	ID, Method, Template string
 	Open, Admin          bool
@@ -31,7 +31,7 @@ type parameter struct {
 	Enum               []string
 }
 
-// routesOf are the routes by method and Echo path.
+// routesOf returns the routes by method and Echo path.
 func routesOf(doc *openapi3.T) map[string]route {
 	table := make(map[string]route)
 	for template, item := range doc.Paths.Map() {
@@ -99,7 +99,7 @@ func describedRoutes() map[string]*route {
 }
 `))
 
-// renderRoutes is the table of routes as Go code of package web.
+// renderRoutes renders the table of routes as Go code of package web.
 func renderRoutes(doc *openapi3.T) ([]byte, error) {
 	var out bytes.Buffer
 	if err := routesGo.Execute(&out, routesOf(doc)); err != nil {

@@ -19,12 +19,13 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// depthMax is how deep JSON of a request may nest: far above what any client needs, far below what costs stack.
+// depthMax is how deep the JSON of a request may nest: far above what any client needs, far below what strains the
+// stack.
 const depthMax = 32
 
-// Decode reads one JSON object into a struct. encoding/json alone takes unknown fields, names in another case,
-// repeated names, null for anything, invalid UTF-8 and whatever follows the object; none of that passes here. Errors
-// name the field, never a value.
+// Decode parses one JSON object into a struct. encoding/json alone accepts unknown fields, names in another case,
+// repeated names, null for anything, invalid UTF-8 and data after the object; Decode accepts none of that. Errors name
+// the field, never a value.
 func Decode(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return chat.Errorf(chat.CodeInvalid, "the body is not valid UTF-8")
@@ -44,7 +45,7 @@ func Decode(body []byte, into any) error {
 	return nil
 }
 
-// Peek reads the fields that into has out of one JSON object, and takes no offence at others. b is valid JSON.
+// Peek parses the fields that into has from one JSON object, and ignores others. b is valid JSON.
 func Peek(b []byte, into any) error {
 	if _, err := scanObject(b); err != nil {
 		return err
@@ -55,7 +56,7 @@ func Peek(b []byte, into any) error {
 	return nil
 }
 
-// checkFields checks which fields a JSON object has, and those of the objects in it whose fields are known.
+// checkFields checks which fields a JSON object has, including those of nested objects whose fields are known.
 func checkFields(body []byte, shape *shape) error {
 	fields, err := scanObject(body)
 	if err != nil {
@@ -84,7 +85,7 @@ func checkFields(body []byte, shape *shape) error {
 			}
 		}
 		if known.object == nil || body[f.value] != '{' {
-			continue // where it has to be an object, decoding says so
+			continue // if it must be an object, decoding reports it
 		}
 		var inner json.RawMessage
 		if err := json.NewDecoder(bytes.NewReader(body[f.value:])).Decode(&inner); err != nil {
@@ -103,7 +104,7 @@ func checkFields(body []byte, shape *shape) error {
 func decodeError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
-		// The syntax was checked before: what is left is a value that a type refuses, a time for one.
+		// The syntax is valid by now, so a type has refused a value, a time for example.
 		return &chat.Error{Code: chat.CodeInvalid, Message: "a field has a value that its type does not take", Cause: err}
 	}
 	name := wrong.Field
@@ -128,7 +129,7 @@ func kindName(t reflect.Type) string {
 	}
 }
 
-// QuoteName shows a name that a client chose: short, and with control characters escaped.
+// QuoteName quotes a name that a client chose: short, with control characters escaped.
 func QuoteName(name string) string {
 	const bytesMax = 64
 	if len(name) > bytesMax {
@@ -139,7 +140,7 @@ func QuoteName(name string) string {
 
 var rawType = reflect.TypeFor[json.RawMessage]()
 
-// checkGiven refuses the value that stands for an absent field: what a client writes is never silently ignored.
+// checkGiven refuses the value that stands for an absent field: nothing that a client writes is silently ignored.
 func checkGiven(name string, value []byte) error {
 	switch {
 	case bytes.HasPrefix(value, []byte(`""`)):
@@ -152,7 +153,7 @@ func checkGiven(name string, value []byte) error {
 
 var null = []byte("null")
 
-// checkElements refuses null in a list or a map: decoding would take it for an empty string or a zero.
+// checkElements refuses null in a list or a map: decoding would turn it into an empty string or a zero.
 func checkElements(name string, value []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	var elements []json.RawMessage
@@ -163,7 +164,7 @@ func checkElements(name string, value []byte) error {
 		}
 		elements = slices.Collect(maps.Values(object))
 	} else if err := decoder.Decode(&elements); err != nil {
-		return nil // neither list nor map: decoding says so
+		return nil // neither list nor map: decoding reports it
 	}
 	if slices.ContainsFunc(elements, func(e json.RawMessage) bool { return bytes.Equal(e, null) }) {
 		return chat.Errorf(chat.CodeInvalid, "%s: must not hold null", name)
@@ -173,7 +174,8 @@ func checkElements(name string, value []byte) error {
 
 var zero = regexp.MustCompile(`^-?0[^0-9.eE]`)
 
-// shape is what Decode needs to know of a struct. The types of requests write omitempty on optional fields alone.
+// shape is what Decode needs to know about a struct. In the types of requests, omitempty marks exactly the optional
+// fields.
 type shape struct {
 	fields        map[string]fieldShape
 	required      int
@@ -183,9 +185,9 @@ type shape struct {
 type fieldShape struct {
 	takesNull bool
 	required  bool
-	elements  bool         // a list or a map, of what takes no null
+	elements  bool         // a list or a map whose elements must not be null
 	optional  bool         // a plain string or integer, whose zero value stands for an absent field
-	object    reflect.Type // of an object with fields of its own; nil: it is none
+	object    reflect.Type // of an object with its own fields; nil: it is none
 }
 
 var shapes sync.Map // reflect.Type -> *shape: the types of requests, a few dozen
@@ -199,7 +201,7 @@ func shapeOf(t reflect.Type) *shape {
 	for _, part := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(part.Tag.Get("json"), ",")
 		if part.Anonymous && name == "" {
-			continue // its fields are visible themselves
+			continue // its fields are visible on their own
 		}
 		f := fieldShape{takesNull: part.Type == rawType, required: !strings.Contains(options, "omitempty")}
 		inner := part.Type
@@ -232,11 +234,11 @@ type field struct {
 }
 
 // scanObject walks over valid JSON and returns the fields of its outermost object. It refuses anything but an object,
-// nesting beyond depthMax, two fields of one name in any object, and numbers that no double holds.
+// nesting beyond depthMax, repeated names in any object, and numbers that do not fit a double.
 func scanObject(b []byte) ([]field, error) {
 	var (
 		fields []field
-		stack  []map[string]struct{} // the names seen per open object; nil for a list
+		stack  []map[string]struct{} // names seen in each open object; nil for a list
 		key    bool                  // the next string is a name
 	)
 	for i := 0; i < len(b); i++ {
@@ -288,7 +290,7 @@ func scanObject(b []byte) ([]field, error) {
 	return fields, nil
 }
 
-// numberEnd returns the index behind the number that begins at i.
+// numberEnd returns the index after the number that begins at i.
 func numberEnd(b []byte, i int) int {
 	for i < len(b) && (b[i] >= '0' && b[i] <= '9' || b[i] == '.' || b[i] == '-' || b[i] == '+' || b[i] == 'e' || b[i] == 'E') {
 		i++
@@ -296,8 +298,8 @@ func numberEnd(b []byte, i int) int {
 	return i
 }
 
-// beyondDouble tells whether many readers of JSON would refuse a number, and the whole batch with it. Those without an
-// exponent and of fewer digits than the largest double are not.
+// beyondDouble reports whether a number exceeds a double: many JSON readers would refuse it, and the whole batch with
+// it. A number without an exponent and with fewer digits than the largest double always fits.
 func beyondDouble(number []byte) bool {
 	const digitsMax = 308
 	if len(number) <= digitsMax && bytes.IndexByte(number, 'e') < 0 && bytes.IndexByte(number, 'E') < 0 {
@@ -317,8 +319,8 @@ func stringEnd(b []byte, i int) int {
 	return i
 }
 
-// loneSurrogate tells whether valid JSON escapes half of a UTF-16 pair. It is no text: Go would put another character in
-// its place unasked, and a `data` that is served as it came would make strict readers refuse the whole batch.
+// loneSurrogate reports whether valid JSON escapes half of a UTF-16 pair. That is not text: Go would silently replace
+// it, and a `data` that is served as it came would make strict readers refuse the whole batch.
 func loneSurrogate(b []byte) bool {
 	for i := bytes.IndexByte(b, '\\'); i >= 0; i = bytes.IndexByte(b, '\\') {
 		high, n := escapedUnit(b[i:])
@@ -335,7 +337,8 @@ func loneSurrogate(b []byte) bool {
 	return false
 }
 
-// escapedUnit reads the escape that b begins with: its UTF-16 unit where it is written as \uXXXX, else 0, and its length.
+// escapedUnit parses the escape that b begins with: it returns its UTF-16 unit if it is written as \uXXXX, else 0, and
+// its length.
 func escapedUnit(b []byte) (unit rune, length int) {
 	const short, long = len(`\n`), len(`\u0000`)
 	if len(b) < long || b[0] != '\\' || b[1] != 'u' {
@@ -361,7 +364,7 @@ func unquote(quoted []byte) (string, error) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// Decimal reads a number as the wire contract writes ids: digits alone, below 2^63.
+// Decimal parses a number the way the API writes ids: digits only, below 2^63.
 func Decimal(s string) (int64, bool) {
 	if s == "" || len(s) > 19 {
 		return 0, false

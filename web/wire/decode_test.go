@@ -92,7 +92,7 @@ func TestDecodeTakes(t *testing.T) {
 	}
 }
 
-// TestNullInsideIsRefused: null in a list or a map is no element, where decoding would make one of it.
+// TestNullInsideIsRefused: null is not allowed in a list or a map, where decoding would turn it into an element.
 func TestNullInsideIsRefused(t *testing.T) {
 	for body, want := range map[string]bool{
 		`{"ack":{"g":null}}`: false, `{"ack":{"g":1,"h": null }}`: false, `{"ack":{"null":1}}`: true, `{"ack":{"g":1},"after":{"g":"null"}}`: true,
@@ -116,13 +116,13 @@ func TestNullInsideIsRefused(t *testing.T) {
 	}
 }
 
-// TestEmptyIsNotAbsent: the value that stands for an absent field is refused where a client writes it.
+// TestEmptyIsNotAbsent: the value that stands for an absent field is refused if a client writes it.
 func TestEmptyIsNotAbsent(t *testing.T) {
 	for body, detail := range map[string]string{
 		`{"reply_to":0}`: "reply_to: want an integer from 1", `{"target": -0 }`: "target: want an integer from 1",
 		`{"kind":""}`: "kind: must not be empty", `{"client_id": "","body":"x"}`: "client_id: must not be empty", `{"emoji":""}`: "emoji: must not be empty",
 		`{"reply_to":0.5}`: "want an integer",
-		`{"body":""}`:      "", // its emptiness is seen in the struct itself: the domain decides
+		`{"body":""}`:      "", // the struct itself shows that it is empty: the domain decides
 		`{"reply_to":10}`:  "", `{"removed":false}`: "", `{"mentions":[]}`: "", `{"data":0}`: "", `{"data":""}`: "",
 	} {
 		var draft api.MessageDraft
@@ -174,8 +174,8 @@ func TestErrorsHoldNoValues(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares with encoding/json: what passes is one valid object, whose names are known, each once, and whose
-// values are what encoding/json reads from it.
+// FuzzDecode compares with encoding/json: accepted input is one valid object whose names are known and unique, and
+// whose values are what encoding/json reads from it.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"kind":"text","body":"hi","client_id":"c","mentions":["a"]}`, `{"data":{"a":[1,2,{"b":null}]}}`, `{"target":9223372036854775807}`,

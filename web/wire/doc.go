@@ -1,3 +1,3 @@
-// Package wire reads JSON that clients send and writes JSON that they get, for HTTP and the websocket alike: strict in what
-// it takes, and joining stored bytes without decoding them.
+// Package wire parses the JSON that clients send and writes the JSON that they get, for HTTP and the websocket alike.
+// It is strict about its input, and joins stored bytes without decoding them.
 package wire

@@ -9,15 +9,15 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// bufferBytesKept bounds what the pool keeps: a buffer that grew beyond it is left to the collector.
+// bufferBytesKept bounds the buffers in the pool: one that grew beyond it is left to the garbage collector.
 const bufferBytesKept = 2 << 20
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Buffer is an empty buffer from a pool. Free it when it is written.
+// Buffer returns an empty buffer from a pool. Call Free when it is written.
 func Buffer() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
 
-// Free gives a buffer back. Nobody may use it, or its bytes, any longer.
+// Free returns a buffer to the pool. Nobody may use it, or its bytes, afterwards.
 func Free(buf *bytes.Buffer) {
 	if buf.Cap() <= bufferBytesKept {
 		buf.Reset()
@@ -25,9 +25,9 @@ func Free(buf *bytes.Buffer) {
 	}
 }
 
-// Each function below writes one field. name is all that stands before the value: `{"from":` or `,"to":`.
+// Each function below writes one field. name is everything before the value: `{"from":` or `,"to":`.
 
-// Plain writes a field of plain text: an id, an epoch or a cursor, which need no escaping.
+// Plain writes a field of plain text, such as an id, an epoch or a cursor, which needs no escaping.
 func Plain(buf *bytes.Buffer, name, value string) {
 	buf.WriteString(name)
 	buf.WriteByte('"')
@@ -45,7 +45,7 @@ func Bool(buf *bytes.Buffer, name string, v bool) {
 	buf.Write(strconv.AppendBool(buf.AvailableBuffer(), v))
 }
 
-// JSON writes a field of a type of ours, whose encoding cannot fail.
+// JSON writes a field of one of our types, whose encoding cannot fail.
 func JSON(buf *bytes.Buffer, name string, value any) {
 	buf.WriteString(name)
 	b, err := json.Marshal(value)

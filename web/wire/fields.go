@@ -8,12 +8,12 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// ErrNegative refuses a negative id or count.
+// ErrNegative is the error for a negative id or count.
 func ErrNegative(field string) error {
 	return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", field)
 }
 
-// Instant reads a time as RFC 3339 writes it, with any offset; nil for an absent field.
+// Instant parses a time in RFC 3339, with any offset; nil for an absent field.
 func Instant(field string, text *string) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
@@ -25,7 +25,7 @@ func Instant(field string, text *string) (*time.Time, error) {
 	return &t, nil
 }
 
-// Mark reads where a client has come to, which it names by a number or by the cursor of a batch.
+// Mark parses the position that a client has reached, given as a number or as the cursor of a batch.
 func Mark(field string, number *int64, cursor *string) (chat.Position, error) {
 	switch {
 	case number != nil && cursor != nil:
@@ -42,7 +42,7 @@ func Mark(field string, number *int64, cursor *string) (chat.Position, error) {
 	return chat.At(*number), nil
 }
 
-// Position reads where a client is in the inbox: a seq or a cursor. An absent field is a position that is not set.
+// Position parses a client's position in the inbox: a seq or a cursor. An absent field gives the zero position.
 func Position(field string, raw json.RawMessage) (chat.Position, error) {
 	if len(raw) == 0 {
 		return chat.Position{}, nil
@@ -58,7 +58,7 @@ func Position(field string, raw json.RawMessage) (chat.Position, error) {
 	return at, nil
 }
 
-// Positions reads where a client is in each group, as the domain takes it.
+// Positions parses a client's position in each group, in the form that the domain takes.
 func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
 	positions := make(map[string]string, len(after))
 	for group, raw := range after {
@@ -74,7 +74,7 @@ func Positions(field string, after map[string]json.RawMessage) (map[string]strin
 	return positions, nil
 }
 
-// position reads an id, which is a number, or a cursor, which is a string.
+// position parses an id, which is a number, or a cursor, which is a string.
 func position(raw json.RawMessage) (string, bool) {
 	text := string(raw)
 	if !strings.HasPrefix(text, `"`) {
@@ -85,7 +85,7 @@ func position(raw json.RawMessage) (string, bool) {
 	if err := json.Unmarshal(raw, &cursor); err != nil {
 		return "", false
 	}
-	// An id in quotes is no cursor: numbers are numbers everywhere.
+	// An id in quotes is no cursor: numbers are always JSON numbers.
 	_, number := Decimal(cursor)
 	return cursor, !number && cursor != ""
 }

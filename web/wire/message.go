@@ -2,13 +2,13 @@ package wire
 
 import "github.com/chatd/chatd/chat"
 
-// MessageDraft is a message to be sent, now or at a time, as HTTP and the websocket take it. The domain checks what it says.
+// MessageDraft is a message to be sent, now or later, as HTTP and the websocket take it. The domain checks its content.
 type MessageDraft struct {
 	chat.Content
 	DeliverAt *string `json:"deliver_at,omitempty"`
 }
 
-// DirectDraft is a message to one person's inbox, now or at a time.
+// DirectDraft is a message to one user's inbox, now or later.
 type DirectDraft struct {
 	chat.Direct
 	DeliverAt *string `json:"deliver_at,omitempty"`

@@ -14,23 +14,23 @@ import (
 	"github.com/chatd/chatd/web/problem"
 )
 
-// Which sockets are taken, and which give way. A user's sessions are counted from the handshake on where it carries the
-// token, else from the hello on; a new one takes the place of the one that has been idle for longest. Sockets without a
-// token are few; a new one takes the place of the oldest of the address that has most of them. So whoever floods a node
-// with sockets pushes out their own.
+// Which sockets are accepted, and which give way. A socket whose handshake carries a token counts towards its user's
+// limit from the handshake on, others from the hello on; over the limit, a new one replaces the user's session that has
+// been idle longest. Sockets without a token are limited too; over that limit, a new one replaces the oldest of the
+// address that has most of them. So a client that floods a node with sockets pushes out only its own.
 
-// idleAfter is after how long without a command a session may give way to a newer one of its user. One that has given no
-// command since its hello may at once.
+// idleAfter is how long a session must be without commands before it may give way to a newer one of its user. One
+// without any command since its hello may give way at once.
 const idleAfter = 30 * time.Second
 
-// handshake is what is known of a socket before its first frame.
+// handshake is what is known about a socket before its first frame.
 type handshake struct {
-	who     *auth.Identity // nil: the token is to come with the hello
+	who     *auth.Identity // nil: the token comes with the hello
 	from    netip.Addr
-	counted bool // among the connections of from: behind a proxy the node cannot count them otherwise
+	counted bool // among the connections of from: behind a proxy the listener cannot count them
 }
 
-// ServeHTTP takes a handshake. It returns when the socket is open; the session runs on by itself.
+// ServeHTTP handles a handshake. It returns when the socket is open; the session runs in its own goroutines.
 func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, err := s.admit(w, r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	go one.run()
 }
 
-// refuse answers a handshake that is not taken.
+// refuse answers a rejected handshake.
 func (s *Sessions) refuse(w http.ResponseWriter, err error) {
 	e := problem.Public(err)
 	if e.Code == chat.CodeInternal {
@@ -89,10 +89,10 @@ func (s *Sessions) admit(w http.ResponseWriter, r *http.Request) (h handshake, e
 	return h, nil
 }
 
-// handshakeCost is what a handshake costs its user, or its address until a valid token comes.
+// handshakeCost is what a handshake costs its user, or its address if it carries no valid token.
 var handshakeCost = limit.CostOf("openWebsocket", 0)
 
-// admitToken charges a handshake to the user of its token, or to its address. who is nil where there is no token yet.
+// admitToken charges a handshake to the user of its token, or to its address. who is nil if there is no token yet.
 func (s *Sessions) admitToken(w http.ResponseWriter, r *http.Request, from netip.Addr) (who *auth.Identity, err error) {
 	token, err := auth.Bearer(r.Header)
 	if err == nil && token != "" {
@@ -123,7 +123,7 @@ func (s *Sessions) leaveAddress(h handshake) {
 	}
 }
 
-// enter begins a session. full: the node has all the sessions it may have.
+// enter begins a session. full means that the node is at its limit of sessions.
 func (s *Sessions) enter() (full bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,11 +131,12 @@ func (s *Sessions) enter() (full bool, err error) {
 		return false, &chat.Error{Code: chat.CodeUnavailable, Message: "restarting", RetryAfter: s.opt.DrainSpread}
 	}
 	s.wg.Add(1)
-	// Those that gave way are closed within a moment; meanwhile they keep nobody out, unless they are as many again.
+	// Sessions that gave way close within a moment. Until then they do not keep others out, unless there are as many of
+	// them again.
 	return len(s.live)-s.leaving >= s.opt.SessionsNodeMax || len(s.live) >= 2*s.opt.SessionsNodeMax, nil
 }
 
-// add counts an open socket, and ends whichever has to give way to it: itself where nobody can.
+// add counts an open socket, and ends the one that has to give way to it: itself if no other can.
 func (s *Sessions) add(one *session, full bool) {
 	s.mu.Lock()
 	s.live[one] = struct{}{}
@@ -171,8 +172,8 @@ func (s *Sessions) add(one *session, full bool) {
 	}
 }
 
-// oldestSilentLocked is the oldest socket without a token, of the address with most of them, that is not saying hello at
-// this moment; nil where there is none.
+// oldestSilentLocked returns the oldest socket without a token, of the address with most of them, that is not handling
+// its hello right now; nil if there is none.
 func (s *Sessions) oldestSilentLocked() (oldest *session) {
 	count := map[netip.Addr]int{}
 	for one := range s.silent {
@@ -189,8 +190,8 @@ func (s *Sessions) oldestSilentLocked() (oldest *session) {
 	return oldest
 }
 
-// holdLocked counts one among the sockets of user. idle, where it is not nil, has to give way; taken is false where there
-// are too many and none is idle.
+// holdLocked counts one among the sockets of user. If idle is not nil, that session has to give way; taken is false if
+// there are too many and none is idle.
 func (s *Sessions) holdLocked(one *session, user string) (idle *session, taken bool) {
 	delete(s.silent, one)
 	set := s.held[user]
@@ -240,8 +241,8 @@ func (s *Sessions) tooMany() ending {
 	return ending{code: closeTooMany, reason: "too many sessions of this user", brisk: true}
 }
 
-// greet counts a session of user that says hello, unless there are too many. The first and the last one are reported to the
-// service, in the order in which they come and go.
+// greet counts a session that says hello as user's, unless there are too many. The service learns when a user's first
+// session begins and the last one ends, in that order.
 func (s *Sessions) greet(one *session, user string) bool {
 	s.mu.Lock()
 	idle, taken := s.holdLocked(one, user)
@@ -278,7 +279,7 @@ func (s *Sessions) remove(one *session) {
 	s.wg.Done()
 }
 
-// release counts a session out that is about to close, so that its client may come back at once.
+// release stops counting a session that is about to close, so that its client can reconnect at once.
 func (s *Sessions) release(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,9 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// BenchmarkWSFanOut sends b.N messages of 200 bytes to a group, each stored in a real Redis, with all sockets of the group
-// in this process too: the figure includes the clients' reading. It ends when every socket has got every message.
+// BenchmarkWSFanOut sends b.N messages of 200 bytes to a group, each stored in a real Redis, with all sockets of the
+// group in this process too, so the result includes the clients' reading. It ends when every socket has received every
+// message.
 func BenchmarkWSFanOut(b *testing.B) {
 	for _, sockets := range []int{10, 100, 1000} {
 		b.Run(strconv.Itoa(sockets), func(b *testing.B) {
@@ -54,7 +55,7 @@ func BenchmarkWSFanOut(b *testing.B) {
 					for i := range next {
 						draft := chat.Content{Body: &body, ClientID: fmt.Sprint(i)}
 						_, err := n.Send(b.Context(), chat.Caller{User: "ann"}, "red", draft, "")
-						for chat.CodeOf(err) == chat.CodeUnavailable { // a machine too busy to lend a connection in time
+						for chat.CodeOf(err) == chat.CodeUnavailable { // the machine is too busy to provide a connection in time
 							_, err = n.Send(b.Context(), chat.Caller{User: "ann"}, "red", draft, "")
 						}
 						if err != nil {

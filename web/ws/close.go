@@ -8,24 +8,25 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Close codes of the protocol chatd.v1. All but 4403 and 4409 may be answered by connecting again.
+// Close codes of the protocol chatd.v1. After all but 4403 and 4409, clients may reconnect.
 const (
-	closeBadFrame        = 4400 // not a text frame that holds a JSON object
-	closeUnauthenticated = 4401 // no token, or one that is refused or has expired
+	closeBadFrame        = 4400 // not a text frame with a JSON object
+	closeUnauthenticated = 4401 // no token, or it was refused or has expired
 	closeNoHello         = 4408
-	closeTooMany         = 4409 // sessions of the user, or of the node
-	closeStalled         = 4413 // the client took nothing for too long
+	closeTooMany         = 4409 // too many sessions of the user, or of the node
+	closeStalled         = 4413 // the client read nothing for too long
 	closeTooFast         = 4429
 )
 
-// ending is why a session ends: the close frame that its client is to get.
+// ending is why a session ends: the close frame for its client.
 type ending struct {
 	code   int    // 0: none, the connection is gone
 	reason string // at most 123 bytes: a close frame has no room for more
-	brisk  bool   // there are too many sockets already: this one does not wait long for its client to read the frame
+	brisk  bool   // there are too many sockets already: do not wait long for the client to read the frame
 }
 
-// restarting is the ending at a drain. Clients that all come back at once would be a storm, so each gets a time to come back.
+// restarting is the ending for a drain. Each client gets a random time to reconnect, so that they do not all come back
+// at once.
 func restarting(spread time.Duration) ending {
 	after := time.Second + rand.N(max(spread, time.Second))
 	return ending{code: websocket.CloseServiceRestart, reason: fmt.Sprintf("restarting; retry_after_ms=%d", after.Milliseconds())}

@@ -32,7 +32,7 @@ func TestWSCloseCodes(t *testing.T) {
 		{"a large message in parts", websocket.CloseMessageTooBig, func(c *wsClient) {
 			greeted(c)
 			w, _ := c.NextWriter(websocket.TextMessage)
-			for range 70 { // the connection may be closed in the middle
+			for range 70 { // the connection may close in the middle
 				if _, err := w.Write([]byte(strings.Repeat(" ", 1024))); err != nil {
 					break
 				}
@@ -82,7 +82,7 @@ func TestWSCloseCodes(t *testing.T) {
 		third.raw(`{"op":"typing","group":"nowhere","ref":"x"}`)
 		third.answer("x")
 		fourth := n.open(t)
-		fourth.raw(`{"op":"hello","token":"bob"}`) // nobody is idle
+		fourth.raw(`{"op":"hello","token":"bob"}`) // no session is idle
 		fourth.closed(4409)
 		busy.raw(`{"op":"typing","group":"nowhere","ref":"still"}`)
 		busy.answer("still")
@@ -96,7 +96,7 @@ func TestWSCloseCodes(t *testing.T) {
 	})
 }
 
-// The session ends with the newest token, be it earlier or later than the one before.
+// The session ends with the newest token, whether that ends before or after the previous one.
 func TestWSRenew(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
 	c, _ := n.hello(t, "ann/1h", nil)
@@ -109,7 +109,7 @@ func TestWSRenew(t *testing.T) {
 		}
 	}
 	c.closed(4401)
-	if took := time.Since(begin); took < 2*time.Second-time.Millisecond { // the end of a token counts in whole ms
+	if took := time.Since(begin); took < 2*time.Second-time.Millisecond { // the end of a token is rounded to whole ms
 		t.Errorf("closed after %v, before the token ended", took)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// refBytesMax bounds what is sent back to a client with each answer.
+// refBytesMax bounds a ref, which every answer echoes.
 const refBytesMax = 128
 
-// command is one frame of a client: op and ref, and the struct that the op has for its fields.
+// command is one frame of a client: op and ref, and the op's struct with its fields.
 type command struct {
 	op, ref string
 	args    any // *helloArgs, *sendArgs, *markArgs, *inboxMarkArgs, *typingArgs or *authArgs
 }
 
-// Each op has exactly these fields; another name in a frame is refused.
+// Each op has exactly these fields; a frame with any other is refused.
 type (
 	helloArgs struct {
 		Op         string                     `json:"op"`
@@ -33,7 +33,7 @@ type (
 		Group string  `json:"group"`
 		wire.MessageDraft
 	}
-	markArgs struct { // ack and read
+	markArgs struct { // of ack and read
 		Op     string  `json:"op"`
 		Ref    *string `json:"ref,omitempty"`
 		Group  string  `json:"group"`
@@ -58,8 +58,8 @@ type (
 	}
 )
 
-// decodeCommand reads a frame. object is false for what is no JSON object, which ends the session; any other error is
-// answered, with the ref as far as it could be read.
+// decodeCommand parses a frame. object is false if it is not a JSON object, which ends the session; any other error is
+// answered, with the ref if it could be parsed.
 func decodeCommand(frame []byte) (c command, object bool, err error) {
 	if trimmed := bytes.TrimLeft(frame, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || !utf8.Valid(frame) || !json.Valid(frame) {
 		return command{}, false, chat.Errorf(chat.CodeInvalid, "want a JSON object")
@@ -68,7 +68,7 @@ func decodeCommand(frame []byte) (c command, object bool, err error) {
 		Op  any `json:"op"`
 		Ref any `json:"ref,omitempty"`
 	}
-	// Depth and repeated names first: until then nothing in the frame can be believed.
+	// Check depth and repeated names first: until then nothing in the frame can be trusted.
 	if err := wire.Peek(frame, &head); err != nil {
 		return command{}, true, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// FuzzDecodeCommand: no frame panics, and what is taken has exactly the fields of its op.
+// FuzzDecodeCommand: no frame panics, and an accepted frame has exactly the fields of its op.
 func FuzzDecodeCommand(f *testing.F) {
 	for _, seed := range []string{
 		`{"op":"hello","token":"t","after":{"general":42,"x":"9f2c.44.k3"}}`, `{"op":"send","ref":"1","group":"g","body":"hi","mentions":["bob"]}`,

@@ -12,34 +12,35 @@ import (
 	"time"
 )
 
-// drainBytesMax is how much of what a client still sends is read away after the close frame: closing a connection with
-// unread bytes resets it, and the client may never see why.
+// drainBytesMax is how much of the client's further data is read after the close frame: closing a connection with
+// unread bytes resets it, and the client may never see the reason.
 const drainBytesMax = 1 << 20
 
-// socketBytesMax is what the kernel keeps for a client that takes nothing; by itself it would let that grow to megabytes.
+// socketBytesMax is how much the kernel buffers for a client that does not read; by default it would let that grow to
+// megabytes.
 const socketBytesMax = 64 << 10
 
-// stallTries is into how many tries a write is divided that nobody takes anything of.
+// stallTries is how many attempts a write that makes no progress is divided into.
 const stallTries = 8
 
-// stallConn is a connection that measures whether its client takes anything: a write may last as long as it makes
-// progress. It sets its own write deadlines and ignores those of others.
+// stallConn is a connection that measures whether its client reads: a write may last as long as it makes progress. It
+// sets its own write deadlines and ignores those of others.
 type stallConn struct {
 	net.Conn
-	stallAfter time.Duration // a write that gets nothing out for so long is stalled
-	lastChance time.Duration // what a stalled or ending connection has to get its last frames out
+	stallAfter time.Duration // a write without progress for this long is stalled
+	lastChance time.Duration // how long a stalled or ending connection has to write its last frames
 
-	blocked atomic.Int64 // when the write under way began, Unix ms; 0: there is none
+	blocked atomic.Int64 // when the current write began, Unix ms; 0: none
 
 	mu      sync.Mutex
 	stalled bool
-	until   time.Time // set once the connection is to end
+	until   time.Time // set once the connection has to end
 }
 
 // SetWriteDeadline does nothing: Write sets its own.
 func (c *stallConn) SetWriteDeadline(time.Time) error { return nil }
 
-// SetDeadline sets the deadline for reads alone.
+// SetDeadline sets the read deadline only.
 func (c *stallConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 func (c *stallConn) Write(b []byte) (written int, err error) {
@@ -51,12 +52,13 @@ func (c *stallConn) Write(b []byte) (written int, err error) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) || c.hurried() && !time.Now().Before(c.end()) {
 			return written, err
 		}
-		// What went out went out at the begin of this try as likely as at its end: a stall is measured in short ones.
+		// The bytes may have gone out at any time during this attempt, so a stall is measured in short ones.
 		if idle++; n > 0 {
 			idle = 0
 		}
 		if idle == stallTries {
-			// What is half written is finished if the client wakes up in time, so that it can receive the reason for the close.
+			// A half-written frame is finished if the client starts reading in time, so that it can receive the reason
+			// for the close.
 			c.mu.Lock()
 			c.stalled = true
 			c.mu.Unlock()
@@ -78,7 +80,7 @@ func (c *stallConn) arm() {
 	_ = c.Conn.SetWriteDeadline(now.Add(c.stallAfter / stallTries))
 }
 
-// hurry leaves all further writes together the last chance, also one that blocks at this moment.
+// hurry gives all further writes together the last chance, including one that blocks at this moment.
 func (c *stallConn) hurry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +104,7 @@ func (c *stallConn) isStalled() bool {
 	return c.stalled
 }
 
-// finish closes the connection after the close frame was written: it lets the client read it, for a moment.
+// finish closes the connection after the close frame was written, and gives the client a moment to read it.
 func (c *stallConn) finish(within time.Duration) {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(within))

@@ -11,12 +11,13 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// frames are buffers for frames. What is held while a client takes its time is no longer than its frame, or small.
+// frames are buffers for frames. A buffer that is held while a client reads slowly is small, or no longer than its
+// frame.
 var frames = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const pooledBytesMax = 8 << 10
 
-// frameBytes is about how long the frame of e is, and no less.
+// frameBytes estimates the length of e's frame, never too low.
 func frameBytes(e live.Event) int {
 	n := 512
 	switch {
@@ -95,8 +96,8 @@ func writeWelcome(buf *bytes.Buffer, user, session string, w live.Welcome, pingS
 	buf.WriteByte('}')
 }
 
-// preparedFrame is the frame of a batch that many sessions get: encoded by whoever comes first. It is nil where the
-// library refuses, and then each encodes for itself.
+// preparedFrame is the frame of a batch that many sessions get, encoded once by the first of them. It is nil if the
+// library cannot prepare it; then each session encodes its own.
 func preparedFrame(b *chat.Batch) *websocket.PreparedMessage {
 	pm, _ := b.Shared.Get(func() any {
 		var buf bytes.Buffer
@@ -121,7 +122,7 @@ func okFrame(ref string, more func(*bytes.Buffer)) []byte {
 	return buf.Bytes()
 }
 
-// errorFrame answers a command that failed. It reveals no internals: e is public.
+// errorFrame answers a command that failed. e is public, so it reveals no internals.
 func errorFrame(ref string, e *chat.Error) []byte {
 	var buf bytes.Buffer
 	buf.WriteString(`{"op":"error"`)

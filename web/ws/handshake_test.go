@@ -30,7 +30,7 @@ func TestWSHandshake(t *testing.T) {
 			_ = c.Close()
 		}
 	}
-	// Behind a name of its own, a page of another site is another site however alike the names are.
+	// Another host under the server's own domain is still another site, however alike the names are.
 	for origin, want := range map[string]int{
 		"http://chat.example.com": http.StatusSwitchingProtocols, "http://CHAT.example.com": http.StatusSwitchingProtocols,
 		"http://evil-chat.example.com": http.StatusForbidden, "http://chat.example.com.evil.com": http.StatusForbidden,

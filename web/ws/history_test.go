@@ -7,7 +7,8 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// TestWSHidesEditsOfWhatIsHidden sends one live edit to two sessions: the frame that they could share is not the same for both.
+// TestWSHidesEditsOfWhatIsHidden sends one live edit to two sessions that must not share a frame, because only one may
+// see the edit.
 func TestWSHidesEditsOfWhatIsHidden(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "g", "alice") // 1

@@ -15,7 +15,7 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// A send that is refused says when to come back, is not stored, and whoever does not stop is closed.
+// A refused send says when to retry and is not stored, and a client that does not stop is closed.
 func TestWSRateLimit(t *testing.T) {
 	limits := limit.New(limit.Options{Send: limit.Rate{Count: 1, Per: time.Hour, Burst: 2}})
 	n := startWS(t, ws.SessionOptions{Limits: limits})
@@ -49,7 +49,7 @@ func TestWSRateLimit(t *testing.T) {
 	}
 }
 
-// A hello is charged to its user; refused, it may be repeated.
+// A hello is charged to its user; a refused one may be repeated.
 func TestWSHelloIsLimited(t *testing.T) {
 	limits := limit.New(limit.Options{User: limit.Rate{Count: 50, Per: time.Second, Burst: 5}})
 	n := startWS(t, ws.SessionOptions{Limits: limits})
@@ -92,7 +92,7 @@ func TestWSSilentSocketsGiveWay(t *testing.T) {
 	for i := range flood {
 		flood[i] = dial("192.0.2.66")
 	}
-	for i := range 20 { // twenty browsers come in the middle of it
+	for i := range 20 { // twenty browsers connect in the middle of it
 		c := dial("192.0.2.2")
 		dial("192.0.2.66")
 		c.raw(fmt.Sprintf(`{"op":"hello","token":"user%d"}`, i))
@@ -105,7 +105,8 @@ func TestWSSilentSocketsGiveWay(t *testing.T) {
 	innocent.op("welcome")
 }
 
-// Thousands of clients that come back at once, with the token in the hello, are all welcome, however late they say it.
+// Thousands of clients that reconnect at once, with the token in the hello, are all accepted, however late they say
+// hello.
 func TestWSHellosOfABurst(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{HelloWithin: time.Hour})
 	clients := make([]*wsClient, 1500)
@@ -124,7 +125,7 @@ func TestWSHellosOfABurst(t *testing.T) {
 	}
 }
 
-// Sockets that carry one user's token are counted at the handshake, whether they say hello or not.
+// Sockets that carry one user's token count from the handshake on, whether they say hello or not.
 func TestWSSocketsOfAUser(t *testing.T) {
 	const most = 5
 	n := startWS(t, ws.SessionOptions{SessionsUserMax: most, SessionsNodeMax: 200})
@@ -139,7 +140,7 @@ func TestWSSocketsOfAUser(t *testing.T) {
 			}
 		})
 	}
-	for i := range 30 { // others get in, each time
+	for i := range 30 { // others get in every time
 		c, _ := n.hello(t, fmt.Sprintf("user%d", i), nil)
 		c.raw(`{"op":"typing","ref":"x","group":"nowhere"}`)
 		c.answer("x")
@@ -152,7 +153,7 @@ func TestWSSocketsOfAUser(t *testing.T) {
 	}
 }
 
-// Behind a proxy the websockets of an address are counted here, and counted out when they end.
+// Behind a proxy the websockets of an address are counted here, and no longer once they end.
 func TestWSConnectionsOfAnAddress(t *testing.T) {
 	limits := limit.New(limit.Options{Conns: 2, IP: limit.Rate{Count: 1000, Per: time.Second, Burst: 1000}})
 	n := startWS(t, ws.SessionOptions{Limits: limits, Address: addressed})
@@ -182,7 +183,7 @@ func TestWSConnectionsOfAnAddress(t *testing.T) {
 	}
 }
 
-// TestWSLine: a command waits for its turn like a call. One that is refused says when to come back, and may be sent again.
+// TestWSLine: a command waits for its turn like a call. A refused one says when to retry, and may be sent again.
 func TestWSLine(t *testing.T) {
 	line := admission.New(admission.Options{Max: 1, Patience: 50 * time.Millisecond})
 	n := startWS(t, ws.SessionOptions{Line: line})

@@ -26,10 +26,10 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// wsPatience is how long a test waits for a frame before it calls it lost. It is no pause.
+// wsPatience is how long a test waits for a frame before it counts it as lost. It is not a pause.
 const wsPatience = 20 * time.Second
 
-// wsNode is a node with sockets alone, over a real Redis. A token of it is "user", or "user/500ms" for one that ends then.
+// wsNode is a node with only sockets, over a real Redis. Its tokens are "user", or "user/500ms" for one that ends then.
 type wsNode struct {
 	*chat.Service
 	sessions *ws.Sessions
@@ -40,7 +40,7 @@ type wsNode struct {
 
 const canary = "redis://10.0.0.7:6379"
 
-// failures are errors of the inside, by the token that brings each about.
+// failures are internal errors, by the token that triggers each.
 var failures = map[string]error{
 	"unexpected":            errors.New(canary),
 	"internal, in words":    &chat.Error{Code: chat.CodeInternal, Message: canary},
@@ -76,9 +76,9 @@ func startWS(t testing.TB, opt ws.SessionOptions) *wsNode {
 func startWSWithin(t testing.TB, opt ws.SessionOptions, limits chat.Limits) *wsNode {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { // after all that is cleaned up below
+	t.Cleanup(func() { // runs after all cleanups below
 		http.DefaultClient.CloseIdleConnections()
-		// Of a store that was away: the client of Redis looks once a second whether its pool was closed meanwhile.
+		// Left over from a store that was down: go-redis checks only once a second whether its pool was closed.
 		dialing := goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial")
 		goleak.VerifyNone(t, before, dialing)
 	})
@@ -225,7 +225,7 @@ func (c *wsClient) read() (f wsFrame, err error) {
 	return f, err
 }
 
-// op reads on until a frame of that op.
+// op reads until a frame of that op.
 func (c *wsClient) op(op string) wsFrame {
 	c.t.Helper()
 	for {
@@ -235,7 +235,7 @@ func (c *wsClient) op(op string) wsFrame {
 	}
 }
 
-// answer reads on until the answer to ref.
+// answer reads until the answer to ref.
 func (c *wsClient) answer(ref string) wsFrame {
 	c.t.Helper()
 	for {
@@ -245,7 +245,7 @@ func (c *wsClient) answer(ref string) wsFrame {
 	}
 }
 
-// closed reads on until the close frame.
+// closed reads until the close frame.
 func (c *wsClient) closed(want int) string {
 	c.t.Helper()
 	for {

@@ -14,14 +14,14 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// frame does what one frame of the client asks for, and returns the answer; nil: there is none.
+// frame handles one frame of the client and returns the answer; nil: there is none.
 func (s *session) frame(frame []byte) (answer []byte) {
 	c, object, err := decodeCommand(frame)
 	if !object {
 		s.end(ending{code: closeBadFrame, reason: "want a JSON object"})
 		return nil
 	}
-	// Not the session's own context: what was begun is finished and answered, also when the session ends meanwhile.
+	// Not the session's context: a command that has begun is finished and answered even if the session ends meanwhile.
 	ctx, cancel := context.WithTimeout(context.Background(), s.all.opt.CallWithin)
 	defer cancel()
 	if s.follower == nil && c.op != "hello" && s.identity() == nil {
@@ -47,11 +47,12 @@ func (s *session) identity() *auth.Identity {
 	return s.who
 }
 
-// refusal is the answer to a command that failed; a failure of the server itself is logged and not described.
+// refusal is the answer to a command that failed. Failures of the server itself are logged, and the client gets no
+// details.
 func (s *session) refusal(ref string, err error) []byte {
 	e := problem.Public(err)
 	switch {
-	case errors.Is(err, admission.ErrOverload): // every command would say it
+	case errors.Is(err, admission.ErrOverload): // would be logged for every command
 	case e.Code == chat.CodeInternal:
 		s.all.opt.Log.Error("command failed", "error", err)
 	case e.Code == chat.CodeUnavailable:
@@ -60,7 +61,7 @@ func (s *session) refusal(ref string, err error) []byte {
 	return errorFrame(ref, e)
 }
 
-// do runs a command. more writes what its answer says besides ok.
+// do runs a command. more writes the fields of its answer besides ok.
 func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), err error) {
 	switch args := c.args.(type) {
 	case *helloArgs:
@@ -84,7 +85,7 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	switch args := c.args.(type) {
 	case *sendArgs:
 		if s.all.opt.Durability == chat.DurabilityDisk || s.all.opt.Durability == chat.DurabilityReplica {
-			slot.Leave() // it waits for others
+			slot.Leave() // it waits for a disk or a replica, not for this node
 		}
 		return s.send(ctx, by, args)
 	case *markArgs:
@@ -106,7 +107,7 @@ func (s *session) spend(by chat.Caller, op string) error {
 	return err
 }
 
-// enter waits for a command's turn among all that the node works on.
+// enter waits for a command's turn among all requests that the node works on.
 func (s *session) enter(ctx context.Context, by chat.Caller) (admission.Slot, error) {
 	slot, ok := s.all.opt.Line.Enter(ctx, admission.Key{User: by.User})
 	if !ok {
@@ -115,7 +116,7 @@ func (s *session) enter(ctx context.Context, by chat.Caller) (admission.Slot, er
 	return slot, nil
 }
 
-// callerOf is who as the domain takes it: what the session does itself is no news to it.
+// callerOf returns who as the domain's caller. It names the session, which is not notified of what it does itself.
 func (s *session) callerOf(who *auth.Identity) chat.Caller {
 	by := who.Caller()
 	by.Session = s.id
@@ -123,7 +124,7 @@ func (s *session) callerOf(who *auth.Identity) chat.Caller {
 }
 
 // sayHello starts the session. Wrong positions, and a store that cannot be reached, are answered with an error, and the
-// client may say hello again; a token that is refused ends the session.
+// client may say hello again; a refused token ends the session.
 func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if s.follower != nil {
 		return chat.Errorf(chat.CodeInvalid, "hello was already sent")
@@ -187,7 +188,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	return nil
 }
 
-// renew takes a new token of the same user.
+// renew replaces the token by a new one of the same user.
 func (s *session) renew(ctx context.Context, args *authArgs) error {
 	if s.follower == nil {
 		return chat.Errorf(chat.CodeInvalid, "the first command must be hello")
@@ -229,7 +230,7 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 	}, nil
 }
 
-// sendLater plans a send; the answer is the schedule.
+// sendLater schedules a send; the answer is the schedule.
 func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs) (func(*bytes.Buffer), error) {
 	at, err := wire.Instant("deliver_at", args.DeliverAt)
 	if err != nil {

@@ -163,8 +163,7 @@ func TestWSWrongCommands(t *testing.T) {
 	}
 }
 
-// TestWSErrorsOfTheInsideStayThere lets commands fail with errors that name what is inside: the client gets the code and
-// nothing else of them.
+// TestWSErrorsOfTheInsideStayThere lets commands fail with internal errors: the client gets the code and no details.
 func TestWSErrorsOfTheInsideStayThere(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
 	c, _ := n.hello(t, "ann", nil)

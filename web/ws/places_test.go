@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// Whoever has got the close frame may take the place of the session at once, although the old connection is not down yet.
+// A client that has received the close frame may reconnect at once, although the old connection is still closing.
 func TestWSPlaceIsFree(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{SessionsUserMax: 1})
 	for i := range 5 {

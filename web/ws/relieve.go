@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Whom relieve closes, and how often it looks.
+// Which sessions relieve closes, and how often it checks.
 const (
-	relieveAfter = time.Second            // a client that takes something keeps its session
-	relieveEvery = 100 * time.Millisecond // each look is at all sessions
-	relieveMost  = 64                     // sessions a look
+	relieveAfter = time.Second            // a client that makes progress keeps its session
+	relieveEvery = 100 * time.Millisecond // each check goes over all sessions
+	relieveMost  = 64                     // sessions closed by one check
 )
 
-// relieve closes the sessions that wait for their clients for the longest, because what waits for all of them together has
-// reached its bound. They lose nothing: a client goes on from its cursors.
+// relieve closes the sessions that have waited longest for their clients to read, because the pending events of all
+// sessions together have reached their bound. Nothing is lost: a client continues from its cursors.
 func (s *Sessions) relieve(now time.Time) {
 	last := s.relieved.Load()
 	if now.UnixMilli()-last < relieveEvery.Milliseconds() || !s.relieved.CompareAndSwap(last, now.UnixMilli()) {

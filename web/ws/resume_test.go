@@ -11,7 +11,7 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// Messages across reconnects, resumed by cursor, come each once and in order.
+// Messages across reconnects, resumed by cursor, arrive once each and in order.
 func TestWSResume(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "red", "ann", "bob")
@@ -46,10 +46,10 @@ func TestWSResume(t *testing.T) {
 	}
 }
 
-// A store that goes away is waited for; the session stays and goes on.
+// A session survives an outage of the store and continues afterwards.
 func TestWSStoreRestart(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
-	n.redis.Do("CONFIG", "SET", "appendfsync", "always") // what is written must survive the kill
+	n.redis.Do("CONFIG", "SET", "appendfsync", "always") // writes must survive the kill
 	n.group(t, "red", "ann", "bob")
 	bob, _ := n.hello(t, "bob", nil)
 	last := n.say(t, "red", "ann", "before")
@@ -63,7 +63,7 @@ func TestWSStoreRestart(t *testing.T) {
 	n.redis.Restart()
 	patience, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for { // the store takes a moment to notice
+	for { // the server takes a moment to notice the outage
 		if _, err := n.UnreadCounts(patience, chat.Caller{User: "ann"}); err == nil || patience.Err() != nil {
 			break
 		}

@@ -18,14 +18,14 @@ import (
 	"github.com/chatd/chatd/web/auth"
 )
 
-// Bounds of the answers that wait for a client; beyond, its commands are not read.
+// Bounds of the answers that wait for a client; beyond them, its commands are not read.
 const (
 	answersMax     = 32
-	answerBytesMax = 16 << 10 // one answer more where it is long
+	answerBytesMax = 16 << 10 // plus one long answer
 )
 
-// session is one live websocket. Its reader takes commands one after the other, so that sends keep their order; its
-// writer is the only one that writes frames. Whichever ends first, end tells the other.
+// session is one live websocket. Its reader handles commands one after the other, so that sends keep their order; its
+// writer is the only one that writes frames. Whichever ends first stops the other through end.
 type session struct {
 	all   *Sessions
 	conn  *websocket.Conn
@@ -33,31 +33,31 @@ type session struct {
 	id    string
 	begun time.Time
 	handshake
-	heldBy  string // among whose sessions it is counted; guarded by the lock of all, as is leaving
+	heldBy  string // the user whose sessions include it; guarded by the lock of all, as is leaving
 	leaving bool   // it gave way to a newer one
 
-	answers  chan []byte         // from the reader
-	waiting  atomic.Int64        // bytes of answers
+	answers  chan []byte         // written by the reader
+	waiting  atomic.Int64        // bytes in answers
 	room     chan struct{}       // capacity 1: an answer was written
 	pongs    chan []byte         // capacity 1
-	started  chan *live.Follower // capacity 1: after a hello that holds
-	renewed  chan struct{}       // capacity 1: the token has another end
+	started  chan *live.Follower // capacity 1: after an accepted hello
+	renewed  chan struct{}       // capacity 1: the token's expiry has changed
 	readDone chan struct{}
 	quit     chan struct{} // closed by end
 	ctx      context.Context
 	cancel   context.CancelFunc
 	expires  atomic.Int64                  // Unix ms; 0: no token yet
 	busy     atomic.Bool                   // a frame is being handled
-	acted    atomic.Int64                  // when the newest command ended, Unix ns; 0: none since the hello
-	events   atomic.Pointer[live.Follower] // of the writer, for others to ask what it holds
+	acted    atomic.Int64                  // when the last command ended, Unix ns; 0: none since the hello
+	events   atomic.Pointer[live.Follower] // the writer's follower, for others to ask what is pending
 
 	mu    sync.Mutex
 	ended bool
 	why   ending
-	who   *auth.Identity // nil before a token
+	who   *auth.Identity // nil until there is a token
 	hello bool           // counted among the user's sessions
 
-	// Of the reader alone.
+	// Used by the reader only.
 	follower *live.Follower
 	frames   *rate.Limiter
 	control  *rate.Limiter
@@ -87,14 +87,15 @@ func (s *session) run() {
 	s.write()
 	<-s.readDone
 	select {
-	case f := <-s.started: // the writer ended before it was told
+	case f := <-s.started: // the writer ended before it received it
 		f.Close()
 	default:
 	}
 	s.depart()
 }
 
-// depart counts the session out of its user's, so that its client may come back at once. It may be called more than once.
+// depart stops counting the session as its user's, so that its client can reconnect at once. It may be called more than
+// once.
 func (s *session) depart() {
 	s.mu.Lock()
 	who, counted := s.who, s.hello
@@ -115,7 +116,7 @@ func (s *session) userName() string {
 	return s.who.User
 }
 
-// end begins the end of the session; the first reason counts. It never waits.
+// end starts to end the session; only the first reason counts. It never waits.
 func (s *session) end(why ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,17 +126,17 @@ func (s *session) end(why ending) {
 	s.ended, s.why = true, why
 	close(s.quit)
 	s.cancel()
-	_ = s.raw.SetReadDeadline(time.Unix(1, 0)) // the reader stops where it waits
+	_ = s.raw.SetReadDeadline(time.Unix(1, 0)) // wakes a reader that waits
 	s.raw.hurry()
 }
 
-// idleAt tells whether the session may give way to a newer one of its user.
+// idleAt reports whether the session may give way to a newer one of its user.
 func (s *session) idleAt(now time.Time) bool {
 	acted := s.acted.Load()
 	return !s.busy.Load() && (acted == 0 || now.Sub(time.Unix(0, acted)) > idleAfter)
 }
 
-// lastActed is when the newest command ended, else when the session began.
+// lastActed is when the last command ended, or when the session began if there was none.
 func (s *session) lastActed() time.Time {
 	if acted := s.acted.Load(); acted != 0 {
 		return time.Unix(0, acted)
@@ -143,13 +144,13 @@ func (s *session) lastActed() time.Time {
 	return s.begun
 }
 
-// cut ends the session without ceremony.
+// cut ends the session at once, without a close frame.
 func (s *session) cut() {
 	s.end(ending{})
 	_ = s.raw.Close()
 }
 
-// armRead sets the deadline of the next read, unless the session ends.
+// armRead sets the deadline of the next read, unless the session is ending.
 func (s *session) armRead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +165,7 @@ func (s *session) armRead() bool {
 	return true
 }
 
-// guard turns a panic into the end of one session.
+// guard limits a panic to one session: it ends only that.
 func (s *session) guard() {
 	if v := recover(); v != nil {
 		s.all.opt.Log.Error("session panicked", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -172,7 +173,7 @@ func (s *session) guard() {
 	}
 }
 
-// read takes frames until the session ends.
+// read handles frames until the session ends.
 func (s *session) read() {
 	defer close(s.readDone)
 	defer s.guard()
@@ -199,7 +200,7 @@ func (s *session) read() {
 		default:
 			s.busy.Store(true)
 			answer := s.frame(buf.Bytes())
-			if buf.Cap() > 4096 { // a session holds little while it waits
+			if buf.Cap() > 4096 { // a session holds little memory while it waits
 				buf = bytes.Buffer{}
 			}
 			if answer != nil {
@@ -210,7 +211,7 @@ func (s *session) read() {
 	}
 }
 
-// controlled counts a control frame and answers a ping; the newest of several is enough.
+// controlled counts a control frame and answers a ping; if there are several, answering the newest is enough.
 func (s *session) controlled(pong []byte) error {
 	if !s.control.Allow() {
 		s.end(ending{code: closeTooFast, reason: "too many control frames"})
@@ -230,7 +231,7 @@ func (s *session) controlled(pong []byte) error {
 
 var errSessionEnds = errors.New("the session ends")
 
-// readFailed finds the ending for an error of a read.
+// readFailed returns the ending for a read error.
 func (s *session) readFailed(err error) {
 	var closed *websocket.CloseError
 	var timeout interface{ Timeout() bool }
@@ -246,12 +247,12 @@ func (s *session) readFailed(err error) {
 		}
 		s.end(ending{code: closeStalled, reason: "no answer to pings"})
 	default:
-		// Too large a message and what is no websocket are answered by the library.
+		// The library itself answers a message that is too large, and data that is no websocket frame.
 		s.end(ending{})
 	}
 }
 
-// answer hands a frame to the writer. While the client does not take its answers, its commands wait.
+// answer hands a frame to the writer. While the client does not read its answers, its commands wait.
 func (s *session) answer(frame []byte) {
 	for s.waiting.Load() > answerBytesMax {
 		select {
@@ -265,7 +266,7 @@ func (s *session) answer(frame []byte) {
 	select {
 	case s.answers <- frame:
 	case <-s.quit:
-		select { // the writer takes what is there before it closes
+		select { // the writer drains answers before it closes
 		case s.answers <- frame:
 		default:
 		}

@@ -27,43 +27,44 @@ import (
 // Subprotocol is the one protocol of the websocket route.
 const Subprotocol = "chatd.v1"
 
-// SessionOptions bound what sessions may take. Zero fields get the defaults that stand behind them.
+// SessionOptions bound what sessions may use. Zero fields get the defaults named beside them.
 type SessionOptions struct {
 	SessionsUserMax int // live sessions of a user on this node; 20
 	SessionsNodeMax int // live sessions on this node; 10,000
-	SilentMax       int // sockets without a token, which is to come with the hello; half of SessionsNodeMax: a burst has room
-	FrameBytesMax   int // one message of a client; 64 KiB
+	SilentMax       int // sockets without a token, until their hello; half of SessionsNodeMax, which leaves room for a burst
+	FrameBytesMax   int // one message from a client; 64 KiB
 
-	HelloWithin time.Duration // from the handshake to a hello that holds; 10 s
-	PingEvery   time.Duration // 25 s; each socket takes up to a fifth less
+	HelloWithin time.Duration // from the handshake to an accepted hello; 10 s
+	PingEvery   time.Duration // 25 s; each socket subtracts up to a fifth
 	PongWithin  time.Duration // 10 s
-	StallAfter  time.Duration // a client that takes nothing for so long is closed; 30 s
-	CloseWithin time.Duration // for the close frame, and for the last answers before it; 5 s
+	StallAfter  time.Duration // a client that reads nothing for this long is closed; 30 s
+	CloseWithin time.Duration // for the close frame, and the last answers before it; 5 s
 	CallWithin  time.Duration // one command; 10 s
-	DrainSpread time.Duration // over which a drain closes sockets, at most; 10 s
+	DrainSpread time.Duration // a drain spreads the closing of sockets over at most this; 10 s
 
-	FramesPerSecond float64 // of one socket, lasting; 500
+	FramesPerSecond float64 // of one socket, sustained; 500
 	FramesBurst     int     // of one socket, at once; 2,000
 
-	Origins    []string // exact origins of other sites that may connect; the own one needs no entry
+	Origins    []string // exact origins of other sites that may connect; the server's own needs no entry
 	Durability chat.Durability
-	// Scheme tells how the client reached this server, where a proxy in front ends TLS; nil: by the connection itself.
+	// Scheme returns the scheme that the client used, if a proxy in front terminates TLS; nil: that of the connection.
 	Scheme func(*http.Request) string
-	// Address tells the client's address, where a proxy is in front; nil: that of the connection.
+	// Address returns the client's address, if a proxy is in front; nil: that of the connection.
 	Address func(*http.Request) netip.Addr
-	Limits  *limit.Limits   // on one caller; nil: none
-	Line    *admission.Line // that commands wait in for their turn; nil: none
+	Limits  *limit.Limits   // on each caller; nil: none
+	Line    *admission.Line // where commands wait for their turn; nil: none
 	Log     *slog.Logger
 }
 
-// Control frames of a client: pings and pongs cost an answer or nothing, but a flood of them is no use to anyone.
+// Control frames of a client: a ping costs an answer and a pong nothing, but nobody needs a flood of them.
 const (
 	controlPerSecond = 10
 	controlBurst     = 100
 )
 
-// What a rate limit refuses is answered with an error that says when to come back. A client that does not stop is closed
-// with 4429: one that has sent many commands before it got the first refusal is not meant.
+// A command that a rate limit refuses is answered with an error that says when to retry. A client that goes on
+// regardless is closed with 4429. The burst spares a client that had sent many commands before it got the first
+// refusal.
 const (
 	refusalsPerSecond = 10
 	refusalsBurst     = 200
@@ -100,7 +101,7 @@ func (o *SessionOptions) setDefaults() {
 
 // Sessions are the live websockets of one node. It is the http.Handler of GET /v1/ws.
 //
-// Its lock guards counts and the set of sessions only; nothing is written to a socket under it, and nothing waits.
+// Its lock guards only counts and the set of sessions; nobody writes to a socket or waits while holding it.
 type Sessions struct {
 	service       *chat.Service
 	readers       *live.Service
@@ -116,15 +117,15 @@ type Sessions struct {
 	wg       sync.WaitGroup
 	mu       sync.Mutex
 	live     map[*session]struct{}
-	silent   map[*session]struct{}            // those without a token
-	held     map[string]map[*session]struct{} // those with one, by user
-	users    map[string]int                   // of them, sessions that said hello
-	leaving  int                              // of live: those that gave way to a newer one
+	silent   map[*session]struct{}            // sessions without a token
+	held     map[string]map[*session]struct{} // sessions with one, by user
+	users    map[string]int                   // of those, how many said hello
+	leaving  int                              // sessions of live that gave way to a newer one
 	draining bool
-	spread   time.Duration // of the drain: over how long its clients are to come back
+	spread   time.Duration // of the drain: over how long its clients should reconnect
 }
 
-// Services are the parts of the domain that sessions serve.
+// Services are the parts of the domain that sessions use.
 type Services struct {
 	Chat          *chat.Service
 	Live          *live.Service
@@ -141,11 +142,11 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string]map[*session]struct{}{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
-			ReadBufferSize:   512, // a live session waits in a read: this is what it holds
+			ReadBufferSize:   512, // a live session holds this while it waits for data
 			WriteBufferSize:  4096,
 			WriteBufferPool:  &sync.Pool{},
 			Subprotocols:     []string{Subprotocol},
-			CheckOrigin:      func(*http.Request) bool { return true }, // checked before, with an answer of our own
+			CheckOrigin:      func(*http.Request) bool { return true }, // admit checks it, with an answer of our own
 		},
 	}
 	s.upgrader.Error = func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
@@ -160,14 +161,14 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	return s
 }
 
-// Count is how many sockets are open, also those that have not said hello.
+// Count returns how many sockets are open, including those that have not said hello.
 func (s *Sessions) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.live)
 }
 
-// Users are those with a live session here, in no order.
+// Users returns the users with a live session here, in no order.
 func (s *Sessions) Users() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,8 +189,8 @@ func (s *Sessions) snapshot() []*session {
 	return list
 }
 
-// originAllowed holds for clients that are no browsers (no Origin; tokens never come by themselves, as cookies would), for
-// the own origin and for those configured, each compared whole.
+// originAllowed accepts clients that are not browsers (no Origin; unlike cookies, tokens are never sent on their own),
+// the server's own origin and the configured ones, each compared as a whole.
 func (s *Sessions) originAllowed(r *http.Request) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
@@ -214,12 +215,12 @@ func (s *Sessions) originAllowed(r *http.Request) bool {
 	return u.Scheme == scheme && strings.EqualFold(u.Host, r.Host) && values[0] == u.Scheme+"://"+u.Host
 }
 
-// drainRate is how many sockets a second a drain closes at least.
+// drainRate is how many sockets per second a drain closes, at least.
 const drainRate = 500
 
-// Drain refuses new sockets and closes the open ones with 1012, spread over DrainSpread (less where there are few), so
-// that they do not all come back at once. It returns when every session has ended; when ctx ends first, what is left is
-// cut off.
+// Drain refuses new sockets and closes the open ones with 1012, spread over DrainSpread (less if there are few), so
+// that they do not all reconnect at once. It returns when every session has ended; if ctx ends first, it cuts off the
+// rest.
 func (s *Sessions) Drain(ctx context.Context) {
 	s.mu.Lock()
 	s.draining = true
@@ -241,7 +242,7 @@ func (s *Sessions) Drain(ctx context.Context) {
 				late.cut()
 			}
 		}
-		one.end(restarting(spread)) // a handful need not be kept away for long
+		one.end(restarting(spread)) // a handful may reconnect soon
 	}
 	done := make(chan struct{})
 	go func() { s.wg.Wait(); close(done) }()

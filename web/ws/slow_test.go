@@ -16,8 +16,8 @@ import (
 	"github.com/chatd/chatd/web/ws"
 )
 
-// narrow makes the connections that follow leave little to the buffers of the kernel. What is set before a connection is made
-// holds for the window that is agreed upon.
+// narrow gives the following connections small kernel buffers. A size set before connecting applies to the negotiated
+// window.
 func (n *wsNode) narrow() {
 	n.dialer.NetDialContext = (&net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
 		return errors.Join(c.Control(func(fd uintptr) {
@@ -26,11 +26,11 @@ func (n *wsNode) narrow() {
 	}}).DialContext
 }
 
-// Where too much waits for clients that do not read, those that are stuck for the longest are closed, so that others get what
-// they are owed; they go on where they stopped.
+// If too much is pending for clients that do not read, those that have been stuck longest are closed, so that others
+// get their events; they continue later where they stopped.
 func TestWSSlowestGivesWay(t *testing.T) {
 	limits := chat.DefaultLimits()
-	limits.PendingBytesMax = 250 << 10 // room for four sessions that are stuck, and for none that reads
+	limits.PendingBytesMax = 250 << 10 // room for four stuck sessions, and for none that reads
 	n := startWSWithin(t, ws.SessionOptions{CloseWithin: 500 * time.Millisecond}, limits)
 	n.group(t, "red", "ann", "bob", "slow")
 	body := strings.Repeat("x", 16<<10)
@@ -60,7 +60,7 @@ func TestWSSlowestGivesWay(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		// It may have slept for too long to get the close frame.
+		// It may have been stuck too long to get the close frame.
 		if closed++; !websocket.IsCloseError(err, 4413, websocket.CloseAbnormalClosure) {
 			t.Errorf("session %d: %v after %d messages", i, err, to)
 		}
@@ -98,8 +98,8 @@ func (c *wsClient) drainFrom(t *testing.T, after, last int64) (to int64, err err
 	return to, nil
 }
 
-// Answers that a client does not take wait up to a bound in bytes; then its commands are not read, and all of them are done
-// and answered once it reads again.
+// The answers that a client does not read wait up to a bound in bytes; then its commands are no longer read. All of
+// them run and are answered once it reads again.
 func TestWSAnswersAreBounded(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{})
 	n.group(t, "red", "ann", "bob")
@@ -133,11 +133,11 @@ func TestWSAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// A client that reads nothing is closed with 4413, and nobody else waits for it.
+// A client that reads nothing is closed with 4413, and holds up nobody else.
 func TestWSStalled(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
 	n.group(t, "red", "ann", "bob", "slow")
-	n.narrow() // a kernel may let the buffer of a connection that nobody reads grow to tens of MB: nothing would ever stall
+	n.narrow() // a kernel may let the buffer of an unread connection grow to tens of MB: nothing would ever stall
 	slow, _ := n.hello(t, "slow", nil)
 	n.dialer.NetDialContext = nil
 	bob, _ := n.hello(t, "bob", nil)
@@ -154,7 +154,7 @@ func TestWSStalled(t *testing.T) {
 			got = f.To
 		}
 	}
-	// The slow one wakes up: what it gets is dense as far as it goes, and then it is told.
+	// The slow one resumes: it gets a dense prefix, and then the close frame.
 	to := int64(0)
 	for {
 		f, err := slow.read()

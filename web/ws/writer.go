@@ -12,31 +12,31 @@ import (
 	"github.com/chatd/chatd/internal/backoff"
 )
 
-// How long a session waits before it asks a store again that could not be reached: from the first to the last pause.
+// How long a session waits before it retries a store that could not be reached: the first and the longest pause.
 const (
 	retryFirst = 100 * time.Millisecond
 	retryMax   = 2 * time.Second
 )
 
-// How long a closed socket is read away so that its client gets the close frame. Where there are too many sockets already,
-// it has to be quick.
+// How long the server reads from a closing socket so that its client gets the close frame. If there are too many
+// sockets already, it has to be quick.
 const (
 	closeLinger      = time.Second
 	closeLingerBrisk = 100 * time.Millisecond
 )
 
-// fullPause is how long a session waits where too much waits for other clients: they are about to take it.
+// fullPause is how long a session waits if too much is pending for other clients, which are about to read it.
 const fullPause = 20 * time.Millisecond
 
-// writer is what the writing goroutine holds.
+// writer is the state of the writing goroutine.
 type writer struct {
 	*session
 	follower *live.Follower
-	signals  <-chan struct{} // of the follower; nil before the hello
+	signals  <-chan struct{} // from the follower; nil before the hello
 	timer    *time.Timer
 	pingAt   time.Time
-	retryAt  time.Time       // the store could not be reached: when to try again; zero otherwise
-	again    backoff.Backoff // after reads that failed
+	retryAt  time.Time       // when to retry a store that could not be reached; zero otherwise
+	again    backoff.Backoff // pauses after failed reads
 }
 
 // write writes until the session ends, then closes the connection.
@@ -100,7 +100,7 @@ func (w *writer) loop() {
 	}
 }
 
-// urgent writes what goes before events: answers, pongs, and what the clock asks for. over: the session ends.
+// urgent writes what goes before events: answers, pongs, and what is due by the clock. over: the session ends.
 func (w *writer) urgent() (over bool) {
 	for {
 		select {
@@ -132,7 +132,7 @@ func (w *writer) event() (sent, ok bool) {
 	case err != nil && w.ctx.Err() != nil:
 		return false, false
 	case err != nil:
-		// The session waits: what it is owed is still there when the store is back.
+		// The session waits: pending events are still there when the store is back.
 		if errors.Is(err, live.ErrFull) {
 			w.retryAt = time.Now().Add(fullPause)
 			w.all.relieve(time.Now())
@@ -154,7 +154,8 @@ func (w *writer) event() (sent, ok bool) {
 	return true, w.written(e)
 }
 
-// written writes the frame of an event. While a client takes its time, nothing of the event but the frame stays in memory.
+// written writes the frame of an event. If the client reads slowly, only the frame stays in memory, nothing else of the
+// event.
 func (w *writer) written(e live.Event) bool {
 	size := frameBytes(e)
 	if size > pooledBytesMax {
@@ -170,7 +171,7 @@ func (w *writer) written(e live.Event) bool {
 	return w.text(buf.Bytes())
 }
 
-// answered writes an answer and makes room for others.
+// answered writes an answer and makes room for more.
 func (w *writer) answered(frame []byte) bool {
 	ok := w.text(frame)
 	w.waiting.Add(-int64(len(frame)))
@@ -181,7 +182,7 @@ func (w *writer) answered(frame []byte) bool {
 	return ok
 }
 
-// welcome begins the events.
+// welcome sends the answer to the hello and starts the events.
 func (w *writer) welcome(f *live.Follower) bool {
 	w.follower, w.signals = f, f.C()
 	w.events.Store(f)
@@ -199,7 +200,7 @@ func (w *writer) controlFrame(kind int, data []byte) bool {
 	return w.wrote(w.conn.WriteControl(kind, data, time.Now().Add(w.all.opt.StallAfter)))
 }
 
-// wrote decides what follows from a write.
+// wrote handles the result of a write.
 func (w *writer) wrote(err error) bool {
 	if w.raw.isStalled() {
 		w.end(ending{code: closeStalled, reason: "nothing was taken for too long"})
@@ -217,7 +218,7 @@ func (w *writer) expired(now time.Time) bool {
 	return ms != 0 && now.UnixMilli() >= ms
 }
 
-// tick does what the clock asks for.
+// tick does what is due by the clock.
 func (w *writer) tick() bool {
 	now := time.Now()
 	if w.expired(now) {
@@ -234,7 +235,7 @@ func (w *writer) tick() bool {
 	return true
 }
 
-// arm sets the timer to whatever comes first.
+// arm sets the timer to whatever is due first.
 func (w *writer) arm() {
 	at := w.pingAt
 	if !w.retryAt.IsZero() && w.retryAt.Before(at) {
@@ -248,15 +249,15 @@ func (w *writer) arm() {
 	w.timer.Reset(max(time.Until(at), 0))
 }
 
-// goodbye writes the answers that are left and the close frame.
+// goodbye writes the remaining answers and the close frame.
 func (w *writer) goodbye() {
 	timer := time.NewTimer(w.all.opt.CloseWithin)
 	defer timer.Stop()
 	select {
-	case <-w.readDone: // the command under way is answered
+	case <-w.readDone: // the current command is answered
 	case <-timer.C:
 	}
-	w.depart() // before the close frame: whoever gets it may come back at once
+	w.depart() // before the close frame: a client that has received it may reconnect at once
 	w.mu.Lock()
 	why := w.why
 	w.mu.Unlock()
