@@ -135,7 +135,7 @@ func TestWSAnswersAreBounded(t *testing.T) {
 
 // A client that reads nothing is closed with 4413, and holds up nobody else.
 func TestWSStalled(t *testing.T) {
-	n := startWS(t, ws.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: 10 * time.Second})
+	n := startWS(t, ws.SessionOptions{StallAfter: 500 * time.Millisecond, CloseWithin: time.Minute}) // longer than the sends below
 	n.group(t, "red", "ann", "bob", "slow")
 	n.narrow() // a kernel may let the buffer of an unread connection grow to tens of MB: nothing would ever stall
 	slow, _ := n.hello(t, "slow", nil)
