@@ -49,6 +49,9 @@ func (s *Service) notice(by Caller, group string, atMs int64, e Entry) NoticeEnt
 	return NoticeEntry{Mark: newMark(), Rest: entryRest(e)}
 }
 
+// NewEntry is what a store needs to append an entry: a mark, and the JSON from behind the id on.
+func NewEntry(e Entry) (mark string, rest []byte) { return newMark(), entryRest(e) }
+
 // contentHash shows whether a repeated key comes with the same content. It covers what the client chose, not what the server
 // adds.
 func contentHash(e Entry) string {

@@ -32,6 +32,8 @@ type Item struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
 	SentAt   Time            `json:"sent_at"`
+	// DeletedAt is when the content was erased with its sender. The store writes it, as the last field.
+	DeletedAt *Time `json:"deleted_at,omitempty"`
 }
 
 // Direct is a direct message as a client sends it.

@@ -184,6 +184,8 @@ type Item struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
 	SentAt   time.Time       `json:"sent_at"`
+	// DeletedAt is when the content of a direct message was erased together with its sender.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
 // Inbox is a page of the caller's inbox.

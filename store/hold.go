@@ -25,7 +25,8 @@ func (s *Store) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Ho
 
 // ReleaseHold ends the legal hold on a group. It reports whether there was one.
 func (s *Store) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
-	r, err := s.runSafe(ctx, holdReleaseScript.On(s.keys.group(group)))
+	k := s.keys.group(group)
+	r, err := s.runSafe(ctx, holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()))
 	if err != nil {
 		return false, err
 	}

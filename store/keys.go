@@ -128,6 +128,7 @@ func (g groupKeys) reacted() string         { return g.base + ":reacted" }
 func (g groupKeys) levels() string          { return g.base + ":levels" }
 func (g groupKeys) notified() string        { return g.base + ":told" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
+func (g groupKeys) erasures() string        { return g.base + ":erasures" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
 func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
@@ -139,7 +140,7 @@ var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKe
 	"managers": groupKeys.managers, "seen": groupKeys.seen, "read": groupKeys.read, "msgs": groupKeys.msgs,
 	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
 	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
-	"gone_senders": groupKeys.goneSenders,
+	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures,
 })
 
 // of names one user of the group, whose keys there scripts know too.
@@ -184,11 +185,12 @@ func (u userKeys) devices() string                    { return u.base + ":device
 func (u userKeys) keys() string                       { return u.base + ":keys" }
 func (u userKeys) strangers() string                  { return u.base + ":strangers" }
 func (u userKeys) keysAt() string                     { return u.base + ":keys:at" }
+func (u userKeys) erasing() string                    { return u.base + ":erasing" }
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
 	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "devices": userKeys.devices,
-	"strangers": userKeys.strangers, "keys": userKeys.keys, "keys_at": userKeys.keysAt,
+	"strangers": userKeys.strangers, "keys": userKeys.keys, "keys_at": userKeys.keysAt, "erasing": userKeys.erasing,
 })
 
 // schedule holds the keys of a schedule, in the partition of its target, which its id begins with.
@@ -244,6 +246,25 @@ func (a announceKeys) allTargets() []string {
 
 var announceNames = within(partNames, func(a announceKeys) *partKeys { return a.partKeys }, map[string]func(announceKeys) string{
 	"announcement": announceKeys.announcement,
+})
+
+// erasure holds the keys of the erasure of a user, in the user's partition, which its id begins with.
+func (k keyspace) erasure(user, id string) erasureKeys {
+	return erasureKeys{k.user(user), k.home(user).base + "e:" + id}
+}
+
+// erasureKeys are the keys of one erasure, with those of the user.
+type erasureKeys struct {
+	userKeys
+	base string
+}
+
+func (e erasureKeys) erasure() string       { return e.base }
+func (e erasureKeys) erasureGroups() string { return e.base + ":groups" }
+func (e erasureKeys) erasureHeld() string   { return e.base + ":held" }
+
+var erasureNames = within(userNames, func(e erasureKeys) userKeys { return e.userKeys }, map[string]func(erasureKeys) string{
+	"erasure": erasureKeys.erasure, "erasure_groups": erasureKeys.erasureGroups, "erasure_held": erasureKeys.erasureHeld,
 })
 
 // followed tells what a channel is of: a group or a user.

@@ -10,6 +10,7 @@ const (
 	lastsMax            = 1000    // groups whose ends one script reads
 	unpublishedBytesMax = 1 << 20 // of entries that one step tells webhooks of
 	unarchivedBytesMax  = 1 << 20 // of entries that one step reads for the archive
+	erasureBytesMax     = 1 << 19 // of entries or items that one step looks through for what somebody wrote
 
 	webhooksMax          = 100             // each is looked at for every event
 	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs

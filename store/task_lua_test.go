@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -53,8 +54,11 @@ var luaTasks = map[string]struct {
 	"enqueue_end":              {"schedule", `5, 1`, schedule.TaskForget, chat.PriorityLow, &schedule.FireTask{}, []string{"Version"}},
 	"enqueue_failed": {"schedule", `'3', '{"schedule":"s","version":3,"owner":"ann","at_ms":1', 'missed', 1`, schedule.TaskFailed,
 		chat.PriorityNormal, &schedule.FailedTask{}, []string{"Group", "User"}},
-	"enqueue_run":  {"announce", `id, '{}', 'low', 5, 1`, announce.TaskRun, chat.PriorityLow, nil, nil},
-	"enqueue_part": {"announce", `id, '{}', 'high', 1`, announce.TaskPart, chat.PriorityHigh, nil, nil},
+	"enqueue_erase":       {"erasure", `id, 1`, erase.TaskErase, chat.PriorityLow, &erase.Task{}, nil},
+	"enqueue_erase_held":  {"erase_held", `id, 'e', 1`, erase.TaskHeld, chat.PriorityLow, &chat.GroupTask{}, nil},
+	"enqueue_erasure_end": {"erasure", `5, 1`, erase.TaskForget, chat.PriorityLow, &erase.Task{}, nil},
+	"enqueue_run":         {"announce", `id, '{}', 'low', 5, 1`, announce.TaskRun, chat.PriorityLow, nil, nil},
+	"enqueue_part":        {"announce", `id, '{}', 'high', 1`, announce.TaskPart, chat.PriorityHigh, nil, nil},
 }
 
 // TestTasksOfScriptsAreThoseOfTheDomain: what a script enqueues has a kind and a payload that the domain knows.
@@ -66,11 +70,11 @@ func TestTasksOfScriptsAreThoseOfTheDomain(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	for name, test := range luaTasks {
-		source := "-- KEYS  core:enqueue\n-- ARGV  id group schedule_id\n-- include: task_" + test.file + "\n" +
+		source := "-- KEYS  core:enqueue\n-- ARGV  id group schedule_id erasure_id\n-- include: task_" + test.file + "\n" +
 			name + "(" + test.call + ")\nreturn 'done'\n"
 		id := s.keys.part(0).taskID()
 		c := script.Bind(overlay(t, source).Load("t/t", false), partNames).On(s.keys.part(0)).
-			Arg("id", id).Arg("group", "g").Arg("schedule_id", id)
+			Arg("id", id).Arg("group", "g").Arg("schedule_id", id).Arg("erasure_id", id)
 		if err := errors.Join(c.Err(), s.client.Eval(t.Context(), c.Script.Text, c.Keys, c.Args...).Err()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -106,7 +110,7 @@ func taskOf(name, id string) string {
 		return id + "-behind:g:e:w:7"
 	case "enqueue_archive":
 		return id + "~archive"
-	case "enqueue_end":
+	case "enqueue_end", "enqueue_erasure_end":
 		return id + ".end"
 	}
 	return id

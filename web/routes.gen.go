@@ -10,8 +10,10 @@ func describedRoutes() map[string]*route {
 		"DELETE /v1/groups/:group":               {id: "deleteGroup", method: "DELETE", template: "/v1/groups/{group}", path: []string{"group"}},
 		"DELETE /v1/groups/:group/hold":          {id: "releaseHold", method: "DELETE", template: "/v1/groups/{group}/hold", admin: true, path: []string{"group"}},
 		"DELETE /v1/groups/:group/members/:user": {id: "removeMember", method: "DELETE", template: "/v1/groups/{group}/members/{user}", path: []string{"group", "user"}},
+		"DELETE /v1/me":                          {id: "eraseMe", method: "DELETE", template: "/v1/me"},
 		"DELETE /v1/schedules/:schedule":         {id: "cancelSchedule", method: "DELETE", template: "/v1/schedules/{schedule}", path: []string{"schedule"}},
 		"DELETE /v1/tasks/:task":                 {id: "deleteTask", method: "DELETE", template: "/v1/tasks/{task}", admin: true, path: []string{"task"}},
+		"DELETE /v1/users/:user":                 {id: "eraseUser", method: "DELETE", template: "/v1/users/{user}", admin: true, path: []string{"user"}},
 		"DELETE /v1/webhooks/:webhook":           {id: "deleteWebhook", method: "DELETE", template: "/v1/webhooks/{webhook}", admin: true, path: []string{"webhook"}},
 		"GET /livez":                             {id: "livez", method: "GET", template: "/livez", open: true},
 		"GET /metrics":                           {id: "metrics", method: "GET", template: "/metrics", open: true},
@@ -24,6 +26,7 @@ func describedRoutes() map[string]*route {
 		"GET /v1/devices":                     {id: "listDevices", method: "GET", template: "/v1/devices"},
 		"GET /v1/devices/:device":             {id: "getDevice", method: "GET", template: "/v1/devices/{device}", path: []string{"device"}},
 		"GET /v1/doctor":                      {id: "examine", method: "GET", template: "/v1/doctor", admin: true},
+		"GET /v1/erasures/:erasure":           {id: "getErasure", method: "GET", template: "/v1/erasures/{erasure}", admin: true, path: []string{"erasure"}},
 		"GET /v1/groups": {id: "listGroups", method: "GET", template: "/v1/groups", query: map[string]parameter{
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},

@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
@@ -59,6 +60,7 @@ type Services struct {
 	Notifications *notify.Service
 	Webhooks      *webhook.Service
 	Search        *archive.Searcher
+	Erasures      *erase.Service
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -67,6 +69,7 @@ type Server struct {
 	live          *live.Service
 	schedules     *schedule.Service
 	announcements *announce.Service
+	erasures      *erase.Service
 	notifications *notify.Service
 	webhooks      *webhook.Service
 	searcher      *archive.Searcher
@@ -96,7 +99,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search,
+		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures,
 		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {

@@ -46,6 +46,19 @@ type Reacted struct {
 	Has    bool  // this emoji is among them
 }
 
+// Authored is a message that somebody wrote. Docs order messages of all logs.
+type Authored struct {
+	Log
+	ID, Doc int64
+}
+
+// ReactionOf is a reaction of somebody.
+type ReactionOf struct {
+	Log
+	Target int64
+	Emoji  string
+}
+
 // Store is the database. Every method may be repeated. Errors wrap chat.ErrUnavailable where the database cannot be
 // reached or does not answer in time.
 type Store interface {

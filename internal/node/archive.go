@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
 )
@@ -94,6 +95,7 @@ func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull)
 // archiveDB is a database that keeps logs.
 type archiveDB interface {
 	archive.Store
+	erase.Archive
 	Close() error
 }
 
@@ -237,6 +239,24 @@ func (a *lateArchive) Search(ctx context.Context, q archive.Query) (archive.Foun
 		return archive.Found{}, err
 	}
 	return db.Search(ctx, q)
+}
+
+// Authored implements erase.Archive.
+func (a *lateArchive) Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Authored(ctx, user, after, limit)
+}
+
+// ReactionsOf implements erase.Archive.
+func (a *lateArchive) ReactionsOf(ctx context.Context, user, after string, limit int) ([]archive.ReactionOf, string, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return db.ReactionsOf(ctx, user, after, limit)
 }
 
 // away names what of the node is away although it serves.

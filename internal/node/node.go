@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
@@ -135,7 +136,9 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 func (n *Node) openServices() {
 	var groups chat.Store = n.store
 	var logs live.Store = n.store
+	var authors erase.Archive
 	if n.archiveDB != nil {
+		authors = n.archiveDB
 		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
@@ -144,6 +147,7 @@ func (n *Node) openServices() {
 	})
 	webhooks := webhook.New(core, n.store, n.sender)
 	n.services = web.Services{
+		Erasures:      erase.New(core, n.store, groups, authors, n.store),
 		Chat:          core,
 		Live:          live.New(core, logs),
 		Schedules:     schedule.New(core, n.store, webhooks),

@@ -56,6 +56,9 @@ type engine interface {
 	// search is a statement that finds entries that may be seen, newest first, with its first arguments. Three more follow:
 	// the lowest and the highest doc, and how many to find at most.
 	search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any)
+	// authored is a statement that finds the messages of a user in the index, oldest first, with its first arguments. Three more
+	// follow: the user, the doc to begin behind, and how many to find at most.
+	authored(user string) (query string, args []any)
 	// refused tells that the database answered, and that a repetition gets the same answer.
 	refused(err error) bool
 	// conflicted tells that a transaction gave way to another one, and is to be run again.

@@ -123,6 +123,11 @@ func (*postgres) search(q tokens.Query, facets [][]string, visible []idRange) (q
 		AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, []any{string(chat.Encode(lowest)), string(chat.Encode(highest)), tsQuery(q, facets)}
 }
 
+func (*postgres) authored(user string) (query string, args []any) {
+	return `SELECT e.doc, l."group", l.epoch, e.id FROM entries AS e JOIN logs AS l ON l.number = e.log
+		WHERE e.words @@ ?::text::tsquery AND e.author = ? AND e.doc > ? ORDER BY e.doc LIMIT ?`, []any{"':" + authorFacet(user) + "'"}
+}
+
 // refused leaves out what time may mend: connections, resources, shutdowns, and transactions that gave way.
 func (*postgres) refused(err error) bool {
 	var e *pgconn.PgError

@@ -154,6 +154,11 @@ func (*sqlite) search(q tokens.Query, facets [][]string, visible []idRange) (que
 		WHERE s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, []any{string(chat.Encode(visible)), ftsMatch(q, facets)}
 }
 
+func (*sqlite) authored(user string) (query string, args []any) {
+	return `SELECT e.doc, l."group", l.epoch, e.id FROM search AS s CROSS JOIN entries AS e ON e.doc = s.rowid CROSS JOIN logs AS l ON l.number = e.log
+		WHERE s.search MATCH ? AND e.author = ? AND s.rowid > ? ORDER BY s.rowid LIMIT ?`, []any{`facets : "` + authorFacet(user) + `"`}
+}
+
 func (*sqlite) refused(err error) bool {
 	var e *driver.Error
 	if !errors.As(err, &e) {

@@ -25,6 +25,7 @@ const (
 	ofUser
 	ofSchedule
 	ofAnnouncement
+	ofErasure
 )
 
 // key is a parsed key.
@@ -33,7 +34,7 @@ type key struct {
 	kind      string // the type that it should have
 	partition int
 	of        owner
-	id        string // of the group, user, schedule or announcement
+	id        string // of the group, user, schedule, announcement or erasure
 	what      string // which of its keys
 	user      string // the user that a key of a group or an inbox is about
 }
@@ -63,7 +64,9 @@ var shapes = []shape{
 	{"u:<id>:inbox:senders", "zset", ofUser}, {"u:<id>:inbox:server", "zset", ofUser}, {"u:<id>:inbox:sent:<user>", "hash", ofUser}, {"u:<id>:inbox:by:<user>", "zset", ofUser},
 	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser},
 	{"u:<id>:devices", "hash", ofUser}, {"u:<id>:keys", "hash", ofUser}, {"u:<id>:keys:at", "zset", ofUser},
+	{"g:<id>:erasures", "hash", ofGroup}, {"u:<id>:erasing", "string", ofUser},
 	{"s:<id>", "hash", ofSchedule},
+	{"e:<id>", "hash", ofErasure}, {"e:<id>:groups", "set", ofErasure}, {"e:<id>:held", "set", ofErasure},
 	{"a:<id>", "hash", ofAnnouncement}, {"a:<id>:part", "hash", ofAnnouncement}, {"a:<id>:to:<user>", "list", ofAnnouncement},
 }
 

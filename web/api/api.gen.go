@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
@@ -306,6 +307,19 @@ type DoctorReport struct {
 // Durability defines model for Durability.
 type Durability = chat.Durability
 
+// Erasure defines model for Erasure.
+type Erasure = erase.Erasure
+
+// ErasureBegun defines model for ErasureBegun.
+type ErasureBegun struct {
+	// Id Compared byte for byte.
+	Id    Id           `json:"id"`
+	State ErasureState `json:"state"`
+}
+
+// ErasureState defines model for ErasureState.
+type ErasureState = erase.State
+
 // EventType defines model for EventType.
 type EventType = webhook.EventType
 
@@ -436,6 +450,9 @@ type Item struct {
 
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
+
+	// DeletedAt A time, or null.
+	DeletedAt OptionalTime `json:"deleted_at,omitempty"`
 
 	// Duplicate Only in the answer to a send: this key was known.
 	Duplicate *bool `json:"duplicate,omitempty"`
@@ -947,6 +964,9 @@ type DeviceParam = Id
 // DurabilityParam defines model for DurabilityParam.
 type DurabilityParam = Durability
 
+// ErasureParam Compared byte for byte.
+type ErasureParam = Id
+
 // GroupParam Compared byte for byte.
 type GroupParam = Id
 
@@ -1354,6 +1374,9 @@ type ServerInterface interface {
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx echo.Context) error
+	// GetErasure Get an erasure
+	// (GET /v1/erasures/{erasure})
+	GetErasure(ctx echo.Context, erasure ErasureParam) error
 	// ListGroups List the caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx echo.Context, params ListGroupsParams) error
@@ -1417,6 +1440,9 @@ type ServerInterface interface {
 	// AckInbox Ack inbox items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx echo.Context) error
+	// EraseMe Erase the caller
+	// (DELETE /v1/me)
+	EraseMe(ctx echo.Context) error
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx echo.Context) error
@@ -1468,6 +1494,9 @@ type ServerInterface interface {
 	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx echo.Context) error
+	// EraseUser Erase a user
+	// (DELETE /v1/users/{user})
+	EraseUser(ctx echo.Context, user UserParam) error
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx echo.Context, user UserParam) error
@@ -1642,6 +1671,22 @@ func (w *ServerInterfaceWrapper) Examine(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Examine(ctx)
+	return err
+}
+
+// GetErasure converts echo context to params.
+func (w *ServerInterfaceWrapper) GetErasure(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "erasure" -------------
+	var erasure ErasureParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "erasure", ctx.Param("erasure"), &erasure, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter erasure: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetErasure(ctx, erasure)
 	return err
 }
 
@@ -2109,6 +2154,15 @@ func (w *ServerInterfaceWrapper) AckInbox(ctx echo.Context) error {
 	return err
 }
 
+// EraseMe converts echo context to params.
+func (w *ServerInterfaceWrapper) EraseMe(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EraseMe(ctx)
+	return err
+}
+
 // GetPushKey converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPushKey(ctx echo.Context) error {
 	var err error
@@ -2476,6 +2530,22 @@ func (w *ServerInterfaceWrapper) GetUnread(ctx echo.Context) error {
 	return err
 }
 
+// EraseUser converts echo context to params.
+func (w *ServerInterfaceWrapper) EraseUser(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EraseUser(ctx, user)
+	return err
+}
+
 // SendDirect converts echo context to params.
 func (w *ServerInterfaceWrapper) SendDirect(ctx echo.Context) error {
 	var err error
@@ -2686,6 +2756,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
 	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
+	router.DELETE(options.BaseURL+"/v1/me", wrapper.EraseMe, options.OperationMiddlewares["eraseMe"]...)
+	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
+	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
 	router.GET(options.BaseURL+"/v1/doctor", wrapper.Examine, options.OperationMiddlewares["examine"]...)
 	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
@@ -3141,6 +3214,55 @@ type ExaminedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ExaminedefaultApplicationProblemPlusJSONResponse) VisitExamineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetErasureRequestObject struct {
+	Erasure ErasureParam `json:"erasure"`
+}
+
+type GetErasureResponseObject interface {
+	VisitGetErasureResponse(w http.ResponseWriter) error
+}
+
+type GetErasure200JSONResponse Erasure
+
+func (response GetErasure200JSONResponse) VisitGetErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetErasuredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetErasuredefaultApplicationProblemPlusJSONResponse) VisitGetErasureResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4240,6 +4362,54 @@ func (response AckInboxdefaultApplicationProblemPlusJSONResponse) VisitAckInboxR
 	return err
 }
 
+type EraseMeRequestObject struct {
+}
+
+type EraseMeResponseObject interface {
+	VisitEraseMeResponse(w http.ResponseWriter) error
+}
+
+type EraseMe202JSONResponse ErasureBegun
+
+func (response EraseMe202JSONResponse) VisitEraseMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EraseMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EraseMedefaultApplicationProblemPlusJSONResponse) VisitEraseMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPushKeyRequestObject struct {
 }
 
@@ -5081,6 +5251,55 @@ func (response GetUnreaddefaultApplicationProblemPlusJSONResponse) VisitGetUnrea
 	return err
 }
 
+type EraseUserRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type EraseUserResponseObject interface {
+	VisitEraseUserResponse(w http.ResponseWriter) error
+}
+
+type EraseUser202JSONResponse ErasureBegun
+
+func (response EraseUser202JSONResponse) VisitEraseUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EraseUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EraseUserdefaultApplicationProblemPlusJSONResponse) VisitEraseUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SendDirectRequestObject struct {
 	User UserParam `json:"user"`
 	Body *SendDirectJSONRequestBody
@@ -5438,6 +5657,9 @@ type StrictServerInterface interface {
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx context.Context, request ExamineRequestObject) (ExamineResponseObject, error)
+	// GetErasure Get an erasure
+	// (GET /v1/erasures/{erasure})
+	GetErasure(ctx context.Context, request GetErasureRequestObject) (GetErasureResponseObject, error)
 	// ListGroups List the caller's groups
 	// (GET /v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
@@ -5501,6 +5723,9 @@ type StrictServerInterface interface {
 	// AckInbox Ack inbox items
 	// (POST /v1/inbox/ack)
 	AckInbox(ctx context.Context, request AckInboxRequestObject) (AckInboxResponseObject, error)
+	// EraseMe Erase the caller
+	// (DELETE /v1/me)
+	EraseMe(ctx context.Context, request EraseMeRequestObject) (EraseMeResponseObject, error)
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
@@ -5552,6 +5777,9 @@ type StrictServerInterface interface {
 	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx context.Context, request GetUnreadRequestObject) (GetUnreadResponseObject, error)
+	// EraseUser Erase a user
+	// (DELETE /v1/users/{user})
+	EraseUser(ctx context.Context, request EraseUserRequestObject) (EraseUserResponseObject, error)
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx context.Context, request SendDirectRequestObject) (SendDirectResponseObject, error)
@@ -5845,6 +6073,31 @@ func (sh *strictHandler) Examine(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(ExamineResponseObject); ok {
 		return validResponse.VisitExamineResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetErasure operation middleware
+func (sh *strictHandler) GetErasure(ctx echo.Context, erasure ErasureParam) error {
+	var request GetErasureRequestObject
+
+	request.Erasure = erasure
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetErasure(ctx.Request().Context(), request.(GetErasureRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetErasure")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetErasureResponseObject); ok {
+		return validResponse.VisitGetErasureResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -6614,6 +6867,29 @@ func (sh *strictHandler) AckInbox(ctx echo.Context) error {
 	return nil
 }
 
+// EraseMe operation middleware
+func (sh *strictHandler) EraseMe(ctx echo.Context) error {
+	var request EraseMeRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EraseMe(ctx.Request().Context(), request.(EraseMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EraseMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EraseMeResponseObject); ok {
+		return validResponse.VisitEraseMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetPushKey operation middleware
 func (sh *strictHandler) GetPushKey(ctx echo.Context) error {
 	var request GetPushKeyRequestObject
@@ -7095,6 +7371,31 @@ func (sh *strictHandler) GetUnread(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(GetUnreadResponseObject); ok {
 		return validResponse.VisitGetUnreadResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EraseUser operation middleware
+func (sh *strictHandler) EraseUser(ctx echo.Context, user UserParam) error {
+	var request EraseUserRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EraseUser(ctx.Request().Context(), request.(EraseUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EraseUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EraseUserResponseObject); ok {
+		return validResponse.VisitEraseUserResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -33,6 +33,7 @@ var costs = map[string]Cost{
 	"runSchedule":    {User: 2, Send: 1},
 	"listSchedules":  {User: 1, page: 50},
 	"putDevice":      {User: 2},
+	"eraseMe":        {User: 5},
 
 	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
 	"livez": {}, "readyz": {}, "metrics": {},

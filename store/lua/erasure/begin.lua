@@ -1,0 +1,16 @@
+-- Begins the erasure of a user with its task, or finds the one that is under way.
+--
+-- KEYS  erasure erasing core:enqueue
+-- ARGV  erasure_id user task_id
+--   erasing  of the user: the id of the erasure under way
+-- Returns {OK, id}
+-- include: base
+-- include: task_erasure
+local under_way = redis.call('GET', erasing)
+if under_way then return {'OK', under_way} end
+local now_ms = clock_ms()
+
+redis.call('SET', erasing, erasure_id)
+redis.call('HSET', erasure, 'user', user, 'state', 'pending', 'phase', '', 'cursor', '', 'messages', '0', 'created_ms', int(now_ms))
+enqueue_erase(task_id, now_ms)
+return {'OK', erasure_id}

@@ -1,0 +1,72 @@
+-- Erases a message or a reaction of someone who need not be a member: appends the deletion, or the entry that takes the reaction
+-- back, and changes what it names, in one step, if that reads as it did.
+--
+-- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants core:enqueue at...
+-- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json erased(entry_id entry)...
+--   author_by  by: of the user
+--   at         of everyone the message mentions
+--   kind       delete or reaction
+--   below      the target is in the archive: its late as it was read there, else ''
+--   head       of the target, what stands before its edits: '' where it is not stored, and only edits of it are left to erase
+--   erased     edits of the target that lose their content: id, and what is stored then
+-- Returns {OK, id of the entry, 0 where nothing was erased; 1 where a legal hold forbids it}
+-- Refuses NOTFOUND (the group is gone), CONFLICT (the target has changed)
+-- include: entry
+-- include: hold
+-- include: log_grew
+-- include: task_trim
+local has_epoch, keep, backlog_max, late = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late'))
+if has_epoch ~= epoch then return {'NOTFOUND'} end
+if legal_hold() then return {'OK', 0, 1} end
+local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
+if below ~= '' then
+  if stored or below ~= (late or '0') then return {'CONFLICT'} end
+elseif head ~= '' then
+  local has_head, has_edits, has_json = string.match(stored or '', '^(%d+ %S+) (%S+) (.*)$')
+  if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
+elseif kind == 'delete' and stored then
+  return {'CONFLICT'}
+end
+local one = target .. ' ' .. user .. ' ' .. emoji
+local count_old, count = nil, 0
+if kind == 'reaction' and below == '' then
+  if not redis.call('ZSCORE', reacted, one) then return {'OK', 0, 0} end
+  for _, c in ipairs(redis.call('ZRANGEBYSCORE', reactions, target, target)) do
+    local e, n = string.match(c, '^%d+ (.*) (%d+)$')
+    if e == emoji then count_old, count = c, tonumber(n) end
+  end
+end
+local now_ms = clock_ms()
+
+local id, member = write_entry(mark, 'x', rest)
+redis.call('ZADD', skip, id, id)
+redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, below ~= '' and 'late' or 'changed', id)
+local replaced = {}
+if kind == 'reaction' and below == '' then
+  redis.call('ZREM', reacted, one)
+  redis.call('ZADD', reacted, id, '-' .. one)
+  if count_old then redis.call('ZREM', reactions, count_old) end
+  if count > 1 then redis.call('ZADD', reactions, target, target .. ' ' .. emoji .. ' ' .. int(count - 1)) end
+elseif kind == 'delete' and stored then
+  redis.call('ZREM', author_by, target)
+  redis.call('ZADD', skip, target, target)
+  redis.call('ZREMRANGEBYSCORE', reactions, target, target)
+  for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
+  replaced[1] = head .. ' x ' .. new_json
+  redis.call('ZREM', msgs, stored)
+  redis.call('ZADD', msgs, target, replaced[1])
+end
+for i = erased, #ARGV, erased_row do
+  -- bind: erased at i
+  if redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then
+    redis.call('ZADD', msgs, entry_id, entry)
+    replaced[#replaced + 1] = entry
+  end
+end
+log_grew(epoch, id, now_ms)
+local last = tonumber(id)
+keep, backlog_max = tonumber(keep), tonumber(backlog_max)
+-- include: trim_64th
+if more then enqueue_trim(trim_id, epoch, now_ms) end
+publish_entry(epoch, member, replaced)
+return {'OK', id, 0}

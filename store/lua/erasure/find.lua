@@ -1,0 +1,30 @@
+-- Reads what a group has of a user, who need not be a member: traces beside the log, and the entries that may be theirs, from an
+-- id on. It looks at limit entries at most, and at no more once they are bytes_max long together. Only reads.
+--
+-- KEYS  last_id meta members msgs senders sent by at
+-- ARGV  user from limit:int bytes_max:int
+--   sent, by, at  of the user
+-- Returns {OK, epoch, last, lowest id that is stored, lowest id in the archive or 0, late, 1 under a legal hold, members,
+--       1 for a member, 1 where there are traces, id to go on from or 0, list of stored messages}
+-- Refuses NOTFOUND
+-- include: base
+-- include: hold
+local epoch, archived_from, late = unpack(redis.call('HMGET', meta, 'epoch', 'archived_from', 'late'))
+if not epoch then return {'NOTFOUND'} end
+local last = tonumber(redis.call('GET', last_id))
+local traces = redis.call('EXISTS', sent, by, at) > 0 or redis.call('ZSCORE', senders, user)
+local out = {'OK', epoch, int(last), int(last - redis.call('ZCARD', msgs) + 1), archived_from or '0', late or '0',
+  legal_hold() and 1 or 0, redis.call('HLEN', members), redis.call('HEXISTS', members, user), traces and 1 or 0, 0, {}}
+local author, read, bytes, at_id = '"from":"' .. user .. '"', 0, 0, from
+while read < limit and bytes < bytes_max do
+  local some = redis.call('ZRANGEBYSCORE', msgs, at_id, '+inf', 'LIMIT', 0, 50)
+  for _, entry in ipairs(some) do
+    bytes = bytes + #entry
+    if string.find(entry, author, 1, true) then out[12][#out[12] + 1] = entry end
+  end
+  read = read + #some
+  if #some < 50 then return out end
+  at_id = int(tonumber(string.match(some[50], '^%d+')) + 1)
+end
+out[11] = at_id
+return out
