@@ -248,7 +248,7 @@ func (s *Service) pushed(ctx context.Context, out webhook.Outcome, d Device, t P
 	case webhook.Delivered:
 		return nil
 	case webhook.Gone:
-		s.opt.Log.InfoContext(ctx, "a device is gone", "user", t.User, "device", t.Device, "status", out.Status)
+		s.opt.Log.InfoContext(ctx, "device removed: its endpoint is gone", "user", t.User, "device", t.Device, "status", out.Status)
 		return s.store.DropDevice(ctx, t.User, t.Device, &d)
 	case webhook.Busy:
 		return chat.Postpone(out.After, nil)

@@ -44,7 +44,7 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 func (s *Service) Run(ctx context.Context) error {
 	// If there are devices, this node's delay applies from now on.
 	if err := s.store.WantNotify(ctx, s.delay, true); err != nil && ctx.Err() == nil {
-		s.opt.Log.WarnContext(ctx, "the delay of notifications stays as it was", "error", err)
+		s.opt.Log.WarnContext(ctx, "cannot set the delay of notifications; the stored one stays", "error", err)
 	}
 	s.runPresence(ctx)
 	return nil

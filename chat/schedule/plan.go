@@ -38,7 +38,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 		return Plan{}, err
 	}
 	if kind := c.ImpliedKind(); kind != chat.Text && kind != chat.Data {
-		return Plan{}, chat.Invalid("kind: only %s and %s can be sent later", chat.Text, chat.Data)
+		return Plan{}, chat.Invalid("kind: only %s and %s can be scheduled", chat.Text, chat.Data)
 	}
 	c, err := c.Checked(s.opt.Limits)
 	if err != nil {

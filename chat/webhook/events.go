@@ -312,7 +312,7 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 		s.report(ctx, w, out.Cause)
 		return s.disable(ctx, w, out)
 	case out.Verdict == Busy && time.Since(run.Enqueued) > ageMax:
-		return chat.Invalid("its endpoint was away for %s", ageMax)
+		return chat.Invalid("its endpoint was unavailable for %s", ageMax)
 	case out.Verdict == Busy:
 		return chat.Postpone(out.After, nil)
 	case ctx.Err() != nil:
@@ -330,7 +330,7 @@ func (s *Service) disable(ctx context.Context, w Webhook, out Outcome) error {
 	if err != nil {
 		return err // if it changed meanwhile, the next attempt checks again
 	}
-	s.opt.Log.WarnContext(ctx, "a webhook was disabled: its endpoint says that it is gone", "webhook", w.ID, "status", out.Status)
+	s.opt.Log.WarnContext(ctx, "webhook disabled: its endpoint answered that it is gone", "webhook", w.ID, "status", out.Status)
 	return s.store.SpreadWebhooks(ctx)
 }
 

@@ -34,7 +34,7 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 // with the store, or come from elsewhere. Then it waits until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.store.SpreadWebhooks(ctx); err != nil && ctx.Err() == nil {
-		s.opt.Log.WarnContext(ctx, "what is known of webhooks stays as it was", "error", err)
+		s.opt.Log.WarnContext(ctx, "cannot record whether there are webhooks; the recorded state stays", "error", err)
 	}
 	<-ctx.Done()
 	return nil

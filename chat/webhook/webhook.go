@@ -127,7 +127,7 @@ func (s *Service) newWebhook(by chat.Caller, d Draft) (Webhook, error) {
 	}
 	for _, e := range d.Events {
 		if !slices.Contains(eventTypes, e) {
-			return Webhook{}, chat.Invalid("events: no event is called %q", string(e))
+			return Webhook{}, chat.Invalid("events: unknown event %q", string(e))
 		}
 		if !slices.Contains(w.Events, e) {
 			w.Events = append(w.Events, e)

@@ -10,8 +10,7 @@ var trimScript = newReader("trim", groupNames)
 // trimSlack is how many messages that nobody needs a log may hold: while nobody acks, only every 64th entry trims it.
 const trimSlack = 64
 
-// trim checks that a log still has everything that a member has not seen or that is kept for all (T1), and nothing else
-// (T6).
+// trim checks that a log still has everything that a member has not seen or that is kept for all, and nothing else.
 func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 	var f Finding
 	for range suspectTries {

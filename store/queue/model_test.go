@@ -27,7 +27,7 @@ type world struct {
 }
 
 // TestNothingIsLostWhateverIsDone takes random steps with everything that moves tasks, and checks after each that every
-// task is in exactly one place (Q1), that only the newest lease counts (Q3), and that completed or cancelled tasks
+// task is in exactly one place, that only the newest lease counts, and that completed or cancelled tasks
 // never come back.
 func TestNothingIsLostWhateverIsDone(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

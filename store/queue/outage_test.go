@@ -163,7 +163,7 @@ func TestLostWakeUpCostsASecond(t *testing.T) {
 	})
 }
 
-// TestConservationUnderKills is Q1, Q2 and Q5 together: workers start and die in the middle of handlers, which also
+// TestConservationUnderKills: no task is lost while workers start and die in the middle of handlers, which also
 // fail now and then, while a counter checks the totals.
 func TestConservationUnderKills(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

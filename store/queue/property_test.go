@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNothingStartsEarly checks C2 for tasks: whatever the due time, the delay or the pause after a failure, the clock
+// TestNothingStartsEarly: whatever the due time, the delay or the pause after a failure, the clock
 // of Redis has reached it when the handler begins.
 func TestNothingStartsEarly(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

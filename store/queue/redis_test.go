@@ -223,7 +223,7 @@ func stats(t testing.TB, c *Client) Stats {
 	return s
 }
 
-// conserved checks Q1: no task appears or disappears.
+// conserved checks that no task appears or disappears.
 func conserved(t testing.TB, s Stats) {
 	t.Helper()
 	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {

@@ -105,7 +105,7 @@ func decodeError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		// The syntax is valid by now, so a type has refused a value, a time for example.
-		return &chat.Error{Code: chat.CodeInvalid, Message: "a field has a value that its type does not take", Cause: err}
+		return &chat.Error{Code: chat.CodeInvalid, Message: "a field has a value that its type does not allow", Cause: err}
 	}
 	name := wrong.Field
 	if name == "" {
@@ -167,7 +167,7 @@ func checkElements(name string, value []byte) error {
 		return nil // neither list nor map: decoding reports it
 	}
 	if slices.ContainsFunc(elements, func(e json.RawMessage) bool { return bytes.Equal(e, null) }) {
-		return chat.Errorf(chat.CodeInvalid, "%s: must not hold null", name)
+		return chat.Errorf(chat.CodeInvalid, "%s: must not contain null", name)
 	}
 	return nil
 }

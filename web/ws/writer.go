@@ -139,7 +139,7 @@ func (w *writer) event() (sent, ok bool) {
 			return false, true
 		}
 		w.retryAt = time.Now().Add(w.again.Next())
-		w.all.opt.Log.Debug("a session could not read", "error", err)
+		w.all.opt.Log.Debug("a session could not read from the store", "error", err)
 		return false, true
 	}
 	w.again.Reset()

@@ -7,8 +7,8 @@
 --   task_id            of a task that continues if there is more to trim
 --   origin             the session that acts, or empty: the signal names it
 -- Returns {OK, seen, read, unread}
---  Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; ARCHIVED if the mark has to be compared with the archive's; CONFLICT for a
---          cursor of another log, or of one that lost its end
+-- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE; ARCHIVED if the mark has to be compared with the archive's; CONFLICT for a
+--         cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
 local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from = unpack(redis.call('HMGET', meta, 'epoch',

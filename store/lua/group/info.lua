@@ -4,8 +4,8 @@
 -- ARGV  user
 --   by, at  of the user
 -- Returns {OK, epoch ('' if there is no group), name, visibility, created_by, created_ms, keep, backlog_max, post,
---        history, active_ms, newest, mark, last, messages stored, members, archived_from, archived, late, changed (each 0 if
---        there is none), role, joined_at ms, joined, seen, read, unread, mentions unread, 1 if they acted}; the last eight
---        only for a member
+--       history, active_ms, newest, mark, last, messages stored, members, archived_from, archived, late, changed (each 0 if
+--       there is none), role, joined_at ms, joined, seen, read, unread, mentions unread, 1 if they acted}; the last eight
+--       only for a member
 -- include: info
 return out

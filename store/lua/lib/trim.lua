@@ -6,9 +6,9 @@
 -- last         highest id of the log
 -- stored       how many messages are stored; ids are dense, so the lowest one follows, and no range is read to find it
 -- keep         how many of the newest stay, seen or not
---  backlog_max  how far behind a reader may be and still hold back trimming; webhooks hold it back like a member.
---               The archive always does: entries that it does not have stay, even if it has not joined yet, or was switched
---               off and has not left yet
+-- backlog_max  how far behind a reader may be and still hold back trimming; webhooks hold it back like a member.
+--              The archive always does: entries that it does not have stay, even if it has not joined yet, or was switched
+--              off and has not left yet
 --
 -- There is also more if counts of reactions are left, which only log/trim.lua removes if no message is due.
 local function trim_log(last, stored, keep, backlog_max)

@@ -7,8 +7,8 @@
 --   before       id up to which it had its events
 --   after        id up to which it has them now; above the position of the others if nothing more is due to it
 --   missed       entries between that were trimmed
---    waiting_max  to trim_id, see webhook/events.lua; if less than half of a share is in use, the step is taken as a whole,
---                 so that groups where the webhook keeps up have room too
+--   waiting_max  to trim_id, see webhook/events.lua; if less than half of a share is in use, the step is taken as a whole,
+--                so that groups where the webhook keeps up have room too
 --   deliveries   id and payload of each task
 -- Returns {OK, 1 if it is still behind}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (another call did it, or it is not behind), WEBHOOKSFULL

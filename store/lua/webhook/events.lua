@@ -12,8 +12,8 @@
 --   share_bytes  the same for their bytes; the last delivery that starts below it is taken
 --   behind_max   webhooks that may be behind in a group
 --   trim_id      of a task that continues if there is more to trim
---    deliveries   id of the entry, id of the task, and its payload; without an id, nothing was made for this webhook, because
---                 it is behind
+--   deliveries   id of the entry, id of the task, and its payload; without an id, nothing was made for this webhook, because
+--                it is behind
 -- Returns {OK, then the webhooks that fell behind}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (another call did it, or other webhooks are behind), WEBHOOKSFULL
 -- include: trim
