@@ -427,8 +427,8 @@ func (m *machine) markUnread(t *rapid.T, user, group string) {
 		return
 	}
 	expect(t, "unread", err, "")
-	// What is trimmed or hidden cannot become unread; how far back the mark goes there is the service's.
-	if low := g.lowest(user, g.cut) - 1; id-1 >= low {
+	// What lies below the reader's sight cannot become unread; how far back the mark goes there is the service's.
+	if low := g.visible(user) - 1; id-1 >= low {
 		w.read = min(w.read, id-1)
 	} else {
 		w.read = min(w.read, max(got.Read, id-1))

@@ -146,7 +146,7 @@ func (g *modelGroup) append(by string, m *modelMessage) int64 {
 // unread is the rule of the wire contract, counted the slow way.
 func (g *modelGroup) unread(user string) (unread, mentions int64) {
 	m := g.members[user]
-	floor := max(m.read, g.cut, g.last-g.backlogMax, g.counted)
+	floor := max(m.read, g.below(), g.last-g.backlogMax, g.counted)
 	if !g.history {
 		floor = max(floor, m.joined-1) // what is hidden is not unread
 	}
@@ -168,14 +168,11 @@ func (g *modelGroup) unread(user string) (unread, mentions int64) {
 }
 
 // visible is the lowest id that user may be served.
-func (g *modelGroup) visible(user string) int64 { return g.lowest(user, g.below()) }
-
-// lowest is the lowest id above gone that user may be served.
-func (g *modelGroup) lowest(user string, gone int64) int64 {
-	if m := g.members[user]; !g.history && m.joined > gone+1 {
+func (g *modelGroup) visible(user string) int64 {
+	if m := g.members[user]; !g.history && m.joined > g.below()+1 {
 		return m.joined
 	}
-	return gone + 1
+	return g.below() + 1
 }
 
 // heir is who becomes owner when the owner leaves: the longest-standing admin, else member.

@@ -208,3 +208,29 @@ func TestAcksByCursorsOfArchivedMessages(t *testing.T) {
 	s.db.Away(true)
 	s.Must(ack(other)) // it cannot be compared
 }
+
+// TestUnreadMessagesOfTheArchive: what is seen and not read counts as unread also when only the archive has it, until it is
+// read or deleted.
+func TestUnreadMessagesOfTheArchive(t *testing.T) {
+	s := newServed(t)
+	s.talk("g", 12, chat.GroupDraft{})
+	unread := func() int64 {
+		t.Helper()
+		infos, err := s.Store.Infos(s.Ctx, "bob", []string{"g"})
+		s.Must(err)
+		return infos[0].Unread
+	}
+	was := unread()
+	s.seen("g", 12, "ann", "bob")
+	s.archive("g", 12)
+	s.equal(unread(), was)
+	_, err := s.late("ann", "g", chat.Content{Kind: chat.Delete, Target: 5})
+	s.Must(err)
+	s.equal(unread(), was-1)
+	cursors, err := s.Read(s.Ctx, chattest.As("bob"), "g", chat.At(8))
+	s.Must(err)
+	s.equal(cursors.Unread, unread())
+	cursors, err = s.Unread(s.Ctx, chattest.As("bob"), "g", 4)
+	s.Must(err)
+	s.equal([]int64{cursors.Read, cursors.Unread}, []int64{3, was - 2})
+}

@@ -6,14 +6,14 @@
 -- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
 -- include: not_member
 -- include: unread
-local epoch, visibility, backlog_max, pruned, history =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'backlog_max', 'floor', 'history'))
+local epoch, visibility, backlog_max, pruned, history, archived_from =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'backlog_max', 'floor', 'history', 'archived_from'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
 if id > last then return {'OUTOFRANGE', 'id', 1, int(last)} end
 local stored = redis.call('ZCARD', msgs)
-local visible = last - stored + 1
+local visible = archived_from and tonumber(archived_from) or last - stored + 1
 local joined_id = history == '0' and redis.call('ZSCORE', joined, user)
 if joined_id then visible = math.max(visible, tonumber(joined_id)) end
 local s, r = redis.call('ZSCORE', seen, user), tonumber(redis.call('ZSCORE', read, user))
@@ -24,4 +24,4 @@ if back < r then
   r = back
   redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
 end
-return {'OK', s, int(r), unread(last, count_floor(last, stored, r, tonumber(backlog_max), pruned, joined_id), by)}
+return {'OK', s, int(r), unread(last, count_floor(last, stored, archived_from, r, tonumber(backlog_max), pruned, joined_id), by)}

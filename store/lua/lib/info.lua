@@ -23,7 +23,7 @@ if not member then return out end
 local role, joined_ms = string.match(member, '^(%S+) (%d+)$')
 local r = tonumber(redis.call('ZSCORE', read, user))
 local joined_id = redis.call('ZSCORE', joined, user)
-local floor = count_floor(last, stored, r, tonumber(m[7]), m[13], m[9] == '0' and joined_id)
+local floor = count_floor(last, stored, m[14], r, tonumber(m[7]), m[13], m[9] == '0' and joined_id)
 out[#out + 1] = role
 out[#out + 1] = joined_ms
 out[#out + 1] = joined_id

@@ -11,8 +11,8 @@
 -- Refuses NOTFOUND
 -- include: unread
 -- include: task_deliver
-local has_epoch, backlog_max, pruned, history, newest =
-  unpack(redis.call('HMGET', meta, 'epoch', 'backlog_max', 'floor', 'history', 'newest'))
+local has_epoch, backlog_max, pruned, history, newest, archived_from =
+  unpack(redis.call('HMGET', meta, 'epoch', 'backlog_max', 'floor', 'history', 'newest', 'archived_from'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 if not newest or not ARGV[users] then return {'OK', 0} end
 newest, backlog_max = tonumber(newest), tonumber(backlog_max)
@@ -42,7 +42,7 @@ local function notification(i, user, position)
   if level and until_ms ~= '0' and tonumber(until_ms) <= now_ms then level = nil end
   if level == 'none' then return nil end
   -- bind: counted at position
-  local floor = count_floor(last, stored, tonumber(read_to[i]), backlog_max, pruned, joined_at[i])
+  local floor = count_floor(last, stored, archived_from, tonumber(read_to[i]), backlog_max, pruned, joined_at[i])
   local since = math.max(floor, tonumber(notified_to[i] or 0))
   local mentioned = redis.call('ZCOUNT', at, '(' .. int(since), '+inf') > 0
   if level == 'mentions' and not mentioned then return nil end

@@ -57,7 +57,7 @@ if kind == 'edit' then
 else
   edits = 'x'
 end
-if stored and kind == 'delete' then
+if kind == 'delete' then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
