@@ -20,6 +20,7 @@ import (
 func refused(t *testing.T, cfg harness.Config) string {
 	t.Helper()
 	node := harness.NewNode(t, cfg)
+	harness.Binary(t) // building it takes its own time
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	out, err := node.Command(ctx).CombinedOutput()
@@ -148,7 +149,7 @@ func journal(t *testing.T, data string) string {
 func TestTornTailIsCutAndSaid(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t, time.Minute)
-	node := harness.StartNode(t, harness.Config{})
+	node := harness.StartNode(t, harness.Config{Env: withoutArchive})
 	alice := node.Client("alice", patient())
 	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g"}))(t)
 	var last int64
@@ -192,7 +193,7 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 // TestDamageIsRefused turns a byte in the middle of the journal.
 func TestDamageIsRefused(t *testing.T) {
 	ctx := bounded(t, time.Minute)
-	node := harness.StartNode(t, harness.Config{})
+	node := harness.StartNode(t, harness.Config{Env: withoutArchive})
 	alice := node.Client("alice")
 	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g"}))(t)
 	for range 20 {
