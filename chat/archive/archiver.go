@@ -42,6 +42,7 @@ type Archiver struct {
 	log     *failureLog
 
 	archived, failed atomic.Int64
+	failedAt         atomic.Int64 // Unix ns
 }
 
 // New makes an Archiver. db is nil where this node has no archive: then its tasks are left to the nodes that have one.
@@ -195,6 +196,7 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 	unavailable := chat.CodeOf(err) == chat.CodeUnavailable
 	if err != nil && ctx.Err() == nil {
 		a.failed.Add(1)
+		a.failedAt.Store(time.Now().UnixNano())
 	}
 	switch first := a.breaker.leave(!unavailable); {
 	case unavailable && first:
@@ -223,10 +225,12 @@ var errAway = &dbError{chat.ErrUnavailable}
 // AwaySince is when the database stopped to answer; zero where it answers.
 func (a *Archiver) AwaySince() time.Time { return a.breaker.awaySince() }
 
-// Figures of this node since its start; Entries and Oldest are of the logs that it knows to be behind.
+// Figures of this node since its start; Groups, Entries and Oldest are of the logs that it knows to be behind.
 type Figures struct {
 	Archived int64         // entries that were written to the database, those again that were repeated
 	Failed   int64         // calls of the database that failed
+	FailedAt time.Time     // of the last of these; zero where there was none
+	Groups   int64         // groups with entries that wait
 	Entries  int64         // entries that wait
 	Oldest   time.Duration // since the oldest of these was sent
 }
@@ -234,7 +238,10 @@ type Figures struct {
 // Figures are read at an instant.
 func (a *Archiver) Figures() Figures {
 	f := Figures{Archived: a.archived.Load(), Failed: a.failed.Load()}
-	f.Entries, f.Oldest = a.behind.total()
+	if at := a.failedAt.Load(); at > 0 {
+		f.FailedAt = time.Unix(0, at)
+	}
+	f.Groups, f.Entries, f.Oldest = a.behind.total()
 	return f
 }
 

@@ -211,7 +211,7 @@ func TestArchiveAway(t *testing.T) {
 		}
 		return nil
 	})
-	if got := b.Figures(); got.Entries < last/2 || got.Oldest < time.Second || got.Failed == 0 || b.AwaySince().IsZero() {
+	if got := b.Figures(); got.Groups != 1 || got.FailedAt.IsZero() || got.Entries < last/2 || got.Oldest < time.Second || got.Failed == 0 || b.AwaySince().IsZero() {
 		t.Errorf("figures while the database is away: %+v of %d entries", got, last)
 	}
 	b.db.Away(false)
@@ -221,7 +221,7 @@ func TestArchiveAway(t *testing.T) {
 	if n := len(b.inArchive("g")); int64(n) != last {
 		t.Errorf("got %d entries, want %d", n, last)
 	}
-	if got := b.Figures(); got.Entries != 0 || !b.AwaySince().IsZero() {
+	if got := b.Figures(); got.Groups != 0 || got.Entries != 0 || !b.AwaySince().IsZero() {
 		t.Errorf("figures after its return: %+v", got)
 	}
 }

@@ -45,7 +45,7 @@ func (b *behind) caughtUp(log Log) {
 	delete(b.logs, log)
 }
 
-func (b *behind) total() (entries int64, oldest time.Duration) {
+func (b *behind) total() (groups, entries int64, oldest time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for log, one := range b.logs {
@@ -53,12 +53,13 @@ func (b *behind) total() (entries int64, oldest time.Duration) {
 			delete(b.logs, log)
 			continue
 		}
+		groups++
 		entries += one.entries
 		if !one.oldest.IsZero() {
 			oldest = max(oldest, time.Since(one.oldest))
 		}
 	}
-	return entries, oldest
+	return groups, entries, oldest
 }
 
 // failureLog writes of many like failures one line in a while.
