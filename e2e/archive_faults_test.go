@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,8 +32,7 @@ func TestArchiveSurvivesKills(t *testing.T) {
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		file := filepath.Join(t.TempDir(), "archive.db")
-		node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_ARCHIVE": "sqlite:" + file}})
+		node := harness.StartNode(t, harness.Config{}) // an archive is beside the embedded store
 		survives(t, node, nil, func() { node.Kill(); node.Start() })
 	})
 }

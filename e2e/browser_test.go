@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // groupOf gives the id of the group that the person has open.
@@ -218,7 +219,7 @@ func TestBrowserSurvivesARestart(t *testing.T) {
 // TestBrowserLoadsOlderMessages scrolls up through more than a page, and is told where the log was trimmed.
 func TestBrowserLoadsOlderMessages(t *testing.T) {
 	t.Parallel()
-	node := devNode(t)
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on", "CHATD_ARCHIVE": "off"}})
 	ctx := bounded(t, browserTimeout)
 	owner := node.Client("olga")
 	long := seed(ctx, t, owner, "long", 500, 200)

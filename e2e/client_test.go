@@ -139,7 +139,7 @@ func TestSendFromWithinTheLoop(t *testing.T) {
 // TestGapsAreReported deletes a group and makes it anew, and trims what a reader had not seen: both ways of reading say so.
 func TestGapsAreReported(t *testing.T) {
 	t.Parallel()
-	stores(t, func(t *testing.T, node *harness.Node) {
+	storesWith(t, harness.Config{Env: withoutArchive}, func(t *testing.T, node *harness.Node) {
 		ctx := bounded(t, time.Minute)
 		alice, bob := node.Client("alice"), node.Client("bob")
 		keep, most := int64(5), int64(10)

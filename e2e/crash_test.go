@@ -41,7 +41,7 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t, 3*time.Minute)
-	node := harness.StartNode(t, harness.Config{})
+	node := harness.StartNode(t, harness.Config{Env: withoutArchive})
 	r := newRun(ctx, t, []*harness.Node{node}, 8, 6, 4)
 	reading, stop := context.WithCancel(ctx)
 	r.stop = stop

@@ -85,6 +85,9 @@ func storesWith(t *testing.T, config harness.Config, test func(t *testing.T, nod
 	})
 }
 
+// withoutArchive is for tests of what is trimmed, and of what stands in the journal.
+var withoutArchive = map[string]string{"CHATD_ARCHIVE": "off"}
+
 // must gives the value of a call that has to succeed.
 func must[T any](value T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {

@@ -4,11 +4,13 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/node"
 )
 
 // TestReceiptsWaitOverHTTP waits for the last ack; a server that stops answers what there is.
 func TestReceiptsWaitOverHTTP(t *testing.T) {
-	s := start(t, nil)
+	s := start(t, func(c *node.Config) { c.Archive = "off" })
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"keep":0}`)
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"part"}`) // 3
 	const path = "/v1/groups/g/messages/3/receipts"

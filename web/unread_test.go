@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/chatd/chatd/internal/node"
 )
 
 // TestSyncNamesTheInbox acks more of the inbox than there is.
@@ -19,7 +21,7 @@ func TestSyncNamesTheInbox(t *testing.T) {
 // TestUnreadIsWhatCanBeHad lets messages be trimmed that one member has acked and not read: every call that shows unread
 // counts what is left.
 func TestUnreadIsWhatCanBeHad(t *testing.T) {
-	s := start(t, nil)
+	s := start(t, func(c *node.Config) { c.Archive = "off" })
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"keep":1}`)          // 1, 2
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"one","mentions":["bob"]}`)   // 3
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"two"}`)                      // 4

@@ -39,10 +39,14 @@ func (d migrateDownCommand) Run(w *world, c node.Config) error {
 
 // migrate changes the schema of the configured archive and prints the result.
 func (w *world) migrate(c node.Config, do func(context.Context, string) ([]archive.Migration, error)) error {
-	if c.Archive == "" || c.Archive == "off" {
+	address, err := c.ArchiveAddress()
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if address == "" {
 		return errors.New("migrate: no archive is configured; set CHATD_ARCHIVE to sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
 	}
-	steps, err := do(w.ctx, c.Archive)
+	steps, err := do(w.ctx, address)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}

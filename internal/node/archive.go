@@ -20,9 +20,6 @@ import (
 // archiveFile is the archive beside the embedded store where nothing else is configured.
 const archiveFile = "archive.db"
 
-// archiveByDefault: the embedded store has an archive beside it where none is configured.
-const archiveByDefault = false
-
 // archiveOff switches the archive off.
 const archiveOff = "off"
 
@@ -30,13 +27,25 @@ const archiveOff = "off"
 func (s *settings) checkArchive(p *problems) {
 	scheme, rest, _ := strings.Cut(s.Archive, ":")
 	switch {
-	case s.Archive == "" && s.Redis == "" && archiveByDefault:
+	case s.Archive == "" && s.Redis == "":
 		s.Archive = "sqlite:" + filepath.Join(s.Data, archiveFile)
 	case s.Archive == "", s.Archive == archiveOff, scheme == "sqlite" && rest != "":
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
 	default:
 		p.add("CHATD_ARCHIVE", "want sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, or off")
 	}
+}
+
+// ArchiveAddress is the database that keeps all history, also where none is named. "": there is none.
+func (c Config) ArchiveAddress() (string, error) {
+	s := settings{Config: c}
+	var p problems
+	s.checkStore(&p)
+	s.checkArchive(&p)
+	if s.Archive == archiveOff {
+		s.Archive = ""
+	}
+	return s.Archive, errors.Join(p...)
 }
 
 // openArchive opens the archive that is configured and records it in the store. A database that does not answer holds nothing up
@@ -275,6 +284,8 @@ var _ prometheus.Collector = archiveFigures{}
 var (
 	descArchived        = prometheus.NewDesc("chatd_archived_entries_total", "Entries that this node has written to the archive.", nil, nil)
 	descArchiveFailures = prometheus.NewDesc("chatd_archive_failures_total", "Calls of the archive's database that failed on this node.", nil, nil)
+	descArchiveFailure  = prometheus.NewDesc("chatd_archive_last_failure_seconds", "When such a call last failed, as Unix time; 0: never.", nil, nil)
+	descArchiveGroups   = prometheus.NewDesc("chatd_archive_lag_groups", "Groups with entries that are not archived yet, as far as this node knows.", nil, nil)
 	descArchiveAway     = prometheus.NewDesc("chatd_archive_away", "1 while the archive's database does not answer this node.", nil, nil)
 	descArchiveLag      = prometheus.NewDesc("chatd_archive_lag_entries", "Entries not archived yet, of the groups this node knows to be behind.", nil, nil)
 	descArchiveAge      = prometheus.NewDesc("chatd_archive_lag_seconds", "Age of the oldest of these entries.", nil, nil)
@@ -282,19 +293,24 @@ var (
 
 // Describe implements prometheus.Collector.
 func (f archiveFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descArchived, descArchiveFailures, descArchiveAway, descArchiveLag, descArchiveAge} {
+	for _, d := range []*prometheus.Desc{descArchived, descArchiveFailures, descArchiveFailure, descArchiveAway, descArchiveGroups, descArchiveLag, descArchiveAge} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (f archiveFigures) Collect(to chan<- prometheus.Metric) {
-	figures, away := f.archiver.Figures(), 0.0
+	figures, away, failedAt := f.archiver.Figures(), 0.0, 0.0
+	if !figures.FailedAt.IsZero() {
+		failedAt = float64(figures.FailedAt.UnixMilli()) / 1000
+	}
 	if !f.archiver.AwaySince().IsZero() {
 		away = 1
 	}
 	to <- prometheus.MustNewConstMetric(descArchived, prometheus.CounterValue, float64(figures.Archived))
 	to <- prometheus.MustNewConstMetric(descArchiveFailures, prometheus.CounterValue, float64(figures.Failed))
+	to <- prometheus.MustNewConstMetric(descArchiveFailure, prometheus.GaugeValue, failedAt)
+	to <- prometheus.MustNewConstMetric(descArchiveGroups, prometheus.GaugeValue, float64(figures.Groups))
 	to <- prometheus.MustNewConstMetric(descArchiveAway, prometheus.GaugeValue, away)
 	to <- prometheus.MustNewConstMetric(descArchiveLag, prometheus.GaugeValue, float64(figures.Entries))
 	to <- prometheus.MustNewConstMetric(descArchiveAge, prometheus.GaugeValue, figures.Oldest.Seconds())

@@ -27,7 +27,7 @@ type Config struct {
 	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
 	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store. Default: the embedded store."`
 	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that holds the URL."`
-	Archive        string   `env:"CHATD_ARCHIVE" help:"Database that keeps all history: sqlite:PATH, postgres://... or off. Default: off."`
+	Archive        string   `env:"CHATD_ARCHIVE" help:"Database that keeps all history: sqlite:PATH, postgres://... or off. Default: SQLite in CHATD_DATA with the embedded store, off with Redis."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
 	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -32,6 +33,9 @@ func (*sqlite) name() string { return "sqlite" }
 // open makes one connection that writes and a pool that only reads. What was deleted is overwritten with zeros. A commit
 // waits for the disk: the store trims what was committed.
 func (e *sqlite) open(ctx context.Context) (write, read *sql.DB, err error) {
+	if err := e.makeFile(); err != nil {
+		return nil, nil, err
+	}
 	busy := fmt.Sprintf("busy_timeout(%d)", sqliteBusy.Milliseconds())
 	e.write, err = e.pool(1, url.Values{"_txlock": {"immediate"}, "_pragma": {busy, "journal_mode(WAL)", "synchronous(FULL)",
 		"secure_delete(ON)", fmt.Sprintf("cache_size(-%d)", pageCacheKiB)}})
@@ -43,6 +47,15 @@ func (e *sqlite) open(ctx context.Context) (write, read *sql.DB, err error) {
 	}
 	e.read, err = e.pool(sqliteReaders, url.Values{"_pragma": {busy, "query_only(ON)"}})
 	return e.write, e.read, err
+}
+
+// makeFile makes the file where there is none, for its owner alone; the write-ahead log takes its rights after it.
+func (e *sqlite) makeFile() error {
+	file, err := os.OpenFile(e.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 func (e *sqlite) pool(size int, parameters url.Values) (*sql.DB, error) {
