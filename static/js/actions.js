@@ -55,6 +55,15 @@ export function createActions(store, client) {
       store.update((s) => reading.withOpen(s, id));
     },
     loadMembers: (/** @type {string} */ id) => orToast(client.loadMembers(id)),
+    search: api.search,
+    /** Shows a message, wherever in the log of a group it is. @param {string} group @param {number} id */
+    goTo(group, id) {
+      if (id < (store.get().groups.get(group)?.first ?? 1)) return toast("That message is no longer available.", false);
+      if (store.get().open !== group) this.open(group);
+      store.update((s) => reading.withPlace(s, group, id));
+    },
+    /** The message that was to be shown is. @param {import("./types.js").State["place"]} place */
+    arrived: (place) => store.update((s) => (s.place === place ? { ...s, place: null } : s)),
     /** Shows the newest messages, wherever one has scrolled to. @param {string} id */
     toNewest: (id) => store.update((s) => reading.withNewest(s, id)),
     loadOlder: (/** @type {string} */ id) => once(`older ${id}`, async () => {
@@ -125,9 +134,9 @@ export function createActions(store, client) {
       await api.removeMember(id, user);
       await client.loadMembers(id);
     },
-    /** @param {string} id @param {string} name */
-    async rename(id, name) {
-      const group = await api.changeGroup(id, { name });
+    /** @param {string} id @param {{name: string}|import("./types.js").Settings} change */
+    async changeGroup(id, change) {
+      const group = await api.changeGroup(id, change);
       store.update((s) => state.withGroup(s, group));
     },
     receipts: api.receipts,

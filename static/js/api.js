@@ -67,6 +67,8 @@ export function routes(ask) {
     before: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages?before=${id}&limit=60`),
     /** @param {string} g @param {number} id */
     after: (g, id) => ask("GET", `/v1/groups/${enc(g)}/messages?after=${id}&limit=60`),
+    /** @param {Record<string, string>} what parameters; empty ones are left out */
+    search: (what) => ask("GET", `/v1/search?${new URLSearchParams(Object.entries({ ...what, limit: "20" }).filter(([, value]) => value))}`),
     /** @param {any} body @param {string} key */
     createGroup: (body, key) => ask("POST", "/v1/groups", { body, key }),
     /** @param {string} g @param {any} body */

@@ -22,6 +22,17 @@ export function withNewerPage(s, page, after) {
   return log ? { ...s, logs: put(s.logs, page.group, extend(log, page, after, s.me)) } : s;
 }
 
+/** Entries after a message that is looked for; the rest of the page that is loaded is before it. */
+const PLACE_AFTER = 30;
+
+/** A message is to be shown, wherever in the log it is. @param {State} s @param {string} group @param {number} id @returns {State} */
+export function withPlace(s, group, id) {
+  const log = s.logs.get(group);
+  if (!log) return s;
+  const held = log.from <= id && id <= log.to;
+  return { ...s, place: { group, id }, logs: held ? s.logs : put(s.logs, group, unloaded(log, id + PLACE_AFTER)) };
+}
+
 /** A group is shown: from its first unread message on, or else at its end. @param {State} s @param {string} id @returns {State} */
 export function withOpen(s, id) {
   const group = s.groups.get(id);

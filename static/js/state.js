@@ -20,7 +20,7 @@ export const TYPING_MS = 5000;
 export function initialState(me = "") {
   return {
     me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), typing: new Map(), open: "",
-    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false, memberships: 0,
+    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false, memberships: 0, place: null,
   };
 }
 
@@ -119,6 +119,8 @@ function counted(s, held, batch, was) {
     if (m.kind === "notice" && m.notice === "renamed" && m.name !== undefined) group.name = m.name;
     if (m.kind === "notice" && m.settings?.visibility) group.visibility = m.settings.visibility;
     if (m.kind === "notice" && m.settings?.post) group.post = m.settings.post;
+    if (m.kind === "notice" && m.settings?.keep !== undefined) group.keep = m.settings.keep;
+    if (m.kind === "notice" && m.settings?.retain_days !== undefined) group.retain_days = m.settings.retain_days;
     if (m.id <= group.counted) continue;
     const mine = m.from === s.me;
     if (mine && group.read === m.id - 1) group.read = m.id; // as the server does

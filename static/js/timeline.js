@@ -143,6 +143,7 @@ function settingsText(s) {
   if (s.post !== undefined) parts.push(s.post === "admins" ? "only admins can post" : "all members can post");
   if (s.history !== undefined) parts.push(`new members ${s.history ? "can" : "can’t"} see earlier messages`);
   if (s.keep !== undefined) parts.push(`at least ${s.keep} messages are kept`);
+  if (s.retain_days !== undefined) parts.push(s.retain_days > 0 ? `messages are removed after ${s.retain_days} days` : "messages are kept forever");
   if (s.backlog_max !== undefined) parts.push(`members may fall ${s.backlog_max} messages behind`);
   return `: ${parts.join(", ")}`;
 }

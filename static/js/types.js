@@ -26,7 +26,7 @@
  *
  * @typedef {{count: number, mine: boolean}} Reaction
  *
- * @typedef {{visibility?: "private"|"public", keep?: number, backlog_max?: number, post?: "members"|"admins", history?: boolean}} Settings
+ * @typedef {{visibility?: "private"|"public", keep?: number, retain_days?: number, backlog_max?: number, post?: "members"|"admins", history?: boolean}} Settings
  *
  * @typedef {Content & EntryFields} Entry a text, data or notice as the page shows it
  * @typedef {object} EntryFields
@@ -82,6 +82,8 @@
  * @property {number} last
  * @property {number} members
  * @property {"members"|"admins"} post
+ * @property {number} [keep]
+ * @property {number} [retain_days] absent where the server does not know it
  * @property {number} seen
  * @property {number} read
  * @property {number} unread
@@ -116,6 +118,10 @@
  * @property {number} [id] the answer: the id it got in the log
  * @property {string} [problem] why it was refused for good
  *
+ * @typedef {object} Hit of a search
+ * @property {Message} message
+ * @property {{text: string, marks: [number, number][]}} snippet marks in UTF-16 code units of the text
+ *
  * @typedef {{phase: "off"|"connecting"|"live"|"waiting", until?: number, by?: "socket"|"poll"}} Link
  *
  * @typedef {object} State
@@ -132,6 +138,7 @@
  * @property {string} heard what a screen reader is to say next
  * @property {string} signedOut why the sign-in page is shown, or ""
  * @property {boolean} stale true: counts must be asked for anew
+ * @property {{group: string, id: number}|null} place the message that is to be shown next
  * @property {number} memberships how often the person was seen to enter or leave a group
  */
 export {};

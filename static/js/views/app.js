@@ -8,6 +8,7 @@ import { Members } from "./members.js";
 import { NewGroup } from "./newgroup.js";
 import { Icon, IconButton } from "./parts.js";
 import { Receipts } from "./receipts.js";
+import { Search } from "./search.js";
 import { Sidebar, Start } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 
@@ -46,6 +47,7 @@ function SheetOf({ sheet, state, actions, show, close }) {
     case "browse": return html`<${Browse} ...${props} />`;
     case "inbox": return html`<${Inbox} ...${props} />`;
     case "members": return html`<${Members} ...${props} />`;
+    case "search": return html`<${Search} ...${props} />`;
     case "receipts": return html`<${Receipts} ...${props} />`;
     default: return null;
   }

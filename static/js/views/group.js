@@ -52,6 +52,7 @@ export function GroupView({ state, group, actions, drafts, show }) {
         <h2 title=${group.id}>${titleOf(group)}</h2>
         <p>${group.visibility === "private" && html`<${Icon} name="lock" />`}${group.visibility === "public" ? "Public" : "Private"} · ${counted(group.members, "member")}</p>
       </div>
+      <${IconButton} icon="search" label="Search in this group" onClick=${() => show({ kind: "search", group: group.id })} />
       <${IconButton} icon="people" label="Members" onClick=${() => show({ kind: "members", group: group.id })} />
     </header>
     <${MessageList} state=${state} group=${group} actions=${actions} on=${on} manages=${manages} />

@@ -34,7 +34,8 @@ export function Members({ state, actions, group: id, onClose }) {
           </li>`)}
       </ul>
       ${members.length < group.members && html`<p class="quiet">and ${(group.members - members.length).toLocaleString()} more</p>`}
-      ${manages && html`<${Rename} name=${group.name} onSave=${(/** @type {string} */ n) => attempt(actions.rename(id, n))} />`}
+      ${manages && html`<${Rename} name=${group.name} onSave=${(/** @type {string} */ n) => attempt(actions.changeGroup(id, { name: n }))} />
+        <${Retention} group=${group} onSave=${(/** @type {any} */ change) => attempt(actions.changeGroup(id, change))} />`}
       <div class="sheet-foot">
         ${leaving
           ? html`<p>Leave ${titleOf(group)}?${group.members <= 1 ? " You’re the last member, so the group will be deleted." : ""}</p>
@@ -73,5 +74,28 @@ function Rename({ name, onSave }) {
       <label class="field"><span>Group name</span>
         <input name="group-name" maxlength="128" autocomplete="off" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
       <button class="button" disabled=${text.trim() === name}>Rename</button>
+    </form>`;
+}
+
+/** How much is kept, and for how long. @param {{group: import("../types.js").Group, onSave: (change: import("../types.js").Settings) => Promise<boolean>}} props */
+function Retention({ group, onSave }) {
+  const [keep, setKeep] = useState(String(group.keep ?? ""));
+  const [days, setDays] = useState(String(group.retain_days ?? ""));
+  const limited = group.retain_days !== undefined;
+  /** @type {import("../types.js").Settings} */
+  const change = {};
+  if (keep !== "" && Number(keep) !== group.keep) change.keep = Number(keep);
+  if (limited && days !== "" && Number(days) !== group.retain_days) change.retain_days = Number(days);
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); onSave(change); };
+  return html`
+    <form class="stack" name="retention" onSubmit=${submit}>
+      <label class="field"><span>Recent messages to keep</span>
+        <input type="number" name="keep" required min="0" max="100000" value=${keep} onInput=${(/** @type {any} */ e) => setKeep(e.target.value)} />
+        <small>They stay even when everyone has read them. With an archive, older ones stay available too.</small></label>
+      ${limited && html`
+        <label class="field"><span>Days until messages are removed</span>
+          <input type="number" name="retain_days" required min="0" max="36500" value=${days} onInput=${(/** @type {any} */ e) => setDays(e.target.value)} />
+          <small>0 keeps them forever. The server may have a shorter limit.</small></label>`}
+      <button class="button" disabled=${Object.keys(change).length === 0}>Save</button>
     </form>`;
 }

@@ -34,8 +34,12 @@ export function MessageList({ state, group, actions, on, manages }) {
   const rows = lines.filter((l) => l.type === "message").map((l) => l.key);
   const current = rows.includes(active) ? active : rows.at(-1);
 
+  const place = state.place?.group === group.id ? state.place : null;
+  // Where a message was looked for, the list has left the unread ones.
+  const elsewhere = useRef(false);
+  elsewhere.current ||= place !== null;
   // The first unread message is there, or nothing older is to be had.
-  const ready = !log.more || (log.from <= log.to && (newAfter.current < 0 || log.from <= newAfter.current + 1));
+  const ready = !log.more || elsewhere.current || (log.from <= log.to && (newAfter.current < 0 || log.from <= newAfter.current + 1));
   const { away, toEnd } = useScroll(scroller, {
     ready: ready && log.entries.size > 0, whole, onSeen: (key) => actions.read(group.id, ids.get(key) ?? 0),
   });
@@ -60,6 +64,12 @@ export function MessageList({ state, group, actions, on, manages }) {
     if (own && own !== written.current) newest();
     written.current = own;
   }, [own]);
+  useLayoutEffect(() => {
+    if (!place) return;
+    if (log.from <= place.id && place.id <= log.to) jump(place.id);
+    else if (log.more || log.entries.size === 0) return;
+    actions.arrived(place);
+  }, [place, log]);
 
   /** Up and down go from message to message; Tab goes on into the buttons of the one in focus. */
   function onKeyDown(/** @type {KeyboardEvent} */ e) {
@@ -74,9 +84,14 @@ export function MessageList({ state, group, actions, on, manages }) {
   }
   function jump(/** @type {number} */ id) {
     const row = /** @type {HTMLElement|null|undefined} */ (scroller.current?.querySelector(`[data-id="${id}"]`));
-    row?.scrollIntoView({ block: "center" });
-    row?.focus();
+    if (!row) return;
+    row.scrollIntoView({ block: "center" });
+    row.focus({ preventScroll: true });
+    row.classList.add("found");
+    row.addEventListener("animationend", () => row.classList.remove("found"), { once: true });
   }
+  /** To a message that may not be loaded. */
+  const goTo = useMemo(() => (/** @type {number} */ id) => actions.goTo(group.id, id), []);
 
   return html`
     <div class="scroller" ref=${scroller}>
@@ -89,7 +104,7 @@ export function MessageList({ state, group, actions, on, manages }) {
       <ol class="messages" aria-label="Messages" aria-busy=${log.more && entries.length === 0} onKeyDown=${onKeyDown}>
         ${lines.map((l) => l.type === "message"
           ? html`<${MessageRow} key=${l.key} k=${l.key} entry=${l.entry} head=${l.head} tail=${l.tail} me=${state.me} manages=${manages} on=${on}
-              readers=${(marks.get(l.entry?.id ?? 0) ?? []).join(" ")} current=${l.key === current} jump=${jump} ...${quoteOf(log, l.entry)} />`
+              readers=${(marks.get(l.entry?.id ?? 0) ?? []).join(" ")} current=${l.key === current} jump=${goTo} ...${quoteOf(log, l.entry)} />`
           : l.type === "notice" ? html`<${NoticeLine} key=${l.key} line=${l} />`
           : html`<li key=${l.key} class="line ${l.type}"><span>${l.text}</span></li>`)}
       </ol>

@@ -14,6 +14,7 @@ export function Sidebar({ state, actions, show }) {
       <header class="side-head">
         <img class="mark" src=${MARK} alt="" width="26" height="26" />
         <h1>chatd</h1>
+        <${IconButton} icon="search" label="Search messages" onClick=${() => show({ kind: "search" })} />
         <${IconButton} icon="compass" label="Browse public groups" onClick=${() => show({ kind: "browse" })} />
         <${IconButton} icon="plus" label="Create group" onClick=${() => show({ kind: "new" })} />
       </header>
