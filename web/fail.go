@@ -35,8 +35,11 @@ func (s *Server) fail(err error, c echo.Context) {
 		id = rand.Text()
 		level := slog.LevelError
 		var advised *chat.Error
-		if errors.Is(err, chat.ErrStoreAway) || errors.As(err, &advised) && advised.Advice != "" {
-			level = slog.LevelDebug // the store has said so once; every request would say it again. Or it is for the client to mend
+		switch {
+		case errors.Is(err, chat.ErrStoreAway):
+			level = slog.LevelDebug // the store has said so once; every request would say it again
+		case errors.As(err, &advised) && advised.Advice != "":
+			level = slog.LevelInfo // the client can do something about it
 		}
 		s.log.LogAttrs(c.Request().Context(), level, "request failed", slog.String("request_id", id),
 			slog.String("method", c.Request().Method), slog.String("route", c.Path()), slog.String("code", string(e.Code)), slog.Any("error", err))

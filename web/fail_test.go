@@ -11,10 +11,28 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/auth"
 )
+
+// TestAdviceReachesTheClient fails a request with an error that says what the client may do: that part is shown, and no other.
+func TestAdviceReachesTheClient(t *testing.T) {
+	verify := func(context.Context, string) (auth.Identity, error) {
+		return auth.Identity{}, &chat.Error{Code: chat.CodeUnavailable, Message: "slow disk", Advice: "narrow it by group", RetryAfter: time.Minute}
+	}
+	s := New(Services{}, verify, Options{Limits: chat.DefaultLimits()})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/unread", nil)
+	r.Header.Set("Authorization", "Bearer x")
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	body := w.Body.String()
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(body, `"detail":"narrow it by group"`) || strings.Contains(body, "disk") ||
+		w.Header().Get("Retry-After") != "60" {
+		t.Errorf("got %d %s, retry after %s", w.Code, body, w.Header().Get("Retry-After"))
+	}
+}
 
 // TestErrorsOfTheInsideStayThere fails a request with errors that name what is inside. Their text reaches the log, under the
 // id that the answer shows, and never the client.

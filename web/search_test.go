@@ -118,8 +118,18 @@ func TestSearchParameters(t *testing.T) {
 	s.must("alice", "POST", "/v1/groups", `{"id":"h"}`)                   // 1
 	_, first := s.say("alice", "g", "apple apple apple")                  // 3
 	_, second := s.say("bob", "g", "an apple, and a long text about something else")
-	s.must("bob", "POST", "/v1/groups/g/messages", `{"kind":"data","data":{"fruit":["apple",7]}}`) // 5
-	s.say("alice", "h", "apple")                                                                   // 2
+	a := s.must("bob", "POST", "/v1/groups/g/messages", `{"kind":"data","data":{"fruit":["apple",7]}}`) // 5
+	third := fmt.Sprint(a.field("sent_at"))
+	s.say("alice", "h", "apple") // 2
+	// sent are the messages of g from one time to another: several may be of one millisecond.
+	sent := func(since, until string) (ids []int64) {
+		for i, at := range []string{third, second, first} {
+			if at >= since && at <= until {
+				ids = append(ids, int64(5-i))
+			}
+		}
+		return ids
+	}
 	for _, c := range []struct {
 		parameters []string
 		want       []int64
@@ -129,8 +139,9 @@ func TestSearchParameters(t *testing.T) {
 		{[]string{"from", "bob"}, []int64{5, 4}},
 		{[]string{"kind", "data"}, []int64{5}},
 		{[]string{"kind", "text", "group", "g"}, []int64{4, 3}},
-		{[]string{"until", first}, []int64{3}},
-		{[]string{"since", first, "until", second, "group", "g"}, []int64{4, 3}},
+		{[]string{"until", first, "group", "g"}, sent("", first)},
+		{[]string{"since", third, "group", "g"}, sent(third, "9")},
+		{[]string{"since", first, "until", second, "group", "g"}, sent(first, second)},
 		{[]string{"since", "2100-01-01T00:00:00Z"}, nil},
 		{[]string{"until", "1960-01-01T00:00:00+02:00"}, nil},
 		{[]string{"group", "g", "sort", "best"}, []int64{3, 5, 4}},
