@@ -21,6 +21,7 @@ SOAK_CHECKS ?= 3000
 soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each, and those of load with 20,000 messages
 	$(GO) test -race -timeout 1h ./e2e -run EveryReaderGetsEveryMessage -load 20000
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
+	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
 	$(GO) test -race -timeout 1h -run 'TestArchiveSurvivesKills' ./e2e -archive-kills=20
 

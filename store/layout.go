@@ -7,20 +7,27 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-var layoutScript = newFreeing("layout/record", partNames)
+var (
+	layoutScript = newFreeing("layout/record", partNames)
+	importScript = newScript("layout/import", partNames)
+)
 
 // checkLayout records the layout of a new store, and refuses a store with a different one: with another number of partitions
 // every key would be looked up in the wrong place. The store's queues use the same number.
-func (s *Store) checkLayout(ctx context.Context, partitions int) error {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", layoutVersion))
+func (s *Store) checkLayout(ctx context.Context, o Options) error {
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion))
 	if err != nil {
 		return fmt.Errorf("store: layout: %w", err)
 	}
-	if v := r.number(1); v != layoutVersion {
+	if v := r.number(1); v != LayoutVersion {
 		return fmt.Errorf("store: its layout is version %d, this chatd knows version %d: use the chatd that wrote it, "+
-			"or export and import", v, layoutVersion)
+			"or export and import", v, LayoutVersion)
 	}
-	has, err := queue.CheckPartitions(ctx, s.client, s.keys.prefix, partitions)
+	if id := r.text(2); id != "" && id != o.Import {
+		return fmt.Errorf("store: an import into it was interrupted: repeat chatd import with the same file (its id is %s), "+
+			"or remove all keys and begin again", id)
+	}
+	has, err := queue.CheckPartitions(ctx, s.client, s.keys.prefix, o.Partitions)
 	if err != nil {
 		return fmt.Errorf("store: layout: %w", err)
 	}
@@ -38,4 +45,21 @@ func (s *Store) checkExists(ctx context.Context) error {
 		return fmt.Errorf("store: %s holds no chatd store under the prefix %q", s.address, s.keys.prefix)
 	}
 	return nil
+}
+
+// ImportUnderWay returns the id of the file whose import has begun and is not complete, and how many of its lines are there; ""
+// where there is none.
+func (s *Store) ImportUnderWay(ctx context.Context) (id string, lines int64, err error) {
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion))
+	if err != nil {
+		return "", 0, err
+	}
+	return r.text(2), r.number(3), nil
+}
+
+// NoteImport records that the first lines of the file of this id are in the store, all those before having been written. From
+// the first call on no server starts on the store, until one with an empty id says that the import is complete.
+func (s *Store) NoteImport(ctx context.Context, id string, lines int64) error {
+	_, err := s.run(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
+	return err
 }

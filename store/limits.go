@@ -49,5 +49,5 @@ const (
 	renewDelays = 2 * time.Second // the most between two attempts to subscribe again
 )
 
-// layoutVersion names this arrangement of keys and values. A store that was written by another is refused.
-const layoutVersion = 1
+// LayoutVersion names this arrangement of keys and values. A store that was written by another is refused.
+const LayoutVersion = 1

@@ -35,6 +35,7 @@ type Options struct {
 	Embedded   Embedded
 	Prefix     string // of every key; empty: chat
 	Partitions int    // 0: what the store says, 1 for a new one
+	Import     string // id of the file that is about to be imported; see package dump
 	Existing   bool   // to look at a store: an empty one is refused, and a server that nobody should serve from is not
 	Limits     chat.Limits
 	Log        *slog.Logger
@@ -151,7 +152,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.loadScripts(ctx); err != nil {
 		return fmt.Errorf("store: the server does not take the scripts: %w", err)
 	}
-	if err := s.checkLayout(ctx, o.Partitions); err != nil {
+	if err := s.checkLayout(ctx, o); err != nil {
 		return err
 	}
 	return s.newClients()

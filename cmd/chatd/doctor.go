@@ -32,7 +32,7 @@ type examined struct {
 }
 
 func (d doctorCommand) Run(w *world, c node.Config) error {
-	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr)}
+	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr), of: "keys", command: "doctor"}
 	opt := doctor.Options{Repair: d.Repair, Progress: shown.show}
 	if !d.JSON {
 		opt.Found = func(f doctor.Finding) {
@@ -134,6 +134,8 @@ const (
 type progress struct {
 	out      io.Writer
 	terminal bool
+	command  string // that shows it
+	of       string // what is counted
 	drawn    bool
 	last     time.Time
 }
@@ -153,11 +155,11 @@ func (p *progress) show(done, total int64) {
 	p.last = now
 	share := float64(done) / float64(max(total, 1))
 	if !p.terminal {
-		_, _ = fmt.Fprintf(p.out, "doctor: %d of about %d keys (%.0f %%)\n", done, total, 100*share)
+		_, _ = fmt.Fprintf(p.out, "%s: %d of about %d %s (%.0f %%)\n", p.command, done, total, p.of, 100*share)
 		return
 	}
 	full := int(share * progressWidth)
-	_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d of about %d keys", strings.Repeat("=", full), strings.Repeat(" ", progressWidth-full), done, total)
+	_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d of about %d %s", strings.Repeat("=", full), strings.Repeat(" ", progressWidth-full), done, total, p.of)
 	p.drawn = true
 }
 

@@ -70,6 +70,8 @@ type commandLine struct {
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
 	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and what depends on each other."`
 	Migrate     migrateCommand     `cmd:"" help:"Show or change the schema of the archive."`
+	Export      exportCommand      `cmd:"" help:"Copy the whole store and its archive to a file, while no server runs."`
+	Import      importCommand      `cmd:"" help:"Fill an empty store and archive from such a file."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 	Help        helpCommand        `cmd:"" help:"Print this help, or the help of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`

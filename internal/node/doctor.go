@@ -43,11 +43,12 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 	return d.Run(ctx)
 }
 
-// checkForStore reads the settings of the store and of how much it may hold: examining it needs no others.
+// checkForStore reads the settings of the store, of its archive, and of how much it may hold: a look at them needs no others.
 func (c Config) checkForStore() (settings, error) {
 	s := settings{Config: c, limits: chat.DefaultLimits()}
 	var p problems
 	s.checkStore(&p)
+	s.checkArchive(&p)
 	s.checkLimits(&p)
 	return s, errors.Join(p...)
 }

@@ -40,6 +40,21 @@ func (s *Store) Read(ctx context.Context, log archive.Log, span archive.Span) ([
 	return found, err
 }
 
+// Logs lists logs in the order of group and epoch, those behind after, at most limit.
+func (s *Store) Logs(ctx context.Context, after archive.Log, limit int) ([]archive.Log, error) {
+	var logs []archive.Log
+	err := s.reads(ctx, func(ctx context.Context) error {
+		return s.query(ctx, s.read, `SELECT "group", epoch FROM logs WHERE ("group", epoch) > (?, ?) ORDER BY "group", epoch LIMIT ?`,
+			[]any{after.Group, after.Epoch, limit}, func(rows *sql.Rows) error {
+				var log archive.Log
+				err := rows.Scan(&log.Group, &log.Epoch)
+				logs = append(logs, log)
+				return err
+			})
+	})
+	return logs, err
+}
+
 // logNumber is the number of a log, from its group and its epoch.
 const logNumber = `(SELECT number FROM logs WHERE "group" = ? AND epoch = ?)`
 

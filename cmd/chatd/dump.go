@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/store/dump"
+)
+
+// exportCommand copies the store itself, so no server may run on it.
+type exportCommand struct {
+	File string `arg:"" help:"The file to write. It holds everything, secrets too: only you may read it."`
+}
+
+// importCommand fills an empty store from such a file.
+type importCommand struct {
+	File        string `arg:"" help:"A file that chatd export wrote."`
+	DropArchive bool   `help:"Leave the archive out: messages that the store had trimmed are lost."`
+}
+
+func (e exportCommand) Run(w *world, c node.Config) error {
+	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr), of: "steps", command: "export"}
+	counts, err := c.Export(w.ctx, e.File, dump.Options{Chatd: versionLine(), Progress: shown.show}, w.stderr)
+	shown.clear()
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return w.dumped("exported", counts, e.File)
+}
+
+func (i importCommand) Run(w *world, c node.Config) error {
+	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr), of: "lines", command: "import"}
+	counts, err := c.Import(w.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Progress: shown.show}, w.stderr)
+	shown.clear()
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	return w.dumped("imported", counts, i.File)
+}
+
+func (w *world) dumped(done string, counts dump.Counts, file string) error {
+	_, err := fmt.Fprintf(w.stdout, "%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errOutput, err)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/pgtest"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+var exportFlag = flag.Int("export", 600, "messages that are exported and imported; `make soak` takes 100,000")
+
+// TestExportCarriesEverything moves a service from the embedded store with SQLite to Redis with PostgreSQL and back to another
+// embedded store. Every member gets the same answers from all three, and what was pending goes on.
+func TestExportCarriesEverything(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute+time.Duration(*exportFlag)*20*time.Millisecond)
+	sqlite := func() harness.Config {
+		return harness.Config{Data: t.TempDir(), Env: map[string]string{"CHATD_ARCHIVE": "sqlite:" + filepath.Join(t.TempDir(), "archive.db")}}
+	}
+	first := harness.StartNode(t, sqlite())
+	users := peopleWrite(ctx, t, first, *exportFlag)
+	want := answers(ctx, t, first, users)
+	if len(want) < 10*len(users) {
+		t.Fatalf("only %d answers are compared", len(want))
+	}
+
+	second := harness.NewNode(t, harness.Config{Redis: redistest.Start(t, "--appendonly", "yes").URL(), Env: map[string]string{"CHATD_ARCHIVE": pgtest.Start(t).Database()}})
+	carry(ctx, t, first, second)
+	compareAnswers(t, "Redis and PostgreSQL", answers(ctx, t, second, users), want)
+	last := harness.NewNode(t, sqlite())
+	carry(ctx, t, second, last)
+	compareAnswers(t, "the embedded store and SQLite", answers(ctx, t, last, users), want)
+
+	// What was pending goes on, repeats are known, and ids go on.
+	ann := last.Client("ann", patient())
+	group := must(ann.Group(ctx, "g0"))(t)
+	again := must(ann.Send(ctx, "g0", client.Draft{Body: "kept", ClientID: "the key"}))(t)
+	if !again.Duplicate || must(ann.Send(ctx, "g0", client.Text("next")))(t).ID != group.Last+1 {
+		t.Errorf("a send with a key of before: got %+v", again)
+	}
+}
+
+// peopleWrite has four people use a service, and returns who they are.
+func peopleWrite(ctx context.Context, t *testing.T, node *harness.Node, messages int) (users []string) {
+	t.Helper()
+	users = []string{"ann", "bob", "carl", "dora"}
+	clients := map[string]*client.Client{}
+	for _, user := range users {
+		clients[user] = node.Client(user, patient())
+	}
+	keep := int64(20)
+	for g := range 3 {
+		must(clients["ann"].CreateGroup(ctx, client.GroupDraft{ID: fmt.Sprint("g", g), Members: users[1 : 2+g], Keep: &keep}))(t)
+	}
+	must(clients["ann"].Send(ctx, "g0", client.Draft{Body: "kept", ClientID: "the key"}))(t)
+	last := map[string]int64{}
+	for n := range messages {
+		group := fmt.Sprint("g", n%3)
+		sent := must(clients[users[n%2]].Send(ctx, group, client.Text(fmt.Sprintf("message %d <&> é", n))))(t)
+		last[group] = sent.ID
+	}
+	for group, id := range last {
+		must(clients["bob"].Send(ctx, group, client.Draft{Kind: client.KindReaction, Target: id, Emoji: "+1"}))(t)
+		for _, user := range users[:2] {
+			must(clients[user].Ack(ctx, group, id))(t)
+		}
+	}
+	for n := range 5 {
+		must(clients["ann"].SendDirect(ctx, "bob", client.Direct{Body: fmt.Sprint("direct ", n)}))(t)
+	}
+	must(clients["ann"].SendLater(ctx, "g0", client.Text("tomorrow"), time.Now().Add(24*time.Hour)))(t)
+	return users
+}
+
+// carry stops a node, exports its store, fills that of another one, and starts that.
+func carry(ctx context.Context, t *testing.T, from, to *harness.Node) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "all.zst")
+	command := func(node *harness.Node, args ...string) (string, error) {
+		cmd := node.Command(ctx, args...)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		err := cmd.Run()
+		return out.String(), err
+	}
+	if out, err := command(from, "export", file); err == nil || !strings.Contains(out, "running") {
+		t.Errorf("an export beside a running server: got %v, %s", err, out)
+	}
+	from.Terminate()
+	out, err := command(from, "export", file)
+	if err != nil || !strings.Contains(out, "exported ") {
+		t.Fatalf("export: got %v, %s", err, out)
+	}
+	if out, err := command(from, "export", file); err == nil || !strings.Contains(out, "already") {
+		t.Errorf("a second export to the same file: got %v, %s", err, out)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: got %v, %v", info, err)
+	}
+	if out, err := command(to, "import", file); err != nil || !strings.Contains(out, "imported ") {
+		t.Fatalf("import: got %v, %s", err, out)
+	}
+	if out, err := command(to, "import", file); err == nil || !strings.Contains(out, "not empty") {
+		t.Errorf("a second import: got %v, %s", err, out)
+	}
+	to.Start()
+}
+
+// answers is what each user gets from every call that reads, by user and call.
+func answers(ctx context.Context, t *testing.T, node *harness.Node, users []string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, user := range users {
+		token := harness.Token(user, "", time.Hour)
+		get := func(path string) []byte {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, node.URL()+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+token)
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = res.Body.Close() }()
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[user+" "+path] = fmt.Sprint(res.StatusCode, " ", string(body))
+			return body
+		}
+		get("/v1/groups")
+		get("/v1/unread")
+		get("/v1/inbox")
+		get("/v1/schedules")
+		for g := range 3 {
+			group := fmt.Sprint("/v1/groups/g", g)
+			get(group)
+			get(group + "/members")
+			get(group + "/notify")
+			get(group + "/messages/5/receipts")
+			for after, more := "0", true; more; {
+				var page struct {
+					Cursor  string `json:"cursor"`
+					HasMore bool   `json:"has_more"`
+				}
+				if err := json.Unmarshal(get(group+"/messages?limit=500&after="+after), &page); err != nil {
+					t.Fatal(err)
+				}
+				more, after = page.HasMore, page.Cursor
+			}
+		}
+	}
+	return found
+}
+
+func compareAnswers(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for call, answer := range want {
+		if got[call] != answer {
+			t.Errorf("%s: %s: got\n%.600s\nwant\n%.600s", what, call, got[call], answer)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: got %d answers, want %d", what, len(got), len(want))
+	}
+}

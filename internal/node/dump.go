@@ -1,0 +1,130 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
+	"github.com/chatd/chatd/store/dump"
+	"github.com/chatd/chatd/store/embedded"
+)
+
+// Export writes the configured store, with its archive, to a new file. The file appears under its name once it is complete and on the
+// disk; one that is there already is never replaced.
+func (c Config) Export(ctx context.Context, path string, o dump.Options, output io.Writer) (counts dump.Counts, err error) {
+	set, err := c.checkForStore()
+	if err != nil {
+		return counts, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return counts, fmt.Errorf("%s is there already", path)
+	}
+	s, closeStore, err := set.openForDump(ctx, store.Options{Existing: true}, output)
+	if err != nil {
+		return counts, err
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	if set.archived() {
+		db, err := sqlarchive.Open(ctx, set.Archive)
+		if err != nil {
+			return counts, fmt.Errorf("CHATD_ARCHIVE: %w", err)
+		}
+		defer func() { _ = db.Close() }()
+		o.Archive = db
+	}
+	part := path + ".part"
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // it holds everything, secrets too
+	if err != nil {
+		return counts, err
+	}
+	counts, err = dump.Export(ctx, s, file, o)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Link(part, path) // unlike a rename it never replaces what is there
+	}
+	return counts, errors.Join(err, os.Remove(part), syncDir(filepath.Dir(path)))
+}
+
+// Import fills the configured store and archive, which must be empty, from a file. It begins once the whole file was checked. An
+// import that was interrupted goes on when it is repeated.
+func (c Config) Import(ctx context.Context, path string, o dump.Options, output io.Writer) (counts dump.Counts, err error) {
+	set, err := c.checkForStore()
+	if err != nil {
+		return counts, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return counts, err
+	}
+	defer func() { _ = file.Close() }()
+	manifest, counts, err := dump.Check(ctx, file)
+	if err != nil {
+		return counts, fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return counts, err
+	}
+	s, closeStore, err := set.openForDump(ctx, store.Options{Import: manifest.ID, Partitions: manifest.Partitions}, output)
+	if err != nil {
+		return counts, err
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	if set.archived() && manifest.Archive && !o.DropArchive {
+		db, err := sqlarchive.Open(ctx, set.Archive)
+		if err != nil {
+			return counts, fmt.Errorf("CHATD_ARCHIVE: %w", err)
+		}
+		defer func() { _ = db.Close() }()
+		o.Archive = db
+	}
+	return counts, dump.Import(ctx, s, file, counts, o)
+}
+
+// archived tells whether there is an archive.
+func (s settings) archived() bool { return s.Archive != "" && s.Archive != archiveOff }
+
+// openForDump opens the configured store while no server runs on it.
+func (s settings) openForDump(ctx context.Context, o store.Options, output io.Writer) (opened *store.Store, closeBoth func() error, err error) {
+	o.URL, o.Prefix, o.Limits, o.Log = s.Redis, s.Prefix, s.limits, newLogger(s, output)
+	closeServer := func() error { return nil }
+	if s.Redis == "" {
+		open := openStopped
+		if !o.Existing {
+			open = openNew
+		}
+		server, err := open(ctx, s, output)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Embedded, closeServer = server, server.Close
+	}
+	if opened, err = store.Open(ctx, o); err != nil {
+		return nil, nil, errors.Join(err, closeServer())
+	}
+	return opened, func() error { return errors.Join(opened.Close(), closeServer()) }, nil
+}
+
+// openNew opens the embedded store of a node that does not run, and makes it where there is none.
+func openNew(ctx context.Context, set settings, output io.Writer) (*embedded.Store, error) {
+	dir := filepath.Join(set.Data, "store")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return openStopped(ctx, set, output)
+}
+
+// syncDir makes the names in a folder last.
+func syncDir(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

@@ -1,0 +1,308 @@
+package dump
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// Archive is a database that can list its logs.
+type Archive interface {
+	archive.Store
+	// Logs lists logs in the order of group and epoch, those behind after.
+	Logs(ctx context.Context, after archive.Log, limit int) ([]archive.Log, error)
+}
+
+// Options are those of an export or an import.
+type Options struct {
+	Chatd   string  // the version that writes the file
+	Archive Archive // nil: there is none
+	// DropArchive imports a file with an archive without it: what Redis had trimmed is gone then.
+	DropArchive bool
+	// Progress gets how many steps are done, and about how many there are. Nil: nobody does.
+	Progress func(done, total int64)
+}
+
+func (o Options) show(done, total int64) {
+	if o.Progress != nil {
+		o.Progress(done, max(done, total))
+	}
+}
+
+// Bounds of one step.
+const (
+	keysStep   = 50      // keys that are looked at together
+	valuesStep = 100     // values of a part: at most 64 KiB each
+	logsStep   = 500     // logs of one page
+	entryStep  = 500     // entries of one line
+	bytesStep  = 1 << 20 // of their JSON
+)
+
+// ErrRunning means that a server runs on the store.
+var ErrRunning = errors.New("a server is running on this store")
+
+// Export writes the whole store to a file. It only reads. No server may run on the store: ErrRunning where one does, at the
+// beginning or at the end.
+func Export(ctx context.Context, s *store.Store, to io.Writer, o Options) (Counts, error) {
+	e := &exporter{store: s, client: s.Client(), opt: o}
+	if err := e.stopped(ctx); err != nil {
+		return Counts{}, err
+	}
+	if err := e.checkArchive(ctx); err != nil {
+		return Counts{}, err
+	}
+	var err error
+	e.out, err = newWriter(to, Manifest{Chatd: o.Chatd, Format: format, ID: rand.Text(), Layout: store.LayoutVersion, Partitions: s.Partitions(),
+		Archive: o.Archive != nil, At: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return Counts{}, err
+	}
+	for _, step := range []func(context.Context) error{e.keys, e.logs, e.stopped} {
+		if err := step(ctx); err != nil {
+			return e.out.counts, err
+		}
+	}
+	return e.out.counts, e.out.end()
+}
+
+type exporter struct {
+	store  *store.Store
+	client redis.UniversalClient
+	opt    Options
+	out    *writer
+	done   int64
+	total  int64
+}
+
+// stopped refuses a store on which a server runs: what is read at different times would not fit together. Workers of a server
+// subscribe to their queue.
+func (e *exporter) stopped(ctx context.Context) error {
+	if e.store.IsEmbedded() {
+		return nil // it is locked
+	}
+	channels := make([]string, e.store.Partitions())
+	for p := range channels {
+		channels[p] = queue.NewKeys(e.store.Prefix(), p, chat.QueueCore).Wake()
+	}
+	workers, err := e.client.PubSubNumSub(ctx, channels...).Result()
+	if err != nil {
+		return fmt.Errorf("PUBSUB NUMSUB: %w", err)
+	}
+	for _, n := range workers {
+		if n > 0 {
+			return fmt.Errorf("%w: stop all of them first", ErrRunning)
+		}
+	}
+	return nil
+}
+
+// checkArchive refuses to leave out an archive, and to add one that is not the store's.
+func (e *exporter) checkArchive(ctx context.Context) error {
+	state, err := e.store.ArchiveState(ctx)
+	switch {
+	case err != nil:
+		return err
+	case state.On && e.opt.Archive == nil:
+		return errors.New("the store is archived: set CHATD_ARCHIVE to its database, so that the export holds what was trimmed")
+	case !state.On:
+		e.opt.Archive = nil
+		return nil
+	}
+	id, err := e.opt.Archive.ID(ctx)
+	if err == nil && id != state.ID {
+		err = errors.New("CHATD_ARCHIVE names another database than the one that the store is archived into")
+	}
+	return err
+}
+
+// keys writes every key of the store.
+func (e *exporter) keys(ctx context.Context) error {
+	size, err := e.client.DBSize(ctx).Result()
+	if err != nil {
+		return fmt.Errorf("DBSIZE: %w", err)
+	}
+	e.total = size
+	for cursor := uint64(0); ; {
+		names, next, err := e.client.Scan(ctx, cursor, "", 10*keysStep).Result()
+		if err != nil {
+			return fmt.Errorf("SCAN: %w", err)
+		}
+		for len(names) > 0 { // the embedded store answers with all of them
+			n := min(len(names), keysStep)
+			if err := e.slice(ctx, names[:n]); err != nil {
+				return err
+			}
+			names = names[n:]
+			e.done += int64(n)
+			e.opt.show(e.done, e.total)
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// slice writes some keys, those of the store.
+func (e *exporter) slice(ctx context.Context, names []string) error {
+	var parts []part
+	for _, name := range names {
+		below, ok := strings.CutPrefix(name, e.store.Prefix()+":{")
+		tag, key, cut := strings.Cut(below, "}:")
+		p, isTag := queue.PartitionOf(tag + "-x")
+		if !ok || !cut || !isTag || transient[key] {
+			continue
+		}
+		parts = append(parts, part{Key: key, Partition: p})
+	}
+	pipe := e.client.Pipeline()
+	types := make([]*redis.StatusCmd, len(parts))
+	for i, one := range parts {
+		types[i] = pipe.Type(ctx, e.name(one))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("TYPE: %w", err)
+	}
+	for i, one := range parts {
+		one.Kind = types[i].Val()
+		if err := e.key(ctx, one); err != nil {
+			return fmt.Errorf("%s: %w", e.name(one), err)
+		}
+	}
+	return nil
+}
+
+// transient are keys of a partition that say something of a server or of this store alone: which servers run, who is connected to
+// them, and the layout, which an import writes itself.
+var transient = map[string]bool{"nodes": true, "live": true, "layout": true}
+
+func (e *exporter) name(p part) string { return keyName(e.store.Prefix(), p) }
+
+func keyName(prefix string, p part) string {
+	return fmt.Sprintf("%s:{p%02d}:%s", prefix, p.Partition, p.Key)
+}
+
+// key writes one key, in parts of bounded size.
+func (e *exporter) key(ctx context.Context, p part) error {
+	switch p.Kind {
+	case "none":
+		return nil
+	case "hash", "set":
+		return e.scanned(ctx, p)
+	}
+	for {
+		values, more, err := e.read(ctx, p)
+		if err != nil || len(values) == 0 {
+			return err
+		}
+		p.Values = values
+		if err := e.out.line(line{Part: &p}); err != nil {
+			return err
+		}
+		if !more {
+			return nil
+		}
+		p.At += valuesStep
+	}
+}
+
+// read reads the values of a key that has an order, from its position on.
+func (e *exporter) read(ctx context.Context, p part) (values []text, more bool, err error) {
+	name := e.name(p)
+	switch p.Kind {
+	case "string":
+		value, err := e.client.Get(ctx, name).Result()
+		return []text{text(value)}, false, err
+	case "list":
+		list, err := e.client.LRange(ctx, name, p.At, p.At+valuesStep-1).Result()
+		for _, value := range list {
+			values = append(values, text(value))
+		}
+		return values, len(list) == valuesStep, err
+	case "zset":
+		list, err := e.client.ZRangeWithScores(ctx, name, p.At, p.At+valuesStep-1).Result()
+		for _, z := range list {
+			values = append(values, text(strconv.FormatFloat(z.Score, 'g', -1, 64)), text(fmt.Sprint(z.Member)))
+		}
+		return values, len(list) == valuesStep, err
+	}
+	return nil, false, fmt.Errorf("is a %s, which chatd never keeps", p.Kind)
+}
+
+// scanned writes a key that has no order. A field may come twice, which changes nothing.
+func (e *exporter) scanned(ctx context.Context, p part) error {
+	scan, step := e.client.HScan, 2*valuesStep
+	if p.Kind == "set" {
+		scan, step = e.client.SScan, valuesStep
+	}
+	for cursor := uint64(0); ; {
+		list, next, err := scan(ctx, e.name(p), cursor, "", valuesStep).Result()
+		if err != nil {
+			return err
+		}
+		for len(list) > 0 { // a small one, and one of the embedded store, comes as a whole
+			n := min(len(list), step)
+			p.Values = make([]text, n)
+			for i, value := range list[:n] {
+				p.Values[i] = text(value)
+			}
+			if err := e.out.line(line{Part: &p}); err != nil {
+				return err
+			}
+			list, p.At = list[n:], p.At+int64(n)
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// logs writes every log of the archive.
+func (e *exporter) logs(ctx context.Context) error {
+	if e.opt.Archive == nil {
+		return nil
+	}
+	for after := (archive.Log{}); ; {
+		logs, err := e.opt.Archive.Logs(ctx, after, logsStep)
+		if err != nil || len(logs) == 0 {
+			return err
+		}
+		for _, log := range logs {
+			if err := e.log(ctx, log); err != nil {
+				return err
+			}
+		}
+		after = logs[len(logs)-1]
+	}
+}
+
+func (e *exporter) log(ctx context.Context, log archive.Log) error {
+	for from := int64(0); ; {
+		found, err := e.opt.Archive.Read(ctx, log, archive.Span{From: from, To: chat.IDMax, Limit: entryStep, BytesMax: bytesStep})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		run := logRun{Group: log.Group, Epoch: log.Epoch, Messages: make([]message, len(found))}
+		for i, m := range found {
+			run.Messages[i] = message{ID: m.ID, Mark: m.Mark, Edits: m.Edits, Entry: m.JSON}
+		}
+		if err := e.out.line(line{Log: &run}); err != nil {
+			return err
+		}
+		from = found[len(found)-1].ID + 1
+		e.done += int64(len(found))
+		e.total += int64(len(found)) // how many there are is not known before
+		e.opt.show(e.done, e.total)
+	}
+}

@@ -1,0 +1,11 @@
+package dump
+
+import (
+	"testing"
+
+	"github.com/chatd/chatd/store/script/scripttest"
+)
+
+func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, library.Used()) }
+
+func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", library.Used()) }
