@@ -21,7 +21,7 @@ func (m *faultMachine) fault(t *rapid.T, user, group string) {
 	faults := []fault{{"empty", m.empty}, {"full", m.full}, {"busy", m.busy}}
 	switch {
 	case m.redis.fsync != "":
-		faults = append(faults, fault{"rewind", m.rewind}, fault{"rewind", m.rewind}, fault{"kill", m.kill}, fault{"stop", m.stop})
+		faults = append(faults, fault{"rewind", m.rewind}, fault{"rewind", m.rewind}, fault{"rewrite", m.rewrite}, fault{"kill", m.kill}, fault{"stop", m.stop})
 	case m.lagging == nil && !m.failed:
 		faults = append(faults, fault{"lag", m.lag}, fault{"lag", m.lag}, fault{"failover", m.failover})
 	case !m.failed:
@@ -34,6 +34,39 @@ func (m *faultMachine) fault(t *rapid.T, user, group string) {
 	m.recovered(t)
 	for _, g := range machineGroups {
 		m.check(t, g)
+	}
+	if evenly(t, "overtaken", 2) == 0 {
+		m.overtake(t)
+	}
+}
+
+// overtake finds a device that holds more than its log has now, writes the log anew up to there, and trims it just there:
+// nothing is missing behind the device's position, and only the mark shows that it holds something else.
+func (m *faultMachine) overtake(t *rapid.T) {
+	for _, d := range m.devices {
+		g, at := m.groups[d.group], d.held
+		if m.member(d.group, d.user) == nil || at.Epoch != g.epoch || at.ID <= g.last || at.ID > g.last+overtakenMax {
+			continue
+		}
+		for g.last < at.ID+max(1, g.keep) {
+			m.send(t, d.user, d.group)
+		}
+		for _, user := range machineUsers {
+			if g.members[user] != nil {
+				m.move(t, user, d.group, chat.At(at.ID), false)
+			}
+		}
+		m.check(t, d.group)
+		if g.cut == at.ID && g.lost(at) {
+			t.Logf("%s %s holds %d %s, and the log is trimmed there", d.user, d.group, at.ID, at.Mark)
+			happened("trimmed just where a device stands that holds another log")
+		}
+		if evenly(t, "acked first", 2) == 0 {
+			m.ackHeld(t, d.user, d.group)
+		}
+		m.pull(t, d.user, d.group)
+		m.check(t, d.group)
+		return
 	}
 }
 
@@ -56,6 +89,25 @@ func (m *faultMachine) rewind(t *rapid.T, _, _ string) {
 	m.redis.primary.Rewind(m.saves[i].written)
 	m.back(m.saves[i])
 	m.saves = m.saves[:i]
+}
+
+// rewrite loses the end of a log that a device holds, and writes it anew up to there.
+func (m *faultMachine) rewrite(t *rapid.T, user, group string) {
+	if m.member(group, user) == nil {
+		return
+	}
+	before := m.now()
+	written := m.redis.primary.Written()
+	for d := m.device(user, group); d.held.Epoch != m.groups[group].epoch || d.at <= before.groups[group].last; {
+		m.send(t, user, group)
+		m.pull(t, user, group)
+		m.check(t, group)
+	}
+	m.learn(t)
+	m.redis.primary.Rewind(written)
+	m.back(before)
+	m.recovered(t)
+	m.overtake(t)
 }
 
 // empty loses everything.

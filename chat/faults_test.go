@@ -24,13 +24,16 @@ const (
 	faultChecks = 8                // runs of each setup by default
 	healed      = 20 * time.Second // until everything serves again, or a client has learned what it must
 	savesKept   = 25               // states that a fault may lead back to
+
+	overtakenMax = 25 // messages that a log may lack of what a device holds, so that it is written anew up to there
 )
 
 // faultsMustHappen are the outcomes without which TestFaults has shown nothing.
-var faultsMustHappen = []string{"rewind", "empty", "full", "busy", "stop", "kill", "failover", "failover that loses",
+var faultsMustHappen = []string{"rewind", "rewrite", "empty", "full", "busy", "stop", "kill", "failover", "failover that loses",
 	"pull from a log that is not the device's", "ack of a log that is not the device's", "sync from a log that is not the device's",
 	"follower of a log that is not its own", "inbox that is not the device's", "ack of an inbox that is not the device's",
-	"follower of an inbox that is not its own", "send that met a fault"}
+	"follower of an inbox that is not its own", "send that met a fault",
+	"trimmed just where a device stands that holds another log"}
 
 // TestFaults drives two nodes on one Redis at random, as the other machines do one, while the Redis is killed, stopped, kept
 // busy, full, emptied, put back to what it held before, or replaced by a replica that lags behind. Clients keep what they

@@ -489,6 +489,13 @@ func (m *machine) check(t *rapid.T, group string) {
 		m.mark(t, g, id, msg.Mark)
 	}
 	m.mark(t, g, g.last, infos[machineUsers[0]].LastMark)
+	if g.cut > 0 {
+		trimmed := infos[machineUsers[0]].Trimmed
+		if trimmed.ID != g.cut {
+			t.Fatalf("%s is trimmed up to %d, and knows the mark of %d", group, g.cut, trimmed.ID)
+		}
+		m.mark(t, g, g.cut, trimmed.Mark)
+	}
 }
 
 // mark notes the mark of an entry, which never changes.

@@ -106,7 +106,7 @@ func (s *Service) pullBefore(ctx context.Context, by Caller, group string, befor
 		start.ID = min(before, info.Last+1)
 		start.Complete = before <= 1 || info.First <= 1
 	}
-	b := newBatch(info, start, info.markAt(start.ID-1, ""), messages)
+	b := newBatch(info, start, info.MarkAt(start.ID-1, ""), messages)
 	b.HasMore = start.ID > oldest
 	return b, views, nil
 }

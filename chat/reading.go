@@ -23,7 +23,7 @@ func Resolve(info Info, pos Position, mark string) Start {
 		return Start{ID: oldest}
 	case pos.ID > info.Last:
 		return Start{ID: oldest}
-	case differs(pos.Mark, info.markAt(pos.ID, mark)):
+	case differs(pos.Mark, info.MarkAt(pos.ID, mark)):
 		return Start{ID: oldest}
 	}
 	id := pos.ID
@@ -44,18 +44,23 @@ func (s Start) Before(info Info, pos Position, mark string) Position {
 	if !same {
 		mark = ""
 	}
-	if mark = info.markAt(id, mark); mark == "" && same && pos.Epoch == info.Epoch {
+	if mark = info.MarkAt(id, mark); mark == "" && same && pos.Epoch == info.Epoch {
 		mark = pos.Mark // as far as can be told
 	}
 	return Position{Set: true, ID: id, Epoch: info.Epoch, Mark: mark}
 }
 
-// markAt is the mark of the entry at id: stored where that is known, or that of the end of the log.
-func (i Info) markAt(id int64, stored string) string {
-	if stored == "" && id == i.Last {
+// MarkAt is the mark of the entry at id, "" where it is not known. read is that of the entry as it was read, of the store or
+// of the archive; the store knows the marks of the last entry and of the highest trimmed one without reading them, and what
+// it knows goes before what the archive has.
+func (i Info) MarkAt(id int64, read string) string {
+	switch {
+	case id == i.Last && i.LastMark != "":
 		return i.LastMark
+	case id == i.Trimmed.ID && i.Trimmed.Mark != "":
+		return i.Trimmed.Mark
 	}
-	return stored
+	return read
 }
 
 func differs(a, b string) bool {

@@ -17,6 +17,8 @@ func TestResolve(t *testing.T) {
 	trimmedHidden.First = 9
 	behind := open
 	behind.Seen = 2
+	edge := open
+	edge.Trimmed = Trimmed{ID: 4, Mark: "m4"}
 	for _, c := range []struct {
 		name     string
 		info     Info
@@ -41,6 +43,11 @@ func TestResolve(t *testing.T) {
 		{"a client that knows no mark", open, Position{Set: true, ID: 6, Epoch: "e", Mark: "-"}, "mX", 7, true, "mX"},
 		{"a trimmed mark", open, Position{Set: true, ID: 4, Epoch: "e", Mark: "m4"}, "", 5, true, "m4"},
 		{"another mark at the end", open, Position{Set: true, ID: 10, Epoch: "e", Mark: "m"}, "", 5, false, ""},
+		{"just before first, with its mark known", edge, Position{Set: true, ID: 4}, "", 5, true, "m4"},
+		{"the same trimmed mark", edge, Position{Set: true, ID: 4, Epoch: "e", Mark: "m4"}, "", 5, true, "m4"},
+		{"another trimmed mark", edge, Position{Set: true, ID: 4, Epoch: "e", Mark: "mX"}, "", 5, false, "m4"},
+		{"another trimmed mark, which the archive has", edge, Position{Set: true, ID: 4, Epoch: "e", Mark: "mX"}, "mX", 5, false, "m4"},
+		{"below the trimmed mark", edge, Position{Set: true, ID: 3, Epoch: "e", Mark: "mX"}, "", 5, false, "m4"},
 		{"before joining", hidden, Position{Set: true, ID: 2}, "", 8, true, ""},
 		{"just before joining", hidden, Position{Set: true, ID: 7, Epoch: "e", Mark: "m7"}, "", 8, true, "m7"},
 		{"after joining", hidden, Position{Set: true, ID: 8}, "", 9, true, ""},

@@ -31,6 +31,7 @@ type Info struct {
 	ActiveMs       int64  // when the newest entry was sent
 	NewestID       int64  // id of the newest text or data; 0: none yet
 	LastMark       string // mark of the entry at Last, also where that entry is trimmed
+	Trimmed        Trimmed
 
 	// What the store holds itself, and what of the log is in the archive. Without an archive First is Held, and the others
 	// are 0.
@@ -181,8 +182,15 @@ type Page struct {
 
 // LogEnd is where a group's log ends.
 type LogEnd struct {
-	Last  int64
-	Epoch string
+	Last    int64
+	Epoch   string
+	Trimmed Trimmed
+}
+
+// Trimmed is the highest trimmed entry of a log. Zero: nothing is trimmed, or its mark is not known.
+type Trimmed struct {
+	ID   int64
+	Mark string
 }
 
 // LogStore keeps the messages of groups.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -83,7 +84,7 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
 
 // infoReplyMax is how many elements group/info.lua answers to a member.
-const infoReplyMax = 28
+const infoReplyMax = 29
 
 // asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {
@@ -103,10 +104,17 @@ func asInfo(group string, r reply) chat.Info {
 	if from := r.number(16); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(20)), r.number(22)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(23), r.number(24), r.number(25), r.number(26)
-	in.Acted = r.number(27) == 1
+	in.Trimmed = asTrimmed(r.text(20))
+	in.Role, in.Joined = chat.Role(r.text(21)), r.number(23)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(24), r.number(25), r.number(26), r.number(27)
+	in.Acted = r.number(28) == 1
 	return in
+}
+
+// asTrimmed reads the field `trimmed` of a group.
+func asTrimmed(field string) chat.Trimmed {
+	id, mark, _ := strings.Cut(field, " ")
+	return chat.Trimmed{ID: number(id), Mark: mark}
 }
 
 // UpdateGroup changes name and settings and appends the notices. If nothing would change, it does nothing, so a repeat leaves

@@ -142,7 +142,9 @@ func (s *Store) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, erro
 	ends := make([]chat.LogEnd, len(groups))
 	err := s.endsByPartition(ctx, groups, lastsScript, func(c call, group string) call {
 		return lastsCall(c, s.keys.group(group))
-	}, func(i int, r reply) { ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1)} }, 2)
+	}, func(i int, r reply) {
+		ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1), Trimmed: asTrimmed(r.text(2))}
+	}, 3)
 	return ends, err
 }
 

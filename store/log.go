@@ -118,7 +118,7 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 	case queuesNothing(err):
 		var failed error
 		if r, failed = s.runSafe(ctx, logRangeScript.On(k).Arg("from", from).Arg("limit", limit)); failed == nil {
-			read, err = r.texts(3), nil
+			read, err = r.texts(4), nil
 		}
 	case err == nil:
 		r, err = asReply(lastsScript.Name, end.Val())
@@ -128,7 +128,7 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 		return nil, chat.LogEnd{}, err
 	}
 	messages, err := decodeMessages(group, read)
-	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2)}, err
+	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2), Trimmed: asTrimmed(r.text(3))}, err
 }
 
 // lastsCall adds a group to a call of log/lasts.lua.

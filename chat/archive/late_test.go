@@ -205,8 +205,19 @@ func TestAcksByCursorsOfArchivedMessages(t *testing.T) {
 	other := cursor[:len(cursor)-6] + "ABCabc"
 	s.Must(ack(cursor))
 	s.Refused("a cursor of a log that was rolled back", ack(other), chat.CodeConflict)
+	edge := s.PullFrom("bob", "g", "8", 1).Cursor // of 9, which was trimmed last: the store knows its mark
 	s.db.Away(true)
 	s.Must(ack(other)) // it cannot be compared
+	rewritten := edge[:len(edge)-6] + "ABCabc"
+	s.Refused("a cursor of another log, where that is trimmed", ack(rewritten), chat.CodeConflict)
+	s.Must(ack(edge))
+	pulled := func(cursor string) []any {
+		b := s.PullFrom("bob", "g", cursor, 1)
+		return []any{b.From, b.Complete}
+	}
+	s.equal(pulled(edge), []any{10, true})
+	s.db.Away(false)
+	s.equal(pulled(rewritten), []any{1, false})
 }
 
 // TestUnreadMessagesOfTheArchive: what is seen and not read counts as unread also when only the archive has it, until it is

@@ -228,6 +228,9 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 	for _, m := range messages {
 		rewritten = rewritten || f.contradictsLocked(m)
 	}
+	if t := end.Trimmed; t.Mark != "" { // an entry of the ring may be trimmed, and nothing missing behind it
+		rewritten = rewritten || f.contradictsLocked(chat.Message{ID: t.ID, Mark: t.Mark})
+	}
 	old := f.last
 	if rewritten {
 		f.life++

@@ -196,7 +196,7 @@ func (f *Follower) start(l *line, info chat.Info, pos chat.Position) {
 	l.pos = begin.Before(info, pos, "")
 	l.gapPending = !begin.Complete
 	// Only the entry itself can show whether the client's cursor belongs to this log: the first read compares it.
-	l.verified = !l.pos.HasMark() || l.pos.ID == info.Last && info.LastMark != ""
+	l.verified = !l.pos.HasMark() || info.MarkAt(l.pos.ID, "") != ""
 	if l.gapPending || l.pos.ID < l.last {
 		f.queue(l)
 	}

@@ -91,6 +91,39 @@ func TestFollowRewrittenLog(t *testing.T) {
 	}
 }
 
+// A log that was rewritten up to where a session stands, and trimmed just there, begins with what the session does not have
+// yet. That it had something else before shows all the same: in the session, and when it begins anew.
+func TestFollowRewrittenLogTrimmedToThePosition(t *testing.T) {
+	l, proxy := startMuted(t, signalsOnly)
+	l.group(t, "red", "ann", "bob")
+	keep := int64(1)
+	if _, err := l.UpdateGroup(t.Context(), chat.Caller{User: "ann"}, "red", chat.GroupChange{Keep: &keep}); err != nil {
+		t.Fatal(err)
+	}
+	bob := l.listen(t, "bob", map[string]string{"red": "0"})
+	bob.reach("red", l.say(t, "red", "ann", "kept"))
+	rollBack := l.backup()
+	had := l.say(t, "red", "ann", "lost")
+	lost := bob.until("batch", func(e live.Event) bool { return e.Messages != nil && e.Messages.To == had }).Messages
+	proxy.Mute(true)
+	rollBack()
+	l.say(t, "red", "ann", "anew")
+	last := l.say(t, "red", "ann", "and more")
+	for _, user := range []string{"ann", "bob"} {
+		if _, err := l.Ack(t.Context(), chat.Caller{User: user}, "red", chat.At(had)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.killSubscriptions()
+	again := l.listen(t, "bob", map[string]string{"red": lost.Cursor})
+	for _, session := range []*listener{bob, again} {
+		b := session.until("batch", func(e live.Event) bool { return e.Messages != nil }).Messages
+		if b.Complete || b.From != had+1 || b.To != last {
+			t.Errorf("got %d..%d, complete %v; want %d..%d, false", b.From, b.To, b.Complete, had+1, last)
+		}
+	}
+}
+
 // A member who was taken out, and is back because the store lost that, holds what it was given before: where the log was
 // rewritten up to the same id, the session learns so.
 func TestFollowRewrittenLogAfterLeaving(t *testing.T) {

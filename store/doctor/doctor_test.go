@@ -162,6 +162,7 @@ func TestGroupDamage(t *testing.T) {
 	for _, d := range []damage{
 		{"HDEL {g}meta history", doctor.KindGroup, "{g}meta", false},
 		{"HSET {g}meta mark zzzzzz", doctor.KindLog, "{g}meta", false},
+		{"HSET {g}meta trimmed 99", doctor.KindLog, "{g}meta", false},
 		{"INCR {g}id", doctor.KindLog, "{g}msgs", false},
 		{"ZREMRANGEBYRANK {g}msgs 5 5", doctor.KindLog, "{g}msgs", false},
 		{"ZADD {g}msgs 80 no_message", doctor.KindLog, "{g}msgs", false},

@@ -137,6 +137,9 @@ func (d *Doctor) totals(g groupKeys, l groupLook) (found []Finding) {
 	if words := strings.Fields(l.head); len(words) > 1 && l.meta["mark"] != "" && words[1] != l.meta["mark"] {
 		add(KindLog, "meta", "has the mark %s, and the last message %s", l.meta["mark"], words[1])
 	}
+	if trimmed, _ := strconv.ParseInt(strings.Split(l.meta["trimmed"], " ")[0], 10, 64); trimmed > l.last-l.stored {
+		add(KindLog, "meta", "names %d as trimmed, and what comes after %d is stored", trimmed, l.last-l.stored)
+	}
 	if newest, _ := strconv.ParseInt(l.meta["newest"], 10, 64); newest > l.last {
 		add(KindGroup, "meta", "names %d as newest, and the log ends at %d", newest, l.last)
 	}

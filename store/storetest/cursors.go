@@ -76,6 +76,41 @@ var cursorTests = map[string]func(*world){
 		moved(at(7), chat.Cursors{Seen: 7, Unread: 5})
 		refused(end)
 	},
+	"ack by the cursor of what was trimmed last": func(w *world) {
+		w.group("g", []string{"bob"}, keep(2))
+		w.equal(w.info("g", "bob").Trimmed, chat.Trimmed{})
+		w.says("g", "alice", 6) // 3..8
+		old := w.entry("g", 5).Mark
+		w.poke("ZREMRANGEBYSCORE", w.groupKey("g", "msgs"), 5, 8)
+		w.poke("SET", w.groupKey("g", "id"), 4)
+		w.says("g", "alice", 4) // 5..8, anew
+		mark := w.entry("g", 5).Mark
+		w.ack("g", "alice", 8)
+		ack := func(mark string) error {
+			_, err := w.Ack(w.ctx, "g", "bob", chat.Position{Set: true, ID: 5, Epoch: w.info("g", "bob").Epoch, Mark: mark}, true, "")
+			return err
+		}
+		w.fails(ack(old), chat.ErrConflict)
+		w.ack("g", "bob", 5)
+		trimmed := chat.Trimmed{ID: 5, Mark: mark}
+		w.equal(w.kept("g"), span(6, 8))
+		w.equal(w.info("g", "bob").Trimmed, trimmed)
+		w.equal(w.info("g", "dora").Trimmed, trimmed)
+		_, end, err := w.Range(w.ctx, "g", 6, 1)
+		w.ok(err)
+		w.equal(end.Trimmed, trimmed)
+		lasts, err := w.Lasts(w.ctx, []string{"g"})
+		w.ok(err)
+		w.equal(lasts[0], end)
+		w.fails(ack(old), chat.ErrConflict)
+		w.ok(ack(mark))
+		w.ok(ack("-"))
+		// What an earlier version trimmed has left no mark, or that of an entry below.
+		w.poke("HSET", w.groupKey("g", "meta"), "trimmed", "4 "+mark)
+		w.ok(ack(old))
+		w.poke("HDEL", w.groupKey("g", "meta"), "trimmed")
+		w.ok(ack(old))
+	},
 	"unread": func(w *world) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 8)

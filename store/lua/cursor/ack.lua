@@ -11,8 +11,8 @@
 --         cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
-local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from = unpack(redis.call('HMGET', meta, 'epoch',
-  'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from'))
+local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed = unpack(redis.call('HMGET', meta, 'epoch',
+  'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
@@ -22,10 +22,10 @@ if at_mark ~= '' and at_mark ~= '-' then
   local mark = last_mark
   if tonumber(id) < last then
     local stored = redis.call('ZRANGEBYSCORE', msgs, id, id)[1]
-    mark = stored and string.match(stored, '^%d+ (%S+)')
+    mark = stored and string.match(stored, '^%d+ (%S+)') or trimmed and string.match(trimmed, '^' .. id .. ' (%S+)')
   end
   if not mark and archived_from and tonumber(id) >= tonumber(archived_from) then return {'ARCHIVED'} end
-  -- A mark that is trimmed and not archived cannot be compared.
+  -- A mark below `trimmed` that is not archived cannot be compared.
   if mark and mark ~= at_mark then return {'CONFLICT'} end
 end
 

@@ -3,7 +3,7 @@
 -- needs: last_id meta members joined seen read msgs skip by at user
 -- include: unread
 local m = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
-  'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed')
+  'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed', 'trimmed')
 if not m[1] then return {'OK', ''} end
 local last = tonumber(redis.call('GET', last_id))
 local out = {'OK'}
@@ -17,6 +17,7 @@ out[#out + 1] = m[14] or '0'
 out[#out + 1] = m[14] and redis.call('ZSCORE', seen, '$archive') or '0'
 out[#out + 1] = m[15] or '0'
 out[#out + 1] = m[16] or '0'
+out[#out + 1] = m[17] or ''
 local member = redis.call('HGET', members, user)
 if not member then return out end
 
@@ -31,5 +32,5 @@ out[#out + 1] = redis.call('ZSCORE', seen, user)
 out[#out + 1] = int(r)
 out[#out + 1] = unread(last, floor, by)
 out[#out + 1] = redis.call('ZCOUNT', at, '(' .. int(floor), '+inf')
-local acted = tonumber(out[24]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
+local acted = tonumber(out[25]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
 out[#out + 1] = acted and 1 or 0

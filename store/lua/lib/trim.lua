@@ -1,6 +1,6 @@
 -- include: base
 -- include: webhook_position
--- needs: seen msgs reactions reacted wants
+-- needs: meta seen msgs reactions reacted wants
 -- trim_log removes messages that no reader needs any longer, at most 500, and returns whether there are more.
 --
 -- last         highest id of the log
@@ -10,6 +10,8 @@
 --              The archive always does: entries that it does not have stay, even if it has not joined yet, or was switched
 --              off and has not left yet
 --
+-- The mark of the newest removed entry stays in meta as `trimmed`: a cursor may stand right there, which loses nothing but
+-- still has to be compared.
 -- There is also more if counts of reactions are left, which only log/trim.lua removes if no message is due.
 local function trim_log(last, stored, keep, backlog_max)
   local first = last - stored + 1
@@ -33,6 +35,9 @@ local function trim_log(last, stored, keep, backlog_max)
 
   local more = cut - first >= 500
   if more then cut = first + 499 end
+  local edge = redis.call('ZRANGEBYSCORE', msgs, int(cut), int(cut))[1]
+  local trimmed = edge and string.match(edge, '^%d+ %S+')
+  if trimmed then redis.call('HSET', meta, 'trimmed', trimmed) end
   redis.call('ZREMRANGEBYSCORE', msgs, '-inf', int(cut))
   redis.call('ZREMRANGEBYSCORE', reacted, '-inf', int(cut))
   -- A message has up to 20 counts; those beyond the bound of a step go with the next one, and nobody reads them before.

@@ -1,12 +1,13 @@
 -- Reads the ends of logs. Only reads.
 --
 -- KEYS  groups(last_id meta)...
--- Returns {OK, last (-1 if there is no group), epoch (''), ... for each}
+-- Returns {OK, last (-1 if there is no group), epoch (''), trimmed (as in group/info.lua), ... for each}
 local out = {'OK'}
 for i = groups, #KEYS, groups_row do
   -- bind: groups at i
-  local epoch = redis.call('HGET', meta, 'epoch')
+  local epoch, trimmed = unpack(redis.call('HMGET', meta, 'epoch', 'trimmed'))
   out[#out + 1] = epoch and redis.call('GET', last_id) or '-1'
   out[#out + 1] = epoch or ''
+  out[#out + 1] = trimmed or ''
 end
 return out
