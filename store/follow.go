@@ -63,6 +63,7 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 		if ctx.Err() != nil {
 			break
 		}
+		deliver(live.Signal{Kind: live.SignalCut})
 		f.store.log.Warn("subscription to Redis lost", "error", err)
 		if f.awaitReturn(ctx) {
 			again.Reset()

@@ -77,6 +77,8 @@ type feed struct {
 	mark  string // of the message at last; "" if unknown
 	want  int64  // the highest id known to exist; if it is above last, there is a gap until a fill
 	life  int    // increases when what was served may belong to another log, or may not be visible to everyone: readers then ask the store
+	cuts  int    // how often signals may have been missed
+	sure  int    // cuts when the log was compared last: until it is that again, no signal continues the ring
 	ring  []ringEntry
 	bytes int
 
@@ -122,13 +124,26 @@ func (f *feed) take(epoch string, m chat.Message, changed []chat.Message) change
 		// The store lost the end of the log, and other entries were written in its place.
 		f.life++
 		f.resetLocked(epoch, m.ID-1)
+	case f.sure != f.cuts: // the entry before it may be another one than the ring has
+		f.want = max(f.want, m.ID)
+		return change{hole: true}
 	}
 	f.pushLocked(m)
 	for _, c := range changed {
 		f.replaceLocked(c)
 	}
-	return change{grew: true, hole: f.want > f.last}
+	return change{grew: true, hole: f.dueLocked()}
 }
+
+// cut notes that signals may have been missed.
+func (f *feed) cut() {
+	f.mu.Lock()
+	f.cuts++
+	f.mu.Unlock()
+}
+
+// dueLocked reports whether a fill is due.
+func (f *feed) dueLocked() bool { return f.want > f.last || f.sure != f.cuts && f.last != unknownLast }
 
 // resetLocked empties the ring. From now on the log is that of epoch and continues after last.
 func (f *feed) resetLocked(epoch string, last int64) {
@@ -201,12 +216,13 @@ type snapshot struct {
 	last  int64
 	want  int64
 	life  int
+	cuts  int
 }
 
 func (f *feed) snapshot() snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return snapshot{f.epoch, f.last, f.want, f.life}
+	return snapshot{f.epoch, f.last, f.want, f.life, f.cuts}
 }
 
 // fill applies entries read from the store at one instant after the snapshot was taken: ascending, dense, up to the end
@@ -215,8 +231,9 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life != before.life || f.epoch != before.epoch {
-		return change{hole: f.want > f.last} // it was reset meanwhile
+		return change{hole: f.dueLocked()} // it was reset meanwhile
 	}
+	f.sure = before.cuts
 	if end.Last < 0 {
 		f.life++
 		f.resetLocked("", 0)
@@ -240,13 +257,25 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 			begin = messages[0].ID - 1
 		}
 		want := f.want
+		if f.last != unknownLast && !rewritten {
+			f.life++ // as in jumpLocked
+		}
 		f.resetLocked(end.Epoch, begin)
 		if !rewritten {
 			f.want = max(want, f.want)
 		}
 	}
 	f.addLocked(messages)
-	return change{grew: rewritten || f.last != old, hole: f.want > f.last}
+	return change{grew: rewritten || f.last != old, hole: f.dueLocked()}
+}
+
+// jumpLocked goes on after last, without the entries up to there. A reader may know one of them and stand just there: whether it
+// is of this log only the store can tell.
+func (f *feed) jumpLocked(last int64) {
+	want := f.want
+	f.life++
+	f.resetLocked(f.epoch, last)
+	f.want = max(want, f.want)
 }
 
 // addLocked appends those of messages that the ring does not have.
@@ -257,9 +286,7 @@ func (f *feed) addLocked(messages []chat.Message) {
 			continue
 		}
 		if m.ID > f.last+1 { // what lies between was trimmed, or is more than the ring holds
-			want := f.want
-			f.resetLocked(f.epoch, m.ID-1)
-			f.want = max(want, f.want)
+			f.jumpLocked(m.ID - 1)
 		}
 		f.pushLocked(m)
 	}
@@ -317,5 +344,5 @@ func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 		return change{grew: end.Last >= 0}
 	}
 	differs := end.Epoch != f.epoch || end.Last < before.last || end.Last > f.last
-	return change{hole: differs || f.want > f.last}
+	return change{hole: differs || f.dueLocked()}
 }

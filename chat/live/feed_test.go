@@ -352,3 +352,47 @@ func TestRingBytes(t *testing.T) {
 		t.Errorf("got %d bytes (counted %d) up to %d; want at most %d up to 200", sum, fd.bytes, fd.ring[len(fd.ring)-1].ID, ringBytesMax)
 	}
 }
+
+// TestFeedAfterACut: while signals may have been missed, none continues the ring: the entry before it may be another one.
+func TestFeedAfterACut(t *testing.T) {
+	fresh := func() *feed {
+		fd := newFeed("g", 8)
+		fd.take("e", text(1, "old"), nil)
+		fd.take("e", text(2, "old"), nil)
+		fd.cut()
+		return fd
+	}
+	fd := fresh()
+	if c := fd.take("e", text(3, "new"), nil); c.grew || !c.hole || fd.last != 2 {
+		t.Errorf("a signal after a cut: got %+v and an end at %d, want a fill first", c, fd.last)
+	}
+	c := fd.fill(fd.snapshot(), []chat.Message{text(2, "old"), text(3, "new")}, chat.LogEnd{Last: 3, Epoch: "e"})
+	if !c.grew || c.hole || fd.life != 0 {
+		t.Errorf("the same log: got %+v, life %d, want no more than the new entry", c, fd.life)
+	}
+	if c := fd.take("e", text(4, "new"), nil); !c.grew || c.hole {
+		t.Errorf("a signal after the fill: got %+v", c)
+	}
+
+	fd = fresh()
+	before := fd.snapshot()
+	fd.cut()
+	if c := fd.fill(before, []chat.Message{text(2, "old")}, chat.LogEnd{Last: 2, Epoch: "e"}); !c.hole {
+		t.Error("a fill that was read before another cut: want one more")
+	}
+
+	for name, end := range map[string]chat.LogEnd{
+		"an entry of the ring, trimmed": {Last: 3, Epoch: "e", Trimmed: chat.Trimmed{ID: 2, Mark: "new"}},
+		"what the ring never had":       {Last: 4, Epoch: "e", Trimmed: chat.Trimmed{ID: 3, Mark: "new"}},
+		"nothing is left":               {Last: 4, Epoch: "e", Trimmed: chat.Trimmed{ID: 4, Mark: "new"}},
+	} {
+		fd := fresh()
+		var left []chat.Message
+		for id := end.Trimmed.ID + 1; id <= end.Last; id++ {
+			left = append(left, text(id, "new"))
+		}
+		if fd.fill(fd.snapshot(), left, end); fd.life == 0 {
+			t.Errorf("%s: readers need not verify their position", name)
+		}
+	}
+}

@@ -70,11 +70,23 @@ func (h *hub) deliver(s Signal) {
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
 		h.eachReader(s.User, func(p *pending) { p.joinedOrLeft(s.Group) })
+	case SignalCut:
+		h.cut()
 	case SignalLost:
+		h.cut()
 		select {
 		case h.lost <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// cut notes that signals may have been missed, of any feed.
+func (h *hub) cut() {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, fd := range h.groups {
+		fd.cut()
 	}
 }
 

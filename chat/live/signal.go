@@ -18,6 +18,7 @@ const (
 	SignalInbox                         // User: the inbox grew
 	SignalJoined                        // User, Group
 	SignalLeft                          // User, Group
+	SignalCut                           // the subscription broke: what arrives from now on need not follow what came before
 	SignalLost                          // signals may have been missed: compare everything that is followed
 )
 
@@ -37,7 +38,8 @@ type Signal struct {
 // SignalStore follows groups and users on behalf of one node, over one subscription.
 type SignalStore interface {
 	// Listen starts the node's subscription and calls deliver, from one goroutine, for every signal until ctx ends; it
-	// returns then. It reconnects by itself and delivers SignalLost after every reconnect. deliver must not block.
+	// returns then. It reconnects by itself: it delivers SignalCut before anything of the new connection, and SignalLost
+	// once everything is followed again. deliver must not block.
 	Listen(ctx context.Context, deliver func(Signal)) error
 	// Follow subscribes to the groups and users and returns when the store has confirmed all of them: what is
 	// published after that is delivered. It may be called from any goroutine. Following twice is harmless.
