@@ -19,6 +19,7 @@ type Limits struct {
 	StrangersBytesMax  int // bytes of direct messages of one sender to all who have never used the server, and 1 KiB for each
 	InboxKeep          int // acked items that stay in an inbox for the other devices of its owner
 	UserSchedulesMax   int // schedules of a user that have not ended
+	UserFiringsMax     int // schedules of a user that fire within any minute; 0: as many as they like
 	MentionsMax        int // mentions of a message
 	EmojiBytesMax      int // bytes of one emoji
 	EmojisMax          int // different emoji on one message
@@ -71,6 +72,7 @@ func DefaultLimits() Limits {
 		StrangersBytesMax:  4 << 20,
 		InboxKeep:          100,
 		UserSchedulesMax:   10_000,
+		UserFiringsMax:     100,
 		MentionsMax:        50,
 		EmojiBytesMax:      32,
 		EmojisMax:          20,

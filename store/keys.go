@@ -181,6 +181,7 @@ func (u userKeys) inboxBy(sender string) string       { return u.base + ":inbox:
 func (u userKeys) inboxMentions(sender string) string { return u.base + ":inbox:mentions:" + sender }
 func (u userKeys) inboxSent(sender string) string     { return u.base + ":inbox:sent:" + sender }
 func (u userKeys) schedules() string                  { return u.base + ":schedules" }
+func (u userKeys) firings() string                    { return u.base + ":firings" }
 func (u userKeys) devices() string                    { return u.base + ":devices" }
 func (u userKeys) keys() string                       { return u.base + ":keys" }
 func (u userKeys) strangers() string                  { return u.base + ":strangers" }
@@ -189,7 +190,7 @@ func (u userKeys) erasing() string                    { return u.base + ":erasin
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
-	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "devices": userKeys.devices,
+	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "firings": userKeys.firings, "devices": userKeys.devices,
 	"strangers": userKeys.strangers, "keys": userKeys.keys, "keys_at": userKeys.keysAt, "erasing": userKeys.erasing,
 })
 

@@ -316,7 +316,7 @@ func TestTheRestOfATrimIsATask(t *testing.T) {
 func TestFullScheduleIndexIsCheap(t *testing.T) {
 	server := redistest.Start(t)
 	limits := chat.DefaultLimits()
-	limits.UserSchedulesMax = 300
+	limits.UserSchedulesMax, limits.UserFiringsMax = 300, 0
 	s := open(t, store.Options{URL: server.URL(), Limits: limits})
 	body := strings.Repeat("x", 16<<10)
 	create := func() error {

@@ -37,6 +37,7 @@ var refusals = map[string]error{
 	"GONE":          chat.ErrGone,
 	"ANNOUNCEMENTS": &chat.Error{Code: chat.CodeOutOfRange, Message: "the maximum number of announcements are under way"},
 	"SCHEDULES":     &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules"},
+	"FIRINGS":       &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules that fire within a minute"},
 	"WANTS":         errWants,
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"WEBHOOKSFULL":  webhook.ErrFull,

@@ -24,6 +24,7 @@ var (
 	scheduleForgetScript  = newFreeing("schedule/forget", scheduleNames)
 	scheduleIndexScript   = newScript("schedule/index", userNames)
 	scheduleUnindexScript = newFreeing("schedule/unindex", userNames)
+	scheduleFiringScript  = newFreeing("schedule/firing", userNames)
 	fireGroupScript       = newScript("schedule/fire_group", memberNames)
 	fireInboxScript       = newScript("schedule/fire_inbox", userNames)
 )
@@ -77,9 +78,10 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (sch
 		return schedule.Record{}, false, err
 	}
 	index := scheduleIndexScript.On(s.keys.user(n.Plan.Owner)).Arg("schedule_id", id).
-		Arg("schedules_max", s.limits.UserSchedulesMax)
+		Arg("schedules_max", s.limits.UserSchedulesMax).Arg("next_ms", s.countedAt(n.Plan, n.NextMs)).
+		Arg("firings_max", s.limits.UserFiringsMax)
 	r, err := s.runSafe(ctx, index)
-	if errors.Is(err, chat.ErrOutOfRange) && s.dropEnded(ctx, n.Plan.Owner) {
+	if err != nil && r.text(0) == "SCHEDULES" && s.dropEnded(ctx, n.Plan.Owner) {
 		r, err = s.runSafe(ctx, index)
 	}
 	if err != nil {
@@ -130,8 +132,28 @@ func asSchedule(id string, fields reply) (schedule.Record, error) {
 	return r, nil
 }
 
-// ChangeSchedule replaces what was read, if it is still that.
-func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record) (schedule.Record, error) {
+// countedAt is when an occurrence counts among those of its owner; 0: it does not.
+func (s *Store) countedAt(p schedule.Plan, nextMs int64) int64 {
+	if p.Operator || s.limits.UserFiringsMax == 0 {
+		return 0
+	}
+	return nextMs
+}
+
+// firesAt notes when a schedule fires next; nextMs 0: it does not fire. bounded: only where there is room.
+func (s *Store) firesAt(ctx context.Context, owner, id string, nextMs int64, bounded bool) error {
+	most := 0
+	if bounded {
+		most = s.limits.UserFiringsMax
+	}
+	_, err := s.runSafe(ctx, scheduleFiringScript.On(s.keys.user(owner)).Arg("schedule_id", id).Arg("next_ms", nextMs).
+		Arg("firings_max", most))
+	return err
+}
+
+// ChangeSchedule replaces what was read, if it is still that. Its owner's partition is asked first whether there is room in the
+// minute: what is noted there of a change that does not happen is forgotten with that minute.
+func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record, bounded bool) (schedule.Record, error) {
 	plan, err := json.Marshal(was.Plan)
 	if err != nil {
 		return schedule.Record{}, broke("schedule_change", err)
@@ -140,10 +162,19 @@ func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record) (schedu
 	if err != nil {
 		return schedule.Record{}, err
 	}
+	counted := s.countedAt(was.Plan, was.NextMs)
+	if counted > 0 && was.State == schedule.Pending {
+		if err := s.firesAt(ctx, was.Plan.Owner, was.ID, counted, bounded); err != nil {
+			return schedule.Record{}, err
+		}
+	}
 	r, err := s.runSafe(ctx, scheduleChangeScript.On(k).Arg("schedule_id", was.ID).Arg("version", was.Version).
 		Arg("plan", plan).Arg("state", string(was.State)).Arg("next_ms", was.NextMs))
 	if err != nil {
 		return schedule.Record{}, err
+	}
+	if counted > 0 && was.State == schedule.Paused {
+		s.firesNext(ctx, was.Plan.Owner, was.ID, 0)
 	}
 	return asSchedule(was.ID, r[1:])
 }
@@ -151,10 +182,26 @@ func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record) (schedu
 // CancelSchedule ends a schedule: nothing fires any longer.
 func (s *Store) CancelSchedule(ctx context.Context, id string) error {
 	k, err := s.scheduleKeys(id)
-	if err == nil {
-		_, err = s.runSafe(ctx, scheduleCancelScript.On(k).Arg("schedule_id", id))
+	if err != nil {
+		return err
 	}
-	return err
+	r, err := s.runSafe(ctx, scheduleCancelScript.On(k).Arg("schedule_id", id))
+	if err != nil {
+		return err
+	}
+	var p schedule.Plan
+	if err := json.Unmarshal([]byte(r.text(1)), &p); err == nil && s.countedAt(p, 1) > 0 {
+		s.firesNext(ctx, p.Owner, id, 0)
+	}
+	return nil
+}
+
+// firesNext notes when a schedule fires after what has been done to it; nextMs 0: it does not fire. If it fails, the schedule
+// counts with when it was to fire before, until that is over.
+func (s *Store) firesNext(ctx context.Context, owner, id string, nextMs int64) {
+	if err := s.firesAt(ctx, owner, id, nextMs, false); err != nil {
+		s.log.Debug("cannot note when a schedule fires", "schedule", id, "error", err)
+	}
 }
 
 // Fire sends what is due, or what a request wants to be sent now, and writes what became of it.
@@ -178,6 +225,10 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 		s.afterAppend(ctx, f.Append.Group, r[1:])
 	case done.Outcome == schedule.OutcomeSent:
 		s.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
+	}
+	goesOn := f.Run == "" && f.NextMs > 0 && (done.Outcome == schedule.OutcomeSent || f.Refused == schedule.CodeMissed)
+	if goesOn && !f.Operator && s.limits.UserFiringsMax > 0 {
+		s.firesNext(ctx, f.Failed.Owner, f.ID, f.NextMs)
 	}
 	return done, nil
 }

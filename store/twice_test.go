@@ -138,7 +138,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"open an inbox", func() error { _, err := s.InboxPull(ctx, "dora", chat.Position{}, 1); return err }, nil},
 		{"ack the inbox", func() error { _, err := s.InboxAck(ctx, "bob", chat.At(1)); return err }, nil},
 		{"schedule", func() error { r, _, err := s.CreateSchedule(ctx, plan); scheduled = r.ID; return err }, nil},
-		{"move a schedule", func() error { _, err := s.ChangeSchedule(ctx, made(1)); return err }, chat.ErrConflict},
+		{"move a schedule", func() error { _, err := s.ChangeSchedule(ctx, made(1), false); return err }, chat.ErrConflict},
 		{"fire", func() error { _, err := s.Fire(ctx, firing(2, "")); return err }, nil},
 		{"send a schedule now", func() error { _, err := s.Fire(ctx, firing(3, "r")); return err }, nil},
 		{"cancel a schedule", func() error { return s.CancelSchedule(ctx, scheduled) }, nil},

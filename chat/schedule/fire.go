@@ -46,7 +46,7 @@ func (s *Service) fire(ctx context.Context, t FireTask) error {
 // newFiring returns what a store needs to send the planned message.
 func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing, error) {
 	p := r.Plan
-	f := Firing{ID: r.ID, Version: r.Version, Recurs: p.recurs(), Epoch: p.Epoch, Failed: FailedTask{
+	f := Firing{ID: r.ID, Version: r.Version, Recurs: p.recurs(), Operator: p.Operator, Epoch: p.Epoch, Failed: FailedTask{
 		Schedule: r.ID, Version: r.Version, Owner: p.Owner, Group: p.Group, User: p.User, AtMs: r.NextMs}}
 	// By the clock that found it due, so that users never see a time before the one asked for.
 	if p.Group != "" {

@@ -23,7 +23,7 @@ func (b *bench) overdue(id string, by time.Duration) schedule.Record {
 	r, nowMs, err := b.Store.Schedule(b.Ctx, id)
 	b.Must(err)
 	r.NextMs = nowMs - by.Milliseconds()
-	r, err = b.Store.ChangeSchedule(b.Ctx, r)
+	r, err = b.Store.ChangeSchedule(b.Ctx, r, false)
 	b.Must(err)
 	return r
 }
@@ -103,7 +103,7 @@ func TestScheduleMissed(t *testing.T) {
 	// Occurrences before until are not sent either once it has passed.
 	r := b.overdue(make(schedule.Draft{Cron: "* * * * * *", Until: new(b.clock().Add(time.Hour))}), 100*time.Second)
 	r.Plan.UntilMs = b.clock().Add(-time.Second).UnixMilli()
-	r, err := b.Store.ChangeSchedule(b.Ctx, r)
+	r, err := b.Store.ChangeSchedule(b.Ctx, r, false)
 	b.Must(err)
 	b.fire(r)
 	if v := b.schedule("alice", r.ID); v.State != schedule.Done || v.Sent != 0 {
@@ -195,6 +195,7 @@ func TestSchedulesRace(t *testing.T) {
 	node := func(url string, ahead time.Duration) *bench {
 		b := chattest.Open(t, url, func(o *chat.Options) {
 			o.Now = func() int64 { return time.Now().Add(ahead).UnixMilli() }
+			o.Limits.UserFiringsMax = 0
 		})
 		return &bench{b, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil))}
 	}

@@ -160,17 +160,18 @@ type NewSchedule struct {
 
 // Firing is one occurrence to be fired, or a schedule to be sent now.
 type Firing struct {
-	ID      string
-	Version int64  // the version of the occurrence
-	Run     string // instead of an occurrence: send now; names this request, so that its repeat sends nothing
-	Recurs  bool
-	NextMs  int64     // the occurrence after this one; 0: there is none
-	Missed  int64     // occurrences that passed without a message
-	Refused chat.Code // if not empty, nothing is sent, for this reason
-	Epoch   string
-	Append  *chat.Append  // to a group
-	Item    *chat.NewItem // or to a user
-	Failed  FailedTask
+	ID       string
+	Version  int64  // the version of the occurrence
+	Run      string // instead of an occurrence: send now; names this request, so that its repeat sends nothing
+	Recurs   bool
+	Operator bool      // the owner was one when the schedule was made
+	NextMs   int64     // the occurrence after this one; 0: there is none
+	Missed   int64     // occurrences that passed without a message
+	Refused  chat.Code // if not empty, nothing is sent, for this reason
+	Epoch    string
+	Append   *chat.Append  // to a group
+	Item     *chat.NewItem // or to a user
+	Failed   FailedTask
 }
 
 // CodeMissed is the reason why an occurrence was skipped that came due while no node ran. It appears only in

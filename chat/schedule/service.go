@@ -170,10 +170,12 @@ func (s *Service) Change(ctx context.Context, by chat.Caller, id string, c Chang
 		if r.State.Ended() {
 			return Schedule{}, chat.Errorf(chat.CodeConflict, "the schedule is %s", r.State)
 		}
+		was := r
 		if err := s.change(&r, c, nowMs); err != nil {
 			return Schedule{}, err
 		}
-		r, err = s.store.ChangeSchedule(ctx, r)
+		moves := r.NextMs != was.NextMs || r.State != was.State
+		r, err = s.store.ChangeSchedule(ctx, r, moves && !by.Admin)
 		if err == nil {
 			return r.view(), nil
 		}

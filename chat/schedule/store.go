@@ -9,7 +9,7 @@ type Store interface {
 	Clock(ctx context.Context) (int64, error)
 	// CreateSchedule first adds the schedule to its owner's index and then creates it: the index may name a missing
 	// schedule, but never miss one. A known key returns the existing schedule. ErrKeyReused; ErrOutOfRange if the owner
-	// has the maximum, not counting ended ones.
+	// has the maximum, not counting ended ones, or the maximum that fires within a minute.
 	CreateSchedule(ctx context.Context, n NewSchedule) (r Record, duplicate bool, err error)
 	// Schedule reads one, together with the clock of the store. ErrNotFound.
 	Schedule(ctx context.Context, id string) (r Record, nowMs int64, err error)
@@ -17,8 +17,9 @@ type Store interface {
 	// or an earlier next, which passes through clients: CodeInvalid if it is anything else.
 	Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []Record, next string, err error)
 	// ChangeSchedule replaces Plan, State (pending or paused) and NextMs of a record that was read. ErrConflict if it
-	// has changed since, or has ended.
-	ChangeSchedule(ctx context.Context, r Record) (Record, error)
+	// has changed since, or has ended. bounded: ErrOutOfRange if it would fire in a minute in which the maximum of its
+	// owner's schedules fires.
+	ChangeSchedule(ctx context.Context, r Record, bounded bool) (Record, error)
 	// CancelSchedule ends a schedule: after it returns, nothing fires. Repeating it is no error; ErrConflict if it
 	// ended in another way.
 	CancelSchedule(ctx context.Context, id string) error

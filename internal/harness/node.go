@@ -103,7 +103,7 @@ func (n *Node) environ() []string {
 	settings := map[string]string{
 		"CHATD_ADDR": n.Addr, "CHATD_DATA": n.cfg.Data, "CHATD_REDIS": n.cfg.Redis, "CHATD_JWT_SECRET": Secret,
 		"CHATD_RATE_USER": "off", "CHATD_RATE_SEND": "off", "CHATD_RATE_IP": "off",
-		"CHATD_MAX_POLLS": "off", "CHATD_MAX_CALLS": "off", "CHATD_MAX_CALLS_NODE": "off",
+		"CHATD_MAX_POLLS": "off", "CHATD_MAX_CALLS": "off", "CHATD_MAX_CALLS_NODE": "off", "CHATD_MAX_FIRINGS": "off",
 		"PATH": os.Getenv("PATH"), "HOME": n.cfg.Data, "GORACE": "halt_on_error=0 atexit_sleep_ms=0",
 	}
 	for name, value := range n.cfg.Env {

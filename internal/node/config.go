@@ -65,6 +65,7 @@ type Config struct {
 	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, and off for this host itself."`
 	MaxPolls        string `env:"CHATD_MAX_POLLS" help:"Maximum waiting polls of a user, or off. Default: 20."`
 	MaxCalls        string `env:"CHATD_MAX_CALLS" help:"Maximum calls of a user at once, or off; more wait for up to 1 s. Default: 64."`
+	MaxFirings      string `env:"CHATD_MAX_FIRINGS" help:"Maximum schedules of a user that fire within any minute, or off. Default: 100."`
 	MaxCallsNode    string `env:"CHATD_MAX_CALLS_NODE" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503. Default: 1024."`
 
 	// Settings of features that this version does not have; see checkAbsent.

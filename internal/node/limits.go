@@ -85,6 +85,7 @@ func (s *settings) checkCallers(p *problems) {
 		{"CHATD_MAX_CONNS_IP", s.MaxConnsIP, connsIPMaxDefault, 1_000_000, &s.callers.Conns},
 		{"CHATD_MAX_POLLS", s.MaxPolls, pollsMaxDefault, 10_000, &s.callers.Polls},
 		{"CHATD_MAX_CALLS", s.MaxCalls, callsMaxDefault, 10_000, &s.callers.Calls},
+		{"CHATD_MAX_FIRINGS", s.MaxFirings, s.limits.UserFiringsMax, 10_000, &s.limits.UserFiringsMax},
 		{"CHATD_MAX_CALLS_NODE", s.MaxCallsNode, callsNodeMaxDefault, 100_000, &s.callsNodeMax},
 	} {
 		n, err := strconv.Atoi(m.value)

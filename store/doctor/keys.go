@@ -62,7 +62,7 @@ var shapes = []shape{
 	{"g:<id>:sent:<user>", "hash", ofGroup},
 	{"u:<id>:groups", "zset", ofUser}, {"u:<id>:inbox", "list", ofUser}, {"u:<id>:inbox:base", "hash", ofUser},
 	{"u:<id>:inbox:senders", "zset", ofUser}, {"u:<id>:inbox:server", "zset", ofUser}, {"u:<id>:inbox:sent:<user>", "hash", ofUser}, {"u:<id>:inbox:by:<user>", "zset", ofUser},
-	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser},
+	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser}, {"u:<id>:firings", "zset", ofUser},
 	{"u:<id>:devices", "hash", ofUser}, {"u:<id>:keys", "hash", ofUser}, {"u:<id>:keys:at", "zset", ofUser},
 	{"g:<id>:erasures", "hash", ofGroup}, {"u:<id>:erasing", "string", ofUser},
 	{"s:<id>", "hash", ofSchedule},

@@ -87,7 +87,7 @@ func (d *Doctor) reschedule(ctx context.Context, id string) error {
 	if err != nil || r.State != schedule.Pending {
 		return err
 	}
-	_, err = d.store.ChangeSchedule(ctx, r)
+	_, err = d.store.ChangeSchedule(ctx, r, false)
 	return err
 }
 

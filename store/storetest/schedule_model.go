@@ -127,7 +127,7 @@ func (m *scheduleModel) change(r *rapid.T) {
 	with.Version = rapid.Int64Range(max(1, s.Version-1), s.Version).Draw(r, "version")
 	with.State = rapid.SampledFrom([]schedule.State{schedule.Pending, schedule.Paused}).Draw(r, "state")
 	with.NextMs = m.due(r)
-	_, err := m.store.ChangeSchedule(r.Context(), with)
+	_, err := m.store.ChangeSchedule(r.Context(), with, false)
 	if s.State.Ended() || with.Version != s.Version {
 		m.becomes(err, chat.ErrConflict)
 		return

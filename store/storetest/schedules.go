@@ -159,23 +159,23 @@ var scheduleTests = map[string]func(*world){
 		stale := r
 		body := "other"
 		r.Plan.Body, r.NextMs = &body, now+7_200_000
-		r, err := w.ChangeSchedule(w.ctx, r)
+		r, err := w.ChangeSchedule(w.ctx, r, false)
 		w.ok(err)
 		w.equal([]any{r.Version, *r.Plan.Body}, []any{int64(2), "other"})
 		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".2": now + 7_200_000})
-		_, err = w.ChangeSchedule(w.ctx, stale)
+		_, err = w.ChangeSchedule(w.ctx, stale, false)
 		w.fails(err, chat.ErrConflict)
 		r.State = schedule.Paused
-		r, err = w.ChangeSchedule(w.ctx, r)
+		r, err = w.ChangeSchedule(w.ctx, r, false)
 		w.ok(err)
 		w.equal(w.waiting(schedule.TaskFire), map[string]int64{})
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale)
 		r.State = schedule.Pending
-		r, err = w.ChangeSchedule(w.ctx, r)
+		r, err = w.ChangeSchedule(w.ctx, r, false)
 		w.ok(err)
 		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".4": now + 7_200_000})
 		r.ID = "p00-none"
-		_, err = w.ChangeSchedule(w.ctx, r)
+		_, err = w.ChangeSchedule(w.ctx, r, false)
 		w.fails(err, chat.ErrNotFound)
 	},
 	"cancel": func(w *world) {
@@ -187,7 +187,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(w.scheduled(r.ID).State, schedule.Cancelled)
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale) // a task that was claimed before
 		w.equal(w.inbox("bob", chat.Position{}, 10).Last, int64(0))
-		_, err := w.ChangeSchedule(w.ctx, w.scheduled(r.ID))
+		_, err := w.ChangeSchedule(w.ctx, w.scheduled(r.ID), false)
 		w.fails(err, chat.ErrConflict)
 		w.fails(w.CancelSchedule(w.ctx, "p00-none"), chat.ErrNotFound)
 		done := w.schedule(toUser(), w.now())
@@ -375,6 +375,7 @@ var scheduleTests = map[string]func(*world){
 			}
 		}
 		w.equal(len(list(10)), 0)
+		w.with(func(l *chat.Limits) { l.UserFiringsMax = 0 })
 		made := map[string]bool{}
 		for range 120 {
 			made[w.schedule(toUser(), w.now()+3_600_000).ID] = true
@@ -429,6 +430,8 @@ var scheduleTests = map[string]func(*world){
 		w.fails(err, chat.ErrOutOfRange)
 		w.equal(len(w.waiting(schedule.TaskFire)), 3)
 	},
+	"a full minute":        testFullMinute,
+	"a minute that is now": testMinuteThatIsNow,
 	"an entry without a schedule": func(w *world) {
 		w.with(func(l *chat.Limits) { l.UserSchedulesMax = 3 })
 		index := fmt.Sprintf("%s:{p%02d}:u:alice:schedules", w.Prefix(), queue.Partition("alice", w.Partitions()))
