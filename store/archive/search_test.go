@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // languages are texts, and which of them queries find.
@@ -291,6 +292,33 @@ func TestDeletedBytesAreGone(t *testing.T) {
 			t.Errorf("%s is in the files", word)
 		}
 	}
+}
+
+// TestDeletedBytesAreGoneAfterACrash copies the files as a process leaves them that is killed right after a deletion.
+func TestDeletedBytesAreGoneAfterACrash(t *testing.T) {
+	const secret = "xyzzydeleted"
+	var crashed string
+	for crashed == "" || !inFiles(t, crashed, secret) { // on a slow machine the writer may have been faster
+		dir := t.TempDir()
+		s := open(t, "sqlite:"+filepath.Join(dir, "archive.db"))
+		w := newLog(t, s, aLog)
+		w.text("ann", secret)
+		w.add(1)
+		w.delete("ann", 1)
+		w.add(2)
+		s.writer.stop()
+		crashed = t.TempDir()
+		if err := os.CopyFS(crashed, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, "sqlite:"+filepath.Join(crashed, "archive.db"))
+	harness.Eventually(t, 20*time.Second, "the deleted text is gone", func() error {
+		if inFiles(t, crashed, secret) {
+			return errors.New("it is in the files")
+		}
+		return nil
+	})
 }
 
 func inFiles(t *testing.T, dir, word string) (found bool) {

@@ -60,7 +60,7 @@ func testLongText(t *testing.T, url string) {
 	}
 	w.text("ann", body.String())
 	w.add(1)
-	found, err := w.to.Search(t.Context(), archive.Query{Text: "w1*", Visible: []archive.Visible{{Log: aLog, From: 1}}, Limit: 1})
+	found, err := w.to.Search(t.Context(), archive.Query{Text: "w1*", Visible: whole(aLog), Limit: 1, BytesMax: pageBytes})
 	if err != nil || len(found.Hits) != 1 {
 		t.Errorf("search: %+v, %v", found, err)
 	}

@@ -69,7 +69,7 @@ func (w *writer) do(ctx context.Context, task *write) error {
 
 func (w *writer) run() {
 	defer close(w.ended)
-	var scrub <-chan time.Time
+	scrub := time.After(scrubDelay) // a process that was killed may have left something
 	var next *write
 	for {
 		if next == nil {
