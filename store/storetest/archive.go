@@ -355,6 +355,10 @@ func testArchiveSwitchedOff(w *world) {
 	w.archiveOff()
 	w.equal(w.unarchived("g", 0).On, false)
 	w.ack("g", "alice", last)
+	w.equal(w.kept("g"), span(2, last)) // until the archiver has left
+	if err := w.AlignArchive(w.ctx, []string{"g"}); err != nil {
+		w.Fatal(err)
+	}
 	w.equal(w.kept("g"), span(last, last))
 	_, err := w.AckArchive(w.ctx, lag.Log, 2, last, lag.Messages[len(lag.Messages)-1].Mark)
 	w.fails(err, chat.ErrConflict)
