@@ -109,8 +109,10 @@ func testErasePerson(w *world) {
 	if steps < 2 {
 		w.Errorf("%d steps", steps)
 	}
-	keys, err := w.Client().Keys(w.ctx, w.userKey("alice", "*")).Result()
-	w.ok(err)
+	keys := []string{}
+	for scan := w.Client().Scan(w.ctx, 0, w.userKey("alice", "*"), 1000).Iterator(); scan.Next(w.ctx); {
+		keys = append(keys, scan.Val())
+	}
 	w.equal(keys, []string{})
 	w.equal(w.away("alice"), []string(nil))
 }
@@ -333,7 +335,7 @@ func testEraseEntryTrims(w *world) {
 	id := w.info("g", "alice").Last
 	w.ack("g", "alice", id)
 	w.eraseEntry(w.deletes("g", id, w.entry("g", id)))
-	w.equal(w.kept("g"), []int64{id, id + 1})
+	w.equal(w.kept("g"), []int64{id + 1})
 }
 
 func testDropTraces(w *world) {

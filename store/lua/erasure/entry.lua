@@ -47,11 +47,13 @@ if kind == 'reaction' and below == '' then
   redis.call('ZADD', reacted, id, '-' .. one)
   if count_old then redis.call('ZREM', reactions, count_old) end
   if count > 1 then redis.call('ZADD', reactions, target, target .. ' ' .. emoji .. ' ' .. int(count - 1)) end
-elseif kind == 'delete' and stored then
+elseif kind == 'delete' and (stored or below ~= '') then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
+end
+if kind == 'delete' and stored then
   replaced[1] = head .. ' x ' .. new_json
   redis.call('ZREM', msgs, stored)
   redis.call('ZADD', msgs, target, replaced[1])
