@@ -69,6 +69,7 @@ type commandLine struct {
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check a token."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
 	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and what depends on each other."`
+	Erase       eraseCommand       `cmd:"" help:"Rewrite the files of the store and the archive, so that they hold nothing that was deleted or erased."`
 	Migrate     migrateCommand     `cmd:"" help:"Show or change the schema of the archive."`
 	Export      exportCommand      `cmd:"" help:"Copy the whole store and its archive to a file, while no server runs."`
 	Import      importCommand      `cmd:"" help:"Fill an empty store and archive from such a file."`

@@ -61,7 +61,7 @@ func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded
 	}
 	server, err := embedded.Open(ctx, embedded.Options{Dir: dir, Log: newLogger(set, output)})
 	if errors.Is(err, embedded.ErrLocked) {
-		return nil, fmt.Errorf("a chatd is running on %s: ask it with GET /v1/doctor, or stop it first", set.Data)
+		return nil, fmt.Errorf("a chatd is running on %s: stop it first (or ask it with GET /v1/doctor)", set.Data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the embedded store in %s: %w", dir, err)

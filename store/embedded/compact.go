@@ -36,6 +36,9 @@ func (s *Store) compactLoop() {
 	}
 }
 
+// Compact replaces the journals by a snapshot now: what was removed from the store is in none of its files then.
+func (s *Store) Compact() error { return s.compact() }
+
 // compact replaces the journals by a snapshot:
 //
 //  1. Create the next journal, empty.
@@ -47,6 +50,8 @@ func (s *Store) compactLoop() {
 // If it is interrupted before 3, the old snapshot and both journals are as good as before. After a failure the next
 // attempt waits until as much again was written.
 func (s *Store) compact() (err error) {
+	s.compacting.Lock()
+	defer s.compacting.Unlock()
 	began := time.Now()
 	dir := s.opts.Dir
 	s.order.Lock()

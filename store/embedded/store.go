@@ -86,10 +86,11 @@ type Store struct {
 	base    uint64   // the generation of the newest snapshot; everything from its journal on is kept
 	grown   growth   // since that snapshot
 
-	appended atomic.Uint64 // sequence number of the newest call
-	syncing  sync.Mutex    // held during an fsync and while the journal's file is replaced; lock order first
-	group    syncGroup
-	compactC chan struct{}
+	appended   atomic.Uint64 // sequence number of the newest call
+	syncing    sync.Mutex    // held during an fsync and while the journal's file is replaced; lock order first
+	group      syncGroup
+	compactC   chan struct{}
+	compacting sync.Mutex // held by a compaction
 
 	closing  sync.RWMutex // read-held while a connection is made
 	closed   bool

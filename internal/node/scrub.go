@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
+	"github.com/chatd/chatd/store/embedded"
+)
+
+// Scrub rewrites the files of the configured store and archive, so that they hold nothing that was deleted or erased, and says what
+// it rewrote. The archive takes over first what it does not know yet. Erasures that are under way are an error, when all is done.
+func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line string) error) (err error) {
+	set, err := c.checkForStore()
+	if err != nil {
+		return err
+	}
+	var p problems
+	if set.checkArchive(&p); len(p) > 0 {
+		return errors.Join(p...)
+	}
+	opt := store.Options{URL: set.Redis, Prefix: set.Prefix, Limits: set.limits, Existing: true}
+	var server *embedded.Store
+	if set.Redis == "" {
+		if server, err = openStopped(ctx, set, output); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, server.Close()) }()
+		opt.Embedded = server
+	}
+	s, err := store.Open(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := set.scrubArchive(ctx, s, say); err != nil {
+		return err
+	}
+	done := []string{"the embedded store: a new snapshot, and an empty journal behind it"}
+	if server != nil {
+		err = server.Compact()
+	} else {
+		done, err = s.Scrub(ctx)
+	}
+	if err := errors.Join(err, sayAll(say, done)); err != nil {
+		return err
+	}
+	if n, err := s.ErasuresUnderWay(ctx); err != nil || n > 0 {
+		return errors.Join(err, fmt.Errorf("%d erasures are not done yet: repeat this when they are", n))
+	}
+	return nil
+}
+
+func sayAll(say func(string) error, lines []string) (err error) {
+	for _, line := range lines {
+		err = errors.Join(err, say("rewritten: "+line))
+	}
+	return err
+}
+
+// scrubArchive has the archive take over what it lacks, deletions above all, and rewrites its files.
+func (s *settings) scrubArchive(ctx context.Context, groups *store.Store, say func(string) error) (err error) {
+	state, err := groups.ArchiveState(ctx)
+	if err != nil || !state.On && s.Archive == "" {
+		return err
+	}
+	if s.Archive == "" || s.Archive == archiveOff {
+		if state.On {
+			return errors.New("CHATD_ARCHIVE: the store is archived: set the database that its nodes have")
+		}
+		return nil
+	}
+	db, err := sqlarchive.Open(ctx, s.Archive)
+	if err != nil {
+		return fmt.Errorf("CHATD_ARCHIVE: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if id, err := db.ID(ctx); err != nil || state.On && id != state.ID {
+		return errors.Join(err, archive.OtherDatabase(id, state.ID))
+	}
+	if state.On {
+		if err := catchUp(ctx, groups, archive.New(groups, db, archive.Options{})); err != nil {
+			return err
+		}
+	}
+	done, err := db.Scrub(ctx)
+	return errors.Join(err, sayAll(say, done))
+}
+
+// catchUp archives every group to its end.
+func catchUp(ctx context.Context, groups *store.Store, archiver *archive.Archiver) error {
+	for cursor := uint64(0); ; {
+		names, next, err := groups.GroupIDs(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := archiver.CatchUp(ctx, name, chat.IDMax); err != nil && !errors.Is(err, chat.ErrNotFound) {
+				return fmt.Errorf("archive what is new in group %s: %w", strings.ToValidUTF8(name, "?"), err)
+			}
+		}
+		if next == 0 {
+			return nil
+		}
+		cursor = next
+	}
+}
