@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"chat/archive/tokens":     {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
 	"chat/notify":             {"chat", "chat/webhook"},
+	"chat/retention":          {"chat"},
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},
 	"chat/webhook":            {"chat"},
 	"chat/live":               {"chat"},

@@ -50,6 +50,7 @@ type Group struct {
 	BacklogMax int64      `json:"backlog_max"`
 	Post       Posting    `json:"post"`
 	History    bool       `json:"history"`
+	RetainDays int64      `json:"retain_days"`    // after how many days messages go; 0: never
 	Hold       *Hold      `json:"hold,omitempty"` // for operators alone
 }
 

@@ -119,6 +119,9 @@ func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	if d.History != nil {
 		g.History = *d.History
 	}
+	if d.RetainDays != nil {
+		g.RetainDays = *d.RetainDays
+	}
 	if d.Key != "" {
 		g.Key = d.hash(by.User)
 	}
@@ -149,7 +152,8 @@ func (d GroupDraft) check() error {
 			return err
 		}
 	}
-	return cmp.Or(checkName(d.Name), CheckRange("keep", d.Keep, 0, keepMax), CheckRange("backlog_max", d.BacklogMax, backlogMin, backlogMax))
+	return cmp.Or(checkName(d.Name), CheckRange("keep", d.Keep, 0, keepMax), CheckRange("backlog_max", d.BacklogMax, backlogMin, backlogMax),
+		CheckRange("retain_days", d.RetainDays, 0, RetainDaysMax))
 }
 
 func checkVisibility(v Visibility) error {
@@ -390,7 +394,8 @@ func (c GroupChange) check() error {
 			return err
 		}
 	}
-	return cmp.Or(CheckRange("keep", c.Keep, 0, keepMax), CheckRange("backlog_max", c.BacklogMax, backlogMin, backlogMax))
+	return cmp.Or(CheckRange("keep", c.Keep, 0, keepMax), CheckRange("backlog_max", c.BacklogMax, backlogMin, backlogMax),
+		CheckRange("retain_days", c.RetainDays, 0, RetainDaysMax))
 }
 
 // reduce drops the fields that g already has and reports what is left.
@@ -401,7 +406,8 @@ func (c *GroupChange) reduce(g Group) (renamed, settings bool) {
 	c.BacklogMax = changed(c.BacklogMax, g.BacklogMax)
 	c.Post = changed(c.Post, g.Post)
 	c.History = changed(c.History, g.History)
-	return c.Name != nil, c.Visibility != nil || c.Keep != nil || c.BacklogMax != nil || c.Post != nil || c.History != nil
+	c.RetainDays = changed(c.RetainDays, g.RetainDays)
+	return c.Name != nil, *c != GroupChange{Name: c.Name}
 }
 
 func changed[T comparable](to *T, from T) *T {

@@ -30,6 +30,7 @@ type GroupDraft struct {
 	BacklogMax *int64
 	Post       Posting
 	History    *bool
+	RetainDays *int64 `json:",omitempty"`
 }
 
 // GroupView is a group in the list of its member.

@@ -49,7 +49,7 @@ type NoticeEntry struct {
 
 // NewGroup is the record of a group to be created.
 type NewGroup struct {
-	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch, Keep, BacklogMax, Post, History
+	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch, Keep, BacklogMax, Post, History, RetainDays
 	Key     string   // retry key hash, or empty: creating again with the same key is no error
 	Members []string // besides the creator, each once
 	// Notices are: created, then joined for each of Members, in order. Ids are 1..1+len(Members).
@@ -64,6 +64,7 @@ type GroupChange struct {
 	BacklogMax *int64      `json:"backlog_max,omitempty"`
 	Post       *Posting    `json:"post,omitempty"`
 	History    *bool       `json:"history,omitempty"`
+	RetainDays *int64      `json:"retain_days,omitempty"`
 }
 
 // Membership is a change of one user's membership, with its notice.

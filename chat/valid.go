@@ -12,8 +12,10 @@ const (
 	keyBytesMax  = 64  // retry keys that clients choose
 	nameBytesMax = 200 // the name of a group
 	keepMax      = 100_000
-	backlogMin   = 1
-	backlogMax   = 1_000_000 // how much an inactive member can hold back
+	// RetainDaysMax is a hundred years.
+	RetainDaysMax = 36_500
+	backlogMin    = 1
+	backlogMax    = 1_000_000 // how much an inactive member can hold back
 )
 
 // IDMax is the highest id of an entry or an item: the store counts in doubles, which are exact up to there.

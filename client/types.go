@@ -79,7 +79,8 @@ type Group struct {
 	BacklogMax int64     `json:"backlog_max"`
 	Post       string    `json:"post"` // members or admins
 	History    bool      `json:"history"`
-	Hold       *Hold     `json:"hold"` // nil unless the caller is an operator and the group is under legal hold
+	RetainDays int64     `json:"retain_days"` // after how many days messages go; 0: never
+	Hold       *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
 }
 
 // Hold is a legal hold on a group.
@@ -116,6 +117,7 @@ type GroupDraft struct {
 	BacklogMax *int64   `json:"backlog_max,omitempty"`
 	Post       string   `json:"post,omitempty"`
 	History    *bool    `json:"history,omitempty"`
+	RetainDays *int64   `json:"retain_days,omitempty"`
 
 	// Key makes repeated requests create only one group (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
@@ -129,6 +131,7 @@ type GroupChange struct {
 	BacklogMax *int64  `json:"backlog_max,omitempty"`
 	Post       *string `json:"post,omitempty"`
 	History    *bool   `json:"history,omitempty"`
+	RetainDays *int64  `json:"retain_days,omitempty"`
 }
 
 // Member is one user in one group.

@@ -31,8 +31,8 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	now := min(len(g.Members), createAtOnce)
 	c := createScript.Sized(k, len(g.Members)+2*(1+now)).Arg("creator", g.CreatedBy).Arg("epoch", g.Epoch).
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
-		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).Arg("post", string(g.Post)).Arg("history", flag(g.History)).
-		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", g.ID).
+		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
+		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).List("invited", g.Members)
 	for _, n := range g.Notices[:1+now] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -84,7 +84,7 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
 
 // infoReplyMax is how many elements group/info.lua answers to a member.
-const infoReplyMax = 29
+const infoReplyMax = 30
 
 // asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {
@@ -105,9 +105,10 @@ func asInfo(group string, r reply) chat.Info {
 		in.First = min(from, in.Held)
 	}
 	in.Trimmed = asTrimmed(r.text(20))
-	in.Role, in.Joined = chat.Role(r.text(21)), r.number(23)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(24), r.number(25), r.number(26), r.number(27)
-	in.Acted = r.number(28) == 1
+	in.RetainDays = r.number(21)
+	in.Role, in.Joined = chat.Role(r.text(22)), r.number(24)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(25), r.number(26), r.number(27), r.number(28)
+	in.Acted = r.number(29) == 1
 	return in
 }
 
@@ -123,7 +124,7 @@ func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, c
 	notices []chat.NoticeEntry, atMs int64) error {
 	k := s.keys.group(group)
 	c := updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
-		Arg("task_id", k.taskID()).Arg("group", group).Arg("at_ms", atMs).Arg("count", len(notices))
+		Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", group).Arg("at_ms", atMs).Arg("count", len(notices))
 	for _, n := range notices {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
@@ -145,6 +146,9 @@ func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, c
 	}
 	if change.History != nil {
 		set("history", flag(*change.History))
+	}
+	if change.RetainDays != nil {
+		set("retain_days", strconv.FormatInt(*change.RetainDays, 10))
 	}
 	_, err := s.run(ctx, c)
 	return err

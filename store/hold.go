@@ -26,7 +26,7 @@ func (s *Store) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Ho
 // ReleaseHold ends the legal hold on a group. It reports whether there was one.
 func (s *Store) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()))
+	r, err := s.runSafe(ctx, holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()))
 	if err != nil {
 		return false, err
 	}

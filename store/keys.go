@@ -68,6 +68,7 @@ func (p *partKeys) webhooksState() string  { return p.base + "webhooks:state" }
 func (p *partKeys) webhooksHealth() string { return p.base + "webhooks:health" }
 func (p *partKeys) announcements() string  { return p.base + "announcements" }
 func (p *partKeys) archive() string        { return p.base + "archive" }
+func (p *partKeys) retention() string      { return p.base + "retention" }
 
 func (p *partKeys) enqueueKeys() []string { return p.enqueue }
 func (p *partKeys) workKeys() []string    { return p.work }
@@ -81,6 +82,7 @@ var partNames = script.Names[*partKeys]{
 		"webhooks_health": (*partKeys).webhooksHealth,
 		"announcements":   (*partKeys).announcements,
 		"archive":         (*partKeys).archive,
+		"retention":       (*partKeys).retention,
 	},
 	Groups: map[string]func(*partKeys) []string{
 		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,

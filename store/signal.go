@@ -14,7 +14,7 @@ func (s *Store) Typing(ctx context.Context, group, user string) error {
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
-//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   d <epoch>
+//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   d <epoch>   x <epoch> <id>
 //	user    i   j <group>   l <group>
 //
 // ok is false for anything else: a node of another version may publish more.
@@ -45,6 +45,12 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		sig.Kind, sig.User = live.SignalTyping, rest
 	case "d":
 		sig.Kind, sig.Epoch = live.SignalDeleted, rest
+	case "x":
+		epoch, id, ok := strings.Cut(rest, " ")
+		if !ok {
+			return live.Signal{}, false
+		}
+		sig.Kind, sig.Epoch, sig.Seen = live.SignalExpired, epoch, number(id)
 	default:
 		return live.Signal{}, false
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
@@ -43,6 +44,7 @@ var luaTasks = map[string]struct {
 	"enqueue_events":  {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, []string{"Webhook"}},
 	"enqueue_behind":  {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
 	"enqueue_archive": {"archive", `id, 'e', 0, 1`, archive.TaskArchive, chat.PriorityLow, &chat.GroupTask{}, nil},
+	"enqueue_retain":  {"retain", `id, 'e', 7, 5, 1`, retention.TaskRetain, chat.PriorityLow, &retention.Task{}, nil},
 	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},
 	"enqueue_deliveries": {"deliver", `id, 'g', 'e', 7, 'high', {delivery_to('bob', 3, 2, '6'), delivery_to('eve', 1, 1, '6')}, 1`,

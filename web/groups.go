@@ -35,6 +35,7 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 	d := chat.GroupDraft{
 		ID: deref(b.Id), Name: deref(b.Name), Members: deref(b.Members), Visibility: deref(b.Visibility),
 		Keep: b.Keep, BacklogMax: b.BacklogMax, Post: deref(b.Post), History: b.History,
+		RetainDays: b.RetainDays,
 	}
 	if b.Id != nil {
 		if err := chat.CheckID("id", *b.Id); err != nil {
@@ -96,6 +97,7 @@ func (s *Server) UpdateGroup(ctx context.Context, r api.UpdateGroupRequestObject
 	}
 	group, err := s.service.UpdateGroup(ctx, callerOf(ctx), r.Group, chat.GroupChange{
 		Name: b.Name, Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post, History: b.History,
+		RetainDays: b.RetainDays,
 	})
 	return api.UpdateGroup200JSONResponse(group), err
 }

@@ -162,6 +162,7 @@ func TestBadFields(t *testing.T) {
 		{"PATCH", "/v1/groups/g", "", "keep", integers},
 		{"PATCH", "/v1/groups/g", "", "backlog_max", integers},
 		{"PATCH", "/v1/groups/g", "", "history", bools},
+		{"PATCH", "/v1/groups/g", "", "retain_days", integers},
 		{"PATCH", "/v1/groups/g", "", "epoch", []string{`"a"`}},
 		{"PATCH", "/v1/groups/g", "", "last", []string{`1`}},
 		{"PUT", "/v1/groups/g/members/bob", "", "role", words},

@@ -53,6 +53,33 @@ func (s *Serving) Entries(ctx context.Context, group string, ids []int64) ([]cha
 	return found, nil
 }
 
+// Range reads entries for the node itself, from an id on, with the end of the log. Where the archive has the first of them, only
+// those that it has are given; what neither holds any longer is left out.
+func (s *Serving) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
+	held, end, err := s.Store.Range(ctx, group, from, limit)
+	if err != nil || len(held) > 0 && held[0].ID <= from {
+		return held, end, err
+	}
+	info, err := s.info(ctx, "", group)
+	if err != nil || info.Epoch != end.Epoch {
+		return held, end, err
+	}
+	from = max(from, info.First)
+	to := min(from+int64(limit), info.Held) - 1
+	if from > to {
+		return held, end, nil
+	}
+	var archived []chat.Message
+	err = s.ask(ctx, info, func(ctx context.Context) (err error) {
+		archived, err = s.db.Read(ctx, logOf(info), Span{From: from, To: to, Limit: limit, BytesMax: s.limits.PageBytesMax})
+		return err
+	})
+	if err != nil || len(archived) == 0 {
+		return held, end, err
+	}
+	return archived, end, nil
+}
+
 // Reactions counts the reactions to the messages from..to. What the store holds is looked up after its counts were read:
 // those of a message that was trimmed before are in the archive.
 func (s *Serving) Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {

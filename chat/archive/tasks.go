@@ -30,6 +30,7 @@ const (
 	walkWaiting  = 10_000                 // groups that wait, some MB of tasks
 	dropSteps    = 20                     // steps of one run that drops a log
 	turnPause    = time.Millisecond       // between two tasks that a node puts back
+	forgetSteps  = 500                    // steps of one call of Forget
 )
 
 // Handlers are the tasks of the archive, by kind.
@@ -118,6 +119,30 @@ func (a *Archiver) later(ctx context.Context, t chat.GroupTask, after time.Durat
 	err := a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskArchive, Subject: t.Group, Account: TaskArchive,
 		Payload: t, Priority: chat.PriorityLow, Delay: after, Unique: TaskArchive + ":" + t.Group + ":" + t.Epoch})
 	return a.storeAway(ctx, err)
+}
+
+// Forget deletes the entries of a log below an id from the database, in steps. ErrUnavailable: it cannot be reached, or there is
+// more to delete than one call does.
+func (a *Archiver) Forget(ctx context.Context, group, epoch string, below int64) error {
+	if a.db == nil {
+		return chat.ErrUnavailable
+	}
+	log := Log{Group: group, Epoch: epoch}
+	for range forgetSteps {
+		var more bool
+		err := a.call(ctx, func(ctx context.Context) error {
+			// A step that deletes nothing still scrubs the file: most calls find nothing.
+			lowest, err := a.db.Read(ctx, log, Span{From: 1, To: below - 1, Limit: 1, BytesMax: 1})
+			if err == nil && len(lowest) > 0 {
+				more, err = a.db.Drop(ctx, log, below-1)
+			}
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return chat.ErrUnavailable
 }
 
 // drop removes the log of a group that is gone.

@@ -162,9 +162,7 @@ func (f *feed) pushLocked(m chat.Message) {
 	f.bytes += len(m.JSON)
 	f.last, f.mark, f.want = m.ID, m.Mark, max(f.want, m.ID)
 	for len(f.ring) > f.entries || f.bytes > ringBytesMax && len(f.ring) > 1 {
-		f.bytes -= len(f.ring[0].JSON)
-		f.ring[0] = ringEntry{}
-		f.ring = f.ring[1:]
+		f.dropFirstLocked()
 	}
 	if i := len(f.ring) - 1 - sharedEntries; i >= 0 {
 		f.ring[i].shared = nil
@@ -180,6 +178,21 @@ func (f *feed) pushLocked(m chat.Message) {
 			f.members--
 		}
 		f.membersAt = m.ID
+	}
+}
+
+func (f *feed) dropFirstLocked() {
+	f.bytes -= len(f.ring[0].JSON)
+	f.ring[0] = ringEntry{}
+	f.ring = f.ring[1:]
+}
+
+// expired drops the entries up to id. Readers who have not got them yet ask the store, which says that they are gone.
+func (f *feed) expired(epoch string, id int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.epoch == epoch && len(f.ring) > 0 && f.ring[0].ID <= id {
+		f.dropFirstLocked()
 	}
 }
 

@@ -66,6 +66,10 @@ func (h *hub) deliver(s Signal) {
 		if fd := h.group(s.Group); fd != nil {
 			h.after(fd, fd.deleted(s.Epoch))
 		}
+	case SignalExpired:
+		if fd := h.group(s.Group); fd != nil {
+			fd.expired(s.Epoch, s.Seen)
+		}
 	case SignalInbox:
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:

@@ -15,6 +15,7 @@ const (
 	SignalCursor                        // Group, User, Seen, Read, Origin
 	SignalTyping                        // Group, User
 	SignalDeleted                       // Group, Epoch: the group is gone
+	SignalExpired                       // Group, Epoch, Seen: the entries up to Seen are gone because of their age
 	SignalInbox                         // User: the inbox grew
 	SignalJoined                        // User, Group
 	SignalLeft                          // User, Group

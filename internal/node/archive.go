@@ -101,6 +101,19 @@ func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull)
 	return s.serving.Pull(ctx, user, pulls)
 }
 
+// retainedStore is the store as retention asks it: a log is looked at from where it begins in the archive.
+type retainedStore struct {
+	*store.Store
+	ranges interface {
+		Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
+	}
+}
+
+// Range implements retention.Store.
+func (s retainedStore) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
+	return s.ranges.Range(ctx, group, from, limit)
+}
+
 // archiveDB is a database that keeps logs.
 type archiveDB interface {
 	archive.Store

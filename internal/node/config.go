@@ -53,6 +53,7 @@ type Config struct {
 	MaxMembers string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
 	MaxGroups  string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
 	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
+	RetainDays string `env:"CHATD_RETAIN_DAYS" help:"Days after which messages of every group are removed, read or not; 0: never. A group may ask for fewer. Default: 0."`
 	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
 
 	MaxWebhookBytes string `env:"CHATD_MAX_WEBHOOK_BYTES" help:"Maximum bytes of webhook deliveries that wait in the store, in equal shares of the webhooks. Default: 268435456."`
@@ -85,6 +86,7 @@ type settings struct {
 	limits       chat.Limits
 	callers      limit.Options
 	callsNodeMax int // 0: off
+	retainDays   int64
 	drainDelay   time.Duration
 	notifyDelay  time.Duration
 }

@@ -57,6 +57,8 @@ func TestConfigRefuses(t *testing.T) {
 		"limit no number":       {func(c *Config) { c.MaxBody = "16k" }, []string{"CHATD_MAX_BODY", "whole number"}},
 		"limit zero":            {func(c *Config) { c.MaxPage = "0" }, []string{"CHATD_MAX_PAGE"}},
 		"limit negative":        {func(c *Config) { c.MaxSessions = "-1" }, []string{"CHATD_MAX_SESSIONS"}},
+		"retention in weeks":    {func(c *Config) { c.RetainDays = "2w" }, []string{"CHATD_RETAIN_DAYS", "0 (for ever) to 36500", "2w"}},
+		"retention too long":    {func(c *Config) { c.RetainDays = "36501" }, []string{"CHATD_RETAIN_DAYS"}},
 		"limit huge":            {func(c *Config) { c.MaxInbox = "9999999999999999999" }, []string{"CHATD_MAX_INBOX"}},
 		"drain delay":           {func(c *Config) { c.DrainDelay = "5" }, []string{"CHATD_DRAIN_DELAY"}},
 		"notify delay":          {func(c *Config) { c.NotifyDelay = "3" }, []string{"CHATD_NOTIFY_DELAY", "3s"}},

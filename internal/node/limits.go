@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/limit"
 )
 
@@ -43,6 +44,13 @@ func (s *settings) checkLimits(p *problems) {
 			continue
 		}
 		*l.into = n
+	}
+	if s.RetainDays != "" {
+		n, err := strconv.ParseInt(s.RetainDays, 10, 64)
+		if err != nil || n < 0 || n > chat.RetainDaysMax {
+			p.add("CHATD_RETAIN_DAYS", "want a whole number of days from 0 (for ever) to %d; not %q", chat.RetainDaysMax, s.RetainDays)
+		}
+		s.retainDays = n
 	}
 	s.limits.PageMessages = min(s.limits.PageMessages, s.limits.PageMessagesMax)
 	s.limits.GroupCreateMembers = min(s.limits.GroupCreateMembers, s.limits.GroupMembersMax)

@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/deliver"
@@ -43,6 +44,7 @@ type Node struct {
 	store     *store.Store
 	archiveDB *lateArchive // nil without an archive
 	archiver  *archive.Archiver
+	retention *retention.Service
 	sender    *deliver.Sender
 	services  web.Services
 	tasks     *queue.Server
@@ -83,6 +85,9 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	}
 	n.sender = deliver.New(deliver.Options{Allow: set.egress})
 	n.openServices()
+	if err := n.retention.Switch(ctx); err != nil {
+		return n, fmt.Errorf("CHATD_RETAIN_DAYS: %w", err)
+	}
 	if err := n.openTasks(); err != nil {
 		return n, err
 	}
@@ -145,6 +150,11 @@ func (n *Node) openServices() {
 	core := chat.New(groups, chat.Options{
 		Limits: n.set.limits, Direct: n.set.direct, Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
+	var db retention.Archive
+	if n.archiveDB != nil {
+		db = n.archiver
+	}
+	n.retention = retention.New(retainedStore{n.store, groups}, db, retention.Options{Days: n.set.retainDays, Log: n.log})
 	webhooks := webhook.New(core, n.store, n.sender)
 	n.services = web.Services{
 		Erasures:      erase.New(core, n.store, groups, authors, n.store),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
@@ -237,6 +238,26 @@ func TestNoFalseFindings(t *testing.T) {
 	}
 	stop()
 	writing.Wait()
+}
+
+// TestRetentionIsNoDamage: what went because of its age was not seen by all, and less than is kept may be left.
+func TestRetentionIsNoDamage(t *testing.T) {
+	h := newHouse(t)
+	days := int64(1)
+	h.MakeGroup(chat.GroupDraft{ID: "old", RetainDays: &days}, "ann", "bob")
+	for range 30 {
+		h.Say("ann", "old", "x")
+	}
+	retain := retention.New(h.Store, nil, retention.Options{})
+	a, err := h.Store.Aging(h.Ctx, "old")
+	h.Must(err)
+	chattest.Done(t, retain.Handlers()[retention.TaskRetain], retention.Task{Group: "old", Epoch: a.Epoch, Days: days})
+	if a, err = h.Store.Aging(h.Ctx, "old"); err != nil || a.First != a.Last+1 {
+		t.Fatalf("%+v, %v: the clock of the test is not in the past", a, err)
+	}
+	h.sound()
+	h.Say("ann", "old", "y")
+	h.sound()
 }
 
 func TestUserDamage(t *testing.T) {

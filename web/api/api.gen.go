@@ -227,6 +227,7 @@ type ChangedSettings struct {
 	History    *bool       `json:"history,omitempty"`
 	Keep       *int64      `json:"keep,omitempty"`
 	Post       *Posting    `json:"post,omitempty"`
+	RetainDays *int64      `json:"retain_days,omitempty"`
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
 
@@ -341,11 +342,14 @@ type Group = chat.Group
 
 // GroupChange defines model for GroupChange.
 type GroupChange struct {
-	BacklogMax *int64      `json:"backlog_max,omitempty"`
-	History    *bool       `json:"history,omitempty"`
-	Keep       *int64      `json:"keep,omitempty"`
-	Name       *string     `json:"name,omitempty"`
-	Post       *Posting    `json:"post,omitempty"`
+	BacklogMax *int64   `json:"backlog_max,omitempty"`
+	History    *bool    `json:"history,omitempty"`
+	Keep       *int64   `json:"keep,omitempty"`
+	Name       *string  `json:"name,omitempty"`
+	Post       *Posting `json:"post,omitempty"`
+
+	// RetainDays After how many days messages go, read or not; 0: never. The shorter of it and `CHATD_RETAIN_DAYS` holds.
+	RetainDays *int64      `json:"retain_days,omitempty"`
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
 
@@ -361,10 +365,13 @@ type GroupDraft struct {
 	Id *Id `json:"id,omitempty"`
 
 	// Keep How many of the newest messages stay though all have seen them.
-	Keep       *int64      `json:"keep,omitempty"`
-	Members    *[]Id       `json:"members,omitempty"`
-	Name       *string     `json:"name,omitempty"`
-	Post       *Posting    `json:"post,omitempty"`
+	Keep    *int64   `json:"keep,omitempty"`
+	Members *[]Id    `json:"members,omitempty"`
+	Name    *string  `json:"name,omitempty"`
+	Post    *Posting `json:"post,omitempty"`
+
+	// RetainDays After how many days messages go, read or not; 0: never.
+	RetainDays *int64      `json:"retain_days,omitempty"`
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
 

@@ -3,10 +3,11 @@
 -- KEYS  last_id meta seen msgs wants unique leased
 -- ARGV  group
 -- Returns {OK, messages stored, how many have to be, how many nobody needs, the slowest member who is waited for ('' where there
---       is none) and their seen, the id before the first message, 1 where a trim may be under way}
+--       is none) and their seen, the id before the first message, 1 where a trim may be under way, the highest id that was too
+--       old}
 -- include: base
-local keep, backlog_max, events = unpack(redis.call('HMGET', meta, 'keep', 'backlog_max', 'events'))
-if not keep then return {'OK', 0, 0, 0, '', 0, 0, 0} end
+local keep, backlog_max, events, expired = unpack(redis.call('HMGET', meta, 'keep', 'backlog_max', 'events', 'expired'))
+if not keep then return {'OK', 0, 0, 0, '', 0, 0, 0, 0} end
 local last, stored = tonumber(redis.call('GET', last_id) or 0), redis.call('ZCARD', msgs)
 local before, waited = last - stored, last - tonumber(backlog_max)
 
@@ -22,4 +23,4 @@ if generation and generation == string.match(redis.call('HGET', wants, 'events')
 end
 local trimming = redis.call('HEXISTS', unique, 'trim:' .. group) + redis.call('ZCARD', leased)
 return {'OK', stored, int(math.min(last, tonumber(keep))), int(math.max(cut - before, 0)), user, int(position), int(before),
-  math.min(trimming, 1)}
+  math.min(trimming, 1), int(tonumber(expired or 0))}

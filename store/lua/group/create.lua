@@ -1,10 +1,11 @@
 -- Creates a group with its members and their notices.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
---       wants waiting
--- ARGV  creator epoch name visibility created_ms keep backlog_max post history key channel task_id group others:int
---       now:int invited... notices(mark rest)...
+--       wants waiting retention
+-- ARGV  creator epoch name visibility created_ms keep backlog_max post history retain_days key channel task_id
+--       retain_id group others:int now:int invited... notices(mark rest)...
 --   history  1 or 0
+--   retain_id  of a task that removes what is too old
 --   key      to repeat with, hashed, or ''
 --   others   how many members there are besides the creator
 --   now      how many of these become members in this step; the others wait for group/invite.lua
@@ -16,6 +17,8 @@
 -- include: log_grew
 -- include: public
 -- include: task_member
+-- include: retention
+-- include: task_retain
 local has_epoch, has_key, has_creator = unpack(redis.call('HMGET', meta, 'epoch', 'key', 'created_by'))
 if has_epoch then
   if key ~= '' and has_key == key and has_creator == creator then return {'OK', 0} end
@@ -25,8 +28,8 @@ if redis.call('EXISTS', gone_members, gone_senders) > 0 then return {'GONE'} end
 local now_ms = clock_ms()
 
 redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility, 'created_by', creator, 'created_ms',
-  created_ms, 'keep', keep, 'backlog_max', backlog_max, 'post', post, 'history', history, 'key', key, 'active_ms',
-  created_ms, 'newest', '0', 'owner', creator, 'floor', '0')
+  created_ms, 'keep', keep, 'backlog_max', backlog_max, 'post', post, 'history', history, 'retain_days',
+  retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner', creator, 'floor', '0')
 
 local position, first = invited + others, {}
 for i = invited - 1, invited + now - 1 do
@@ -48,4 +51,6 @@ if #later > 0 then redis.call('ZADD', waiting, unpack(later)) end
 if visibility == 'public' then redis.call('ZADD', public, 0, public_member(name, group)) end
 log_grew(epoch, int(1 + now), now_ms, false, 1)
 enqueue_member(task_id, epoch, '1', creator, 'joined', users, created_ms, now_ms)
+local days = days_of_group()
+if days > 0 then enqueue_retain(retain_id, epoch, days, now_ms + math.min(days, 30) * 86400000, now_ms) end
 return {'OK', 1}

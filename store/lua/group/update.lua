@@ -1,7 +1,8 @@
 -- Changes name and settings, for an owner, an admin or an operator, and appends the notices.
 --
--- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants
--- ARGV  caller operator:flag channel task_id group at_ms count:int notices(mark rest)... changes(field value)...
+-- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention
+-- ARGV  caller operator:flag channel task_id retain_id group at_ms count:int notices(mark rest)... changes(field value)...
+--   retain_id  of a task that removes what is too old
 --   count  how many notices there are
 -- Returns {OK, 1 changed or 0 nothing to change}
 -- Refuses NOTFOUND, FORBIDDEN
@@ -12,6 +13,8 @@
 -- include: prune
 -- include: trim
 -- include: task_trim
+-- include: retention
+-- include: task_retain
 local epoch, visibility, name, keep, backlog_max, pruned =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'name', 'keep', 'backlog_max', 'floor'))
 if not epoch then return {'NOTFOUND'} end
@@ -44,6 +47,7 @@ for i = notices, changes - 1, notices_row do
 end
 if count > 0 then log_grew(epoch, int(last), now_ms, false, before + 1) end
 prune(skip, last - tonumber(new.backlog_max))
+if new.retain_days and days_of_group() > 0 then enqueue_retain(retain_id, epoch, days_of_group(), 0, now_ms) end
 if trim_log(last, redis.call('ZCARD', msgs), tonumber(new.keep), tonumber(new.backlog_max)) then
   enqueue_trim(task_id, epoch, now_ms)
 end

@@ -1,15 +1,20 @@
--- Ends the legal hold on a group, if there is one. What erasures could not erase in it becomes a task.
+-- Ends the legal hold on a group, if there is one. What erasures could not erase in it, and what became too old meanwhile, becomes
+-- tasks.
 --
--- KEYS  meta erasures core:enqueue
--- ARGV  group task_id
--- Returns {OK, 1 where there was one}
+-- KEYS  meta erasures retention core:enqueue
+-- ARGV  group task_id retain_id
+-- Returns {OK, 1 if there was one}
 -- Refuses NOTFOUND
 -- include: base
+-- include: retention
 -- include: task_erase_held
+-- include: task_retain
 local epoch, hold = unpack(redis.call('HMGET', meta, 'epoch', 'hold'))
 if not epoch then return {'NOTFOUND'} end
 if not hold then return {'OK', 0} end
+local days, now_ms = days_of_group(), clock_ms()
 
 redis.call('HDEL', meta, 'hold', 'hold_by', 'hold_ms')
-if redis.call('EXISTS', erasures) == 1 then enqueue_erase_held(task_id, epoch, clock_ms()) end
+if redis.call('EXISTS', erasures) == 1 then enqueue_erase_held(task_id, epoch, now_ms) end
+if days > 0 then enqueue_retain(retain_id, epoch, days, 0, now_ms) end
 return {'OK', 1}

@@ -3,7 +3,8 @@
 -- needs: last_id meta members joined seen read msgs skip by at user
 -- include: unread
 local m = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
-  'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed', 'trimmed')
+  'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed', 'trimmed',
+  'retain_days')
 if not m[1] then return {'OK', ''} end
 local last = tonumber(redis.call('GET', last_id))
 local out = {'OK'}
@@ -18,6 +19,7 @@ out[#out + 1] = m[14] and redis.call('ZSCORE', seen, '$archive') or '0'
 out[#out + 1] = m[15] or '0'
 out[#out + 1] = m[16] or '0'
 out[#out + 1] = m[17] or ''
+out[#out + 1] = m[18] or '0'
 local member = redis.call('HGET', members, user)
 if not member then return out end
 
@@ -32,5 +34,5 @@ out[#out + 1] = redis.call('ZSCORE', seen, user)
 out[#out + 1] = int(r)
 out[#out + 1] = unread(last, floor, by)
 out[#out + 1] = redis.call('ZCOUNT', at, '(' .. int(floor), '+inf')
-local acted = tonumber(out[25]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
+local acted = tonumber(out[26]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
 out[#out + 1] = acted and 1 or 0

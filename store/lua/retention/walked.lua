@@ -1,0 +1,7 @@
+-- Records that every group follows a number of days, where that has not changed meanwhile.
+--
+-- KEYS  retention
+-- ARGV  days:int
+-- Returns {OK}
+if tonumber(redis.call('HGET', retention, 'days') or 0) == days then redis.call('HSET', retention, 'walked', '1') end
+return {'OK'}
