@@ -94,12 +94,12 @@ func TestDoctorInterrupted(t *testing.T) {
 	defer stop()
 	var out, log bytes.Buffer
 	w := &world{ctx, nil, &out, &log}
-	shown := progress{out: &log, last: time.Now().Add(-time.Hour)}
+	shown := progress{out: &log, command: "doctor", of: "keys", last: time.Now().Add(-time.Hour)}
 	shown.show(1, 10)
 	if got := log.String(); got != "doctor: 1 of about 10 keys (10 %)\n" {
 		t.Errorf("progress: got %q", got)
 	}
-	bar := progress{out: &log, terminal: true}
+	bar := progress{out: &log, command: "doctor", of: "keys", terminal: true}
 	bar.show(5, 10)
 	if got := log.String(); !strings.HasSuffix(got, "\r[===============               ] 5 of about 10 keys") {
 		t.Errorf("progress on a terminal: got %q", got)
