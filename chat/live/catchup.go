@@ -128,7 +128,7 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 // join adds a group in the middle of a session. It starts at the member's seen, but never repeats what this session got.
 func (f *Follower) join(l *line, info chat.Info) {
 	var pos chat.Position
-	if p, ok := f.past[l.group]; ok && p.Epoch == info.Epoch && p.ID > info.Seen {
+	if p, ok := f.past[l.group]; ok && p.Epoch == info.Epoch && p.ID >= info.Seen { // also where they are equal: p has the mark
 		pos = p
 	}
 	delete(f.past, l.group)

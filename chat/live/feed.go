@@ -246,6 +246,7 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 	if f.life != before.life || f.epoch != before.epoch {
 		return change{hole: f.dueLocked()} // it was reset meanwhile
 	}
+	unsure := f.sure != before.cuts && f.last > 0
 	f.sure = before.cuts
 	if end.Last < 0 {
 		f.life++
@@ -255,12 +256,18 @@ func (f *feed) fill(before snapshot, messages []chat.Message, end chat.LogEnd) c
 	}
 	// What a reader has, and the feed has not yet, is lost as well where the log ends below it.
 	rewritten := before.last != unknownLast && (end.Epoch != before.epoch || end.Last < max(before.last, before.want))
-	for _, m := range messages {
+	compare := func(m chat.Message) {
 		rewritten = rewritten || f.contradictsLocked(m)
+		unsure = unsure && (m.ID != f.last || f.mark == "")
+	}
+	for _, m := range messages {
+		compare(m)
 	}
 	if t := end.Trimmed; t.Mark != "" { // an entry of the ring may be trimmed, and nothing missing behind it
-		rewritten = rewritten || f.contradictsLocked(chat.Message{ID: t.ID, Mark: t.Mark})
+		compare(chat.Message{ID: t.ID, Mark: t.Mark})
 	}
+	// After a cut, an end that cannot be compared may be another one: its readers know which they have.
+	rewritten = rewritten || unsure
 	old := f.last
 	if rewritten {
 		f.life++
