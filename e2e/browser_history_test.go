@@ -154,7 +154,12 @@ func TestBrowserChangesWhatIsKept(t *testing.T) {
 	alice.click("dialog form[name=retention] button")
 	alice.see(`document.querySelector("dialog form[name=retention] button").disabled`)
 	alice.see(`[...document.querySelectorAll(".line.notice")].at(-1).textContent.includes("at least 250 messages are kept")`)
-	if got := must(node.Client("alice").Group(ctx, id))(t).Keep; got != 250 {
-		t.Errorf("keep is %d", got)
+	alice.see(`document.querySelector("dialog input[name=retain_days]")?.value === "0"`)
+	alice.refill("dialog input[name=retain_days]", "30")
+	alice.click("dialog form[name=retention] button")
+	alice.see(`[...document.querySelectorAll(".line.notice")].at(-1).textContent.includes("changed the settings 2 times")`)
+	alice.see(`document.querySelector("dialog form[name=retention] button").disabled`)
+	if got := must(node.Client("alice").Group(ctx, id))(t); got.Keep != 250 || got.RetainDays != 30 {
+		t.Errorf("keep is %d, retain_days %d", got.Keep, got.RetainDays)
 	}
 }
