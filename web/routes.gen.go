@@ -32,6 +32,10 @@ func describedRoutes() map[string]*route {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/groups/:group": {id: "getGroup", method: "GET", template: "/v1/groups/{group}", path: []string{"group"}},
+		"GET /v1/groups/:group/export": {id: "exportGroup", method: "GET", template: "/v1/groups/{group}/export", path: []string{"group"}, query: map[string]parameter{
+			"after":  {bytesMax: 256},
+			"format": {enum: []string{"ndjson"}},
+		}},
 		"GET /v1/groups/:group/members": {id: "listMembers", method: "GET", template: "/v1/groups/{group}/members", path: []string{"group"}, query: map[string]parameter{
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},

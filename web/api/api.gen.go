@@ -165,6 +165,21 @@ func (e TaskState) Valid() bool {
 	}
 }
 
+// Defines values for ExportGroupParamsFormat.
+const (
+	Ndjson ExportGroupParamsFormat = "ndjson"
+)
+
+// Valid indicates whether the value is a known member of the ExportGroupParamsFormat enum.
+func (e ExportGroupParamsFormat) Valid() bool {
+	switch e {
+	case Ndjson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Announcement defines model for Announcement.
 type Announcement = announce.Announcement
 
@@ -1037,6 +1052,16 @@ type ListPublicGroupsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ExportGroupParams defines parameters for ExportGroup.
+type ExportGroupParams struct {
+	// After Start after this id or cursor.
+	After  *string                  `form:"after,omitempty" json:"after,omitempty"`
+	Format *ExportGroupParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ExportGroupParamsFormat defines parameters for ExportGroup.
+type ExportGroupParamsFormat string
+
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
 	// Limit Maximum number of entries.
@@ -1405,6 +1430,9 @@ type ServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx echo.Context, group GroupParam) error
+	// ExportGroup Export the log of a group
+	// (GET /v1/groups/{group}/export)
+	ExportGroup(ctx echo.Context, group GroupParam, params ExportGroupParams) error
 	// ReleaseHold End the legal hold on a group
 	// (DELETE /v1/groups/{group}/hold)
 	ReleaseHold(ctx echo.Context, group GroupParam) error
@@ -1837,6 +1865,38 @@ func (w *ServerInterfaceWrapper) AckGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AckGroup(ctx, group)
+	return err
+}
+
+// ExportGroup converts echo context to params.
+func (w *ServerInterfaceWrapper) ExportGroup(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportGroupParams
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", ctx.QueryParams(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter format: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExportGroup(ctx, group, params)
 	return err
 }
 
@@ -2726,6 +2786,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/groups/:group", wrapper.UpdateGroup, options.OperationMiddlewares["updateGroup"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/hold", wrapper.ReleaseHold, options.OperationMiddlewares["releaseHold"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/hold", wrapper.PutHold, options.OperationMiddlewares["putHold"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/export", wrapper.ExportGroup, options.OperationMiddlewares["exportGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
@@ -3620,6 +3681,85 @@ type AckGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AckGroupdefaultApplicationProblemPlusJSONResponse) VisitAckGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportGroupRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params ExportGroupParams
+}
+
+type ExportGroupResponseObject interface {
+	VisitExportGroupResponse(w http.ResponseWriter) error
+}
+
+type ExportGroup200ApplicationxNdjsonResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportGroup200ApplicationxNdjsonResponse) VisitExportGroupResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ExportGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ExportGroupdefaultApplicationProblemPlusJSONResponse) VisitExportGroupResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5688,6 +5828,9 @@ type StrictServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx context.Context, request AckGroupRequestObject) (AckGroupResponseObject, error)
+	// ExportGroup Export the log of a group
+	// (GET /v1/groups/{group}/export)
+	ExportGroup(ctx context.Context, request ExportGroupRequestObject) (ExportGroupResponseObject, error)
 	// ReleaseHold End the legal hold on a group
 	// (DELETE /v1/groups/{group}/hold)
 	ReleaseHold(ctx context.Context, request ReleaseHoldRequestObject) (ReleaseHoldResponseObject, error)
@@ -6349,6 +6492,32 @@ func (sh *strictHandler) AckGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(AckGroupResponseObject); ok {
 		return validResponse.VisitAckGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExportGroup operation middleware
+func (sh *strictHandler) ExportGroup(ctx echo.Context, group GroupParam, params ExportGroupParams) error {
+	var request ExportGroupRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportGroup(ctx.Request().Context(), request.(ExportGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportGroupResponseObject); ok {
+		return validResponse.VisitExportGroupResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

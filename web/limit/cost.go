@@ -22,6 +22,7 @@ var costs = map[string]Cost{
 	"pullInbox":     {User: 1, page: 50},
 	"listMembers":   {User: 1, page: 100},
 	"listGroups":    {User: 1, page: 20},  // several reads a group
+	"exportGroup":   {User: 20},           // a stream of pages
 	"getUnread":     {User: 3},            // reads all groups of the caller
 	"search":        {User: 10, page: 20}, // so does this, and asks the archive, a few such at a time
 	"listReceipts":  {User: 3},            // reads all members

@@ -1,0 +1,89 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+)
+
+// exportPage is how many entries of a log are in memory at once for an export.
+const exportPage = 100
+
+// Export reads a log from a position to where it ended when the export began, page by page.
+type Export struct {
+	service  *Service
+	by       Caller
+	group    string
+	epoch    string
+	from, to int64 // what is left
+	end      string
+}
+
+// Export begins an export of a group: owner, admins and operators. after is an id or a cursor, empty for the beginning.
+// ErrConflict: the cursor is of another log.
+func (s *Service) Export(ctx context.Context, by Caller, group, after string) (*Export, error) {
+	if err := CheckGroup(by, group); err != nil {
+		return nil, err
+	}
+	pos := Position{Set: true}
+	if after != "" {
+		var err error
+		if pos, err = ParsePosition(after); err != nil {
+			return nil, err
+		}
+	}
+	info, err := s.managed(ctx, by, group)
+	if err != nil {
+		return nil, err
+	}
+	if pos.Epoch != "" && pos.Epoch != info.Epoch || pos.ID > info.Last {
+		return nil, Errorf(CodeConflict, "after: the log is another one by now; export it from its beginning")
+	}
+	return &Export{service: s, by: by, group: group, epoch: info.Epoch, from: pos.ID + 1, to: info.Last,
+		end: FormatPosition(info.Epoch, pos.ID, pos.Mark)}, nil
+}
+
+// End is the cursor behind the last entry that was read.
+func (e *Export) End() string { return e.end }
+
+// Done tells whether everything was read.
+func (e *Export) Done() bool { return e.from > e.to }
+
+// Next reads the next entries; none: the export is at its end. Rights are checked each time.
+func (e *Export) Next(ctx context.Context) ([]Message, error) {
+	for range readTries {
+		if e.from > e.to {
+			return nil, nil
+		}
+		messages, end, err := e.service.stores.Range(ctx, e.group, e.from, exportPage)
+		if err != nil {
+			return nil, AsError(err)
+		}
+		// Read after the entries: what is missing before them has to be gone by now.
+		info, err := e.service.managed(ctx, e.by, e.group)
+		if err != nil {
+			return nil, err
+		}
+		if info.Epoch != e.epoch || end.Epoch != e.epoch {
+			return nil, Errorf(CodeConflict, "the group was deleted meanwhile")
+		}
+		first := info.First
+		if !e.by.Admin {
+			first = info.Visible()
+		}
+		if e.from < first {
+			e.from = first
+			continue
+		}
+		messages = following(messages, e.from, int(min(e.to-e.from+1, exportPage)))
+		if len(messages) == 0 {
+			continue
+		}
+		if !e.by.Admin {
+			info.Redact(messages)
+		}
+		last := messages[len(messages)-1]
+		e.from, e.end = last.ID+1, FormatPosition(e.epoch, last.ID, last.Mark)
+		return messages, nil
+	}
+	return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: fmt.Errorf("the log of %s has a hole at %d", e.group, e.from)}
+}

@@ -1,0 +1,68 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestExportGroup: the whole log a line each, over several pages, with the cursor of its end in the trailer, which continues it.
+func TestExportGroup(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"visibility":"public"}`)
+	const last = 230
+	for n := 3; n <= last; n++ {
+		s.must("alice", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"body":"text %d"}`, n))
+	}
+	export := func(user, role, query string) (ids []int64, end string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/groups/g/export"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token(t, user, role))
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/x-ndjson" {
+			t.Fatalf("%d %v %v", answer.StatusCode, answer.Header, err)
+		}
+		for line := range strings.Lines(string(body)) {
+			var m struct{ ID int64 }
+			if err := json.Unmarshal([]byte(line), &m); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			ids = append(ids, m.ID)
+		}
+		return ids, answer.Trailer.Get("Chatd-Export-End")
+	}
+	for _, c := range []struct {
+		user, role, query string
+		from              int64
+	}{
+		{"alice", "", "", 1}, {"op", "admin", "?format=ndjson", 1}, {"alice", "", "?after=100", 101}, {"alice", "", "?after=230", 231},
+	} {
+		ids, end := export(c.user, c.role, c.query)
+		if int64(len(ids)) != last-c.from+1 || len(ids) > 0 && (ids[0] != c.from || ids[len(ids)-1] != last) {
+			t.Errorf("%+v: got %d ids", c, len(ids))
+		}
+		if !strings.Contains(end, ".230") {
+			t.Errorf("%+v: ends at %q", c, end)
+		}
+	}
+	_, end := export("alice", "", "")
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"more"}`)
+	if ids, _ := export("alice", "", "?after="+end); len(ids) != 1 || ids[0] != last+1 {
+		t.Errorf("after the end: %v", ids)
+	}
+	path := "/v1/groups/g/export?after="
+	checkProblem(t, "another log", s.do(request{method: "GET", path: path + "other.3.abcdef", user: "alice"}), http.StatusConflict, "conflict")
+	checkProblem(t, "no position", s.do(request{method: "GET", path: path + "x", user: "alice"}), http.StatusBadRequest, "invalid_request")
+	checkProblem(t, "a member", s.do(request{method: "GET", path: path + "0", user: "bob"}), http.StatusForbidden, "forbidden")
+}
