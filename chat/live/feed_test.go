@@ -407,3 +407,24 @@ func TestFeedAfterACutWithoutAMark(t *testing.T) {
 		t.Error("readers need not verify their position")
 	}
 }
+
+// TestRingForgetsWhatExpired: what is gone because of its age is not served from memory; the end of the log stays known.
+func TestRingForgetsWhatExpired(t *testing.T) {
+	fd := newFeed("g", 128)
+	for id := int64(1); id <= 10; id++ {
+		fd.take("e", text(id, "m"), nil)
+	}
+	fd.expired("of another life", 9)
+	if first := fd.firstLocked(); first != 1 {
+		t.Errorf("the ring begins at %d, want 1", first)
+	}
+	fd.expired("e", 7)
+	if first := fd.firstLocked(); first != 8 || fd.last != 10 {
+		t.Errorf("the ring has %d to %d, want 8 to 10", first, fd.last)
+	}
+	fd.expired("e", 20)
+	fd.take("e", text(11, "m"), nil)
+	if sum := len(text(11, "m").JSON); fd.firstLocked() != 11 || fd.last != 11 || fd.bytes != sum {
+		t.Errorf("the ring has %d to %d in %d bytes, want 11 alone in %d", fd.firstLocked(), fd.last, fd.bytes, sum)
+	}
+}
