@@ -80,6 +80,14 @@ func wrongAnswer(response *openapi3.Response, a answer) string {
 	if media == nil {
 		return fmt.Sprintf("content type %q", kind)
 	}
+	if kind == "application/x-ndjson" {
+		for line := range strings.Lines(a.body) {
+			if !json.Valid([]byte(line)) {
+				return "a line that is no JSON: " + line
+			}
+		}
+		return ""
+	}
 	if !strings.HasSuffix(kind, "json") {
 		return ""
 	}
