@@ -172,7 +172,7 @@ func (n *Node) openWeb() (err error) {
 	n.callers = limit.New(n.set.callers)
 	var line *admission.Line
 	if most := n.set.callsNodeMax; most > 0 {
-		line = admission.New(admission.Options{Max: most})
+		line = admission.New(admission.Options{Max: most, Log: n.log})
 	}
 	services := ws.Services{
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,

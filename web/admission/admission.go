@@ -12,6 +12,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"net/netip"
 	"runtime"
@@ -52,6 +53,7 @@ type Options struct {
 	LineMax   int           // requests in line; 10,000
 	Patience  time.Duration // the longest wait in line; 5 s
 	BurstTime time.Duration // how long a line may stand before it counts as overload; 1 s
+	Log       *slog.Logger  // of when overload begins and ends; nil: none
 }
 
 // Line admits requests. A nil *Line admits everything at once.
@@ -74,6 +76,7 @@ type Line struct {
 	standing time.Duration // how long the line has been too long
 	calm     time.Duration // how long nobody has waited or been refused
 	refused  int
+	report   report
 }
 
 // caller is a caller with requests in line.
@@ -97,6 +100,7 @@ func New(o Options) *Line {
 	set(&o.LineMax, 10_000)
 	set(&o.Patience, 5*time.Second)
 	set(&o.BurstTime, time.Second)
+	set(&o.Log, slog.New(slog.DiscardHandler))
 	return &Line{
 		o: o, bound: float64(o.Start), callers: map[Key]*caller{}, shares: map[Key]time.Time{}, window: window{begin: time.Now()},
 	}

@@ -1,10 +1,14 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -242,6 +246,55 @@ func TestOverload(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOverloadIsLogged: one line when overload begins and one when it ends, however often that is within a minute.
+func TestOverloadIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		m := &machine{cpu: 2 * time.Millisecond, processors: make(chan struct{}, 2),
+			line: New(Options{Min: 4, Probe: 2, Start: 32, LineMax: 500, Log: slog.New(slog.NewTextHandler(&out, nil))})}
+		lines := func() []string {
+			var levels []string
+			for line := range strings.Lines(out.String()) {
+				_, rest, _ := strings.Cut(line, "level=")
+				level, text, _ := strings.Cut(rest, " ")
+				levels = append(levels, level)
+				if refused := regexp.MustCompile(` refused=[1-9]`).MatchString(text); refused != (level == "INFO") {
+					t.Errorf("got %q, want the number of refused calls when it is over", line)
+				}
+			}
+			out.Reset()
+			return levels
+		}
+		overload := func() {
+			t.Helper()
+			m.run(t, 5, 5*time.Second)
+			if !m.line.overloaded.Load() {
+				t.Fatal("no overload: nothing would be shown")
+			}
+		}
+		m.run(t, 0.5, 5*time.Second)
+		if got := lines(); got != nil {
+			t.Errorf("a normal load: got %v", got)
+		}
+		for range 2 {
+			overload()
+			if got := lines(); !slices.Equal(got, []string{"WARN"}) {
+				t.Errorf("overload: got %v, want one warning", got)
+			}
+			m.run(t, 0.5, 5*time.Second)
+			if got := lines(); !slices.Equal(got, []string{"INFO"}) {
+				t.Errorf("the end of it: got %v, want one line", got)
+			}
+			overload()
+			m.run(t, 0.5, 5*time.Second)
+			if got := lines(); got != nil {
+				t.Errorf("again within a minute: got %v", got)
+			}
+			pass(reportEvery)
+		}
+	})
 }
 
 // TestOff: a nil line admits everything.

@@ -122,10 +122,9 @@ func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
 	}
 	switch {
 	case l.standing >= l.o.BurstTime:
-		l.overloaded.Store(true)
+		l.beginOverloadLocked(now)
 	case l.calm >= l.o.BurstTime && l.overloaded.Load():
-		l.overloaded.Store(false)
-		clear(l.shares)
+		l.endOverloadLocked(now)
 	}
 	forget := max(time.Second, 2*l.shareLocked())
 	for key, until := range l.shares {
@@ -133,6 +132,37 @@ func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
 			delete(l.shares, key)
 		}
 	}
+}
+
+// reportEvery is the least time between two overloads that are logged. A node at its limit may go in and out of overload
+// every few seconds, and the lines are written under the lock.
+const reportEvery = time.Minute
+
+// report is what the log says about overload.
+type report struct {
+	last    time.Time // when the newest logged overload began
+	on      bool      // its end is to be logged too
+	refused int       // calls before it began
+}
+
+// beginOverloadLocked begins refusing. It may be on already.
+func (l *Line) beginOverloadLocked(now time.Time) {
+	if l.overloaded.Swap(true) || !l.report.last.IsZero() && now.Sub(l.report.last) < reportEvery {
+		return
+	}
+	l.report = report{last: now, on: true, refused: l.refused}
+	l.o.Log.Warn("overload: calls that cannot be served soon are refused", "working", l.working, "waiting", l.waiting)
+}
+
+// endOverloadLocked admits everybody again.
+func (l *Line) endOverloadLocked(now time.Time) {
+	l.overloaded.Store(false)
+	clear(l.shares)
+	if !l.report.on {
+		return
+	}
+	l.report.on = false
+	l.o.Log.Info("the overload is over", "lasted", now.Sub(l.report.last).Round(time.Second), "refused", l.refused-l.report.refused)
 }
 
 // adaptLocked adjusts the bound by comparing how long requests take with how long they usually take. That is measured
