@@ -119,7 +119,9 @@ func (b *bench) run(s *retention.Service, t retention.Task) {
 	b.T.Helper()
 	raw, err := json.Marshal(t)
 	b.Must(err)
-	b.Must(s.Handlers()[retention.TaskRetain].Run(b.Ctx, chat.TaskRun{Payload: raw}))
+	harness.Eventually(b.T, 20*time.Second, "the task is done", func() error { // a database under load may not answer at once
+		return s.Handlers()[retention.TaskRetain].Run(b.Ctx, chat.TaskRun{Payload: raw})
+	})
 }
 
 // archive archives a group to its end, and has everyone ack it, so that it is trimmed.
@@ -476,7 +478,7 @@ func TestDiesInBetween(t *testing.T) {
 				group := fmt.Sprintf("g%d-%v", at, done)
 				b.ago(9 * day)
 				b.MakeGroup(chat.GroupDraft{ID: group, Keep: &keep, RetainDays: &days}, "ann", "bob")
-				b.fillAged(group, 105, 9*day, 5*day)
+				b.fillAged(group, 35, 9*day, 5*day)
 				b.fillAged(group, 40, day)
 				b.archive(group, "ann")
 				if b.db != nil {
