@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},
 	"chat/webhook":            {"chat"},
 	"chat/live":               {"chat"},
+	"chat/person":             {"chat", "chat/archive", "chat/notify", "chat/schedule"},
 	"chat/erase":              {"chat", "chat/archive", "chat/schedule"},
 	"chat/schedule/cron":      {},
 	"store/queue":             {"internal/backoff", "store/script"},

@@ -16,6 +16,7 @@ type Export struct {
 	epoch    string
 	from, to int64 // what is left
 	end      string
+	may      func(ctx context.Context, by Caller, group string) (Info, error) // whether by may read this log so
 }
 
 // Export begins an export of a group: owner, admins and operators. after is an id or a cursor, empty for the beginning.
@@ -31,14 +32,24 @@ func (s *Service) Export(ctx context.Context, by Caller, group, after string) (*
 			return nil, err
 		}
 	}
-	info, err := s.managed(ctx, by, group)
+	return s.export(ctx, by, group, pos, s.managed)
+}
+
+// ExportOwn begins an export of what a member may read of a group. ErrNotFound, ErrForbidden.
+func (s *Service) ExportOwn(ctx context.Context, by Caller, group string) (*Export, error) {
+	by.Admin = false // operators read as members here
+	return s.export(ctx, by, group, Position{Set: true}, s.MayRead)
+}
+
+func (s *Service) export(ctx context.Context, by Caller, group string, pos Position, may func(context.Context, Caller, string) (Info, error)) (*Export, error) {
+	info, err := may(ctx, by, group)
 	if err != nil {
 		return nil, err
 	}
 	if pos.Epoch != "" && pos.Epoch != info.Epoch || pos.ID > info.Last {
 		return nil, Errorf(CodeConflict, "after: the log is another one by now; export it from its beginning")
 	}
-	return &Export{service: s, by: by, group: group, epoch: info.Epoch, from: pos.ID + 1, to: info.Last,
+	return &Export{service: s, by: by, group: group, may: may, epoch: info.Epoch, from: pos.ID + 1, to: info.Last,
 		end: FormatPosition(info.Epoch, pos.ID, pos.Mark)}, nil
 }
 
@@ -59,7 +70,7 @@ func (e *Export) Next(ctx context.Context) ([]Message, error) {
 			return nil, AsError(err)
 		}
 		// Read after the entries: what is missing before them has to be gone by now.
-		info, err := e.service.managed(ctx, e.by, e.group)
+		info, err := e.may(ctx, e.by, e.group)
 		if err != nil {
 			return nil, err
 		}

@@ -3,12 +3,14 @@ package web
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/web/api"
 )
 
@@ -58,6 +60,62 @@ func (a exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // as above
 	}
 	w.Header().Set(exportEnd, a.export.End())
+	return nil
+}
+
+// ExportMe serves GET /v1/me/export.
+func (s *Server) ExportMe(ctx context.Context, _ api.ExportMeRequestObject) (api.ExportMeResponseObject, error) {
+	end, err := s.persons.Begin(callerOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return personAnswer{s, ctx, end}, nil
+}
+
+// personAnswer streams everything about the caller. Nothing more is read before the client has taken what was read before.
+type personAnswer struct {
+	server *Server
+	ctx    context.Context //nolint:containedctx // as above
+	end    func()
+}
+
+// VisitExportMeResponse implements api.ExportMeResponseObject.
+func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
+	defer a.end()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Trailer", exportEnd)
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	encoder.SetEscapeHTML(false)
+	wrote := false
+	err := a.server.persons.Export(a.ctx, callerOf(a.ctx), func(records []person.Record) error {
+		lines.Reset()
+		for _, record := range records {
+			if err := encoder.Encode(record); err != nil {
+				return err
+			}
+		}
+		if a.server.draining() {
+			return chat.ErrUnavailable
+		}
+		if lines.Len() == 0 {
+			return nil
+		}
+		renewDeadline(w)
+		wrote = true
+		if _, err := w.Write(lines.Bytes()); err != nil {
+			return err
+		}
+		return http.NewResponseController(w).Flush()
+	})
+	switch {
+	case err != nil && !wrote:
+		w.Header().Del("Trailer")
+		return err
+	case err != nil:
+		panic(http.ErrAbortHandler) //nolint:forbidigo // as above
+	}
+	w.Header().Set(exportEnd, "complete")
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestExportGroup: the whole log a line each, over several pages, with the cursor of its end in the trailer, which continues it.
@@ -65,4 +66,49 @@ func TestExportGroup(t *testing.T) {
 	checkProblem(t, "another log", s.do(request{method: "GET", path: path + "other.3.abcdef", user: "alice"}), http.StatusConflict, "conflict")
 	checkProblem(t, "no position", s.do(request{method: "GET", path: path + "x", user: "alice"}), http.StatusBadRequest, "invalid_request")
 	checkProblem(t, "a member", s.do(request{method: "GET", path: path + "0", user: "bob"}), http.StatusForbidden, "forbidden")
+}
+
+// TestExportMe: everything about a user and nothing about others, a line each.
+func TestExportMe(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
+	const mine = 130 // more than a page
+	for n := range mine {
+		s.must("alice", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"body":"a <%d>"}`, n))
+		s.must("bob", "POST", "/v1/groups/g/messages", `{"body":"of bob"}`)
+	}
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"reaction","target":5,"emoji":"+1"}`)
+	s.must("bob", "POST", "/v1/users/alice/messages", `{"body":"direct"}`)
+	s.must("alice", "POST", "/v1/schedules", fmt.Sprintf(`{"group":"g","body":"later","at":%q}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/me/export", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token(t, "alice", ""))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK || answer.Trailer.Get("Chatd-Export-End") != "complete" {
+		t.Fatalf("%d %v %v %v", answer.StatusCode, answer.Header, answer.Trailer, err)
+	}
+	counts := map[string]int{}
+	for line := range strings.Lines(string(body)) {
+		var record map[string]struct{ ID, From, Body, Kind, Group string }
+		loose := strings.ReplaceAll(line, `"id":`, `"number":`)
+		if err := json.Unmarshal([]byte(loose), &record); err != nil || len(record) != 1 {
+			t.Fatalf("%q: %v", line, err)
+		}
+		for kind, one := range record {
+			counts[kind]++
+			if kind == "message" && (one.From != "alice" || one.Kind == "text" && !strings.HasPrefix(one.Body, "a <")) {
+				t.Errorf("got %s", line)
+			}
+		}
+	}
+	if want := map[string]int{"group": 1, "message": mine + 1, "item": 1, "schedule": 1}; fmt.Sprint(counts) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", counts, want)
+	}
 }

@@ -59,7 +59,8 @@ func describedRoutes() map[string]*route {
 			"after": {bytesMax: 256},
 			"limit": {integer: true, min: 1},
 		}},
-		"GET /v1/push/key": {id: "getPushKey", method: "GET", template: "/v1/push/key"},
+		"GET /v1/me/export": {id: "exportMe", method: "GET", template: "/v1/me/export"},
+		"GET /v1/push/key":  {id: "getPushKey", method: "GET", template: "/v1/push/key"},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", query: map[string]parameter{
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},

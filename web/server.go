@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/web/admission"
@@ -61,6 +62,7 @@ type Services struct {
 	Webhooks      *webhook.Service
 	Search        *archive.Searcher
 	Erasures      *erase.Service
+	Persons       *person.Service
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -70,6 +72,7 @@ type Server struct {
 	schedules     *schedule.Service
 	announcements *announce.Service
 	erasures      *erase.Service
+	persons       *person.Service
 	notifications *notify.Service
 	webhooks      *webhook.Service
 	searcher      *archive.Searcher
@@ -99,7 +102,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures,
+		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures, persons: services.Persons,
 		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {

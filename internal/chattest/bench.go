@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long one test may take.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // Bench is the core of a node without its loops and workers. Its calls end the test if they fail.
 type Bench struct {

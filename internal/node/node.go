@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -142,8 +143,9 @@ func (n *Node) openServices() {
 	var groups chat.Store = n.store
 	var logs live.Store = n.store
 	var authors erase.Archive
+	var written person.Archive
 	if n.archiveDB != nil {
-		authors = n.archiveDB
+		authors, written = n.archiveDB, n.archiveDB
 		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
@@ -156,13 +158,16 @@ func (n *Node) openServices() {
 	}
 	n.retention = retention.New(retainedStore{n.store, groups}, db, retention.Options{Days: n.set.retainDays, Log: n.log})
 	webhooks := webhook.New(core, n.store, n.sender)
+	schedules := schedule.New(core, n.store, webhooks)
+	notifications := notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender})
 	n.services = web.Services{
 		Erasures:      erase.New(core, n.store, groups, authors, n.store),
 		Chat:          core,
 		Live:          live.New(core, logs),
-		Schedules:     schedule.New(core, n.store, webhooks),
+		Schedules:     schedules,
 		Announcements: announce.New(core, n.store),
-		Notifications: notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender}),
+		Notifications: notifications,
+		Persons:       person.New(core, schedules, notifications, written),
 		Webhooks:      webhooks,
 		Search:        archive.NewSearcher(core, n.store, n.archived(), n.archiver.CatchUp),
 	}

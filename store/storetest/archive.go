@@ -196,8 +196,10 @@ func testAckArchiveTrims(w *world) {
 	lag := w.unarchived("g", 500)
 	w.archivePage(lag)
 	w.archivePage(w.unarchived("g", 500))
-	for more, err := true, error(nil); more; w.ok(err) {
+	for more := true; more; {
+		var err error
 		more, err = w.Trim(w.ctx, "g")
+		w.ok(err)
 	}
 	w.equal(w.kept("g"), span(last-1, last))
 	w.equal(w.archivedFrom("g"), "1")

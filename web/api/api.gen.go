@@ -1478,6 +1478,9 @@ type ServerInterface interface {
 	// EraseMe Erase the caller
 	// (DELETE /v1/me)
 	EraseMe(ctx echo.Context) error
+	// ExportMe Export everything about the caller
+	// (GET /v1/me/export)
+	ExportMe(ctx echo.Context) error
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx echo.Context) error
@@ -2230,6 +2233,15 @@ func (w *ServerInterfaceWrapper) EraseMe(ctx echo.Context) error {
 	return err
 }
 
+// ExportMe converts echo context to params.
+func (w *ServerInterfaceWrapper) ExportMe(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExportMe(ctx)
+	return err
+}
+
 // GetPushKey converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPushKey(ctx echo.Context) error {
 	var err error
@@ -2825,6 +2837,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
 	router.DELETE(options.BaseURL+"/v1/me", wrapper.EraseMe, options.OperationMiddlewares["eraseMe"]...)
+	router.GET(options.BaseURL+"/v1/me/export", wrapper.ExportMe, options.OperationMiddlewares["exportMe"]...)
 	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
 	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
@@ -4557,6 +4570,83 @@ func (response EraseMedefaultApplicationProblemPlusJSONResponse) VisitEraseMeRes
 	return err
 }
 
+type ExportMeRequestObject struct {
+}
+
+type ExportMeResponseObject interface {
+	VisitExportMeResponse(w http.ResponseWriter) error
+}
+
+type ExportMe200ApplicationxNdjsonResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportMe200ApplicationxNdjsonResponse) VisitExportMeResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ExportMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ExportMedefaultApplicationProblemPlusJSONResponse) VisitExportMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPushKeyRequestObject struct {
 }
 
@@ -5876,6 +5966,9 @@ type StrictServerInterface interface {
 	// EraseMe Erase the caller
 	// (DELETE /v1/me)
 	EraseMe(ctx context.Context, request EraseMeRequestObject) (EraseMeResponseObject, error)
+	// ExportMe Export everything about the caller
+	// (GET /v1/me/export)
+	ExportMe(ctx context.Context, request ExportMeRequestObject) (ExportMeResponseObject, error)
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
@@ -7060,6 +7153,29 @@ func (sh *strictHandler) EraseMe(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(EraseMeResponseObject); ok {
 		return validResponse.VisitEraseMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExportMe operation middleware
+func (sh *strictHandler) ExportMe(ctx echo.Context) error {
+	var request ExportMeRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportMe(ctx.Request().Context(), request.(ExportMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportMeResponseObject); ok {
+		return validResponse.VisitExportMeResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

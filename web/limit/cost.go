@@ -23,6 +23,7 @@ var costs = map[string]Cost{
 	"listMembers":   {User: 1, page: 100},
 	"listGroups":    {User: 1, page: 20},  // several reads a group
 	"exportGroup":   {User: 20},           // a stream of pages
+	"exportMe":      {User: 100},          // the same of all groups of the caller, a few such at a time
 	"getUnread":     {User: 3},            // reads all groups of the caller
 	"search":        {User: 10, page: 20}, // so does this, and asks the archive, a few such at a time
 	"listReceipts":  {User: 3},            // reads all members

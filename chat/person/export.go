@@ -1,0 +1,226 @@
+// Package person gathers everything about one user, for that user.
+package person
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/schedule"
+)
+
+// Record is one thing about a user: one of its fields is there.
+type Record struct {
+	Group    *chat.GroupView    `json:"group,omitempty"`    // that the user is a member of, with their cursors
+	Message  json.RawMessage    `json:"message,omitempty"`  // an entry that the user wrote, of any kind, as it reads now
+	Item     json.RawMessage    `json:"item,omitempty"`     // of the user's inbox
+	Schedule *schedule.Schedule `json:"schedule,omitempty"` // of the user
+	Device   *notify.DeviceView `json:"device,omitempty"`   // without its secrets
+}
+
+// Archive has messages of users, also of groups that they have left.
+type Archive interface {
+	// Authored finds texts and data that have content, oldest first, behind a Doc.
+	Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error)
+	// Entries is that of archive.Store.
+	Entries(ctx context.Context, log archive.Log, ids []int64) ([]chat.Message, error)
+}
+
+// Bounds of exports.
+const (
+	page      = 100 // things that are in memory at once, and entries of a log that are looked at together
+	atOnceMax = 2   // exports of a node: each reads the logs of all groups of its user
+)
+
+// Service exports users.
+type Service struct {
+	core          *chat.Service
+	schedules     *schedule.Service
+	notifications *notify.Service
+	archive       Archive
+
+	mu      sync.Mutex
+	running map[string]bool // users whose export runs
+}
+
+// New makes a Service. db is nil where there is no archive.
+func New(core *chat.Service, schedules *schedule.Service, notifications *notify.Service, db Archive) *Service {
+	return &Service{core: core, schedules: schedules, notifications: notifications, archive: db, running: map[string]bool{}}
+}
+
+var errBusy = &chat.Error{Code: chat.CodeUnavailable, Message: "an export of this user runs, or too many others do; try again later", RetryAfter: 60}
+
+// Begin takes one of the few places for exports. Whoever has begun calls end, once.
+func (s *Service) Begin(by chat.Caller) (end func(), err error) {
+	if err := chat.CheckCaller(by); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[by.User] || len(s.running) >= atOnceMax {
+		return nil, errBusy
+	}
+	s.running[by.User] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.running, by.User)
+	}, nil
+}
+
+// Export hands everything about by to write, in small parts, which may be empty: groups, then entries by group, entries of the archive
+// in groups that the user has left, the inbox, schedules and devices. What comes or goes meanwhile may be missing.
+func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Record) error) error {
+	e := &export{Service: s, by: by, write: write, logs: map[archive.Log]bool{}}
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type export struct {
+	*Service
+	by    chat.Caller
+	write func([]Record) error
+	logs  map[archive.Log]bool // whose entries are written
+}
+
+func (e *export) groups(ctx context.Context) error {
+	var all []string
+	for cursor := ""; ; {
+		list, err := e.core.Groups(ctx, e.by, page, cursor)
+		if err != nil {
+			return err
+		}
+		records := make([]Record, len(list.Items))
+		for i := range list.Items {
+			records[i].Group = &list.Items[i]
+			all = append(all, list.Items[i].ID)
+			e.logs[archive.Log{Group: list.Items[i].ID, Epoch: list.Items[i].Epoch}] = true
+		}
+		if err := e.write(records); err != nil {
+			return err
+		}
+		if cursor = list.Next; cursor == "" {
+			break
+		}
+	}
+	for _, group := range all {
+		if err := e.group(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group writes the entries of the user in a group.
+func (e *export) group(ctx context.Context, group string) error {
+	log, err := e.core.ExportOwn(ctx, e.by, group)
+	for err == nil && !log.Done() {
+		var messages []chat.Message
+		if messages, err = log.Next(ctx); err == nil {
+			err = e.messages(messages)
+		}
+	}
+	if code := chat.CodeOf(err); code == chat.CodeNotFound || code == chat.CodeForbidden || code == chat.CodeConflict {
+		return nil // the user has left it, or it is gone
+	}
+	return err
+}
+
+// messages writes those that the user wrote.
+func (e *export) messages(list []chat.Message) error {
+	var records []Record
+	for _, m := range list {
+		var entry chat.Entry
+		if err := json.Unmarshal(m.JSON, &entry); err != nil {
+			return err
+		}
+		if entry.From == e.by.User && entry.Kind != chat.Notice {
+			records = append(records, Record{Message: m.JSON})
+		}
+	}
+	return e.write(records)
+}
+
+// left writes messages of logs that the user can no longer read.
+func (e *export) left(ctx context.Context) error {
+	if e.archive == nil {
+		return nil
+	}
+	for after := int64(0); ; {
+		list, err := e.archive.Authored(ctx, e.by.User, after, page)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		ids := map[archive.Log][]int64{}
+		for _, one := range list {
+			if !e.logs[one.Log] {
+				ids[one.Log] = append(ids[one.Log], one.ID)
+			}
+		}
+		for log, some := range ids {
+			messages, err := e.archive.Entries(ctx, log, some)
+			if err == nil {
+				err = e.messages(messages)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		after = list[len(list)-1].Doc
+	}
+}
+
+func (e *export) inbox(ctx context.Context) error {
+	for after := (chat.Position{Set: true}); ; {
+		batch, err := e.core.Inbox(ctx, e.by, after, page)
+		if err != nil {
+			return err
+		}
+		records := make([]Record, len(batch.Items))
+		for i, item := range batch.Items {
+			records[i].Item = item.JSON
+		}
+		if err := e.write(records); err != nil || !batch.HasMore {
+			return err
+		}
+		if after, err = chat.ParsePosition(batch.Cursor); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *export) scheduled(ctx context.Context) error {
+	for cursor := ""; ; {
+		list, err := e.schedules.List(ctx, e.by, page, cursor)
+		if err != nil {
+			return err
+		}
+		records := make([]Record, len(list.Items))
+		for i := range list.Items {
+			records[i].Schedule = &list.Items[i]
+		}
+		if err := e.write(records); err != nil || list.Next == "" {
+			return err
+		}
+		cursor = list.Next
+	}
+}
+
+func (e *export) devices(ctx context.Context) error {
+	list, err := e.notifications.Devices(ctx, e.by)
+	if err != nil {
+		return err
+	}
+	records := make([]Record, len(list))
+	for i := range list {
+		records[i].Device = &list[i]
+	}
+	return e.write(records)
+}

@@ -1,0 +1,84 @@
+package person_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/person"
+	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/internal/chattest"
+	sqlarchive "github.com/chatd/chatd/store/archive"
+)
+
+// TestExportOfWhoHasLeft: what the archive has of groups that are left comes too, once, and nothing of others.
+func TestExportOfWhoHasLeft(t *testing.T) {
+	b := chattest.New(t)
+	db, err := sqlarchive.Open(b.Ctx, "sqlite:"+t.TempDir()+"/a.db")
+	b.Must(err)
+	t.Cleanup(func() { _ = db.Close() })
+	b.MakeGroup(chat.GroupDraft{ID: "left"}, "alice", "bob")
+	b.MakeGroup(chat.GroupDraft{ID: "stays"}, "alice", "bob")
+	for _, group := range []string{"left", "stays"} {
+		for n := range 120 {
+			b.Say("bob", group, fmt.Sprint(group, n))
+			b.Say("alice", group, "of alice")
+		}
+		messages, end, err := b.Store.Range(b.Ctx, group, 1, 1000)
+		b.Must(err)
+		b.Must(db.Add(b.Ctx, []archive.Batch{{Log: archive.Log{Group: group, Epoch: end.Epoch}, Messages: messages, Last: chat.IDMax}}))
+	}
+	b.Must(b.RemoveMember(b.Ctx, chattest.As("bob"), "left", "bob"))
+	webhooks := webhook.New(b.Service, b.Store, nil)
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), db)
+
+	var got, want []string
+	b.Must(s.Export(b.Ctx, chattest.As("bob"), func(records []person.Record) error {
+		for _, r := range records {
+			if r.Message == nil {
+				continue
+			}
+			var e chat.Entry
+			if err := json.Unmarshal(r.Message, &e); err != nil || e.From != "bob" || e.Body == nil {
+				return fmt.Errorf("got %s, %w", r.Message, err)
+			}
+			got = append(got, *e.Body)
+		}
+		return nil
+	}))
+	for n := range 120 {
+		want = append(want, fmt.Sprint("left", n), fmt.Sprint("stays", n))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %d messages, want %d: %q", len(got), len(want), got)
+	}
+}
+
+// TestExportsTakeTurns: one of a user, two of a node.
+func TestExportsTakeTurns(t *testing.T) {
+	s := person.New(nil, nil, nil, nil)
+	end, err := s.Begin(chattest.As("ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Begin(chattest.As("ann")); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("a second one: got %v", err)
+	}
+	if _, err := s.Begin(chattest.As("bob")); err != nil {
+		t.Errorf("of another user: got %v", err)
+	}
+	if _, err := s.Begin(chattest.As("cid")); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("a third: got %v", err)
+	}
+	end()
+	if _, err := s.Begin(chattest.As("cid")); err != nil {
+		t.Errorf("after one has ended: got %v", err)
+	}
+}
