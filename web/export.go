@@ -42,14 +42,15 @@ func (a exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 	w.Header().Set("Trailer", exportEnd)
 	w.WriteHeader(http.StatusOK)
 	var lines bytes.Buffer
-	for page, err := a.page, error(nil); len(page) > 0; page, err = a.export.Next(a.ctx) {
+	for page := a.page; len(page) > 0; page, _ = a.export.Next(a.ctx) { // after an error the export is not done
 		lines.Reset()
 		for _, m := range page {
 			lines.Write(m.JSON)
 			lines.WriteByte('\n')
 		}
 		renewDeadline(w)
-		if _, err = w.Write(lines.Bytes()); err == nil {
+		_, err := w.Write(lines.Bytes())
+		if err == nil {
 			err = http.NewResponseController(w).Flush()
 		}
 		if err != nil || a.server.draining() {
