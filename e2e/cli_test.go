@@ -215,7 +215,8 @@ func testTasksSteering(t *testing.T, c commands, ids []string) {
 	if out := c.must("delete", ids[0], ids[2]); strings.Count(out, "is deleted") != 2 {
 		t.Errorf("delete: %q", out)
 	}
-	if q := c.queue("core"); q.Deleted != 2 || q.Dead != deadLetters-3 || q.ReadyAll() != waiting.ReadyAll()+1 {
+	// A task of the new group may have become due meanwhile.
+	if q := c.queue("core"); q.Deleted != 2 || q.Dead != deadLetters-3 || q.ReadyAll()+q.Delayed != waiting.ReadyAll()+waiting.Delayed+1 {
 		t.Errorf("after retry and delete: %+v", q)
 	}
 	c.refused([]string{"no such task"}, "show", ids[0])
