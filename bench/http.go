@@ -20,29 +20,37 @@ const secret = "a secret of the bench with 32 bytes or more"
 
 // serve runs a whole node on the run's redis-server and returns its URL. callsMax is how many calls it works on at once.
 func (b *bench) serve(callsMax string) (string, error) {
+	url, stop, err := b.node(b.redis.URL(), callsMax, "off")
+	if err == nil {
+		b.tb.Cleanup(stop)
+	}
+	return url, err
+}
+
+// node runs a whole node on a redis-server and an archive until stop.
+func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), err error) {
 	cfg, err := node.Default()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", b.redis.URL(), secret, b.tb.TempDir(), "error"
-	cfg.MaxCallsNode = callsMax
+	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", redis, secret, b.tb.TempDir(), "error"
+	cfg.Archive, cfg.MaxCallsNode = archive, callsMax
 	cfg.RateUser, cfg.RateSend = "1000000/s", "1000000/s" // counted, and never reached
 	n, err := node.Open(b.ctx, cfg, io.Discard)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	ctx, stop := context.WithCancel(b.ctx)
+	ctx, cancel := context.WithCancel(b.ctx)
 	done := make(chan struct{})
 	go func() {
 		_ = n.Run(ctx) // a node that ended shows as calls that fail
 		close(done)
 	}()
-	b.tb.Cleanup(func() {
-		stop()
+	return "http://" + n.Addr().String(), func() {
+		cancel()
 		<-done
 		_ = n.Close()
-	})
-	return "http://" + n.Addr().String(), nil
+	}, nil
 }
 
 // sendingHTTP has 64 connections send through a whole node, client and server in this process.

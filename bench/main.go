@@ -3,7 +3,8 @@
 //
 //	go run .                  the full table, some minutes
 //	go run . -scale 0.1       a tenth of the work, for a look
-//	go run . -only tasks,idle some of the sections
+//	go run . -only tasks,waiting   some of the sections
+//	go run . -only history -messages 1000000   an archive of that size, some minutes
 package main
 
 import (
@@ -71,6 +72,13 @@ func (t *table) spread(what string, times []time.Duration) {
 	t.count(what, "p50 %s, p99 %s", inMs(times[len(times)/2]), inMs(times[len(times)*99/100]))
 }
 
+// compare gives the last row a ratio.
+func (t *table) compare(ratio float64, against string) {
+	r := &t.rows[len(t.rows)-1]
+	r.ratio, r.against = fmt.Sprintf("%.2f", ratio), against
+	fmt.Fprintf(os.Stderr, "%s: %s %s\n", r.what, r.ratio, r.against)
+}
+
 func inMs(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
 
 func (t *table) print() error {
@@ -89,7 +97,7 @@ var sections = []struct {
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
-	{"announcements", announcements}, {"overload", overload},
+	{"announcements", announcements}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
 }
 
 func main() {
