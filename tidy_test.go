@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"store/doctor":            {"chat", "chat/announce", "chat/schedule", "chat/webhook", "store", "store/queue", "store/script"},
 	"store/dump":              {"chat", "chat/archive", "store", "store/queue", "store/script"},
 	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "migrations"},
+	"store/blob":              {},
 	"migrations":              {},
 	"store/script":            {},
 	"store/script/scripttest": {"store/script"},
