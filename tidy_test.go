@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},
 	"chat/webhook":            {"chat"},
 	"chat/live":               {"chat"},
+	"chat/files/picture":      {},
 	"chat/person":             {"chat", "chat/archive", "chat/notify", "chat/schedule"},
 	"chat/erase":              {"chat", "chat/archive", "chat/schedule"},
 	"chat/schedule/cron":      {},
