@@ -72,7 +72,7 @@ func New(baseURL string, tokens TokenSource, opts ...Option) (*Client, error) {
 		return nil, fmt.Errorf("base URL %q: want http:// or https:// and a host", baseURL)
 	}
 	if tokens == nil {
-		return nil, errors.New("no token source")
+		return nil, errors.New("no token source: pass one, such as StaticToken")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
@@ -186,16 +186,16 @@ func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) 
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("read the answer: %w", err)
+		return fmt.Errorf("read the response: %w", err)
 	case len(data) > answerBytesMax:
-		return fmt.Errorf("the answer has more than %d bytes", answerBytesMax)
+		return fmt.Errorf("the response has more than %d bytes", answerBytesMax)
 	case answer.StatusCode >= 300:
 		return answerError(answer.StatusCode, answer.Header, data, time.Now())
 	case out == nil || len(data) == 0:
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("decode the answer: %w", err)
+		return fmt.Errorf("decode the response: %w", err)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func opOf(data []byte) (string, error) {
 		return "", fmt.Errorf("frame: %w", err)
 	}
 	if head.Op == "" {
-		return "", errors.New("frame: no op")
+		return "", errors.New("frame: op is missing")
 	}
 	return head.Op, nil
 }

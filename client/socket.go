@@ -75,7 +75,7 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 		if r, isReply := first.(reply); isReply && r.Op == "error" {
 			return false, r.err()
 		}
-		return false, fmt.Errorf("want a welcome first, got %T", first)
+		return false, fmt.Errorf("want a welcome frame first, got %T", first)
 	}
 	s.count.sessions.Add(1)
 	s.push(pinned{Connected{User: w.User, Session: w.Session, Groups: w.Groups}, s.track.pin(w.Groups)})

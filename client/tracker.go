@@ -142,11 +142,11 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 // dense checks that a batch contains exactly the ids that it claims.
 func dense(b batch) error {
 	if b.To-b.From+1 != int64(len(b.Messages)) {
-		return fmt.Errorf("group %s: %d messages for ids %d to %d", b.Group, len(b.Messages), b.From, b.To)
+		return fmt.Errorf("group %s: got %d messages for the ids %d to %d", b.Group, len(b.Messages), b.From, b.To)
 	}
 	for i, m := range b.Messages {
 		if m.ID != b.From+int64(i) {
-			return fmt.Errorf("group %s: found message %d at the position of %d", b.Group, m.ID, b.From+int64(i))
+			return fmt.Errorf("group %s: got message %d in the place of %d", b.Group, m.ID, b.From+int64(i))
 		}
 	}
 	return nil

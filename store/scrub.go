@@ -24,18 +24,18 @@ func (s *Store) Scrub(ctx context.Context) (done []string, err error) {
 				return done, err
 			}
 		}
-		done = append(done, "Redis: the append-only file")
+		done = append(done, "Redis: append-only file rewritten")
 	}
 	snapshots, err := s.client.ConfigGet(ctx, "save").Result()
 	if err == nil && snapshots["save"] == "" {
-		return append(done, "Redis takes no snapshots: remove a dump.rdb that is left from before"), nil
+		return append(done, "Redis: no snapshots are configured; remove any old dump.rdb yourself"), nil
 	}
 	for range 2 {
 		if err := s.rewrite(ctx, "BGSAVE", "rdb_bgsave_in_progress", "rdb_last_bgsave_status"); err != nil {
 			return done, err
 		}
 	}
-	return append(done, "Redis: the snapshot"), nil
+	return append(done, "Redis: snapshot rewritten"), nil
 }
 
 // persistence reads a field of INFO persistence.

@@ -82,8 +82,8 @@ func (a *Archiver) Resume(ctx context.Context) error {
 
 // OtherDatabase says that a database, id, is not the other, which a store is archived into.
 func OtherDatabase(id, other string) error {
-	return fmt.Errorf("the store is archived into another database (its id is %q, that of this one %q): set CHATD_ARCHIVE to that "+
-		"one; or start once with CHATD_ARCHIVE=off to give it up: what only it has is out of sight then", other, id)
+	return fmt.Errorf("the store is archived to another database (id %q) than this one (id %q): set CHATD_ARCHIVE to that "+
+		"database, or start once with CHATD_ARCHIVE=off to give it up; messages that only it has are then no longer served", other, id)
 }
 
 func (a *Archiver) switchOff(ctx context.Context, state State) error {

@@ -21,7 +21,7 @@ const (
 
 // doctorCommand reads the store directly, so it needs no running server.
 type doctorCommand struct {
-	Repair bool `help:"Repair what is derived: indexes, counts, list entries, orphans. What only a person can decide stays."`
+	Repair bool `help:"Repair what is derived: indexes, counts, list entries, orphans. Findings that need a decision are left to you."`
 	JSON   bool `name:"json" help:"Print one JSON object, for programs."`
 }
 
@@ -94,7 +94,7 @@ func summary(r doctor.Report, repair bool) string {
 		}
 		fmt.Fprintf(&b, "memory: %d MiB used, %s; clock: %d ms ahead of this host's\n", s.MemoryBytes>>20, limit, s.ClockAheadMs)
 	}
-	fmt.Fprintf(&b, "looked at %s: %s, %s with groups\n", plural(int(r.Keys), "key"), plural(int(r.Groups), "group"), plural(int(r.Users), "user"))
+	fmt.Fprintf(&b, "examined %s: %s, %s with groups\n", plural(int(r.Keys), "key"), plural(int(r.Groups), "group"), plural(int(r.Users), "user"))
 	repaired, possible := 0, 0
 	for _, f := range r.Findings {
 		switch {

@@ -9,13 +9,13 @@ import (
 
 // exportCommand copies the store itself, so no server may run on it.
 type exportCommand struct {
-	File string `arg:"" help:"The file to write. It holds everything, secrets too: only you may read it."`
+	File string `arg:"" help:"File to write. It contains everything, including secrets, and only you may read it."`
 }
 
 // importCommand fills an empty store from such a file.
 type importCommand struct {
-	File        string `arg:"" help:"A file that chatd export wrote."`
-	DropArchive bool   `help:"Leave the archive out: messages that the store had trimmed are lost."`
+	File        string `arg:"" help:"File written by chatd export."`
+	DropArchive bool   `help:"Leave the archive out: messages that were trimmed from the store are lost."`
 }
 
 func (e exportCommand) Run(w *world, c node.Config) error {

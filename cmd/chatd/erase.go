@@ -9,12 +9,12 @@ import (
 
 // eraseCommand accesses the files and servers directly, so it needs no running server.
 type eraseCommand struct {
-	Now bool `help:"Do it. With Redis the server may run meanwhile; the embedded store has to be stopped."`
+	Now bool `help:"Confirm. Servers on Redis may keep running; a server with the embedded store must be stopped."`
 }
 
 func (e eraseCommand) Run(w *world, c node.Config) error {
 	if !e.Now {
-		return errors.New("erase rewrites the files of the store and the archive, which takes time and up to as much disk space again; repeat it with -now")
+		return errors.New("erase rewrites the files of the store and the archive, which takes time and up to as much disk space again; to go ahead, repeat it with -now")
 	}
 	err := c.Scrub(w.ctx, w.stderr, func(line string) error {
 		if _, err := fmt.Fprintln(w.stdout, line); err != nil {

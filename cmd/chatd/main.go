@@ -66,13 +66,13 @@ type commandLine struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Serve       serveCommand       `cmd:"" default:"1" help:"Run the server (the default)."`
-	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check a token."`
+	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check one."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
-	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and what depends on each other."`
-	Erase       eraseCommand       `cmd:"" help:"Rewrite the files of the store and the archive, so that they hold nothing that was deleted or erased."`
+	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and whether related keys agree."`
+	Erase       eraseCommand       `cmd:"" help:"Rewrite the files of the store and the archive, so that nothing deleted or erased is left in them."`
 	Migrate     migrateCommand     `cmd:"" help:"Show or change the schema of the archive."`
-	Export      exportCommand      `cmd:"" help:"Copy the whole store and its archive to a file, while no server runs."`
-	Import      importCommand      `cmd:"" help:"Fill an empty store and archive from such a file."`
+	Export      exportCommand      `cmd:"" help:"Export the whole store and its archive to a file. All servers must be stopped."`
+	Import      importCommand      `cmd:"" help:"Import such a file into an empty store and archive."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 	Help        helpCommand        `cmd:"" help:"Print this help, or the help of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`

@@ -13,14 +13,14 @@ import (
 type migrateCommand struct {
 	Up     migrateUpCommand     `cmd:"" help:"Bring the schema up to date, as a starting server does."`
 	Status migrateStatusCommand `cmd:"" help:"List the migrations and which of them have run."`
-	Down   migrateDownCommand   `cmd:"" help:"Take the newest migration back. What its tables hold is deleted."`
+	Down   migrateDownCommand   `cmd:"" help:"Undo the newest migration. This deletes everything in its tables."`
 }
 
 type (
 	migrateUpCommand     struct{}
 	migrateStatusCommand struct{}
 	migrateDownCommand   struct {
-		Yes bool `help:"Delete what the tables of this migration hold."`
+		Yes bool `help:"Confirm that everything in its tables is deleted."`
 	}
 )
 
@@ -32,7 +32,7 @@ func (migrateStatusCommand) Run(w *world, c node.Config) error {
 
 func (d migrateDownCommand) Run(w *world, c node.Config) error {
 	if !d.Yes {
-		return errors.New("migrate down deletes what the tables of the newest migration hold; back up the archive, stop all servers, and repeat it with -yes")
+		return errors.New("migrate down deletes everything in the tables of the newest migration; back up the archive, stop all servers, then repeat it with -yes")
 	}
 	return w.migrate(c, archive.MigrateDown)
 }

@@ -74,8 +74,8 @@ func explain(url string, err error) error {
 	case !errors.As(err, &refused):
 		return fmt.Errorf("the server at %s does not seem to be chatd: %w", url, err)
 	case refused.Code == client.CodeUnauthenticated:
-		return fmt.Errorf("the server at %s refuses the token: the secret here must be the server's (CHATD_JWT_SECRET, or CHATD_DATA "+
-			"where it was generated), or give a token with -token or CHATD_TOKEN", url)
+		return fmt.Errorf("the server at %s refuses the token: use the server's secret (CHATD_JWT_SECRET, or CHATD_DATA "+
+			"if it was generated), or pass an operator's token with -token or CHATD_TOKEN", url)
 	case refused.Code == client.CodeForbidden:
 		return errors.New("the token does not belong to an operator: it needs the role admin")
 	case refused.Code == "":
@@ -250,7 +250,7 @@ func (t *tasksCommand) steer(w *world, c node.Config, name string, change func(*
 		if err != nil {
 			return err
 		}
-		state := "goes on"
+		state := "is resumed"
 		if queue.Paused {
 			state = "is paused"
 		}

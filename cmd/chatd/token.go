@@ -19,7 +19,7 @@ type tokenCommand struct {
 
 type tokenNewCommand struct {
 	User string        `required:"" help:"Id of the user."`
-	Role string        `help:"admin for an operator or a backend."`
+	Role string        `help:"admin for an operator or a backend; leave it out for a user."`
 	TTL  time.Duration `name:"ttl" default:"24h" help:"How long the token is valid."`
 }
 

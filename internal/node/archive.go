@@ -59,7 +59,7 @@ func (n *Node) openArchive(ctx context.Context) error {
 	switch {
 	case n.set.Archive == archiveOff:
 	case n.set.Archive == "" && state.On:
-		return errors.New("CHATD_ARCHIVE: the store is archived: set the database that the other nodes have, or off to give the archive up")
+		return errors.New("CHATD_ARCHIVE is not set, but this store has an archive: set it to the database that the other nodes use, or to off to give the archive up")
 	case n.set.Archive == "":
 	default:
 		late := &lateArchive{id: state.ID, open: func(ctx context.Context) (archiveDB, error) { return sqlarchive.Open(ctx, n.set.Archive) }}
@@ -73,7 +73,7 @@ func (n *Node) openArchive(ctx context.Context) error {
 		if _, err := n.archiveDB.get(ctx); err != nil && (!state.On || chat.CodeOf(err) != chat.CodeUnavailable) {
 			return fmt.Errorf("CHATD_ARCHIVE: %w", err)
 		} else if err != nil {
-			n.log.Error("the archive does not answer: entries wait in the store", "error", err)
+			n.log.Error("the archive does not answer; messages stay in the store until it does", "error", err)
 		}
 	}
 	if err := n.archiver.Switch(ctx); err != nil {

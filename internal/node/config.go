@@ -26,12 +26,12 @@ type Config struct {
 	Addr           string   `env:"CHATD_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
 	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store. Default: the embedded store."`
-	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that holds the URL."`
+	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that contains the URL."`
 	Archive        string   `env:"CHATD_ARCHIVE" help:"Database that keeps all history: sqlite:PATH, postgres://... or off. Default: SQLite in CHATD_DATA with the embedded store, off with Redis."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
 	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
-	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that holds the secret."`
+	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that contains the secret."`
 	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the JWKS for RS256, ES256 and EdDSA tokens."`
 	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"Required iss claim of tokens."`
 	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"Required value in the aud claim of tokens."`
@@ -40,7 +40,7 @@ type Config struct {
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
 	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
-	Add            string   `env:"CHATD_ADD" default:"all" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (nobody; only operators add)."`
+	Add            string   `env:"CHATD_ADD" default:"all" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone)."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
 	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
 	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before offline members get notified."`
@@ -52,15 +52,15 @@ type Config struct {
 	MaxPage    string `env:"CHATD_MAX_PAGE" help:"Maximum messages in a page."`
 	MaxMembers string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
 	MaxGroups  string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
-	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum items in an inbox that are not acked."`
+	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum unacked items in an inbox."`
 	RetainDays string `env:"CHATD_RETAIN_DAYS" help:"Days after which messages of every group are removed, read or not; 0: never. A group may ask for fewer. Default: 0."`
-	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that stay in an inbox for its owner's other devices."`
+	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that an inbox keeps for its owner's other devices."`
 
-	MaxWebhookBytes string `env:"CHATD_MAX_WEBHOOK_BYTES" help:"Maximum bytes of webhook deliveries that wait in the store, in equal shares of the webhooks. Default: 268435456."`
+	MaxWebhookBytes string `env:"CHATD_MAX_WEBHOOK_BYTES" help:"Maximum bytes of webhook deliveries waiting in the store, shared equally among the webhooks. Default: 268435456."`
 
-	RateUser        string `env:"CHATD_RATE_USER" help:"What a user's calls may cost, weighted: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:2000."`
-	RateSend        string `env:"CHATD_RATE_SEND" help:"Messages and other entries, direct messages and added members of a user. Default: 20/s:1000."`
-	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
+	RateUser        string `env:"CHATD_RATE_USER" help:"Rate of a user's calls, weighted by cost: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:2000."`
+	RateSend        string `env:"CHATD_RATE_SEND" help:"Rate of what a user sends: messages and other entries, direct messages, added members. Default: 20/s:1000."`
+	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Rate of requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
 	MaxSessions     string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user, or off. Default: 20."`
 	MaxSessionsNode string `env:"CHATD_MAX_SESSIONS_NODE" help:"Maximum live websockets of this node. Default: 10000."`
 	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, and off for this host itself."`

@@ -24,6 +24,9 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 	opt := store.Options{URL: set.Redis, Prefix: set.Prefix, Limits: set.limits, Existing: true}
 	if set.Redis == "" {
 		server, openErr := openStopped(ctx, set, output)
+		if errors.Is(openErr, errRunning) {
+			return report, fmt.Errorf("%w, or ask it with GET /v1/doctor", openErr)
+		}
 		if openErr != nil {
 			return report, openErr
 		}
@@ -53,15 +56,17 @@ func (c Config) checkForStore() (settings, error) {
 	return s, errors.Join(p...)
 }
 
+var errRunning = errors.New("a server is running with this data; stop it first")
+
 // openStopped opens the embedded store of a node that is not running.
 func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded.Store, error) {
 	dir := filepath.Join(set.Data, "store")
 	if _, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("there is no embedded store in %s: set -data or CHATD_DATA, or -redis", dir)
+		return nil, fmt.Errorf("there is no embedded store in %s: set CHATD_DATA to its folder, or CHATD_REDIS", dir)
 	}
 	server, err := embedded.Open(ctx, embedded.Options{Dir: dir, Log: newLogger(set, output)})
 	if errors.Is(err, embedded.ErrLocked) {
-		return nil, fmt.Errorf("a chatd is running on %s: stop it first (or ask it with GET /v1/doctor)", set.Data)
+		return nil, fmt.Errorf("%s: %w", absolute(set.Data), errRunning)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the embedded store in %s: %w", dir, err)

@@ -22,7 +22,7 @@ func (c Config) Export(ctx context.Context, path string, o dump.Options, output 
 		return counts, err
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return counts, fmt.Errorf("%s is there already", path)
+		return counts, fmt.Errorf("%s already exists", path)
 	}
 	s, closeStore, err := set.openForDump(ctx, store.Options{Existing: true}, output)
 	if err != nil {

@@ -230,14 +230,14 @@ func (n *Node) Run(ctx context.Context) error {
 	defer stopWork()
 	failed := make(chan error, 8) // enough for every goroutine that may fail
 	var background, working, serving sync.WaitGroup
-	background.Go(func() { report(loops, failed, "the core", n.services.Chat.Run(loops)) })
-	background.Go(func() { report(loops, failed, "the live part", n.services.Live.Run(loops)) })
+	background.Go(func() { report(loops, failed, "core", n.services.Chat.Run(loops)) })
+	background.Go(func() { report(loops, failed, "live readers", n.services.Live.Run(loops)) })
 	background.Go(func() { report(loops, failed, "webhooks", n.services.Webhooks.Run(loops)) })
 	background.Go(func() { report(loops, failed, "presence", n.services.Notifications.Run(loops)) })
-	background.Go(func() { report(loops, failed, "the archive", n.archiver.Run(loops)) })
+	background.Go(func() { report(loops, failed, "archiver", n.archiver.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
-	working.Go(func() { report(work, failed, "the tasks", n.tasks.Run(work)) })
+	working.Go(func() { report(work, failed, "task server", n.tasks.Run(work)) })
 
 	public := web.NewHTTPServer(n.web.Handler(), n.log)
 	serving.Go(func() { serve(public, n.listener, failed) })
@@ -251,7 +251,7 @@ func (n *Node) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
-		n.log.Error("stopping", "error", err)
+		n.log.Error("stopping because of an error", "error", err)
 	}
 	err = errors.Join(err, n.drain(servers, func() { stopWork(); working.Wait() }, err != nil))
 	serving.Wait()
@@ -282,7 +282,7 @@ func (n *Node) drain(servers []*http.Server, stopTasks func(), broken bool) erro
 	var errs []error
 	for _, s := range servers {
 		if err := s.Shutdown(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("requests were cut off: %w", err), s.Close())
+			errs = append(errs, fmt.Errorf("running requests were cut off: %w", err), s.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -300,7 +300,7 @@ func report(ctx context.Context, failed chan<- error, what string, err error) {
 		return
 	}
 	if err == nil {
-		err = errors.New("it ended unexpectedly")
+		err = errors.New("ended unexpectedly")
 	}
 	failed <- fmt.Errorf("%s: %w", what, err)
 }

@@ -42,7 +42,7 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 	if err := set.scrubArchive(ctx, s, say); err != nil {
 		return err
 	}
-	done := []string{"the embedded store: a new snapshot, and an empty journal behind it"}
+	done := []string{"embedded store: rewritten as a new snapshot with an empty journal"}
 	if server != nil {
 		err = server.Compact()
 	} else {
@@ -52,14 +52,14 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 		return err
 	}
 	if n, err := s.ErasuresUnderWay(ctx); err != nil || n > 0 {
-		return errors.Join(err, fmt.Errorf("%d erasures are not done yet: repeat this when they are", n))
+		return errors.Join(err, fmt.Errorf("%d erasures are still running: repeat this once they have finished", n))
 	}
 	return nil
 }
 
 func sayAll(say func(string) error, lines []string) (err error) {
 	for _, line := range lines {
-		err = errors.Join(err, say("rewritten: "+line))
+		err = errors.Join(err, say(line))
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func (s *settings) scrubArchive(ctx context.Context, groups *store.Store, say fu
 	}
 	if s.Archive == "" || s.Archive == archiveOff {
 		if state.On {
-			return errors.New("CHATD_ARCHIVE: the store is archived: set the database that its nodes have")
+			return errors.New("CHATD_ARCHIVE is not set, but this store has an archive: set it to the database that its nodes use")
 		}
 		return nil
 	}
@@ -102,7 +102,7 @@ func catchUp(ctx context.Context, groups *store.Store, archiver *archive.Archive
 		}
 		for _, name := range names {
 			if err := archiver.CatchUp(ctx, name, chat.IDMax); err != nil && !errors.Is(err, chat.ErrNotFound) {
-				return fmt.Errorf("archive what is new in group %s: %w", strings.ToValidUTF8(name, "?"), err)
+				return fmt.Errorf("cannot archive the newest messages of group %s: %w", strings.ToValidUTF8(name, "?"), err)
 			}
 		}
 		if next == 0 {

@@ -28,7 +28,7 @@ func readSecret(data string) ([]byte, error) {
 	}
 	secret := strings.TrimSpace(string(b))
 	if len(secret) < secretBytesMin {
-		return nil, fmt.Errorf("%s has less than %d bytes; remove it, and chatd creates a new one at the next start", filepath.Join(data, secretFile), secretBytesMin)
+		return nil, fmt.Errorf("%s has fewer than %d bytes: remove it, and the next start generates a new secret (which invalidates all tokens)", filepath.Join(data, secretFile), secretBytesMin)
 	}
 	return []byte(secret), nil
 }

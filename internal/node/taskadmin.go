@@ -83,7 +83,7 @@ func (q adminQueue) info(ctx context.Context) (web.QueueInfo, error) {
 func (a *taskAdmin) Pause(ctx context.Context, name string, paused bool) (web.QueueInfo, error) {
 	i := slices.IndexFunc(a.queues, func(q adminQueue) bool { return q.name == name })
 	if i < 0 {
-		return web.QueueInfo{}, chat.Errorf(chat.CodeNotFound, "no such queue")
+		return web.QueueInfo{}, chat.Errorf(chat.CodeNotFound, "no such queue: want core or egress")
 	}
 	q := a.queues[i]
 	change := q.client.Resume
@@ -113,7 +113,7 @@ func (a *taskAdmin) Tasks(ctx context.Context, q web.TaskQuery) (tasks []web.Tas
 		}
 	}
 	if len(stretches) == 0 {
-		return nil, "", chat.Errorf(chat.CodeInvalid, "queue: no such queue")
+		return nil, "", chat.Errorf(chat.CodeInvalid, "queue: no such queue; want core or egress")
 	}
 	from := ""
 	if q.Cursor != "" {

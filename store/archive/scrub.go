@@ -29,7 +29,7 @@ func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) ([]string, error) {
 	for range checkpointTries {
 		again, err := e.scrub(ctx, db)
 		if err != nil || !again {
-			return []string{"SQLite: " + e.path + ", its index of words, and an empty write-ahead log"}, err
+			return []string{"SQLite: " + e.path + " and its search index rewritten, write-ahead log emptied"}, err
 		}
 		select {
 		case <-time.After(checkpointPause):
@@ -37,7 +37,7 @@ func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) ([]string, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	return nil, fmt.Errorf("the write-ahead log %s-wal is read all the time: stop the server and repeat it", e.path)
+	return nil, fmt.Errorf("the write-ahead log %s-wal cannot be emptied while the server reads it: stop the server and repeat this", e.path)
 }
 
 func (e *postgres) rewrite(ctx context.Context, db *sql.DB) ([]string, error) {
@@ -46,9 +46,9 @@ func (e *postgres) rewrite(ctx context.Context, db *sql.DB) ([]string, error) {
 			return nil, fmt.Errorf("VACUUM (FULL) %s: %w", table, err)
 		}
 	}
-	done := []string{"PostgreSQL: the tables entries and reactions with their indexes"}
+	done := []string{"PostgreSQL: tables entries and reactions and their indexes rewritten"}
 	if _, err := db.ExecContext(ctx, "CHECKPOINT"); err != nil {
-		return append(done, "PostgreSQL: run CHECKPOINT as a superuser; this user may not"), nil
+		return append(done, "PostgreSQL: run CHECKPOINT as a superuser, because this user may not"), nil
 	}
-	return append(done, "PostgreSQL reuses its write-ahead log in time: pg_wal, archived segments and backups may hold what was removed"), nil
+	return append(done, "PostgreSQL: pg_wal, archived segments and backups may still contain removed content until they are recycled"), nil
 }

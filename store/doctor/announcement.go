@@ -61,16 +61,16 @@ func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
 	case json.Unmarshal([]byte(r.Text(8)), &plan) != nil || plan.From == "":
 		f.Message = "has a draft that cannot be read"
 	case !slices.Contains([]announce.State{announce.Pending, announce.Running, announce.Done, announce.Cancelled}, state):
-		f.Message = fmt.Sprintf("is in the state %q", state)
+		f.Message = fmt.Sprintf("has the unknown state %q", state)
 	case done > total:
-		f.Message = fmt.Sprintf("counts %d targets, and %d that are done", total, done)
+		f.Message = fmt.Sprintf("counts %d targets, but %d of them as done", total, done)
 	case r.Number(12) == 0:
-		f.Message, f.Repair = "is missing from the list of announcements", "list it"
+		f.Message, f.Repair = "is missing from the list of announcements", "add it to the list"
 		f.fix = d.fixAnnouncement(a)
 	case state == announce.Pending && r.Number(11) == 1:
-		f.Message = "waits for a task that is dead: run it again with chatd tasks retry"
+		f.Message = "waits for a task that is dead: retry it with chatd tasks retry"
 	case state == announce.Pending && r.Number(10) == 0:
-		f.Message, f.Repair = "is pending, and has no task that begins its next run", "enqueue the task"
+		f.Message, f.Repair = "is pending, but has no task that would start its next run", "enqueue the task"
 		f.fix = func(ctx context.Context) error { return d.runLater(ctx, a, r.Text(9), r.Text(7), run+1, nextMs) }
 	default:
 		return nil
@@ -121,13 +121,13 @@ func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key
 	f := Finding{Kind: KindAnnouncement, Key: k.name}
 	switch {
 	case run.Err() != nil:
-		f.Kind, f.Message, f.Repair = KindOrphan, "is of an announcement that is gone", "remove it"
+		f.Kind, f.Message, f.Repair = KindOrphan, "belongs to an announcement that is gone", "remove the key"
 		f.fix = func(ctx context.Context) error {
 			_, err := d.run.do(ctx, fixPartScript.On(a).Key("own", k.name))
 			return err
 		}
 	case part.Number(2)+part.Number(3) > part.Number(1):
-		f.Message = fmt.Sprintf("counts %d targets, and %d that are done", part.Number(1), part.Number(2)+part.Number(3))
+		f.Message = fmt.Sprintf("counts %d targets, but %d of them as done", part.Number(1), part.Number(2)+part.Number(3))
 	default:
 		return nil
 	}
@@ -143,7 +143,7 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 	}
 	r := script.Reply(record.Val())
 	if state := announce.State(r.Text(0)); state == "" || r.Text(1) == "1" && (state == announce.Done || state == announce.Cancelled) {
-		return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "is of an announcement that is gone or has ended", Repair: "remove it",
+		return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "belongs to an announcement that is gone or has ended", Repair: "remove the key",
 			fix: func(ctx context.Context) error {
 				_, err := d.run.do(ctx, fixTargetsScript.On(a).Key("own", k.name))
 				return err
@@ -158,7 +158,7 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 			what, id, _ := strings.Cut(target, " ")
 			home := fmt.Sprintf("%02d", queue.Partition(id, d.keys.partitions))
 			if what != "u" && what != "g" || !chat.ValidID(id) || home != k.user {
-				return d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "names " + strconv.Quote(target) + ", who is not of this partition"})
+				return d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "names " + strconv.Quote(target) + ", which is not a user or group of this partition"})
 			}
 		}
 		if len(targets) < entriesStep {
@@ -185,7 +185,7 @@ func (d *Doctor) announced(ctx context.Context, k key) error {
 			if there.Val() > 0 || listed.Err() != nil {
 				continue
 			}
-			err := d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "lists the announcement " + id + ", which is gone",
+			err := d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "lists announcement " + id + ", which is gone",
 				Repair: "take it off the list", fix: d.fixAnnouncement(a)})
 			if err != nil {
 				return err

@@ -224,7 +224,7 @@ func (d *Doctor) slice(ctx context.Context, names []string) error {
 		case types[i] == "none" || !ok && !d.keys.owns(name):
 			continue // gone meanwhile, or of another program
 		case !ok:
-			err = d.found(ctx, Finding{Kind: KindUnknown, Key: name, Message: "chatd keeps nothing under this name"})
+			err = d.found(ctx, Finding{Kind: KindUnknown, Key: name, Message: "is not a key that chatd uses"})
 		case types[i] != k.kind:
 			err = d.found(ctx, Finding{Kind: KindType, Key: name, Message: fmt.Sprintf("is a %s, not a %s", types[i], k.kind)})
 		default:

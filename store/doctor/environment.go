@@ -39,7 +39,7 @@ func (d *Doctor) server(ctx context.Context) error {
 	client := d.store.Client()
 	fields, err := client.HMGet(ctx, d.keys.part(0)+"layout", "version").Result()
 	if err != nil {
-		return fmt.Errorf("the layout: %w", err)
+		return fmt.Errorf("cannot read the layout of the store: %w", err)
 	}
 	s.Layout, s.Partitions = int(script.Reply(fields).Number(0)), d.store.Partitions()
 	s.MissingRights = []string{}
@@ -143,11 +143,11 @@ func (d *Doctor) rights(ctx context.Context) error {
 	err := conn.Do(ctx, "multi").Err()
 	if err == nil {
 		if mistake := conn.Do(ctx, "get").Err(); !redis.HasErrorPrefix(mistake, "wrong number") && !redis.HasErrorPrefix(mistake, "NOPERM") {
-			err = fmt.Errorf("a GET without a key was answered: %w", mistake)
+			err = fmt.Errorf("want an error from GET without a key, got: %w", mistake)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the rights on the server: MULTI: %w", err)
+		return fmt.Errorf("cannot check the rights of the Redis user: MULTI: %w", err)
 	}
 	pipe := conn.Pipeline()
 	var cmds []*redis.Cmd
@@ -166,7 +166,7 @@ func (d *Doctor) rights(ctx context.Context) error {
 	}
 	end := pipe.Do(ctx, "exec")
 	if _, _ = pipe.Exec(ctx); !redis.HasErrorPrefix(end.Err(), "EXECABORT") {
-		return fmt.Errorf("the rights on the server: EXEC: %w", end.Err())
+		return fmt.Errorf("cannot check the rights of the Redis user: EXEC: %w", end.Err())
 	}
 	for i, cmd := range cmds {
 		if redis.HasErrorPrefix(cmd.Err(), "NOPERM") {
@@ -179,6 +179,6 @@ func (d *Doctor) rights(ctx context.Context) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return d.found(ctx, Finding{Kind: KindRights, Message: "the user on the server may not call " + strings.Join(missing, ", ") +
-		"; docs/redis.acl lists what chatd needs"})
+	return d.found(ctx, Finding{Kind: KindRights, Message: "the Redis user may not run " + strings.Join(missing, ", ") +
+		"; docs/redis.acl lists the rights that chatd needs"})
 }

@@ -74,7 +74,7 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 			if err != nil || types[0] == "none" {
 				return err
 			}
-			return d.found(ctx, Finding{Kind: KindGroup, Key: k.name, Message: "the settings of its group are lost, or it was left behind"})
+			return d.found(ctx, Finding{Kind: KindGroup, Key: k.name, Message: "belongs to a group without settings: they were lost, or this key was left behind"})
 		}
 		switch {
 		case err == nil && name == "senders":
@@ -124,49 +124,49 @@ func (d *Doctor) totals(g groupKeys, l groupLook) (found []Finding) {
 		}
 	}
 	if len(missing) > 0 {
-		add(KindGroup, "meta", "has no %s", strings.Join(missing, ", "))
+		add(KindGroup, "meta", "lacks %s", strings.Join(missing, ", "))
 	}
 	switch {
 	case l.last < 1:
-		add(KindLog, "id", "is no id")
+		add(KindLog, "id", "does not hold an id")
 	case l.stored > 0 && l.highest != l.last:
-		add(KindLog, "msgs", "ends at %d, and the last id is %d", l.highest, l.last)
+		add(KindLog, "msgs", "ends at %d, but the last id is %d", l.highest, l.last)
 	case l.stored > 0 && l.lowest != l.last-l.stored+1:
-		add(KindLog, "msgs", "holds %d messages from %d to %d", l.stored, l.lowest, l.highest)
+		add(KindLog, "msgs", "holds %d messages, but they range from %d to %d", l.stored, l.lowest, l.highest)
 	}
 	if words := strings.Fields(l.head); len(words) > 1 && l.meta["mark"] != "" && words[1] != l.meta["mark"] {
-		add(KindLog, "meta", "has the mark %s, and the last message %s", l.meta["mark"], words[1])
+		add(KindLog, "meta", "has the mark %s, but the last message has %s", l.meta["mark"], words[1])
 	}
 	if trimmed, _ := strconv.ParseInt(strings.Split(l.meta["trimmed"], " ")[0], 10, 64); trimmed > l.last-l.stored {
-		add(KindLog, "meta", "names %d as trimmed, and what comes after %d is stored", trimmed, l.last-l.stored)
+		add(KindLog, "meta", "names %d as trimmed, but everything after %d is stored", trimmed, l.last-l.stored)
 	}
 	if newest, _ := strconv.ParseInt(l.meta["newest"], 10, 64); newest > l.last {
-		add(KindGroup, "meta", "names %d as newest, and the log ends at %d", newest, l.last)
+		add(KindGroup, "meta", "names %d as newest, but the log ends at %d", newest, l.last)
 	}
 	if l.members == 0 || l.members != l.joined || l.members > l.seen || l.members > l.read {
 		add(KindMember, "members", "has %d users; joined has %d, seen %d, read %d", l.members, l.joined, l.seen, l.read)
 	}
 	if !strings.HasPrefix(l.ownerValue, "owner ") {
-		add(KindMember, "meta", "names %q as owner, who has not that role", l.meta["owner"])
+		add(KindMember, "meta", "names %q as owner, but that user does not have the role", l.meta["owner"])
 	}
 	for _, c := range []struct {
 		key     string
 		highest int64
 	}{{"seen", l.seenMax}, {"read", l.readMax}, {"skip", l.skipMax}} {
 		if c.highest > l.last {
-			add(KindCursor, c.key, "goes up to %d, and the log ends at %d", c.highest, l.last)
+			add(KindCursor, c.key, "goes up to %d, but the log ends at %d", c.highest, l.last)
 		}
 	}
 	if l.levels > l.members || l.notified > l.members {
-		add(KindOrphan, "levels", "is kept of %d users, told of %d, and there are %d members", l.levels, l.notified, l.members)
+		add(KindOrphan, "levels", "has %d users and told has %d, but there are %d members", l.levels, l.notified, l.members)
 	}
 	if l.public != (l.meta["visibility"] == "public") {
-		message := "is missing from the list of public groups"
+		message := "belongs to a public group that is missing from the list of public groups"
 		if l.public {
-			message = "is private, and on the list of public groups"
+			message = "belongs to a private group that is on the list of public groups"
 		}
 		add(KindPublic, "meta", "%s", message)
-		found[len(found)-1].Repair = "bring the list in line"
+		found[len(found)-1].Repair = "correct the list"
 		found[len(found)-1].fix = d.fixPublic(g, l.meta["name"]+"\x00"+g.id)
 	}
 	return found
@@ -249,7 +249,7 @@ func (d *Doctor) memberFinding(g groupKeys, what, user, text string) Finding {
 	case "seen", "read":
 		f.Kind, f.Key = KindCursor, g.base+what
 	case "manager":
-		f.Key, f.Repair, f.fix = g.base+"managers", "bring managers in line with the roles", d.fixUser(g, user)
+		f.Key, f.Repair, f.fix = g.base+"managers", "correct managers", d.fixUser(g, user)
 	case "joined":
 		f.Key = g.base + "joined"
 	default:
@@ -266,7 +266,7 @@ func (d *Doctor) strays(ctx context.Context, g groupKeys, set string) error {
 			return err
 		}
 		for _, user := range r.Texts(1) {
-			f := Finding{Kind: KindOrphan, Key: g.base + set, Message: user + " is in it, and no member",
+			f := Finding{Kind: KindOrphan, Key: g.base + set, Message: "lists " + user + ", who is not a member",
 				Repair: "remove the entry", fix: d.fixUser(g, user)}
 			if err := d.found(ctx, f); err != nil {
 				return err
@@ -307,13 +307,13 @@ func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error
 	case !exists:
 		f.Message, f.Repair = "was left behind by a group that is gone", "remove the key"
 	case what == "at" && !member:
-		f.Message, f.Repair = "was left behind by a user who is no member", "remove the key"
+		f.Message, f.Repair = "was left behind by a user who is not a member", "remove the key"
 	case what != "at" && !sender:
-		f.Message, f.Repair = "is of a user who is not among the senders, so it would be kept for ever", "put the user among the senders"
+		f.Message, f.Repair = "belongs to a user who is not in senders, so it would never be removed", "add the user to senders"
 	case lowest < 1 || highest > last:
-		f.Kind, f.Message = kind, fmt.Sprintf("names entries from %d to %d, and the log ends at %d", lowest, highest, last)
+		f.Kind, f.Message = kind, fmt.Sprintf("names entries from %d to %d, but the log ends at %d", lowest, highest, last)
 	case what == "sent" && count > retryKeysMax:
-		f.Kind, f.Message = kind, fmt.Sprintf("holds %d retry keys, more than the %d of its bound", count, retryKeysMax)
+		f.Kind, f.Message = kind, fmt.Sprintf("holds %d retry keys, more than the maximum of %d", count, retryKeysMax)
 	default:
 		return nil
 	}

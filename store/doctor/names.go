@@ -25,7 +25,7 @@ func (d *Doctor) listed(ctx context.Context, k key, least float64) error {
 		}
 		for _, e := range entries {
 			if user := fmt.Sprint(e.Member); !chat.ValidID(user) && user != server || e.Score != math.Trunc(e.Score) || e.Score < least {
-				return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("holds %q with the score %v", user, e.Score)})
+				return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("lists %q with the score %v: want a user and a whole number", user, e.Score)})
 			}
 		}
 		if len(entries) < entriesStep {
@@ -42,7 +42,7 @@ func (d *Doctor) strangers(ctx context.Context, k key) error {
 	}
 	for user, value := range all {
 		if bytes, err := strconv.ParseInt(value, 10, 64); err != nil || bytes < 1 || !chat.ValidID(user) {
-			return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("counts %q bytes for %q", value, user)})
+			return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("counts %q bytes for %q: want a number from 1 and a user", value, user)})
 		}
 	}
 	return nil
@@ -64,5 +64,5 @@ func (d *Doctor) seqs(ctx context.Context, u userKeys, k key) error {
 	if len(newest.Val()) == 0 || int64(newest.Val()[0].Score) <= last {
 		return nil
 	}
-	return d.found(ctx, Finding{Kind: KindInbox, Key: k.name, Message: fmt.Sprintf("lists item %.0f, and the inbox ends at %d", newest.Val()[0].Score, last)})
+	return d.found(ctx, Finding{Kind: KindInbox, Key: k.name, Message: fmt.Sprintf("lists item %.0f, but the inbox ends at %d", newest.Val()[0].Score, last)})
 }

@@ -28,7 +28,7 @@ func (d *Doctor) reactions(ctx context.Context, g groupKeys) error {
 			return d.compareReactions(ctx, g, w)
 		}
 	}
-	return d.found(ctx, Finding{Kind: KindUnchecked, Key: g.base + "reactions", Message: "changes too fast to be compared; look again later"})
+	return d.found(ctx, Finding{Kind: KindUnchecked, Key: g.base + "reactions", Message: "changes too fast to be checked; run the doctor again later"})
 }
 
 // window reads counts and records. whole means that nothing changed meanwhile.
@@ -100,8 +100,8 @@ func (d *Doctor) compareReactions(ctx context.Context, g groupKeys, w window) er
 				continue
 			}
 		}
-		f := Finding{Kind: KindCount, Key: g.base + "reactions", Message: fmt.Sprintf("of message %s it counts %q, and the records say %q", target, got, want),
-			Repair: "count the records", fix: func(ctx context.Context) error {
+		f := Finding{Kind: KindCount, Key: g.base + "reactions", Message: fmt.Sprintf("counts %q for message %s, but the records say %q", got, target, want),
+			Repair: "recount", fix: func(ctx context.Context) error {
 				_, err := d.run.do(ctx, fixReactionsScript.On(g).Arg("last", w.last).Arg("stored", w.stored).Arg("target", target).
 					List("counts", want))
 				return err

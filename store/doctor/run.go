@@ -48,11 +48,11 @@ func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {
 		value, err = run(ctx, c.Script.SHA, c.Keys, c.Args...).Result()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Script.Name, err)
+		return nil, fmt.Errorf("script %s: %w", c.Script.Name, err)
 	}
 	list, _ := value.([]any)
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s: answered %T", c.Script.Name, value)
+		return nil, fmt.Errorf("script %s: want a list, got %T", c.Script.Name, value)
 	}
 	return script.Reply(list[1:]), nil
 }

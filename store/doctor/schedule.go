@@ -66,12 +66,12 @@ func (d *Doctor) schedule(ctx context.Context, k key) error {
 	case l.owner == "":
 		f.Message = "has a plan that cannot be read"
 	case l.state == schedule.Pending && l.dead:
-		f.Message = "waits for a task that is dead: run it again with chatd tasks retry"
+		f.Message = "waits for a task that is dead: retry it with chatd tasks retry"
 	case l.state == schedule.Pending && !l.task:
-		f.Message, f.Repair = "is pending, and has no task that sends it", "enqueue the task"
+		f.Message, f.Repair = "is pending, but has no task that would send it", "enqueue the task"
 		f.fix = func(ctx context.Context) error { return d.reschedule(ctx, k.id) }
 	case l.state.Ended() && !l.ends:
-		f.Message, f.Repair = "has ended, and has no task that forgets it", "enqueue the task"
+		f.Message, f.Repair = "has ended, but has no task that would remove it", "enqueue the task"
 		f.fix = func(ctx context.Context) error { return d.forgetLater(ctx, k.id) }
 	case !l.state.Ended():
 		return d.scheduleIndex(ctx, k, l.owner)
@@ -112,8 +112,8 @@ func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
 	if err != nil || l.state == "" || l.state.Ended() {
 		return err
 	}
-	return d.found(ctx, Finding{Kind: KindIndex, Key: u.base + "schedules", Message: fmt.Sprintf("misses the schedule %s", k.id),
-		Repair: "put the schedule into the index", fix: func(ctx context.Context) error {
+	return d.found(ctx, Finding{Kind: KindIndex, Key: u.base + "schedules", Message: fmt.Sprintf("lacks the schedule %s", k.id),
+		Repair: "add the schedule", fix: func(ctx context.Context) error {
 			_, err := d.run.do(ctx, fixScheduleScript.On(u).Arg("id", k.id))
 			return err
 		}})

@@ -73,7 +73,7 @@ func (d *Doctor) scheduleTask(ctx context.Context, info queue.Info) error {
 	if waits.Err() != nil || there.Val() > 0 {
 		return nil
 	}
-	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Tasks(), Message: fmt.Sprintf("task %s is of the schedule %s, which is gone", info.ID, p.Schedule),
+	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Tasks(), Message: fmt.Sprintf("holds task %s of schedule %s, which is gone", info.ID, p.Schedule),
 		Repair: "cancel the task", fix: func(ctx context.Context) error {
 			_, err := d.core.Cancel(ctx, info.ID)
 			if errors.Is(err, queue.ErrNotFound) {
@@ -94,7 +94,7 @@ func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
 	kept, inState, over, enqueued := r.Number(0), r.Number(1), r.Number(2), r.Number(3)
 	if kept != inState {
 		err := d.found(ctx, Finding{Kind: KindQueue, Key: k.Tasks(),
-			Message: fmt.Sprintf("keeps %d tasks, and %d are ready, delayed, leased or dead", kept, inState)})
+			Message: fmt.Sprintf("holds %d tasks, but %d are ready, delayed, leased or dead", kept, inState)})
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
 		return nil
 	}
 	return d.found(ctx, Finding{Kind: KindQueue, Key: k.Counts(),
-		Message: fmt.Sprintf("counts %d tasks as enqueued, and %d are waiting or over", enqueued, inState+over), Repair: "count them",
+		Message: fmt.Sprintf("counts %d tasks as enqueued, but %d are stored or finished", enqueued, inState+over), Repair: "recount",
 		fix: func(ctx context.Context) error {
 			_, err := d.run.do(ctx, fixQueueScript.On(k.Work()))
 			return err

@@ -23,15 +23,15 @@ func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 		f = Finding{Kind: KindLog, Key: g.base + "msgs"}
 		switch {
 		case surplus > trimSlack && r.Number(6) == 0:
-			f.Message, f.Repair = fmt.Sprintf("holds %d messages that nobody needs any longer", surplus), "trim the log"
+			f.Message, f.Repair = fmt.Sprintf("holds %d messages that nobody needs anymore", surplus), "trim the log"
 			f.fix = func(ctx context.Context) error { return d.trimAll(ctx, g.id) }
 			continue
 		case before <= r.Number(7): // because of its age, whoever has seen it
 			return nil
 		case user != "" && seen < before:
-			f.Message = fmt.Sprintf("begins after %d, and %s has seen messages up to %d only", before, user, seen)
+			f.Message = fmt.Sprintf("begins after %d, but %s has only seen messages up to %d", before, user, seen)
 		case stored < kept:
-			f.Message = fmt.Sprintf("holds %d messages, and %d are to be kept", stored, kept)
+			f.Message = fmt.Sprintf("holds %d messages, but must keep %d", stored, kept)
 		default:
 			return nil
 		}

@@ -87,8 +87,8 @@ func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
 	if err != nil || types[0] == "none" {
 		return err
 	}
-	return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "is of a user who is not among the senders, so it would be kept for ever",
-		Repair: "put the user among the senders", fix: func(ctx context.Context) error {
+	return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "belongs to a user who is not in inbox:senders, so it would never be removed",
+		Repair: "add the user to inbox:senders", fix: func(ctx context.Context) error {
 			_, err := d.run.do(ctx, fixInboxScript.On(u).Key("own", k.name).Arg("user", k.user))
 			return err
 		}})
@@ -104,8 +104,8 @@ func (d *Doctor) devices(ctx context.Context, u userKeys) error {
 	if has.Val() == 0 || listed.Val() {
 		return nil
 	}
-	return d.found(ctx, Finding{Kind: KindOrphan, Key: u.base + "devices", Message: "is of a user who is not in reachable, so nobody notifies these devices",
-		Repair: "put the user into reachable", fix: func(ctx context.Context) error {
+	return d.found(ctx, Finding{Kind: KindOrphan, Key: u.base + "devices", Message: "belongs to a user who is not in reachable, so these devices get no notifications",
+		Repair: "add the user to reachable", fix: func(ctx context.Context) error {
 			_, err := d.run.do(ctx, fixDeviceScript.On(u).Arg("user", u.id))
 			return err
 		}})
@@ -149,15 +149,15 @@ func (d *Doctor) side(ctx context.Context, user, group string) (s drift, err err
 	s.member, s.seen = member.Val(), int64(seen.Val())
 	switch {
 	case s.index && !s.member:
-		s.message = "lists the group " + group + ", which does not have the user"
+		s.message = "lists group " + group + ", which the user is not a member of"
 	case s.member && !s.index:
 		full, err := client.ZCard(ctx, s.key).Result()
 		if err != nil || full >= int64(d.opt.UserGroupsMax) {
 			return s, err
 		}
-		s.message = "misses the group " + group + ", whose member the user is"
+		s.message = "lacks group " + group + ", which the user is a member of"
 	case s.index && seen.Err() == nil && s.hint > s.seen:
-		s.message = fmt.Sprintf("says that the user has seen the group %s up to %d, and it is %d", group, s.hint, s.seen)
+		s.message = fmt.Sprintf("says that the user has seen group %s up to %d, but it is %d", group, s.hint, s.seen)
 	}
 	return s, nil
 }
@@ -172,13 +172,13 @@ func (d *Doctor) suspect(ctx context.Context, user, group string) error {
 		}
 		if !known {
 			return d.found(ctx, Finding{Kind: KindUnchecked, Key: d.keys.part(queue.Partition(group, d.keys.partitions)) + "q:" + chat.QueueCore + ":tasks",
-				Message: "too many tasks wait to tell what they will bring in line; look again later"})
+				Message: "has too many waiting tasks to tell which differences they will settle; run the doctor again later"})
 		}
 		if s, err = d.side(ctx, user, group); err != nil || waits || s.message == "" {
 			return err
 		}
 	}
-	return d.found(ctx, Finding{Kind: KindIndex, Key: s.key, Message: s.message, Repair: "bring the index in line with the group",
+	return d.found(ctx, Finding{Kind: KindIndex, Key: s.key, Message: s.message, Repair: "correct the index from the group",
 		fix: func(ctx context.Context) error { return d.settle(ctx, user, group) }})
 }
 

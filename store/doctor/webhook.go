@@ -43,12 +43,12 @@ func (d *Doctor) webhooks(ctx context.Context) error {
 			used++
 		}
 		if wrong := webhookWrong(value); wrong != "" {
-			if err := d.found(ctx, Finding{Kind: KindWebhook, Key: part + "webhooks", Message: fmt.Sprintf("webhook %s %s", id, wrong)}); err != nil {
+			if err := d.found(ctx, Finding{Kind: KindWebhook, Key: part + "webhooks", Message: fmt.Sprintf("holds webhook %s, which %s", id, wrong)}); err != nil {
 				return err
 			}
 		}
 	}
-	f := Finding{Kind: KindWebhook, Key: part + "webhooks:state", Repair: "count the webhooks in use, and forget those that are gone",
+	f := Finding{Kind: KindWebhook, Key: part + "webhooks:state", Repair: "recount the webhooks in use, and drop the state of those that are gone",
 		fix: func(ctx context.Context) error {
 			if _, err := d.run.do(ctx, fixWebhooksScript.On(part)); err != nil {
 				return err
@@ -58,9 +58,9 @@ func (d *Doctor) webhooks(ctx context.Context) error {
 	generation := r.Number(2)
 	switch {
 	case r.Number(1) != used:
-		f.Message = fmt.Sprintf("counts %d webhooks in use, and there are %d", r.Number(1), used)
+		f.Message = fmt.Sprintf("counts %d webhooks in use, but there are %d", r.Number(1), used)
 	case (generation == 0) != (used == 0):
-		f.Message = fmt.Sprintf("is of generation %d with %d webhooks in use", generation, used)
+		f.Message = fmt.Sprintf("has the generation %d with %d webhooks in use", generation, used)
 	case !slices.ContainsFunc(r.Texts(4), func(id string) bool { return !ids[id] }):
 		return nil
 	default:
@@ -77,9 +77,9 @@ func webhookWrong(value string) string {
 	case len(parts) < 3 || parts[0] != "0" && parts[0] != "1" || script.Number(parts[1]) < 1 || json.Unmarshal([]byte(parts[2]), &w) != nil:
 		return "cannot be read"
 	case w.URL == "" || len(w.Secrets) == 0:
-		return "has no address or no secret"
+		return "has no URL or no secret"
 	case (parts[0] == "1") != (w.DisabledAt == nil):
-		return "is in use and disabled, or neither"
+		return "is marked both in use and disabled, or neither"
 	}
 	return ""
 }
@@ -111,8 +111,8 @@ func (d *Doctor) wants(ctx context.Context, k key) error {
 			return err
 		}
 	}
-	return d.found(ctx, Finding{Kind: KindWebhook, Key: k.name, Message: "has another copy of the webhooks' state than the list says",
-		Repair: "copy it", fix: func(ctx context.Context) error {
+	return d.found(ctx, Finding{Kind: KindWebhook, Key: k.name, Message: "holds an outdated copy of the state of the webhooks",
+		Repair: "copy the state again", fix: func(ctx context.Context) error {
 			if _, err := d.run.do(ctx, fixWantsScript.On(d.keys.part(k.partition)).Arg("generation", generation)); err != nil {
 				return err
 			}

@@ -292,7 +292,7 @@ func TestFilesThatAreNotWhole(t *testing.T) {
 		}
 	}
 	_, _, err := dump.Check(t.Context(), strings.NewReader("hello"))
-	wants(t, "another file", err, "no export")
+	wants(t, "another file", err, "not an export")
 	for _, c := range []struct{ old, new, want string }{
 		{`"format":1`, `"format":9`, "format 9"}, {"text> & 7 ", "text> & 8 ", "checksum"}, {`{"part":{"key":"g:g:id"`, `{"part":{"key":"g:h:id"`, "checksum"},
 	} {

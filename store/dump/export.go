@@ -115,14 +115,14 @@ func (e *exporter) checkArchive(ctx context.Context) error {
 	case err != nil:
 		return err
 	case state.On && e.opt.Archive == nil:
-		return errors.New("the store is archived: set CHATD_ARCHIVE to its database, so that the export holds what was trimmed")
+		return errors.New("this store has an archive: set CHATD_ARCHIVE to its database, so that the export includes what was trimmed")
 	case !state.On:
 		e.opt.Archive = nil
 		return nil
 	}
 	id, err := e.opt.Archive.ID(ctx)
 	if err == nil && id != state.ID {
-		err = errors.New("CHATD_ARCHIVE names another database than the one that the store is archived into")
+		err = errors.New("CHATD_ARCHIVE names another database than the one this store is archived to")
 	}
 	return err
 }
@@ -237,7 +237,7 @@ func (e *exporter) read(ctx context.Context, p part) (values []text, more bool, 
 		}
 		return values, len(list) == valuesStep, err
 	}
-	return nil, false, fmt.Errorf("is a %s, which chatd never keeps", p.Kind)
+	return nil, false, fmt.Errorf("is a %s, a type that chatd does not use", p.Kind)
 }
 
 // scanned writes a key that has no order. A field may come twice, which changes nothing.

@@ -197,9 +197,9 @@ func newReader(from io.Reader) (*reader, error) {
 	switch {
 	case errors.Is(err, errCut):
 	case err != nil || r.Format == 0 || r.ID == "":
-		err = errors.New("the file is no export of chatd")
+		err = errors.New("the file is not an export of chatd")
 	case r.Format != format:
-		err = fmt.Errorf("the file has format %d, and this chatd reads format %d: use the version that wrote it, %s", r.Format, format, r.Chatd)
+		err = fmt.Errorf("the file has format %d, but this chatd reads format %d: use the version that wrote it, %s", r.Format, format, r.Chatd)
 	}
 	if err != nil {
 		r.close()

@@ -38,7 +38,7 @@ const (
 // Errors of an import.
 var (
 	ErrNotEmpty = errors.New("the store is not empty: an import needs an empty one")
-	errArchive  = errors.New("the file holds an archive: set CHATD_ARCHIVE to an empty database, or drop the archive with -drop-archive")
+	errArchive  = errors.New("the file contains an archive: set CHATD_ARCHIVE to an empty database, or leave the archive out with -drop-archive")
 	errLogs     = errors.New("CHATD_ARCHIVE names a database that is not empty: an import needs an empty one")
 )
 
@@ -102,7 +102,7 @@ type importer struct {
 func (i *importer) begin(ctx context.Context) error {
 	m := i.file.Manifest
 	if m.Layout != store.LayoutVersion {
-		return fmt.Errorf("the file has layout %d, and this chatd knows layout %d: import it with the version that wrote it, %s",
+		return fmt.Errorf("the file has layout %d, but this chatd knows layout %d: import it with the version that wrote it, %s",
 			m.Layout, store.LayoutVersion, m.Chatd)
 	}
 	id, lines, err := i.store.ImportUnderWay(ctx)
@@ -142,7 +142,7 @@ func (i *importer) empty(ctx context.Context) error {
 		}
 		for _, name := range names {
 			if strings.HasPrefix(name, i.store.Prefix()+":") && name != layout {
-				return fmt.Errorf("%w; there is %s", ErrNotEmpty, name)
+				return fmt.Errorf("%w; found %s", ErrNotEmpty, name)
 			}
 		}
 		if cursor = next; cursor == 0 {
@@ -226,7 +226,7 @@ func (i *importer) flush(ctx context.Context) error {
 		}
 		for n, answer := range answers {
 			if list, _ := answer.(*redis.Cmd).Slice(); len(list) == 0 || list[0] != "OK" {
-				return fmt.Errorf("put: %s: another program has changed the store meanwhile", i.puts[n].Keys[0])
+				return fmt.Errorf("put: %s: another program changed the store during the import", i.puts[n].Keys[0])
 			}
 		}
 	}

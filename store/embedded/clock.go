@@ -33,7 +33,7 @@ func (s *Store) noteAhead(ahead bool, by time.Duration) {
 	}
 	s.ahead = ahead
 	if ahead {
-		s.log.Warn("embedded store: the host's clock was moved back; due times are measured from where it was, and slowly brought in line",
+		s.log.Warn("embedded store: the host's clock was set back; the store's clock runs a tenth slower until the two agree",
 			"ahead", by.Round(time.Second).String())
 		return
 	}

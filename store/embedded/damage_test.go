@@ -206,7 +206,7 @@ func TestPowerLossTails(t *testing.T) {
 		t.Error("a hole with whole records behind it was passed over")
 	}
 	if _, err := reopen(t, t.TempDir(), slices.Delete(slices.Clone(journal), ends[2], ends[3])); err == nil ||
-		!strings.Contains(err.Error(), "where record") {
+		!strings.Contains(err.Error(), "want record") {
 		t.Errorf("a record cut out: %v", err)
 	}
 	if _, err := reopen(t, t.TempDir(), slices.Insert(slices.Clone(journal), ends[3], journal[ends[2]:ends[3]]...)); err == nil {

@@ -89,12 +89,12 @@ func frames(file string, b []byte, off int, salt, seq uint64, each func(off int,
 		}
 		if !whole {
 			if at, found := wholeFrameAfter(b, off+1, salt); found {
-				return off, &DamageError{file, int64(off), fmt.Sprintf("record %d is not whole, but a whole one follows at byte %d", seq, at)}
+				return off, &DamageError{file, int64(off), fmt.Sprintf("record %d is incomplete, but a complete one follows at byte %d", seq, at)}
 			}
 			return off, nil
 		}
 		if h.seq != seq {
-			return off, &DamageError{file, int64(off), fmt.Sprintf("record %d stands where record %d belongs", h.seq, seq)}
+			return off, &DamageError{file, int64(off), fmt.Sprintf("found record %d, want record %d", h.seq, seq)}
 		}
 		if err := each(off, seq, payload); err != nil {
 			return off, err
@@ -167,7 +167,7 @@ func decodeHeader(file, magic string, gen uint64, b []byte) (h fileHeader, err e
 		lastUs: int64(binary.LittleEndian.Uint64(b[36:])),
 	}
 	if h.gen != gen {
-		return h, &DamageError{file, 0, fmt.Sprintf("the header is of generation %d", h.gen)}
+		return h, &DamageError{file, 0, fmt.Sprintf("the header belongs to generation %d", h.gen)}
 	}
 	return h, nil
 }

@@ -236,10 +236,10 @@ func (s *Store) learn(source string, later bool) (message string) {
 	}
 	// gopher-lua's random generator is shared by the process, so a replay would draw other numbers.
 	if strings.Contains(source, "math.random") {
-		return "ERR the embedded store runs no scripts with math.random: a replay would draw other numbers"
+		return "ERR the embedded store refuses scripts with math.random: a replay would draw different numbers"
 	}
 	if len(s.scripts) >= scriptsMax {
-		return "ERR too many scripts; hand values over as arguments"
+		return "ERR too many scripts; pass values as arguments"
 	}
 	learnt := &script{sha: sha, source: source}
 	if !later {

@@ -139,7 +139,7 @@ func (j *journal) write() error {
 		return nil
 	}
 	if cut := j.f.Truncate(j.size); cut != nil {
-		j.err = fmt.Errorf("%s could neither be written (%w) nor truncated (%w); restart chatd once the disk works", j.name, err, cut)
+		j.err = fmt.Errorf("%s could neither be written (%w) nor truncated (%w); restart chatd once the disk works again", j.name, err, cut)
 		return j.err
 	}
 	return err

@@ -226,7 +226,7 @@ func fromRedis(l *lua.LState, reply any) lua.LValue {
 		}
 		return t
 	}
-	return errTable(l, fmt.Sprintf("ERR a reply of type %T", reply))
+	return errTable(l, fmt.Sprintf("ERR unsupported reply of type %T", reply))
 }
 
 // writeAnswer answers with what a script returned.

@@ -19,8 +19,8 @@ type ReplayError struct {
 }
 
 func (e *ReplayError) Error() string {
-	return fmt.Sprintf("embedded: %s: record %d at byte %d cannot be repeated: %s (nothing was changed; open the folder with the "+
-		"version of chatd that wrote it, which will leave a snapshot)", e.File, e.Record, e.Offset, e.Reason)
+	return fmt.Sprintf("embedded: %s: record %d at byte %d cannot be replayed: %s (nothing was changed; run erase -now with the "+
+		"version of chatd that wrote it, which replaces the journal by a snapshot)", e.File, e.Record, e.Offset, e.Reason)
 }
 
 // replay repeats the calls of journals.
@@ -103,7 +103,7 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 	case kindMarker:
 		d := decoder{b: body}
 		if synced := d.uvarint(); d.end() != nil || synced >= seq {
-			reason = "the mark cannot be decoded"
+			reason = "the sync marker cannot be decoded"
 		}
 	case kindEnd:
 		d := decoder{b: body}
@@ -111,12 +111,12 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 		r.next = d.uvarint()
 		switch {
 		case d.end() != nil || r.next != r.j.gen+1:
-			reason = "the end cannot be decoded"
+			reason = "the end record cannot be decoded"
 		case digest != r.j.digest:
-			reason = "the last call took another course than when it was written"
+			reason = "the last call had another effect than when it was recorded"
 		}
 	default:
-		reason = fmt.Sprintf("it is of an unknown kind %q", kind)
+		reason = fmt.Sprintf("it has the unknown kind %q", kind)
 	}
 	if reason != "" {
 		return refuse(reason)
@@ -127,7 +127,7 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 
 func (r *journalReplay) source(source string) (reason string) {
 	if message := r.s.learn(source, false); message != "" {
-		return "the script is refused: " + message
+		return "its script is refused: " + message
 	}
 	r.s.srv.Dispatch(r.peer, []string{"SCRIPT", "LOAD", source})
 	sha := hashSource(source)
@@ -146,16 +146,16 @@ func (r *journalReplay) call(body []byte) (reason string) {
 	case rec.source >= uint64(len(r.scripts)):
 		return "its script is not in the journal"
 	case us < r.s.lastUs:
-		return "its time is before that of the record before"
+		return "its time is before that of the previous record"
 	case rec.digest != r.j.digest:
-		return "the call before it took another course than when it was written"
+		return "the call before it had another effect than when it was recorded"
 	}
 	c := &call{script: r.scripts[rec.source], us: us, keys: int(rec.keys), args: rec.args, journaled: true}
 	r.s.order.Lock()
 	defer r.s.order.Unlock()
 	r.s.runScript(c)
 	if !c.wrote {
-		return "it changed nothing, which it did when it was written"
+		return "it changed nothing, but did when it was recorded"
 	}
 	r.j.digest, r.j.lastUs, r.s.lastUs = c.digest, us, us
 	r.j.calls++

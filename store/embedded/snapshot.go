@@ -54,7 +54,7 @@ func (s *Store) writeSnapshot(w io.Writer, gen, seq uint64) (bytes int64, err er
 func (sw *snapshotWriter) key(db *miniredis.RedisDB, key string) error {
 	kind := db.Type(key)
 	if kind == "" {
-		return errors.New("it is gone")
+		return errors.New("disappeared while the snapshot was written")
 	}
 	letter := kind[0]
 	if kind == "set" {

@@ -181,7 +181,7 @@ func TestClockMovedBack(t *testing.T) {
 	if got := at(); !got.Equal(now) {
 		t.Errorf("got %v once the host's clock has caught up, want its %v", got, now)
 	}
-	if n := strings.Count(log.String(), "moved back"); n != 1 {
+	if n := strings.Count(log.String(), "set back"); n != 1 {
 		t.Errorf("it is logged %d times, want once: %s", n, log.String())
 	}
 }

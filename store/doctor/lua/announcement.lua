@@ -1,9 +1,9 @@
--- Reads an announcement with whether it is listed and whether the task of its next run is there. Only reads.
+-- Reads an announcement, whether it is listed, and whether the task of its next run exists. Only reads.
 --
 -- KEYS  announcement announcements tasks dead
 -- ARGV  id
--- Returns {OK, its state ('' where there is none), run, next_ms, closed, total, delivered, failed, priority, draft, the id of the
---       task of its next run, 1 where that is there, 1 where it is dead, 1 where the announcement is listed}
+-- Returns {OK, its state ('' if there is none), run, next_ms, closed, total, delivered, failed, priority, draft, the id of the
+--       task of its next run, 1 if that exists, 1 if it is dead, 1 if the announcement is listed}
 local record = redis.call('HMGET', announcement, 'state', 'run', 'next_ms', 'closed', 'total', 'delivered', 'failed', 'priority', 'draft',
   'task')
 local out, task = {'OK'}, record[10] or ''

@@ -1,4 +1,4 @@
--- Lists an announcement that is there, or takes one that is not off the list.
+-- Adds an announcement that exists to the list, or removes one that does not.
 --
 -- KEYS  announcement announcements
 -- ARGV  id

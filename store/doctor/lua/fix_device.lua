@@ -1,4 +1,4 @@
--- Puts a user who has devices on the list of those who can be notified.
+-- Adds a user who has devices to the list of users who can be notified.
 --
 -- KEYS  devices reachable
 -- ARGV  user

@@ -1,5 +1,5 @@
--- Removes what is kept of a user in a group that is not there, or of whom nobody knows any longer that there is something to
--- remove, and puts a sender whose keys are there back on the list of senders.
+-- Removes a user's key in a group that is gone, or one that no list would ever lead to, and adds a sender whose key is still
+-- needed to the list of senders again.
 --
 -- KEYS  meta members senders gone_members gone_senders last_id msgs own
 -- ARGV  user at:flag

@@ -1,4 +1,4 @@
--- Brings the list of public groups in line with one group.
+-- Corrects the list of public groups for one group.
 --
 -- KEYS  meta public
 -- ARGV  group entry

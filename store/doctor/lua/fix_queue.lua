@@ -1,4 +1,4 @@
--- Makes the count of enqueued tasks what is in a state or over: the other counts are of what was done.
+-- Sets the count of enqueued tasks to those that are stored or finished: the other counts say what was done.
 --
 -- KEYS  queue:work
 -- Returns {OK}

@@ -1,4 +1,4 @@
--- Puts a sender whose retry keys are there on the list by which they are forgotten.
+-- Adds a sender who has retry keys to the list by which they are removed in time.
 --
 -- KEYS  inbox_senders own
 -- ARGV  user

@@ -1,4 +1,4 @@
--- Puts a stored entry that is no message into skip, and takes a message out of it.
+-- Adds a stored entry that is not a message to skip, and removes a message from it.
 --
 -- KEYS  msgs skip
 -- ARGV  id

@@ -1,4 +1,4 @@
--- Removes a list of targets that nobody reads any longer: its announcement is gone or has ended.
+-- Removes a list of targets whose announcement is gone or has ended.
 --
 -- KEYS  announcement own
 -- Returns {OK}

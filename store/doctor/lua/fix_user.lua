@@ -1,4 +1,4 @@
--- Brings what is derived of a user in a group in line: a manager is in managers, and whoever is no member has no cursors.
+-- Corrects what is derived about a user in a group: managers are in managers, and only members have cursors.
 --
 -- KEYS  meta members joined managers seen read levels notified senders
 -- ARGV  user

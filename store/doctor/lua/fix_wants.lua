@@ -1,5 +1,5 @@
--- Forgets the version of a partition's copy of the webhooks' state, so that the state is copied whatever the copy is of. Where
--- there is no webhook, nothing is copied, and nobody wants events.
+-- Drops the version of a partition's copy of the webhooks' state, so that the state is copied again whatever it is. Without
+-- webhooks nothing is copied, and no events are wanted.
 --
 -- KEYS  wants
 -- ARGV  generation

@@ -1,5 +1,5 @@
--- Counts the webhooks in use anew, and forgets the attempts for webhooks that are gone. The list gets a new version, so that it
--- is copied to the partitions.
+-- Recounts the webhooks in use, and drops the recorded attempts for webhooks that are gone. The list gets a new version, so that
+-- it is copied to the partitions.
 --
 -- KEYS  webhooks webhooks_state webhooks_health
 -- Returns {OK}

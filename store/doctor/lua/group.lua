@@ -1,11 +1,11 @@
--- Reads what one look tells of a group: its settings, where its log begins and ends, and how many are on each list. Only reads.
+-- Reads a group's settings, where its log begins and ends, and how many entries each of its lists has. Only reads.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip levels notified gone_members gone_senders public
 -- ARGV  group
--- Returns {OK, 1 where members or senders of a deleted group of this id wait for cleanup, then fields and values of meta as a
---       list, then last ('' where there is none), messages stored, lowest and highest id stored, the beginning of the
---       highest, members, joined, managers, seen without $archive, read, the highest of seen, of read and of skip, what
---       members says of the owner, levels, notified, 1 where the group is on the list of public ones}
+-- Returns {OK, 1 if members or senders of a deleted group of this id wait for cleanup, then fields and values of meta as a
+--       list, then last ('' if there is none), messages stored, lowest and highest id stored, the beginning of the
+--       highest, members, joined, managers, seen without $archive, read, the highest of seen, of read and of skip, the
+--       owner's value in members, levels, notified, 1 if the group is on the list of public groups}
 local function highest(set) return redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2] or '0' end
 local out = {'OK', redis.call('EXISTS', gone_members, gone_senders), redis.call('HGETALL', meta)}
 local owner, name = unpack(redis.call('HMGET', meta, 'owner', 'name'))

@@ -1,9 +1,9 @@
--- Looks at stored messages of a group after an id: dense ids, each the score of its message, and what is no message is in
--- skip. It stops after limit messages, or once it has read 256 kB. Only reads.
+-- Checks stored messages of a group after an id: ids are dense, each is the score of its message, and skip holds exactly the
+-- entries that are not messages. It stops after limit messages, or once it has read 256 kB. Only reads.
 --
 -- KEYS  last_id meta msgs skip
 -- ARGV  after:int limit:int
--- Returns {OK, id to go on after or 0, what is wrong: what, id, and a text of each, notices of changed settings}
+-- Returns {OK, id to continue after or 0, what is wrong: what, id, and a text of each, number of notices of changed settings}
 -- include: base
 local last = tonumber(redis.call('GET', last_id) or 0)
 local backlog_max, pruned = unpack(redis.call('HMGET', meta, 'backlog_max', 'floor'))
@@ -18,7 +18,7 @@ local ids, kinds, page, changes = {}, {}, nil, 0
 repeat
   page = redis.call('ZRANGEBYSCORE', msgs, '(' .. int(before or 0), '+inf', 'WITHSCORES', 'LIMIT', 0, 16)
   if #page > 0 and seen_count == 0 and before then
-    -- What was trimmed since the last page is no hole.
+    -- What was trimmed since the last page is not a hole.
     local first = tonumber(redis.call('ZRANGE', msgs, 0, 0, 'WITHSCORES')[2])
     if first > before + 1 then before = first - 1 end
   end
@@ -41,8 +41,8 @@ repeat
 until #page < 32 or seen_count >= limit or bytes > 262144
 if #ids > 0 then
   for i, skipped in ipairs(redis.call('ZMSCORE', skip, unpack(ids))) do
-    if kinds[i] == 'x' and not skipped then found('counted', tonumber(ids[i]), 'counts as unread, and is no message') end
-    if kinds[i] ~= 'x' and skipped then found('skipped', tonumber(ids[i]), 'is a message, and does not count as unread') end
+    if kinds[i] == 'x' and not skipped then found('counted', tonumber(ids[i]), 'counts as unread, but is not a message') end
+    if kinds[i] ~= 'x' and skipped then found('skipped', tonumber(ids[i]), 'is a message, but does not count as unread') end
   end
 end
 return {'OK', #page == 32 and int(before) or 0, wrong, changes}

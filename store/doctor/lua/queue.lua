@@ -1,7 +1,7 @@
 -- Counts the tasks of a queue in one partition, at one instant. Only reads.
 --
 -- KEYS  queue:work
--- Returns {OK, tasks that are kept, in a state, that are over, and that were ever enqueued}
+-- Returns {OK, how many tasks are stored, are in a state, have finished, and were ever enqueued}
 -- bind: work at queue
 local in_state = redis.call('ZCARD', delayed) + redis.call('ZCARD', leased) + redis.call('ZCARD', dead)
 for _, list in ipairs({critical, high, normal, low}) do in_state = in_state + redis.call('LLEN', list) end

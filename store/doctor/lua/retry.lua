@@ -1,4 +1,4 @@
--- Looks at the retry keys of one sender in a group. Only reads.
+-- Checks the retry keys of one sender in a group. Only reads.
 --
 -- KEYS  last_id meta members senders gone_members gone_senders msgs own
 -- ARGV  user

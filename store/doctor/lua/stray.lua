@@ -1,8 +1,8 @@
--- Lists who is in a ZSET of a group and no member, of some ranks of it. Only reads.
+-- Lists users in a ZSET of a group who are not members, for a range of its ranks. Only reads.
 --
 -- KEYS  members set
 -- ARGV  from:int limit:int
--- Returns {OK, rank to go on from or 0, the strays}
+-- Returns {OK, rank to continue from or 0, the users}
 local page = redis.call('ZRANGE', set, from, from + limit - 1)
 local strays = {}
 if #page > 0 then

@@ -2,9 +2,9 @@
 --
 -- KEYS  last_id meta seen msgs wants unique leased
 -- ARGV  group
--- Returns {OK, messages stored, how many have to be, how many nobody needs, the slowest member who is waited for ('' where there
---       is none) and their seen, the id before the first message, 1 where a trim may be under way, the highest id that was too
---       old}
+-- Returns {OK, messages stored, how many must be, how many nobody needs, the slowest member who holds back trimming ('' if
+--       there is none) and their seen, the id before the first message, 1 if a trim may be under way, the highest id that was
+--       too old}
 -- include: base
 local keep, backlog_max, events, expired = unpack(redis.call('HMGET', meta, 'keep', 'backlog_max', 'events', 'expired'))
 if not keep then return {'OK', 0, 0, 0, '', 0, 0, 0, 0} end

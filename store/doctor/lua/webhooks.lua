@@ -1,7 +1,7 @@
--- Reads what is kept of webhooks. Only reads.
+-- Reads everything stored about webhooks. Only reads.
 --
 -- KEYS  webhooks webhooks_state webhooks_health
--- Returns {OK, id and webhook in turn, how many are in use, generation and version of the list, ids of those whose attempts are
+-- Returns {OK, id and webhook of each, how many are in use, generation and version of the list, ids of those whose attempts are
 --       recorded}
 local state = redis.call('HMGET', webhooks_state, 'used', 'generation', 'version')
 local attempted, ids = redis.call('HGETALL', webhooks_health), {}

@@ -1,5 +1,5 @@
--- Reads a page of a ZSET of a group with where its log begins and ends: pages between which neither moved are of one instant,
--- because whatever changes reactions appends an entry, or trims. Only reads.
+-- Reads a page of a ZSET of a group, and where its log begins and ends: pages with the same two belong to one instant, because
+-- whatever changes reactions also appends an entry, or trims. Only reads.
 --
 -- KEYS  last_id msgs set
 -- ARGV  from:int limit:int
