@@ -136,8 +136,8 @@ func (h *hub) checks(ctx context.Context) {
 	}
 }
 
-// check is one comparison. After a loss of signals it reads the logs as well, because one that was rolled back and rewritten
-// may end at the same id, and readers look for groups whose signal of joining was lost.
+// check is one comparison. After a loss of signals every feed is due for a fill, because a log that was rolled back and
+// rewritten may end at the same id, and readers look for groups whose signal of joining was lost.
 func (h *hub) check(ctx context.Context, lost bool) error {
 	groups, users, readers := h.followed()
 	if lost {
@@ -158,9 +158,7 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 			return err
 		}
 		for i, fd := range chunk {
-			c := fd.compare(before[i], ends[i])
-			c.hole = c.hole || lost && before[i].last != unknownLast
-			h.after(fd, c)
+			h.after(fd, fd.compare(before[i], ends[i]))
 		}
 	}
 	for len(users) > 0 {
