@@ -222,7 +222,7 @@ func (n *Node) AdminAddr() net.Addr {
 // websockets, stops the tasks, closes the websockets spread over time, and ends the running requests. It may be called
 // once.
 func (n *Node) Run(ctx context.Context) error {
-	n.announce()
+	n.printBanner()
 	// The loops outlive ctx: requests need them until they have ended.
 	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLoops()

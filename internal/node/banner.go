@@ -27,8 +27,8 @@ func newDevCode() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// announce prints what runs where, and what to do next.
-func (n *Node) announce() {
+// printBanner prints what runs where, and what to do next.
+func (n *Node) printBanner() {
 	page := n.page()
 	if n.set.Redis == "" {
 		n.log.Info("store: embedded, for development and small single servers: one process, all data in memory, "+
