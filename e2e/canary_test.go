@@ -122,7 +122,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 	for what, v := range map[string]any{"webhooks": webhooks, "webhook": webhook, "devices": devices} {
 		shown[what] = must(json.Marshal(v))(t)
 	}
-	shown["figures"] = must(getBody(ctx, node.URL()+"/metrics"))(t)
+	shown["metrics"] = must(getBody(ctx, node.URL()+"/metrics"))(t)
 	shown["log"] = node.Log()
 	for what, text := range shown {
 		if len(text) == 0 {

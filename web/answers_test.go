@@ -120,14 +120,14 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// waitFor returns when the figures hold a line.
+// waitFor returns when the metrics hold a line.
 func (s *server) waitFor(line string) {
 	s.t.Helper()
 	deadline := time.After(10 * time.Second)
 	for !strings.Contains(s.do(request{method: "GET", path: "/metrics"}).body, line) {
 		select {
 		case <-deadline:
-			s.t.Fatalf("no %q in the figures", line)
+			s.t.Fatalf("no %q in the metrics", line)
 		default:
 		}
 	}

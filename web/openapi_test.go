@@ -17,7 +17,7 @@ func (noSessions) Count() int { return 0 }
 func TestRoutesAreDescribed(t *testing.T) {
 	issue := func(string) (string, time.Time, error) { return "", time.Time{}, nil }
 	s := New(Services{}, nil, Options{
-		Limits: chat.DefaultLimits(), Metrics: true, Dev: &DevSignIn{Code: "c", Issue: issue}, Sessions: noSessions{}, Static: map[string][]byte{"index.html": nil},
+		Limits: chat.DefaultLimits(), ServeMetrics: true, Dev: &DevSignIn{Code: "c", Issue: issue}, Sessions: noSessions{}, Static: map[string][]byte{"index.html": nil},
 	})
 	pages := map[string]bool{"/": true, "/index.html": true, "/docs": true, "/docs.css": true, "/openapi.yaml": true}
 	served := map[string]bool{}

@@ -23,7 +23,7 @@ func slowServer() *Server {
 		return auth.Identity{User: token, Admin: true}, nil
 	}
 	return New(Services{Chat: chat.New(nil, chat.Options{})}, verify, Options{
-		Limits: chat.DefaultLimits(), Metrics: true,
+		Limits: chat.DefaultLimits(), ServeMetrics: true,
 		Line:   admission.New(admission.Options{Max: 10, Min: 10, Probe: 10, LineMax: 1000}),
 		Static: map[string][]byte{"index.html": []byte("<p>")},
 		Doctor: func(context.Context) (DoctorReport, error) {
@@ -104,8 +104,8 @@ func TestOverload(t *testing.T) {
 		if count[http.StatusServiceUnavailable] == 0 || len(count) != 2 {
 			t.Errorf("answers by status: %v", count)
 		}
-		figures := s.ask(t.Context(), "/metrics", "").Body.String()
-		if !strings.Contains(figures, `chatd_errors_total{code="unavailable"}`) {
+		metrics := s.ask(t.Context(), "/metrics", "").Body.String()
+		if !strings.Contains(metrics, `chatd_errors_total{code="unavailable"}`) {
 			t.Error("refusals are not in the metrics")
 		}
 	})

@@ -39,9 +39,9 @@ func TestPanicIsOneRequest(t *testing.T) {
 	if strings.Contains(log.String(), canary) {
 		t.Error("the log holds the token")
 	}
-	figures := httptest.NewRecorder()
-	s.metrics.handler().ServeHTTP(figures, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
-	if !strings.Contains(figures.Body.String(), "chatd_panics_total 1\n") {
+	metrics := httptest.NewRecorder()
+	s.metrics.handler().ServeHTTP(metrics, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if !strings.Contains(metrics.Body.String(), "chatd_panics_total 1\n") {
 		t.Error("the panic is not counted")
 	}
 	if w := get("/livez"); w.Code != http.StatusOK {

@@ -34,22 +34,22 @@ type SessionHandler interface {
 
 // Options are what a Server needs besides the domain.
 type Options struct {
-	Limits     chat.Limits
-	Callers    *limit.Limits                                   // what one caller may take; nil: no limits
-	Line       *admission.Line                                 // how many requests are worked on at once; nil: all
-	Durability chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
-	Origins    []string                                        // exact origins of other sites that may call; the own one needs no entry
-	Proxies    []netip.Prefix                                  // whose forwarded addresses count
-	Static     map[string][]byte                               // the browser client by path, index.html among them; what is below assets/HASH/ never changes
-	Sessions   SessionHandler                                  // nil: no websocket route
-	Dev        *DevSignIn                                      // nil: no development sign-in
-	Tasks      TaskAdmin                                       // the background work, for operators
-	Doctor     func(ctx context.Context) (DoctorReport, error) // checks the server and the queues, in bounded time
-	Ready      func(ctx context.Context) error
-	Away       func() []string        // what the server does without at the moment; nil: nothing ever
-	Metrics    bool                   // the figures are on this address, for clients of the same host
-	Figures    []prometheus.Collector // further figures to be served beside the server's own
-	Log        *slog.Logger
+	Limits       chat.Limits
+	Callers      *limit.Limits                                   // what one caller may take; nil: no limits
+	Line         *admission.Line                                 // how many requests are worked on at once; nil: all
+	Durability   chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
+	Origins      []string                                        // exact origins of other sites that may call; the own one needs no entry
+	Proxies      []netip.Prefix                                  // whose forwarded addresses count
+	Static       map[string][]byte                               // the browser client by path, index.html among them; what is below assets/HASH/ never changes
+	Sessions     SessionHandler                                  // nil: no websocket route
+	Dev          *DevSignIn                                      // nil: no development sign-in
+	Tasks        TaskAdmin                                       // the background work, for operators
+	Doctor       func(ctx context.Context) (DoctorReport, error) // checks the server and the queues, in bounded time
+	Ready        func(ctx context.Context) error
+	Away         func() []string        // what the server does without at the moment; nil: nothing ever
+	ServeMetrics bool                   // /metrics is on this address, for clients of the same host
+	Collectors   []prometheus.Collector // further metrics, served beside the server's own
+	Log          *slog.Logger
 }
 
 // Services are the parts of the domain that the routes serve.
@@ -110,7 +110,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	}
 	s.drain, s.stopDrain = context.WithCancel(context.Background())
 	s.metrics = newMetrics(opt.Sessions)
-	s.metrics.registry.MustRegister(opt.Figures...)
+	s.metrics.registry.MustRegister(opt.Collectors...)
 
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
@@ -130,7 +130,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 		e.POST("/v1/dev/token", s.devToken)
 	}
 	s.registerHealth(e)
-	if opt.Metrics {
+	if opt.ServeMetrics {
 		e.GET("/metrics", s.localMetrics)
 	}
 	s.registerPages(e)
@@ -140,7 +140,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 // Handler serves everything.
 func (s *Server) Handler() http.Handler { return answerHead(s.echo) }
 
-// Admin serves health and figures alone, for an address of its own that only operators reach.
+// Admin serves health and metrics alone, for an address of its own that only operators reach.
 func (s *Server) Admin() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true

@@ -292,8 +292,8 @@ func TestTaskInputs(t *testing.T) {
 	}
 }
 
-// TestTaskFigures looks at what Prometheus gets: what the store counts, and what this node ran.
-func TestTaskFigures(t *testing.T) {
+// TestTaskMetrics looks at what Prometheus gets: what the store counts, and what this node ran.
+func TestTaskMetrics(t *testing.T) {
 	o := startOperated(t)
 	o.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
 	o.enqueue("egress", queue.Task{Kind: "made-up", Delay: time.Hour})
@@ -309,33 +309,33 @@ func TestTaskFigures(t *testing.T) {
 		`chatd_task_run_seconds_count{kind="member",queue="core"} `, `chatd_task_lateness_seconds_count{queue="egress"} 1`,
 		`chatd_tasks_oldest_seconds{queue="core"} `, `chatd_tasks_count_failures_total 0`,
 	}
-	harness.Eventually(t, taskWait, "the figures", func() error {
-		figures := o.do(request{method: "GET", path: "/metrics"})
+	harness.Eventually(t, taskWait, "the metrics", func() error {
+		metrics := o.do(request{method: "GET", path: "/metrics"})
 		for _, want := range wants {
-			if !strings.Contains(figures.body, "\n"+want) {
+			if !strings.Contains(metrics.body, "\n"+want) {
 				return fmt.Errorf("there is no %s", want)
 			}
 		}
-		if strings.Contains(figures.body, "made-up") {
+		if strings.Contains(metrics.body, "made-up") {
 			t.Fatal("the kind of a task that nobody registered became a label")
 		}
 		return nil
 	})
 }
 
-// TestTaskFiguresWithoutStore looks at the figures while the store hangs: they come all the same, without its own.
-func TestTaskFiguresWithoutStore(t *testing.T) {
+// TestTaskMetricsWithoutStore looks at the metrics while the store hangs: they come all the same, without its own.
+func TestTaskMetricsWithoutStore(t *testing.T) {
 	o := startOperated(t)
 	o.eventually("core", "the node works", func(web.QueueInfo) bool { return true })
 	if err := o.rdb.Do(t.Context(), "CLIENT", "PAUSE", 4000, "ALL").Err(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	figures := o.do(request{method: "GET", path: "/metrics"})
+	metrics := o.do(request{method: "GET", path: "/metrics"})
 	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("the figures took %v", took)
+		t.Errorf("the metrics took %v", took)
 	}
-	if figures.status != 200 || !strings.Contains(figures.body, "\nchatd_tasks_count_failures_total 1") || strings.Contains(figures.body, "\nchatd_tasks{") {
-		t.Errorf("%d %s", figures.status, figures.body)
+	if metrics.status != 200 || !strings.Contains(metrics.body, "\nchatd_tasks_count_failures_total 1") || strings.Contains(metrics.body, "\nchatd_tasks{") {
+		t.Errorf("%d %s", metrics.status, metrics.body)
 	}
 }

@@ -104,7 +104,7 @@ func TestWebhooks(t *testing.T) {
 	}
 	for _, line := range []string{"chatd_webhooks_failing 1\n", "chatd_webhook_deliveries_waiting 1\n", "chatd_webhook_deliveries_waiting_bytes "} {
 		if a := s.do(request{method: "GET", path: "/metrics"}); !strings.Contains(a.body, line) {
-			t.Errorf("%q is not in the figures", line)
+			t.Errorf("%q is not in the metrics", line)
 		}
 	}
 	if a := root("DELETE", "/v1/webhooks/"+id, "", ""); a.status != 204 {

@@ -225,8 +225,8 @@ var errAway = &dbError{chat.ErrUnavailable}
 // AwaySince is when the database stopped to answer; zero where it answers.
 func (a *Archiver) AwaySince() time.Time { return a.breaker.awaySince() }
 
-// Figures of this node since its start; Groups, Entries and Oldest are of the logs that it knows to be behind.
-type Figures struct {
+// Stats counts what this node has done since its start; Groups, Entries and Oldest are of the logs that it knows to be behind.
+type Stats struct {
 	Archived int64         // entries that were written to the database, those again that were repeated
 	Failed   int64         // calls of the database that failed
 	FailedAt time.Time     // of the last of these; zero where there was none
@@ -235,9 +235,9 @@ type Figures struct {
 	Oldest   time.Duration // since the oldest of these was sent
 }
 
-// Figures are read at an instant.
-func (a *Archiver) Figures() Figures {
-	f := Figures{Archived: a.archived.Load(), Failed: a.failed.Load()}
+// Stats returns them as of one instant.
+func (a *Archiver) Stats() Stats {
+	f := Stats{Archived: a.archived.Load(), Failed: a.failed.Load()}
 	if at := a.failedAt.Load(); at > 0 {
 		f.FailedAt = time.Unix(0, at)
 	}

@@ -180,8 +180,8 @@ func TestArchiveHoldsTheLog(t *testing.T) {
 	if n := reactions.Load(); n != 0 {
 		t.Errorf("%d reactions are missing", n)
 	}
-	if got := b.Figures(); got.Failed != 0 || got.Entries != 0 || got.Archived < all {
-		t.Errorf("figures: got %+v", got)
+	if got := b.Stats(); got.Failed != 0 || got.Entries != 0 || got.Archived < all {
+		t.Errorf("stats: got %+v", got)
 	}
 }
 
@@ -211,8 +211,8 @@ func TestArchiveAway(t *testing.T) {
 		}
 		return nil
 	})
-	if got := b.Figures(); got.Groups != 1 || got.FailedAt.IsZero() || got.Entries < last/2 || got.Oldest < time.Second || got.Failed == 0 || b.AwaySince().IsZero() {
-		t.Errorf("figures while the database is away: %+v of %d entries", got, last)
+	if got := b.Stats(); got.Groups != 1 || got.FailedAt.IsZero() || got.Entries < last/2 || got.Oldest < time.Second || got.Failed == 0 || b.AwaySince().IsZero() {
+		t.Errorf("stats while the database is away: %+v of %d entries", got, last)
 	}
 	b.db.Away(false)
 	b.archived("g")
@@ -221,8 +221,8 @@ func TestArchiveAway(t *testing.T) {
 	if n := len(b.inArchive("g")); int64(n) != last {
 		t.Errorf("got %d entries, want %d", n, last)
 	}
-	if got := b.Figures(); got.Groups != 0 || got.Entries != 0 || !b.AwaySince().IsZero() {
-		t.Errorf("figures after its return: %+v", got)
+	if got := b.Stats(); got.Groups != 0 || got.Entries != 0 || !b.AwaySince().IsZero() {
+		t.Errorf("stats after its return: %+v", got)
 	}
 }
 
@@ -354,8 +354,8 @@ func TestArchiveAwayReadsNothing(t *testing.T) {
 	if n := reads.n.Load(); n == 0 || n > 50 {
 		t.Errorf("the log was read %d times in 1000 runs", n)
 	}
-	if got := a.Figures(); got.Entries != 1 {
-		t.Errorf("figures: %+v, want one entry that waits", got)
+	if got := a.Stats(); got.Entries != 1 {
+		t.Errorf("stats: %+v, want one entry that waits", got)
 	}
 }
 

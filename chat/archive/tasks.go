@@ -94,7 +94,7 @@ func (a *Archiver) afterFailure(ctx context.Context, t chat.GroupTask, err error
 	case !errors.As(err, &ofDB):
 		return a.storeAway(ctx, err)
 	}
-	// What waits is looked at once more for the figures: nobody else counts it.
+	// What waits is looked at once more for the stats: nobody else counts it.
 	if lag, err := a.groups.Unarchived(ctx, t.Group, 1); err == nil && lag.Epoch == t.Epoch {
 		a.behind.note(lag)
 	}

@@ -289,10 +289,10 @@ func (n *Node) away() (parts []string) {
 	return parts
 }
 
-// archiveFigures are the figures of the archiver on this node.
-type archiveFigures struct{ archiver *archive.Archiver }
+// archiveMetrics are the metrics of the archiver on this node.
+type archiveMetrics struct{ archiver *archive.Archiver }
 
-var _ prometheus.Collector = archiveFigures{}
+var _ prometheus.Collector = archiveMetrics{}
 
 var (
 	descArchived        = prometheus.NewDesc("chatd_archived_entries_total", "Entries that this node has written to the archive.", nil, nil)
@@ -305,26 +305,26 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (f archiveFigures) Describe(to chan<- *prometheus.Desc) {
+func (f archiveMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descArchived, descArchiveFailures, descArchiveFailure, descArchiveAway, descArchiveGroups, descArchiveLag, descArchiveAge} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (f archiveFigures) Collect(to chan<- prometheus.Metric) {
-	figures, away, failedAt := f.archiver.Figures(), 0.0, 0.0
-	if !figures.FailedAt.IsZero() {
-		failedAt = float64(figures.FailedAt.UnixMilli()) / 1000
+func (f archiveMetrics) Collect(to chan<- prometheus.Metric) {
+	stats, away, failedAt := f.archiver.Stats(), 0.0, 0.0
+	if !stats.FailedAt.IsZero() {
+		failedAt = float64(stats.FailedAt.UnixMilli()) / 1000
 	}
 	if !f.archiver.AwaySince().IsZero() {
 		away = 1
 	}
-	to <- prometheus.MustNewConstMetric(descArchived, prometheus.CounterValue, float64(figures.Archived))
-	to <- prometheus.MustNewConstMetric(descArchiveFailures, prometheus.CounterValue, float64(figures.Failed))
+	to <- prometheus.MustNewConstMetric(descArchived, prometheus.CounterValue, float64(stats.Archived))
+	to <- prometheus.MustNewConstMetric(descArchiveFailures, prometheus.CounterValue, float64(stats.Failed))
 	to <- prometheus.MustNewConstMetric(descArchiveFailure, prometheus.GaugeValue, failedAt)
-	to <- prometheus.MustNewConstMetric(descArchiveGroups, prometheus.GaugeValue, float64(figures.Groups))
+	to <- prometheus.MustNewConstMetric(descArchiveGroups, prometheus.GaugeValue, float64(stats.Groups))
 	to <- prometheus.MustNewConstMetric(descArchiveAway, prometheus.GaugeValue, away)
-	to <- prometheus.MustNewConstMetric(descArchiveLag, prometheus.GaugeValue, float64(figures.Entries))
-	to <- prometheus.MustNewConstMetric(descArchiveAge, prometheus.GaugeValue, figures.Oldest.Seconds())
+	to <- prometheus.MustNewConstMetric(descArchiveLag, prometheus.GaugeValue, float64(stats.Entries))
+	to <- prometheus.MustNewConstMetric(descArchiveAge, prometheus.GaugeValue, stats.Oldest.Seconds())
 }

@@ -38,28 +38,28 @@ import (
 
 // Node is one running chatd. Open makes it, Run serves until its context ends, Close releases everything.
 type Node struct {
-	set       settings
-	log       *slog.Logger
-	output    io.Writer       // of the log
-	embedded  *embedded.Store // nil with Redis
-	store     *store.Store
-	archiveDB *lateArchive // nil without an archive
-	archiver  *archive.Archiver
-	retention *retention.Service
-	sender    *deliver.Sender
-	services  web.Services
-	tasks     *queue.Server
-	taskAdmin *taskAdmin
-	figures   *taskFigures
-	watch     *storeWatch
-	verifier  *auth.Verifier
-	callers   *limit.Limits
-	sessions  *ws.Sessions
-	web       *web.Server
-	listener  net.Listener
-	admin     net.Listener // nil without a separate address
-	made      bool         // this start generated the secret
-	devCode   string       // of the development sign-in; empty if that is off
+	set         settings
+	log         *slog.Logger
+	output      io.Writer       // of the log
+	embedded    *embedded.Store // nil with Redis
+	store       *store.Store
+	archiveDB   *lateArchive // nil without an archive
+	archiver    *archive.Archiver
+	retention   *retention.Service
+	sender      *deliver.Sender
+	services    web.Services
+	tasks       *queue.Server
+	taskAdmin   *taskAdmin
+	taskMetrics *taskMetrics
+	watch       *storeWatch
+	verifier    *auth.Verifier
+	callers     *limit.Limits
+	sessions    *ws.Sessions
+	web         *web.Server
+	listener    net.Listener
+	admin       net.Listener // nil without a separate address
+	made        bool         // this start generated the secret
+	devCode     string       // of the development sign-in; empty if that is off
 }
 
 // Open checks the configuration, opens the store and listens. Nothing is served before Run.
@@ -194,9 +194,9 @@ func (n *Node) openWeb() (err error) {
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.store.Ready, Away: n.away,
-		Metrics: n.set.AdminAddr == "", Log: n.log,
-		Figures: []prometheus.Collector{
-			n.figures, archiveFigures{n.archiver}, n.watch.gauge, n.callers.Figures(), line, &webhookFigures{totals: n.services.Webhooks.Totals},
+		ServeMetrics: n.set.AdminAddr == "", Log: n.log,
+		Collectors: []prometheus.Collector{
+			n.taskMetrics, archiveMetrics{n.archiver}, n.watch.gauge, n.callers.Metrics(), line, &webhookMetrics{totals: n.services.Webhooks.Totals},
 		},
 	}
 	if n.set.dev {

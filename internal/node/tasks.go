@@ -26,10 +26,10 @@ func (n *Node) openTasks() (err error) {
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}
-	n.figures = newTaskFigures(n.taskAdmin, kinds)
+	n.taskMetrics = newTaskMetrics(n.taskAdmin, kinds)
 	n.tasks, err = n.store.TaskServer(queue.Options{
 		Queues: taskQueues,
-		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.figures.observe, Logger: n.log,
+		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.taskMetrics.observe, Logger: n.log,
 	})
 	if err != nil {
 		return err

@@ -62,8 +62,8 @@ func New(opt Options) *Limits {
 	}
 }
 
-// Figures counts refusals by limit, never by user or address.
-func (l *Limits) Figures() prometheus.Collector { return l.refused }
+// Metrics counts refusals by limit, never by user or address.
+func (l *Limits) Metrics() prometheus.Collector { return l.refused }
 
 // Count counts a refusal that somebody else decided.
 func (l *Limits) Count(kind string) {

@@ -10,9 +10,9 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
-// webhookFigures are the metrics of webhooks as the store counts them at a scrape, over all nodes. They have no labels:
+// webhookMetrics are the metrics of webhooks as the store counts them at a scrape, over all nodes. They have no labels:
 // GET /v1/webhooks shows which webhook it is.
-type webhookFigures struct {
+type webhookMetrics struct {
 	totals func(context.Context) (webhook.Totals, error)
 
 	mu    sync.Mutex
@@ -21,7 +21,7 @@ type webhookFigures struct {
 	known bool
 }
 
-var _ prometheus.Collector = (*webhookFigures)(nil)
+var _ prometheus.Collector = (*webhookMetrics)(nil)
 
 var (
 	descWebhooksFailing = prometheus.NewDesc("chatd_webhooks_failing", "Webhooks whose last attempt failed.", nil, nil)
@@ -30,14 +30,14 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (f *webhookFigures) Describe(to chan<- *prometheus.Desc) {
+func (f *webhookMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descWebhooksFailing, descWebhooksWaiting, descWebhooksBytes} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector. If the store does not answer, the metrics are left out.
-func (f *webhookFigures) Collect(to chan<- prometheus.Metric) {
+func (f *webhookMetrics) Collect(to chan<- prometheus.Metric) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Since(f.at) >= countKept {

@@ -18,9 +18,9 @@ const (
 	countKept    = time.Second     // scrapes within this time share one count
 )
 
-// taskFigures are the metrics of the background work: this node's runs as they end, and the queues as the store counts
+// taskMetrics are the metrics of the background work: this node's runs as they end, and the queues as the store counts
 // them at a scrape. Labels are queues, kinds, states and verdicts, of which the program has a fixed number.
-type taskFigures struct {
+type taskMetrics struct {
 	kinds map[string]bool
 	runs  *prometheus.CounterVec
 	late  *prometheus.HistogramVec
@@ -34,11 +34,11 @@ type taskFigures struct {
 	queues []web.QueueInfo // nil if counting failed
 }
 
-var _ prometheus.Collector = (*taskFigures)(nil)
+var _ prometheus.Collector = (*taskMetrics)(nil)
 
-func newTaskFigures(admin web.TaskAdmin, kinds map[string]chat.TaskKind) *taskFigures {
+func newTaskMetrics(admin web.TaskAdmin, kinds map[string]chat.TaskKind) *taskMetrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
-	f := &taskFigures{
+	f := &taskMetrics{
 		kinds: make(map[string]bool, len(kinds)), admin: admin,
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "chatd_task_runs_total", Help: "Runs of tasks on this node, by kind and by what became of the task.",
@@ -51,7 +51,7 @@ func newTaskFigures(admin web.TaskAdmin, kinds map[string]chat.TaskKind) *taskFi
 			Name: "chatd_task_run_seconds", Help: "Duration of runs of tasks on this node.", Buckets: buckets,
 		}, []string{"queue", "kind"}),
 		missed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "chatd_tasks_count_failures_total", Help: "Looks at the figures for which the store could not count the tasks in time.",
+			Name: "chatd_tasks_count_failures_total", Help: "Scrapes at which the store could not count the tasks in time.",
 		}),
 	}
 	for name := range kinds {
@@ -61,7 +61,7 @@ func newTaskFigures(admin web.TaskAdmin, kinds map[string]chat.TaskKind) *taskFi
 }
 
 // observe counts one run. Unregistered kinds, whose tasks the engine buries, share one label.
-func (f *taskFigures) observe(r queue.Run) {
+func (f *taskMetrics) observe(r queue.Run) {
 	kind := r.Kind
 	if !f.kinds[kind] {
 		kind = "unknown"
@@ -97,7 +97,7 @@ func total(what, help string) *prometheus.Desc {
 }
 
 // Describe implements prometheus.Collector.
-func (f *taskFigures) Describe(to chan<- *prometheus.Desc) {
+func (f *taskMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, c := range []prometheus.Collector{f.runs, f.late, f.took, f.missed} {
 		c.Describe(to)
 	}
@@ -111,7 +111,7 @@ func (f *taskFigures) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector. If the store does not answer, its metrics are left out: a gap shows, an old
 // count would be believed.
-func (f *taskFigures) Collect(to chan<- prometheus.Metric) {
+func (f *taskMetrics) Collect(to chan<- prometheus.Metric) {
 	queues := f.count()
 	for _, c := range []prometheus.Collector{f.runs, f.late, f.took, f.missed} {
 		c.Collect(to)
@@ -140,7 +140,7 @@ func (f *taskFigures) Collect(to chan<- prometheus.Metric) {
 }
 
 // count asks the store, at most once in countKept however many scrapes there are.
-func (f *taskFigures) count() []web.QueueInfo {
+func (f *taskMetrics) count() []web.QueueInfo {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Since(f.at) < countKept {
