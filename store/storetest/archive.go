@@ -22,6 +22,7 @@ var archiveTests = map[string]func(*world){
 	"entries make one task":            testEntriesMakeOneArchiveTask,
 	"a deleted group makes a task":     testDeletedGroupMakesArchiveTask,
 	"the archiver is no member":        testArchiverIsNoMember,
+	"sleepers and the archiver":        testSleepersAndArchiver,
 	"an archive that was switched off": testArchiveSwitchedOff,
 }
 
@@ -345,6 +346,21 @@ func testArchiverIsNoMember(w *world) {
 	if info := w.info("g", "$archive"); info.Role != "" {
 		w.Errorf("got %+v", info)
 	}
+}
+
+// testSleepersAndArchiver: where every member is too far behind to hold back trimming, the newest backlog_max messages stay,
+// however far the archiver is.
+func testSleepersAndArchiver(w *world) {
+	w.archiveOn()
+	w.group("g", []string{"bob"}, keep(2), backlog(10))
+	last := w.says("g", "bob", 60)
+	w.archiveAll("g")
+	for more := true; more; {
+		var err error
+		more, err = w.Trim(w.ctx, "g")
+		w.ok(err)
+	}
+	w.equal(w.kept("g"), span(last-9, last))
 }
 
 // testArchiveSwitchedOff: what an archiver has left behind holds nothing back, and a late step of it changes nothing.
