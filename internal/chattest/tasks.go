@@ -75,7 +75,7 @@ func Work(t *testing.T, s *store.Store, services ...interface {
 	t.Helper()
 	server, err := queue.New(queue.Options{
 		Client: s.Client(), Prefix: s.Prefix(), Partitions: s.Partitions(),
-		Queues: []queue.Served{{Name: chat.QueueCore, Workers: 8}, {Name: chat.QueueEgress, Workers: 8}},
+		Queues: []queue.QueueOptions{{Name: chat.QueueCore, Workers: 8}, {Name: chat.QueueEgress, Workers: 8}},
 		Lease:  time.Second, CrashesMax: 50, BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond,
 		Logger: slog.New(slog.DiscardHandler),
 	})

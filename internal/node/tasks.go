@@ -10,7 +10,7 @@ import (
 )
 
 // taskQueues are the queues that a node serves. Deliveries mostly wait for external servers, so they get more workers.
-var taskQueues = []queue.Served{{Name: chat.QueueCore, Workers: 16}, {Name: chat.QueueEgress, Workers: 32}}
+var taskQueues = []queue.QueueOptions{{Name: chat.QueueCore, Workers: 16}, {Name: chat.QueueEgress, Workers: 32}}
 
 // taskAttemptsMax is after how many failed runs a task is dead, unless its kind has its own number.
 const taskAttemptsMax = 10

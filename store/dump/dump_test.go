@@ -335,7 +335,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = dump.Export(ctx, from, io.Discard, dump.Options{Archive: archived(t, 1)})
 	wants(t, "an export of another archive", err, "another database")
 	one, stop := context.WithCancel(ctx)
-	workers, err := queue.New(queue.Options{Client: from.Client(), Prefix: from.Prefix(), Queues: []queue.Served{{Name: chat.QueueCore, Workers: 1}},
+	workers, err := queue.New(queue.Options{Client: from.Client(), Prefix: from.Prefix(), Queues: []queue.QueueOptions{{Name: chat.QueueCore, Workers: 1}},
 		Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	stopped := make(chan error, 1)

@@ -9,7 +9,7 @@ import (
 // running is a claimed task that this server holds, from its claim until Redis has stored its outcome.
 type running struct {
 	Task
-	queue     *served
+	queue     *serverQueue
 	partition int
 	token     string
 	crashes   int           // earlier runs whose worker died
@@ -95,7 +95,7 @@ func (h *held) leases() []*running {
 }
 
 // find returns the run of a claim.
-func (h *held) find(q *served, partition int, id, token string) []*running {
+func (h *held) find(q *serverQueue, partition int, id, token string) []*running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range h.all {

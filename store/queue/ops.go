@@ -12,8 +12,8 @@ import (
 	"github.com/chatd/chatd/store/script"
 )
 
-// served is a queue of a server.
-type served struct {
+// serverQueue is a queue as one of a server's several.
+type serverQueue struct {
 	*Client
 	index int // its position in set.queues
 }
@@ -22,7 +22,7 @@ type served struct {
 type queueSet struct {
 	rdb        redis.UniversalClient
 	partitions int
-	queues     []*served
+	queues     []*serverQueue
 	keys       [][]string // by partition: Keys.Work of every queue, one after the other
 }
 
@@ -30,7 +30,7 @@ func newQueueSet(clients ...*Client) queueSet {
 	first := clients[0]
 	t := queueSet{rdb: first.rdb, partitions: first.partitions, keys: make([][]string, first.partitions)}
 	for i, c := range clients {
-		t.queues = append(t.queues, &served{Client: c, index: i})
+		t.queues = append(t.queues, &serverQueue{Client: c, index: i})
 		for p := range t.keys {
 			t.keys[p] = append(t.keys[p], c.work[p]...)
 		}
@@ -129,7 +129,7 @@ func (t *queueSet) readStep(partition int, one *stepCall, sent time.Time, with t
 
 // claimBatch is what the tasks of one claim have in common.
 type claimBatch struct {
-	queue     *served
+	queue     *serverQueue
 	partition int
 	token     string
 	now       int64     // by the clock of Redis, ms

@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Served is a queue that a Server works on.
-type Served struct {
+// QueueOptions configure one queue of a Server.
+type QueueOptions struct {
 	// Name of the queue.
 	Name string
 	// Workers is how many handlers of this queue run at once; 0 = Options.Workers.
@@ -31,7 +31,7 @@ type Options struct {
 	// Queues are the queues that a Server serves. Each has its own workers, so none holds up another. All share the
 	// same calls to Redis, so another queue costs next to nothing. The first is the one that the Server, as a Client,
 	// enqueues into.
-	Queues []Served
+	Queues []QueueOptions
 
 	// Workers is how many handlers run at once in a queue that does not set its own number. 16 by default.
 	Workers int
@@ -107,9 +107,9 @@ func (o *Options) setDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	o.Queues = append([]Served(nil), o.Queues...)
+	o.Queues = append([]QueueOptions(nil), o.Queues...)
 	if len(o.Queues) == 0 {
-		o.Queues = []Served{{Name: o.Queue}}
+		o.Queues = []QueueOptions{{Name: o.Queue}}
 	}
 	for i := range o.Queues {
 		if o.Queues[i].Workers <= 0 {

@@ -13,7 +13,7 @@ import (
 // claimed task may run before one of higher priority that came within about that time. Tasks that have not begun after
 // aheadPatience (the handlers have become slow) are given back to the head of their list, for others to claim.
 type pool struct {
-	queue   *served
+	queue   *serverQueue
 	workers int
 	runs    chan *running // claimed tasks; its capacity covers all that may be, so sending never blocks
 	taken   atomic.Int64  // claimed and not yet finished tasks
@@ -29,7 +29,7 @@ type pool struct {
 	checkedAt time.Time
 }
 
-func newPool(q *served, workers int, freed chan struct{}) *pool {
+func newPool(q *serverQueue, workers int, freed chan struct{}) *pool {
 	return &pool{queue: q, workers: workers, runs: make(chan *running, workers+aheadMax), freed: freed}
 }
 

@@ -21,7 +21,7 @@ import (
 // severalOf returns options with n queues of two workers each.
 func severalOf(o Options, n int) Options {
 	for i := range n {
-		o.Queues = append(o.Queues, Served{Name: fmt.Sprint(o.Queue, "-", i), Workers: 2})
+		o.Queues = append(o.Queues, QueueOptions{Name: fmt.Sprint(o.Queue, "-", i), Workers: 2})
 	}
 	return o
 }
@@ -148,7 +148,7 @@ func TestServerRefusesWhatItCannotServe(t *testing.T) {
 	defer func() { _ = rdb.Close() }()
 	for _, o := range []Options{
 		{}, {Client: rdb, Partitions: -1}, {Client: rdb, Prefix: "a:b"}, {Client: rdb, Queue: "{x}"},
-		{Client: rdb, Queues: []Served{{Name: "a"}, {Name: "a"}}}, {Client: rdb, Queues: []Served{{Name: ""}}},
+		{Client: rdb, Queues: []QueueOptions{{Name: "a"}, {Name: "a"}}}, {Client: rdb, Queues: []QueueOptions{{Name: ""}}},
 	} {
 		if s, err := New(o); err == nil {
 			t.Errorf("%+v was taken: %v", o, s)

@@ -75,7 +75,7 @@ func dueIn(payload string) time.Duration {
 func (s *Server) listen(ctx context.Context) {
 	type shard struct {
 		partition int
-		queue     *served
+		queue     *serverQueue
 	}
 	shards := make(map[string]shard)
 	channels := make([]string, 0, s.set.partitions*len(s.set.queues))
@@ -111,7 +111,7 @@ func (s *Server) listen(ctx context.Context) {
 }
 
 // heard handles one message: "ready", "delayed <ms>", or "cancel <id> <token>".
-func (s *Server) heard(q *served, partition int, message string) {
+func (s *Server) heard(q *serverQueue, partition int, message string) {
 	if message == "ready" {
 		s.wakes.set(partition, q.index, true, time.Time{})
 		return
