@@ -31,16 +31,16 @@ type examined struct {
 	doctor.Report
 }
 
-func (d doctorCommand) Run(w *world, c node.Config) error {
-	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr), of: "keys", command: "doctor"}
+func (d doctorCommand) Run(env *environment, c node.Config) error {
+	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "keys", command: "doctor"}
 	opt := doctor.Options{Repair: d.Repair, Progress: shown.show}
 	if !d.JSON {
 		opt.Found = func(f doctor.Finding) {
 			shown.clear()
-			_, _ = fmt.Fprint(w.stdout, findingLine(f))
+			_, _ = fmt.Fprint(env.stdout, findingLine(f))
 		}
 	}
-	report, err := c.Examine(w.ctx, opt, w.stderr)
+	report, err := c.Examine(env.ctx, opt, env.stderr)
 	shown.clear()
 	if err != nil {
 		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}
@@ -53,7 +53,7 @@ func (d doctorCommand) Run(w *world, c node.Config) error {
 		}
 		text = string(line) + "\n"
 	}
-	if _, err := fmt.Fprint(w.stdout, text); err != nil {
+	if _, err := fmt.Fprint(env.stdout, text); err != nil {
 		return codedError{fmt.Errorf("%w: %w", errOutput, err), exitBlind}
 	}
 	switch n := report.Open(); {

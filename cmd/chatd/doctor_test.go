@@ -93,7 +93,7 @@ func TestDoctorInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var out, log bytes.Buffer
-	w := &world{ctx, nil, &out, &log}
+	env := &environment{ctx, nil, &out, &log}
 	shown := progress{out: &log, command: "doctor", of: "keys", last: time.Now().Add(-time.Hour)}
 	shown.show(1, 10)
 	if got := log.String(); got != "doctor: 1 of about 10 keys (10 %)\n" {
@@ -105,7 +105,7 @@ func TestDoctorInterrupted(t *testing.T) {
 		t.Errorf("progress on a terminal: got %q", got)
 	}
 	stop()
-	if err := run(w.ctx, []string{"doctor", "-redis", server.URL()}, nil, &out, &log); exitCode(err) != exitBlind {
+	if err := run(env.ctx, []string{"doctor", "-redis", server.URL()}, nil, &out, &log); exitCode(err) != exitBlind {
 		t.Errorf("interrupted: got %v with exit code %d", err, exitCode(err))
 	}
 }

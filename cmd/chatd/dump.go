@@ -18,28 +18,28 @@ type importCommand struct {
 	DropArchive bool   `help:"Leave the archive out: messages that were trimmed from the store are lost."`
 }
 
-func (e exportCommand) Run(w *world, c node.Config) error {
-	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr), of: "steps", command: "export"}
-	counts, err := c.Export(w.ctx, e.File, dump.Options{Chatd: versionLine(), Progress: shown.show}, w.stderr)
+func (e exportCommand) Run(env *environment, c node.Config) error {
+	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "steps", command: "export"}
+	counts, err := c.Export(env.ctx, e.File, dump.Options{Chatd: versionLine(), Progress: shown.show}, env.stderr)
 	shown.clear()
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	return w.dumped("exported", counts, e.File)
+	return env.dumped("exported", counts, e.File)
 }
 
-func (i importCommand) Run(w *world, c node.Config) error {
-	shown := progress{out: w.stderr, terminal: isTerminal(w.stderr), of: "lines", command: "import"}
-	counts, err := c.Import(w.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Progress: shown.show}, w.stderr)
+func (i importCommand) Run(env *environment, c node.Config) error {
+	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "lines", command: "import"}
+	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Progress: shown.show}, env.stderr)
 	shown.clear()
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	return w.dumped("imported", counts, i.File)
+	return env.dumped("imported", counts, i.File)
 }
 
-func (w *world) dumped(done string, counts dump.Counts, file string) error {
-	_, err := fmt.Fprintf(w.stdout, "%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
+func (env *environment) dumped(done string, counts dump.Counts, file string) error {
+	_, err := fmt.Fprintf(env.stdout, "%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOutput, err)
 	}

@@ -12,12 +12,12 @@ type eraseCommand struct {
 	Now bool `help:"Confirm. Servers on Redis may keep running; a server with the embedded store must be stopped."`
 }
 
-func (e eraseCommand) Run(w *world, c node.Config) error {
+func (e eraseCommand) Run(env *environment, c node.Config) error {
 	if !e.Now {
 		return errors.New("erase rewrites the files of the store and the archive, which takes time and up to as much disk space again; to go ahead, repeat it with -now")
 	}
-	err := c.Scrub(w.ctx, w.stderr, func(line string) error {
-		if _, err := fmt.Fprintln(w.stdout, line); err != nil {
+	err := c.Scrub(env.ctx, env.stderr, func(line string) error {
+		if _, err := fmt.Fprintln(env.stdout, line); err != nil {
 			return fmt.Errorf("%w: %w", errOutput, err)
 		}
 		return nil

@@ -78,8 +78,8 @@ type commandLine struct {
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`
 }
 
-// world is what commands need besides their flags.
-type world struct {
+// environment is what commands need besides their flags.
+type environment struct {
 	ctx     context.Context
 	environ []string
 	stdout  io.Writer
@@ -105,7 +105,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	return parsed.Run(&world{ctx, environ, stdout, stderr}, line.Config)
+	return parsed.Run(&environment{ctx, environ, stdout, stderr}, line.Config)
 }
 
 // commandOf returns the command that was selected so far.
@@ -135,23 +135,23 @@ func longFlags(args []string) []string {
 
 type serveCommand struct{}
 
-func (serveCommand) Run(w *world, c node.Config) error {
-	if err := node.CheckEnvironment(w.environ); err != nil {
+func (serveCommand) Run(env *environment, c node.Config) error {
+	if err := node.CheckEnvironment(env.environ); err != nil {
 		return err
 	}
-	n, err := node.Open(w.ctx, c, w.stderr)
+	n, err := node.Open(env.ctx, c, env.stderr)
 	if err != nil {
 		return err
 	}
-	return errors.Join(n.Run(w.ctx), n.Close())
+	return errors.Join(n.Run(env.ctx), n.Close())
 }
 
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Command to explain."`
 }
 
-func (h helpCommand) Run(w *world) error {
-	return run(w.ctx, append(h.Command, "--help"), nil, w.stdout, w.stderr)
+func (h helpCommand) Run(env *environment) error {
+	return run(env.ctx, append(h.Command, "--help"), nil, env.stdout, env.stderr)
 }
 
 type versionCommand struct{}
@@ -168,11 +168,13 @@ func versionLine() string {
 	return fmt.Sprintf("chatd %s (%s %s/%s)", cmp.Or(v, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-func (versionCommand) Run(w *world) error {
-	_, err := fmt.Fprintln(w.stdout, versionLine())
+func (versionCommand) Run(env *environment) error {
+	_, err := fmt.Fprintln(env.stdout, versionLine())
 	return err
 }
 
 type healthcheckCommand struct{}
 
-func (healthcheckCommand) Run(w *world, c node.Config) error { return node.CheckHealth(w.ctx, c.Addr) }
+func (healthcheckCommand) Run(env *environment, c node.Config) error {
+	return node.CheckHealth(env.ctx, c.Addr)
+}

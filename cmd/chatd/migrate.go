@@ -24,21 +24,23 @@ type (
 	}
 )
 
-func (migrateUpCommand) Run(w *world, c node.Config) error { return w.migrate(c, archive.MigrateUp) }
-
-func (migrateStatusCommand) Run(w *world, c node.Config) error {
-	return w.migrate(c, archive.MigrationStatus)
+func (migrateUpCommand) Run(env *environment, c node.Config) error {
+	return env.migrate(c, archive.MigrateUp)
 }
 
-func (d migrateDownCommand) Run(w *world, c node.Config) error {
+func (migrateStatusCommand) Run(env *environment, c node.Config) error {
+	return env.migrate(c, archive.MigrationStatus)
+}
+
+func (d migrateDownCommand) Run(env *environment, c node.Config) error {
 	if !d.Yes {
 		return errors.New("migrate down deletes everything in the tables of the newest migration; back up the archive, stop all servers, then repeat it with -yes")
 	}
-	return w.migrate(c, archive.MigrateDown)
+	return env.migrate(c, archive.MigrateDown)
 }
 
 // migrate changes the schema of the configured archive and prints the result.
-func (w *world) migrate(c node.Config, do func(context.Context, string) ([]archive.Migration, error)) error {
+func (env *environment) migrate(c node.Config, do func(context.Context, string) ([]archive.Migration, error)) error {
 	address, err := c.ArchiveAddress()
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -46,7 +48,7 @@ func (w *world) migrate(c node.Config, do func(context.Context, string) ([]archi
 	if address == "" {
 		return errors.New("migrate: no archive is configured; set CHATD_ARCHIVE to sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
 	}
-	steps, err := do(w.ctx, address)
+	steps, err := do(env.ctx, address)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -55,7 +57,7 @@ func (w *world) migrate(c node.Config, do func(context.Context, string) ([]archi
 		if s.Applied {
 			state = "applied"
 		}
-		if _, err := fmt.Fprintf(w.stdout, "%-8s %s\n", state, s.Name); err != nil {
+		if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", state, s.Name); err != nil {
 			return fmt.Errorf("%w: %w", errOutput, err)
 		}
 	}

@@ -88,7 +88,7 @@ func explain(url string, err error) error {
 var errOutput = errors.New("cannot write the output")
 
 // print writes text, or v as one line of JSON if that was asked for.
-func (t *tasksCommand) print(w *world, v any, text string) error {
+func (t *tasksCommand) print(env *environment, v any, text string) error {
 	if t.JSON {
 		line, err := json.Marshal(v)
 		if err != nil {
@@ -96,7 +96,7 @@ func (t *tasksCommand) print(w *world, v any, text string) error {
 		}
 		text = string(line) + "\n"
 	}
-	if _, err := fmt.Fprint(w.stdout, text); err != nil {
+	if _, err := fmt.Fprint(env.stdout, text); err != nil {
 		return fmt.Errorf("%w: %w", errOutput, err)
 	}
 	return nil
@@ -110,7 +110,7 @@ type tasksListCommand struct {
 }
 
 // Run prints page by page, so that a long list starts at once and takes no memory.
-func (l tasksListCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+func (l tasksListCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
 	if l.Limit < 0 {
 		return errors.New("-limit: want a whole number from 0")
 	}
@@ -121,11 +121,11 @@ func (l tasksListCommand) Run(w *world, c node.Config, t *tasksCommand) error {
 			if l.Limit > 0 {
 				page.Limit = min(pageMax, l.Limit-printed)
 			}
-			tasks, next, err := server.Tasks(w.ctx, l.State, l.Queue, page)
+			tasks, next, err := server.Tasks(env.ctx, l.State, l.Queue, page)
 			if err != nil {
 				return err
 			}
-			if err := l.print(w, t, tasks, printed == 0); err != nil {
+			if err := l.print(env, t, tasks, printed == 0); err != nil {
 				return err
 			}
 			printed += len(tasks)
@@ -133,7 +133,7 @@ func (l tasksListCommand) Run(w *world, c node.Config, t *tasksCommand) error {
 				return nil
 			}
 			if l.Limit > 0 && printed >= l.Limit {
-				_, _ = fmt.Fprintln(w.stderr, "There are more: -limit 0 lists all.")
+				_, _ = fmt.Fprintln(env.stderr, "There are more: -limit 0 lists all.")
 				return nil
 			}
 			cursor = next
@@ -141,10 +141,10 @@ func (l tasksListCommand) Run(w *world, c node.Config, t *tasksCommand) error {
 	})
 }
 
-func (l tasksListCommand) print(w *world, t *tasksCommand, tasks []client.Task, first bool) error {
+func (l tasksListCommand) print(env *environment, t *tasksCommand, tasks []client.Task, first bool) error {
 	now := time.Now()
 	if first && len(tasks) > 0 && !t.JSON && !l.IDs {
-		if err := t.print(w, nil, tableHead); err != nil {
+		if err := t.print(env, nil, tableHead); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (l tasksListCommand) print(w *world, t *tasksCommand, tasks []client.Task, 
 		if l.IDs {
 			text = task.ID + "\n"
 		}
-		if err := t.print(w, task, text); err != nil {
+		if err := t.print(env, task, text); err != nil {
 			return err
 		}
 	}
@@ -164,13 +164,13 @@ type tasksShowCommand struct {
 	ID string `arg:"" help:"Id of the task."`
 }
 
-func (s tasksShowCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+func (s tasksShowCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
 	return t.operate(c, func(server *client.Client) error {
-		task, err := server.Task(w.ctx, s.ID)
+		task, err := server.Task(env.ctx, s.ID)
 		if err != nil {
 			return err
 		}
-		return t.print(w, task, taskSheet(task))
+		return t.print(env, task, taskSheet(task))
 	})
 }
 
@@ -205,13 +205,13 @@ type tasksRetryCommand struct {
 	IDs []string `arg:"" name:"id" help:"Ids of tasks."`
 }
 
-func (r tasksRetryCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+func (r tasksRetryCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
 	return t.each(c, r.IDs, func(server *client.Client, id string) error {
-		task, err := server.RetryTask(w.ctx, id)
+		task, err := server.RetryTask(env.ctx, id)
 		if err != nil {
 			return err
 		}
-		return t.print(w, task, id+" is "+task.State+"\n")
+		return t.print(env, task, id+" is "+task.State+"\n")
 	})
 }
 
@@ -219,12 +219,12 @@ type tasksDeleteCommand struct {
 	IDs []string `arg:"" name:"id" help:"Ids of tasks."`
 }
 
-func (d tasksDeleteCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+func (d tasksDeleteCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
 	return t.each(c, d.IDs, func(server *client.Client, id string) error {
-		if err := server.DeleteTask(w.ctx, id); err != nil {
+		if err := server.DeleteTask(env.ctx, id); err != nil {
 			return err
 		}
-		return t.print(w, map[string]string{"id": id, "state": "deleted"}, id+" is deleted\n")
+		return t.print(env, map[string]string{"id": id, "state": "deleted"}, id+" is deleted\n")
 	})
 }
 
@@ -232,21 +232,21 @@ type tasksPauseCommand struct {
 	Queue string `arg:"" help:"Name of the queue."`
 }
 
-func (p tasksPauseCommand) Run(w *world, c node.Config, t *tasksCommand) error {
-	return t.steer(w, c, p.Queue, (*client.Client).PauseQueue)
+func (p tasksPauseCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
+	return t.steer(env, c, p.Queue, (*client.Client).PauseQueue)
 }
 
 type tasksResumeCommand struct {
 	Queue string `arg:"" help:"Name of the queue."`
 }
 
-func (r tasksResumeCommand) Run(w *world, c node.Config, t *tasksCommand) error {
-	return t.steer(w, c, r.Queue, (*client.Client).ResumeQueue)
+func (r tasksResumeCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
+	return t.steer(env, c, r.Queue, (*client.Client).ResumeQueue)
 }
 
-func (t *tasksCommand) steer(w *world, c node.Config, name string, change func(*client.Client, context.Context, string) (client.Queue, error)) error {
+func (t *tasksCommand) steer(env *environment, c node.Config, name string, change func(*client.Client, context.Context, string) (client.Queue, error)) error {
 	return t.operate(c, func(server *client.Client) error {
-		queue, err := change(server, w.ctx, name)
+		queue, err := change(server, env.ctx, name)
 		if err != nil {
 			return err
 		}
@@ -254,23 +254,23 @@ func (t *tasksCommand) steer(w *world, c node.Config, name string, change func(*
 		if queue.Paused {
 			state = "is paused"
 		}
-		return t.print(w, queue, fmt.Sprintf("%s %s: %d ready, %d running\n", queue.Queue, state, queue.ReadyAll(), queue.Leased))
+		return t.print(env, queue, fmt.Sprintf("%s %s: %d ready, %d running\n", queue.Queue, state, queue.ReadyAll(), queue.Leased))
 	})
 }
 
 type tasksStatsCommand struct{}
 
-func (tasksStatsCommand) Run(w *world, c node.Config, t *tasksCommand) error {
+func (tasksStatsCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
 	return t.operate(c, func(server *client.Client) error {
-		queues, err := server.Queues(w.ctx)
+		queues, err := server.Queues(env.ctx)
 		if err != nil {
 			return err
 		}
 		if !t.JSON {
-			return t.print(w, nil, statsTable(queues))
+			return t.print(env, nil, statsTable(queues))
 		}
 		for _, q := range queues {
-			if err := t.print(w, q, ""); err != nil {
+			if err := t.print(env, q, ""); err != nil {
 				return err
 			}
 		}

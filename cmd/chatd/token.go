@@ -23,12 +23,12 @@ type tokenNewCommand struct {
 	TTL  time.Duration `name:"ttl" default:"24h" help:"How long the token is valid."`
 }
 
-func (t tokenNewCommand) Run(w *world, c node.Config) error {
+func (t tokenNewCommand) Run(env *environment, c node.Config) error {
 	token, err := c.Token(t.User, t.Role, t.TTL)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w.stdout, token)
+	_, err = fmt.Fprintln(env.stdout, token)
 	return err
 }
 
@@ -36,8 +36,8 @@ type tokenCheckCommand struct {
 	Token string `arg:"" help:"The token."`
 }
 
-func (t tokenCheckCommand) Run(w *world, c node.Config) error {
-	ctx, cancel := context.WithTimeout(w.ctx, checkTimeout)
+func (t tokenCheckCommand) Run(env *environment, c node.Config) error {
+	ctx, cancel := context.WithTimeout(env.ctx, checkTimeout)
 	defer cancel()
 	who, err := c.CheckToken(ctx, t.Token)
 	if err != nil {
@@ -47,7 +47,7 @@ func (t tokenCheckCommand) Run(w *world, c node.Config) error {
 	if who.Admin {
 		role = "role admin"
 	}
-	_, err = fmt.Fprintf(w.stdout, "valid: user %s, %s, expires %s (in %s)\n", who.User, role, who.Expires.UTC().Format(time.RFC3339),
+	_, err = fmt.Fprintf(env.stdout, "valid: user %s, %s, expires %s (in %s)\n", who.User, role, who.Expires.UTC().Format(time.RFC3339),
 		time.Until(who.Expires).Round(time.Second))
 	return err
 }
