@@ -16,7 +16,7 @@ import (
 
 // TestLogNobodyNeeds: messages that all have acked stay no longer than the group keeps them.
 func TestLogNobodyNeeds(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.live("g1")
 	last := h.Say("alice", "g1", "the last").ID
 	for _, user := range []string{"alice", "bob", "carl"} {
@@ -31,7 +31,7 @@ func TestLogNobodyNeeds(t *testing.T) {
 
 // TestSettingsThatChanged: a trimmed log is healthy even if its group keeps more from then on.
 func TestSettingsThatChanged(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	few, many := int64(10), int64(1000)
 	h.MakeGroup(chat.GroupDraft{ID: "g1", Keep: &few, BacklogMax: &few}, "alice", "bob", "carl")
 	for i := range 100 {
@@ -56,7 +56,7 @@ func TestWebhookDamage(t *testing.T) {
 		{"HSET {p}wants webhooks 99", doctor.KindWebhook, "{p}wants", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			_, err := h.webhooks.Create(h.Ctx, chattest.Operator("root"), webhook.Draft{URL: "https://hooks.example/"})
 			h.Must(err)
 			harness.Eventually(t, 20*time.Second, "the task that copies the state", func() error {
@@ -84,7 +84,7 @@ func TestAnnouncementDamage(t *testing.T) {
 		{"HSET {p}a:{id}:part run 1 total 1 delivered 1 failed 1", doctor.KindAnnouncement, "{p}a:{id}:part", false},
 	} {
 		t.Run(d.command, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			body, at := "later", time.Now().Add(24*time.Hour)
 			a, err := announce.New(h.Service, h.Store).Create(h.Ctx, chattest.Operator("root"),
 				announce.Draft{To: announce.Target{Users: []string{"bob", "carl"}}, Content: chat.Content{Body: &body}, At: &at})

@@ -24,8 +24,8 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// house is a store with groups that users have used.
-type house struct {
+// fixture is a store with groups that users have used.
+type fixture struct {
 	*chattest.Bench
 	t        *testing.T
 	server   *redistest.Server
@@ -34,21 +34,21 @@ type house struct {
 	announced string // the id of an announcement, {id} in damages
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newHouseOn(t, redistest.Start(t, "--appendonly", "yes"))
+	return newFixtureOn(t, redistest.Start(t, "--appendonly", "yes"))
 }
 
-func newHouseOn(t *testing.T, server *redistest.Server) *house {
+func newFixtureOn(t *testing.T, server *redistest.Server) *fixture {
 	t.Helper()
-	h := &house{Bench: chattest.Open(t, server.URL()), t: t, server: server}
+	h := &fixture{Bench: chattest.Open(t, server.URL()), t: t, server: server}
 	h.webhooks = webhook.New(h.Service, h.Store, nil)
 	chattest.Work(t, h.Store, h.Service, h.webhooks)
 	return h
 }
 
 // live lets users do in a group what users do.
-func (h *house) live(group string) {
+func (h *fixture) live(group string) {
 	h.t.Helper()
 	visibility := chat.Public
 	h.MakeGroup(chat.GroupDraft{ID: group, Name: group, Visibility: visibility}, "alice", "bob", "carl", "dora")
@@ -81,7 +81,7 @@ func (h *house) live(group string) {
 	h.Must(h.RemoveMember(h.Ctx, chattest.As("dora"), group, "dora"))
 }
 
-func (h *house) examine(repair bool) doctor.Report {
+func (h *fixture) examine(repair bool) doctor.Report {
 	h.t.Helper()
 	d, err := doctor.New(h.Store, doctor.Options{Repair: repair})
 	h.Must(err)
@@ -94,7 +94,7 @@ func (h *house) examine(repair bool) doctor.Report {
 }
 
 // sound fails the test if anything is found.
-func (h *house) sound() doctor.Report {
+func (h *fixture) sound() doctor.Report {
 	h.t.Helper()
 	report := h.examine(false)
 	for _, f := range report.Findings {
@@ -112,11 +112,11 @@ type damage struct {
 	repairs bool
 }
 
-func (h *house) keys(text string) string {
+func (h *fixture) keys(text string) string {
 	return strings.NewReplacer("{g}", "chat:{p00}:g:g1:", "{u}", "chat:{p00}:u:", "{p}", "chat:{p00}:", "{id}", h.announced).Replace(text)
 }
 
-func (h *house) breaks(t *testing.T, d damage) {
+func (h *fixture) breaks(t *testing.T, d damage) {
 	t.Helper()
 	h.t = t
 	var args []string
@@ -146,7 +146,7 @@ func (h *house) breaks(t *testing.T, d damage) {
 }
 
 func TestSoundStore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for i := range 3 {
 		h.live(fmt.Sprint("g", i))
 	}
@@ -193,7 +193,7 @@ func TestGroupDamage(t *testing.T) {
 		{"SET {g}at:carl else", doctor.KindType, "{g}at:carl", false},
 	} {
 		t.Run(d.command, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.live("g1")
 			h.breaks(t, d)
 		})
@@ -202,7 +202,7 @@ func TestGroupDamage(t *testing.T) {
 
 // TestNoFalseFindings walks repeatedly while users send, ack, join and leave.
 func TestNoFalseFindings(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.live("g1")
 	h.live("g2")
 	ctx, stop := context.WithCancel(h.Ctx)
@@ -242,7 +242,7 @@ func TestNoFalseFindings(t *testing.T) {
 
 // TestRetentionIsNoDamage: what went because of its age was not seen by all, and less than is kept may be left.
 func TestRetentionIsNoDamage(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	days := int64(1)
 	h.MakeGroup(chat.GroupDraft{ID: "old", RetainDays: &days}, "ann", "bob")
 	for range 30 {
@@ -278,7 +278,7 @@ func TestUserDamage(t *testing.T) {
 		{"HSET {u}bob:devices d 1~push~-~{}", doctor.KindOrphan, "{u}bob:devices", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.live("g1")
 			h.breaks(t, d)
 		})
@@ -291,7 +291,7 @@ func TestQueueDamage(t *testing.T) {
 		{"HSET {p}q:egress:tasks p00-x normal~0~0~1~1~webhook~", doctor.KindQueue, "{p}q:egress:tasks", false},
 	} {
 		t.Run(d.command, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.live("g1")
 			h.breaks(t, d)
 		})
@@ -307,7 +307,7 @@ func TestScheduleDamage(t *testing.T) {
 		{"the entry in the index", doctor.KindIndex, "{u}alice:schedules", true},
 	} {
 		t.Run(d.command, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.live("g1")
 			schedules := schedule.New(h.Service, h.Store, h.webhooks)
 			body, at := "later", time.Now().Add(24*time.Hour)
@@ -338,7 +338,7 @@ func TestScheduleDamage(t *testing.T) {
 const dropTask = `redis.call('HDEL',KEYS[1],ARGV[1])~return~redis.call('ZREM',KEYS[2],ARGV[1])`
 
 func TestInterrupt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.live("g1")
 	ctx, stop := context.WithCancel(h.Ctx)
 	d, err := doctor.New(h.Store, doctor.Options{Progress: func(int64, int64) { stop() }})
@@ -369,7 +369,7 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := redistest.Start(t, "--appendonly", "yes", "--aclfile", file)
-	h := &house{Bench: chattest.Open(t, strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)), t: t, server: server}
+	h := &fixture{Bench: chattest.Open(t, strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)), t: t, server: server}
 	chattest.Work(t, h.Store, h.Service)
 	h.live("g1")
 	h.sound()
@@ -394,7 +394,7 @@ func TestRights(t *testing.T) {
 // TestServerFindings: a server that is unfit for messages is examined all the same, and reported.
 func TestServerFindings(t *testing.T) {
 	server := redistest.Start(t)
-	h := &house{Bench: chattest.Open(t, server.URL()), t: t, server: server}
+	h := &fixture{Bench: chattest.Open(t, server.URL()), t: t, server: server}
 	server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "save", "", "appendonly", "no")
 	s, err := store.Open(h.Ctx, store.Options{URL: server.URL(), Existing: true})
 	h.Must(err)
@@ -424,7 +424,7 @@ func TestEmbeddedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	h := &house{t: t, Bench: &chattest.Bench{Service: chat.New(s, chat.Options{Limits: chat.DefaultLimits()}), T: t, Ctx: t.Context(), Store: s}}
+	h := &fixture{t: t, Bench: &chattest.Bench{Service: chat.New(s, chat.Options{Limits: chat.DefaultLimits()}), T: t, Ctx: t.Context(), Store: s}}
 	for i := range 4 {
 		h.live(fmt.Sprint("g", i))
 	}

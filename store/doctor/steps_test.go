@@ -21,7 +21,7 @@ const stepMax = 5000
 
 // TestStepsAreShort examines a store whose contents are as large as they get.
 func TestStepsAreShort(t *testing.T) {
-	h := newHouseOn(t, redistest.Start(t)) // an append-only file on a busy disk would add waits
+	h := newFixtureOn(t, redistest.Start(t)) // an append-only file on a busy disk would add waits
 	h.fill()
 	var report doctor.Report
 	us, step := h.server.Longest(stepMax, func(int) {}, func(int) { report = h.examine(true) })
@@ -38,7 +38,7 @@ func TestStepsAreShort(t *testing.T) {
 }
 
 // fill creates keys with as many, or as long, entries as there may be.
-func (h *house) fill() {
+func (h *fixture) fill() {
 	h.live("g1")
 	large := strings.Repeat("x", 16<<10)
 	data := json.RawMessage(`"` + large[2:] + `"`)

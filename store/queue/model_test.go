@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is what the model test knows of a queue: which tasks must exist, and which leases were granted. It asks Redis
+// queueModel is what the model test knows of a queue: which tasks must exist, and which leases were granted. It asks Redis
 // for the state of each task, and then checks that everything fits.
-type world struct {
+type queueModel struct {
 	t      *rapid.T
 	c      *Client
 	set    queueSet
@@ -37,7 +37,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			mine := o
 			mine.Queue = fmt.Sprint(o.Queue, "-", round)
 			c := newClient(t, mine)
-			w := &world{
+			w := &queueModel{
 				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, gone: map[string]bool{},
 				newest: map[string]*running{}, void: map[*running]struct{}{},
 			}
@@ -49,7 +49,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 	})
 }
 
-func (w *world) act() {
+func (w *queueModel) act() {
 	ctx := context.Background()
 	fatal := func(err error) {
 		if err != nil {
@@ -143,7 +143,7 @@ func (w *world) act() {
 }
 
 // any returns a task that was once enqueued.
-func (w *world) any() string {
+func (w *queueModel) any() string {
 	ids := make([]string, 0, len(w.there)+len(w.gone))
 	for id := range w.there {
 		ids = append(ids, id)
@@ -159,7 +159,7 @@ func (w *world) any() string {
 }
 
 // over notes that a task is done or cancelled.
-func (w *world) over(id string) {
+func (w *queueModel) over(id string) {
 	if w.there[id] {
 		delete(w.there, id)
 		w.gone[id] = true
@@ -169,7 +169,7 @@ func (w *world) over(id string) {
 	}
 }
 
-func (w *world) step(claim int, with terms) {
+func (w *queueModel) step(claim int, with terms) {
 	for p := range w.c.partitions {
 		got := stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{claim, turns(0, claim)}}}, with)
 		runs := got.queues[0].runs
@@ -191,7 +191,7 @@ func (w *world) step(claim int, with terms) {
 }
 
 // settle ends some runs, among them some that have lost their leases.
-func (w *world) settle() {
+func (w *queueModel) settle() {
 	if len(w.leases) == 0 {
 		return
 	}
@@ -222,7 +222,7 @@ func (w *world) settle() {
 	}
 }
 
-func (w *world) stats() Stats {
+func (w *queueModel) stats() Stats {
 	s, err := w.c.Stats(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
@@ -232,7 +232,7 @@ func (w *world) stats() Stats {
 
 // check looks at every key: each task that must exist is in exactly one place, there are no others, and the totals add
 // up.
-func (w *world) check() {
+func (w *queueModel) check() {
 	ctx := context.Background()
 	partitions := map[string]int{}
 	for _, k := range w.c.keys {

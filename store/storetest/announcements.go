@@ -23,12 +23,12 @@ func forUsers(users ...string) func(*announce.NewAnnouncement) {
 	return func(a *announce.NewAnnouncement) { a.All, a.Users = false, users }
 }
 
-func (w *world) announces(a announce.NewAnnouncement) {
+func (w *fixture) announces(a announce.NewAnnouncement) {
 	w.Helper()
 	w.ok(w.CreateAnnouncement(w.ctx, a))
 }
 
-func (w *world) announced(id string) announce.Record {
+func (w *fixture) announced(id string) announce.Record {
 	w.Helper()
 	r, err := w.Announcement(w.ctx, id)
 	w.ok(err)
@@ -36,13 +36,13 @@ func (w *world) announced(id string) announce.Record {
 }
 
 // announceCounts are state, total, delivered and failed.
-func (w *world) announceCounts(id string) string {
+func (w *fixture) announceCounts(id string) string {
 	w.Helper()
 	r := w.announced(id)
 	return fmt.Sprintf("%s %d %d %d", r.State, r.Total, r.Delivered, r.Failed)
 }
 
-func (w *world) beginRun(id string, run, nextMs int64) (goOn bool, wait time.Duration) {
+func (w *fixture) beginRun(id string, run, nextMs int64) (goOn bool, wait time.Duration) {
 	w.Helper()
 	goOn, wait, err := w.BeginAnnouncement(w.ctx, id, run, nextMs)
 	w.ok(err)
@@ -50,7 +50,7 @@ func (w *world) beginRun(id string, run, nextMs int64) (goOn bool, wait time.Dur
 }
 
 // startRun begins a run and starts its parts.
-func (w *world) startRun(id string, run int64) {
+func (w *fixture) startRun(id string, run int64) {
 	w.Helper()
 	if goOn, wait := w.beginRun(id, run, 0); !goOn || wait != 0 {
 		w.Fatalf("run %d of %s: got %v, %v", run, id, goOn, wait)
@@ -58,7 +58,7 @@ func (w *world) startRun(id string, run int64) {
 	w.ok(w.StartAnnouncement(w.ctx, id, run))
 }
 
-func (w *world) nextPage(id string, run int64, partition int) *announce.Batch {
+func (w *fixture) nextPage(id string, run int64, partition int) *announce.Batch {
 	w.Helper()
 	page, err := w.AnnouncementPage(w.ctx, announce.Part{Announcement: id, Run: run, Partition: partition})
 	w.ok(err)
@@ -66,7 +66,7 @@ func (w *world) nextPage(id string, run int64, partition int) *announce.Batch {
 }
 
 // announcePage does a page.
-func (w *world) announcePage(page *announce.Batch) {
+func (w *fixture) announcePage(page *announce.Batch) {
 	w.Helper()
 	if page.Group != "" {
 		a := text(page.Group, "op", "hear")
@@ -80,7 +80,7 @@ func (w *world) announcePage(page *announce.Batch) {
 }
 
 // announcesAll does all pages of a run, and closes it.
-func (w *world) announcesAll(id string, run int64) (pages int) {
+func (w *fixture) announcesAll(id string, run int64) (pages int) {
 	w.Helper()
 	for p := range w.Partitions() {
 		for page := w.nextPage(id, run, p); page != nil; page = w.nextPage(id, run, p) {
@@ -93,7 +93,7 @@ func (w *world) announcesAll(id string, run int64) (pages int) {
 }
 
 // heard are the announcements in an inbox.
-func (w *world) heard(user string) []string {
+func (w *fixture) heard(user string) []string {
 	w.Helper()
 	var out []string
 	for _, raw := range w.inbox(user, chat.Position{}, 1000).Items {
@@ -104,8 +104,8 @@ func (w *world) heard(user string) []string {
 	return out
 }
 
-var announcementTests = map[string]func(*world){
-	"users are known once": func(w *world) {
+var announcementTests = map[string]func(*fixture){
+	"users are known once": func(w *fixture) {
 		w.ok(w.Know(w.ctx, "requester"))
 		w.ok(w.Know(w.ctx, "requester"))
 		w.ok(w.AddUserGroups(w.ctx, []string{"member"}, chat.UserGroup{Group: "g", Seen: 0}))
@@ -122,7 +122,7 @@ var announcementTests = map[string]func(*world){
 		w.equal(w.heard("receiver"), []string{"x", "a"})
 		w.equal(w.heard("sender"), []string(nil))
 	},
-	"to everyone, page by page": func(w *world) {
+	"to everyone, page by page": func(w *fixture) {
 		const users = 230
 		for i := range users {
 			w.ok(w.Know(w.ctx, fmt.Sprintf("u%d", i)))
@@ -145,7 +145,7 @@ var announcementTests = map[string]func(*world){
 		}
 		w.equal(w.heard("zz"), []string{"a"})
 	},
-	"to groups and users": func(w *world) {
+	"to groups and users": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.group("h", nil)
 		var users []string
@@ -175,7 +175,7 @@ var announcementTests = map[string]func(*world){
 		after := w.info("g", "bob")
 		w.equal([]int64{after.Last, after.Unread, after.Group.Members}, []int64{before.Last + 1, before.Unread + 1, 2})
 	},
-	"many targets": func(w *world) {
+	"many targets": func(w *fixture) {
 		var users []string
 		for i := range 10_000 {
 			users = append(users, fmt.Sprintf("u%d", i))
@@ -195,7 +195,7 @@ var announcementTests = map[string]func(*world){
 		slices.Sort(named)
 		w.equal(named, users)
 	},
-	"a full inbox": func(w *world) {
+	"a full inbox": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax = 2 })
 		w.put(item("bob", "alice", "1"))
 		w.put(serverItem("bob", "2"))
@@ -215,7 +215,7 @@ var announcementTests = map[string]func(*world){
 		w.announcesAll("c", 1)
 		w.equal(w.announceCounts("c"), "done 1 0 1")
 	},
-	"created once": func(w *world) {
+	"created once": func(w *fixture) {
 		w.announces(announcement("a", forUsers("bob")))
 		w.announces(announcement("a", forUsers("bob")))
 		w.equal(len(w.waiting(announce.TaskRun)), 1)
@@ -227,7 +227,7 @@ var announcementTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(len(list), 1)
 	},
-	"at its time": func(w *world) {
+	"at its time": func(w *fixture) {
 		at := w.now() + 3_600_000
 		w.announces(announcement("a", func(a *announce.NewAnnouncement) { a.StartMs = at }))
 		for _, due := range w.waiting(announce.TaskRun) {
@@ -240,7 +240,7 @@ var announcementTests = map[string]func(*world){
 		}
 		w.equal(w.announceCounts("a"), "pending 0 0 0")
 	},
-	"again and again": func(w *world) {
+	"again and again": func(w *fixture) {
 		w.announces(announcement("a", forUsers("bob")))
 		next := w.now() - 1000 // it was missed meanwhile
 		goOn, _ := w.beginRun("a", 1, next)
@@ -273,7 +273,7 @@ var announcementTests = map[string]func(*world){
 		w.equal(w.announceCounts("a"), "done 1 1 0")
 		w.equal(w.heard("bob"), []string{"a", "a"})
 	},
-	"cancel what waits": func(w *world) {
+	"cancel what waits": func(w *fixture) {
 		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrNotFound)
 		w.announces(announcement("a", func(a *announce.NewAnnouncement) {
 			forUsers("bob")(a)
@@ -286,7 +286,7 @@ var announcementTests = map[string]func(*world){
 		goOn, wait := w.beginRun("a", 1, 0)
 		w.equal([]any{goOn, wait}, []any{false, time.Duration(0)})
 	},
-	"cancel what is on its way": func(w *world) {
+	"cancel what is on its way": func(w *fixture) {
 		const users = 100
 		for i := range users {
 			w.ok(w.Know(w.ctx, fmt.Sprintf("u%d", i)))
@@ -311,7 +311,7 @@ var announcementTests = map[string]func(*world){
 		}
 		w.equal(got, 10)
 	},
-	"cancel what has begun": func(w *world) {
+	"cancel what has begun": func(w *fixture) {
 		w.ok(w.Know(w.ctx, "bob"))
 		w.announces(announcement("all", nil))
 		w.announces(announcement("named", forUsers("bob", "carl")))
@@ -324,13 +324,13 @@ var announcementTests = map[string]func(*world){
 			w.equal(w.announceCounts(id), want)
 		}
 	},
-	"cancel what is done": func(w *world) {
+	"cancel what is done": func(w *fixture) {
 		w.announces(announcement("a", forUsers("bob")))
 		w.startRun("a", 1)
 		w.announcesAll("a", 1)
 		w.fails(w.CancelAnnouncement(w.ctx, "a"), chat.ErrConflict)
 	},
-	"start what was forgotten": func(w *world) {
+	"start what was forgotten": func(w *fixture) {
 		w.announces(announcement("a", forUsers("bob")))
 		w.ok(w.Know(w.ctx, "carl"))
 		goOn, _ := w.beginRun("a", 1, 0)
@@ -342,14 +342,14 @@ var announcementTests = map[string]func(*world){
 		w.ok(w.StartAnnouncement(w.ctx, "a", 1)) // by a worker who began it
 		w.equal(len(w.waiting(announce.TaskPart)), 0)
 	},
-	"nobody to tell": func(w *world) {
+	"nobody to tell": func(w *fixture) {
 		w.announces(announcement("a", nil))
 		w.startRun("a", 1)
 		w.ok(w.CloseAnnouncement(w.ctx, "a", 1))
 		w.equal(w.announceCounts("a"), "done 0 0 0")
 		w.equal(len(w.waiting(announce.TaskPart)), 0)
 	},
-	"the list": func(w *world) {
+	"the list": func(w *fixture) {
 		for i := range 7 {
 			w.announces(announcement(fmt.Sprint(i), forUsers("bob")))
 		}
@@ -368,7 +368,7 @@ var announcementTests = map[string]func(*world){
 		}
 		w.equal(strings.Join(all, ""), "6543210")
 	},
-	"those that ended make room": func(w *world) {
+	"those that ended make room": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.AnnouncementsMax = 4 })
 		n, err := w.ForgetAnnouncements(w.ctx)
 		w.ok(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-var archiveTests = map[string]func(*world){
+var archiveTests = map[string]func(*fixture){
 	"SwitchArchive":                    testSwitchArchive,
 	"Unarchived":                       testUnarchived,
 	"AckArchive":                       testAckArchive,
@@ -27,19 +27,19 @@ var archiveTests = map[string]func(*world){
 }
 
 // archiveOn switches the archive on, as a node does at its start.
-func (w *world) archiveOn() {
+func (w *fixture) archiveOn() {
 	w.Helper()
 	w.ok(w.SwitchArchive(w.ctx, "db", true))
 	w.ok(w.WantArchive(w.ctx, time.Second, true))
 }
 
-func (w *world) archiveOff() {
+func (w *fixture) archiveOff() {
 	w.Helper()
 	w.ok(w.SwitchArchive(w.ctx, "", false))
 	w.ok(w.WantArchive(w.ctx, 0, false))
 }
 
-func (w *world) unarchived(group string, limit int) archive.Lag {
+func (w *fixture) unarchived(group string, limit int) archive.Lag {
 	w.Helper()
 	lag, err := w.Unarchived(w.ctx, group, limit)
 	w.ok(err)
@@ -47,14 +47,14 @@ func (w *world) unarchived(group string, limit int) archive.Lag {
 }
 
 // archiveAll acks everything that a group has, as if a database held it.
-func (w *world) archiveAll(group string) {
+func (w *fixture) archiveAll(group string) {
 	w.Helper()
 	for lag := w.unarchived(group, 500); lag.Archived < lag.Last; lag = w.unarchived(group, 500) {
 		w.archivePage(lag)
 	}
 }
 
-func (w *world) archivePage(lag archive.Lag) {
+func (w *fixture) archivePage(lag archive.Lag) {
 	w.Helper()
 	first, last := lag.Messages[0], lag.Messages[len(lag.Messages)-1]
 	archived, err := w.AckArchive(w.ctx, lag.Log, first.ID, last.ID, last.Mark)
@@ -63,13 +63,13 @@ func (w *world) archivePage(lag archive.Lag) {
 }
 
 // archivedFrom is the lowest id that is recorded as archived; empty: none is.
-func (w *world) archivedFrom(group string) string {
+func (w *fixture) archivedFrom(group string) string {
 	w.Helper()
 	value, _ := w.Client().HGet(w.ctx, w.groupKey(group, "meta"), "archived_from").Result()
 	return value
 }
 
-func testSwitchArchive(w *world) {
+func testSwitchArchive(w *fixture) {
 	state := func() archive.State {
 		w.Helper()
 		s, err := w.ArchiveState(w.ctx)
@@ -96,7 +96,7 @@ func testSwitchArchive(w *world) {
 	w.equal(state(), archive.State{ID: "b", On: true})
 }
 
-func testUnarchived(w *world) {
+func testUnarchived(w *fixture) {
 	_, err := w.Unarchived(w.ctx, "none", 1)
 	w.fails(err, chat.ErrNotFound)
 	w.group("g", []string{"bob"}, keep(0))
@@ -133,7 +133,7 @@ func testUnarchived(w *world) {
 	}
 }
 
-func testAckArchive(w *world) {
+func testAckArchive(w *fixture) {
 	w.group("g", []string{"bob"})
 	last := w.says("g", "alice", 5)
 	lag := w.unarchived("g", 100)
@@ -160,7 +160,7 @@ func testAckArchive(w *world) {
 }
 
 // testAckArchiveOfAChangedLog: a log that was rolled back, and one whose entries were trimmed while nobody archived them.
-func testAckArchiveOfAChangedLog(w *world) {
+func testAckArchiveOfAChangedLog(w *fixture) {
 	w.archiveOn()
 	w.group("g", nil)
 	last := w.says("g", "alice", 5)
@@ -186,7 +186,7 @@ func testAckArchiveOfAChangedLog(w *world) {
 	w.equal(w.archivedFrom("g"), fmt.Sprint(last+2))
 }
 
-func testAckArchiveTrims(w *world) {
+func testAckArchiveTrims(w *fixture) {
 	w.archiveOn()
 	w.group("g", nil, keep(2))
 	last := w.says("g", "alice", 1100)
@@ -217,7 +217,7 @@ func testAckArchiveTrims(w *world) {
 	w.equal([]any{w.archivedFrom("empty"), w.unarchived("empty", 0).Archived}, []any{"2", int64(1)})
 }
 
-func testAlignArchive(w *world) {
+func testAlignArchive(w *fixture) {
 	w.group("g", nil, keep(1))
 	w.group("h", nil)
 	w.archiveOn()
@@ -237,7 +237,7 @@ func testAlignArchive(w *world) {
 	w.equal([]any{w.archivedFrom("g"), w.unarchived("g", 0).Archived, w.kept("g")}, []any{"", int64(-1), span(last, last)})
 }
 
-func testGroupIDs(w *world) {
+func testGroupIDs(w *fixture) {
 	want := map[string]bool{}
 	for i := range 700 {
 		id := fmt.Sprintf("g%d", i)
@@ -259,7 +259,7 @@ func testGroupIDs(w *world) {
 }
 
 // testNothingUnarchivedIsTrimmed tries every step that trims.
-func testNothingUnarchivedIsTrimmed(w *world) {
+func testNothingUnarchivedIsTrimmed(w *fixture) {
 	w.archiveOn()
 	w.group("g", []string{"bob", "cid"}, keep(2), backlog(10))
 	for _, archived := range []bool{false, true} {
@@ -287,7 +287,7 @@ func testNothingUnarchivedIsTrimmed(w *world) {
 	}
 }
 
-func testEntriesMakeOneArchiveTask(w *world) {
+func testEntriesMakeOneArchiveTask(w *fixture) {
 	w.group("g", []string{"bob"})
 	w.say("g", "alice", "x")
 	w.equal(len(w.takeTasks(archive.TaskArchive)), 0)
@@ -315,7 +315,7 @@ func testEntriesMakeOneArchiveTask(w *world) {
 	w.equal(len(w.takeTasks(archive.TaskArchive)), 1)
 }
 
-func testDeletedGroupMakesArchiveTask(w *world) {
+func testDeletedGroupMakesArchiveTask(w *fixture) {
 	w.archiveOn()
 	w.group("g", nil)
 	w.takeTasks(archive.TaskArchive)
@@ -328,7 +328,7 @@ func testDeletedGroupMakesArchiveTask(w *world) {
 }
 
 // testArchiverIsNoMember: nobody sees the archiver, nor is it counted.
-func testArchiverIsNoMember(w *world) {
+func testArchiverIsNoMember(w *fixture) {
 	w.archiveOn()
 	w.group("g", []string{"bob"})
 	id := w.say("g", "alice", "x")
@@ -350,7 +350,7 @@ func testArchiverIsNoMember(w *world) {
 
 // testSleepersAndArchiver: where every member is too far behind to hold back trimming, the newest backlog_max messages stay,
 // however far the archiver is.
-func testSleepersAndArchiver(w *world) {
+func testSleepersAndArchiver(w *fixture) {
 	w.archiveOn()
 	w.group("g", []string{"bob"}, keep(2), backlog(10))
 	last := w.says("g", "bob", 60)
@@ -364,7 +364,7 @@ func testSleepersAndArchiver(w *world) {
 }
 
 // testArchiveSwitchedOff: what an archiver has left behind holds nothing back, and a late step of it changes nothing.
-func testArchiveSwitchedOff(w *world) {
+func testArchiveSwitchedOff(w *fixture) {
 	w.archiveOn()
 	w.group("g", nil, keep(1))
 	w.archiveAll("g")

@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-var behindTests = map[string]func(*world){
+var behindTests = map[string]func(*fixture){
 	"share":       testShare,
 	"catch up":    testCatchUp,
 	"task":        testBehindTask,
@@ -21,7 +21,7 @@ var behindTests = map[string]func(*world){
 }
 
 // twoWebhooks registers w and v, and publishes the creation of g.
-func (w *world) twoWebhooks(options ...func(*chat.NewGroup)) {
+func (w *fixture) twoWebhooks(options ...func(*chat.NewGroup)) {
 	w.Helper()
 	w.addWebhook("w")
 	w.addWebhook("v")
@@ -30,7 +30,7 @@ func (w *world) twoWebhooks(options ...func(*chat.NewGroup)) {
 }
 
 // publishTwo publishes everything to w and v, but for those that are behind, and returns which fall behind.
-func (w *world) publishTwo() []string {
+func (w *fixture) publishTwo() []string {
 	w.Helper()
 	page := w.unpublished("g")
 	var deliveries []webhook.DeliveryTask
@@ -51,13 +51,13 @@ func deliveryTo(name string, entry int64) webhook.DeliveryTask {
 }
 
 // fill makes it look as if so many more tasks, or bytes, waited for a webhook.
-func (w *world) fill(what, name string, n int) {
+func (w *fixture) fill(what, name string, n int) {
 	w.Helper()
 	w.poke("HINCRBY", queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Counts(), what+"~"+name, n)
 }
 
 // behind puts w behind from a message on that says so, and returns its id.
-func (w *world) behind() int64 {
+func (w *fixture) behind() int64 {
 	w.Helper()
 	w.fill("tasks", "w", 40_000)
 	id := w.say("g", "alice", "over the share of w")
@@ -66,7 +66,7 @@ func (w *world) behind() int64 {
 	return id
 }
 
-func (w *world) unpublishedTo(name string) webhook.Unpublished {
+func (w *fixture) unpublishedTo(name string) webhook.Unpublished {
 	w.Helper()
 	page, err := w.Unpublished(w.ctx, "g", name, 100)
 	w.ok(err)
@@ -74,7 +74,7 @@ func (w *world) unpublishedTo(name string) webhook.Unpublished {
 }
 
 // catchUpTo publishes the entries of a page up to an id to w.
-func (w *world) catchUpTo(page webhook.Unpublished, to, missed int64) (bool, error) {
+func (w *fixture) catchUpTo(page webhook.Unpublished, to, missed int64) (bool, error) {
 	w.Helper()
 	var deliveries []webhook.DeliveryTask
 	for _, m := range page.Messages {
@@ -85,7 +85,7 @@ func (w *world) catchUpTo(page webhook.Unpublished, to, missed int64) (bool, err
 	return w.CatchUp(w.ctx, "g", "w", page, to, missed, deliveries, 2)
 }
 
-func (w *world) health(name string) webhook.Health {
+func (w *fixture) health(name string) webhook.Health {
 	w.Helper()
 	all, err := w.WebhookHealth(w.ctx)
 	w.ok(err)
@@ -93,7 +93,7 @@ func (w *world) health(name string) webhook.Health {
 }
 
 // testShare: each webhook has an equal share of what may wait. One that is over it falls behind, and the others get everything.
-func testShare(w *world) {
+func testShare(w *fixture) {
 	for name, most := range map[string]int{"tasks": 40_000, "bytes": 128 << 20 / w.Partitions()} {
 		w.with(func(*chat.Limits) {})
 		w.twoWebhooks()
@@ -120,7 +120,7 @@ func testShare(w *world) {
 }
 
 // testCatchUp: it goes on from where it fell behind, gets each entry once, and keeps up again at the end.
-func testCatchUp(w *world) {
+func testCatchUp(w *fixture) {
 	w.twoWebhooks()
 	fell := w.behind()
 	w.says("g", "alice", 4)
@@ -170,7 +170,7 @@ func testCatchUp(w *world) {
 }
 
 // testBehindTask: one task waits for each webhook that is behind, and comes back with the next entry if it was taken away.
-func testBehindTask(w *world) {
+func testBehindTask(w *fixture) {
 	w.twoWebhooks()
 	w.takeTasks(webhook.TaskEvents)
 	epoch := w.info("g", "alice").Epoch
@@ -206,7 +206,7 @@ func testBehindTask(w *world) {
 }
 
 // testBehindRemoved: what gets nothing any longer is taken off.
-func testBehindRemoved(w *world) {
+func testBehindRemoved(w *fixture) {
 	w.twoWebhooks()
 	w.behind()
 	behind, err := w.CatchUp(w.ctx, "g", "w", w.unpublishedTo("w"), chat.IDMax, 0, nil, 1)
@@ -220,7 +220,7 @@ func testBehindRemoved(w *world) {
 
 // testBehindTrimmed: the log waits for a webhook that is behind as for a member, up to backlog_max. What is trimmed then is
 // counted.
-func testBehindTrimmed(w *world) {
+func testBehindTrimmed(w *fixture) {
 	w.twoWebhooks(keep(0), backlog(100))
 	fell := w.behind()
 	w.says("g", "alice", 10)
@@ -244,7 +244,7 @@ func testBehindTrimmed(w *world) {
 }
 
 // testBehindEnded: the group goes, and with it what a webhook had yet to get.
-func testBehindEnded(w *world) {
+func testBehindEnded(w *fixture) {
 	w.twoWebhooks()
 	w.behind()
 	w.says("g", "alice", 4)
@@ -259,7 +259,7 @@ func testBehindEnded(w *world) {
 }
 
 // testBehindGenerations: a position of a time before all webhooks were removed says nothing.
-func testBehindGenerations(w *world) {
+func testBehindGenerations(w *fixture) {
 	w.twoWebhooks()
 	w.behind()
 	for _, name := range []string{"w", "v"} {
@@ -276,7 +276,7 @@ func testBehindGenerations(w *world) {
 }
 
 // testPublish: events that are in no log are bounded by the share as well, and what is over it is lost and counted.
-func testPublish(w *world) {
+func testPublish(w *fixture) {
 	publish := func(missed map[string]int64, entries ...int64) map[string]int64 {
 		w.Helper()
 		var deliveries []webhook.DeliveryTask

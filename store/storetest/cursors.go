@@ -6,8 +6,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var cursorTests = map[string]func(*world){
-	"ack and read": func(w *world) {
+var cursorTests = map[string]func(*fixture){
+	"ack and read": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 8) // 3..10
 		w.equal(w.ack("g", "bob", 5), chat.Cursors{Seen: 5, Read: 0, Unread: 8})
@@ -21,7 +21,7 @@ var cursorTests = map[string]func(*world){
 		}
 		w.equal(w.info("g", "bob").Seen, int64(7))
 	},
-	"refused": func(w *world) {
+	"refused": func(w *fixture) {
 		w.group("g", nil)
 		w.group("p", nil, public)
 		for group, want := range map[string]error{"g": chat.ErrNotFound, "none": chat.ErrNotFound, "p": chat.ErrForbidden} {
@@ -33,7 +33,7 @@ var cursorTests = map[string]func(*world){
 			w.fails(err, want)
 		}
 	},
-	"ack by cursor": func(w *world) {
+	"ack by cursor": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2))
 		w.says("g", "alice", 4) // 3..6
 		epoch := w.info("g", "bob").Epoch
@@ -76,7 +76,7 @@ var cursorTests = map[string]func(*world){
 		moved(at(7), chat.Cursors{Seen: 7, Unread: 5})
 		refused(end)
 	},
-	"ack by the cursor of what was trimmed last": func(w *world) {
+	"ack by the cursor of what was trimmed last": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2))
 		w.equal(w.info("g", "bob").Trimmed, chat.Trimmed{})
 		w.says("g", "alice", 6) // 3..8
@@ -111,7 +111,7 @@ var cursorTests = map[string]func(*world){
 		w.poke("HDEL", w.groupKey("g", "meta"), "trimmed")
 		w.ok(ack(old))
 	},
-	"unread": func(w *world) {
+	"unread": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 8)
 		w.markRead("g", "bob", 9)
@@ -127,7 +127,7 @@ var cursorTests = map[string]func(*world){
 		_, err = w.Unread(w.ctx, "g", "bob", 11)
 		w.fails(err, chat.ErrOutOfRange)
 	},
-	"unread goes no lower than the member may see": func(w *world) {
+	"unread goes no lower than the member may see": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 5)
 		w.join("g", "bob", "alice") // 7
@@ -137,7 +137,7 @@ var cursorTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(c, chat.Cursors{Seen: 9, Read: 6, Unread: 2})
 	},
-	"the newest backlog_max are counted": func(w *world) {
+	"the newest backlog_max are counted": func(w *fixture) {
 		w.group("g", []string{"bob"}, backlog(10))
 		w.says("g", "alice", 30)
 		w.equal(w.info("g", "bob").Unread, int64(10))
@@ -146,7 +146,7 @@ var cursorTests = map[string]func(*world){
 		w.says("g", "alice", 5)
 		w.equal(w.info("g", "bob").Unread, int64(15))
 	},
-	"what is trimmed is not counted": func(w *world) {
+	"what is trimmed is not counted": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2))
 		w.send(mentioning("g", "alice", "bob")) // 3
 		w.says("g", "alice", 3)                 // 4..6
@@ -160,7 +160,7 @@ var cursorTests = map[string]func(*world){
 		w.equal(c, chat.Cursors{Seen: 6, Unread: 2}) // read stays at 0, below what is left
 		w.equal(w.markRead("g", "bob", 5), chat.Cursors{Seen: 6, Read: 5, Unread: 1})
 	},
-	"receipts": func(w *world) {
+	"receipts": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora"})
 		id := w.say("g", "bob", "x") // 5
 		w.ack("g", "carl", id)
@@ -187,7 +187,7 @@ var cursorTests = map[string]func(*world){
 			w.fails(err, chat.ErrNotFound)
 		}
 	},
-	"receipts of a trimmed message": func(w *world) {
+	"receipts of a trimmed message": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"}, keep(0), backlog(3))
 		id := w.say("g", "bob", "x") // 4
 		w.says("g", "alice", 3)      // 5..7
@@ -203,7 +203,7 @@ var cursorTests = map[string]func(*world){
 		w.ok(err)
 		w.equal([]int64{got.Members, got.Seen}, []int64{4, 3})
 	},
-	"receipts of a trimmed message that is hidden": func(w *world) {
+	"receipts of a trimmed message that is hidden": func(w *fixture) {
 		w.group("g", nil, keep(0), noHistory)
 		id := w.say("g", "alice", "x") // 2
 		w.join("g", "bob", "alice")    // 3
@@ -217,12 +217,12 @@ var cursorTests = map[string]func(*world){
 	},
 }
 
-func (w *world) kept(group string) []int64 { return ids(w.entries(group)) }
+func (w *fixture) kept(group string) []int64 { return ids(w.entries(group)) }
 
 // hiddenTests are of a group whose history was taken back: what lies before the joining of a member is not served any
 // longer, so it is not unread either.
-var hiddenTests = map[string]func(*world){
-	"what is hidden is not counted": func(w *world) {
+var hiddenTests = map[string]func(*fixture){
+	"what is hidden is not counted": func(w *fixture) {
 		w.group("g", nil)
 		w.send(mentioning("g", "alice", "bob"))
 		w.says("g", "alice", 3)
@@ -242,7 +242,7 @@ var hiddenTests = map[string]func(*world){
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
 		w.equal(w.info("g", "bob").Unread, int64(5))
 	},
-	"edits of what is hidden are served without content": func(w *world) {
+	"edits of what is hidden are served without content": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.say("g", "alice", "secret") // 2
 		w.join("g", "bob", "alice")   // 3
@@ -264,7 +264,7 @@ var hiddenTests = map[string]func(*world){
 			}
 		}
 	},
-	"no reply to what is hidden": func(w *world) {
+	"no reply to what is hidden": func(w *fixture) {
 		w.group("g", []string{"carl"}, noHistory)
 		w.says("g", "alice", 2)     // 3, 4
 		w.join("g", "bob", "alice") // 5
@@ -290,8 +290,8 @@ var hiddenTests = map[string]func(*world){
 	},
 }
 
-var trimTests = map[string]func(*world){
-	"what all have seen goes but for keep": func(w *world) {
+var trimTests = map[string]func(*fixture){
+	"what all have seen goes but for keep": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(3))
 		w.says("g", "alice", 10) // 3..12
 		w.ack("g", "alice", 12)
@@ -302,7 +302,7 @@ var trimTests = map[string]func(*world){
 		w.equal(w.kept("g"), span(10, 12))
 		w.equal(w.info("g", "bob").Held, int64(10))
 	},
-	"keep of nothing": func(w *world) {
+	"keep of nothing": func(w *fixture) {
 		w.group("g", nil, keep(0))
 		w.says("g", "alice", 5)
 		w.ack("g", "alice", 6)
@@ -310,14 +310,14 @@ var trimTests = map[string]func(*world){
 		w.equal([]int64{int64(len(w.kept("g"))), in.Held, in.Last}, []int64{0, 7, 6})
 		w.equal(w.say("g", "alice", "x"), int64(7))
 	},
-	"who leaves holds nothing back": func(w *world) {
+	"who leaves holds nothing back": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2))
 		w.ack("g", "alice", w.says("g", "alice", 10))
 		w.equal(len(w.kept("g")), 12)
 		w.leave("g", "bob") // 13
 		w.equal(w.kept("g"), span(13-1, 13))
 	},
-	"who is too far behind holds nothing back": func(w *world) {
+	"who is too far behind holds nothing back": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2), backlog(10))
 		last := w.says("g", "alice", 8) // 10: bob, at 0, is just as far behind as one may be
 		w.ack("g", "alice", last)
@@ -327,14 +327,14 @@ var trimTests = map[string]func(*world){
 		w.equal(w.kept("g"), span(19, 20))
 		w.equal(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Info.Held, int64(19))
 	},
-	"sleepers do not let a group grow": func(w *world) {
+	"sleepers do not let a group grow": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"}, keep(2), backlog(30))
 		w.says("g", "alice", 4*64)
 		if n := len(w.kept("g")); n > 30+64 {
 			w.Fatalf("got %d messages, want at most backlog_max and what comes between two trims", n)
 		}
 	},
-	"whatever the entries are a group does not grow": func(w *world) {
+	"whatever the entries are a group does not grow": func(w *fixture) {
 		bounded := func(group string) {
 			w.Helper()
 			if n := len(w.kept(group)); n > 30+64 {
@@ -365,7 +365,7 @@ var trimTests = map[string]func(*world){
 		}
 		bounded("j")
 	},
-	"in steps": func(w *world) {
+	"in steps": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(10))
 		last := w.says("g", "alice", 1300)
 		w.ack("g", "alice", last)
@@ -381,14 +381,14 @@ var trimTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(more, false)
 	},
-	"lowering keep": func(w *world) {
+	"lowering keep": func(w *fixture) {
 		w.group("g", nil, keep(100))
 		w.ack("g", "alice", w.says("g", "alice", 50))
 		few := int64(5)
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Keep: &few}, nil, 1))
 		w.equal(len(w.kept("g")), 5)
 	},
-	"many reactions go in steps": func(w *world) {
+	"many reactions go in steps": func(w *fixture) {
 		w.group("g", nil, keep(0))
 		first := w.says("g", "alice", 26) - 25
 		for i := range int64(26) {
@@ -407,7 +407,7 @@ var trimTests = map[string]func(*world){
 		w.equal([]int{len(w.kept("g")), len(counts)}, []int{0, 0})
 		w.equal(w.sizes(w.groupKey("g", "reactions"), w.groupKey("g", "reacted")), []int64{0, 0})
 	},
-	"reactions go with their message": func(w *world) {
+	"reactions go with their message": func(w *fixture) {
 		w.group("g", nil, keep(0))
 		w.say("g", "alice", "x")
 		w.send(reaction("alice", 2, "a", false))

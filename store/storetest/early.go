@@ -6,7 +6,7 @@ import (
 )
 
 // testNeverEarly fires schedules again and again until they go out, which is at their very millisecond at the earliest.
-func testNeverEarly(w *world) {
+func testNeverEarly(w *fixture) {
 	for sent := int64(0); sent < 5; {
 		seen := false
 		for ahead := int64(20); !seen; ahead *= 2 { // further ahead where the machine is so busy that the moment has passed
@@ -18,7 +18,7 @@ func testNeverEarly(w *world) {
 }
 
 // fireUntilSent tells whether it was early before.
-func (w *world) fireUntilSent(r schedule.Record) (early bool) {
+func (w *fixture) fireUntilSent(r schedule.Record) (early bool) {
 	w.Helper()
 	for f := firingOf(r); ; early = true {
 		before := w.now()

@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 )
 
-var erasureTests = map[string]func(*world){
+var erasureTests = map[string]func(*fixture){
 	"BeginErasure":                    testBeginErasure,
 	"FinishErasure":                   testFinishErasure,
 	"ErasePerson":                     testErasePerson,
@@ -28,14 +28,14 @@ var erasureTests = map[string]func(*world){
 	"EraseEntry under a legal hold":   testEraseUnderHold,
 }
 
-func (w *world) erasure(user string) erase.Record {
+func (w *fixture) erasure(user string) erase.Record {
 	w.Helper()
 	id, err := w.BeginErasure(w.ctx, user)
 	w.ok(err)
 	return w.erasureOf(id)
 }
 
-func (w *world) erasureOf(id string) erase.Record {
+func (w *fixture) erasureOf(id string) erase.Record {
 	w.Helper()
 	r, err := w.Erasure(w.ctx, id)
 	w.ok(err)
@@ -43,7 +43,7 @@ func (w *world) erasureOf(id string) erase.Record {
 	return r
 }
 
-func testBeginErasure(w *world) {
+func testBeginErasure(w *fixture) {
 	first := w.erasure("alice")
 	w.equal(first, erase.Record{User: "alice", Erasure: erase.Erasure{ID: first.ID, State: erase.Pending, Held: []string{}}})
 	w.equal(w.erasure("alice").ID, first.ID)
@@ -62,7 +62,7 @@ func testBeginErasure(w *world) {
 	w.fails(w.MoveErasure(w.ctx, erase.Record{User: "alice", Erasure: erase.Erasure{ID: "p00-none"}}, erase.Progress{}), chat.ErrNotFound)
 }
 
-func testFinishErasure(w *world) {
+func testFinishErasure(w *fixture) {
 	w.ok(w.Know(w.ctx, "alice"))
 	w.ok(w.Know(w.ctx, "bob"))
 	r := w.erasure("alice")
@@ -93,7 +93,7 @@ func testFinishErasure(w *world) {
 	w.equal(w.erasureOf(again.ID).ID, again.ID)
 }
 
-func testErasePerson(w *world) {
+func testErasePerson(w *fixture) {
 	w.device("alice", "phone")
 	for i := range 150 {
 		from := fmt.Sprint("user", i)
@@ -117,7 +117,7 @@ func testErasePerson(w *world) {
 	w.equal(w.away("alice"), []string(nil))
 }
 
-func testUsersFrom(w *world) {
+func testUsersFrom(w *fixture) {
 	want := []string{}
 	for i := range 25 {
 		want = append(want, fmt.Sprintf("user%02d", i))
@@ -136,7 +136,7 @@ func testUsersFrom(w *world) {
 	w.equal(got, want)
 }
 
-func testEraseInboxes(w *world) {
+func testEraseInboxes(w *fixture) {
 	put := func(to, from, kind, content string) {
 		w.put(chat.NewItem{To: to, From: from, Cause: from, Key: fmt.Sprint(content), Content: "c", SentAtMs: 1, ToStrangers: true,
 			Rest: []byte(`"kind":"` + kind + `","from":"` + from + `","body":"` + content + `","sent_at":"2026-01-01T00:00:00.000Z"}`)})
@@ -169,7 +169,7 @@ func testEraseInboxes(w *world) {
 }
 
 // found is what a group has of a user.
-func (w *world) found(user, group string, from int64) erase.Found {
+func (w *fixture) found(user, group string, from int64) erase.Found {
 	w.Helper()
 	found, err := w.FindAuthored(w.ctx, user, []erase.At{{Name: "none"}, {Name: group, Pos: from}})
 	w.ok(err)
@@ -179,7 +179,7 @@ func (w *world) found(user, group string, from int64) erase.Found {
 	return found[0]
 }
 
-func testFindAuthored(w *world) {
+func testFindAuthored(w *fixture) {
 	w.group("g", []string{"bob"})
 	for i := range 600 {
 		w.say("g", []string{"alice", "bob"}[i%2], fmt.Sprint(i))
@@ -195,7 +195,7 @@ func testFindAuthored(w *world) {
 }
 
 // deletes erases a message that alice wrote, as it reads with its edits.
-func (w *world) deletes(group string, target int64, was ...chat.Message) erase.EntryErasure {
+func (w *fixture) deletes(group string, target int64, was ...chat.Message) erase.EntryErasure {
 	w.Helper()
 	e := erase.EntryErasure{Group: group, Epoch: w.found("alice", group, 1).Epoch, User: "alice", Kind: chat.Delete, Mark: mark(), SentAtMs: 5000, Target: target}
 	entry := chat.Entry{Group: group, From: "alice", Content: chat.Content{Kind: chat.Delete, Target: target}, SentAt: chat.TimeMs(5000)}
@@ -208,7 +208,7 @@ func (w *world) deletes(group string, target int64, was ...chat.Message) erase.E
 	return e
 }
 
-func (w *world) eraseEntry(e erase.EntryErasure) int64 {
+func (w *fixture) eraseEntry(e erase.EntryErasure) int64 {
 	w.Helper()
 	id, held, err := w.EraseEntry(w.ctx, e)
 	w.ok(err)
@@ -216,7 +216,7 @@ func (w *world) eraseEntry(e erase.EntryErasure) int64 {
 	return id
 }
 
-func testEraseEntry(w *world) {
+func testEraseEntry(w *fixture) {
 	w.group("g", []string{"bob"})
 	a := text("g", "alice", "secret")
 	a.Mentions = []string{"bob"}
@@ -242,14 +242,14 @@ func testEraseEntry(w *world) {
 }
 
 // edit edits a message of alice's in g, by content that says secret.
-func (w *world) edit(id int64) {
+func (w *fixture) edit(id int64) {
 	w.Helper()
 	a, changes := revision(w, chat.Edit, "alice", id)
 	_, err := w.Revise(w.ctx, a, changes, false)
 	w.ok(err)
 }
 
-func testEraseChangedEntry(w *world) {
+func testEraseChangedEntry(w *fixture) {
 	w.group("g", []string{"bob"})
 	id := w.say("g", "alice", "secret")
 	e := w.deletes("g", id, w.entry("g", id))
@@ -265,7 +265,7 @@ func testEraseChangedEntry(w *world) {
 	}
 }
 
-func testEraseReaction(w *world) {
+func testEraseReaction(w *fixture) {
 	w.group("g", []string{"bob"})
 	id := w.say("g", "bob", "x")
 	for _, user := range []string{"alice", "bob"} {
@@ -286,7 +286,7 @@ func testEraseReaction(w *world) {
 	w.equal(count(), int64(1))
 }
 
-func testEraseEditsAlone(w *world) {
+func testEraseEditsAlone(w *fixture) {
 	w.group("g", []string{"bob"}, func(g *chat.NewGroup) { g.Keep = 1 })
 	id := w.say("g", "alice", "secret")
 	w.edit(id)
@@ -304,7 +304,7 @@ func testEraseEditsAlone(w *world) {
 	}
 }
 
-func testEraseBelow(w *world) {
+func testEraseBelow(w *fixture) {
 	w.archiveOn()
 	w.group("g", []string{"bob"}, func(g *chat.NewGroup) { g.Keep = 1 })
 	id := w.say("g", "alice", "secret")
@@ -327,7 +327,7 @@ func testEraseBelow(w *world) {
 	w.fails(err, chat.ErrConflict)
 }
 
-func testEraseEntryTrims(w *world) {
+func testEraseEntryTrims(w *fixture) {
 	w.group("g", nil, func(g *chat.NewGroup) { g.Keep = 1 })
 	for range 62 {
 		w.say("g", "alice", "x")
@@ -338,7 +338,7 @@ func testEraseEntryTrims(w *world) {
 	w.equal(w.kept("g"), []int64{id + 1})
 }
 
-func testDropTraces(w *world) {
+func testDropTraces(w *fixture) {
 	w.group("g", []string{"bob"})
 	a := text("g", "alice", "x")
 	a.Key, a.Content = "k", "c"
@@ -352,13 +352,13 @@ func testDropTraces(w *world) {
 }
 
 // hold puts a group under a legal hold.
-func (w *world) hold(group string) {
+func (w *fixture) hold(group string) {
 	w.Helper()
 	_, err := w.PutHold(w.ctx, group, chat.Hold{Reason: "a reason", By: "root", Since: chat.TimeMs(1)})
 	w.ok(err)
 }
 
-func testHoldErasure(w *world) {
+func testHoldErasure(w *fixture) {
 	w.group("g", []string{"bob"})
 	epoch := w.info("g", "bob").Epoch
 	wait := func(epoch string) (waits bool, list []erase.Waiting) {
@@ -387,7 +387,7 @@ func testHoldErasure(w *world) {
 	w.equal([]any{waits, len(list)}, []any{false, 0})
 }
 
-func testEraseUnderHold(w *world) {
+func testEraseUnderHold(w *fixture) {
 	w.group("g", []string{"bob"})
 	id := w.say("g", "alice", "kept")
 	e := w.deletes("g", id, w.entry("g", id))

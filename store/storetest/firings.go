@@ -8,7 +8,7 @@ import (
 )
 
 // testFullMinute: a bounded number of a user's schedules fires within any 60 seconds.
-func testFullMinute(w *world) {
+func testFullMinute(w *fixture) {
 	w.with(func(l *chat.Limits) { l.UserFiringsMax, l.UserSchedulesMax = 3, 20 })
 	base := w.now() + 3_600_000
 	plan := func(ms int64) (schedule.Record, error) {
@@ -83,7 +83,7 @@ func testFullMinute(w *world) {
 }
 
 // testMinuteThatIsNow: what has fired, what is late, and what recurs.
-func testMinuteThatIsNow(w *world) {
+func testMinuteThatIsNow(w *fixture) {
 	w.with(func(l *chat.Limits) { l.UserFiringsMax = 2 })
 	plan := func(p schedule.Plan, ms int64) (schedule.Record, error) {
 		r, _, err := w.CreateSchedule(w.ctx, schedule.NewSchedule{Plan: p, NextMs: ms, Content: "c"})

@@ -7,8 +7,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var groupTests = map[string]func(*world){
-	"create": func(w *world) {
+var groupTests = map[string]func(*fixture){
+	"create": func(w *fixture) {
 		g := newGroup("g", []string{"bob", "carl"}, public)
 		w.ok(w.CreateGroup(w.ctx, g))
 		in := w.info("g", "bob")
@@ -20,13 +20,13 @@ var groupTests = map[string]func(*world){
 		w.equal(ids(w.entries("g")), span(1, 3))
 		w.equal(w.entry("g", 3).Mark, g.Notices[2].Mark)
 	},
-	"create without history begins at the notice": func(w *world) {
+	"create without history begins at the notice": func(w *fixture) {
 		w.group("g", []string{"bob"}, noHistory)
 		in := w.info("g", "bob")
 		w.equal([]int64{in.Seen, in.Read, in.Visible()}, []int64{1, 1, 2})
 		w.equal(w.info("g", "alice").Seen, int64(0))
 	},
-	"create twice": func(w *world) {
+	"create twice": func(w *fixture) {
 		g := newGroup("g", nil)
 		w.ok(w.CreateGroup(w.ctx, g))
 		w.fails(w.CreateGroup(w.ctx, g), chat.ErrExists)
@@ -38,7 +38,7 @@ var groupTests = map[string]func(*world){
 		keyed.CreatedBy = "bob"
 		w.fails(w.CreateGroup(w.ctx, keyed), chat.ErrExists)
 	},
-	"infos": func(w *world) {
+	"infos": func(w *fixture) {
 		var names []string
 		for i := range 300 {
 			names = append(names, fmt.Sprintf("g%d", i))
@@ -52,7 +52,7 @@ var groupTests = map[string]func(*world){
 			w.equal(in.Epoch != "", names[i] != "none")
 		}
 	},
-	"what is archived is to be had": func(w *world) {
+	"what is archived is to be had": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2), public)
 		w.says("g", "alice", 6) // 3..8
 		w.ack("g", "alice", 8)
@@ -74,7 +74,7 @@ var groupTests = map[string]func(*world){
 		w.join("g", "dora", "alice") // a new member begins at what is stored
 		w.equal(w.info("g", "dora").Seen, int64(6))
 	},
-	"update": func(w *world) {
+	"update": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		name, visibility, history, post, keep, backlog := "new", chat.Public, false, chat.PostAdmins, int64(7), int64(50)
 		change := chat.GroupChange{Name: &name, Visibility: &visibility, History: &history, Post: &post, Keep: &keep,
@@ -98,7 +98,7 @@ var groupTests = map[string]func(*world){
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", chat.GroupChange{Keep: &keep}, nil, 6000))
 		w.equal(w.info("g", "alice").Keep, int64(5))
 	},
-	"delete": func(w *world) {
+	"delete": func(w *fixture) {
 		w.group("g", []string{"bob"}, public)
 		w.send(mentioning("g", "bob", "alice"))
 		epoch := w.info("g", "alice").Epoch
@@ -130,7 +130,7 @@ var groupTests = map[string]func(*world){
 		in := w.info("g", "bob")
 		w.equal([]any{in.Epoch == epoch, in.Last, in.Unread, in.MentionsUnread}, []any{false, int64(2), int64(0), int64(0)})
 	},
-	"create again before the cleanup": func(w *world) {
+	"create again before the cleanup": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		a := text("g", "bob", "hi")
 		a.Key, a.Content = "k", "c"
@@ -155,7 +155,7 @@ var groupTests = map[string]func(*world){
 		w.equal(w.send(a).Duplicate, true)
 		w.equal(w.info("g", "bob").Unread, int64(0))
 	},
-	"a creation of many takes steps": func(w *world) {
+	"a creation of many takes steps": func(w *fixture) {
 		var many []string
 		for i := range 600 {
 			many = append(many, fmt.Sprintf("u%d", i))
@@ -175,7 +175,7 @@ var groupTests = map[string]func(*world){
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
 		w.equal(len(w.invited("g")), 0)
 	},
-	"cleanup of many": func(w *world) {
+	"cleanup of many": func(w *fixture) {
 		var many []string
 		for i := range 700 {
 			many = append(many, fmt.Sprintf("u%d", i))
@@ -196,7 +196,7 @@ var groupTests = map[string]func(*world){
 		slices.Sort(all)
 		w.equal(len(slices.Compact(all)), 701)
 	},
-	"public groups": func(w *world) {
+	"public groups": func(w *fixture) {
 		names := []string{"b", "a", "c", "a", "ä", "", "a\x00b"}
 		var want []string
 		for i, name := range names {

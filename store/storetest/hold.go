@@ -6,8 +6,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var holdTests = map[string]func(*world){
-	"put and release": func(w *world) {
+var holdTests = map[string]func(*fixture){
+	"put and release": func(w *fixture) {
 		w.fails(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1000)})), chat.ErrNotFound)
 		w.fails(second(w.HoldOf(w.ctx, "g")), chat.ErrNotFound)
 		w.fails(second(w.ReleaseHold(w.ctx, "g")), chat.ErrNotFound)
@@ -31,7 +31,7 @@ var holdTests = map[string]func(*world){
 			w.equal(w.holdOf("g"), (*chat.Hold)(nil))
 		}
 	},
-	"a held group is not deleted": func(w *world) {
+	"a held group is not deleted": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		_, err := w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 7", By: "root", Since: chat.TimeMs(1)})
 		w.ok(err)
@@ -56,7 +56,7 @@ var holdTests = map[string]func(*world){
 	},
 }
 
-func (w *world) holdOf(group string) *chat.Hold {
+func (w *fixture) holdOf(group string) *chat.Hold {
 	w.Helper()
 	h, err := w.HoldOf(w.ctx, group)
 	w.ok(err)

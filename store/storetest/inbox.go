@@ -14,14 +14,14 @@ func item(to, from, body string) chat.NewItem {
 	return chat.NewItem{To: to, From: from, Rest: text[len(`{"seq":0,`):], SentAtMs: 1, Cause: from}
 }
 
-func (w *world) put(i chat.NewItem) int64 {
+func (w *fixture) put(i chat.NewItem) int64 {
 	w.Helper()
 	seq, _, _, err := w.InboxAppend(w.ctx, i)
 	w.ok(err)
 	return seq
 }
 
-func (w *world) inbox(user string, after chat.Position, limit int) chat.InboxBatch {
+func (w *fixture) inbox(user string, after chat.Position, limit int) chat.InboxBatch {
 	w.Helper()
 	b, err := w.InboxPull(w.ctx, user, after, limit)
 	w.ok(err)
@@ -38,14 +38,14 @@ func (w *world) inbox(user string, after chat.Position, limit int) chat.InboxBat
 
 func after(seq int64) chat.Position { return chat.Position{Set: true, ID: seq} }
 
-func (w *world) ackInbox(user string, seq int64) {
+func (w *fixture) ackInbox(user string, seq int64) {
 	w.Helper()
 	_, err := w.InboxAck(w.ctx, user, after(seq))
 	w.ok(err)
 }
 
 // inboxRefuses checks that an ack is refused and moves nothing.
-func (w *world) inboxRefuses(user string, at chat.Position, want error) {
+func (w *fixture) inboxRefuses(user string, at chat.Position, want error) {
 	w.Helper()
 	before := w.inbox(user, chat.Position{}, 1000)
 	_, err := w.InboxAck(w.ctx, user, at)
@@ -61,7 +61,7 @@ func serverItem(to, body string) chat.NewItem {
 }
 
 // drain reads an inbox batch by batch from a position to its end: seqs, and "missing" for what is said to be gone.
-func (w *world) drain(user string, at chat.Position) []string {
+func (w *fixture) drain(user string, at chat.Position) []string {
 	w.Helper()
 	out := []string{}
 	for range 1000 {
@@ -81,13 +81,13 @@ func (w *world) drain(user string, at chat.Position) []string {
 }
 
 // rollBack takes the newest items out of an inbox, as a failover may do.
-func (w *world) rollBack(user string, items int) {
+func (w *fixture) rollBack(user string, items int) {
 	w.Helper()
 	w.poke("LTRIM", w.userKey(user, "inbox"), 0, -1-items)
 }
 
-var inboxTests = map[string]func(*world){
-	"append, pull, ack": func(w *world) {
+var inboxTests = map[string]func(*fixture){
+	"append, pull, ack": func(w *fixture) {
 		empty := w.inbox("bob", chat.Position{}, 10)
 		w.equal(empty, chat.InboxBatch{Epoch: empty.Epoch, From: 1, First: 1, Complete: true, Cursor: empty.Epoch + ".0.-", Items: []chat.StoredItem{}})
 		if empty.Epoch == "" {
@@ -119,7 +119,7 @@ var inboxTests = map[string]func(*world){
 		w.ackInbox("bob", 5)
 		w.equal(w.put(item("bob", "alice", "x")), int64(6))
 	},
-	"what is acked stays for other devices": func(w *world) {
+	"what is acked stays for other devices": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxKeep, l.InboxItemsMax = 3, 4 })
 		for range 4 {
 			w.put(item("bob", "alice", "x"))
@@ -137,7 +137,7 @@ var inboxTests = map[string]func(*world){
 		w.equal(w.drain("bob", after(2)), []string{"missing", "4", "5", "6"})
 		w.equal(w.drain("bob", after(0)), []string{"missing", "4", "5", "6"})
 	},
-	"nothing is kept": func(w *world) {
+	"nothing is kept": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxKeep = 0 })
 		w.put(item("bob", "alice", "x"))
 		at := w.inbox("bob", chat.Position{}, 10).Position()
@@ -148,7 +148,7 @@ var inboxTests = map[string]func(*world){
 		w.put(item("bob", "alice", "x"))
 		w.equal(w.drain("bob", at), []string{"2"})
 	},
-	"an inbox of an earlier version": func(w *world) {
+	"an inbox of an earlier version": func(w *fixture) {
 		// It kept nothing that was acked, and had no marks.
 		inbox, base := w.userKey("bob", "inbox"), w.userKey("bob", "inbox:base")
 		w.poke("HSET", base, "base", "4", "epoch", "old", "acked", "4", "lost", "2")
@@ -162,7 +162,7 @@ var inboxTests = map[string]func(*world){
 		w.equal(w.drain("bob", chat.Position{}), []string{"7"})
 		w.equal(w.drain("bob", after(4)), []string{"5", "6", "7"})
 	},
-	"a list that was rolled back": func(w *world) {
+	"a list that was rolled back": func(w *fixture) {
 		for range 3 {
 			w.put(item("bob", "alice", "x"))
 		}
@@ -187,7 +187,7 @@ var inboxTests = map[string]func(*world){
 		w.equal(acked, int64(1))
 		w.inboxRefuses("bob", third, chat.ErrConflict)
 	},
-	"the end of a list that was rolled back": func(w *world) {
+	"the end of a list that was rolled back": func(w *fixture) {
 		ends := func() chat.InboxEnd {
 			w.Helper()
 			got, err := w.InboxEnds(w.ctx, []string{"bob"})
@@ -206,7 +206,7 @@ var inboxTests = map[string]func(*world){
 		w.ackInbox("bob", 1)
 		ends()
 	},
-	"items of the server displace each other": func(w *world) {
+	"items of the server displace each other": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax, l.InboxKeep = 4, 1 })
 		w.put(item("bob", "alice", "1"))
 		w.put(serverItem("bob", "2"))
@@ -234,7 +234,7 @@ var inboxTests = map[string]func(*world){
 		w.equal(w.drain("bob", chat.Position{}), []string{})
 		w.equal(w.drain("bob", after(10)), []string{"missing", "12"})
 	},
-	"no room for an item of the server": func(w *world) {
+	"no room for an item of the server": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax = 2 })
 		w.put(item("bob", "alice", "1"))
 		w.put(item("bob", "alice", "2"))
@@ -251,7 +251,7 @@ var inboxTests = map[string]func(*world){
 		w.equal(w.put(item("bob", "alice", "x")), int64(4))
 		w.equal(w.drain("bob", end), []string{"4"})
 	},
-	"nobody fills an inbox alone": func(w *world) {
+	"nobody fills an inbox alone": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax, l.InboxSenderMax = 6, 3 })
 		for range 3 {
 			w.put(item("bob", "mallory", "x"))
@@ -269,7 +269,7 @@ var inboxTests = map[string]func(*world){
 		w.put(serverItem("bob", "x"))
 		w.equal(w.drain("bob", chat.Position{}), []string{"2", "3", "4", "5", "missing", "7"})
 	},
-	"mentions by one sender": func(w *world) {
+	"mentions by one sender": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxMentionsMax, l.InboxItemsMax = 3, 30 })
 		for range 20 {
 			w.put(item("bob", "alice", "x"))
@@ -290,7 +290,7 @@ var inboxTests = map[string]func(*world){
 		mention("mallory")
 		w.equal(w.drain("bob", chat.Position{}), []string{"22", "23", "missing", "25", "26"})
 	},
-	"an idle sender is forgotten, but for items that wait": func(w *world) {
+	"an idle sender is forgotten, but for items that wait": func(w *fixture) {
 		by, senders := w.userKey("bob", "inbox:by:alice"), w.userKey("bob", "inbox:senders")
 		w.put(item("bob", "alice", "x"))
 		age := func() { w.poke("ZADD", senders, w.now()-25*time.Hour.Milliseconds(), "alice") }
@@ -302,7 +302,7 @@ var inboxTests = map[string]func(*world){
 		w.put(item("bob", "carl", "x"))
 		w.equal(w.sizes(by, senders), []int64{0, 1})
 	},
-	"strangers": func(w *world) {
+	"strangers": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.StrangersBytesMax = 5000 })
 		send := func(from, to string) error {
 			_, _, _, err := w.InboxAppend(w.ctx, item(to, from, "x"))
@@ -326,7 +326,7 @@ var inboxTests = map[string]func(*world){
 		operator.ToStrangers = true
 		w.put(operator)
 	},
-	"a batch is bounded in bytes": func(w *world) {
+	"a batch is bounded in bytes": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.PageBytesMax = 1000 })
 		for range 100 {
 			w.put(item("bob", "alice", strings.Repeat("x", 400)))
@@ -336,7 +336,7 @@ var inboxTests = map[string]func(*world){
 		}
 		w.equal(len(w.drain("bob", chat.Position{})), 100)
 	},
-	"with a key": func(w *world) {
+	"with a key": func(w *fixture) {
 		i := item("bob", "alice", "x")
 		i.Key, i.Content = "k", "c"
 		seq, ms, duplicate, err := w.InboxAppend(w.ctx, i)
@@ -352,7 +352,7 @@ var inboxTests = map[string]func(*world){
 		i.From, i.To = "carl", "bob"
 		w.equal(w.put(i), int64(2))
 	},
-	"a full inbox": func(w *world) {
+	"a full inbox": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax = 3 })
 		for range 3 {
 			w.put(item("bob", "alice", "x"))

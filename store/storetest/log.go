@@ -10,8 +10,8 @@ import (
 // pruneEvery is how many ids come into a set that is only counted until the old ones in it are looked for.
 const pruneEvery = 64
 
-var logTests = map[string]func(*world){
-	"append": func(w *world) {
+var logTests = map[string]func(*fixture){
+	"append": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.ack("g", "alice", 2)
 		a := text("g", "alice", `quotes " and \ and ü and 😀`)
@@ -31,7 +31,7 @@ var logTests = map[string]func(*world){
 		in = w.info("g", "bob")
 		w.equal([]int64{in.Seen, in.Read, in.Unread}, []int64{4, 4, 0})
 	},
-	"append refused": func(w *world) {
+	"append refused": func(w *fixture) {
 		w.group("g", []string{"bob"}, func(g *chat.NewGroup) { g.Post = chat.PostAdmins })
 		w.group("p", nil, public)
 		for _, c := range []struct {
@@ -52,7 +52,7 @@ var logTests = map[string]func(*world){
 		a.ReplyTo = 2
 		w.equal(w.send(a).ID, int64(3))
 	},
-	"append with a key": func(w *world) {
+	"append with a key": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		a := text("g", "alice", "x")
 		a.Key, a.Content = "key 1", "content"
@@ -70,7 +70,7 @@ var logTests = map[string]func(*world){
 		w.equal(w.send(byBob).Duplicate, false)
 		w.equal(w.info("g", "alice").Last, int64(4))
 	},
-	"the newest keys are kept": func(w *world) {
+	"the newest keys are kept": func(w *fixture) {
 		// So many that Redis no longer hands them out in the order in which they came.
 		const kept, over = 400, 128 // the older ones go once there are so many more
 		w.with(func(l *chat.Limits) { l.KeysMax = kept })
@@ -90,7 +90,7 @@ var logTests = map[string]func(*world){
 		}
 		w.equal(w.send(keyed(over)).Duplicate, false)
 	},
-	"mentions": func(w *world) {
+	"mentions": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"})
 		w.send(mentioning("g", "alice", "bob", "dora", "alice"))
 		w.say("g", "alice", "x")
@@ -100,7 +100,7 @@ var logTests = map[string]func(*world){
 		w.markRead("g", "bob", 4)
 		w.equal(w.info("g", "bob").MentionsUnread, int64(0))
 	},
-	"the keys of an idle sender": func(w *world) {
+	"the keys of an idle sender": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		keyed := func(key string) chat.Append {
 			a := text("g", "bob", "x")
@@ -133,21 +133,21 @@ var logTests = map[string]func(*world){
 		untilNext()
 		w.equal(w.send(keyed("of today")).Duplicate, false)
 	},
-	"many mentions": func(w *world) {
+	"many mentions": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		for i := range int64(pruneEvery + 1) {
 			w.send(mentioning("g", "alice", "bob"))
 			w.equal(w.info("g", "bob").MentionsUnread, i+1)
 		}
 	},
-	"many own messages": func(w *world) {
+	"many own messages": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		for range pruneEvery + 1 {
 			w.say("g", "alice", "x")
 			w.equal(w.info("g", "alice").Unread, int64(0))
 		}
 	},
-	"durability": func(w *world) {
+	"durability": func(w *fixture) {
 		w.group("g", nil)
 		for _, d := range []chat.Durability{"", chat.DurabilityMemory, chat.DurabilityDisk, chat.DurabilityReplica} {
 			a := text("g", "alice", "x")
@@ -162,7 +162,7 @@ var logTests = map[string]func(*world){
 		}
 		w.ok(w.Ping(w.ctx))
 	},
-	"range, entries and lasts": func(w *world) {
+	"range, entries and lasts": func(w *fixture) {
 		w.group("g", nil)
 		w.group("h", nil)
 		w.says("g", "alice", 9)
@@ -184,7 +184,7 @@ var logTests = map[string]func(*world){
 }
 
 // revision is an edit or a deletion of target, with the changes that the service would make.
-func revision(w *world, kind chat.Kind, from string, target int64) (chat.Append, []chat.Change) {
+func revision(w *fixture, kind chat.Kind, from string, target int64) (chat.Append, []chat.Change) {
 	w.Helper()
 	body := "changed"
 	old := w.entry("g", target)
@@ -216,8 +216,8 @@ func withoutID(e chat.Entry) chat.Entry {
 	return e
 }
 
-var reviseTests = map[string]func(*world){
-	"edit and delete": func(w *world) {
+var reviseTests = map[string]func(*fixture){
+	"edit and delete": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.send(mentioning("g", "alice", "bob")) // 3
 		before := w.entry("g", 3)
@@ -250,7 +250,7 @@ var reviseTests = map[string]func(*world){
 		_, err = w.Revise(w.ctx, a, changes, false)
 		w.fails(err, chat.ErrNotFound)
 	},
-	"own deletion counts for others only": func(w *world) {
+	"own deletion counts for others only": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "bob", 2)
 		a, changes := revision(w, chat.Delete, "alice", 3)
@@ -259,7 +259,7 @@ var reviseTests = map[string]func(*world){
 		w.equal(w.info("g", "alice").Unread, int64(1))
 		w.equal(w.info("g", "bob").Unread, int64(0))
 	},
-	"refused": func(w *world) {
+	"refused": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"})
 		w.says("g", "bob", 1) // 4
 		a, changes := revision(w, chat.Edit, "alice", 4)
@@ -279,7 +279,7 @@ var reviseTests = map[string]func(*world){
 		w.fails(err, chat.ErrNotFound)
 		w.equal(w.info("g", "bob").Last, int64(5))
 	},
-	"edits are bounded": func(w *world) {
+	"edits are bounded": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.EditsMax = 2 })
 		w.group("g", nil)
 		w.say("g", "alice", "x")
@@ -296,8 +296,8 @@ func reaction(from string, target int64, emoji string, removed bool) chat.Append
 		Removed: removed, Rest: rest(chat.Entry{Group: "g", From: from, Content: chat.Content{Kind: chat.Reaction, Target: target, Emoji: emoji, Removed: removed}, SentAt: chat.TimeMs(6000)})}
 }
 
-var reactionTests = map[string]func(*world){
-	"react": func(w *world) {
+var reactionTests = map[string]func(*fixture){
+	"react": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.say("g", "alice", "x") // 3
 		first := w.send(reaction("bob", 3, "👍", false))
@@ -323,7 +323,7 @@ var reactionTests = map[string]func(*world){
 		w.equal(w.send(reaction("bob", 3, "👍", false)).Duplicate, false)
 		w.equal(w.info("g", "bob").Unread, int64(1))
 	},
-	"refused": func(w *world) {
+	"refused": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.EmojisMax = 2 })
 		w.group("g", []string{"bob"})
 		w.say("g", "alice", "x") // 3
@@ -347,7 +347,7 @@ var reactionTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(len(counts), 0)
 	},
-	"what is hidden cannot be reacted to": func(w *world) {
+	"what is hidden cannot be reacted to": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.say("g", "alice", "x") // 2
 		w.join("g", "bob", "alice")

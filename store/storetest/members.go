@@ -6,8 +6,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var memberTests = map[string]func(*world){
-	"join": func(w *world) {
+var memberTests = map[string]func(*fixture){
+	"join": func(w *fixture) {
 		w.group("g", nil)
 		w.says("g", "alice", 3)
 		m := w.join("g", "bob", "alice")
@@ -23,7 +23,7 @@ var memberTests = map[string]func(*world){
 		w.join("g", "carl", "alice")
 		w.equal(w.info("g", "alice").Seen, int64(6))
 	},
-	"join without history": func(w *world) {
+	"join without history": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 3)
 		m := w.join("g", "bob", "alice")
@@ -32,14 +32,14 @@ var memberTests = map[string]func(*world){
 		in := w.info("g", "bob")
 		w.equal([]int64{in.Visible(), in.Unread}, []int64{5, 1})
 	},
-	"join begins before what is kept": func(w *world) {
+	"join begins before what is kept": func(w *fixture) {
 		w.group("g", nil, keep(2))
 		w.ack("g", "alice", w.says("g", "alice", 9))
 		m := w.join("g", "bob", "alice")
 		w.equal(m.Seen, int64(8)) // 9 and 10 were kept
 		w.equal(ids(w.entries("g")), span(9, 11))
 	},
-	"join refused": func(w *world) {
+	"join refused": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.group("p", []string{"bob"}, public)
 		for _, c := range []struct {
@@ -58,7 +58,7 @@ var memberTests = map[string]func(*world){
 		_, err = w.Leave(w.ctx, membership("none", "alice", "alice", ""))
 		w.fails(err, chat.ErrNotFound)
 	},
-	"join by oneself is ordinary": func(w *world) {
+	"join by oneself is ordinary": func(w *fixture) {
 		w.group("p", nil, public)
 		m, added, err := w.Join(w.ctx, membership("p", "bob", "bob", chat.Admin))
 		w.ok(err)
@@ -69,14 +69,14 @@ var memberTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(m.Role, chat.Admin)
 	},
-	"join of a full group": func(w *world) {
+	"join of a full group": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.GroupMembersMax = 2 })
 		w.group("p", []string{"bob"}, public)
 		_, _, err := w.Join(w.ctx, membership("p", "carl", "carl", ""))
 		w.fails(err, chat.ErrOutOfRange)
 		w.equal(w.info("p", "alice").Last, int64(2))
 	},
-	"role": func(w *world) {
+	"role": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"})
 		set := func(user, by string, role chat.Role) (chat.Member, bool, error) {
 			return w.SetRole(w.ctx, membership("g", user, by, role))
@@ -107,7 +107,7 @@ var memberTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(w.info("g", "bob").Role, chat.Ordinary)
 	},
-	"leave": func(w *world) {
+	"leave": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.send(mentioning("g", "alice", "bob"))
 		w.leave("g", "bob")
@@ -121,14 +121,14 @@ var memberTests = map[string]func(*world){
 		w.join("g", "bob", "alice")
 		w.equal(w.info("g", "bob").MentionsUnread, int64(0))
 	},
-	"own messages stay own over a leave": func(w *world) {
+	"own messages stay own over a leave": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "bob", 3)
 		w.leave("g", "bob")
 		w.join("g", "bob", "alice")
 		w.equal(w.info("g", "bob").Unread, int64(0))
 	},
-	"remove": func(w *world) {
+	"remove": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora"})
 		_, _, err := w.SetRole(w.ctx, membership("g", "bob", "alice", chat.Admin))
 		w.ok(err)
@@ -146,7 +146,7 @@ var memberTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(w.info("g", "dora").Role, chat.Role(""))
 	},
-	"succession": func(w *world) {
+	"succession": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora"})
 		_, _, err := w.SetRole(w.ctx, membership("g", "dora", "alice", chat.Admin))
 		w.ok(err)
@@ -163,7 +163,7 @@ var memberTests = map[string]func(*world){
 		w.ok(err)
 		w.equal([]any{deleted, w.info("g", "carl").Epoch}, []any{true, ""})
 	},
-	"members": func(w *world) {
+	"members": func(w *fixture) {
 		var want []string
 		for i := range 25 {
 			want = append(want, fmt.Sprintf("u%02d", i))

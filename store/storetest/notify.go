@@ -16,14 +16,14 @@ func webhookDevice(id, url string) notify.Device {
 	return notify.Device{ID: id, Kind: notify.DeviceWebhook, Address: url, Secret: "whsec_" + id, CreatedAt: chat.TimeMs(1000)}
 }
 
-func (w *world) device(user, id string) {
+func (w *fixture) device(user, id string) {
 	w.Helper()
 	_, created, err := w.PutDevice(w.ctx, user, webhookDevice(id, "https://example.com/"+id))
 	w.ok(err)
 	w.equal(created, true)
 }
 
-func (w *world) away(users ...string) []string {
+func (w *fixture) away(users ...string) []string {
 	w.Helper()
 	got, _, err := w.Away(w.ctx, users)
 	w.ok(err)
@@ -32,7 +32,7 @@ func (w *world) away(users ...string) []string {
 }
 
 // takeTasks takes the tasks of a kind out of the core queue.
-func (w *world) takeTasks(kind string) []queue.Info {
+func (w *fixture) takeTasks(kind string) []queue.Info {
 	w.Helper()
 	c, err := queue.NewClient(queue.Options{Client: w.Client(), Prefix: w.Prefix(), Partitions: w.Partitions(), Queue: chat.QueueCore})
 	w.ok(err)
@@ -52,7 +52,7 @@ func (w *world) takeTasks(kind string) []queue.Info {
 	return taken
 }
 
-func (w *world) dispatches() []notify.DispatchTask {
+func (w *fixture) dispatches() []notify.DispatchTask {
 	w.Helper()
 	var dispatches []notify.DispatchTask
 	for _, t := range w.takeTasks(notify.TaskDispatch) {
@@ -69,8 +69,8 @@ func (w *world) dispatches() []notify.DispatchTask {
 	return dispatches
 }
 
-var deviceTests = map[string]func(*world){
-	"put, read, drop": func(w *world) {
+var deviceTests = map[string]func(*fixture){
+	"put, read, drop": func(w *fixture) {
 		d := webhookDevice("phone", "https://example.com/1")
 		kept, created, err := w.PutDevice(w.ctx, "bob", d)
 		w.ok(err)
@@ -112,7 +112,7 @@ var deviceTests = map[string]func(*world){
 		w.ok(w.DropDevice(w.ctx, "bob", "tablet", nil))
 		w.equal(len(w.away("bob")), 0)
 	},
-	"too many": func(w *world) {
+	"too many": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.UserDevicesMax = 2 })
 		w.device("bob", "a")
 		w.device("bob", "b")
@@ -122,7 +122,7 @@ var deviceTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(created, false)
 	},
-	"the push key": func(w *world) {
+	"the push key": func(w *fixture) {
 		first, err := w.PushKey(w.ctx, "one")
 		w.ok(err)
 		again, err := w.PushKey(w.ctx, "two")
@@ -131,8 +131,8 @@ var deviceTests = map[string]func(*world){
 	},
 }
 
-var presenceTests = map[string]func(*world){
-	"arrive and depart": func(w *world) {
+var presenceTests = map[string]func(*fixture){
+	"arrive and depart": func(w *fixture) {
 		var users []string
 		for i := range 1100 {
 			users = append(users, fmt.Sprintf("u%04d", i))
@@ -151,7 +151,7 @@ var presenceTests = map[string]func(*world){
 		w.ok(w.Depart(w.ctx, "n2", users))
 		w.equal(len(w.away(users...)), 1100)
 	},
-	"a node that dies": func(w *world) {
+	"a node that dies": func(w *fixture) {
 		for _, user := range []string{"bob", "carl", "dora"} {
 			w.device(user, "d")
 		}
@@ -167,7 +167,7 @@ var presenceTests = map[string]func(*world){
 		}
 		w.equal(left, int64(3))
 	},
-	"vouching puts right": func(w *world) {
+	"vouching puts right": func(w *fixture) {
 		for _, user := range []string{"bob", "carl", "dora"} {
 			w.device(user, "d")
 		}
@@ -182,8 +182,8 @@ var presenceTests = map[string]func(*world){
 	},
 }
 
-var notifyTests = map[string]func(*world){
-	"a new message makes the fan-out": func(w *world) {
+var notifyTests = map[string]func(*fixture){
+	"a new message makes the fan-out": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.say("g", "alice", "nobody wants to know")
 		w.equal(len(w.takeTasks(notify.TaskFanOut)), 0)
@@ -210,7 +210,7 @@ var notifyTests = map[string]func(*world){
 		w.send(a)
 		w.equal(len(w.takeTasks(notify.TaskFanOut)), 0) // nothing is unread that was not
 	},
-	"who is behind": func(w *world) {
+	"who is behind": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora"})
 		epoch := w.info("g", "alice").Epoch
 		behind := func(after int64, limit int) ([]string, int64) {
@@ -247,7 +247,7 @@ var notifyTests = map[string]func(*world){
 		users, _ = behind(0, 1)
 		w.equal(users, []string{})
 	},
-	"who is told": func(w *world) {
+	"who is told": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora", "erin"})
 		epoch := w.info("g", "alice").Epoch
 		dispatch := func(users ...string) []notify.DispatchTask {
@@ -299,7 +299,7 @@ var notifyTests = map[string]func(*world){
 		later := w.say("g", "alice", "again")
 		w.equal(dispatch("erin")[0].Users[0].Show, later)
 	},
-	"what a late member may see": func(w *world) {
+	"what a late member may see": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 3)
 		w.join("g", "bob", "alice")
@@ -310,7 +310,7 @@ var notifyTests = map[string]func(*world){
 		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
 		w.equal(w.dispatches()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: id}})
 	},
-	"nobody is told of what is trimmed": func(w *world) {
+	"nobody is told of what is trimmed": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(1))
 		w.send(mentioning("g", "alice", "bob")) // 3
 		w.says("g", "alice", 2)                 // 4, 5
@@ -320,7 +320,7 @@ var notifyTests = map[string]func(*world){
 		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
 		w.equal(w.dispatches()[0].Users, []notify.Recipient{{User: "bob", Count: 1, Show: 5}})
 	},
-	"levels": func(w *world) {
+	"levels": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.group("open", nil, public)
 		level := func(group, user string) notify.Setting {
@@ -347,7 +347,7 @@ var notifyTests = map[string]func(*world){
 		w.join("g", "bob", "alice")
 		w.equal(level("g", "bob"), notify.Setting{Level: notify.All})
 	},
-	"a new item makes the fan-out": func(w *world) {
+	"a new item makes the fan-out": func(w *fixture) {
 		direct := item("bob", "alice", "hi")
 		direct.Notify = chat.PriorityHigh
 		notified := direct
@@ -371,7 +371,7 @@ var notifyTests = map[string]func(*world){
 		w.put(other) // has no device
 		w.equal(len(w.takeTasks(notify.TaskInbox)), 0)
 	},
-	"the inbox": func(w *world) {
+	"the inbox": func(w *fixture) {
 		notified := func() int64 {
 			w.Helper()
 			seq, err := w.InboxNotified(w.ctx, "bob")

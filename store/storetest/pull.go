@@ -7,7 +7,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-func (w *world) pull(user string, p chat.Pull) chat.Page {
+func (w *fixture) pull(user string, p chat.Pull) chat.Page {
 	w.Helper()
 	pages, err := w.Pull(w.ctx, user, []chat.Pull{p})
 	w.ok(err)
@@ -24,7 +24,7 @@ func bytesOf(p chat.Page) (n int) {
 }
 
 // reads is what user is served of a group after a position.
-func (w *world) reads(user, group string, pos chat.Position, hint int64, limit int) *chat.Reading {
+func (w *fixture) reads(user, group string, pos chat.Position, hint int64, limit int) *chat.Reading {
 	w.Helper()
 	r := chat.NewReading(group, pos, hint, limit)
 	w.ok(chat.Read(w.ctx, w.Store, user, []*chat.Reading{&r}))
@@ -32,7 +32,7 @@ func (w *world) reads(user, group string, pos chat.Position, hint int64, limit i
 }
 
 // largeLog makes a group with n messages of the largest size, from id 2 on.
-func (w *world) largeLog(group string, n int) {
+func (w *fixture) largeLog(group string, n int) {
 	w.Helper()
 	w.group(group, nil, keep(1000))
 	for range n {
@@ -42,8 +42,8 @@ func (w *world) largeLog(group string, n int) {
 
 const largeBody = 32 << 10
 
-var pullTests = map[string]func(*world){
-	"a page is bounded in bytes, and the pages follow each other": func(w *world) {
+var pullTests = map[string]func(*fixture){
+	"a page is bounded in bytes, and the pages follow each other": func(w *fixture) {
 		w.largeLog("g", 100) // 2..101
 		w.says("g", "alice", 900)
 		for after := int64(0); after < 1001; {
@@ -63,7 +63,7 @@ var pullTests = map[string]func(*world){
 		w.equal(len(w.pull("alice", chat.Pull{Group: "g", From: 200, Limit: 700}).Messages), 700)
 		w.equal(ids(w.pull("alice", chat.Pull{Group: "g", Before: 900, Limit: 700}).Messages), span(200, 899))
 	},
-	"pages of many groups are bounded together, by turns": func(w *world) {
+	"pages of many groups are bounded together, by turns": func(w *fixture) {
 		var pulls []chat.Pull
 		for i := range 50 {
 			group := fmt.Sprint("g", i)
@@ -97,7 +97,7 @@ var pullTests = map[string]func(*world){
 			w.equal([]any{len(pages[i].Messages), pages[i].Cut}, []any{want, false})
 		}
 	},
-	"after seen, with any hint": func(w *world) {
+	"after seen, with any hint": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 30)
 		w.ack("g", "bob", 10)
@@ -114,7 +114,7 @@ var pullTests = map[string]func(*world){
 		w.equal(ids(w.reads("bob", "g", chat.Position{}, 0, 5).Messages), []int64{})
 		w.equal(w.info("g", "bob").Seen, int64(32))
 	},
-	"after a position": func(w *world) {
+	"after a position": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 10) // 3..12
 		for _, c := range []struct {
@@ -132,21 +132,21 @@ var pullTests = map[string]func(*world){
 		cursor.Mark = "another"
 		w.equal(ids(w.reads("bob", "g", cursor, 0, 3).Messages), span(1, 3))
 	},
-	"from an id": func(w *world) {
+	"from an id": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 10) // 3..12
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 5, Limit: 3}).Messages), span(5, 7))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 11, Limit: 3}).Messages), span(11, 12))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", From: 99, Limit: 3}).Messages), []int64{})
 	},
-	"before": func(w *world) {
+	"before": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.says("g", "alice", 10)
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 6, Limit: 3}).Messages), span(3, 5))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 2, Limit: 3}).Messages), span(1, 1))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 99, Limit: 2}).Messages), span(11, 12))
 	},
-	"hidden history": func(w *world) {
+	"hidden history": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 10) // 2..11
 		w.join("g", "bob", "alice")
@@ -160,7 +160,7 @@ var pullTests = map[string]func(*world){
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 14, Limit: 9}).Messages), span(12, 13))
 		w.equal(ids(w.pull("bob", chat.Pull{Group: "g", Before: 5, Limit: 9}).Messages), []int64{})
 	},
-	"after what was trimmed": func(w *world) {
+	"after what was trimmed": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(5))
 		w.says("g", "alice", 20)
 		w.ack("g", "alice", 22)
@@ -170,7 +170,7 @@ var pullTests = map[string]func(*world){
 		r := w.reads("bob", "g", at(3), 0, 3)
 		w.equal([]any{ids(r.Messages), r.Start.Complete}, []any{span(18, 20), false})
 	},
-	"outside": func(w *world) {
+	"outside": func(w *fixture) {
 		w.group("g", nil)
 		w.group("p", nil, public)
 		pages, err := w.Pull(w.ctx, "dora", []chat.Pull{{Group: "g", Limit: 5}, {Group: "none", Limit: 5}, {Group: "p", Limit: 5}})
@@ -183,7 +183,7 @@ var pullTests = map[string]func(*world){
 			w.equal(len(p.Messages), 0)
 		}
 	},
-	"many groups": func(w *world) {
+	"many groups": func(w *fixture) {
 		var pulls []chat.Pull
 		for i := range 250 {
 			id := fmt.Sprintf("g%d", i)
@@ -198,7 +198,7 @@ var pullTests = map[string]func(*world){
 			w.equal(ids(page.Messages), span(1, int64(1+i%3)))
 		}
 	},
-	"only info": func(w *world) {
+	"only info": func(w *fixture) {
 		w.group("g", nil)
 		page := w.pull("alice", chat.Pull{Group: "g"})
 		w.equal([]int64{int64(len(page.Messages)), page.Info.Last}, []int64{0, 1})

@@ -9,7 +9,7 @@ import (
 )
 
 // together runs n goroutines and waits for them; the first error ends the test.
-func (w *world) together(n int, do func(i int) error) {
+func (w *fixture) together(n int, do func(i int) error) {
 	w.Helper()
 	var running sync.WaitGroup
 	errs := make([]error, n)
@@ -20,8 +20,8 @@ func (w *world) together(n int, do func(i int) error) {
 	w.ok(errors.Join(errs...))
 }
 
-var raceTests = map[string]func(*world){
-	"sends are dense and in one order": func(w *world) {
+var raceTests = map[string]func(*fixture){
+	"sends are dense and in one order": func(w *fixture) {
 		const senders, each = 8, 40
 		var members []string
 		for i := range senders {
@@ -53,7 +53,7 @@ var raceTests = map[string]func(*world){
 			w.equal(w.info("g", m).Unread, int64((senders-1)*each))
 		}
 	},
-	"one key is one message": func(w *world) {
+	"one key is one message": func(w *fixture) {
 		w.group("g", nil)
 		a := text("g", "alice", "x")
 		a.Key, a.Content = "k", "c"
@@ -71,7 +71,7 @@ var raceTests = map[string]func(*world){
 		})
 		w.equal([]int{firsts, len(found)}, []int{1, 1})
 	},
-	"one owner": func(w *world) {
+	"one owner": func(w *fixture) {
 		members := []string{"b", "c", "d", "e"}
 		w.group("g", members)
 		w.together(len(members), func(i int) error {
@@ -90,7 +90,7 @@ var raceTests = map[string]func(*world){
 		}
 		w.equal(owners, 1)
 	},
-	"join, leave, send, ack and trim": func(w *world) {
+	"join, leave, send, ack and trim": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"}, public, keep(5))
 		const rounds = 60
 		steps := []func(int) error{
@@ -134,7 +134,7 @@ var raceTests = map[string]func(*world){
 }
 
 // joinPullLeave joins, sees that everything after the cursor is there, and leaves.
-func joinPullLeave(w *world, user string) error {
+func joinPullLeave(w *fixture, user string) error {
 	if _, _, err := w.Join(w.ctx, membership("g", user, user, "")); err != nil {
 		return err
 	}

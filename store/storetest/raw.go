@@ -14,23 +14,25 @@ import (
 // step come between two others.
 
 // tag is the beginning of every key in the partition of a group or user.
-func (w *world) tag(id string) string {
+func (w *fixture) tag(id string) string {
 	return fmt.Sprintf("%s:{p%02d}:", w.Prefix(), queue.Partition(id, w.Partitions()))
 }
 
 // groupKey is a key of a group, userKey one of a user, as docs/redis.md names them.
-func (w *world) groupKey(group, name string) string { return w.tag(group) + "g:" + group + ":" + name }
-func (w *world) userKey(user, name string) string   { return w.tag(user) + "u:" + user + ":" + name }
+func (w *fixture) groupKey(group, name string) string {
+	return w.tag(group) + "g:" + group + ":" + name
+}
+func (w *fixture) userKey(user, name string) string { return w.tag(user) + "u:" + user + ":" + name }
 
 // poke runs one writing command on a key, from within a script because the embedded store takes writes from nowhere else.
-func (w *world) poke(command, key string, args ...any) {
+func (w *fixture) poke(command, key string, args ...any) {
 	w.Helper()
 	const text = `return redis.call(table.remove(ARGV, 1), KEYS[1], unpack(ARGV))`
 	w.ok(w.Client().Eval(w.ctx, text, []string{key}, append([]any{command}, args...)...).Err())
 }
 
 // sizes are how many members ZSETs have.
-func (w *world) sizes(keys ...string) (sizes []int64) {
+func (w *fixture) sizes(keys ...string) (sizes []int64) {
 	w.Helper()
 	for _, key := range keys {
 		n, err := w.Client().ZCard(w.ctx, key).Result()
@@ -41,7 +43,7 @@ func (w *world) sizes(keys ...string) (sizes []int64) {
 }
 
 // tick returns once the clock of the store has moved on: what was kept before is older than what is kept after.
-func (w *world) tick() {
+func (w *fixture) tick() {
 	w.Helper()
 	for start := w.now(); w.now() == start; {
 	}
@@ -49,7 +51,7 @@ func (w *world) tick() {
 
 // before has do run once, between the steps of somebody else's call: just before the store sends its next command that
 // names key. It returns how often that came about.
-func (w *world) before(key string, do func()) (times *atomic.Int64) {
+func (w *fixture) before(key string, do func()) (times *atomic.Int64) {
 	h := &interceptor{key: key, do: do}
 	w.Client().AddHook(h)
 	return &h.times

@@ -8,7 +8,7 @@ import (
 	"github.com/chatd/chatd/chat/retention"
 )
 
-var retentionTests = map[string]func(*world){
+var retentionTests = map[string]func(*fixture){
 	"RecordRetention":  testRecordRetention,
 	"Aging":            testAging,
 	"Expire":           testExpire,
@@ -22,14 +22,14 @@ func retain(days int64) func(*chat.NewGroup) {
 	return func(g *chat.NewGroup) { g.RetainDays = days }
 }
 
-func (w *world) recordRetention(days int64) (followed bool) {
+func (w *fixture) recordRetention(days int64) (followed bool) {
 	w.Helper()
 	followed, err := w.RecordRetention(w.ctx, days)
 	w.ok(err)
 	return followed
 }
 
-func (w *world) aging(group string) retention.Aging {
+func (w *fixture) aging(group string) retention.Aging {
 	w.Helper()
 	a, err := w.Aging(w.ctx, group)
 	w.ok(err)
@@ -37,7 +37,7 @@ func (w *world) aging(group string) retention.Aging {
 }
 
 // expire takes everything up to id away because of its age.
-func (w *world) expire(group string, id int64) (first int64) {
+func (w *fixture) expire(group string, id int64) (first int64) {
 	w.Helper()
 	a := w.aging(group)
 	first, err := w.Expire(w.ctx, group, a.Epoch, a.Days, id, w.entry(group, id).Mark)
@@ -46,7 +46,7 @@ func (w *world) expire(group string, id int64) (first int64) {
 }
 
 // retains are the groups and numbers of days of the tasks that wait.
-func (w *world) retains() map[string]int64 {
+func (w *fixture) retains() map[string]int64 {
 	w.Helper()
 	found := map[string]int64{}
 	for _, t := range w.takeTasks(retention.TaskRetain) {
@@ -55,11 +55,11 @@ func (w *world) retains() map[string]int64 {
 	return found
 }
 
-func (w *world) retainTask(group string, days int64) string {
+func (w *fixture) retainTask(group string, days int64) string {
 	return fmt.Sprintf(`{"group":"%s","epoch":"%s","days":%d}`, group, w.info(group, "alice").Epoch, days)
 }
 
-func testRecordRetention(w *world) {
+func testRecordRetention(w *fixture) {
 	days := func() int64 {
 		w.Helper()
 		n, err := w.RetentionDays(w.ctx)
@@ -81,7 +81,7 @@ func testRecordRetention(w *world) {
 }
 
 // testAging: the shorter of the two numbers of days holds, in every partition.
-func testAging(w *world) {
+func testAging(w *fixture) {
 	_, err := w.Aging(w.ctx, "none")
 	w.fails(err, chat.ErrNotFound)
 	for _, c := range []struct{ own, all, want int64 }{{0, 0, 0}, {0, 7, 7}, {7, 0, 7}, {3, 7, 3}, {9, 7, 7}, {36_500, 36_500, 36_500}} {
@@ -103,7 +103,7 @@ func testAging(w *world) {
 }
 
 // testExpire: what is too old goes although nobody has seen it, with its reactions, and whoever follows the group hears of it.
-func testExpire(w *world) {
+func testExpire(w *fixture) {
 	w.group("g", []string{"bob"}, retain(1))
 	last := w.says("g", "alice", 1200)
 	w.send(reaction("bob", 5, "x", false))
@@ -131,7 +131,7 @@ func testExpire(w *world) {
 	w.equal(w.info("g", "alice").First, last+1)
 }
 
-func testExpireRefuses(w *world) {
+func testExpireRefuses(w *fixture) {
 	w.group("g", nil, retain(2))
 	last := w.says("g", "alice", 9)
 	epoch, mark := w.info("g", "alice").Epoch, w.entry("g", 5).Mark
@@ -152,7 +152,7 @@ func testExpireRefuses(w *world) {
 }
 
 // testExpireInArchive: the record of where the archive begins moves; what it does not have yet stays.
-func testExpireInArchive(w *world) {
+func testExpireInArchive(w *fixture) {
 	w.group("g", nil, retain(1), keep(3))
 	w.archiveOn()
 	last := w.says("g", "alice", 9)
@@ -184,7 +184,7 @@ func testExpireInArchive(w *world) {
 	w.equal(w.info("g", "alice").First, last+1)
 }
 
-func testPlanRetention(w *world) {
+func testPlanRetention(w *fixture) {
 	w.group("none", nil)
 	w.group("own", nil)
 	w.poke("HSET", w.groupKey("own", "meta"), "retain_days", 5)
@@ -197,7 +197,7 @@ func testPlanRetention(w *world) {
 }
 
 // testSettingsPlanRetention: whatever makes messages of a group go, or go earlier, makes the task too, in the same step.
-func testSettingsPlanRetention(w *world) {
+func testSettingsPlanRetention(w *fixture) {
 	change := func(group string, days int64) {
 		w.Helper()
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, group, chat.GroupChange{RetainDays: &days}, nil, 1))

@@ -16,7 +16,7 @@ func core(s *store.Store) (*queue.Client, error) {
 	return queue.NewClient(queue.Options{Client: s.Client(), Prefix: s.Prefix(), Partitions: s.Partitions(), Queue: chat.QueueCore})
 }
 
-func (w *world) core() *queue.Client {
+func (w *fixture) core() *queue.Client {
 	w.Helper()
 	c, err := core(w.Store)
 	w.ok(err)
@@ -50,14 +50,14 @@ func waiting(ctx context.Context, s *store.Store, kind string) (map[string]int64
 	return found, nil
 }
 
-func (w *world) waiting(kind string) map[string]int64 {
+func (w *fixture) waiting(kind string) map[string]int64 {
 	w.Helper()
 	found, err := waiting(w.ctx, w.Store, kind)
 	w.ok(err)
 	return found
 }
 
-func (w *world) now() int64 {
+func (w *fixture) now() int64 {
 	w.Helper()
 	ms, err := w.Clock(w.ctx)
 	w.ok(err)
@@ -65,7 +65,7 @@ func (w *world) now() int64 {
 }
 
 // toGroup is the plan of a text of alice's to a group; toUser one to bob.
-func (w *world) toGroup(group string) schedule.Plan {
+func (w *fixture) toGroup(group string) schedule.Plan {
 	body := "later"
 	return schedule.Plan{Owner: "alice", Group: group, Epoch: w.info(group, "alice").Epoch, Content: chat.Content{Kind: chat.Text, Body: &body}, AtMs: 1, Misfire: schedule.MisfireSend}
 }
@@ -75,7 +75,7 @@ func toUser() schedule.Plan {
 	return schedule.Plan{Owner: "alice", User: "bob", Content: chat.Content{Kind: chat.Text, Body: &body}, AtMs: 1, Misfire: schedule.MisfireSend}
 }
 
-func (w *world) schedule(p schedule.Plan, nextMs int64) schedule.Record {
+func (w *fixture) schedule(p schedule.Plan, nextMs int64) schedule.Record {
 	w.Helper()
 	r, duplicate, err := w.CreateSchedule(w.ctx, schedule.NewSchedule{Plan: p, NextMs: nextMs, Content: "c"})
 	w.ok(err)
@@ -83,7 +83,7 @@ func (w *world) schedule(p schedule.Plan, nextMs int64) schedule.Record {
 	return r
 }
 
-func (w *world) scheduled(id string) schedule.Record {
+func (w *fixture) scheduled(id string) schedule.Record {
 	w.Helper()
 	r, _, err := w.Schedule(w.ctx, id)
 	w.ok(err)
@@ -105,15 +105,15 @@ func firingOf(r schedule.Record) schedule.Firing {
 	return f
 }
 
-func (w *world) fire(f schedule.Firing) schedule.Outcome {
+func (w *fixture) fire(f schedule.Firing) schedule.Outcome {
 	w.Helper()
 	done, err := w.Fire(w.ctx, f)
 	w.ok(err)
 	return done.Outcome
 }
 
-var scheduleTests = map[string]func(*world){
-	"create and read": func(w *world) {
+var scheduleTests = map[string]func(*fixture){
+	"create and read": func(w *fixture) {
 		w.group("g", nil)
 		before, due := w.now(), w.now()+3_600_000
 		r := w.schedule(w.toGroup("g"), due)
@@ -133,7 +133,7 @@ var scheduleTests = map[string]func(*world){
 			w.fails(err, chat.ErrNotFound)
 		}
 	},
-	"a key makes one": func(w *world) {
+	"a key makes one": func(w *fixture) {
 		due := w.now() + 3_600_000
 		n := schedule.NewSchedule{Plan: toUser(), NextMs: due, Key: "k", Content: "c"}
 		first, duplicate, err := w.CreateSchedule(w.ctx, n)
@@ -152,7 +152,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal([]any{duplicate, other.ID == first.ID}, []any{false, false})
 		w.equal(len(w.waiting(schedule.TaskFire)), 2)
 	},
-	"change leaves one task": func(w *world) {
+	"change leaves one task": func(w *fixture) {
 		w.group("g", nil)
 		now := w.now()
 		r := w.schedule(w.toGroup("g"), now+3_600_000)
@@ -178,7 +178,7 @@ var scheduleTests = map[string]func(*world){
 		_, err = w.ChangeSchedule(w.ctx, r, false)
 		w.fails(err, chat.ErrNotFound)
 	},
-	"cancel": func(w *world) {
+	"cancel": func(w *fixture) {
 		r := w.schedule(toUser(), w.now())
 		w.ok(w.CancelSchedule(w.ctx, r.ID))
 		w.ok(w.CancelSchedule(w.ctx, r.ID))
@@ -194,7 +194,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(w.fire(firingOf(done)), schedule.OutcomeSent)
 		w.fails(w.CancelSchedule(w.ctx, done.ID), chat.ErrConflict)
 	},
-	"fire once, to a group": func(w *world) {
+	"fire once, to a group": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		r := w.schedule(w.toGroup("g"), w.now())
 		f := firingOf(r)
@@ -209,7 +209,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(len(w.waiting(chat.TaskMention)), 1)
 		w.equal(len(w.waiting(schedule.TaskForget)), 1)
 	},
-	"fire once, to a user": func(w *world) {
+	"fire once, to a user": func(w *fixture) {
 		r := w.schedule(toUser(), w.now())
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeSent)
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeStale)
@@ -217,7 +217,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(w.scheduled(r.ID).LastID, int64(1))
 	},
 	"never early": testNeverEarly,
-	"fire again and again": func(w *world) {
+	"fire again and again": func(w *fixture) {
 		w.group("g", nil)
 		p := w.toGroup("g")
 		p.Cron = "* * * * *"
@@ -236,7 +236,7 @@ var scheduleTests = map[string]func(*world){
 		r = w.scheduled(r.ID)
 		w.equal([]any{r.State, r.Sent}, []any{schedule.Done, int64(4)})
 	},
-	"send now": func(w *world) {
+	"send now": func(w *fixture) {
 		w.group("g", nil)
 		due := w.now() + 3_600_000
 		once := w.schedule(w.toGroup("g"), due)
@@ -262,7 +262,7 @@ var scheduleTests = map[string]func(*world){
 			[]any{schedule.Pending, r.Version, due, int64(2), int64(0), int64(4)})
 		w.equal(w.waiting(schedule.TaskFire), map[string]int64{r.ID + ".1": due})
 	},
-	"rights are those of the moment": func(w *world) {
+	"rights are those of the moment": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		p := w.toGroup("g")
 		p.Owner = "bob"
@@ -295,7 +295,7 @@ var scheduleTests = map[string]func(*world){
 			}
 		}
 	},
-	"a later group of the same id is another": func(w *world) {
+	"a later group of the same id is another": func(w *fixture) {
 		w.group("g", nil)
 		r := w.schedule(w.toGroup("g"), w.now())
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
@@ -312,7 +312,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal(w.fire(firingOf(r)), schedule.OutcomeRefused)
 		w.equal([]any{w.scheduled(r.ID).LastError, w.info("g", "alice").Last}, []any{"not_found", int64(1)})
 	},
-	"what passes": func(w *world) {
+	"what passes": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxItemsMax = 1 })
 		p := toUser()
 		p.Cron = "* * * * *"
@@ -337,7 +337,7 @@ var scheduleTests = map[string]func(*world){
 		r = w.scheduled(r.ID)
 		w.equal([]any{r.State, r.LastError, r.Sent}, []any{schedule.Done, "", int64(1)})
 	},
-	"a key that was sent before": func(w *world) {
+	"a key that was sent before": func(w *fixture) {
 		w.group("g", nil)
 		sent := text("g", "alice", "x")
 		sent.Key, sent.Content = "k", "c"
@@ -358,7 +358,7 @@ var scheduleTests = map[string]func(*world){
 			}
 		}
 	},
-	"list": func(w *world) {
+	"list": func(w *fixture) {
 		list := func(limit int) (ids []string) {
 			for cursor := ""; ; {
 				page, next, err := w.Schedules(w.ctx, "alice", cursor, limit, 1<<20)
@@ -395,7 +395,7 @@ var scheduleTests = map[string]func(*world){
 			w.fails(err, &chat.Error{Code: chat.CodeInvalid})
 		}
 	},
-	"forget": func(w *world) {
+	"forget": func(w *fixture) {
 		r := w.schedule(toUser(), w.now())
 		w.ok(w.ForgetSchedule(w.ctx, r.ID))
 		w.equal(w.scheduled(r.ID), r) // it has not ended
@@ -408,7 +408,7 @@ var scheduleTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(len(page), 0)
 	},
-	"a full index": func(w *world) {
+	"a full index": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.UserSchedulesMax = 3 })
 		var all []schedule.Record
 		for range 3 {
@@ -432,7 +432,7 @@ var scheduleTests = map[string]func(*world){
 	},
 	"a full minute":        testFullMinute,
 	"a minute that is now": testMinuteThatIsNow,
-	"an entry without a schedule": func(w *world) {
+	"an entry without a schedule": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.UserSchedulesMax = 3 })
 		index := fmt.Sprintf("%s:{p%02d}:u:alice:schedules", w.Prefix(), queue.Partition("alice", w.Partitions()))
 		entry := func(id string, madeMs int64) {
@@ -453,7 +453,7 @@ var scheduleTests = map[string]func(*world){
 		w.equal([]any{len(page), next}, []any{2, ""})
 		w.schedule(n.Plan, n.NextMs)
 	},
-	"cancel and fire at once": func(w *world) {
+	"cancel and fire at once": func(w *fixture) {
 		for range 30 {
 			r := w.schedule(toUser(), w.now())
 			before := w.inbox("bob", chat.Position{}, 1).Last
@@ -478,7 +478,7 @@ var scheduleTests = map[string]func(*world){
 			w.equal(got, []any{schedule.OutcomeSent, int64(1), schedule.Done})
 		}
 	},
-	"one that cannot be read": func(w *world) {
+	"one that cannot be read": func(w *fixture) {
 		r := w.schedule(toUser(), w.now())
 		good := w.schedule(toUser(), w.now())
 		key := fmt.Sprintf("%s:{%s}:s:%s", w.Prefix(), r.ID[:3], r.ID)

@@ -13,7 +13,7 @@ import (
 const signalMax = 10 * time.Second
 
 // listen starts a listener and returns its signals. It ends with the test.
-func (w *world) listen() <-chan live.Signal {
+func (w *fixture) listen() <-chan live.Signal {
 	w.Helper()
 	ctx, stop := context.WithCancel(w.ctx)
 	signals := make(chan live.Signal, 1000)
@@ -26,7 +26,7 @@ func (w *world) listen() <-chan live.Signal {
 	return signals
 }
 
-func (w *world) next(signals <-chan live.Signal) live.Signal {
+func (w *fixture) next(signals <-chan live.Signal) live.Signal {
 	w.Helper()
 	select {
 	case s := <-signals:
@@ -37,8 +37,8 @@ func (w *world) next(signals <-chan live.Signal) live.Signal {
 	}
 }
 
-var signalTests = map[string]func(*world){
-	"of a group": func(w *world) {
+var signalTests = map[string]func(*fixture){
+	"of a group": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		epoch := w.info("g", "alice").Epoch
 		signals := w.listen()
@@ -59,7 +59,7 @@ var signalTests = map[string]func(*world){
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalDeleted, Group: "g", Epoch: epoch})
 	},
-	"of a cursor, with the session that moved it": func(w *world) {
+	"of a cursor, with the session that moved it": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		id := w.says("g", "alice", 5)
 		signals := w.listen()
@@ -73,7 +73,7 @@ var signalTests = map[string]func(*world){
 			w.equal(w.next(signals), want)
 		}
 	},
-	"of a group's notices": func(w *world) {
+	"of a group's notices": func(w *fixture) {
 		w.group("g", []string{"bob"}, public)
 		epoch := w.info("g", "alice").Epoch
 		signals := w.listen()
@@ -98,7 +98,7 @@ var signalTests = map[string]func(*world){
 		w.leave("g", "alice") // the owner, so carl becomes that
 		signalled(8, 9)
 	},
-	"of a user": func(w *world) {
+	"of a user": func(w *fixture) {
 		signals := w.listen()
 		w.ok(w.Follow(w.ctx, nil, []string{"bob"}))
 		w.put(item("bob", "alice", "x"))
@@ -110,7 +110,7 @@ var signalTests = map[string]func(*world){
 		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalLeft, User: "bob", Group: "g"})
 	},
-	"unfollow": func(w *world) {
+	"unfollow": func(w *fixture) {
 		w.group("g", nil)
 		w.group("h", nil)
 		signals := w.listen()
@@ -125,7 +125,7 @@ var signalTests = map[string]func(*world){
 		w.say("g", "alice", "x")
 		w.equal(w.next(signals).Group, "g")
 	},
-	"follow before listening": func(w *world) {
+	"follow before listening": func(w *fixture) {
 		w.group("g", nil)
 		ctx, stop := context.WithCancel(w.ctx)
 		stop()

@@ -14,8 +14,8 @@ func recurring() schedule.Plan {
 	return p
 }
 
-var strangerTests = map[string]func(*world){
-	"a recurring schedule counts what is stored": func(w *world) {
+var strangerTests = map[string]func(*fixture){
+	"a recurring schedule counts what is stored": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxSenderMax = 2 })
 		r := w.schedule(recurring(), 1)
 		counted := func() int64 {
@@ -46,7 +46,7 @@ var strangerTests = map[string]func(*world){
 		w.equal(w.scheduled(r.ID).LastError, string(chat.CodeInboxFull))
 		w.equal(counted(), int64(1))
 	},
-	"a schedule beyond what may wait": func(w *world) {
+	"a schedule beyond what may wait": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.StrangersBytesMax = 1500 })
 		r := w.schedule(recurring(), 1)
 		_, _, _, err := w.InboxAppend(w.ctx, item("nobody", "alice", "x"))
@@ -60,7 +60,7 @@ var strangerTests = map[string]func(*world){
 		w.equal(w.scheduled(r.ID).LastError, string(chat.CodeInboxFull))
 		w.equal(w.inbox("bob", chat.Position{}, 10).Last, int64(0))
 	},
-	"an item that is tried again": func(w *world) {
+	"an item that is tried again": func(w *fixture) {
 		i := item("bob", "alice", "x")
 		i.Key, i.Content = "k", "c"
 		w.put(i)

@@ -23,7 +23,7 @@ type Factory func(t testing.TB, limits chat.Limits) *store.Store
 func Run(t *testing.T, open Factory) {
 	for _, part := range []struct {
 		name  string
-		tests map[string]func(*world)
+		tests map[string]func(*fixture)
 	}{
 		{"groups", groupTests}, {"holds", holdTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
 		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
@@ -33,46 +33,46 @@ func Run(t *testing.T, open Factory) {
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for name, test := range part.tests {
-				t.Run(name, func(t *testing.T) { test(newWorld(t, open)) })
+				t.Run(name, func(t *testing.T) { test(newFixture(t, open)) })
 			}
 		})
 	}
 }
 
-// world is an empty store and short ways to use it. Every failure ends the test.
-type world struct {
+// fixture is an empty store and short ways to use it. Every failure ends the test.
+type fixture struct {
 	*testing.T
 	*store.Store
 	ctx  context.Context
 	open Factory
 }
 
-func newWorld(t *testing.T, open Factory) *world {
-	return &world{T: t, Store: open(t, chat.DefaultLimits()), ctx: t.Context(), open: open}
+func newFixture(t *testing.T, open Factory) *fixture {
+	return &fixture{T: t, Store: open(t, chat.DefaultLimits()), ctx: t.Context(), open: open}
 }
 
 // with replaces the store by one with other limits.
-func (w *world) with(change func(*chat.Limits)) {
+func (w *fixture) with(change func(*chat.Limits)) {
 	limits := chat.DefaultLimits()
 	change(&limits)
 	w.Store = w.open(w.T, limits)
 }
 
-func (w *world) ok(err error) {
+func (w *fixture) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatalf("got error %v", err)
 	}
 }
 
-func (w *world) fails(err, want error) {
+func (w *fixture) fails(err, want error) {
 	w.Helper()
 	if !errors.Is(err, want) {
 		w.Fatalf("got error %v, want %v", err, want)
 	}
 }
 
-func (w *world) equal(got, want any) {
+func (w *fixture) equal(got, want any) {
 	w.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.Fatalf("want -, got +:\n%s", diff)
@@ -98,7 +98,7 @@ func noticeEntry(group, by, what, user string) chat.NoticeEntry {
 }
 
 // group makes a group of alice's with members, changed by options.
-func (w *world) group(id string, members []string, options ...func(*chat.NewGroup)) {
+func (w *fixture) group(id string, members []string, options ...func(*chat.NewGroup)) {
 	w.Helper()
 	g := newGroup(id, members, options...)
 	w.ok(w.CreateGroup(w.ctx, g))
@@ -108,7 +108,7 @@ func (w *world) group(id string, members []string, options ...func(*chat.NewGrou
 }
 
 // invited are some of those whom a creation named and who are not members yet.
-func (w *world) invited(group string) []string {
+func (w *fixture) invited(group string) []string {
 	w.Helper()
 	users, err := w.Waiting(w.ctx, group)
 	w.ok(err)
@@ -116,7 +116,7 @@ func (w *world) invited(group string) []string {
 }
 
 // invite makes members of those of users who wait for it.
-func (w *world) invite(group, epoch string, users []string) {
+func (w *fixture) invite(group, epoch string, users []string) {
 	w.Helper()
 	var notices []chat.NoticeEntry
 	for _, user := range users {
@@ -162,12 +162,12 @@ func mentioning(group, from string, users ...string) chat.Append {
 }
 
 // say sends a text and returns its id.
-func (w *world) say(group, from, body string) int64 {
+func (w *fixture) say(group, from, body string) int64 {
 	w.Helper()
 	return w.send(text(group, from, body)).ID
 }
 
-func (w *world) send(a chat.Append) chat.Appended {
+func (w *fixture) send(a chat.Append) chat.Appended {
 	w.Helper()
 	done, err := w.Append(w.ctx, a)
 	w.ok(err)
@@ -175,7 +175,7 @@ func (w *world) send(a chat.Append) chat.Appended {
 }
 
 // says sends n texts and returns the id of the last.
-func (w *world) says(group, from string, n int) (last int64) {
+func (w *fixture) says(group, from string, n int) (last int64) {
 	w.Helper()
 	for i := range n {
 		last = w.say(group, from, fmt.Sprintf("text %d", i))
@@ -183,21 +183,21 @@ func (w *world) says(group, from string, n int) (last int64) {
 	return last
 }
 
-func (w *world) info(group, user string) chat.Info {
+func (w *fixture) info(group, user string) chat.Info {
 	w.Helper()
 	infos, err := w.Infos(w.ctx, user, []string{group})
 	w.ok(err)
 	return infos[0]
 }
 
-func (w *world) ack(group, user string, id int64) chat.Cursors {
+func (w *fixture) ack(group, user string, id int64) chat.Cursors {
 	w.Helper()
 	c, err := w.Ack(w.ctx, group, user, chat.At(id), false, "")
 	w.ok(err)
 	return c
 }
 
-func (w *world) markRead(group, user string, id int64) chat.Cursors {
+func (w *fixture) markRead(group, user string, id int64) chat.Cursors {
 	w.Helper()
 	c, err := w.Ack(w.ctx, group, user, chat.At(id), true, "")
 	w.ok(err)
@@ -211,7 +211,7 @@ func membership(group, user, by string, role chat.Role) chat.Membership {
 		HeirTail: []byte(`","sent_at":"2026-11-20T10:00:00.000Z"}`)}
 }
 
-func (w *world) join(group, user, by string) chat.Member {
+func (w *fixture) join(group, user, by string) chat.Member {
 	w.Helper()
 	m, added, err := w.Join(w.ctx, membership(group, user, by, chat.Ordinary))
 	w.ok(err)
@@ -221,21 +221,21 @@ func (w *world) join(group, user, by string) chat.Member {
 	return m
 }
 
-func (w *world) leave(group, user string) {
+func (w *fixture) leave(group, user string) {
 	w.Helper()
 	_, err := w.Leave(w.ctx, membership(group, user, user, ""))
 	w.ok(err)
 }
 
 // entries are all stored messages of a group.
-func (w *world) entries(group string) []chat.Message {
+func (w *fixture) entries(group string) []chat.Message {
 	w.Helper()
 	messages, _, err := w.Range(w.ctx, group, 0, 1_000_000)
 	w.ok(err)
 	return messages
 }
 
-func (w *world) entry(group string, id int64) chat.Message {
+func (w *fixture) entry(group string, id int64) chat.Message {
 	w.Helper()
 	found, err := w.Entries(w.ctx, group, []int64{id})
 	w.ok(err)
@@ -245,7 +245,7 @@ func (w *world) entry(group string, id int64) chat.Message {
 	return found[0]
 }
 
-func decode(w *world, m chat.Message) chat.Entry {
+func decode(w *fixture, m chat.Message) chat.Entry {
 	w.Helper()
 	var e chat.Entry
 	w.ok(json.Unmarshal(m.JSON, &e))

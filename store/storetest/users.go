@@ -10,8 +10,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-var indexTests = map[string]func(*world){
-	"index": func(w *world) {
+var indexTests = map[string]func(*fixture){
+	"index": func(w *fixture) {
 		groups := func(user string) []chat.UserGroup {
 			w.Helper()
 			got, err := w.UserGroups(w.ctx, user)
@@ -38,7 +38,7 @@ var indexTests = map[string]func(*world){
 		w.equal(groups("bob"), []chat.UserGroup{{Group: "h", Seen: 9}})
 		w.equal(groups("alice"), []chat.UserGroup{{Group: "g", Seen: 3}})
 	},
-	"many users": func(w *world) {
+	"many users": func(w *fixture) {
 		var users []string
 		for i := range 600 {
 			users = append(users, fmt.Sprintf("u%d", i))
@@ -48,7 +48,7 @@ var indexTests = map[string]func(*world){
 		w.ok(err)
 		w.equal(got, []chat.UserGroup{{Group: "g", Seen: 7}})
 	},
-	"a full index": func(w *world) {
+	"a full index": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.UserGroupsMax = 2 })
 		for _, g := range []string{"a", "b", "c"} {
 			w.ok(w.AddUserGroups(w.ctx, []string{"bob"}, chat.UserGroup{Group: g, Seen: 0}))
@@ -72,7 +72,7 @@ var indexTests = map[string]func(*world){
 }
 
 // answered tells whether what user began with key was answered before; if not, it is now.
-func (w *world) answered(user, key string) bool {
+func (w *fixture) answered(user, key string) bool {
 	w.Helper()
 	answer, err := w.Claim(w.ctx, user, key, "content")
 	w.ok(err)
@@ -84,8 +84,8 @@ func (w *world) answered(user, key string) bool {
 	return true
 }
 
-var keyTests = map[string]func(*world){
-	"claim and finish": func(w *world) {
+var keyTests = map[string]func(*fixture){
+	"claim and finish": func(w *fixture) {
 		a, err := w.Claim(w.ctx, "bob", "key", "content")
 		w.ok(err)
 		w.equal(a == nil, true)
@@ -104,7 +104,7 @@ var keyTests = map[string]func(*world){
 		w.equal(a == nil, true)
 		w.ok(w.Finish(w.ctx, "bob", "never claimed", answer))
 	},
-	"the newest are kept": func(w *world) {
+	"the newest are kept": func(w *fixture) {
 		const kept = 10
 		w.with(func(l *chat.Limits) { l.KeysMax = kept })
 		for i := range kept + 1 {
@@ -116,7 +116,7 @@ var keyTests = map[string]func(*world){
 		}
 		w.equal(w.answered("bob", "0"), false)
 	},
-	"a key is kept for its age": func(w *world) {
+	"a key is kept for its age": func(w *fixture) {
 		made := func(key string, ago time.Duration) {
 			w.Helper()
 			w.equal(w.answered("bob", key), false)

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-var webhookTests = map[string]func(*world){
+var webhookTests = map[string]func(*fixture){
 	"SwapWebhook":       testSwapWebhook,
 	"WebhookHealth":     testWebhookHealth,
 	"SpreadWebhooks":    testSpreadWebhooks,
@@ -30,7 +30,7 @@ func newWebhook(id string) webhook.Webhook {
 }
 
 // addWebhook registers a webhook and updates the partitions.
-func (w *world) addWebhook(id string) webhook.Webhook {
+func (w *fixture) addWebhook(id string) webhook.Webhook {
 	w.Helper()
 	w.ok(w.SwapWebhook(w.ctx, newWebhook(id), false))
 	w.ok(w.SpreadWebhooks(w.ctx))
@@ -40,14 +40,14 @@ func (w *world) addWebhook(id string) webhook.Webhook {
 }
 
 // removeWebhook removes it.
-func (w *world) removeWebhook(old webhook.Webhook) {
+func (w *fixture) removeWebhook(old webhook.Webhook) {
 	w.Helper()
 	w.ok(w.SwapWebhook(w.ctx, old, true))
 	w.ok(w.SpreadWebhooks(w.ctx))
 }
 
 // deliveryTasks are the ids and payloads of the deliveries that wait, by id.
-func (w *world) deliveryTasks() []string {
+func (w *fixture) deliveryTasks() []string {
 	w.Helper()
 	c, err := queue.NewClient(queue.Options{Client: w.Client(), Prefix: w.Prefix(), Partitions: w.Partitions(), Queue: chat.QueueEgress})
 	w.ok(err)
@@ -63,7 +63,7 @@ func (w *world) deliveryTasks() []string {
 	return found
 }
 
-func (w *world) unpublished(group string) webhook.Unpublished {
+func (w *fixture) unpublished(group string) webhook.Unpublished {
 	w.Helper()
 	page, err := w.Unpublished(w.ctx, group, "", 100)
 	w.ok(err)
@@ -75,7 +75,7 @@ func delivery(n int64) webhook.DeliveryTask {
 }
 
 // publishOf publishes what a page holds, a delivery for each entry.
-func (w *world) publishOf(group string, page webhook.Unpublished) error {
+func (w *fixture) publishOf(group string, page webhook.Unpublished) error {
 	w.Helper()
 	var deliveries []webhook.DeliveryTask
 	for _, m := range page.Messages {
@@ -85,7 +85,7 @@ func (w *world) publishOf(group string, page webhook.Unpublished) error {
 	return err
 }
 
-func testSwapWebhook(w *world) {
+func testSwapWebhook(w *fixture) {
 	_, err := w.Webhook(w.ctx, "a")
 	w.fails(err, chat.ErrNotFound)
 	list, version, err := w.Webhooks(w.ctx)
@@ -128,7 +128,7 @@ func testSwapWebhook(w *world) {
 }
 
 // testWebhookHealth: what attempts say of a webhook, and what waits for it.
-func testWebhookHealth(w *world) {
+func testWebhookHealth(w *fixture) {
 	health := func() webhook.Health {
 		w.Helper()
 		all, err := w.WebhookHealth(w.ctx)
@@ -169,7 +169,7 @@ func testWebhookHealth(w *world) {
 }
 
 // testSpreadWebhooks: entries are told of while there is a webhook in use, and a generation ends with the last one.
-func testSpreadWebhooks(w *world) {
+func testSpreadWebhooks(w *fixture) {
 	w.group("g", nil)
 	w.says("g", "alice", 3)
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
@@ -201,7 +201,7 @@ func testSpreadWebhooks(w *world) {
 }
 
 // testSpreadOlder: two nodes tell the partitions, and what the slower one had read before is of no effect.
-func testSpreadOlder(w *world) {
+func testSpreadOlder(w *fixture) {
 	w.group("g", nil)
 	a := newWebhook("a")
 	w.ok(w.SwapWebhook(w.ctx, a, false))
@@ -227,7 +227,7 @@ func testSpreadOlder(w *world) {
 	w.equal([]int64{page.Generation, page.Version, int64(len(page.Messages))}, []int64{version, version, 1})
 }
 
-func testUnpublished(w *world) {
+func testUnpublished(w *fixture) {
 	_, err := w.Unpublished(w.ctx, "g", "", 10)
 	w.fails(err, chat.ErrNotFound)
 	w.addWebhook("a")
@@ -244,7 +244,7 @@ func testUnpublished(w *world) {
 	w.equal(ids(w.unpublished("g").Messages), span(4, 9))
 }
 
-func testPublishEvents(w *world) {
+func testPublishEvents(w *fixture) {
 	added := w.addWebhook("w")
 	w.group("g", nil)
 	page := w.unpublished("g")
@@ -277,7 +277,7 @@ func testPublishEvents(w *world) {
 const deliveriesWaitingMax = 100_000
 
 // testPublishEventsFull: entries that there is no room for stay unpublished until there is.
-func testPublishEventsFull(w *world) {
+func testPublishEventsFull(w *fixture) {
 	w.addWebhook("w")
 	w.group("g", nil)
 	tasks := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Tasks()
@@ -303,7 +303,7 @@ func testPublishEventsFull(w *world) {
 }
 
 // testPublishEventsHold: what was not told of is not trimmed, up to backlog_max.
-func testPublishEventsHold(w *world) {
+func testPublishEventsHold(w *fixture) {
 	w.addWebhook("w")
 	w.group("g", nil, keep(0), backlog(100))
 	w.says("g", "alice", 10)
@@ -317,7 +317,7 @@ func testPublishEventsHold(w *world) {
 	w.equal(w.unpublished("g").Messages[0].ID, int64(212))
 }
 
-func testEnded(w *world) {
+func testEnded(w *fixture) {
 	w.group("before", nil)
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "before"))
 	w.equal(len(w.takeTasks(webhook.TaskEnded)), 0)
