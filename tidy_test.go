@@ -252,8 +252,8 @@ func notAName(name string) string {
 	return ""
 }
 
-// TestNamesUseTheWordsOfTheHouse reads the identifiers of Go and Lua, and the keys of log lines: an error has one key.
-func TestNamesUseTheWordsOfTheHouse(t *testing.T) {
+// TestNamesUseTheProjectsWords reads the identifiers of Go and Lua, and the keys of log lines: an error has one key.
+func TestNamesUseTheProjectsWords(t *testing.T) {
 	for _, path := range sources(t, func(p string) bool { return isGo(p) && p != "tidy_test.go" }) {
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, path, nil, 0)
