@@ -33,7 +33,7 @@ func TestEraseNow(t *testing.T) {
 			t.Errorf("the embedded store was rewritten while a node runs: %s", out)
 		}
 		node.Terminate()
-		rewrites(t, node, "SQLite", "the embedded store")
+		rewrites(t, node, "SQLite", "embedded store")
 		nowhere(t, data)
 	})
 	t.Run("redis", func(t *testing.T) {
