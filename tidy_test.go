@@ -22,7 +22,7 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"internal/node", "client", "store", "store/archive", "store/doctor", "store/dump", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
+	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
 	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"web/admission":           {"chat"},
 	"web/limit":               {"chat", "internal/cache"},
@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"chat/archive":            {"chat", "chat/archive/tokens", "internal/backoff", "internal/cache"},
 	"chat/archive/tokens":     {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
+	"chat/files":              {"chat"},
 	"chat/notify":             {"chat", "chat/webhook"},
 	"chat/retention":          {"chat"},
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},

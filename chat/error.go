@@ -24,6 +24,7 @@ const (
 	CodeTooLarge        Code = "too_large"       // 413
 	CodeRateLimited     Code = "rate_limited"    // 429
 	CodeInboxFull       Code = "inbox_full"      // 429
+	CodeQuotaFull       Code = "quota_full"      // 429
 	CodeInternal        Code = "internal"        // 500
 	CodeUnavailable     Code = "unavailable"     // 503
 )

@@ -34,6 +34,11 @@ type Limits struct {
 	AnnouncementGroupsMax int // groups that one names
 	AnnouncementUsersMax  int // users that one names
 
+	UserFilesBytesMax  int64         // bytes of files of a user
+	UserUploadsMax     int           // uploads of a user under way
+	GroupFilesBytesMax int64         // bytes of files of a group
+	FileUnused         time.Duration // how long a file is kept that no message names
+
 	KeyAge      time.Duration // how long a retry key is kept at least, within KeysMax
 	WaitMax     time.Duration // the longest long poll
 	SafetyCheck time.Duration // within which a lost wake-up is repaired: live groups are compared with the store a little more often
@@ -86,6 +91,11 @@ func DefaultLimits() Limits {
 		AnnouncementsMax:      1000,
 		AnnouncementGroupsMax: 1000,
 		AnnouncementUsersMax:  10_000,
+
+		UserFilesBytesMax:  10 << 30,
+		UserUploadsMax:     20,
+		GroupFilesBytesMax: 10 << 30,
+		FileUnused:         24 * time.Hour,
 
 		KeyAge:      24 * time.Hour,
 		WaitMax:     60 * time.Second,

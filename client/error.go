@@ -22,6 +22,7 @@ const (
 	CodeTooLarge        = "too_large"
 	CodeRateLimited     = "rate_limited"
 	CodeInboxFull       = "inbox_full"
+	CodeQuotaFull       = "quota_full"
 	CodeInternal        = "internal"
 	CodeUnavailable     = "unavailable"
 )

@@ -69,6 +69,8 @@ func (p *partKeys) webhooksHealth() string { return p.base + "webhooks:health" }
 func (p *partKeys) announcements() string  { return p.base + "announcements" }
 func (p *partKeys) archive() string        { return p.base + "archive" }
 func (p *partKeys) retention() string      { return p.base + "retention" }
+func (p *partKeys) blobs() string          { return p.base + "blobs" }
+func (p *partKeys) filesOf() string        { return p.base + "files" }
 
 func (p *partKeys) enqueueKeys() []string { return p.enqueue }
 func (p *partKeys) workKeys() []string    { return p.work }
@@ -83,6 +85,7 @@ var partNames = script.Names[*partKeys]{
 		"announcements":   (*partKeys).announcements,
 		"archive":         (*partKeys).archive,
 		"retention":       (*partKeys).retention,
+		"blobs":           (*partKeys).blobs, "files_of": (*partKeys).filesOf,
 	},
 	Groups: map[string]func(*partKeys) []string{
 		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,
@@ -131,6 +134,9 @@ func (g groupKeys) levels() string          { return g.base + ":levels" }
 func (g groupKeys) notified() string        { return g.base + ":told" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
+func (g groupKeys) files() string           { return g.base + ":files" }
+func (g groupKeys) unusedFiles() string     { return g.base + ":files:unused" }
+func (g groupKeys) goneFiles() string       { return g.base + ":gone:files" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
 func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
@@ -143,6 +149,7 @@ var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKe
 	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
 	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
 	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures,
+	"files": groupKeys.files, "unused_files": groupKeys.unusedFiles, "gone_files": groupKeys.goneFiles,
 })
 
 // of names one user of the group, whose keys there scripts know too.
@@ -189,11 +196,15 @@ func (u userKeys) keys() string                       { return u.base + ":keys" 
 func (u userKeys) strangers() string                  { return u.base + ":strangers" }
 func (u userKeys) keysAt() string                     { return u.base + ":keys:at" }
 func (u userKeys) erasing() string                    { return u.base + ":erasing" }
+func (u userKeys) uploads() string                    { return u.base + ":uploads" }
+func (u userKeys) files() string                      { return u.base + ":files" }
+func (u userKeys) fileTotal() string                  { return u.base + ":files:bytes" }
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
 	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "firings": userKeys.firings, "devices": userKeys.devices,
 	"strangers": userKeys.strangers, "keys": userKeys.keys, "keys_at": userKeys.keysAt, "erasing": userKeys.erasing,
+	"uploads": userKeys.uploads, "user_files": userKeys.files, "file_total": userKeys.fileTotal,
 })
 
 // schedule holds the keys of a schedule, in the partition of its target, which its id begins with.

@@ -12,6 +12,8 @@ const (
 	unarchivedBytesMax  = 1 << 20 // of entries that one step reads for the archive
 	erasureBytesMax     = 1 << 19 // of entries or items that one step looks through for what somebody wrote
 
+	filesStep = 100 // files that one step removes, each with a task
+
 	webhooksMax          = 100             // each is looked at for every event
 	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
 	webhooksTasksMax     = 80_000          // of these for webhooks, in equal shares: one that is away holds up no other

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/store/script"
 )
@@ -41,6 +42,11 @@ var refusals = map[string]error{
 	"WANTS":         errWants,
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
+	"QUOTA":         files.ErrQuota,
+	"UPLOADS":       files.ErrUploads,
+	"LOCKED":        files.ErrLocked,
+	"LOST":          files.ErrLost,
+	"USED":          files.ErrUsed,
 }
 
 // mayOnly says who may do what was refused, by the second element of `FORBIDDEN`.

@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
@@ -40,11 +41,14 @@ var luaTasks = map[string]struct {
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},
 	"enqueue_ended": {"deleted", `id, 'e', 'ann', 1, {'{"id":1}', '{"id":2}'}, {'"w":3'}`, webhook.TaskEnded, chat.PriorityNormal,
 		&webhook.EndedTask{}, nil},
-	"enqueue_notify":  {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
-	"enqueue_events":  {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, []string{"Webhook"}},
-	"enqueue_behind":  {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
-	"enqueue_archive": {"archive", `id, 'e', 0, 1`, archive.TaskArchive, chat.PriorityLow, &chat.GroupTask{}, nil},
-	"enqueue_retain":  {"retain", `id, 'e', 7, 5, 1`, retention.TaskRetain, chat.PriorityLow, &retention.Task{}, nil},
+	"enqueue_notify":       {"log", `id, 'e', 5, 1`, notify.TaskFanOut, chat.PriorityNormal, &notify.FanOutTask{}, []string{"Again"}},
+	"enqueue_events":       {"log", `id, 'e', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, []string{"Webhook"}},
+	"enqueue_behind":       {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
+	"enqueue_archive":      {"archive", `id, 'e', 0, 1`, archive.TaskArchive, chat.PriorityLow, &chat.GroupTask{}, nil},
+	"enqueue_retain":       {"retain", `id, 'e', 7, 5, 1`, retention.TaskRetain, chat.PriorityLow, &retention.Task{}, nil},
+	"enqueue_file_removed": {"file", `'f', 'ann', 1`, files.TaskRemoved, chat.PriorityLow, &files.RemovedTask{}, nil},
+	"enqueue_file_expire":  {"file", `id, 5, 1`, files.TaskExpire, chat.PriorityLow, &files.GroupTask{}, nil},
+	"enqueue_file_gone":    {"file", `id, 1`, files.TaskGone, chat.PriorityLow, &files.GroupTask{}, nil},
 	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},
 	"enqueue_deliveries": {"deliver", `id, 'g', 'e', 7, 'high', {delivery_to('bob', 3, 2, '6'), delivery_to('eve', 1, 1, '6')}, 1`,
@@ -112,6 +116,8 @@ func taskOf(name, id string) string {
 		return id + "-behind:g:e:w:7"
 	case "enqueue_archive":
 		return id + "~archive"
+	case "enqueue_file_removed":
+		return "p00-file:f"
 	case "enqueue_end", "enqueue_erasure_end":
 		return id + ".end"
 	}

@@ -64,7 +64,7 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 		return d.group(ctx, g)
 	case "by", "at", "sent":
 		return d.own(ctx, g, k, name)
-	case "gone:members", "gone:senders":
+	case "gone:members", "gone:senders", "gone:files":
 		return nil
 	default:
 		l, err := d.look(ctx, g)

@@ -184,8 +184,8 @@ func (e *exporter) slice(ctx context.Context, names []string) error {
 }
 
 // transient are keys of a partition that say something of a server or of this store alone: which servers run, who is connected to
-// them, and the layout, which an import writes itself.
-var transient = map[string]bool{"nodes": true, "live": true, "layout": true}
+// them, which folder its files are in, and the layout, which an import writes itself.
+var transient = map[string]bool{"nodes": true, "live": true, "blobs": true, "layout": true}
 
 func (e *exporter) name(p part) string { return keyName(e.store.Prefix(), p) }
 

@@ -33,7 +33,7 @@ func Status(code chat.Code) int {
 		return http.StatusConflict
 	case chat.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case chat.CodeRateLimited, chat.CodeInboxFull:
+	case chat.CodeRateLimited, chat.CodeInboxFull, chat.CodeQuotaFull:
 		return http.StatusTooManyRequests
 	case chat.CodeUnavailable:
 		return http.StatusServiceUnavailable
@@ -66,7 +66,7 @@ func Public(err error) *chat.Error {
 // Write answers a request with an error that is public. The status is that of its code but where HTTP has a better one;
 // requestID is what the log knows the request by, or empty.
 func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
-	p := api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: e.Message}
+	p := api.Problem{Type: "about:blank", Title: cmp.Or(http.StatusText(status), "Checksum Mismatch"), Status: status, Code: e.Code, Detail: e.Message}
 	if requestID != "" {
 		p.RequestId = &requestID
 	}

@@ -1,7 +1,7 @@
 -- Creates a group with its members and their notices.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
---       wants waiting retention
+--       wants waiting retention gone_files
 -- ARGV  creator epoch name visibility created_ms keep backlog_max post history retain_days key channel task_id
 --       retain_id group others:int now:int invited... notices(mark rest)...
 --   history  1 or 0
@@ -12,7 +12,7 @@
 --   invited  all of them
 --   notices  of the creation, and of each user who becomes a member now
 -- Returns {OK, 1 if it was created now, 0 if this same creation was done before}
--- Refuses EXISTS; GONE if the members of an earlier group with this id are not cleaned up yet
+-- Refuses EXISTS; GONE if the members or files of an earlier group with this id are not cleaned up yet
 -- include: add_members
 -- include: log_grew
 -- include: public
@@ -24,7 +24,7 @@ if has_epoch then
   if key ~= '' and has_key == key and has_creator == creator then return {'OK', 0} end
   return {'EXISTS'}
 end
-if redis.call('EXISTS', gone_members, gone_senders) > 0 then return {'GONE'} end
+if redis.call('EXISTS', gone_members, gone_senders, gone_files) > 0 then return {'GONE'} end
 local now_ms = clock_ms()
 
 redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility, 'created_by', creator, 'created_ms',

@@ -3,8 +3,9 @@
 -- include: webhook_behind
 -- include: task_deleted
 -- include: task_archive
+-- include: task_file
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
--- needs: levels notified waiting group channel
+-- needs: levels notified waiting files unused_files gone_files group channel
 -- remove_group removes a group in one step: its log, cursors and settings. The lists of members and senders are kept
 -- under other names, because the keys of each user can only be removed in bounded steps, by a task. If there are
 -- webhooks, they get the user who deleted it, and the entries (100 of them at most) without events. Webhooks that were
@@ -21,6 +22,11 @@ local function remove_group(task_id, caller, now_ms)
   redis.call('ZREM', public, name .. '\0' .. group)
   redis.call('RENAME', joined, gone_members)
   if redis.call('EXISTS', senders) == 1 then redis.call('RENAME', senders, gone_senders) end
+  if redis.call('EXISTS', files) == 1 then
+    redis.call('RENAME', files, gone_files)
+    redis.call('UNLINK', unused_files)
+    enqueue_file_gone(task_id .. '.files', now_ms)
+  end
   redis.call('UNLINK', last_id, meta, members, managers, seen, read, msgs, skip, reactions, reacted, levels, notified, waiting)
   enqueue_cleanup(task_id, epoch, now_ms)
   if generation then

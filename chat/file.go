@@ -1,0 +1,12 @@
+package chat
+
+// File is a file of a group, as messages show it.
+type File struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Size   int64  `json:"size"` // bytes
+	Type   string `json:"type"` // with which it is served
+	SHA256 string `json:"sha256"`
+	Width  int    `json:"width,omitempty"` // of a picture, in pixels
+	Height int    `json:"height,omitempty"`
+}

@@ -1,0 +1,103 @@
+package files
+
+import (
+	"mime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Draft is what a creation says of a file.
+type Draft struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	Type   string `json:"type,omitempty"`
+	SHA256 string `json:"sha256,omitempty"` // hex; empty: not known yet
+}
+
+const (
+	nameBytesMax = 255 // what file systems take
+	typeBytesMax = 127
+)
+
+// check refuses what no file has, and normalizes the rest.
+func (d *Draft) check(sizeMax int64) error {
+	if err := checkName(d.Name); err != nil {
+		return err
+	}
+	switch {
+	case d.Size < 0:
+		return chat.Errorf(chat.CodeInvalid, "size: want an integer from 0")
+	case d.Size > sizeMax:
+		return chat.Errorf(chat.CodeTooLarge, "size: a file has at most %d bytes", sizeMax)
+	case len(d.Type) > typeBytesMax:
+		return chat.Errorf(chat.CodeInvalid, "type: at most %d bytes", typeBytesMax)
+	}
+	if d.Type != "" {
+		media, _, err := mime.ParseMediaType(d.Type)
+		if err != nil || !strings.Contains(media, "/") {
+			return chat.Errorf(chat.CodeInvalid, "type: want a media type such as text/plain")
+		}
+		d.Type = media
+	}
+	d.SHA256 = strings.ToLower(d.SHA256)
+	if d.SHA256 != "" && (len(d.SHA256) != 64 || strings.Trim(d.SHA256, "0123456789abcdef") != "") {
+		return chat.Errorf(chat.CodeInvalid, "sha256: want 64 hexadecimal digits")
+	}
+	return nil
+}
+
+// checkName refuses names that would mislead people, or programs that save under them.
+func checkName(name string) error {
+	if name == "" || len(name) > nameBytesMax || !utf8.ValidString(name) {
+		return chat.Errorf(chat.CodeInvalid, "name: want 1 to %d bytes of UTF-8", nameBytesMax)
+	}
+	if name == "." || name == ".." || strings.TrimSpace(name) == "" {
+		return chat.Errorf(chat.CodeInvalid, "name: want the name of a file")
+	}
+	for _, r := range name {
+		turns := r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 // the writing direction
+		if r == '/' || r == '\\' || unicode.IsControl(r) || turns || r == utf8.RuneError {
+			return chat.Errorf(chat.CodeInvalid, "name: slashes and control characters are not allowed")
+		}
+	}
+	return nil
+}
+
+// unknownType is how a file is served of which nothing better is known, or whose type a browser might run.
+const unknownType = "application/octet-stream"
+
+// Pictures are the types that a browser may show inside a page, checked by content.
+var pictures = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+
+// IsPicture tells whether a file of this type may be shown inside a page.
+func IsPicture(kind string) bool { return pictures[kind] }
+
+// harmless are the types that are kept as declared; besides audio, video, fonts and those of office programs.
+var harmless = map[string]bool{
+	"text/plain": true, "text/csv": true, "application/json": true, "application/x-ndjson": true, "application/pdf": true,
+	"application/zip": true, "application/gzip": true, "application/zstd": true, "application/x-tar": true, "application/x-7z-compressed": true,
+	"application/msword": true, "application/rtf": true, "application/epub+zip": true, unknownType: true,
+}
+
+// servedType decides with which type a file is served: that of its content for pictures, a declared one if no browser runs it.
+func servedType(declared, sniffed string) string {
+	sniffed, _, _ = strings.Cut(sniffed, ";")
+	if pictures[sniffed] {
+		return sniffed
+	}
+	if declared == "" {
+		declared = sniffed
+	}
+	top, sub, _ := strings.Cut(declared, "/")
+	office := strings.HasPrefix(sub, "vnd.openxmlformats-officedocument.") || strings.HasPrefix(sub, "vnd.oasis.opendocument.") || strings.HasPrefix(sub, "vnd.ms-")
+	switch {
+	case strings.HasSuffix(sub, "xml") || strings.HasPrefix(declared, "image/"): // SVG, and pictures that are none
+		return unknownType
+	case harmless[declared], top == "audio", top == "video", top == "font", top == "application" && office:
+		return declared
+	}
+	return unknownType
+}

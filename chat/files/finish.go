@@ -1,0 +1,127 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"image"
+	_ "image/gif" // the formats of pictures
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"unicode/utf8"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// complete makes a file whole whose bytes are all there.
+func (s *Service) complete(ctx context.Context, by chat.Caller, group string, r Record) (File, error) {
+	w := s.writer(ctx, by, group, r.ID)
+	r, err := w.lock()
+	if err != nil {
+		return File{}, s.refused(ctx, by, group, err)
+	}
+	if r.Whole {
+		return fileOf(r)
+	}
+	if r.Offset < r.Size { // somebody else began again meanwhile
+		w.unlock(r)
+		return fileOf(r)
+	}
+	return w.finish(by, r)
+}
+
+// finish compares the digest, decides what the file is, and makes it whole. The writer holds the lock, and all bytes are there.
+func (w *writer) finish(by chat.Caller, r Record) (File, error) {
+	s := w.service
+	var d Draft
+	if err := json.Unmarshal(r.JSON, &d); err != nil {
+		return File{}, chat.AsError(err)
+	}
+	digest, err := digestOf(r.Hash)
+	if err != nil {
+		return File{}, err
+	}
+	f := chat.File{ID: r.ID, Name: d.Name, Size: r.Size, SHA256: hex.EncodeToString(digest.Sum(nil))}
+	if d.SHA256 != "" && d.SHA256 != f.SHA256 {
+		if err := s.store.RemoveFile(w.ctx, w.group, w.user, r.ID); err != nil {
+			return File{}, s.refused(w.ctx, by, w.group, err)
+		}
+		return File{}, chat.Errorf(chat.CodeInvalid, "sha256: the bytes have the digest %s; the upload was removed", f.SHA256)
+	}
+	if err = s.blobs.Finish(w.ctx, r.ID, r.Size); err == nil {
+		err = s.describe(w.ctx, &f, d.Type)
+	}
+	if err != nil {
+		w.unlock(r)
+		return File{}, chat.AsError(err)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return File{}, chat.AsError(err)
+	}
+	if r, err = s.store.FinishFile(w.ctx, w.group, w.user, r.ID, w.token, text); err != nil {
+		return File{}, s.refused(w.ctx, by, w.group, err)
+	}
+	if err := s.store.SettleFile(w.ctx, w.user, r.ID); err != nil {
+		s.opt.Log.WarnContext(w.ctx, "an upload is whole and still counted as under way; the next creation corrects it", "error", err)
+	}
+	return fileOf(r)
+}
+
+// describe finds out the type of a whole file, and the size of a picture. Only the head of a picture is decoded.
+func (s *Service) describe(ctx context.Context, f *chat.File, declared string) error {
+	b, err := s.blobs.Open(ctx, f.ID)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	head := make([]byte, sniffBytes)
+	n, err := io.ReadFull(b, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	head = head[:n]
+	f.Type = servedType(declared, sniff(head))
+	if !IsPicture(f.Type) {
+		return nil
+	}
+	config, _, err := image.DecodeConfig(io.MultiReader(bytes.NewReader(head), io.LimitReader(b, pictureHeadMax)))
+	if err == nil && config.Width > 0 && config.Height > 0 && int64(config.Width)*int64(config.Height) <= picturePixelsMax {
+		f.Width, f.Height = config.Width, config.Height
+	}
+	return nil
+}
+
+// sniff tells a type by the first bytes: that of a picture or an archive, text, or unknownType.
+func sniff(head []byte) string {
+	for _, m := range []struct{ begins, kind string }{
+		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
+		{"%PDF-", "application/pdf"}, {"PK\x03\x04", "application/zip"}, {"\x1f\x8b", "application/gzip"}, {"\x28\xb5\x2f\xfd", "application/zstd"},
+	} {
+		if bytes.HasPrefix(head, []byte(m.begins)) {
+			return m.kind
+		}
+	}
+	if len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP" {
+		return "image/webp"
+	}
+	if isText(head) {
+		return "text/plain"
+	}
+	return unknownType
+}
+
+// isText tells whether bytes are UTF-8 without control characters; the last character may be cut.
+func isText(head []byte) bool {
+	for len(head) > 0 {
+		r, size := utf8.DecodeRune(head)
+		if r == utf8.RuneError && size == 1 && utf8.FullRune(head) || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != '\x1b' {
+			return false
+		}
+		head = head[size:]
+	}
+	return true
+}

@@ -1,0 +1,24 @@
+package files
+
+import "time"
+
+// Bounds of this package.
+const (
+	pieceBytesMax = 8 << 20          // between two commits: what kill -9 may lose
+	pieceTime     = 3 * time.Second  // the same for slow senders
+	lockLease     = 20 * time.Second // of a writer; renewed with every piece
+	lockMargin    = 5 * time.Second  // before the end of the lease nothing more is written
+	lockWaitMax   = 25 * time.Second // for the lock of a writer who is gone
+	lockWaitStep  = 250 * time.Millisecond
+	commitTimeout = time.Second // of what is recorded after a request has ended
+
+	reservedMax  = time.Hour // after that, a reservation without a record belongs to a creation that failed
+	orphanAge    = time.Hour // after that, bytes without a record belong to nothing
+	comparePage  = 500       // blobs of a page
+	compareEvery = time.Hour
+	stepsMax     = 10_000 // of one task
+	sniffBytes   = 512    // what a type is told by
+
+	pictureHeadMax   = 1 << 20     // bytes in which the size of a picture has to stand
+	picturePixelsMax = 100_000_000 // width times height of what counts as a picture
+)

@@ -1,0 +1,213 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Options are those of a Service.
+type Options struct {
+	SizeMax int64 // bytes of one file
+	// Sole says that no other node works on the store: locks that another process left behind are void.
+	Sole bool
+	Log  *slog.Logger
+	Now  func() time.Time // for the lease of a lock; nil: time.Now
+}
+
+// Service keeps the files of groups. Make one with New.
+type Service struct {
+	core  *chat.Service
+	store Store
+	blobs Blobs // nil: off
+	opt   Options
+	node  string // what the tokens of this process begin with
+}
+
+// New makes a Service. blobs is nil where no files are kept.
+func New(core *chat.Service, store Store, blobs Blobs, opt Options) *Service {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	return &Service{core: core, store: store, blobs: blobs, opt: opt, node: rand.Text()[:13] + "."}
+}
+
+// SizeMax is how many bytes a file may have; 0: no files are kept.
+func (s *Service) SizeMax() int64 {
+	if s.blobs == nil {
+		return 0
+	}
+	return s.opt.SizeMax
+}
+
+// Ready tells whether the blob store can be reached.
+func (s *Service) Ready(ctx context.Context) error {
+	if s.blobs == nil {
+		return nil
+	}
+	return s.blobs.Check(ctx)
+}
+
+// File is a file or an upload, as its owner sees it.
+type File struct {
+	chat.File
+	Offset  int64
+	Whole   bool
+	Expires chat.Time // unless a message names it
+	Named   bool      // a message names it
+}
+
+// check is what comes before every call.
+func (s *Service) check(by chat.Caller, group, id string) error {
+	if err := chat.CheckGroup(by, group); err != nil {
+		return err
+	}
+	if err := chat.CheckID("file", id); err != nil {
+		return err
+	}
+	if s.blobs == nil {
+		return ErrOff
+	}
+	return nil
+}
+
+// refused refines the refusal of a step on a group.
+func (s *Service) refused(ctx context.Context, by chat.Caller, group string, err error) error {
+	err = s.core.Refused(ctx, by, group, err)
+	if errors.Is(err, chat.ErrNotFound) {
+		return ErrNoFile
+	}
+	return err
+}
+
+// Create begins an upload. A file of no bytes is whole at once.
+func (s *Service) Create(ctx context.Context, by chat.Caller, group string, d Draft) (File, error) {
+	if err := s.check(by, group, "new"); err != nil {
+		return File{}, err
+	}
+	// Who may not post learns that first.
+	if _, err := s.core.MayPost(ctx, by, group); err != nil {
+		return File{}, s.refused(ctx, by, group, err)
+	}
+	if err := d.check(s.opt.SizeMax); err != nil {
+		return File{}, err
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		return File{}, chat.AsError(err)
+	}
+	r := Record{ID: s.store.NewFileID(group), Owner: by.User, Size: d.Size, Hash: stateOf(sha256.New()), JSON: text}
+	err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
+	if is(err, ErrUploads) && s.settleUploads(ctx, by.User) {
+		err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
+	}
+	if err != nil {
+		return File{}, chat.AsError(err)
+	}
+	made, err := s.store.CreateFile(ctx, group, r)
+	if err != nil {
+		if chat.CodeOf(err) != chat.CodeUnavailable { // then it may have been written
+			s.release(context.WithoutCancel(ctx), by.User, r.ID)
+		}
+		return File{}, s.refused(ctx, by, group, err)
+	}
+	if d.Size == 0 {
+		return s.complete(ctx, by, group, made)
+	}
+	return fileOf(made)
+}
+
+// settleUploads settles or frees the uploads of a user that are no longer under way: a node may have died before it did.
+func (s *Service) settleUploads(ctx context.Context, user string) (changed bool) {
+	uploads, err := s.store.Uploads(ctx, user)
+	if err != nil {
+		return false
+	}
+	for id, one := range uploads {
+		found, err := s.store.FileRecords(ctx, one.Group, []string{id})
+		switch {
+		case err != nil:
+			return changed
+		case len(found) == 0 && s.opt.Now().Sub(one.Made) > reservedMax:
+			s.release(ctx, user, id)
+		case len(found) == 1 && found[0].Whole:
+			if err := s.store.SettleFile(ctx, user, id); err != nil {
+				return changed
+			}
+		default:
+			continue
+		}
+		changed = true
+	}
+	return changed
+}
+
+// release frees quota. If it fails, settleUploads or the comparison does it later.
+func (s *Service) release(ctx context.Context, user, id string) {
+	if err := s.store.ReleaseFile(ctx, user, id); err != nil {
+		s.opt.Log.WarnContext(ctx, "quota of a file not freed; it is found later", "error", err)
+	}
+}
+
+// Get reads what is known of a file. An upload whose bytes are all there is made whole: a node may have died before it did.
+func (s *Service) Get(ctx context.Context, by chat.Caller, group, id string) (File, error) {
+	if err := s.check(by, group, id); err != nil {
+		return File{}, err
+	}
+	r, err := s.store.ReadFile(ctx, group, by.User, id)
+	if err != nil {
+		return File{}, s.refused(ctx, by, group, err)
+	}
+	if !r.Whole && r.Offset == r.Size {
+		return s.complete(ctx, by, group, r)
+	}
+	return fileOf(r)
+}
+
+// Open opens a whole file, which the caller closes. An upload that is not whole cannot be read yet.
+func (s *Service) Open(ctx context.Context, by chat.Caller, group, id string) (File, Blob, error) {
+	f, err := s.Get(ctx, by, group, id)
+	if err != nil {
+		return File{}, nil, err
+	}
+	if !f.Whole {
+		return File{}, nil, ErrNoFile
+	}
+	b, err := s.blobs.Open(ctx, id)
+	if is(err, ErrNoBlob) { // removed in this moment, or lost
+		s.opt.Log.WarnContext(ctx, "a file has a record and no bytes", "file", id)
+		return File{}, nil, ErrNoFile
+	}
+	return f, b, chat.AsError(err)
+}
+
+// Remove removes an upload, or an own file that no message names.
+func (s *Service) Remove(ctx context.Context, by chat.Caller, group, id string) error {
+	if err := s.check(by, group, id); err != nil {
+		return err
+	}
+	if err := s.store.RemoveFile(ctx, group, by.User, id); err != nil {
+		return s.refused(ctx, by, group, err)
+	}
+	return nil
+}
+
+// fileOf decodes a record.
+func fileOf(r Record) (File, error) {
+	f := File{Offset: r.Offset, Whole: r.Whole, Expires: chat.TimeMs(r.Expires.UnixMilli()), Named: len(r.Refs) > 0}
+	err := json.Unmarshal(r.JSON, &f.File) // a draft has some of its fields
+	f.ID = r.ID
+	return f, chat.AsError(err)
+}
+
+// counted is what a file counts against quotas, as the store counts it: a record costs something too.
+func counted(size int64) int64 { return max(size, 4096) }

@@ -1,0 +1,237 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding"
+	"errors"
+	"hash"
+	"io"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Piece is what one request adds to an upload.
+type Piece struct {
+	Offset int64
+	Body   io.Reader
+	// Check, if set, gets every byte and then decides whether the piece counts. Otherwise all that arrived counts.
+	Check Checksum
+}
+
+// Checksum is computed while a piece arrives.
+type Checksum interface {
+	io.Writer
+	Fits() bool
+}
+
+// Write adds a piece to an upload. What arrived counts, also if the sender breaks off. With the last byte the file is whole.
+func (s *Service) Write(ctx context.Context, by chat.Caller, group, id string, p Piece) (File, error) {
+	if err := s.check(by, group, id); err != nil {
+		return File{}, err
+	}
+	w := s.writer(ctx, by, group, id)
+	r, err := w.lock()
+	if err != nil {
+		return File{}, s.refused(ctx, by, group, err)
+	}
+	switch {
+	case r.Whole && p.Offset == r.Size:
+		return fileOf(r)
+	case r.Whole:
+		return File{}, ErrOffset
+	case p.Offset != r.Offset:
+		w.unlock(r)
+		return File{}, ErrOffset
+	}
+	if r, err = w.write(r, p); err != nil {
+		return File{}, s.refused(ctx, by, group, err)
+	}
+	if r.Offset < r.Size {
+		return fileOf(r)
+	}
+	return w.finish(by, r)
+}
+
+// writer writes to one upload, as long as it holds the lock.
+type writer struct {
+	service *Service
+	ctx     context.Context //nolint:containedctx // of the one request that it lives for
+	group   string
+	user    string
+	id      string
+	token   string
+	renewed time.Time // when the lock was asked for or renewed: the lease began later
+}
+
+func (s *Service) writer(ctx context.Context, by chat.Caller, group, id string) *writer {
+	return &writer{service: s, ctx: ctx, group: group, user: by.User, id: id, token: s.node + rand.Text()}
+}
+
+// lock takes the lock. A writer who is gone gives way after its lease.
+func (w *writer) lock() (Record, error) {
+	sole := ""
+	if w.service.opt.Sole {
+		sole = w.service.node
+	}
+	waited := time.NewTimer(lockWaitMax)
+	defer waited.Stop()
+	for {
+		w.renewed = w.service.opt.Now()
+		r, err := w.service.store.LockFile(w.ctx, w.group, w.user, w.id, w.token, sole, lockLease)
+		if !is(err, ErrLocked) {
+			return r, err
+		}
+		select {
+		case <-w.ctx.Done():
+			return Record{}, err
+		case <-waited.C:
+			return Record{}, err
+		case <-time.After(lockWaitStep):
+		}
+	}
+}
+
+// unlock gives the lock back; if that fails, its lease ends it.
+func (w *writer) unlock(r Record) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), commitTimeout)
+	defer cancel()
+	_, _ = w.service.store.CommitFile(ctx, Commit{Group: w.group, User: w.user, ID: w.id, Token: w.token, Offset: r.Offset, Hash: r.Hash})
+}
+
+// write writes pieces until the sender or the file ends, and commits each. It keeps the lock if the file is complete.
+func (w *writer) write(done Record, p Piece) (Record, error) {
+	digest, err := digestOf(done.Hash)
+	if err != nil {
+		return Record{}, err
+	}
+	at := done.Offset
+	for {
+		from := &source{writer: w, r: p.Body, digest: digest, check: p.Check, left: min(done.Size-at, pieceBytesMax),
+			until: w.service.opt.Now().Add(pieceTime)}
+		n, err := w.service.blobs.Write(w.ctx, w.id, at, from)
+		if is(err, ErrShort) {
+			// The store lost bytes that were committed: nobody can go on with this upload.
+			_ = w.service.store.RemoveFile(w.ctx, w.group, w.user, w.id)
+			return Record{}, ErrNoFile
+		}
+		if n != from.read {
+			w.unlock(done)
+			return Record{}, errors.Join(err, errNotStored)
+		}
+		at += n
+		ended := from.ended || at == done.Size || err != nil
+		counts := p.Check == nil
+		if ended && err == nil {
+			err = from.atEnd(at == done.Size)
+			counts = err == nil
+		}
+		next := Commit{Group: w.group, User: w.user, ID: w.id, Token: w.token, Offset: done.Offset, Hash: done.Hash}
+		if counts {
+			next.Offset, next.Hash = at, stateOf(digest)
+		}
+		if !ended || err == nil && next.Offset == done.Size {
+			next.Keep = lockLease
+		}
+		if done, err = w.commit(next, err); err != nil || ended {
+			return done, err
+		}
+	}
+}
+
+// commit records how far the upload is, also where the sender has failed with cause.
+func (w *writer) commit(c Commit, cause error) (Record, error) {
+	ctx := w.ctx
+	if cause != nil { // the request may have ended, and what arrived still counts
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(w.ctx), commitTimeout)
+		defer cancel()
+	}
+	asked := w.service.opt.Now()
+	r, err := w.service.store.CommitFile(ctx, c)
+	if cause != nil {
+		return Record{}, cause
+	}
+	w.renewed = asked
+	return r, err
+}
+
+var (
+	errNotStored = &chat.Error{Code: chat.CodeUnavailable, Message: "the bytes could not be stored", RetryAfter: time.Second}
+	errLease     = &chat.Error{Code: chat.CodeConflict, Message: "the bytes came too slowly; go on from the offset of the upload"}
+	errBeyond    = chat.Errorf(chat.CodeTooLarge, "the body is longer than what is left of the file")
+	errSender    = &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end"}
+)
+
+// source reads one piece of a body. It yields nothing after the end of the lease, so that nobody writes without the lock.
+type source struct {
+	writer *writer
+	r      io.Reader
+	digest hash.Hash
+	check  Checksum // may be nil
+	left   int64
+	until  time.Time
+	read   int64
+	ended  bool
+}
+
+func (f *source) Read(p []byte) (int, error) {
+	now := f.writer.service.opt.Now
+	if f.ended || f.left == 0 || f.read > 0 && now().After(f.until) {
+		return 0, io.EOF
+	}
+	n, err := f.r.Read(p[:min(int64(len(p)), f.left)])
+	if now().Sub(f.writer.renewed) > lockLease-lockMargin {
+		return 0, errLease
+	}
+	f.digest.Write(p[:n])
+	if f.check != nil {
+		_, _ = f.check.Write(p[:n]) // a digest takes everything
+	}
+	f.read += int64(n)
+	f.left -= int64(n)
+	f.ended = errors.Is(err, io.EOF)
+	if err != nil && !f.ended {
+		return n, errors.Join(errSender, err)
+	}
+	return n, err
+}
+
+// atEnd refuses a piece that does not fit its checksum, and one that goes on after the last byte of the file.
+func (f *source) atEnd(complete bool) error {
+	var one [1]byte
+	if complete && !f.ended {
+		if n, _ := io.ReadFull(f.r, one[:]); n > 0 {
+			return errBeyond
+		}
+	}
+	if f.check != nil && !f.check.Fits() {
+		return ErrChecksum
+	}
+	return nil
+}
+
+func digestOf(state []byte) (hash.Hash, error) {
+	h := sha256.New()
+	if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
+		return nil, &chat.Error{Code: chat.CodeInternal, Message: "the state of a digest cannot be read", Cause: err}
+	}
+	return h, nil
+}
+
+// stateOf is the state of a digest, to go on from later.
+func stateOf(h hash.Hash) []byte {
+	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		panic("files: " + err.Error()) //nolint:forbidigo // the digests of the standard library always have a state
+	}
+	return state
+}
+
+// is tells whether err is this very error of ours: errors.Is compares codes.
+func is(err error, want *chat.Error) bool {
+	var e *chat.Error
+	return errors.As(err, &e) && e == want
+}

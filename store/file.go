@@ -1,0 +1,257 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat/files"
+)
+
+var (
+	fileReserveScript = newScript("file/reserve", userNames)
+	fileSettleScript  = newFreeing("file/settle", userNames)
+	fileReleaseScript = newFreeing("file/release", userNames)
+	fileCreateScript  = newScript("file/create", groupNames)
+	fileLockScript    = newFreeing("file/lock", groupNames)
+	fileCommitScript  = newFreeing("file/commit", groupNames)
+	fileFinishScript  = newFreeing("file/finish", groupNames)
+	fileReadScript    = newReader("file/read", groupNames)
+	fileRemoveScript  = newFreeing("file/remove", groupNames)
+	fileExpireScript  = newFreeing("file/expire", groupNames)
+	fileGoneScript    = newFreeing("file/gone", groupNames)
+	fileBlobsScript   = newFreeing("file/blobs", partNames)
+)
+
+var _ files.Store = (*Store)(nil)
+
+// NewFileID makes an id for a file of the group: random, and behind it the partition, so that whoever knows the id finds the group.
+func (s *Store) NewFileID(group string) string {
+	return fmt.Sprintf("%s-%d", rand.Text(), s.keys.partition(group))
+}
+
+// filePartition is the partition of the group that a file belongs to; a preview's is that of its picture.
+func (s *Store) filePartition(id string) (*partKeys, bool) {
+	_, number, ok := strings.Cut(id, "-")
+	number, _, _ = strings.Cut(number, "-")
+	p, err := strconv.Atoi(number)
+	if !ok || err != nil || p < 0 || p >= len(s.keys.partitions) {
+		return nil, false
+	}
+	return s.keys.part(p), true
+}
+
+// ReserveFile implements files.Store.
+func (s *Store) ReserveFile(ctx context.Context, user, group, id string, bytes int64) error {
+	r, err := s.runSafe(ctx, fileReserveScript.On(s.keys.user(user)).Arg("file", id).Arg("group", group).Arg("bytes", bytes).
+		Arg("bytes_max", s.limits.UserFilesBytesMax).Arg("uploads_max", s.limits.UserUploadsMax))
+	return overQuota(r, err)
+}
+
+// overQuota says whose quota has no room.
+func overQuota(r reply, err error) error {
+	if err == nil || r == nil || r.text(0) != "QUOTA" {
+		return err
+	}
+	e := *files.ErrQuota
+	e.Message = fmt.Sprintf("the quota for files of %s has no room for this one", r.text(1))
+	return &e
+}
+
+// SettleFile implements files.Store.
+func (s *Store) SettleFile(ctx context.Context, user, id string) error {
+	_, err := s.runSafe(ctx, fileSettleScript.On(s.keys.user(user)).Arg("file", id))
+	return err
+}
+
+// ReleaseFile implements files.Store.
+func (s *Store) ReleaseFile(ctx context.Context, user, id string) error {
+	_, err := s.runSafe(ctx, fileReleaseScript.On(s.keys.user(user)).Arg("file", id))
+	return err
+}
+
+// Uploads implements files.Store.
+func (s *Store) Uploads(ctx context.Context, user string) (map[string]files.Reservation, error) {
+	all, err := s.client.HGetAll(ctx, s.keys.user(user).uploads()).Result() // CHATD_UPLOADS_USER at most
+	if err != nil {
+		return nil, fail("uploads", err)
+	}
+	uploads := make(map[string]files.Reservation, len(all))
+	for id, text := range all {
+		group, rest, _ := strings.Cut(text, " ")
+		_, ms, _ := strings.Cut(rest, " ")
+		uploads[id] = files.Reservation{Group: group, Made: time.UnixMilli(number(ms))}
+	}
+	return uploads, nil
+}
+
+// CreateFile implements files.Store.
+func (s *Store) CreateFile(ctx context.Context, group string, f files.Record) (files.Record, error) {
+	k := s.keys.group(group)
+	r, err := s.runSafe(ctx, fileCreateScript.On(k).Arg("group", group).Arg("user", f.Owner).Arg("file", f.ID).Arg("size", f.Size).
+		Arg("hash", base64.StdEncoding.EncodeToString(f.Hash)).Arg("json", f.JSON).Arg("within_ms", s.limits.FileUnused.Milliseconds()).
+		Arg("bytes_max", s.limits.GroupFilesBytesMax).Arg("task_id", k.taskID()))
+	if err != nil {
+		return files.Record{}, overQuota(r, err)
+	}
+	return decodeFile(f.ID, r.text(1))
+}
+
+// LockFile implements files.Store.
+func (s *Store) LockFile(ctx context.Context, group, user, id, token, sole string, lease time.Duration) (files.Record, error) {
+	return s.fileStep(ctx, id, fileLockScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id).Arg("token", token).
+		Arg("lock_ms", lease.Milliseconds()).Arg("node", sole))
+}
+
+// CommitFile implements files.Store.
+func (s *Store) CommitFile(ctx context.Context, c files.Commit) (files.Record, error) {
+	return s.fileStep(ctx, c.ID, fileCommitScript.On(s.keys.group(c.Group)).Arg("user", c.User).Arg("file", c.ID).Arg("token", c.Token).
+		Arg("offset", c.Offset).Arg("hash", base64.StdEncoding.EncodeToString(c.Hash)).Arg("lock_ms", c.Keep.Milliseconds()))
+}
+
+// FinishFile implements files.Store.
+func (s *Store) FinishFile(ctx context.Context, group, user, id, token string, json []byte) (files.Record, error) {
+	return s.fileStep(ctx, id, fileFinishScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id).Arg("token", token).
+		Arg("json", json).Arg("within_ms", s.limits.FileUnused.Milliseconds()))
+}
+
+// ReadFile implements files.Store.
+func (s *Store) ReadFile(ctx context.Context, group, user, id string) (files.Record, error) {
+	return s.fileStep(ctx, id, fileReadScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id))
+}
+
+// fileStep runs a step that answers the record of a file.
+func (s *Store) fileStep(ctx context.Context, id string, c call) (files.Record, error) {
+	r, err := s.runSafe(ctx, c)
+	if err != nil {
+		return files.Record{}, err
+	}
+	return decodeFile(id, r.text(1))
+}
+
+// RemoveFile implements files.Store.
+func (s *Store) RemoveFile(ctx context.Context, group, user, id string) error {
+	_, err := s.runSafe(ctx, fileRemoveScript.On(s.keys.group(group)).Arg("group", group).Arg("user", user).Arg("file", id))
+	return err
+}
+
+// ExpireFiles implements files.Store.
+func (s *Store) ExpireFiles(ctx context.Context, group string) (more bool, err error) {
+	k := s.keys.group(group)
+	r, err := s.runSafe(ctx, fileExpireScript.On(k).Arg("group", group).Arg("limit", filesStep).Arg("task_id", k.taskID()))
+	if err != nil {
+		return false, err
+	}
+	return r.number(1) == filesStep, nil
+}
+
+// GoneFiles implements files.Store.
+func (s *Store) GoneFiles(ctx context.Context, group string) (more bool, err error) {
+	r, err := s.runSafe(ctx, fileGoneScript.On(s.keys.group(group)).Arg("group", group).Arg("limit", filesStep))
+	if err != nil {
+		return false, err
+	}
+	return r.number(1) == 1, nil
+}
+
+// GroupsOfFiles implements files.Store.
+func (s *Store) GroupsOfFiles(ctx context.Context, ids []string) ([]string, error) {
+	groups := make([]string, len(ids))
+	found := make([]*redis.StringCmd, len(ids))
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, id := range ids {
+			if p, ok := s.filePartition(id); ok {
+				found[i] = pipe.HGet(ctx, p.filesOf(), fileOfBlob(id))
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, cmd := range found {
+		if cmd != nil {
+			groups[i] = cmd.Val()
+		}
+	}
+	return groups, nil
+}
+
+// fileOfBlob is the id of the file that a blob belongs to: a preview has that of its picture and a word behind it.
+func fileOfBlob(id string) string {
+	parts := strings.SplitN(id, "-", 3)
+	return strings.Join(parts[:min(len(parts), 2)], "-")
+}
+
+// FileRecords implements files.Store.
+func (s *Store) FileRecords(ctx context.Context, group string, ids []string) ([]files.Record, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	texts, err := s.client.HMGet(ctx, s.keys.group(group).files(), ids...).Result()
+	if err != nil {
+		return nil, fail("files", err)
+	}
+	var records []files.Record
+	for i, text := range texts {
+		if text, ok := text.(string); ok {
+			r, err := decodeFile(ids[i], text)
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, r)
+		}
+	}
+	return records, nil
+}
+
+// decodeFile reads a record as lua/lib/file_record.lua writes it.
+func decodeFile(id, text string) (files.Record, error) {
+	f := strings.SplitN(text, " ", 11)
+	if len(f) != 11 {
+		return files.Record{}, broke("file", fmt.Errorf("the record of %s has %d fields", id, len(f)))
+	}
+	r := files.Record{ID: id, Whole: f[0] == "whole", Owner: f[1], Size: number(f[2]), Offset: number(f[3]),
+		Created: time.UnixMilli(number(f[4])), Expires: time.UnixMilli(number(f[5])), JSON: []byte(f[10])}
+	if f[8] != "-" {
+		var err error
+		if r.Hash, err = base64.StdEncoding.DecodeString(f[8]); err != nil {
+			return files.Record{}, broke("file", fmt.Errorf("the digest of %s: %w", id, err))
+		}
+	}
+	if f[9] != "-" {
+		for ref := range strings.SplitSeq(f[9], ",") {
+			r.Refs = append(r.Refs, number(ref))
+		}
+	}
+	return r, nil
+}
+
+// HasFiles tells whether the store has a record of any file.
+func (s *Store) HasFiles(ctx context.Context) (bool, error) {
+	found := make([]*redis.IntCmd, s.Partitions())
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for p := range found {
+			found[p] = pipe.Exists(ctx, s.keys.part(p).filesOf())
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(found, func(cmd *redis.IntCmd) bool { return cmd.Val() > 0 }), nil
+}
+
+// RecordBlobs records which blob store the files are in, the first time, and returns what is recorded.
+func (s *Store) RecordBlobs(ctx context.Context, identity string) (string, error) {
+	r, err := s.runSafe(ctx, fileBlobsScript.On(s.keys.part(0)).Arg("identity", identity))
+	if err != nil {
+		return "", err
+	}
+	return r.text(1), nil
+}

@@ -1,0 +1,28 @@
+-- Writes the record of an upload that begins. Writing it again changes nothing.
+--
+-- KEYS  meta members files unused_files files_of core:enqueue
+-- ARGV  group user file size hash json within_ms:int bytes_max:int task_id
+--   hash       state of the digest of no bytes
+--   within_ms  after which it expires
+--   bytes_max  of all files of the group
+-- Returns {OK, the record}
+-- Refuses NOTFOUND, FORBIDDEN, QUOTA
+-- include: file_poster
+-- include: file_record
+-- include: task_file
+local refused = file_poster()
+if refused then return refused end
+local f = file_read(file)
+if f then return {'OK', file_text(f)} end
+local now_ms = clock_ms()
+local expires_ms = int(now_ms + within_ms)
+f = {state = 'open', owner = user, size = size, offset = '0', created_ms = int(now_ms), expires_ms = expires_ms, lock = '-',
+  until_ms = '0', hash = hash, refs = '-', json = json}
+if tonumber(redis.call('HGET', meta, 'file_bytes') or 0) + file_counted(f) > bytes_max then return {'QUOTA', 'the group'} end
+
+file_write(file, f)
+redis.call('ZADD', unused_files, expires_ms, file)
+redis.call('HSET', files_of, file, group)
+redis.call('HINCRBY', meta, 'file_bytes', int(file_counted(f)))
+enqueue_file_expire(task_id, now_ms + within_ms, now_ms)
+return {'OK', file_text(f)}

@@ -1,0 +1,10 @@
+-- include: not_member
+-- needs: meta members user
+-- file_poster returns the refusal for a user who may not post in the group, and so may not upload to it; nil if they may.
+local function file_poster()
+  local epoch, visibility, post = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post'))
+  if not epoch then return {'NOTFOUND'} end
+  local role = redis.call('HGET', members, user)
+  if not role then return not_member(visibility) end
+  if post == 'admins' and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN', 'posters'} end
+end

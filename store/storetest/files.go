@@ -1,0 +1,259 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// lease is longer than any step of a test, and so never runs out in one.
+const lease = time.Hour
+
+var fileTests = map[string]func(*fixture){
+	"ids": func(w *fixture) {
+		id := w.NewFileID("g")
+		if !chat.ValidID(id) || id == w.NewFileID("g") || strings.HasPrefix(id, w.NewFileID("g")[:4]) {
+			w.Fatalf("got the id %s", id)
+		}
+	},
+	"reserve": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.UserFilesBytesMax, l.UserUploadsMax = 10_000, 2 })
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("A"), 6000))
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("A"), 6000)) // again: nothing changes
+		w.fails(w.ReserveFile(w.ctx, "ann", "g", w.f("B"), 4001), files.ErrQuota)
+		w.ok(w.ReserveFile(w.ctx, "bob", "g", w.f("B"), 4001)) // another's
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("C"), 4000))
+		w.ok(w.ReleaseFile(w.ctx, "ann", w.f("C")))
+		w.ok(w.ReleaseFile(w.ctx, "ann", w.f("C"))) // again: nothing changes
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("D"), 1))
+		if err := w.ReserveFile(w.ctx, "ann", "g", w.f("E"), 1); !strings.Contains(fmt.Sprint(err), "uploads") {
+			w.Fatalf("got %v, want one about uploads under way", err)
+		}
+		uploads, err := w.Uploads(w.ctx, "ann")
+		w.ok(err)
+		w.equal([]any{len(uploads), uploads[w.f("A")].Group, uploads[w.f("D")].Group}, []any{2, "g", "g"})
+		w.ok(w.SettleFile(w.ctx, "ann", w.f("A")))
+		w.ok(w.SettleFile(w.ctx, "ann", w.f("A")))
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("A"), 6000)) // still held
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("E"), 3999))
+		w.ok(w.ReleaseFile(w.ctx, "ann", w.f("D")))
+		w.fails(w.ReserveFile(w.ctx, "ann", "g", w.f("F"), 2), files.ErrQuota)
+		w.ok(w.ReleaseFile(w.ctx, "ann", w.f("A")))
+		w.ok(w.ReleaseFile(w.ctx, "ann", w.f("E")))
+		w.ok(w.ReserveFile(w.ctx, "ann", "g", w.f("G"), 10_000))
+	},
+	"fifty race for the last of a quota": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.UserFilesBytesMax, l.UserUploadsMax = 1<<20, 100 })
+		var taken atomic.Int64
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() {
+				if w.ReserveFile(w.ctx, "ann", "g", w.f(fmt.Sprint("F", i)), 100_000) == nil {
+					taken.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		w.equal(taken.Load(), int64(10))
+	},
+	"create": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.GroupFilesBytesMax = 10_000 })
+		_, err := w.CreateFile(w.ctx, "g", draft(w.f("A"), "alice", 10))
+		w.fails(err, chat.ErrNotFound)
+		w.group("g", []string{"bob"})
+		for _, user := range []string{"alice", "bob"} {
+			r, err := w.CreateFile(w.ctx, "g", draft(w.f(user), user, 10))
+			w.ok(err)
+			again, err := w.CreateFile(w.ctx, "g", draft(w.f(user), user, 99))
+			w.ok(err)
+			w.equal(again, r)
+			w.equal([]any{r.ID, r.Owner, r.Size, r.Offset, r.Whole, string(r.Hash), string(r.JSON), len(r.Refs)},
+				[]any{w.f(user), user, int64(10), int64(0), false, "state", `{"name":"a b"}`, 0})
+			if left := r.Expires.Sub(r.Created); left != 24*time.Hour {
+				w.Fatalf("it expires after %v", left)
+			}
+		}
+		_, err = w.CreateFile(w.ctx, "g", draft(w.f("carl"), "carl", 10))
+		w.fails(err, chat.ErrNotFound)
+		_, err = w.CreateFile(w.ctx, "g", draft(w.f("big"), "alice", 10)) // two count 4096 each
+		w.fails(err, files.ErrQuota)
+		groups, err := w.GroupsOfFiles(w.ctx, []string{w.f("alice"), w.f("absent"), w.f("alice") + "-preview", "x", "alice-999"})
+		w.ok(err)
+		w.equal(groups, []string{"g", "", "g", "", ""})
+		w.group("p", []string{"bob"}, public, func(g *chat.NewGroup) { g.Post = chat.PostAdmins })
+		for user, want := range map[string]error{"bob": chat.ErrForbidden, "carl": chat.ErrForbidden, "alice": nil} {
+			_, err := w.CreateFile(w.ctx, "p", draft(w.f("P"+user), user, 10))
+			w.fails(err, want)
+		}
+	},
+	"lock and commit": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.upload(w.f("F"), 10)
+		_, err := w.LockFile(w.ctx, "g", "alice", w.f("F"), "n1.a", "", lease)
+		w.ok(err)
+		_, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n2.b", "", lease)
+		w.equal(err, error(files.ErrLocked))
+		for user, id := range map[string]string{"bob": w.f("F"), "alice": w.f("absent"), "carl": w.f("F")} {
+			_, err = w.LockFile(w.ctx, "g", user, id, "n2.b", "n2.", lease)
+			w.fails(err, chat.ErrNotFound)
+		}
+		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n2.b", Offset: 3, Hash: []byte("h"), Keep: lease})
+		w.equal(err, error(files.ErrLost))
+		r, err := w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n1.a", Offset: 3, Hash: []byte("h3"), Keep: lease})
+		w.ok(err)
+		w.equal([]any{r.Offset, string(r.Hash)}, []any{int64(3), "h3"})
+		_, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n1.b", "n1.", lease) // the own lock counts
+		w.equal(err, error(files.ErrLocked))
+		_, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n2.b", "n2.", lease) // that of another process does not
+		w.ok(err)
+		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n1.a", Offset: 5, Hash: []byte("h5"), Keep: lease})
+		w.equal(err, error(files.ErrLost))
+		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n2.b", Offset: 4, Hash: []byte("h4")}) // gives it back
+		w.ok(err)
+		r, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n3.c", "", time.Millisecond)
+		w.ok(err)
+		w.equal(r.Offset, int64(4))
+		for { // until the lease is over
+			_, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n4.d", "", lease)
+			if err == nil {
+				break
+			}
+			w.equal(err, error(files.ErrLocked))
+		}
+		w.leave("g", "alice") // in the middle
+		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n4.d", Offset: 5, Hash: []byte("h5"), Keep: lease})
+		w.fails(err, chat.ErrNotFound)
+	},
+	"finish and read": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.upload(w.f("F"), 10)
+		read := func(user string, want error) files.Record {
+			w.Helper()
+			r, err := w.ReadFile(w.ctx, "g", user, w.f("F"))
+			w.fails(err, want)
+			return r
+		}
+		w.equal(read("alice", nil).Whole, false)
+		_, err := w.LockFile(w.ctx, "g", "alice", w.f("F"), "t", "", lease)
+		w.ok(err)
+		_, err = w.FinishFile(w.ctx, "g", "alice", w.f("F"), "t", []byte(`{"whole":1}`))
+		w.equal(err, error(files.ErrLost)) // not all bytes are there
+		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "t", Offset: 10, Hash: []byte("h"), Keep: lease})
+		w.ok(err)
+		_, err = w.FinishFile(w.ctx, "g", "alice", w.f("F"), "other", []byte(`{"whole":1}`))
+		w.equal(err, error(files.ErrLost))
+		for range 2 {
+			r, err := w.FinishFile(w.ctx, "g", "alice", w.f("F"), "t", []byte(`{"whole":1}`))
+			w.ok(err)
+			w.equal([]any{r.Whole, string(r.JSON), r.Offset, len(r.Hash)}, []any{true, `{"whole":1}`, int64(10), 0})
+		}
+		r, err := w.LockFile(w.ctx, "g", "alice", w.f("F"), "u", "", lease) // has none
+		w.ok(err)
+		w.equal(r.Whole, true)
+		w.equal(read("alice", nil), r)
+		read("bob", chat.ErrNotFound) // no message names it
+		read("carl", chat.ErrNotFound)
+		found, err := w.FileRecords(w.ctx, "g", []string{w.f("absent"), w.f("F")})
+		w.ok(err)
+		w.equal(found, []files.Record{r})
+	},
+	"remove": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.upload(w.f("F"), 10_000)
+		w.fails(w.RemoveFile(w.ctx, "g", "bob", w.f("F")), chat.ErrNotFound)
+		w.fails(w.RemoveFile(w.ctx, "g", "carl", w.f("F")), chat.ErrNotFound)
+		w.ok(w.RemoveFile(w.ctx, "g", "alice", w.f("F")))
+		w.fails(w.RemoveFile(w.ctx, "g", "alice", w.f("F")), chat.ErrNotFound)
+		w.removedFiles(w.f("F"))
+	},
+	"expire": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.FileUnused = time.Millisecond })
+		w.group("g", []string{"bob"})
+		var want []string
+		for i := range 150 {
+			id := w.f(fmt.Sprint("F", i))
+			w.upload(id, 10)
+			want = append(want, id)
+		}
+		_, err := w.ReadFile(w.ctx, "g", "alice", w.f("F0"))
+		for err == nil {
+			_, err = w.ReadFile(w.ctx, "g", "alice", w.f("F0"))
+		}
+		w.fails(err, chat.ErrNotFound) // before the task comes
+		for more := true; more; {
+			more, err = w.ExpireFiles(w.ctx, "g")
+			w.ok(err)
+		}
+		w.removedFiles(want...)
+		more, err := w.ExpireFiles(w.ctx, "absent")
+		w.ok(err)
+		w.equal(more, false)
+	},
+	"a deleted group": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		var want []string
+		for i := range 150 {
+			id := w.f(fmt.Sprint("F", i))
+			w.upload(id, 10)
+			want = append(want, id)
+		}
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		_, err := w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+		w.ok(err)
+		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)
+		for more := true; more; {
+			more, err = w.GoneFiles(w.ctx, "g")
+			w.ok(err)
+		}
+		w.removedFiles(want...)
+		w.group("g", nil)
+		w.fails(second(w.ReadFile(w.ctx, "g", "alice", w.f("F0"))), chat.ErrNotFound)
+	},
+	"the blob store": func(w *fixture) {
+		for _, c := range [][2]string{{"", ""}, {"one", "one"}, {"", "one"}, {"two", "one"}} {
+			got, err := w.RecordBlobs(w.ctx, c[0])
+			w.ok(err)
+			w.equal(got, c[1])
+		}
+	},
+}
+
+func draft(id, owner string, size int64) files.Record {
+	return files.Record{ID: id, Owner: owner, Size: size, Hash: []byte("state"), JSON: []byte(`{"name":"a b"}`)}
+}
+
+// f makes the id of a file of the group g.
+func (w *fixture) f(name string) string {
+	return fmt.Sprintf("%s-%d", name, queue.Partition("g", w.Partitions()))
+}
+
+// upload begins an upload of alice's in the group g.
+func (w *fixture) upload(id string, size int64) {
+	w.Helper()
+	_, err := w.CreateFile(w.ctx, "g", draft(id, "alice", size))
+	w.ok(err)
+}
+
+// removedFiles checks that nothing is known of these files of alice's any longer, and that one task waits to remove the bytes of each.
+func (w *fixture) removedFiles(ids ...string) {
+	w.Helper()
+	found, err := w.FileRecords(w.ctx, "g", ids)
+	w.ok(err)
+	groups, err := w.GroupsOfFiles(w.ctx, ids)
+	w.ok(err)
+	w.equal([]any{len(found), strings.Join(groups, "")}, []any{0, ""})
+	c, err := w.TaskClient(queue.Options{Queue: chat.QueueCore})
+	w.ok(err)
+	for _, id := range ids {
+		task, err := c.Get(w.ctx, fmt.Sprintf("p%02d-file:%s", queue.Partition("g", w.Partitions()), id))
+		w.ok(err)
+		w.equal([]any{task.Kind, string(task.Payload)},
+			[]any{files.TaskRemoved, fmt.Sprintf(`{"group":"g","file":"%s","owner":"alice"}`, id)})
+	}
+}
