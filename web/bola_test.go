@@ -8,7 +8,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -35,6 +35,10 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/groups/{group}/read":                  {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"POST /v1/groups/{group}/unread":                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/groups/{group}/messages/{id}/receipts": {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"POST /v1/groups/{group}/files":                 {"401 404 404 201 201 201 403", "401 403 403 201 201 201 403"},
+	"GET /v1/groups/{group}/files/{file}":           {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
+	"PATCH /v1/groups/{group}/files/{file}":         {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
+	"DELETE /v1/groups/{group}/files/{file}":        {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
 	"GET /v1/search":                                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/unread":                                {"401 200 200 200 200 200 200", ""},
 	"POST /v1/sync":                                 {"401 200 200 200 200 200 200", ""},

@@ -76,6 +76,9 @@ func wrongAnswer(response *openapi3.Response, a answer) string {
 		}
 		return ""
 	}
+	if response.Content["*/*"] != nil {
+		return ""
+	}
 	media := response.Content[kind]
 	if media == nil {
 		return fmt.Sprintf("content type %q", kind)

@@ -92,7 +92,7 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 		allowed := s.origins[origin]
 		if allowed {
 			h.Set("Access-Control-Allow-Origin", origin)
-			h.Set("Access-Control-Expose-Headers", "Retry-After, Idempotency-Replayed, RateLimit, RateLimit-Policy")
+			h.Set("Access-Control-Expose-Headers", "Retry-After, Idempotency-Replayed, RateLimit, RateLimit-Policy, "+fileHeadersExposed)
 		}
 		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 			return next(c)
@@ -101,8 +101,8 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 			s.log.DebugContext(r.Context(), "refused a preflight request: CHATD_ORIGINS does not list the origin", "origin", origin)
 			return chat.Errorf(chat.CodeForbidden, "requests from this origin are not allowed")
 		}
-		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key")
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, "+fileHeadersAllowed)
 		h.Set("Access-Control-Max-Age", "600")
 		return c.NoContent(http.StatusNoContent)
 	}

@@ -25,6 +25,8 @@ var bodies = map[string]string{
 	"POST /v1/groups/{group}/ack":           `{"id":1}`,
 	"POST /v1/groups/{group}/read":          `{"id":1}`,
 	"POST /v1/groups/{group}/unread":        `{"id":1}`,
+	"POST /v1/groups/{group}/files":         `{"name":"n","size":1}`,
+	"PATCH /v1/groups/{group}/files/{file}": "",
 	"POST /v1/sync":                         `{"wait_s":0}`,
 	"POST /v1/users/{user}/messages":        `{"body":"hi"}`,
 	"PUT /v1/devices/{device}":              `{"kind":"webhook","url":"https://example.com/hook"}`,

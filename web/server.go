@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
@@ -63,6 +64,7 @@ type Services struct {
 	Search        *archive.Searcher
 	Erasures      *erase.Service
 	Persons       *person.Service
+	Files         *files.Service
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -76,6 +78,7 @@ type Server struct {
 	notifications *notify.Service
 	webhooks      *webhook.Service
 	searcher      *archive.Searcher
+	files         *files.Service
 
 	verify  auth.Verify
 	opt     Options
@@ -102,7 +105,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures, persons: services.Persons,
+		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures, persons: services.Persons, files: services.Files,
 		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(), origins: make(map[string]bool),
 	}
 	for _, o := range opt.Origins {
@@ -121,8 +124,9 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	e.Use(s.observe, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{inTurn}), api.RegisterHandlersOptions{
-		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}},
+		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {tus}, "deleteFile": {tus}},
 	})
+	s.registerFiles(e)
 	if opt.Sessions != nil {
 		e.GET(websocketPath, s.websocket)
 	}
@@ -156,12 +160,17 @@ func (s *Server) Admin() http.Handler {
 func answerHead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
-			r = r.WithContext(r.Context()) // a copy
+			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true)) // a copy
 			r.Method = http.MethodGet
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// headKey marks the context of a request that was HEAD.
+type headKey struct{}
+
+func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
 // Unready makes /readyz say no, so that balancers send nothing new. Everything is served on.
 func (s *Server) Unready() { s.unready.Store(true) }

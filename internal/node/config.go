@@ -28,6 +28,7 @@ type Config struct {
 	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store. Default: the embedded store."`
 	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that contains the URL."`
 	Archive        string   `env:"CHATD_ARCHIVE" help:"Database that keeps all history: sqlite:PATH, postgres://... or off. Default: SQLite in CHATD_DATA with the embedded store, off with Redis."`
+	Files          string   `env:"CHATD_FILES" help:"Where the files of groups are kept: dir:PATH, s3://BUCKET?endpoint=HOST or off. Default: a folder in CHATD_DATA with the embedded store, off with Redis."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
 	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
@@ -58,6 +59,11 @@ type Config struct {
 
 	MaxWebhookBytes string `env:"CHATD_MAX_WEBHOOK_BYTES" help:"Maximum bytes of webhook deliveries waiting in the store, shared equally among the webhooks. Default: 268435456."`
 
+	FileMax     string `env:"CHATD_FILE_MAX" help:"Maximum bytes of a file. Default: 104857600."`
+	FilesUser   string `env:"CHATD_FILES_USER" help:"Maximum bytes of all files of a user. Default: 10737418240."`
+	FilesGroup  string `env:"CHATD_FILES_GROUP" help:"Maximum bytes of all files of a group. Default: 10737418240."`
+	UploadsUser string `env:"CHATD_UPLOADS_USER" help:"Maximum uploads of a user under way. Default: 20."`
+
 	RateUser        string `env:"CHATD_RATE_USER" help:"Rate of a user's calls, weighted by cost: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:2000."`
 	RateSend        string `env:"CHATD_RATE_SEND" help:"Rate of what a user sends: messages and other entries, direct messages, added members. Default: 20/s:1000."`
 	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Rate of requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
@@ -87,6 +93,7 @@ type settings struct {
 	callers      limit.Options
 	callsNodeMax int // 0: off
 	retainDays   int64
+	fileMax      int64 // bytes
 	drainDelay   time.Duration
 	notifyDelay  time.Duration
 }
@@ -105,6 +112,7 @@ func (c Config) check() (settings, error) {
 	s.loopback = s.checkAddresses(&p)
 	s.checkStore(&p)
 	s.checkArchive(&p)
+	s.checkFiles(&p)
 	s.checkTokens(&p)
 	s.checkChoices(&p)
 	s.checkNetworks(&p)

@@ -32,6 +32,7 @@ func (s *settings) checkLimits(p *problems) {
 		{"CHATD_MAX_GROUPS", s.MaxGroups, 1, 100_000, &s.limits.UserGroupsMax},
 		{"CHATD_MAX_INBOX", s.MaxInbox, 1, 1_000_000, &s.limits.InboxItemsMax},
 		{"CHATD_MAX_WEBHOOK_BYTES", s.MaxWebhookBytes, 64 << 10, 64 << 30, &s.limits.WebhooksBytesMax},
+		{"CHATD_UPLOADS_USER", s.UploadsUser, 1, 1000, &s.limits.UserUploadsMax},
 		{"CHATD_INBOX_KEEP", s.InboxKeep, 0, 10_000, &s.limits.InboxKeep},
 		{"CHATD_MAX_SESSIONS_NODE", s.MaxSessionsNode, 1, 1_000_000, &s.limits.SessionsNodeMax},
 	} {

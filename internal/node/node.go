@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
@@ -27,6 +28,7 @@ import (
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/blob"
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/web"
@@ -45,6 +47,7 @@ type Node struct {
 	store       *store.Store
 	archiveDB   *lateArchive // nil without an archive
 	archiver    *archive.Archiver
+	blobs       blob.Store // nil without files
 	retention   *retention.Service
 	sender      *deliver.Sender
 	services    web.Services
@@ -82,6 +85,9 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 		return n, err
 	}
 	if err := n.openArchive(ctx); err != nil {
+		return n, err
+	}
+	if err := n.openFiles(ctx); err != nil {
 		return n, err
 	}
 	n.sender = deliver.New(deliver.Options{Allow: set.egress})
@@ -163,6 +169,7 @@ func (n *Node) openServices() {
 	n.services = web.Services{
 		Erasures:      erase.New(core, n.store, groups, authors, n.store),
 		Chat:          core,
+		Files:         files.New(core, n.store, n.fileBlobs(), files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
 		Live:          live.New(core, logs),
 		Schedules:     schedules,
 		Announcements: announce.New(core, n.store),
@@ -193,7 +200,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.store.Ready, Away: n.away,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Log: n.log,
 		Collectors: []prometheus.Collector{
 			n.taskMetrics, archiveMetrics{n.archiver}, n.watch.gauge, n.callers.Metrics(), line, &webhookMetrics{totals: n.services.Webhooks.Totals},
@@ -205,6 +212,14 @@ func (n *Node) openWeb() (err error) {
 	}
 	n.web = web.New(n.services, n.verifier.Verify, opt)
 	return nil
+}
+
+// ready tells whether everything that requests need can be reached.
+func (n *Node) ready(ctx context.Context) error {
+	if err := n.store.Ready(ctx); err != nil {
+		return err
+	}
+	return n.services.Files.Ready(ctx)
 }
 
 // Addr returns the address that the node listens on.

@@ -22,7 +22,7 @@ const taskLease = 5 * time.Second
 // openTasks makes the server that runs the domain's tasks, and the views of them for operators and metrics.
 func (n *Node) openTasks() (err error) {
 	kinds := taskKinds(n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
-		n.archiver, n.services.Erasures, n.retention)
+		n.archiver, n.services.Erasures, n.retention, n.services.Files)
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}

@@ -339,6 +339,21 @@ type ErasureState = erase.State
 // EventType defines model for EventType.
 type EventType = webhook.EventType
 
+// FileDraft defines model for FileDraft.
+type FileDraft struct {
+	// Name Without slashes and control characters.
+	Name string `json:"name"`
+
+	// Size Bytes.
+	Size int64 `json:"size"`
+
+	// Type A media type. It is kept unless a browser might run such a file.
+	Type *string `json:"type,omitempty"`
+
+	// Sha256 64 hexadecimal digits, to be compared when the bytes are there.
+	Sha256 *string `json:"sha256,omitempty"`
+}
+
 // Finding defines model for Finding.
 type Finding struct {
 	// Key In the store; empty: about the server.
@@ -954,6 +969,17 @@ type Time = chat.Time
 // Unread defines model for Unread.
 type Unread = chat.UnreadCounts
 
+// Upload defines model for Upload.
+type Upload struct {
+	Id Id `json:"id"`
+
+	// Offset How many bytes are there.
+	Offset int64 `json:"offset"`
+
+	// ExpiresAt Unless a message names the file by then.
+	ExpiresAt Time `json:"expires_at"`
+}
+
 // Visibility defines model for Visibility.
 type Visibility = chat.Visibility
 
@@ -1061,6 +1087,18 @@ type ExportGroupParams struct {
 
 // ExportGroupParamsFormat defines parameters for ExportGroup.
 type ExportGroupParamsFormat string
+
+// CreateFileParams defines parameters for CreateFile.
+type CreateFileParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+
+	// UploadLength Bytes of the file, in the place of `size`.
+	UploadLength *int64 `json:"Upload-Length,omitempty"`
+
+	// UploadMetadata Pairs of a key and a value in base64, separated by commas.
+	UploadMetadata *string `json:"Upload-Metadata,omitempty"`
+}
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
@@ -1216,6 +1254,9 @@ type UpdateGroupJSONRequestBody = GroupChange
 
 // AckGroupJSONRequestBody defines body for AckGroup for application/json ContentType.
 type AckGroupJSONRequestBody = PositionMark
+
+// CreateFileJSONRequestBody defines body for CreateFile for application/json ContentType.
+type CreateFileJSONRequestBody = FileDraft
 
 // PutHoldJSONRequestBody defines body for PutHold for application/json ContentType.
 type PutHoldJSONRequestBody = HoldDraft
@@ -1433,6 +1474,12 @@ type ServerInterface interface {
 	// ExportGroup Export the log of a group
 	// (GET /v1/groups/{group}/export)
 	ExportGroup(ctx echo.Context, group GroupParam, params ExportGroupParams) error
+	// CreateFile Begin an upload
+	// (POST /v1/groups/{group}/files)
+	CreateFile(ctx echo.Context, group GroupParam, params CreateFileParams) error
+	// DeleteFile Remove an upload, or an own file that no message names
+	// (DELETE /v1/groups/{group}/files/{file})
+	DeleteFile(ctx echo.Context, group GroupParam, file Id) error
 	// ReleaseHold End the legal hold on a group
 	// (DELETE /v1/groups/{group}/hold)
 	ReleaseHold(ctx echo.Context, group GroupParam) error
@@ -1900,6 +1947,96 @@ func (w *ServerInterfaceWrapper) ExportGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ExportGroup(ctx, group, params)
+	return err
+}
+
+// CreateFile converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateFile(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateFileParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+	// ------------- Optional header parameter "Upload-Length" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Upload-Length")]; found {
+		var UploadLength int64
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Upload-Length, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Upload-Length", valueList[0], &UploadLength, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Upload-Length: %s", err))
+		}
+
+		params.UploadLength = &UploadLength
+	}
+	// ------------- Optional header parameter "Upload-Metadata" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Upload-Metadata")]; found {
+		var UploadMetadata string
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Upload-Metadata, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Upload-Metadata", valueList[0], &UploadMetadata, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Upload-Metadata: %s", err))
+		}
+
+		params.UploadMetadata = &UploadMetadata
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateFile(ctx, group, params)
+	return err
+}
+
+// DeleteFile converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteFile(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "file" -------------
+	var file Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "file", ctx.Param("file"), &file, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter file: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteFile(ctx, group, file)
 	return err
 }
 
@@ -2802,6 +2939,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/files", wrapper.CreateFile, options.OperationMiddlewares["createFile"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/files/:file", wrapper.DeleteFile, options.OperationMiddlewares["deleteFile"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/ack", wrapper.AckGroup, options.OperationMiddlewares["ackGroup"]...)
@@ -3773,6 +3912,115 @@ type ExportGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ExportGroupdefaultApplicationProblemPlusJSONResponse) VisitExportGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateFileRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params CreateFileParams
+	Body   *CreateFileJSONRequestBody
+}
+
+type CreateFileResponseObject interface {
+	VisitCreateFileResponse(w http.ResponseWriter) error
+}
+
+type CreateFile201ResponseHeaders struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type CreateFile201JSONResponse struct {
+	Body    Upload
+	Headers CreateFile201ResponseHeaders
+}
+
+func (response CreateFile201JSONResponse) VisitCreateFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateFiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateFiledefaultApplicationProblemPlusJSONResponse) VisitCreateFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteFileRequestObject struct {
+	Group GroupParam `json:"group"`
+	File  Id         `json:"file"`
+}
+
+type DeleteFileResponseObject interface {
+	VisitDeleteFileResponse(w http.ResponseWriter) error
+}
+
+type DeleteFile204Response struct {
+}
+
+func (response DeleteFile204Response) VisitDeleteFileResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteFiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteFiledefaultApplicationProblemPlusJSONResponse) VisitDeleteFileResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5921,6 +6169,12 @@ type StrictServerInterface interface {
 	// ExportGroup Export the log of a group
 	// (GET /v1/groups/{group}/export)
 	ExportGroup(ctx context.Context, request ExportGroupRequestObject) (ExportGroupResponseObject, error)
+	// CreateFile Begin an upload
+	// (POST /v1/groups/{group}/files)
+	CreateFile(ctx context.Context, request CreateFileRequestObject) (CreateFileResponseObject, error)
+	// DeleteFile Remove an upload, or an own file that no message names
+	// (DELETE /v1/groups/{group}/files/{file})
+	DeleteFile(ctx context.Context, request DeleteFileRequestObject) (DeleteFileResponseObject, error)
 	// ReleaseHold End the legal hold on a group
 	// (DELETE /v1/groups/{group}/hold)
 	ReleaseHold(ctx context.Context, request ReleaseHoldRequestObject) (ReleaseHoldResponseObject, error)
@@ -6611,6 +6865,84 @@ func (sh *strictHandler) ExportGroup(ctx echo.Context, group GroupParam, params 
 		return err
 	} else if validResponse, ok := response.(ExportGroupResponseObject); ok {
 		return validResponse.VisitExportGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateFile operation middleware
+func (sh *strictHandler) CreateFile(ctx echo.Context, group GroupParam, params CreateFileParams) error {
+	var request CreateFileRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	var body CreateFileJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateFile(ctx.Request().Context(), request.(CreateFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateFile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateFileResponseObject); ok {
+		return validResponse.VisitCreateFileResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteFile operation middleware
+func (sh *strictHandler) DeleteFile(ctx echo.Context, group GroupParam, file Id) error {
+	var request DeleteFileRequestObject
+
+	request.Group = group
+	request.File = file
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteFile(ctx.Request().Context(), request.(DeleteFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteFile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteFileResponseObject); ok {
+		return validResponse.VisitDeleteFileResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -17,7 +17,7 @@ import (
 var docsHTML string
 
 // methodOrder is the order of the methods of one path.
-var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+var methodOrder = []string{"OPTIONS", "GET", "POST", "PUT", "PATCH", "DELETE"}
 
 func operationsOf(doc *openapi3.T, tag string) []docsOperation {
 	var out []docsOperation

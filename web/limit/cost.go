@@ -31,6 +31,10 @@ var costs = map[string]Cost{
 	"openWebsocket": {User: 1},
 	"sync":          {User: 2},
 
+	"createFile": {User: 2, Send: 1}, // a message may come of it
+	"writeFile":  {User: 2},          // the lock, and a step for each piece
+	"deleteFile": {User: 2},
+
 	"createSchedule": {User: 2, Send: 1},
 	"runSchedule":    {User: 2, Send: 1},
 	"listSchedules":  {User: 1, page: 50},

@@ -1,0 +1,234 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/web/api"
+)
+
+// filePolicy keeps a browser from doing anything with a file, even where it is opened by itself.
+const filePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
+// registerFiles adds the routes that speak of bytes, and so are no part of the generated server.
+func (s *Server) registerFiles(e *echo.Echo) {
+	const collection, one = "/v1/groups/:group/files", "/v1/groups/:group/files/:file"
+	e.OPTIONS(collection, s.describeUploads)
+	e.OPTIONS(one, s.describeUploads)
+	e.GET(one, s.getFile, tus)
+	e.PATCH(one, s.writeFile, tus)
+}
+
+// upload is the answer to a creation.
+type upload struct {
+	ID        string    `json:"id"`
+	Offset    int64     `json:"offset"`
+	ExpiresAt chat.Time `json:"expires_at"`
+}
+
+// CreateFile serves POST /v1/groups/{group}/files.
+func (s *Server) CreateFile(ctx context.Context, r api.CreateFileRequestObject) (api.CreateFileResponseObject, error) {
+	draft, err := draftOf(r)
+	if err != nil {
+		return nil, err
+	}
+	content := struct {
+		Group string
+		files.Draft
+	}{r.Group, draft}
+	answer, err := s.keyed(ctx, "createFile", r.Params.IdempotencyKey, content, http.StatusCreated, func(string) (any, error) {
+		// An upload that was begun twice expires.
+		f, err := s.files.Create(ctx, callerOf(ctx), r.Group, draft)
+		return upload{f.ID, f.Offset, f.Expires}, err
+	})
+	return fileAnswer{answer, r.Group}, err
+}
+
+// draftOf reads what a creation says: in the body, or in the headers of tus.
+func draftOf(r api.CreateFileRequestObject) (files.Draft, error) {
+	switch {
+	case r.Body != nil && r.Params.UploadLength != nil:
+		return files.Draft{}, chat.Errorf(chat.CodeInvalid, "Upload-Length and a body are mutually exclusive")
+	case r.Body != nil:
+		return files.Draft{Name: r.Body.Name, Size: r.Body.Size, Type: deref(r.Body.Type), SHA256: deref(r.Body.Sha256)}, nil
+	case r.Params.UploadLength == nil:
+		return files.Draft{}, errNoBody
+	}
+	return tusDraft(*r.Params.UploadLength, deref(r.Params.UploadMetadata))
+}
+
+// fileAnswer is the answer to a creation, with the headers that clients of tus need.
+type fileAnswer struct {
+	rawAnswer
+	group string
+}
+
+// VisitCreateFileResponse implements api.CreateFileResponseObject.
+func (a fileAnswer) VisitCreateFileResponse(w http.ResponseWriter) error {
+	var u upload
+	if err := json.Unmarshal(a.Body, &u); err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/groups/"+url.PathEscape(a.group)+"/files/"+u.ID)
+	w.Header().Set(uploadOffset, strconv.FormatInt(u.Offset, 10))
+	w.Header().Set(uploadExpires, u.ExpiresAt.Format(http.TimeFormat))
+	return a.write(w)
+}
+
+// DeleteFile serves DELETE /v1/groups/{group}/files/{file}.
+func (s *Server) DeleteFile(ctx context.Context, r api.DeleteFileRequestObject) (api.DeleteFileResponseObject, error) {
+	return api.DeleteFile204Response{}, s.files.Remove(ctx, callerOf(ctx), r.Group, r.File)
+}
+
+// writeFile serves PATCH /v1/groups/{group}/files/{file}.
+func (s *Server) writeFile(c echo.Context) error {
+	r := c.Request()
+	if media := r.Header.Get(echo.HeaderContentType); media != "" && !strings.EqualFold(media, offsetStream) {
+		return s.refuse(c, http.StatusUnsupportedMediaType, "content type: want "+offsetStream)
+	}
+	offset, err := strconv.ParseInt(r.Header.Get(uploadOffset), 10, 64)
+	if err != nil || offset < 0 {
+		// Who asks for a file that is not there learns that: the offset is missing in most such requests.
+		if _, err := s.files.Get(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")); err != nil {
+			return err
+		}
+		return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", uploadOffset)
+	}
+	piece := files.Piece{Offset: offset, Body: newSlowBody(c)}
+	if text := r.Header.Get(uploadChecksum); text != "" {
+		if piece.Check, err = newChecksum(text); err != nil {
+			return err
+		}
+	}
+	if err := turnOf(c).come(r.Context()); err != nil {
+		return err
+	}
+	turnOf(c).leave() // the sender takes time, not the server
+	f, err := s.files.Write(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file"), piece)
+	if isChecksum(err) {
+		return s.refuse(c, statusChecksum, files.ErrChecksum.Message)
+	}
+	if err != nil {
+		return err
+	}
+	writeOffset(c.Response().Header(), f)
+	return c.NoContent(http.StatusNoContent)
+}
+
+// getFile serves GET and HEAD /v1/groups/{group}/files/{file}.
+func (s *Server) getFile(c echo.Context) error {
+	r, head := c.Request(), isHead(c.Request())
+	ctx, by, group, id := r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")
+	if err := turnOf(c).come(ctx); err != nil {
+		return err
+	}
+	if head {
+		f, err := s.files.Get(ctx, by, group, id)
+		if err != nil {
+			return err
+		}
+		writeOffset(c.Response().Header(), f)
+		if !f.Whole {
+			return c.NoContent(http.StatusOK)
+		}
+	}
+	f, content, err := s.files.Open(ctx, by, group, id)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	h := c.Response().Header()
+	h.Set("Content-Type", f.Type)
+	h.Set("Content-Disposition", disposition(f, c.QueryParam("inline") == "1"))
+	h.Set("Content-Security-Policy", filePolicy)
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", `"`+f.SHA256+`"`)
+	// What net/http knows of ranges and conditions depends on the method; its writer keeps the body of HEAD back by itself.
+	asked := r.Clone(ctx)
+	if head {
+		asked.Method = http.MethodHead
+	}
+	if strings.Contains(r.Header.Get("Range"), ",") {
+		asked.Header.Del("Range") // a server may: many small ranges cost more than the whole
+	}
+	http.ServeContent(slowWriter{c.Response()}, asked, "", time.Time{}, content)
+	return nil
+}
+
+// disposition names a file as RFC 6266 and RFC 8187 say: in ASCII for old programs, and as it is.
+func disposition(f files.File, inline bool) string {
+	kind := "attachment"
+	if inline && files.IsPicture(f.Type) {
+		kind = "inline"
+	}
+	ascii := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {
+			return '_'
+		}
+		return r
+	}, f.Name)
+	return fmt.Sprintf(`%s; filename="%s"; filename*=UTF-8''%s`, kind, ascii, extValue(f.Name))
+}
+
+// extValue encodes a text as the ext-value of RFC 8187.
+func extValue(text string) string {
+	var out strings.Builder
+	for _, b := range []byte(text) {
+		if b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || strings.IndexByte("!#$&+-.^_`|~", b) >= 0 {
+			out.WriteByte(b)
+			continue
+		}
+		fmt.Fprintf(&out, "%%%02X", b)
+	}
+	return out.String()
+}
+
+// slowBody is a body that may take as long as it likes, as long as it does not stall.
+type slowBody struct {
+	io.Reader
+	of *http.ResponseController
+}
+
+// uploadStall is shorter than what is left of a lock when a piece ends.
+const uploadStall = 8 * time.Second
+
+func newSlowBody(c echo.Context) slowBody {
+	return slowBody{c.Request().Body, http.NewResponseController(c.Response().Writer)}
+}
+
+func (b slowBody) Read(p []byte) (int, error) {
+	_ = b.of.SetReadDeadline(time.Now().Add(uploadStall))
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		_ = b.of.SetReadDeadline(time.Time{}) // the work on it may take longer
+	}
+	return n, err
+}
+
+// slowWriter does the same for a download: a client has the time of a whole answer for every piece.
+type slowWriter struct{ *echo.Response }
+
+func (w slowWriter) Write(b []byte) (int, error) {
+	renewDeadline(w.Response)
+	return w.Response.Write(b)
+}
+
+// pathValue is a parameter of the path, which admit has checked.
+func pathValue(c echo.Context, name string) string {
+	value := c.Param(name)
+	if c.Request().URL.RawPath != "" {
+		value, _ = url.PathUnescape(value)
+	}
+	return value
+}

@@ -1,0 +1,144 @@
+package web
+
+import (
+	"crypto/md5"  // against damage, not against people
+	"crypto/sha1" // the one algorithm that tus demands
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"hash"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/web/problem"
+)
+
+// The protocol for resumable uploads, https://tus.io/protocols/resumable-upload: core, creation, checksum, expiration and
+// termination.
+const (
+	tusVersion    = "1.0.0"
+	tusExtensions = "creation,checksum,expiration,termination"
+	tusAlgorithms = "sha1,sha256,md5"
+
+	uploadOffset   = "Upload-Offset"
+	uploadLength   = "Upload-Length"
+	uploadExpires  = "Upload-Expires"
+	uploadChecksum = "Upload-Checksum"
+
+	offsetStream   = "application/offset+octet-stream"
+	statusChecksum = 460 // of tus
+
+	metadataBytesMax = 4096
+
+	fileHeadersAllowed = "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, Upload-Checksum, Range, If-Range, If-None-Match"
+	fileHeadersExposed = "Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Offset, " +
+		"Upload-Length, Upload-Expires, ETag, Content-Disposition, Content-Range, Accept-Ranges"
+)
+
+// tus answers in the version that the client speaks, if it says one. Others need none of it.
+func tus(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Tus-Resumable", tusVersion)
+		if version := c.Request().Header.Get("Tus-Resumable"); version != "" && version != tusVersion {
+			h.Set("Tus-Version", tusVersion)
+			problem.Write(c.Response(), http.StatusPreconditionFailed, chat.Errorf(chat.CodeInvalid, "Tus-Resumable: this server speaks %s", tusVersion), "")
+			return nil
+		}
+		return next(c)
+	}
+}
+
+// describeUploads serves OPTIONS of both paths of files.
+func (s *Server) describeUploads(c echo.Context) error {
+	h := c.Response().Header()
+	h.Set("Tus-Resumable", tusVersion)
+	h.Set("Tus-Version", tusVersion)
+	h.Set("Tus-Extension", tusExtensions)
+	h.Set("Tus-Checksum-Algorithm", tusAlgorithms)
+	if most := s.files.SizeMax(); most > 0 {
+		h.Set("Tus-Max-Size", strconv.FormatInt(most, 10))
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// refuse answers with a status that no code of ours has.
+func (s *Server) refuse(c echo.Context, status int, detail string) error {
+	s.metrics.errors.WithLabelValues(string(chat.CodeInvalid)).Inc()
+	problem.Write(c.Response(), status, chat.Errorf(chat.CodeInvalid, "%s", detail), "")
+	return nil
+}
+
+// writeOffset says how far an upload is, and until when it may go on.
+func writeOffset(h http.Header, f files.File) {
+	h.Set(uploadOffset, strconv.FormatInt(f.Offset, 10))
+	h.Set(uploadLength, strconv.FormatInt(f.Size, 10))
+	if !f.Named {
+		h.Set(uploadExpires, f.Expires.UTC().Format(http.TimeFormat))
+	}
+}
+
+// tusDraft reads the headers of a creation. Keys that it does not know are those of somebody else.
+func tusDraft(length int64, metadata string) (files.Draft, error) {
+	d := files.Draft{Size: length, Name: "file"}
+	if len(metadata) > metadataBytesMax {
+		return d, chat.Errorf(chat.CodeInvalid, "Upload-Metadata: at most %d bytes", metadataBytesMax)
+	}
+	for pair := range strings.SplitSeq(metadata, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(pair), " ")
+		text, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			return d, chat.Errorf(chat.CodeInvalid, "Upload-Metadata: want pairs of a key and a value in base64, separated by commas")
+		}
+		switch key {
+		case "filename":
+			d.Name = string(text)
+		case "filetype":
+			d.Type = string(text)
+		case "sha256":
+			d.SHA256 = string(text)
+		}
+	}
+	return d, nil
+}
+
+// checksum is the digest of a body that the client has named.
+type checksum struct {
+	hash.Hash
+	want []byte
+}
+
+func newChecksum(text string) (*checksum, error) {
+	algorithm, value, _ := strings.Cut(text, " ")
+	want, err := base64.StdEncoding.DecodeString(value)
+	c := &checksum{want: want}
+	switch algorithm {
+	case "sha1":
+		c.Hash = sha1.New()
+	case "sha256":
+		c.Hash = sha256.New()
+	case "md5":
+		c.Hash = md5.New()
+	default:
+		return nil, chat.Errorf(chat.CodeInvalid, "%s: want one of %s", uploadChecksum, tusAlgorithms)
+	}
+	if err != nil || len(want) != c.Size() {
+		return nil, chat.Errorf(chat.CodeInvalid, "%s: want a digest in base64", uploadChecksum)
+	}
+	return c, nil
+}
+
+// Fits implements files.Checksum.
+func (c *checksum) Fits() bool { return subtle.ConstantTimeCompare(c.Sum(nil), c.want) == 1 }
+
+// isChecksum tells a piece that does not fit its checksum from other invalid requests.
+func isChecksum(err error) bool {
+	var e *chat.Error
+	return errors.As(err, &e) && e == files.ErrChecksum
+}
