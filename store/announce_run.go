@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/store/queue"
 )
 
 var (
@@ -69,11 +72,16 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 		}
 		part := announce.Part{Announcement: id, Run: run, Partition: p}
 		payload, _ := json.Marshal(part) // cannot fail: a string and two numbers
-		task := keyedTaskID(p, announce.TaskPart, id+" "+strconv.FormatInt(run, 10))
+		task := AnnouncementTask(part)
 		starts[p] = announcePartScript.On(s.keys.part(p)).Key("part", k.part(p)).Arg("run", run).Arg("named", named).
 			Arg("priority", r.text(1)).Arg("task_id", task).Arg("payload", payload)
 	}
 	return s.runEach(ctx, starts)
+}
+
+// AnnouncementTask is the id of the task of a part.
+func AnnouncementTask(p announce.Part) string {
+	return keyedTaskID(p.Partition, announce.TaskPart, p.Announcement+" "+strconv.FormatInt(p.Run, 10))
 }
 
 // AnnouncementPage reads the next recipients of a part: as many users as the announcement says, or one group. nil: the part
@@ -86,7 +94,7 @@ func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*anno
 	var record, at *redis.SliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		record = pipe.HMGet(ctx, k.announcement(), "state", "draft", "targets", "page")
-		at = pipe.HMGet(ctx, k.part(part.Partition), "run", "done", "stopped", "cursor")
+		at = pipe.HMGet(ctx, k.part(part.Partition), "run", "done", "stopped", "cursor", "before")
 	})
 	if err != nil {
 		return nil, err
@@ -98,13 +106,33 @@ func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*anno
 	page := &announce.Batch{Part: part, Draft: []byte(r.text(1)), Cursor: here.text(3)}
 	limit := int(r.number(3))
 	if r.text(2) == "" {
-		return page, s.pageOfAll(ctx, page, limit)
+		return page, s.pageOfAll(ctx, page, limit, here.text(4))
 	}
 	return page, s.pageOfTargets(ctx, page, k.targets(part.Partition), limit)
 }
 
-// pageOfAll takes the next users in the order of their ids; the cursor is the last one.
-func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int) error {
+// AnnouncedBefore is how far a run to everyone was when its store was exported: for each import since the run began, by the
+// partitions of that time, the last user who had it; nil where all of them had. Import makes it where it changes the number of
+// partitions: the users of one partition then come from several.
+type AnnouncedBefore [][]*string
+
+func (b AnnouncedBefore) had(user string) bool {
+	for _, cursors := range b {
+		if last := cursors[queue.Partition(user, len(cursors))]; last == nil || user <= *last {
+			return true
+		}
+	}
+	return false
+}
+
+// pageOfAll takes the next users in the order of their ids; the cursor is the last one. Those who had the run before stay out.
+func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int, before string) error {
+	var b AnnouncedBefore
+	if before != "" {
+		if err := json.Unmarshal([]byte(before), &b); err != nil || slices.ContainsFunc(b, func(l []*string) bool { return len(l) == 0 }) {
+			return broke("announcement_page", fmt.Errorf("how far %s was before an import cannot be read", page.Announcement))
+		}
+	}
 	from := "-"
 	if page.Cursor != "" {
 		from = "(" + page.Cursor
@@ -124,7 +152,18 @@ func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int) 
 	if n := len(page.Users); n > 0 {
 		page.Next = page.Users[n-1]
 	}
+	page.Users = slices.DeleteFunc(page.Users, b.had)
 	return nil
+}
+
+// AnnouncementTarget reads an entry of a list of targets: a target, and before it the run that it had already when the store was
+// imported with another number of partitions.
+func AnnouncementTarget(entry string) (run int64, target string) {
+	first, rest, _ := strings.Cut(entry, " ")
+	if run := number(first); run > 0 {
+		return run, rest
+	}
+	return 0, entry
 }
 
 // pageOfTargets takes the next targets of the list; the cursor is how many are done.
@@ -136,16 +175,23 @@ func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list st
 		return err
 	}
 	taken := 0
-	for _, target := range targets.Val() {
-		if user, ok := strings.CutPrefix(target, "u "); ok && len(page.Users) < limit {
+	for _, entry := range targets.Val()[:min(limit, len(targets.Val()))] {
+		run, target := AnnouncementTarget(entry)
+		user, isUser := strings.CutPrefix(target, "u ")
+		group, isGroup := strings.CutPrefix(target, "g ")
+		switch {
+		case run == page.Run:
+		case isUser:
 			page.Users = append(page.Users, user)
-			taken++
-			continue
+		case isGroup && len(page.Users) == 0:
+			page.Group = group
 		}
-		if group, ok := strings.CutPrefix(target, "g "); ok && taken == 0 {
-			page.Group, taken = group, 1
+		if run != page.Run && page.Group == "" && !isUser {
+			break
 		}
-		break
+		if taken++; page.Group != "" {
+			break
+		}
 	}
 	page.Next = strconv.FormatInt(done+int64(taken), 10)
 	page.Last = taken == len(targets.Val())

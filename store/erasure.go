@@ -42,8 +42,20 @@ func (s *Store) BeginErasure(ctx context.Context, user string) (string, error) {
 	return r.text(1), nil
 }
 
-// Erasure reads an erasure.
+// Erasure reads an erasure. Its ID is another one where that has changed; see moved.
 func (s *Store) Erasure(ctx context.Context, id string) (erase.Record, error) {
+	r, err := s.erasureOf(ctx, id)
+	if !errors.Is(err, chat.ErrNotFound) {
+		return r, err
+	}
+	id, err = s.moved(ctx, id, func(p *partKeys, id string) string { return erasureKeys{base: p.base + "e:" + id}.erasure() })
+	if err != nil {
+		return r, err
+	}
+	return s.erasureOf(ctx, id)
+}
+
+func (s *Store) erasureOf(ctx context.Context, id string) (erase.Record, error) {
 	p, ok := queue.PartitionOf(id)
 	if !ok || p >= s.Partitions() {
 		return erase.Record{}, chat.ErrNotFound

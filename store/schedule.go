@@ -97,8 +97,20 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (sch
 	return made, r.number(1) == 1 && n.Key != "", err
 }
 
-// Schedule reads one schedule and the clock.
+// Schedule reads one schedule and the clock. Its ID is another one where that has changed; see moved.
 func (s *Store) Schedule(ctx context.Context, id string) (schedule.Record, int64, error) {
+	r, now, err := s.scheduleOf(ctx, id)
+	if !errors.Is(err, chat.ErrNotFound) {
+		return r, now, err
+	}
+	id, err = s.moved(ctx, id, func(p *partKeys, id string) string { return scheduleKeys{p, id}.schedule() })
+	if err != nil {
+		return r, now, err
+	}
+	return s.scheduleOf(ctx, id)
+}
+
+func (s *Store) scheduleOf(ctx context.Context, id string) (schedule.Record, int64, error) {
 	k, err := s.scheduleKeys(id)
 	if err != nil {
 		return schedule.Record{}, 0, err

@@ -243,10 +243,11 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 // Cancel ends a schedule: after it returns, nothing fires. Repeating it is harmless; ErrConflict: it ended in another
 // way.
 func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
-	if _, _, err := s.record(ctx, by, id); err != nil {
+	r, _, err := s.record(ctx, by, id)
+	if err != nil {
 		return err
 	}
-	err := s.store.CancelSchedule(ctx, id)
+	err = s.store.CancelSchedule(ctx, r.ID)
 	if errors.Is(err, chat.ErrConflict) {
 		return chat.Errorf(chat.CodeConflict, "the schedule has already ended")
 	}

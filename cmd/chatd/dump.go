@@ -16,6 +16,7 @@ type exportCommand struct {
 type importCommand struct {
 	File        string `arg:"" help:"File written by chatd export."`
 	DropArchive bool   `help:"Leave the archive out: messages that were trimmed from the store are lost."`
+	Partitions  int    `help:"Number of partitions of the keys. Default: that of the exported store."`
 }
 
 func (e exportCommand) Run(env *environment, c node.Config) error {
@@ -30,7 +31,7 @@ func (e exportCommand) Run(env *environment, c node.Config) error {
 
 func (i importCommand) Run(env *environment, c node.Config) error {
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "lines", command: "import"}
-	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Progress: shown.show}, env.stderr)
+	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Partitions: i.Partitions, Progress: shown.show}, env.stderr)
 	shown.clear()
 	if err != nil {
 		return fmt.Errorf("import: %w", err)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/dump"
 	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/queue"
 )
 
 // Export writes the configured store, with its archive, to a new file. The file appears under its name once it is complete and on the
@@ -59,6 +61,9 @@ func (c Config) Import(ctx context.Context, path string, o dump.Options, output 
 	if err != nil {
 		return counts, err
 	}
+	if o.Partitions < 0 || o.Partitions > queue.PartitionsMax {
+		return counts, fmt.Errorf("%d partitions: must be 1 to %d", o.Partitions, queue.PartitionsMax)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return counts, err
@@ -71,7 +76,7 @@ func (c Config) Import(ctx context.Context, path string, o dump.Options, output 
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return counts, err
 	}
-	s, closeStore, err := set.openForDump(ctx, store.Options{Import: manifest.ID, Partitions: manifest.Partitions}, output)
+	s, closeStore, err := set.openForDump(ctx, store.Options{Import: manifest.ID, Partitions: cmp.Or(o.Partitions, manifest.Partitions)}, output)
 	if err != nil {
 		return counts, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -155,6 +156,7 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 			return err
 		}
 		for _, target := range targets {
+			_, target = store.AnnouncementTarget(target)
 			what, id, _ := strings.Cut(target, " ")
 			home := fmt.Sprintf("%02d", queue.Partition(id, d.keys.partitions))
 			if what != "u" && what != "g" || !chat.ValidID(id) || home != k.user {

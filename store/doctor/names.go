@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -40,9 +41,10 @@ func (d *Doctor) strangers(ctx context.Context, k key) error {
 	if err != nil {
 		return err
 	}
-	for user, value := range all {
+	for field, value := range all {
+		user, _, _ := strings.Cut(field, " ") // and what names an item
 		if bytes, err := strconv.ParseInt(value, 10, 64); err != nil || bytes < 1 || !chat.ValidID(user) {
-			return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("counts %q bytes for %q: want a number from 1 and a user", value, user)})
+			return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("counts %q bytes for %q: want a number from 1 and a user", value, field)})
 		}
 	}
 	return nil

@@ -31,6 +31,8 @@ type Options struct {
 	Archive Archive // nil: there is none
 	// DropArchive imports a file with an archive without it: what Redis had trimmed is gone then.
 	DropArchive bool
+	// Partitions is how many an import makes; 0: as many as the exported store has.
+	Partitions int
 	// Progress gets how many steps are done, and about how many there are. Nil: nobody does.
 	Progress func(done, total int64)
 }

@@ -62,16 +62,20 @@ func Check(ctx context.Context, from io.Reader) (Manifest, Counts, error) {
 	}
 }
 
-// Import writes a checked file into an empty store, which was opened with the id of the file as Options.Import and with its number
+// Import writes a checked file into an empty store, which was opened with the id of the file as Options.Import and with any number
 // of partitions. No server starts on the store until the import is complete. One that was interrupted goes on where it was when
 // it is repeated with the same file.
-func Import(ctx context.Context, s *store.Store, from io.Reader, counts Counts, o Options) error {
+func Import(ctx context.Context, s *store.Store, from io.ReadSeeker, counts Counts, o Options) error {
+	i := &importer{store: s, client: s.Client(), opt: o, total: counts.Lines}
+	if err := i.learn(ctx, from); err != nil {
+		return err
+	}
 	r, err := newReader(from)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	i := &importer{store: s, client: s.Client(), opt: o, file: r, total: counts.Lines}
+	i.file = r
 	if err := i.begin(ctx); err != nil {
 		return err
 	}
@@ -89,13 +93,41 @@ type importer struct {
 	client  redis.UniversalClient
 	opt     Options
 	file    *reader
-	archive string // id of the database; empty: none
-	skip    int64  // lines that an earlier run has written
+	archive string       // id of the database; empty: none
+	skip    int64        // lines that an earlier run has written
+	moves   *repartition // nil where the number of partitions stays
 	total   int64
 
 	puts  []script.Call
 	bytes int
 	logs  []archive.Batch
+}
+
+// learn reads the whole file where its keys go to other partitions.
+func (i *importer) learn(ctx context.Context, from io.ReadSeeker) error {
+	r, err := newReader(from)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if r.Manifest.Partitions != i.store.Partitions() && r.Layout == store.LayoutVersion {
+		i.moves = newRepartition(r.Manifest, i.store.Partitions())
+	}
+	for i.moves != nil {
+		l, err := r.next()
+		if errors.Is(err, io.EOF) {
+			i.moves.learned()
+			break
+		}
+		if err == nil && l.Part != nil {
+			err = i.moves.learn(*l.Part)
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	_, err = from.Seek(0, io.SeekStart)
+	return err
 }
 
 // begin checks that everything fits, and notes in the store that an import is under way.
@@ -156,16 +188,13 @@ func (i *importer) lines(ctx context.Context) error {
 	for {
 		l, err := i.file.next()
 		if errors.Is(err, io.EOF) {
-			return i.flush(ctx)
+			return i.rest(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		if i.file.counts.Lines <= i.skip {
-			continue
-		}
-		i.take(l)
-		if len(i.puts) < putsStep && len(i.logs) < logsMax && i.bytes < putBytes {
+		i.take(l, i.file.counts.Lines <= i.skip)
+		if !i.full() {
 			continue
 		}
 		if err := i.flush(ctx); err != nil {
@@ -178,31 +207,63 @@ func (i *importer) lines(ctx context.Context) error {
 	}
 }
 
-// take notes a line that is to be written.
-func (i *importer) take(l line) {
+// full tells whether enough is noted to be written.
+func (i *importer) full() bool {
+	return len(i.puts) >= putsStep || len(i.logs) >= logsMax || i.bytes >= putBytes
+}
+
+// rest writes what is left, and what no single line says.
+func (i *importer) rest(ctx context.Context) error {
+	if i.moves != nil {
+		for _, p := range i.moves.rest() {
+			i.put(p)
+			if !i.full() {
+				continue
+			}
+			if err := i.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return i.flush(ctx)
+}
+
+// take notes a line that is to be written, unless it was written before: then it says only how many elements lists have.
+func (i *importer) take(l line, written bool) {
 	switch {
+	case l.Part != nil && i.moves != nil:
+		for _, p := range i.moves.move(*l.Part) {
+			if !written {
+				i.put(p)
+			}
+		}
+	case written:
+	case l.Part != nil:
+		i.put(*l.Part)
 	case l.Log != nil && i.archive != "":
 		i.logs = append(i.logs, l.Log.batch())
 		for _, m := range l.Log.Messages {
 			i.bytes += len(m.Entry)
 		}
-	case l.Part != nil:
-		p := *l.Part
-		if i.file.Archive && i.opt.DropArchive {
-			withoutArchive(&p)
-		} else if p.Partition == 0 && p.Key == archiveKey && i.archive != "" {
-			setPair(p.Values, "id", text(i.archive))
-		}
-		if len(p.Values) == 0 {
-			return
-		}
-		values := make([]string, len(p.Values))
-		for n, value := range p.Values {
-			values[n] = string(value)
-			i.bytes += len(value)
-		}
-		i.puts = append(i.puts, putScript.On(keyName(i.store.Prefix(), p)).Arg("kind", p.Kind).Arg("at", p.At).List("values", values))
 	}
+}
+
+// put notes a part that is to be written.
+func (i *importer) put(p part) {
+	if i.file.Archive && i.opt.DropArchive {
+		withoutArchive(&p)
+	} else if p.Partition == 0 && p.Key == archiveKey && i.archive != "" {
+		setPair(p.Values, "id", text(i.archive))
+	}
+	if len(p.Values) == 0 {
+		return
+	}
+	values := make([]string, len(p.Values))
+	for n, value := range p.Values {
+		values[n] = string(value)
+		i.bytes += len(value)
+	}
+	i.puts = append(i.puts, putScript.On(keyName(i.store.Prefix(), p)).Arg("kind", p.Kind).Arg("at", p.At).List("values", values))
 }
 
 // flush writes what was noted.

@@ -34,8 +34,8 @@ func NewClient(o Options) (*Client, error) {
 	if repeats(o.Client) {
 		return nil, errors.New("queue: the Redis client repeats calls by itself: set its MaxRetries to -1")
 	}
-	if o.Partitions < 1 || o.Partitions > 1024 {
-		return nil, fmt.Errorf("queue: %d partitions: must be 1 to 1024", o.Partitions)
+	if o.Partitions < 1 || o.Partitions > PartitionsMax {
+		return nil, fmt.Errorf("queue: %d partitions: must be 1 to %d", o.Partitions, PartitionsMax)
 	}
 	for _, name := range []string{o.Prefix, o.Queue} {
 		if name == "" || strings.ContainsAny(name, "{}:") || strings.ContainsFunc(name, notPrintable) {

@@ -2,6 +2,9 @@ package queue
 
 import "time"
 
+// PartitionsMax is the most partitions that a queue may have.
+const PartitionsMax = 1024
+
 // The bounds of the engine. Options may lower or raise the first group.
 const (
 	workersDefault     = 16

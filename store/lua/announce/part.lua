@@ -13,5 +13,6 @@ local total = tonumber(named) or redis.call('ZCARD', users)
 
 redis.call('HSET', part, 'run', int(run), 'cursor', '', 'total', int(total), 'delivered', '0', 'failed', '0', 'done',
   total == 0 and '1' or '0')
+redis.call('HDEL', part, 'before')
 if total > 0 then enqueue_part(task_id, payload, priority, clock_ms()) end
 return {'OK', 1}

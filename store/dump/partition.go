@@ -1,0 +1,355 @@
+package dump
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// repartition rewrites the parts of a file for a store with another number of partitions. The keys of a group or a user go to the
+// partition of that id, the entries of a partition's lists go where those that they name go, and a task goes with its subject. An
+// id that begins with its partition (of a task, a schedule or an erasure) begins with the new one. The parts of announcements are
+// made anew; see announcements.go. It reads the file twice: learn sees every part before move sees the first.
+type repartition struct {
+	from, to int
+	atMs     int64 // when the file was made
+
+	homes   map[digest]home   // by the ids of schedules, erasures and tasks
+	erasing map[digest]string // the erasure of a task whose home is not known yet
+	wants   map[string]string // of all partitions
+	retains map[string]string // of p00
+	paused  map[string]string // by queue
+	totals  map[totalOf]int64
+	waiting map[totalOf]int64 // tasks, and those of accounts with their bytes, in the new partitions
+	lists   map[string]int64  // elements that were written, by key
+	runs    map[string]*announced
+}
+
+// digest stands for an id, so that what is noted of a task takes little memory.
+type digest [16]byte
+
+func digestOf(id string) digest {
+	sum := sha256.Sum256([]byte(id))
+	return digest(sum[:16])
+}
+
+// home is where a task, a schedule or an erasure goes.
+type home struct {
+	partition int32
+	bytes     int32 // of a task with an account
+}
+
+const dropped = -1 // the partition of a task that is made anew
+
+// totalOf names a number that a queue keeps in a partition.
+type totalOf struct {
+	queue     string
+	partition int
+	field     string
+}
+
+func newRepartition(m Manifest, to int) *repartition {
+	return &repartition{from: m.Partitions, to: to, atMs: m.At.UnixMilli(), homes: map[digest]home{}, erasing: map[digest]string{},
+		wants: map[string]string{}, retains: map[string]string{}, paused: map[string]string{}, totals: map[totalOf]int64{},
+		waiting: map[totalOf]int64{}, lists: map[string]int64{}, runs: map[string]*announced{}}
+}
+
+// learn notes what a part says of where others go. It refuses a key or a task of which it does not know where it goes.
+func (r *repartition) learn(p part) error {
+	words := strings.Split(p.Key, ":")
+	switch words[0] {
+	case "g", "u", "public", "users", "reachable", "unused", "webhooks", "announcements", "archive", "push_key":
+	case "s":
+		plan, ok := field(p.Values, "plan")
+		if !ok {
+			break
+		}
+		var target struct{ Group, User string }
+		if err := json.Unmarshal([]byte(plan), &target); err != nil {
+			return fmt.Errorf("%s: its plan cannot be read: %w", p.Key, err)
+		}
+		r.homes[digestOf(words[1])] = r.home(target.Group + target.User)
+	case "e":
+		if user, ok := field(p.Values, "user"); ok && p.Kind == "hash" {
+			r.homes[digestOf(words[1])] = r.home(user)
+		}
+	case "a":
+		r.learnAnnouncement(p, words)
+	case "q":
+		return r.learnQueue(p, words)
+	case "wants":
+		r.learnWants(p)
+	case "retention":
+		if p.Partition == 0 {
+			pairs(p.Values, func(name, value string) { r.retains[name] = value })
+		}
+	default:
+		return fmt.Errorf("the key %s: this chatd does not know to which partition it goes; import it with the number that it has, %d", p.Key, r.from)
+	}
+	return nil
+}
+
+// learned completes what learn has noted.
+func (r *repartition) learned() {
+	for task, erasure := range r.erasing {
+		p, _ := r.goesTo(erasure)
+		r.homes[task] = home{partition: int32(p)}
+	}
+	r.erasing = nil
+}
+
+// learnWants notes what scripts of any partition want. Of the webhooks the newest copy counts.
+func (r *repartition) learnWants(p part) {
+	version, ok := field(p.Values, "webhooks")
+	newest := ok && number(version) >= number(r.wants["webhooks"])
+	if newest {
+		delete(r.wants, "events")
+	}
+	pairs(p.Values, func(name, value string) {
+		if newest || name != "webhooks" && name != "events" {
+			r.wants[name] = value
+		}
+	})
+}
+
+func (r *repartition) learnQueue(p part, words []string) error {
+	if len(words) < 3 || words[1] != chat.QueueCore && words[1] != chat.QueueEgress {
+		return fmt.Errorf("the key %s is of no queue of chatd", p.Key)
+	}
+	var err error
+	switch words[2] {
+	case "tasks":
+		pairs(p.Values, func(id, spec string) {
+			if err == nil {
+				err = r.learnTask(id, spec)
+			}
+		})
+	case "counts":
+		pairs(p.Values, func(name, value string) { r.totals[totalOf{words[1], p.Partition, name}] = number(value) })
+	case "paused":
+		r.paused[words[1]] = string(p.Values[0])
+	}
+	return err
+}
+
+// home is the partition of a group or a user.
+func (r *repartition) home(id string) home { return home{partition: int32(queue.Partition(id, r.to))} }
+
+// goesTo is where what has an id that begins with a partition goes. The tasks of a schedule or an erasure begin with its id and a
+// dot. What is gone may go anywhere.
+func (r *repartition) goesTo(id string) (partition int, bytes int32) {
+	if h, ok := r.homes[digestOf(id)]; ok {
+		return int(h.partition), h.bytes
+	}
+	if owner, _, ok := strings.Cut(id, "."); ok {
+		return r.goesTo(owner)
+	}
+	return queue.Partition(id, r.to), 0
+}
+
+// renamed is an id, and the partition that it begins with from now on.
+func (r *repartition) renamed(id string) (string, int) {
+	p, _ := r.goesTo(id)
+	return inPartition(id, p), p
+}
+
+// inPartition makes an id begin with another partition.
+func inPartition(id string, partition int) string {
+	if _, ok := queue.PartitionOf(id); !ok {
+		return id
+	}
+	_, rest, _ := strings.Cut(id, "-")
+	return fmt.Sprintf("p%02d-%s", partition, rest)
+}
+
+// move returns what becomes of a part: nothing where rest makes it.
+func (r *repartition) move(p part) []part {
+	words := strings.Split(p.Key, ":")
+	switch words[0] {
+	case "g":
+		p.Partition = queue.Partition(words[1], r.to)
+		if len(words) == 3 && words[2] == "erasures" { // erasure -> user, and more
+			p = rewritten(p, 2, func(v []text) {
+				user, _, _ := strings.Cut(string(v[1]), " ")
+				v[0] = text(inPartition(string(v[0]), queue.Partition(user, r.to)))
+			})
+		}
+	case "u":
+		p = r.moveUser(p, words)
+	case "s", "e":
+		words[1], p.Partition = r.renamed(words[1])
+		p.Key = strings.Join(words, ":")
+	case "a":
+		return r.moveAnnouncement(p, words)
+	case "q":
+		return r.moveQueue(p, words)
+	case "public": // name NUL group
+		return r.split(p, 2, func(v []text) int {
+			_, group, _ := strings.Cut(string(v[1]), "\x00")
+			return queue.Partition(group, r.to)
+		})
+	case "users":
+		return r.split(p, 2, func(v []text) int { return queue.Partition(string(v[1]), r.to) })
+	case "reachable", "unused":
+		return r.split(p, 1, func(v []text) int { return queue.Partition(string(v[0]), r.to) })
+	case "wants", "retention":
+		return nil
+	}
+	return []part{p}
+}
+
+func (r *repartition) moveUser(p part, words []string) part {
+	p.Partition = queue.Partition(words[1], r.to)
+	switch strings.Join(words[2:], ":") {
+	case "schedules", "firings":
+		p = rewritten(p, 2, func(v []text) {
+			id, _ := r.renamed(string(v[1]))
+			v[1] = text(id)
+		})
+	case "erasing":
+		p = rewritten(p, 1, func(v []text) { v[0] = text(inPartition(string(v[0]), p.Partition)) })
+	}
+	return p
+}
+
+// moveQueue moves tasks, and the ids of tasks. A task that is made anew goes nowhere.
+func (r *repartition) moveQueue(p part, words []string) []part {
+	name := words[1]
+	move := func(id *text) int {
+		to, bytes := r.goesTo(string(*id))
+		*id = text(inPartition(string(*id), to))
+		r.waits(name, words[2], to, string(*id), bytes)
+		return to
+	}
+	switch words[2] {
+	case "tasks":
+		return r.split(p, 2, func(v []text) int {
+			v[1] = text(r.rewrittenTask(string(v[1])))
+			return move(&v[0])
+		})
+	case "runs":
+		return r.split(p, 2, func(v []text) int { return move(&v[0]) })
+	case "unique", "delayed", "dead":
+		return r.split(p, 2, func(v []text) int { return move(&v[1]) })
+	case "leased":
+		return r.split(p, 2, func(v []text) int {
+			id, token, _ := strings.Cut(string(v[1]), " ")
+			task := text(id)
+			to := move(&task)
+			v[1] = task + text(" "+token)
+			return to
+		})
+	case "ready":
+		return r.split(p, 1, func(v []text) int { return move(&v[0]) })
+	}
+	return nil
+}
+
+// waits counts a task that is in a state.
+func (r *repartition) waits(name, state string, to int, id string, bytes int32) {
+	switch state {
+	case "ready", "delayed", "leased", "dead":
+	default:
+		return
+	}
+	if to == dropped {
+		return
+	}
+	r.waiting[totalOf{name, to, "enqueued"}]++
+	if at := strings.IndexByte(id, '~'); at >= 0 && state != "dead" {
+		r.waiting[totalOf{name, to, "tasks" + id[at:]}]++
+		r.waiting[totalOf{name, to, "bytes" + id[at:]}] += int64(bytes)
+	}
+}
+
+// split divides the values of a part by where they go. where may change the values that it gets.
+func (r *repartition) split(p part, step int, where func(values []text) int) []part {
+	parts := r.divided(p, step, where)
+	for n := range parts {
+		parts[n] = r.appended(parts[n])
+	}
+	return parts
+}
+
+func (r *repartition) divided(p part, step int, where func(values []text) int) (parts []part) {
+	found := map[int]*part{}
+	for values := append([]text(nil), p.Values...); len(values) >= step; values = values[step:] {
+		to := where(values[:step:step])
+		if to == dropped {
+			continue
+		}
+		one := found[to]
+		if one == nil {
+			one = &part{Key: p.Key, Partition: to, Kind: p.Kind, At: p.At}
+			found[to] = one
+		}
+		one.Values = append(one.Values, values[:step]...)
+	}
+	for to := range r.to {
+		if one := found[to]; one != nil {
+			parts = append(parts, *one)
+		}
+	}
+	return parts
+}
+
+// appended gives the part of a list its position: elements of several lists may follow each other in one.
+func (r *repartition) appended(p part) part {
+	if p.Kind == "list" {
+		name := keyName("", p)
+		p.At = r.lists[name]
+		r.lists[name] += int64(len(p.Values))
+	}
+	return p
+}
+
+// rest returns what the parts that were moved do not hold: what stands in every partition, numbers, and parts of announcements.
+func (r *repartition) rest() []part {
+	parts := r.announcementParts()
+	for p := range r.to {
+		parts = append(parts, hashOf("wants", p, r.wants)...)
+		retains := r.retains
+		if p > 0 && retains["days"] != "" {
+			retains = map[string]string{"days": retains["days"], "walked": "0"}
+		}
+		parts = append(parts, hashOf("retention", p, retains)...)
+		for name, value := range r.paused {
+			parts = append(parts, part{Key: "q:" + name + ":paused", Partition: p, Kind: "string", Values: []text{text(value)}})
+		}
+		for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
+			parts = append(parts, hashOf("q:"+name+":counts", p, r.counts(name, p))...)
+		}
+	}
+	return parts
+}
+
+// counts are the numbers of a queue in a partition. What is over counts in p00.
+func (r *repartition) counts(name string, partition int) map[string]string {
+	sums := map[string]int64{}
+	for of, n := range r.waiting {
+		if of.queue == name && of.partition == partition {
+			sums[of.field] = n
+		}
+	}
+	if partition == 0 {
+		for of, n := range r.totals {
+			account := strings.HasPrefix(of.field, "tasks~") || strings.HasPrefix(of.field, "bytes~")
+			if of.queue != name || of.field == "enqueued" || account {
+				continue
+			}
+			sums[of.field] += n
+			if of.field == "done" || of.field == "dropped" || of.field == "deleted" {
+				sums["enqueued"] += n
+			}
+		}
+	}
+	fields := map[string]string{}
+	for field, n := range sums {
+		fields[field] = fmt.Sprint(n)
+	}
+	return fields
+}
