@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/store/queue"
 )
@@ -10,12 +13,13 @@ import (
 var (
 	layoutScript = newFreeing("layout/record", partNames)
 	importScript = newScript("layout/import", partNames)
+	exportScript = newFreeing("layout/export", partNames)
 )
 
 // checkLayout records the layout of a new store, and refuses a store with a different one: with another number of partitions
 // every key would be looked up in the wrong place. The store's queues use the same number.
 func (s *Store) checkLayout(ctx context.Context, o Options) error {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion))
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export))
 	if err != nil {
 		return fmt.Errorf("store: layout: %w", err)
 	}
@@ -50,7 +54,7 @@ func (s *Store) checkExists(ctx context.Context) error {
 // ImportUnderWay returns the id of the file whose import has begun and is not complete, and how many of its lines are there; ""
 // where there is none.
 func (s *Store) ImportUnderWay(ctx context.Context) (id string, lines int64, err error) {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion))
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", false))
 	if err != nil {
 		return "", 0, err
 	}
@@ -62,4 +66,38 @@ func (s *Store) ImportUnderWay(ctx context.Context) (id string, lines int64, err
 func (s *Store) NoteImport(ctx context.Context, id string, lines int64) error {
 	_, err := s.run(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
 	return err
+}
+
+// ExportUnderWay returns the id of the file to which the store is exported, as NoteExport noted it; "" where anyone else has opened
+// the store since then.
+func (s *Store) ExportUnderWay(ctx context.Context) (id string, err error) {
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true))
+	if err != nil {
+		return "", err
+	}
+	return r.text(4), nil
+}
+
+// NoteExport notes that the store is exported to the file of this id; with an empty one, that this is over.
+func (s *Store) NoteExport(ctx context.Context, id string) error {
+	_, err := s.run(ctx, exportScript.On(s.keys.part(0)).Arg("id", id))
+	return err
+}
+
+// Process names the process of the server: what is only valid in one, like the cursors of SCAN, ends with it. It is empty for the
+// embedded store, and where the server does not say.
+func (s *Store) Process(ctx context.Context) (string, error) {
+	if s.IsEmbedded() {
+		return "", nil
+	}
+	info, err := s.client.Info(ctx, "server").Result()
+	if redis.HasErrorPrefix(err, "NOPERM") {
+		return "", nil
+	}
+	if err != nil {
+		return "", fail("info", err)
+	}
+	_, rest, _ := strings.Cut(info, "run_id:")
+	id, _, _ := strings.Cut(rest, "\r")
+	return id, nil
 }

@@ -36,6 +36,7 @@ type Options struct {
 	Prefix     string // of every key; empty: chat
 	Partitions int    // 0: what the store says, 1 for a new one
 	Import     string // id of the file that is about to be imported; see package dump
+	Export     bool   // it is opened to export it
 	Existing   bool   // to look at a store: an empty one is refused, and a server that nobody should serve from is not
 	Limits     chat.Limits
 	Log        *slog.Logger

@@ -17,7 +17,8 @@ import (
 )
 
 // Export writes the configured store, with its archive, to a new file. The file appears under its name once it is complete and on the
-// disk; one that is there already is never replaced.
+// disk; one that is there already is never replaced. An export that was interrupted goes on when it is repeated, unless the store
+// may have changed meanwhile: then it begins again, which output says.
 func (c Config) Export(ctx context.Context, path string, o dump.Options, output io.Writer) (counts dump.Counts, err error) {
 	set, err := c.checkForStore()
 	if err != nil {
@@ -26,7 +27,7 @@ func (c Config) Export(ctx context.Context, path string, o dump.Options, output 
 	if _, err := os.Lstat(path); err == nil {
 		return counts, fmt.Errorf("%s already exists", path)
 	}
-	s, closeStore, err := set.openForDump(ctx, store.Options{Existing: true}, output)
+	s, closeStore, err := set.openForDump(ctx, store.Options{Existing: true, Export: true}, output)
 	if err != nil {
 		return counts, err
 	}
@@ -39,19 +40,24 @@ func (c Config) Export(ctx context.Context, path string, o dump.Options, output 
 		defer func() { _ = db.Close() }()
 		o.Archive = db
 	}
-	part := path + ".part"
-	file, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // it holds everything, secrets too
+	part, err := openPart(path)
 	if err != nil {
 		return counts, err
 	}
-	counts, err = dump.Export(ctx, s, file, o)
-	if err == nil {
-		err = file.Sync()
+	defer func() { err = part.close(err) }()
+	o.Save = part.save
+	if o.Resume = part.resume(); o.Resume != nil {
+		counts, err = dump.Export(ctx, s, part, o)
+		if !errors.Is(err, dump.ErrChanged) {
+			return counts, err
+		}
+		_, _ = fmt.Fprintf(output, "%s: the store may have changed since the export was interrupted: it begins again\n", path)
+		o.Resume = nil
 	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Link(part, path) // unlike a rename it never replaces what is there
+	if err := part.begin(); err != nil {
+		return counts, err
 	}
-	return counts, errors.Join(err, os.Remove(part), syncDir(filepath.Dir(path)))
+	return dump.Export(ctx, s, part, o)
 }
 
 // Import fills the configured store and archive, which must be empty, from a file. It begins once the whole file was checked. An
@@ -77,6 +83,10 @@ func (c Config) Import(ctx context.Context, path string, o dump.Options, output 
 		return counts, err
 	}
 	s, closeStore, err := set.openForDump(ctx, store.Options{Import: manifest.ID, Partitions: cmp.Or(o.Partitions, manifest.Partitions)}, output)
+	if errors.Is(err, queue.ErrPartitions) && o.Partitions == 0 {
+		// An import that was interrupted goes on with the number that it began with.
+		s, closeStore, err = set.openForDump(ctx, store.Options{Import: manifest.ID}, output)
+	}
 	if err != nil {
 		return counts, err
 	}
@@ -123,13 +133,4 @@ func openNew(ctx context.Context, set settings, output io.Writer) (*embedded.Sto
 		return nil, err
 	}
 	return openStopped(ctx, set, output)
-}
-
-// syncDir makes the names in a folder last.
-func syncDir(dir string) error {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

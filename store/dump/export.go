@@ -1,11 +1,13 @@
 package dump
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +33,12 @@ type Options struct {
 	Archive Archive // nil: there is none
 	// DropArchive imports a file with an archive without it: what Redis had trimmed is gone then.
 	DropArchive bool
+	// Resume is where an export goes on that was interrupted. Nil: it begins.
+	Resume *Checkpoint
+	// Save keeps what Resume takes, once the file is on the disk up to its Offset. Nil: the export cannot go on.
+	Save func(Checkpoint) error
+	// SaveBytes is after how many bytes of lines it is called; 0: 8 MiB.
+	SaveBytes int
 	// Partitions is how many an import makes; 0: as many as the exported store has.
 	Partitions int
 	// Progress gets how many steps are done, and about how many there are. Nil: nobody does.
@@ -50,33 +58,55 @@ const (
 	logsStep   = 500     // logs of one page
 	entryStep  = 500     // entries of one line
 	bytesStep  = 1 << 20 // of their JSON
+	saveBytes  = 8 << 20 // of lines that an export that goes on repeats at most, but for a step
 )
 
-// ErrRunning means that a server runs on the store.
-var ErrRunning = errors.New("a server is running on this store")
+// Errors of an export.
+var (
+	ErrRunning = errors.New("a server is running on this store")
+	// ErrChanged means that another process has opened the store since the export began: it begins again.
+	ErrChanged = errors.New("the store may have changed since the export began")
+)
 
-// Export writes the whole store to a file. It only reads. No server may run on the store: ErrRunning where one does, at the
-// beginning or at the end.
+// Checkpoint is where an export can go on: the file is complete up to an offset.
+type Checkpoint struct {
+	ID      string `json:"id"`      // of the file
+	Process string `json:"process"` // of the server, see store.Process
+	Archive string `json:"archive"` // id of the database
+	Offset  int64  `json:"offset"`  // bytes of the file
+	Sum     []byte `json:"sum"`     // the state of the SHA-256
+	Counts
+	Done, Total int64 // steps, of the progress
+	position
+}
+
+// position is how far an export is: first come the keys, then the logs of the archive.
+type position struct {
+	Cursor  uint64      `json:"cursor"` // of SCAN
+	After   string      `json:"after"`  // the last key of the embedded store, in their order
+	KeysEnd bool        `json:"keys_end"`
+	Log     archive.Log `json:"log"`
+	From    int64       `json:"from"` // the next id of that log; 0: the log is complete
+}
+
+// Export writes the whole store to a file. It only reads, but for a note in the layout by which it sees whether anyone else opens
+// the store meanwhile: ErrChanged. No server may run on the store: ErrRunning where one does, at the beginning or at the end. An
+// export that was interrupted goes on from Options.Resume, with the file cut to its Offset, as long as nobody has opened the store
+// since and the server is the same process.
 func Export(ctx context.Context, s *store.Store, to io.Writer, o Options) (Counts, error) {
 	e := &exporter{store: s, client: s.Client(), opt: o}
-	if err := e.stopped(ctx); err != nil {
+	if err := e.begin(ctx, to); err != nil {
 		return Counts{}, err
 	}
-	if err := e.checkArchive(ctx); err != nil {
-		return Counts{}, err
-	}
-	var err error
-	e.out, err = newWriter(to, Manifest{Chatd: o.Chatd, Format: format, ID: rand.Text(), Layout: store.LayoutVersion, Partitions: s.Partitions(),
-		Archive: o.Archive != nil, At: time.Now().UTC().Truncate(time.Second)})
-	if err != nil {
-		return Counts{}, err
-	}
-	for _, step := range []func(context.Context) error{e.keys, e.logs, e.stopped} {
+	for _, step := range []func(context.Context) error{e.keys, e.logs, e.unchanged} {
 		if err := step(ctx); err != nil {
 			return e.out.counts, err
 		}
 	}
-	return e.out.counts, e.out.end()
+	if err := e.out.end(); err != nil {
+		return e.out.counts, err
+	}
+	return e.out.counts, s.NoteExport(ctx, "")
 }
 
 type exporter struct {
@@ -84,8 +114,70 @@ type exporter struct {
 	client redis.UniversalClient
 	opt    Options
 	out    *writer
-	done   int64
-	total  int64
+	at     Checkpoint
+}
+
+// begin notes the export in the store, and begins the file, or goes on with it.
+func (e *exporter) begin(ctx context.Context, to io.Writer) (err error) {
+	if err := e.checkArchive(ctx); err != nil {
+		return err
+	}
+	process, err := e.store.Process(ctx)
+	if err != nil {
+		return err
+	}
+	if e.out, err = newWriter(to); err != nil {
+		return err
+	}
+	if e.opt.Resume != nil {
+		archive := e.at.Archive
+		e.at = *e.opt.Resume
+		if e.at.Process != process || e.at.Archive != archive {
+			return ErrChanged
+		}
+		if err := e.unchanged(ctx); err != nil {
+			return err
+		}
+		return e.out.resume(e.at)
+	}
+	e.at.ID, e.at.Process = rand.Text(), process
+	if err := e.store.NoteExport(ctx, e.at.ID); err != nil {
+		return err
+	}
+	if err := e.stopped(ctx); err != nil {
+		return err
+	}
+	return e.out.write(Manifest{Chatd: e.opt.Chatd, Format: format, ID: e.at.ID, Layout: store.LayoutVersion, Partitions: e.store.Partitions(),
+		Archive: e.opt.Archive != nil, At: time.Now().UTC().Truncate(time.Second)})
+}
+
+// unchanged refuses to go on where anyone has opened the store since the export began, or where the server is another process: what
+// is read at different times would not fit together.
+func (e *exporter) unchanged(ctx context.Context) error {
+	if err := e.stopped(ctx); err != nil {
+		return err
+	}
+	process, err := e.store.Process(ctx)
+	if err != nil {
+		return err
+	}
+	id, err := e.store.ExportUnderWay(ctx)
+	if err == nil && (id != e.at.ID || process != e.at.Process) {
+		err = ErrChanged
+	}
+	return err
+}
+
+// save lets an interrupted export go on from here, now and then.
+func (e *exporter) save() error {
+	canResume := e.store.IsEmbedded() || e.at.Process != ""
+	if e.opt.Save == nil || !canResume || e.out.pending < cmp.Or(e.opt.SaveBytes, saveBytes) {
+		return nil
+	}
+	if err := e.out.pause(&e.at); err != nil {
+		return err
+	}
+	return e.opt.Save(e.at)
 }
 
 // stopped refuses a store on which a server runs: what is read at different times would not fit together. Workers of a server
@@ -123,6 +215,7 @@ func (e *exporter) checkArchive(ctx context.Context) error {
 		return nil
 	}
 	id, err := e.opt.Archive.ID(ctx)
+	e.at.Archive = id
 	if err == nil && id != state.ID {
 		err = errors.New("CHATD_ARCHIVE names another database than the one this store is archived to")
 	}
@@ -131,27 +224,44 @@ func (e *exporter) checkArchive(ctx context.Context) error {
 
 // keys writes every key of the store.
 func (e *exporter) keys(ctx context.Context) error {
+	if e.at.KeysEnd {
+		return nil
+	}
 	size, err := e.client.DBSize(ctx).Result()
 	if err != nil {
 		return fmt.Errorf("DBSIZE: %w", err)
 	}
-	e.total = size
-	for cursor := uint64(0); ; {
-		names, next, err := e.client.Scan(ctx, cursor, "", 10*keysStep).Result()
+	e.at.Total = size
+	for {
+		names, next, err := e.client.Scan(ctx, e.at.Cursor, "", 10*keysStep).Result()
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}
-		for len(names) > 0 { // the embedded store answers with all of them
-			n := min(len(names), keysStep)
-			if err := e.slice(ctx, names[:n]); err != nil {
+		if e.store.IsEmbedded() { // which answers with all of them
+			slices.Sort(names)
+			begun, there := slices.BinarySearch(names, e.at.After)
+			if there {
+				begun++
+			}
+			names = names[begun:]
+		}
+		for some := range slices.Chunk(names, keysStep) {
+			if err := e.slice(ctx, some); err != nil {
 				return err
 			}
-			names = names[n:]
-			e.done += int64(n)
-			e.opt.show(e.done, e.total)
+			e.at.Done += int64(len(some))
+			e.opt.show(e.at.Done, e.at.Total)
+			if !e.store.IsEmbedded() {
+				continue
+			}
+			e.at.After = some[len(some)-1]
+			if err := e.save(); err != nil {
+				return err
+			}
 		}
-		if cursor = next; cursor == 0 {
-			return nil
+		e.at.Cursor, e.at.KeysEnd = next, next == 0
+		if err := e.save(); err != nil || e.at.KeysEnd {
+			return err
 		}
 	}
 }
@@ -275,25 +385,36 @@ func (e *exporter) logs(ctx context.Context) error {
 	if e.opt.Archive == nil {
 		return nil
 	}
-	for after := (archive.Log{}); ; {
-		logs, err := e.opt.Archive.Logs(ctx, after, logsStep)
+	if e.at.From > 0 {
+		if err := e.log(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		logs, err := e.opt.Archive.Logs(ctx, e.at.Log, logsStep)
 		if err != nil || len(logs) == 0 {
 			return err
 		}
 		for _, log := range logs {
-			if err := e.log(ctx, log); err != nil {
+			e.at.Log, e.at.From = log, 1
+			if err := e.log(ctx); err != nil {
 				return err
 			}
 		}
-		after = logs[len(logs)-1]
 	}
 }
 
-func (e *exporter) log(ctx context.Context, log archive.Log) error {
-	for from := int64(0); ; {
-		found, err := e.opt.Archive.Read(ctx, log, archive.Span{From: from, To: chat.IDMax, Limit: entryStep, BytesMax: bytesStep})
-		if err != nil || len(found) == 0 {
+// log writes a log from the position on.
+func (e *exporter) log(ctx context.Context) error {
+	log := e.at.Log
+	for {
+		found, err := e.opt.Archive.Read(ctx, log, archive.Span{From: e.at.From, To: chat.IDMax, Limit: entryStep, BytesMax: bytesStep})
+		if err != nil {
 			return err
+		}
+		if len(found) == 0 {
+			e.at.From = 0
+			return nil
 		}
 		run := logRun{Group: log.Group, Epoch: log.Epoch, Messages: make([]message, len(found))}
 		for i, m := range found {
@@ -302,9 +423,12 @@ func (e *exporter) log(ctx context.Context, log archive.Log) error {
 		if err := e.out.line(line{Log: &run}); err != nil {
 			return err
 		}
-		from = found[len(found)-1].ID + 1
-		e.done += int64(len(found))
-		e.total += int64(len(found)) // how many there are is not known before
-		e.opt.show(e.done, e.total)
+		e.at.From = found[len(found)-1].ID + 1
+		e.at.Done += int64(len(found))
+		e.at.Total += int64(len(found)) // how many there are is not known before
+		e.opt.show(e.at.Done, e.at.Total)
+		if err := e.save(); err != nil {
+			return err
+		}
 	}
 }

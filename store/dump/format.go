@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -132,18 +133,48 @@ func encode(value any) ([]byte, error) {
 
 // writer writes the lines of a file.
 type writer struct {
-	packed *zstd.Encoder
-	sum    hash.Hash
-	counts Counts
+	to      *counter
+	packed  *zstd.Encoder
+	sum     hash.Hash
+	counts  Counts
+	pending int // bytes of lines since the last pause
 }
 
-func newWriter(to io.Writer, m Manifest) (*writer, error) {
-	packed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
+// counter counts the bytes of a file.
+type counter struct {
+	io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func newWriter(to io.Writer) (*writer, error) {
+	w := &writer{to: &counter{Writer: to}, sum: sha256.New()}
+	var err error
+	w.packed, err = zstd.NewWriter(w.to, zstd.WithEncoderConcurrency(1))
+	return w, err
+}
+
+// pause ends what is packed so far, so that a file that goes on here later is like any other.
+func (w *writer) pause(c *Checkpoint) error {
+	if err := w.packed.Close(); err != nil {
+		return err
 	}
-	w := &writer{packed: packed, sum: sha256.New()}
-	return w, w.write(m)
+	w.packed.Reset(w.to)
+	var err error
+	c.Offset, c.Counts, w.pending = w.to.n, w.counts, 0
+	c.Sum, err = w.sum.(encoding.BinaryMarshaler).MarshalBinary()
+	return err
+}
+
+// resume goes on where a file was paused.
+func (w *writer) resume(c Checkpoint) error {
+	w.to.n, w.counts = c.Offset, c.Counts
+	return w.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(c.Sum)
 }
 
 func (w *writer) write(value any) error {
@@ -153,6 +184,7 @@ func (w *writer) write(value any) error {
 	}
 	text = append(text, '\n')
 	w.sum.Write(text)
+	w.pending += len(text)
 	_, err = w.packed.Write(text)
 	return err
 }

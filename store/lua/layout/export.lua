@@ -1,0 +1,13 @@
+-- Notes that an export of the store is under way, which whoever else opens the store takes away: as long as it is there, nobody
+-- has changed anything.
+--
+-- KEYS  layout
+-- ARGV  id
+--   id  of the file; empty: the export is complete
+-- Returns {OK}
+if id == '' then
+  redis.call('HDEL', layout, 'export')
+else
+  redis.call('HSET', layout, 'export', id)
+end
+return {'OK'}
