@@ -199,6 +199,40 @@ func TestTrimsWhilePagesAreRead(t *testing.T) {
 	s.equal(s.before("bob", "g", 11, 5), "6,7,8,9,10 of 1..12 complete true more true")
 }
 
+// TestExportCrossesTheBorder exports a log of which the beginning is in the archive, while it grows and is trimmed before each page
+// that comes from there.
+func TestExportCrossesTheBorder(t *testing.T) {
+	s := newServed(t)
+	const last = 350
+	s.talk("g", last, chat.GroupDraft{})
+	s.archive("g", last-150)
+	trims := 0
+	s.Service = chat.New(archive.Serve(s.Store, &between{Store: s.db, read: func() {
+		trims++
+		more := s.Say("ann", "g", "more").ID
+		s.seen("g", more, "ann", "bob")
+		s.archive("g", last-150+int64(trims)*60)
+	}}, s.catchUp, s.Options().Limits), s.Options())
+	export, err := s.Export(s.Ctx, chattest.As("ann"), "g", "")
+	s.Must(err)
+	next := int64(1)
+	for !export.Done() {
+		page, err := export.Next(s.Ctx)
+		s.Must(err)
+		for _, m := range page {
+			if m.ID != next {
+				t.Fatalf("got %d, want %d", m.ID, next)
+			}
+			next++
+		}
+	}
+	info, err := s.Info(s.Ctx, "ann", "g")
+	s.Must(err)
+	if next != last+1 || trims < 2 || info.Held <= last-150+1 {
+		t.Errorf("ends at %d after %d trims, and %d are held from; want %d", next-1, trims, info.Held, last)
+	}
+}
+
 // between is an archive that has something happen before each page is read.
 type between struct {
 	archive.Store
