@@ -89,8 +89,8 @@ func (s *settings) scrubArchive(ctx context.Context, groups *store.Store, say fu
 			return err
 		}
 	}
-	done, err := db.Scrub(ctx)
-	return errors.Join(err, sayAll(say, done))
+	done, left, err := db.Scrub(ctx)
+	return errors.Join(err, sayAll(say, done), sayAll(say, left))
 }
 
 // catchUp archives every group to its end.

@@ -65,8 +65,8 @@ type engine interface {
 	conflicted(err error) bool
 	// scrub overwrites what erased content left behind outside its table. again: it could not be done now.
 	scrub(ctx context.Context, db *sql.DB) (again bool, err error)
-	// rewrite writes the files anew, and says which.
-	rewrite(ctx context.Context, db *sql.DB) (done []string, err error)
+	// rewrite writes the files anew, and says which, and which it could not.
+	rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error)
 }
 
 // engineOf reads the address of an archive: sqlite:PATH, or postgres://... as libpq takes it.

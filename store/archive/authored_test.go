@@ -102,15 +102,20 @@ func testScrub(t *testing.T, url string) {
 	w.text("ann", "xyzzysecret "+strings.Repeat("filler ", 50))
 	w.text("ann", "plughkept")
 	w.add(1)
+	if s.engine.name() == "postgres" { // samples of the rows are in its statistics then
+		if _, err := s.write.Exec(`ANALYZE`); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.delete("ann", 1)
 	w.add(3)
-	done, err := s.Scrub(t.Context())
-	if err != nil || len(done) == 0 {
-		t.Fatalf("%q, %v", done, err)
+	done, left, err := s.Scrub(t.Context())
+	if err != nil || len(done) == 0 || len(left) > 0 {
+		t.Fatalf("done %q, left %q, %v", done, left, err)
 	}
 	dir := filepath.Dir(strings.TrimPrefix(url, "sqlite:"))
 	if s.engine.name() == "postgres" {
-		if err := s.read.QueryRow(`SELECT current_setting('data_directory') || '/base'`).Scan(&dir); err != nil {
+		if err := s.read.QueryRow(`SELECT current_setting('data_directory')`).Scan(&dir); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,15 +3,19 @@ package archive
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Scrub writes the files of the archive anew, so that they hold what the archive holds now and nothing that was removed before. It
-// returns a sentence for each kind of file. Nodes may go on; while PostgreSQL writes its tables anew, the archive does not answer them.
-func (s *Store) Scrub(ctx context.Context) ([]string, error) {
-	done, err := s.engine.rewrite(ctx, s.write)
-	return done, s.failed(err)
+// returns a sentence for each kind of file: done for those that were, left for those that this user of the database may not, or that
+// the server keeps. Nodes may go on; while PostgreSQL writes its tables anew, the archive does not answer them.
+func (s *Store) Scrub(ctx context.Context) (done, left []string, err error) {
+	done, left, err = s.engine.rewrite(ctx, s.write)
+	return done, left, s.failed(err)
 }
 
 // checkpointTries bounds how often the write-ahead log is emptied while others read it.
@@ -20,35 +24,105 @@ const (
 	checkpointPause = 200 * time.Millisecond
 )
 
-func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) ([]string, error) {
+func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error) {
 	for _, statement := range []string{`INSERT INTO search (search) VALUES ('optimize')`, `VACUUM`} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return nil, fmt.Errorf("%s: %w", statement, err)
+			return nil, nil, fmt.Errorf("%s: %w", statement, err)
 		}
 	}
 	for range checkpointTries {
 		again, err := e.scrub(ctx, db)
 		if err != nil || !again {
-			return []string{"SQLite: " + e.path + " and its search index rewritten, write-ahead log emptied"}, err
+			return []string{"SQLite: " + e.path + " and its search index rewritten, write-ahead log emptied"}, nil, err
 		}
 		select {
 		case <-time.After(checkpointPause):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
 	}
-	return nil, fmt.Errorf("the write-ahead log %s-wal cannot be emptied while the server reads it: stop the server and repeat this", e.path)
+	return nil, nil, fmt.Errorf("the write-ahead log %s-wal cannot be emptied while the server reads it: stop the server and repeat this", e.path)
 }
 
-func (e *postgres) rewrite(ctx context.Context, db *sql.DB) ([]string, error) {
+// rewrite has PostgreSQL write its tables anew, then what it knows about their columns (samples of what they hold), then its
+// write-ahead log.
+func (e *postgres) rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error) {
 	for _, table := range []string{"entries", "reactions"} {
-		if _, err := db.ExecContext(ctx, "VACUUM (FULL) "+table); err != nil {
-			return nil, fmt.Errorf("VACUUM (FULL) %s: %w", table, err)
+		if _, err := db.ExecContext(ctx, "VACUUM (FULL, ANALYZE) "+table); err != nil {
+			return nil, nil, fmt.Errorf("VACUUM (FULL, ANALYZE) %s: %w", table, err)
 		}
 	}
-	done := []string{"PostgreSQL: tables entries and reactions and their indexes rewritten"}
-	if _, err := db.ExecContext(ctx, "CHECKPOINT"); err != nil {
-		return append(done, "PostgreSQL: run CHECKPOINT as a superuser, because this user may not"), nil
+	done = []string{"PostgreSQL: tables entries and reactions and their indexes rewritten"}
+	for _, part := range []struct {
+		what, advice string
+		rewrite      func(context.Context, *sql.DB) (whole bool, err error)
+	}{
+		{"PostgreSQL: statistics of columns", "run VACUUM (FULL) pg_statistic as the owner of the database", e.rewriteStatistics},
+		{"PostgreSQL: write-ahead log", "give this user pg_checkpoint, pg_monitor and EXECUTE on pg_switch_wal, or repeat this as a superuser;" +
+			" replication slots, wal_keep_size and a slow archive_command hold segments back, too", e.rewriteWAL},
+	} {
+		whole, err := part.rewrite(ctx, db)
+		var refused *pgconn.PgError
+		switch {
+		case err == nil && whole:
+			done = append(done, part.what+" rewritten")
+		case err == nil, errors.As(err, &refused) && refused.Code == "42501":
+			left = append(left, part.what+" not rewritten: "+part.advice)
+		default:
+			return done, left, fmt.Errorf("%s: %w", part.what, err)
+		}
 	}
-	return append(done, "PostgreSQL: pg_wal, archived segments and backups may still contain removed content until they are recycled"), nil
+	return done, left, nil
+}
+
+// rewriteStatistics writes the table of statistics anew. Whoever may not gets a warning only, and the file stays the same.
+func (*postgres) rewriteStatistics(ctx context.Context, db *sql.DB) (whole bool, err error) {
+	var before, after int64
+	err = db.QueryRowContext(ctx, `SELECT pg_relation_filenode('pg_statistic')`).Scan(&before)
+	if err == nil {
+		_, err = db.ExecContext(ctx, `VACUUM (FULL) pg_statistic`)
+	}
+	if err == nil {
+		err = db.QueryRowContext(ctx, `SELECT pg_relation_filenode('pg_statistic')`).Scan(&after)
+	}
+	return before != after, err
+}
+
+const segmentsMax = 10_000 // of the write-ahead log, 160 GB
+
+// rewriteWAL overwrites the write-ahead log. A checkpoint removes the segments before it, or renames them to be written to later
+// on: so it goes through all that there are, and PostgreSQL fills each with zeros. whole is false where it holds older ones back.
+func (*postgres) rewriteWAL(ctx context.Context, db *sql.DB) (whole bool, err error) {
+	next := func() (written string, err error) {
+		if _, err = db.ExecContext(ctx, `SELECT pg_logical_emit_message(false, 'chatd', '')`); err == nil { // an empty segment is not ended
+			err = db.QueryRowContext(ctx, `SELECT pg_walfile_name(pg_switch_wal())`).Scan(&written)
+		}
+		return written, err
+	}
+	segment := func(which string) (name string, err error) {
+		err = db.QueryRowContext(ctx, `SELECT `+which+`(name) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'`).Scan(&name)
+		return name, err
+	}
+	old, err := next()
+	if err != nil {
+		return false, err
+	}
+	if _, err = db.ExecContext(ctx, "CHECKPOINT"); err != nil {
+		return false, err
+	}
+	highest, err := segment("max")
+	for n, written := 0, old; err == nil && written < highest; n++ {
+		if n == segmentsMax {
+			return false, nil
+		}
+		written, err = next()
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err = db.ExecContext(ctx, "CHECKPOINT"); err != nil {
+		return false, err
+	}
+	lowest, err := segment("min")
+	return lowest > old, err
 }
