@@ -87,8 +87,18 @@ type run struct {
 
 // step archives the next entries of a group, of the life epoch where one is named. more: there were more than one step takes.
 func (a *Archiver) step(ctx context.Context, r *run, group, epoch string) (archived int64, more bool, err error) {
-	for range stepTries {
-		var lag Lag
+	var lag Lag
+	for try := range stepTries {
+		of, version := lag.Log, int64(0)
+		if try > 0 { // the log was rolled back, or another node is at it too
+			err = a.call(ctx, func(ctx context.Context) (err error) {
+				version, err = a.db.Version(ctx, of)
+				return err
+			})
+			if err != nil {
+				return 0, false, err
+			}
+		}
 		if lag, err = a.groups.Unarchived(ctx, group, stepEntries); err != nil {
 			return 0, false, err
 		}
@@ -98,7 +108,10 @@ func (a *Archiver) step(ctx context.Context, r *run, group, epoch string) (archi
 		if epoch != "" && lag.Epoch != epoch {
 			return 0, false, chat.ErrNotFound
 		}
-		archived, more, err = a.archive(ctx, r, lag)
+		if lag.Log != of {
+			version = 0
+		}
+		archived, more, err = a.archive(ctx, r, lag, version)
 		if !errors.Is(err, chat.ErrConflict) {
 			return archived, more, err
 		}
@@ -108,7 +121,9 @@ func (a *Archiver) step(ctx context.Context, r *run, group, epoch string) (archi
 
 // archive copies what was read of a log and acks it. The log may have lost its end since the last run, which another node may
 // have archived; within a run it has where it is archived to less than the run has come.
-func (a *Archiver) archive(ctx context.Context, r *run, lag Lag) (archived int64, more bool, err error) {
+//
+// version is that of the log in the database before it was read, or 0: then nothing is taken away there, but ErrConflict returned.
+func (a *Archiver) archive(ctx context.Context, r *run, lag Lag, version int64) (archived int64, more bool, err error) {
 	last := int64(chat.IDMax)
 	if r.log != lag.Log || r.top > lag.Archived {
 		lag, last, err = a.lostEnd(ctx, lag)
@@ -131,7 +146,7 @@ func (a *Archiver) archive(ctx context.Context, r *run, lag Lag) (archived int64
 	}
 	if len(lag.Messages) > 0 || last != chat.IDMax {
 		err = a.call(ctx, func(ctx context.Context) error {
-			return a.db.Add(ctx, []Batch{{Log: lag.Log, Messages: lag.Messages, Last: last}})
+			return a.db.Add(ctx, []Batch{{Log: lag.Log, Messages: lag.Messages, Last: last, Version: version}})
 		})
 		if err != nil {
 			return 0, false, err
@@ -194,7 +209,8 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 		err = &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
 	}
 	unavailable := chat.CodeOf(err) == chat.CodeUnavailable
-	if err != nil && ctx.Err() == nil {
+	overtaken := errors.Is(err, chat.ErrConflict)
+	if err != nil && !overtaken && ctx.Err() == nil {
 		a.failed.Add(1)
 		a.failedAt.Store(time.Now().UnixNano())
 	}
@@ -204,7 +220,7 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 	case first:
 		a.opt.Log.InfoContext(ctx, "the archive answers again")
 	}
-	if err != nil && !unavailable && ctx.Err() == nil {
+	if err != nil && !unavailable && !overtaken && ctx.Err() == nil {
 		a.log.failure(ctx, err)
 	}
 	if err != nil {

@@ -26,6 +26,9 @@ type Batch struct {
 	// Last is the end of the log where the log lost what came behind it: the archive forgets what it holds above. Else it is
 	// chat.IDMax, because somebody else may have archived what came since the messages were read.
 	Last int64
+	// Version is what Store.Version said before the messages were read; 0: it was not asked. A batch without the current one may
+	// add entries behind those that are there, and nothing else.
+	Version int64
 }
 
 // Span asks for entries of a log: the ids From to To, both included. Where more are asked for than the bounds allow, the
@@ -66,8 +69,11 @@ type Store interface {
 	ID(ctx context.Context) (string, error)
 	// Add writes batches of several logs in one transaction and applies the changes that they hold: see Apply. An entry
 	// that is there already with the same mark stays as it is; one with another mark is of a log that was rolled back, and
-	// is replaced. Calls at the same time may share a transaction.
+	// is replaced. Calls at the same time may share a transaction. ErrConflict: a batch would replace or remove entries, or bring
+	// back removed ones, and its Version is not the current one: somebody may have written since its messages were read.
 	Add(ctx context.Context, batches []Batch) error
+	// Version changes with everything that is written to a log; 0: there is nothing of it.
+	Version(ctx context.Context, log Log) (int64, error)
 	// Read gives entries of a log, ascending, as they read now.
 	Read(ctx context.Context, log Log, span Span) ([]chat.Message, error)
 	// Entries gives single entries by id, ascending; absent ones are left out.

@@ -23,13 +23,16 @@ type Archive struct {
 	away bool
 	adds int
 	logs map[archive.Log]map[int64]chat.Message
+	// Of each log: how often it was written, and the highest id that was dropped.
+	versions, dropped map[archive.Log]int64
 }
 
 var _ archive.Store = (*Archive)(nil)
 
 // NewArchive makes an empty archive of this id.
 func NewArchive(id string) *Archive {
-	return &Archive{id: id, logs: map[archive.Log]map[int64]chat.Message{}}
+	return &Archive{id: id, logs: map[archive.Log]map[int64]chat.Message{},
+		versions: map[archive.Log]int64{}, dropped: map[archive.Log]int64{}}
 }
 
 // Away makes every call fail with chat.ErrUnavailable, until it is called with false.
@@ -80,21 +83,68 @@ func (a *Archive) Add(_ context.Context, batches []archive.Batch) error {
 		return err
 	}
 	defer unlock()
+	before := a.state()
 	for _, b := range batches {
-		log := a.logs[b.Log]
-		if log == nil {
-			log = map[int64]chat.Message{}
-			a.logs[b.Log] = log
-		}
-		maps.DeleteFunc(log, func(id int64, _ chat.Message) bool { return id > b.Last })
-		for _, m := range b.Messages {
-			if err := add(log, m); err != nil {
-				return err
-			}
+		if err := a.addOne(b); err != nil {
+			a.logs, a.versions = before.logs, before.versions
+			return err
 		}
 	}
 	a.adds++
 	return nil
+}
+
+// state copies what an Add changes.
+func (a *Archive) state() *Archive {
+	was := &Archive{logs: map[archive.Log]map[int64]chat.Message{}, versions: maps.Clone(a.versions)}
+	for log, entries := range a.logs {
+		was.logs[log] = maps.Clone(entries)
+	}
+	return was
+}
+
+func (a *Archive) addOne(b archive.Batch) error {
+	log := a.logs[b.Log]
+	if log == nil {
+		log = map[int64]chat.Message{}
+		a.logs[b.Log] = log
+	}
+	top := a.dropped[b.Log]
+	takesAway, adds := false, false
+	for id := range log {
+		top, takesAway = max(top, id), takesAway || id > b.Last
+	}
+	for _, m := range b.Messages {
+		if has, ok := log[m.ID]; !ok || has.Mark != m.Mark {
+			takesAway, adds = takesAway || m.ID <= top, true
+		}
+	}
+	if a.versions[b.Log] == 0 {
+		a.versions[b.Log] = 1
+	}
+	if takesAway && b.Version != a.versions[b.Log] {
+		return chat.ErrConflict
+	}
+	if takesAway || adds {
+		a.versions[b.Log]++
+	}
+	maps.DeleteFunc(log, func(id int64, _ chat.Message) bool { return id > b.Last })
+	for _, m := range b.Messages {
+		if err := add(log, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Version implements archive.Store.
+func (a *Archive) Version(_ context.Context, log archive.Log) (int64, error) {
+	unlock, err := a.open()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	return a.versions[log], nil
 }
 
 // add puts an entry into a log and changes what it names.
@@ -290,9 +340,17 @@ func (a *Archive) Drop(_ context.Context, log archive.Log, to int64) (more bool,
 		return false, err
 	}
 	defer unlock()
-	maps.DeleteFunc(a.logs[log], func(id int64, _ chat.Message) bool { return id <= to })
-	if len(a.logs[log]) == 0 {
+	maps.DeleteFunc(a.logs[log], func(id int64, _ chat.Message) bool {
+		if id <= to {
+			a.dropped[log] = max(a.dropped[log], id)
+		}
+		return id <= to
+	})
+	a.versions[log]++
+	if len(a.logs[log]) == 0 && to >= chat.IDMax {
 		delete(a.logs, log)
+		delete(a.versions, log)
+		delete(a.dropped, log)
 	}
 	return false, nil
 }

@@ -16,7 +16,11 @@ func TestArchive(t *testing.T) {
 	}
 	add := func(last int64, messages ...chat.Message) {
 		t.Helper()
-		if err := a.Add(t.Context(), []archive.Batch{{Log: log, Messages: messages, Last: last}}); err != nil {
+		version, err := a.Version(t.Context(), log)
+		if err == nil {
+			err = a.Add(t.Context(), []archive.Batch{{Log: log, Messages: messages, Last: last, Version: version}})
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

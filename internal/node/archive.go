@@ -209,6 +209,15 @@ func (a *lateArchive) Add(ctx context.Context, batches []archive.Batch) error {
 	return db.Add(ctx, batches)
 }
 
+// Version implements archive.Store.
+func (a *lateArchive) Version(ctx context.Context, log archive.Log) (int64, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return db.Version(ctx, log)
+}
+
 // Read implements archive.Store.
 func (a *lateArchive) Read(ctx context.Context, log archive.Log, span archive.Span) ([]chat.Message, error) {
 	db, err := a.get(ctx)

@@ -55,7 +55,7 @@ type round struct {
 }
 
 func (r *round) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.lock, r.cut, r.load, r.change, r.rebuild, r.writeEntries, r.writeReactions} {
+	for _, step := range []func(context.Context) error{r.lock, r.cut, r.load, r.change, r.fence, r.rebuild, r.writeEntries, r.writeReactions} {
 		if err := step(ctx); err != nil {
 			return err
 		}

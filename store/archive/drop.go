@@ -39,6 +39,9 @@ func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64)
 	if err != nil || reactions == dropMax {
 		return true, err
 	}
+	if err := r.exec(ctx, `UPDATE logs SET version = version + 1, dropped = ? WHERE number = ? AND dropped < ?`, cut, number, cut); err != nil {
+		return false, err
+	}
 	if err := s.engine.unindex(ctx, tx, `log = ? AND id <= ?`, number, cut); err != nil {
 		return false, err
 	}

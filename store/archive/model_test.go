@@ -116,7 +116,7 @@ func (m *machine) batch(t *rapid.T, w *logWriter) archive.Batch {
 
 func (m *machine) add(batches ...archive.Batch) {
 	for _, to := range m.both {
-		if err := to.Add(m.Context(), batches); err != nil {
+		if err := newest(to, batches...); err != nil {
 			m.Fatal(err)
 		}
 	}

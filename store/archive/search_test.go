@@ -251,7 +251,7 @@ func testDeletedWords(t *testing.T, url string) {
 	if hits("banana") != 0 || hits("pear") != 0 || hits("plum") != 1 {
 		t.Errorf("after a deletion and a drop: %d, %d, %d", hits("banana"), hits("pear"), hits("plum"))
 	}
-	if err := s.Add(t.Context(), []archive.Batch{{Log: aLog, Last: 2}}); err != nil || hits("plum") != 0 {
+	if err := newest(s, archive.Batch{Log: aLog, Last: 2}); err != nil || hits("plum") != 0 {
 		t.Errorf("after a loss: %d, %v", hits("plum"), err)
 	}
 }
@@ -283,7 +283,7 @@ func TestDeletedBytesAreGone(t *testing.T) {
 	if more, err := s.Drop(t.Context(), archive.Log{Group: aLog.Group, Epoch: aLog.Epoch}, 0); more || err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add(t.Context(), []archive.Batch{{Log: aLog, Last: 100}}); err != nil {
+	if err := newest(s, archive.Batch{Log: aLog, Last: 100}); err != nil {
 		t.Fatal(err)
 	}
 	s.writer.scrub()

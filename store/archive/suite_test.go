@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
@@ -84,7 +86,7 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 		{"edits and deletions", testRevisions}, {"reactions", testReactions}, {"a log that lost its end", testLostEnd},
 		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"a long text", testLongText},
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"permission", testPermission}, {"deleted words", testDeletedWords},
-		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"scrub", testScrub},
+		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"scrub", testScrub}, {"overtaken", testOvertaken},
 		{"migrations", testMigrations}, {"nodes start together", testTogether},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, fresh(t)) })
@@ -153,9 +155,20 @@ func (w *logWriter) react(from string, target int64, emoji string, removed bool)
 func (w *logWriter) add(from int64) {
 	w.t.Helper()
 	b := archive.Batch{Log: w.log, Messages: w.list[from-1:], Last: int64(len(w.list))}
-	if err := w.to.Add(context.Background(), []archive.Batch{b}); err != nil {
+	if err := newest(w.to, b); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// newest adds batches that are newer than everything in their logs.
+func newest(to archive.Store, batches ...archive.Batch) (err error) {
+	for i := range batches {
+		b := &batches[i]
+		if b.Version, err = to.Version(context.Background(), b.Log); err != nil {
+			return err
+		}
+	}
+	return to.Add(context.Background(), batches)
 }
 
 func (w *logWriter) all() []chat.Message {
@@ -387,7 +400,7 @@ func testLostEnd(t *testing.T, url string) {
 	}
 	// It is the end alone that tells.
 	w.list = w.list[:1]
-	if err := w.to.Add(t.Context(), []archive.Batch{{Log: w.log, Last: 1}}); err != nil {
+	if err := newest(w.to, archive.Batch{Log: w.log, Last: 1}); err != nil {
 		t.Fatal(err)
 	}
 	got, err = w.to.Reactions(t.Context(), w.log, "bob", 1, 9)
@@ -452,6 +465,61 @@ func testDrop(t *testing.T, url string) {
 	w.add(1)
 	if got := w.all(); len(got) != len(w.list) {
 		t.Errorf("added again: %d entries", len(got))
+	}
+}
+
+// testOvertaken: a batch that was read before others were written takes nothing of theirs away.
+func testOvertaken(t *testing.T, url string) {
+	s := open(t, url)
+	w := newLog(t, s, aLog)
+	for _, body := range []string{"one", "two", "three"} {
+		w.text("ann", body)
+	}
+	w.add(1)
+	version, err := s.Version(t.Context(), aLog)
+	if err != nil || version == 0 {
+		t.Fatal(version, err)
+	}
+	stale := archive.Batch{Log: aLog, Messages: slices.Clone(w.list[1:]), Last: 3, Version: version}
+	w.list = w.list[:1]
+	w.text("cyd", "other two")
+	w.text("cyd", "other three")
+	w.text("cyd", "other four")
+	for i := range w.list[1:] {
+		w.list[i+1].Mark += "x"
+	}
+	w.add(2)
+	want := func() []chat.Message { return w.list }
+	refused := func(why string, b archive.Batch) {
+		t.Helper()
+		for _, version := range []int64{b.Version, 0} {
+			b.Version = version
+			if err := s.Add(t.Context(), []archive.Batch{b}); !errors.Is(err, chat.ErrConflict) {
+				t.Errorf("%s: %v", why, err)
+			}
+			if diff := cmp.Diff(want(), w.all(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: %s", why, diff)
+			}
+		}
+	}
+	refused("entries that were lost", stale)
+	refused("an end that the log had", archive.Batch{Log: aLog, Last: 1, Version: version})
+	if err := s.Add(t.Context(), []archive.Batch{{Log: aLog, Messages: w.list, Last: chat.IDMax}}); err != nil {
+		t.Errorf("the same entries again: %v", err)
+	}
+	if _, err := s.Drop(t.Context(), aLog, 4); err != nil {
+		t.Fatal(err)
+	}
+	again := archive.Batch{Log: aLog, Messages: w.list, Last: chat.IDMax}
+	if again.Version, err = s.Version(t.Context(), aLog); err != nil {
+		t.Fatal(err)
+	}
+	again.Version--
+	want = func() []chat.Message { return nil }
+	refused("entries that were dropped", again)
+	w.text("ann", "five")
+	if err := s.Add(t.Context(), []archive.Batch{{Log: aLog, Messages: w.list[4:], Last: chat.IDMax}}); err != nil {
+		t.Errorf("entries behind those that were dropped: %v", err)
 	}
 }
 

@@ -1,0 +1,76 @@
+package archive_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// TestArchiveOvertaken: a node is held up while it writes what it has read of a log. The log loses that, another node archives what
+// came instead, and the store trims it: then nobody but the archive has it, and what the first node writes must not replace it.
+func TestArchiveOvertaken(t *testing.T) {
+	for name, c := range map[string]struct{ lost, sent int }{
+		"entries of the same ids": {5, 5}, "more entries": {3, 8}, "fewer entries": {5, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			keep := int64(0)
+			b.MakeGroup(chat.GroupDraft{ID: "g", Keep: &keep}, "ann")
+			before := b.lag("g").Last
+			b.Must(b.CatchUp(b.Ctx, "g", before))
+			for range c.lost {
+				b.Say("ann", "g", "lost")
+			}
+			slow := &stalled{Archive: b.db, adding: make(chan struct{}), goOn: make(chan struct{})}
+			ended := make(chan error, 1)
+			go func() { ended <- b.archiver(slow).CatchUp(b.Ctx, "g", chat.IDMax) }()
+			<-slow.adding
+			b.loseEnd("g", int64(c.lost), 0)
+			var last int64
+			for range c.sent {
+				last = b.Say("ann", "g", "instead").ID
+			}
+			b.Must(b.CatchUp(b.Ctx, "g", last))
+			b.ack("ann", "g", last)
+			b.trimmed("g", keep)
+			close(slow.goOn)
+			if err := <-ended; err != nil && !errors.Is(err, chat.ErrConflict) {
+				t.Error(err)
+			}
+			b.Must(b.CatchUp(b.Ctx, "g", chat.IDMax))
+			entries := b.inArchive("g")
+			if int64(len(entries)) != last {
+				t.Errorf("the archive has %d entries, want %d", len(entries), last)
+			}
+			for _, e := range entries[before:] {
+				if e.Body == nil || *e.Body != "instead" {
+					t.Errorf("entry %d of the archive is %+v", e.ID, e)
+				}
+			}
+		})
+	}
+}
+
+// TestForgetOvertakesAdd: what was removed because of its age does not come back with a node that was held up.
+func TestForgetOvertakesAdd(t *testing.T) {
+	b := newBench(t)
+	keep := int64(0)
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: &keep}, "ann")
+	old := b.Say("ann", "g", "old").ID
+	slow := &stalled{Archive: b.db, adding: make(chan struct{}), goOn: make(chan struct{})}
+	ended := make(chan error, 1)
+	go func() { ended <- b.archiver(slow).CatchUp(b.Ctx, "g", chat.IDMax) }()
+	<-slow.adding
+	b.Must(b.CatchUp(b.Ctx, "g", old))
+	b.ack("ann", "g", old)
+	b.trimmed("g", keep)
+	b.Must(b.Forget(b.Ctx, "g", b.lag("g").Epoch, old+1))
+	close(slow.goOn)
+	if err := <-ended; err != nil && !errors.Is(err, chat.ErrConflict) {
+		t.Error(err)
+	}
+	if got := b.inArchive("g"); len(got) != 0 {
+		t.Errorf("the archive has %+v again", got)
+	}
+}
