@@ -55,6 +55,12 @@ type Authored struct {
 	ID, Doc int64
 }
 
+// Change is an entry that changes another one.
+type Change struct {
+	Log
+	ID, Target int64
+}
+
 // ReactionOf is a reaction of somebody.
 type ReactionOf struct {
 	Log

@@ -25,6 +25,10 @@ func (e *eraser) archivedIn(ctx context.Context, group, epoch string) error {
 		return err
 	}
 	e.record.Cursor = ""
+	if err := e.leftEdits(ctx, only); err != nil {
+		return err
+	}
+	e.record.Cursor = ""
 	return e.reactionsOf(ctx, only)
 }
 
@@ -58,6 +62,57 @@ func (e *eraser) archivedOf(ctx context.Context, wanted func(archive.Log) bool) 
 			return err
 		}
 	}
+}
+
+// edits erases those that only the archive has, of messages that are gone: the others went with their message.
+func (e *eraser) edits(ctx context.Context) error {
+	return e.leftEdits(ctx, func(archive.Log) bool { return true })
+}
+
+func (e *eraser) leftEdits(ctx context.Context, wanted func(archive.Log) bool) error {
+	if e.db == nil {
+		return nil
+	}
+	for after := e.record.Cursor; ; {
+		list, next, err := e.db.EditsOf(ctx, e.record.User, after, archivedPage)
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			if !wanted(one.Log) {
+				continue
+			}
+			if err := e.inLog(ctx, one.Log, func() (bool, error) { return e.edit(ctx, one) }); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		if err := e.moveOwn(ctx, next); err != nil {
+			return err
+		}
+		after = next
+	}
+}
+
+// edit erases an edit that has content, where its target is gone.
+func (e *eraser) edit(ctx context.Context, one archive.Change) (done bool, err error) {
+	info, err := e.inArchive(ctx, one.Log)
+	if err != nil {
+		return false, err
+	}
+	found, err := e.logs.Entries(ctx, one.Group, []int64{one.Target, one.ID})
+	if err != nil || len(found) != 1 || found[0].ID != one.ID {
+		return false, err
+	}
+	if _, ok := e.isMine(found[0]); !ok {
+		return false, nil
+	}
+	if _, err := e.delete(ctx, target{Group: one.Group, Epoch: one.Epoch, ID: one.Target, Below: true, Late: info.Late}, found); err != nil {
+		return false, err
+	}
+	return true, e.breathe(ctx)
 }
 
 // reactions takes back those to messages that only the archive has.

@@ -367,13 +367,16 @@ type archived struct {
 	archiver *archive.Archiver
 }
 
-func newArchived(t *testing.T, url string) *archived {
+func newArchived(t *testing.T, url string, before ...func(*chattest.Bench)) *archived {
 	t.Helper()
 	server := redistest.Start(t)
 	b := chattest.Open(t, server.URL())
 	db, err := sqlarchive.Open(t.Context(), url)
 	b.Must(err)
 	t.Cleanup(func() { _ = db.Close() })
+	for _, do := range before {
+		do(b)
+	}
 	a := &archived{db: db, archiver: archive.New(b.Store, db, archive.Options{Delay: time.Hour})}
 	b.Must(a.archiver.Switch(b.Ctx))
 	serving := archive.Serve(b.Store, db, a.archiver.CatchUp, chat.DefaultLimits())
@@ -463,6 +466,42 @@ func eraseArchived(t *testing.T, a *archived) {
 	}
 	if list, err := a.db.Authored(a.Ctx, "alice", 0, 10); err != nil || len(list) > 0 {
 		t.Errorf("the archive has %+v of alice, %v", list, err)
+	}
+	last := a.PullFrom("bob", "g", "0", 1).Last
+	a.erase("alice")
+	if now := a.PullFrom("bob", "g", "0", 1).Last; now != last {
+		t.Errorf("erasing again added %d entries", now-last)
+	}
+}
+
+// TestErasureOfArchivedEdits: what was edited was trimmed before there was an archive, and only the edit is archived.
+func TestErasureOfArchivedEdits(t *testing.T) {
+	a := newArchived(t, "sqlite:"+filepath.Join(t.TempDir(), "archive.db"), func(b *chattest.Bench) {
+		b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(1))}, "bob", "alice")
+		target := b.Say("alice", "g", secret).ID
+		edit := text(secret+" edited", func(c *chat.Content) { c.Kind, c.Target = chat.Edit, target })
+		sent, err := b.Send(b.Ctx, chattest.As("alice"), "g", edit, "")
+		b.Must(err)
+		for _, user := range []string{"alice", "bob"} {
+			_, err := b.Ack(b.Ctx, chattest.As(user), "g", chat.At(sent.ID))
+			b.Must(err)
+		}
+	})
+	edit := a.PullFrom("bob", "g", "0", 1).Last
+	a.send("bob", "g", text("hello"))
+	_, err := a.Ack(a.Ctx, chattest.As("bob"), "g", chat.At(edit+1))
+	a.Must(err)
+	_, err = a.Ack(a.Ctx, chattest.As("alice"), "g", chat.At(edit+1))
+	a.Must(err)
+	if held := a.trim("g"); held != edit+1 {
+		t.Fatalf("the store holds %d and above, the edit is %d", held, edit)
+	}
+	if e := a.At("bob", "g", edit); e.Body == nil {
+		t.Fatalf("before the erasure the edit reads %s", chat.Encode(e))
+	}
+	a.erase("alice")
+	if e := a.At("bob", "g", edit); e.Body != nil {
+		t.Errorf("after the erasure the edit reads %s", chat.Encode(e))
 	}
 	last := a.PullFrom("bob", "g", "0", 1).Last
 	a.erase("alice")

@@ -84,6 +84,8 @@ type Logs interface {
 type Archive interface {
 	// Authored finds messages that have content, oldest first, behind a Doc.
 	Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error)
+	// EditsOf finds edits, erased ones too. after is empty at the beginning, next at the end.
+	EditsOf(ctx context.Context, user, after string, limit int) (list []archive.Change, next string, err error)
 	// ReactionsOf finds reactions that stand. after is empty at the beginning, next at the end.
 	ReactionsOf(ctx context.Context, user, after string, limit int) (list []archive.ReactionOf, next string, err error)
 }

@@ -281,6 +281,15 @@ func (a *lateArchive) Authored(ctx context.Context, user string, after int64, li
 	return db.Authored(ctx, user, after, limit)
 }
 
+// EditsOf implements erase.Archive.
+func (a *lateArchive) EditsOf(ctx context.Context, user, after string, limit int) ([]archive.Change, string, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return db.EditsOf(ctx, user, after, limit)
+}
+
 // ReactionsOf implements erase.Archive.
 func (a *lateArchive) ReactionsOf(ctx context.Context, user, after string, limit int) ([]archive.ReactionOf, string, error) {
 	db, err := a.get(ctx)

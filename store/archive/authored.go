@@ -23,8 +23,8 @@ func (s *Store) Authored(ctx context.Context, user string, after int64, limit in
 	return list, err
 }
 
-// reactionsScanned bounds the reactions that one query looks at for those of a user: no index knows them by their author.
-const reactionsScanned = 20_000
+// entriesScanned bounds the entries that one query looks at for those of a user: no index knows reactions and edits by their author.
+const entriesScanned = 20_000
 
 // ReactionsOf finds the reactions of a user that stand, in all logs. A page may be empty with more to come.
 func (s *Store) ReactionsOf(ctx context.Context, user, after string, limit int) (list []archive.ReactionOf, next string, err error) {
@@ -40,7 +40,7 @@ func (s *Store) ReactionsOf(ctx context.Context, user, after string, limit int) 
 		return s.query(ctx, s.read, `SELECT r.log, r.target, r.emoji, r.author, r.added, l."group", l.epoch FROM
 			(SELECT log, target, emoji, author, added FROM reactions WHERE (log, target, emoji, author) > (?, ?, ?, ?)
 			ORDER BY log, target, emoji, author LIMIT ?) AS r JOIN logs AS l ON l.number = r.log ORDER BY r.log, r.target, r.emoji, r.author`,
-			[]any{log, target, emoji, author, reactionsScanned}, func(rows *sql.Rows) error {
+			[]any{log, target, emoji, author, entriesScanned}, func(rows *sql.Rows) error {
 				var one archive.ReactionOf
 				var by string
 				var added bool
@@ -61,7 +61,46 @@ func (s *Store) ReactionsOf(ctx context.Context, user, after string, limit int) 
 	if err != nil {
 		return nil, "", err
 	}
-	if len(list) < limit && scanned < reactionsScanned {
+	if len(list) < limit && scanned < entriesScanned {
+		next = ""
+	}
+	return list, next, nil
+}
+
+// EditsOf finds the edits by a user in all logs, also those whose target is not there. A page may be empty with more to come.
+func (s *Store) EditsOf(ctx context.Context, user, after string, limit int) (list []archive.Change, next string, err error) {
+	var log, target, doc int64
+	if after != "" {
+		if _, err := fmt.Sscanf(after, "%d %d %d", &log, &target, &doc); err != nil {
+			return nil, "", chat.Invalid("a position among edits cannot be read")
+		}
+	}
+	scanned := 0
+	err = s.reads(ctx, func(ctx context.Context) error {
+		return s.query(ctx, s.read, `SELECT e.log, e.target, e.doc, e.id, e.kind, e.author, l."group", l.epoch FROM
+			(SELECT log, target, doc, id, kind, author FROM entries WHERE target IS NOT NULL AND (log, target, doc) > (?, ?, ?)
+			ORDER BY log, target, doc LIMIT ?) AS e JOIN logs AS l ON l.number = e.log ORDER BY e.log, e.target, e.doc`,
+			[]any{log, target, doc, entriesScanned}, func(rows *sql.Rows) error {
+				var one archive.Change
+				var kind, by string
+				if err := rows.Scan(&log, &one.Target, &doc, &one.ID, &kind, &by, &one.Group, &one.Epoch); err != nil {
+					return err
+				}
+				scanned++
+				next = fmt.Sprintf("%d %d %d", log, one.Target, doc)
+				if by == user && chat.Kind(kind) == chat.Edit {
+					list = append(list, one)
+				}
+				if len(list) == limit {
+					return errEnough
+				}
+				return nil
+			})
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if len(list) < limit && scanned < entriesScanned {
 		next = ""
 	}
 	return list, next, nil

@@ -126,3 +126,41 @@ func testScrub(t *testing.T, url string) {
 		t.Errorf("%d entries are left", len(got))
 	}
 }
+
+// testEditsOf finds the edits of a user, page by page, whether their target is there or not.
+func testEditsOf(t *testing.T, url string) {
+	s := open(t, url)
+	w := newLog(t, s, aLog)
+	for range 3 {
+		w.text("ann", "x")
+		w.text("bob", "y")
+	}
+	for id := range int64(6) {
+		w.edit([]string{"ann", "bob"}[id%2], id+1, "edited")
+		w.react("ann", id+1, "+1", false)
+	}
+	w.add(4)
+	var got []string
+	for after := ""; ; {
+		page, next, err := s.EditsOf(t.Context(), "ann", after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range page {
+			got = append(got, fmt.Sprint(one.Group, " ", one.Epoch, " ", one.ID, " of ", one.Target))
+		}
+		if after = next; next == "" {
+			break
+		}
+	}
+	var want []string
+	for _, id := range []int64{1, 3, 5} {
+		want = append(want, fmt.Sprint(aLog.Group, " ", aLog.Epoch, " ", 5+2*id, " of ", id))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	if _, _, err := s.EditsOf(t.Context(), "bob", "nonsense", 9); err == nil {
+		t.Error("a position that is none is taken")
+	}
+}

@@ -86,7 +86,7 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 		{"edits and deletions", testRevisions}, {"reactions", testReactions}, {"a log that lost its end", testLostEnd},
 		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"a long text", testLongText},
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"permission", testPermission}, {"deleted words", testDeletedWords},
-		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"scrub", testScrub}, {"overtaken", testOvertaken},
+		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"edits of a user", testEditsOf}, {"scrub", testScrub}, {"overtaken", testOvertaken},
 		{"migrations", testMigrations}, {"nodes start together", testTogether},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, fresh(t)) })
