@@ -126,7 +126,9 @@ func (s *Service) deleted(ctx context.Context, target Message, was, deletion Ent
 		if err := json.Unmarshal(m.JSON, &e); err != nil {
 			return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 		}
-		list = append(list, Change{Old: m, New: rewritten(m, e.deleted(deletion))})
+		if e.Kind == Edit && e.Target == target.ID { // the store may have lost the edit, and have another entry there
+			list = append(list, Change{Old: m, New: rewritten(m, e.deleted(deletion))})
+		}
 	}
 	return list, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
 )
 
 // TestArchiveOvertaken: a node is held up while it writes what it has read of a log. The log loses that, another node archives what
@@ -72,5 +73,49 @@ func TestForgetOvertakesAdd(t *testing.T) {
 	}
 	if got := b.inArchive("g"); len(got) != 0 {
 		t.Errorf("the archive has %+v again", got)
+	}
+}
+
+// TestChangesAfterALostEdit: the archive keeps what an edit made of a message although the store has lost the edit. What took its
+// place in the log is not deleted with the message, and the message can be edited again.
+func TestChangesAfterALostEdit(t *testing.T) {
+	for name, archivedBefore := range map[string]bool{"archived at once": true, "archived later": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.Service = chat.New(archive.Serve(b.Store, b.db, b.CatchUp, chat.DefaultLimits()), b.Options())
+			keep := int64(0)
+			b.MakeGroup(chat.GroupDraft{ID: "g", Keep: &keep}, "ann", "bob")
+			target := b.Say("ann", "g", "first").ID
+			b.Must(b.CatchUp(b.Ctx, "g", target))
+			b.ack("ann", "g", target)
+			b.ack("bob", "g", target)
+			b.trimmed("g", keep)
+			change := func(kind chat.Kind, body *string) int64 {
+				return b.send("ann", "g", chat.Content{Kind: kind, Target: target, Body: body}).ID
+			}
+			for _, body := range []string{"lost", "lost too", "and lost"} {
+				change(chat.Edit, &body)
+			}
+			b.Must(b.CatchUp(b.Ctx, "g", target+3))
+			b.loseEnd("g", 3, 3)
+			if id := b.Say("bob", "g", "of bob").ID; id != target+1 {
+				t.Fatalf("the message got the id %d, want that of the first edit, %d", id, target+1)
+			}
+			if archivedBefore {
+				b.Must(b.CatchUp(b.Ctx, "g", target+1))
+			}
+			again := "again"
+			change(chat.Edit, &again)
+			if e := b.At("bob", "g", target); e.Body == nil || *e.Body != again {
+				t.Errorf("after another edit it reads %s", chat.Encode(e))
+			}
+			change(chat.Delete, nil)
+			if e := b.At("bob", "g", target); e.Body != nil {
+				t.Errorf("after its deletion it reads %s", chat.Encode(e))
+			}
+			if e := b.At("bob", "g", target+1); e.Body == nil || *e.Body != "of bob" {
+				t.Errorf("what took the place of an edit reads %s", chat.Encode(e))
+			}
+		})
 	}
 }

@@ -195,6 +195,9 @@ func (e *eraser) write(ctx context.Context, t target, entry chat.Entry, list []c
 		Emoji: entry.Emoji, Below: t.Below, Late: t.Late}
 	erasure.Mark, erasure.Rest = chat.NewEntry(entry)
 	for _, m := range list {
+		if one, ok := e.isMine(m); m.ID != t.ID && (!ok || one.entry.Kind != chat.Edit || one.entry.Target != t.ID) {
+			continue // the store lost the edit, and has another entry there
+		}
 		erased, err := chat.Applied(m, entry)
 		if err != nil {
 			return 0, err

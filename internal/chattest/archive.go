@@ -128,7 +128,16 @@ func (a *Archive) addOne(b archive.Batch) error {
 	if takesAway || adds {
 		a.versions[b.Log]++
 	}
-	maps.DeleteFunc(log, func(id int64, _ chat.Message) bool { return id > b.Last })
+	for id := range log {
+		if id > b.Last {
+			lose(log, id)
+		}
+	}
+	for _, m := range b.Messages {
+		if has, ok := log[m.ID]; ok && has.Mark != m.Mark {
+			lose(log, m.ID)
+		}
+	}
 	for _, m := range b.Messages {
 		if err := add(log, m); err != nil {
 			return err
@@ -145,6 +154,16 @@ func (a *Archive) Version(_ context.Context, log archive.Log) (int64, error) {
 	}
 	defer unlock()
 	return a.versions[log], nil
+}
+
+// lose removes an entry that the log has lost, also from the list of edits of its target.
+func lose(log map[int64]chat.Message, id int64) {
+	lost, err := decoded(log[id])
+	delete(log, id)
+	if target, ok := log[lost.Target]; err == nil && ok && lost.Kind == chat.Edit {
+		target.Edits = slices.DeleteFunc(slices.Clone(target.Edits), func(edit int64) bool { return edit == id })
+		log[lost.Target] = target
+	}
 }
 
 // add puts an entry into a log and changes what it names.

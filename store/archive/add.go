@@ -105,6 +105,16 @@ func (r *round) cut(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		err = r.query(ctx, `SELECT target, id FROM entries WHERE log = ? AND id > ? AND kind = 'edit'`, []any{l.number, l.batch.Last},
+			func(rows *sql.Rows) error {
+				var target, id int64
+				err := rows.Scan(&target, &id)
+				l.lost[target] = append(l.lost[target], id)
+				return err
+			})
+		if err != nil {
+			return err
+		}
 		if err := r.store.engine.unindex(ctx, r.tx, `log = ? AND id > ?`, l.number, l.batch.Last); err != nil {
 			return err
 		}
@@ -136,27 +146,36 @@ func (r *round) load(ctx context.Context) error {
 			}
 		}
 	}
-	for _, need := range []struct {
-		pairs []pair
-		where string
-	}{{ids, `e.log = w.a AND e.id = w.b`}, {deleted, `e.log = w.a AND e.target = w.b AND e.kind = 'edit'`}} {
-		if len(need.pairs) == 0 {
-			continue
-		}
-		err := r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e ON `+need.where,
-			[]any{encodePairs(need.pairs)}, func(rows *sql.Rows) error {
-				had, err := scanRow(rows)
-				if err != nil {
-					return err
-				}
-				logs[had.log].rows[had.ID] = had
-				return nil
-			})
-		if err != nil {
-			return err
+	if err := r.loadRows(ctx, logs, ids, `e.log = w.a AND e.id = w.b`); err != nil {
+		return err
+	}
+	if err := r.loadRows(ctx, logs, deleted, `e.log = w.a AND e.target = w.b AND e.kind = 'edit'`); err != nil {
+		return err
+	}
+	var edited []pair // messages that lost an edit
+	for _, l := range r.logs {
+		l.noteLost()
+		for target := range l.lost {
+			edited = append(edited, pair{l.number, target})
 		}
 	}
-	return nil
+	return r.loadRows(ctx, logs, edited, `e.log = w.a AND e.id = w.b`)
+}
+
+// loadRows reads entries by pairs of a log and an id, unless they are loaded.
+func (r *round) loadRows(ctx context.Context, logs map[int64]*logChange, pairs []pair, where string) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	return r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e ON `+where,
+		[]any{encodePairs(pairs)}, func(rows *sql.Rows) error {
+			had, err := scanRow(rows)
+			if err != nil {
+				return err
+			}
+			logs[had.log].rows[had.ID] = had
+			return nil
+		})
 }
 
 func scanRow(rows *sql.Rows) (*row, error) {

@@ -75,11 +75,12 @@ type logChange struct {
 	number    int64
 	top       int64 // highest id that is there before the batch
 	incoming  []*row
-	rows      map[int64]*row // by id: what is loaded, then what comes
-	removed   map[int64]bool // docs of stored rows that are replaced or changed
-	gone      map[int64]bool // ids of stored rows that are replaced
-	rebuilt   map[int64]bool // ids of messages whose reactions are computed anew
-	deleted   map[int64]bool // ids of messages that have no reactions any more
+	rows      map[int64]*row    // by id: what is loaded, then what comes
+	removed   map[int64]bool    // docs of stored rows that are replaced or changed
+	gone      map[int64]bool    // ids of stored rows that are replaced
+	rebuilt   map[int64]bool    // ids of messages whose reactions are computed anew
+	deleted   map[int64]bool    // ids of messages that have no reactions any more
+	lost      map[int64][]int64 // ids of messages -> their edits that the log lost
 	reactions map[reactionKey]reaction
 	invalid   error
 }
@@ -96,7 +97,7 @@ type reaction struct {
 
 func newLogChange(b archive.Batch) *logChange {
 	l := &logChange{batch: b, rows: map[int64]*row{}, removed: map[int64]bool{}, gone: map[int64]bool{}, rebuilt: map[int64]bool{},
-		deleted: map[int64]bool{}, reactions: map[reactionKey]reaction{}}
+		deleted: map[int64]bool{}, lost: map[int64][]int64{}, reactions: map[reactionKey]reaction{}}
 	for _, m := range b.Messages {
 		in := &row{Message: m}
 		if err := in.decode(); err != nil {
@@ -112,6 +113,9 @@ func (l *logChange) apply() error {
 	if l.invalid != nil {
 		return l.invalid
 	}
+	if err := l.forgetLost(); err != nil {
+		return err
+	}
 	for _, in := range l.incoming {
 		had := l.rows[in.ID]
 		if had != nil && had.Mark == in.Mark {
@@ -124,6 +128,38 @@ func (l *logChange) apply() error {
 		in.doc = docOf(in.entry.SentAt.UnixMilli(), l.number, in.ID)
 		l.rows[in.ID] = in
 		if err := l.follow(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteLost finds the edits among the entries that others replace.
+func (l *logChange) noteLost() {
+	for _, in := range l.incoming {
+		if had := l.rows[in.ID]; had != nil && had.Mark != in.Mark && had.kind == chat.Edit {
+			l.lost[had.target] = append(l.lost[had.target], had.ID)
+		}
+	}
+}
+
+// forgetLost takes edits that the log lost from the lists of their messages: other entries get their ids. What they made of the
+// messages stays.
+func (l *logChange) forgetLost() error {
+	for target, ids := range l.lost {
+		one := l.rows[target]
+		if one == nil {
+			continue
+		}
+		m := one.Message
+		m.Edits = slices.DeleteFunc(slices.Clone(m.Edits), func(id int64) bool { return slices.Contains(ids, id) })
+		if len(m.Edits) == len(one.Edits) {
+			continue
+		}
+		if one.stored {
+			l.removed[one.doc] = true
+		}
+		if err := one.set(m); err != nil {
 			return err
 		}
 	}
