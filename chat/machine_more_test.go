@@ -30,8 +30,7 @@ func (m *machine) operate(t *rapid.T, _, group string) {
 		expect(t, "operator reads", err, chat.CodeForbidden)
 	case 7:
 		if evenly(t, "delete", 3) == 0 {
-			expect(t, "delete a group", m.service.DeleteGroup(m.ctx, root, group), "")
-			delete(m.groups, group)
+			m.groupDeleted(t, group, m.service.DeleteGroup(m.ctx, root, group))
 		}
 	}
 }
@@ -84,6 +83,10 @@ func (m *machine) operatorRemoves(t *rapid.T, target, group string) {
 	err := m.service.RemoveMember(m.ctx, root, group, target)
 	if had == nil {
 		expect(t, "remove who is no member", err, chat.CodeNotFound)
+		return
+	}
+	if g.onHold && len(g.members) == 1 {
+		expect(t, "the last member leaves a held group", err, chat.CodeConflict)
 		return
 	}
 	expect(t, "operator removes", err, "")

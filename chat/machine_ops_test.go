@@ -155,6 +155,10 @@ func (m *machine) remove(t *rapid.T, user, group string) {
 		expect(t, "admin removes admin", err, chat.CodeForbidden)
 		return
 	}
+	if g.onHold && len(g.members) == 1 {
+		expect(t, "the last member leaves a held group", err, chat.CodeConflict)
+		return
+	}
 	expect(t, "remove", err, "")
 	if user == target {
 		m.removed(t, user, target, group, chat.NoticeLeft)
@@ -166,6 +170,10 @@ func (m *machine) remove(t *rapid.T, user, group string) {
 // target picks an id of the log: mostly a text that is there, else any, also one that is gone or never was.
 func (m *machine) target(t *rapid.T, group string) (int64, *modelMessage) {
 	g := m.groups[group]
+	if archived := slices.DeleteFunc(g.alive(), func(id int64) bool { return id > g.cut }); m.below && len(archived) > 0 {
+		id := oneOf(t, "archived", archived...)
+		return id, g.messages[id]
+	}
 	id := max(1, g.below()-1) + int64(evenly(t, "target", int(g.last+2-max(1, g.below()-1))))
 	if evenly(t, "any target", 5) > 0 {
 		for try := id; try > g.below(); try-- {
@@ -212,7 +220,7 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	id, e := m.target(t, group)
 	user = author(t, user, e)
 	m.serial++
-	body := fmt.Sprintf("edited %d", m.serial)
+	body := fmt.Sprintf("edited m%d %s", m.serial, oneOf(t, "word", machineWords...))
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Edit, Target: id, Body: &body}, "")
 	if m.outOfReach(t, "edit", user, group, id, e, err) {
 		return
@@ -258,7 +266,7 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	emoji := oneOf(t, "emoji", "👍", "❤")
 	removed := rapid.IntRange(0, 2).Draw(t, "removed") == 0
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Reaction, Target: id, Emoji: emoji, Removed: removed}, "")
-	key := fmt.Sprintf("%d %s %s", id, user, emoji)
+	key := reactionKey(id, user, emoji)
 	on, isOn := g.reacted[key]
 	off, isOff := g.reacted["-"+key]
 	if m.outOfReach(t, "react to", user, group, id, e, err) {
@@ -288,6 +296,10 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	m.checkReactions(t, user, group, id)
 }
 
+func reactionKey(target int64, user, emoji string) string {
+	return fmt.Sprintf("%d %s %s", target, user, emoji)
+}
+
 func (m *machine) checkReactions(t *rapid.T, user, group string, id int64) {
 	g := m.groups[group]
 	got, err := m.store().Reactions(m.ctx, group, user, id, id)
@@ -297,7 +309,7 @@ func (m *machine) checkReactions(t *rapid.T, user, group string, id int64) {
 	for _, emoji := range []string{"👍", "❤"} {
 		var want chat.ReactionCount
 		for _, u := range machineUsers {
-			if _, on := g.reacted[fmt.Sprintf("%d %s %s", id, u, emoji)]; on {
+			if _, on := g.reacted[reactionKey(id, u, emoji)]; on {
 				want.Count++
 				want.Mine = want.Mine || u == user
 			}
@@ -366,6 +378,15 @@ func (m *machine) deleteGroup(t *rapid.T, user, group string) {
 	err := m.service.DeleteGroup(m.ctx, caller(user), group)
 	if w := m.groups[group].members[user]; w == nil || w.role != chat.Owner {
 		expect(t, "delete a group without rights", err, m.outsider(group), chat.CodeForbidden)
+		return
+	}
+	m.groupDeleted(t, group, err)
+}
+
+// groupDeleted takes into the model that somebody who may delete a group has done so.
+func (m *machine) groupDeleted(t *rapid.T, group string, err error) {
+	if m.groups[group].onHold {
+		expect(t, "delete a held group", err, chat.CodeConflict)
 		return
 	}
 	expect(t, "delete a group", err, "")

@@ -42,6 +42,7 @@ type machine struct {
 	epochs  map[string]bool        // every epoch ever seen: none comes twice
 	devices []*device
 	serial  int
+	below   bool // what is changed is only in the archive, if anything is
 	faults  bool // the store may lose something: devices go by cursors alone, and everybody sees the history
 }
 
@@ -126,6 +127,13 @@ func (m *machine) member(group, user string) *modelMember {
 	return nil
 }
 
+// action is a step of the machine with its share of all steps.
+type action struct {
+	weight int
+	name   string
+	do     func(t *rapid.T, user, group string)
+}
+
 // step does one random action.
 func (m *machine) step(t *rapid.T) {
 	user := oneOf(t, "user", machineUsers...)
@@ -142,20 +150,15 @@ func (m *machine) step(t *rapid.T) {
 		m.check(t, group)
 		return
 	}
-	actions := []struct {
-		weight int
-		name   string
-		do     func(*rapid.T, string, string)
-	}{
+	actions := []action{
 		{12, "send", m.send}, {6, "retry", m.retry}, {8, "pull", m.pull}, {8, "ack", m.ack}, {5, "read", m.read},
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
 		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {2, "tasks", m.tasks},
-		{6, "archive", m.archiveSome}, {8, "pages", m.pages}, {5, "readByAll", m.readByAll},
 	}
-	if m.archive == nil {
-		actions = actions[:len(actions)-3]
+	if m.archive != nil {
+		actions = append(actions, m.archiveActions()...)
 	}
 	total := 0
 	for _, a := range actions {
@@ -215,7 +218,7 @@ func newModelMember(g *modelGroup, role chat.Role, joined int64) *modelMember {
 
 func (m *machine) draft(t *rapid.T, user, group string) chat.Content {
 	m.serial++
-	body := fmt.Sprintf("m%d \"<&>\\\n\u2028", m.serial)
+	body := fmt.Sprintf("m%d %s \"<&>\\\n\u2028", m.serial, oneOf(t, "word", machineWords...))
 	d := chat.Content{Body: &body}
 	if oneOf(t, "keyed", true, false) {
 		d.ClientID = fmt.Sprintf("k%d", m.serial)

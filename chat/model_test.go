@@ -25,6 +25,8 @@ type modelMessage struct {
 	edited   bool
 	deleted  bool
 	edits    []int64
+	sentAtMs int64 // 0: not looked up yet
+	former   bool  // its author was erased: who has the name now is another person
 }
 
 func (m *modelMessage) counts() bool {
@@ -57,6 +59,10 @@ type modelGroup struct {
 	history    bool
 	public     bool
 	archived   bool                    // what is trimmed is still served
+	retainDays int64                   // 0: for ever
+	expired    int64                   // the highest id that went because of its age
+	onHold     bool                    // legally
+	waiting    []modelErasure          // for the end of the hold
 	messages   map[int64]*modelMessage // also trimmed ones
 	marks      map[int64]string        // theirs, as far as they were seen
 	members    map[string]*modelMember
@@ -67,7 +73,7 @@ type modelGroup struct {
 // below is the highest id that nobody is served any more.
 func (g *modelGroup) below() int64 {
 	if g.archived {
-		return 0
+		return g.expired
 	}
 	return g.cut
 }
@@ -155,11 +161,11 @@ func (g *modelGroup) unread(user string) (unread, mentions int64) {
 		if e == nil || !e.counts() {
 			continue
 		}
-		if e.from != user {
+		if e.from != user || e.former {
 			unread++
 		}
 		for _, u := range e.mentions {
-			if u == user && id > m.since && e.from != user {
+			if u == user && id > m.since && (e.from != user || e.former) {
 				mentions++
 			}
 		}
@@ -173,6 +179,16 @@ func (g *modelGroup) visible(user string) int64 {
 		return m.joined
 	}
 	return g.below() + 1
+}
+
+// alive are the ids of texts that can be had.
+func (g *modelGroup) alive() (ids []int64) {
+	for id := g.below() + 1; id <= g.last; id++ {
+		if e := g.messages[id]; e != nil && e.counts() {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // heir is who becomes owner when the owner leaves: the longest-standing admin, else member.

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/embedded"
 )
 
@@ -28,7 +28,8 @@ const machineSteps = 60
 type backend struct {
 	t       *rapid.T
 	open    func() (*store.Store, func())
-	archive archive.Store // nil: there is none
+	archive *sqlarchive.Store // nil: there is none
+	clock   machineClock      // of what is sent, where there is an archive
 	close   func()
 }
 
@@ -42,8 +43,13 @@ func (b *backend) reopen() opened {
 	if b.archive == nil {
 		return opened{service: chat.New(s, o), stores: s}
 	}
-	a := newMachineArchive(b.t, s, b.archive)
-	return opened{service: chat.New(a.serving, o), stores: s, archive: a}
+	if b.clock == 0 {
+		b.clock = newMachineClock()
+	}
+	o.Now = b.clock.tick
+	a := newMachineArchive(b.t, s, b.archive, o)
+	a.clock = &b.clock
+	return opened{service: a.core, stores: s, archive: a}
 }
 
 func (b *backend) store(o store.Options) *store.Store {
@@ -62,7 +68,7 @@ func (b *backend) fatal(err error) {
 }
 
 // runMachine runs the state machine checks times, or as often as -rapid.checks says: `make soak` runs it for hours.
-func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, alsoHappen ...string) {
+func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, alsoHappen ...happening) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set(fmt.Sprint(checks)); err != nil {
 			t.Fatal(err)
@@ -88,13 +94,27 @@ func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, al
 			m.check(rt, group)
 		}
 	})
-	// The rarest of these comes once in eight runs, so far fewer are no matter of chance.
-	for _, what := range append(alsoHappen, mustHappen...) {
-		if outcomes[what] < runs/50 && !t.Failed() {
+	// The rarest of these comes once in fifteen runs, so far fewer are no matter of chance.
+	seldom(t, runs, 50, mustHappen)
+	for _, also := range alsoHappen {
+		seldom(t, runs, also.every, also.what)
+	}
+	t.Logf("outcomes: %v", outcomes)
+}
+
+// happening is what must have happened at least once in every so many runs.
+type happening struct {
+	every int
+	what  []string
+}
+
+func seldom(t *testing.T, runs, every int, list []string) {
+	t.Helper()
+	for _, what := range list {
+		if outcomes[what] < runs/every && !t.Failed() {
 			t.Errorf("%q happened %d times in %d runs: too seldom to say anything", what, outcomes[what], runs)
 		}
 	}
-	t.Logf("outcomes: %v", outcomes)
 }
 
 // TestMachineEmbedded compares the service on the embedded store with the model, with one partition and with four. In one

@@ -1,0 +1,205 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/erase"
+)
+
+// modelErasure is an erasure that waits for the end of a legal hold. What comes behind last is of another person.
+type modelErasure struct {
+	user string
+	last int64
+}
+
+// erase erases a user: nothing that they wrote is left, but for what is held.
+func (m *machine) erase(t *rapid.T, user, _ string) {
+	begun, err := m.archive.erase.Begin(m.ctx, caller(user), user)
+	expect(t, "erase", err, "")
+	for range 2 { // the second run finds nothing left to do
+		m.runErase(t, erase.TaskErase, erase.Task{Erasure: begun.ID})
+	}
+	report, err := m.archive.erase.Get(m.ctx, root, begun.ID)
+	m.must(t, err)
+	for _, group := range machineGroups {
+		g := m.groups[group]
+		waits := slices.Contains(report.Held, group)
+		if g == nil || !g.onHold {
+			if waits {
+				t.Fatalf("the erasure of %s waits for %s, which is not held", user, group)
+			}
+			if g == nil {
+				continue
+			}
+		}
+		w := g.members[user]
+		if g.onHold && (w != nil || g.wrote(user, g.last)) && !waits {
+			t.Fatalf("the erasure of %s does not wait for %s: %+v", user, group, report)
+		}
+		if waits {
+			g.waiting = append(g.waiting, modelErasure{user, g.last})
+			happened("erase waits for a hold")
+		}
+		maps.DeleteFunc(g.sent, func(key string, _ modelSend) bool { return strings.HasPrefix(key, user+"/") })
+		if w != nil && len(g.members) == 1 && !g.onHold {
+			delete(m.groups, group)
+			continue
+		}
+		if !g.onHold && g.wrote(user, g.cut) {
+			happened("erase of an archived message")
+		}
+		m.takeErased(t, group, user)
+		if g.members[user] == nil {
+			g.disown(user)
+		}
+		if !g.onHold {
+			m.checkErased(t, group, user, chat.IDMax)
+		}
+		m.checkIndex(t, group)
+		m.check(t, group)
+	}
+	if report.State != erase.Done {
+		t.Fatalf("the erasure of %s is %+v", user, report)
+	}
+}
+
+func (m *machine) runErase(t *rapid.T, kind string, payload any) {
+	m.must(t, m.archive.erase.Handlers()[kind].Run(m.ctx, chat.TaskRun{Payload: chat.Encode(payload)}))
+}
+
+// hold puts a group under legal hold, or ends that: then what waits is erased.
+func (m *machine) hold(t *rapid.T, _, group string) {
+	g := m.groups[group]
+	if !g.onHold {
+		_, err := m.service.PutHold(m.ctx, root, group, "a case")
+		expect(t, "hold", err, "")
+		g.onHold = true
+		return
+	}
+	expect(t, "end of a hold", m.service.ReleaseHold(m.ctx, root, group), "")
+	g.onHold = false
+	for range 2 {
+		m.runErase(t, erase.TaskHeld, chat.GroupTask{Group: group, Epoch: g.epoch})
+	}
+	last := map[string]int64{}
+	stays := len(g.members)
+	for _, w := range g.waiting {
+		if member := g.members[w.user]; member != nil && member.joined <= w.last && member.joined > last[w.user] {
+			stays--
+		}
+		last[w.user] = max(last[w.user], w.last)
+		happened("erase after a hold")
+	}
+	g.waiting = nil
+	if stays == 0 {
+		delete(m.groups, group)
+		return
+	}
+	users := make([]string, 0, len(last))
+	for user := range last {
+		users = append(users, user)
+	}
+	m.takeErased(t, group, users...)
+	for user, to := range last {
+		m.checkErased(t, group, user, to)
+	}
+}
+
+// takeErased takes into the model what the erasure of users has appended to a group.
+func (m *machine) takeErased(t *rapid.T, group string, users ...string) {
+	g := m.groups[group]
+	for {
+		list, end, err := m.store().Range(m.ctx, group, g.last+1, 100)
+		m.must(t, err)
+		if end.Epoch != g.epoch || len(list) == 0 && end.Last > g.last {
+			t.Fatalf("after an erasure %s ends at %+v, and has %d entries behind %d", group, end, len(list), g.last)
+		}
+		for _, msg := range list {
+			var e chat.Entry
+			m.must(t, json.Unmarshal(msg.JSON, &e))
+			if msg.ID != g.last+1 || !slices.Contains(users, e.From) {
+				t.Fatalf("the erasure of %q has appended %s behind %d", users, msg.JSON, g.last)
+			}
+			m.takeOne(t, g, e)
+		}
+		if g.last >= end.Last {
+			return
+		}
+	}
+}
+
+func (m *machine) takeOne(t *rapid.T, g *modelGroup, e chat.Entry) {
+	target := g.messages[e.Target]
+	switch {
+	case e.Kind == chat.Notice && e.Notice == chat.NoticeLeft && g.members[e.From] != nil:
+		owner := g.members[e.From].role == chat.Owner
+		delete(g.members, e.From)
+		if owner {
+			g.members[g.heir()].role = chat.Owner
+		}
+		g.append("", &modelMessage{from: e.From, kind: chat.Notice})
+		g.free()
+	case e.Kind == chat.Notice && e.Notice == chat.NoticeRole:
+		g.append("", &modelMessage{from: e.From, kind: chat.Notice})
+	case e.Kind == chat.Delete && target != nil && target.kind == chat.Text && target.from == e.From && (!target.deleted || e.Target <= g.below()):
+		target.deleted = true
+		for _, edit := range target.edits {
+			g.messages[edit].body = ""
+		}
+		g.append("", &modelMessage{from: e.From, kind: chat.Delete, target: e.Target})
+	case e.Kind == chat.Reaction && e.Removed:
+		key := reactionKey(e.Target, e.From, e.Emoji)
+		if _, on := g.reacted[key]; !on {
+			t.Fatalf("the erasure of %s takes back %q, which is not on %d", e.From, e.Emoji, e.Target)
+		}
+		delete(g.reacted, key)
+		g.reacted["-"+key] = g.append("", &modelMessage{from: e.From, kind: chat.Reaction, target: e.Target, emoji: e.Emoji, removed: true})
+	default:
+		t.Fatalf("an erasure has appended %+v", e)
+	}
+}
+
+// checkErased checks that nothing that a user wrote up to an id is left. Whether it is served so, check and pages tell.
+func (m *machine) checkErased(t *rapid.T, group, user string, to int64) {
+	g := m.groups[group]
+	for id := g.below() + 1; id <= min(to, g.last); id++ {
+		e := g.messages[id]
+		if e.from != user {
+			continue
+		}
+		target := g.messages[e.target]
+		switch {
+		case e.kind == chat.Text && !e.deleted:
+			t.Fatalf("message %d of %s in %s was not erased", id, user, group)
+		case e.kind == chat.Edit && e.body != "":
+			t.Fatalf("the edit %d of %s in %s was not erased", id, user, group)
+		case e.kind == chat.Reaction && e.target > g.below() && !target.deleted:
+			if on, ok := g.reacted[reactionKey(e.target, user, e.emoji)]; ok && on <= to {
+				t.Fatalf("the reaction %d of %s in %s was not taken back", id, user, group)
+			}
+		}
+	}
+}
+
+// wrote tells whether a user has a message up to an id that an erasure would find.
+func (g *modelGroup) wrote(user string, to int64) bool {
+	for id := g.below() + 1; id <= to; id++ {
+		if e := g.messages[id]; e.from == user && e.counts() {
+			return true
+		}
+	}
+	return false
+}
+
+// disown makes the messages of a user those of somebody else of that name.
+func (g *modelGroup) disown(user string) {
+	for _, e := range g.messages {
+		e.former = e.former || e.from == user
+	}
+}
