@@ -24,6 +24,7 @@ soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each, and t
 	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
 	$(GO) test -race -timeout 1h -run 'TestArchiveSurvivesKills' ./e2e -archive-kills=20
+	$(GO) test -race -timeout 1h -run 'TestArchiveAwayUnderSends' ./e2e -archive-away=20s
 
 check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start them
 	@scripts/install-test-deps

@@ -100,7 +100,11 @@ func (s *Server) makeFolder() {
 	}
 }
 
-func (s *Server) data() string    { return filepath.Join(s.dir, "data") }
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// Dir is the folder that holds everything the server writes.
+func (s *Server) Dir() string { return s.dir }
+
 func (s *Server) logFile() string { return filepath.Join(s.dir, "log") }
 
 func (s *Server) logTail() string {
@@ -165,6 +169,41 @@ func (s *Server) Kill() { s.stop(syscall.SIGKILL) }
 // Stop ends the server and its connections, with everything written.
 func (s *Server) Stop() { s.stop(syscall.SIGINT) }
 
+// Pause stops every process of the server where it is: connections stay and nothing answers, until Resume.
+func (s *Server) Pause() {
+	s.tb.Helper()
+	s.signal(syscall.SIGSTOP)
+}
+
+// Resume lets a paused server go on.
+func (s *Server) Resume() {
+	s.tb.Helper()
+	s.signal(syscall.SIGCONT)
+}
+
+// signal sends a signal to the server's first process, so that it starts no others, and then to those that it has started.
+func (s *Server) signal(sig syscall.Signal) {
+	s.tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		s.tb.Fatal("postgres does not run")
+	}
+	pid := s.cmd.Process.Pid
+	if err := syscall.Kill(pid, sig); err != nil {
+		s.tb.Fatal(err)
+	}
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	for _, field := range bytes.Fields(list) {
+		if child, err := strconv.Atoi(string(field)); err == nil {
+			_ = syscall.Kill(child, sig) // some may have ended
+		}
+	}
+}
+
 // Restart starts the server again on the same port and folder, stopping it first if it runs.
 func (s *Server) Restart() {
 	s.tb.Helper()
@@ -181,6 +220,7 @@ func (s *Server) stop(sig syscall.Signal) {
 		return
 	}
 	_ = cmd.Process.Signal(sig)
+	_ = cmd.Process.Signal(syscall.SIGCONT) // it may be paused
 	select {
 	case <-exited:
 	case <-time.After(stopTimeout):
