@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/pgtest"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
@@ -46,6 +49,18 @@ func TestEraseNow(t *testing.T) {
 		erases(t, node, folder, data)
 		rewrites(t, node, "SQLite", "append-only file", "snapshot") // the node runs
 		nowhere(t, folder, data)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		redis, postgres := redistest.Start(t, "--rdbcompression", "no"), pgtest.Start(t, "min_wal_size=160MB", "autovacuum=off")
+		dir, _ := redis.Do("CONFIG", "GET", "dir").([]any)
+		folder, _ := dir[1].(string)
+		url := postgres.Database()
+		node := harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: map[string]string{"CHATD_ARCHIVE": url}})
+		erases(t, node, folder, postgres.Dir())
+		analyze(t, url) // samples of the columns are in the statistics
+		rewrites(t, node, "tables entries and reactions and their indexes rewritten", "statistics of columns rewritten", "write-ahead log rewritten", "append-only file")
+		nowhere(t, folder, postgres.Dir())
 	})
 }
 
@@ -195,4 +210,14 @@ func nowhere(t *testing.T, folders ...string) {
 	if !found(t, keptText, folders...) {
 		t.Error("what was kept is in no file: the search finds nothing")
 	}
+}
+
+// analyze has PostgreSQL take samples of what its tables hold.
+func analyze(t *testing.T, url string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	try(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	_, err = conn.Exec(t.Context(), "ANALYZE")
+	try(t, err)
 }
