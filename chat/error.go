@@ -25,6 +25,7 @@ const (
 	CodeRateLimited     Code = "rate_limited"    // 429
 	CodeInboxFull       Code = "inbox_full"      // 429
 	CodeQuotaFull       Code = "quota_full"      // 429
+	CodeBacklogFull     Code = "backlog_full"    // 429
 	CodeInternal        Code = "internal"        // 500
 	CodeUnavailable     Code = "unavailable"     // 503
 )
@@ -38,6 +39,8 @@ type Error struct {
 	Cause      error
 	// Advice is the one part of an error of the inside (a 5xx) that a client gets to see: what it may do about it.
 	Advice string
+	// Blockers are the members that a send waits for, of a CodeBacklogFull.
+	Blockers []Blocker
 }
 
 func (e *Error) Error() string {

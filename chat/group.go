@@ -33,25 +33,37 @@ const (
 	PostAdmins  Posting = "admins"
 )
 
+// Overflow says what happens where a member falls behind.
+type Overflow string
+
+// Drop: a member who is more than BacklogMax messages behind is no longer waited for. Block: nobody is passed by; sends are
+// refused with CodeBacklogFull while a member other than the sender is that far behind.
+const (
+	OverflowDrop  Overflow = "drop"
+	OverflowBlock Overflow = "block"
+)
+
 // Group is a log with members, as a client sees it.
 //
 // Invariant: First <= Last+1; the ids First..Last are to be had, from the store or from the archive.
 type Group struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Visibility Visibility `json:"visibility"`
-	CreatedBy  string     `json:"created_by"`
-	CreatedAt  Time       `json:"created_at"`
-	Epoch      string     `json:"epoch"`
-	First      int64      `json:"first"`
-	Last       int64      `json:"last"`
-	Members    int64      `json:"members"`
-	Keep       int64      `json:"keep"`
-	BacklogMax int64      `json:"backlog_max"`
-	Post       Posting    `json:"post"`
-	History    bool       `json:"history"`
-	RetainDays int64      `json:"retain_days"`    // after how many days messages go; 0: never
-	Hold       *Hold      `json:"hold,omitempty"` // for operators alone
+	ID           string     `json:"id"`
+	Name         string     `json:"name"`
+	Visibility   Visibility `json:"visibility"`
+	CreatedBy    string     `json:"created_by"`
+	CreatedAt    Time       `json:"created_at"`
+	Epoch        string     `json:"epoch"`
+	First        int64      `json:"first"`
+	Last         int64      `json:"last"`
+	Members      int64      `json:"members"`
+	Keep         int64      `json:"keep"`
+	BacklogMax   int64      `json:"backlog_max"`
+	Overflow     Overflow   `json:"overflow"`
+	BacklogBytes int64      `json:"backlog_bytes"` // of files in messages that not all have seen, where Overflow is OverflowBlock
+	Post         Posting    `json:"post"`
+	History      bool       `json:"history"`
+	RetainDays   int64      `json:"retain_days"`    // after how many days messages go; 0: never
+	Hold         *Hold      `json:"hold,omitempty"` // for operators alone
 }
 
 // Member is one user in one group.

@@ -108,13 +108,17 @@ func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	now := s.opt.Now()
 	g := NewGroup{Members: members, Group: Group{
 		ID: d.ID, Name: d.Name, Visibility: cmp.Or(d.Visibility, Private), CreatedBy: by.User, CreatedAt: TimeMs(now),
-		Epoch: newEpoch(), Keep: keepDefault, BacklogMax: backlogDefault, Post: cmp.Or(d.Post, PostMembers), History: true,
+		Epoch: newEpoch(), Keep: keepDefault, BacklogMax: backlogDefault,
+		Overflow: cmp.Or(d.Overflow, OverflowDrop), BacklogBytes: backlogBytesDefault, Post: cmp.Or(d.Post, PostMembers), History: true,
 	}}
 	if d.Keep != nil {
 		g.Keep = *d.Keep
 	}
 	if d.BacklogMax != nil {
 		g.BacklogMax = *d.BacklogMax
+	}
+	if d.BacklogBytes != nil {
+		g.BacklogBytes = *d.BacklogBytes
 	}
 	if d.History != nil {
 		g.History = *d.History
@@ -152,8 +156,25 @@ func (d GroupDraft) check() error {
 			return err
 		}
 	}
-	return cmp.Or(checkName(d.Name), CheckRange("keep", d.Keep, 0, keepMax), CheckRange("backlog_max", d.BacklogMax, backlogMin, backlogMax),
-		CheckRange("retain_days", d.RetainDays, 0, RetainDaysMax))
+	if d.Overflow != "" {
+		if err := checkOverflow(d.Overflow); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(checkName(d.Name), checkNumbers(d.Keep, d.BacklogMax, d.BacklogBytes, d.RetainDays))
+}
+
+// checkNumbers checks the settings that are numbers.
+func checkNumbers(keep, backlog, backlogBytes, retainDays *int64) error {
+	return cmp.Or(CheckRange("keep", keep, 0, keepMax), CheckRange("backlog_max", backlog, backlogMin, backlogMax),
+		CheckRange("backlog_bytes", backlogBytes, backlogMin, backlogBytesMax), CheckRange("retain_days", retainDays, 0, RetainDaysMax))
+}
+
+func checkOverflow(o Overflow) error {
+	if o != OverflowDrop && o != OverflowBlock {
+		return Invalid("overflow: %s or %s", OverflowDrop, OverflowBlock)
+	}
+	return nil
 }
 
 func checkVisibility(v Visibility) error {
@@ -394,8 +415,12 @@ func (c GroupChange) check() error {
 			return err
 		}
 	}
-	return cmp.Or(CheckRange("keep", c.Keep, 0, keepMax), CheckRange("backlog_max", c.BacklogMax, backlogMin, backlogMax),
-		CheckRange("retain_days", c.RetainDays, 0, RetainDaysMax))
+	if c.Overflow != nil {
+		if err := checkOverflow(*c.Overflow); err != nil {
+			return err
+		}
+	}
+	return checkNumbers(c.Keep, c.BacklogMax, c.BacklogBytes, c.RetainDays)
 }
 
 // reduce drops the fields that g already has and reports what is left.
@@ -404,6 +429,8 @@ func (c *GroupChange) reduce(g Group) (renamed, settings bool) {
 	c.Visibility = changed(c.Visibility, g.Visibility)
 	c.Keep = changed(c.Keep, g.Keep)
 	c.BacklogMax = changed(c.BacklogMax, g.BacklogMax)
+	c.Overflow = changed(c.Overflow, g.Overflow)
+	c.BacklogBytes = changed(c.BacklogBytes, g.BacklogBytes)
 	c.Post = changed(c.Post, g.Post)
 	c.History = changed(c.History, g.History)
 	c.RetainDays = changed(c.RetainDays, g.RetainDays)

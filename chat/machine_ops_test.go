@@ -269,6 +269,11 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	key := reactionKey(id, user, emoji)
 	on, isOn := g.reacted[key]
 	off, isOff := g.reacted["-"+key]
+	if g.members[user] != nil && g.full(user) {
+		// Whether there is something to react to may be found out before, from the archive.
+		expect(t, "react while others are behind", err, chat.CodeBacklogFull, chat.CodeNotFound, chat.CodeInvalid)
+		return
+	}
 	if m.outOfReach(t, "react to", user, group, id, e, err) {
 		return
 	}
@@ -355,17 +360,21 @@ func (m *machine) set(t *rapid.T, by chat.Caller, group string) {
 	if !m.faults && evenly(t, "change history", 4) == 0 {
 		history = !history
 	}
-	_, err := m.service.UpdateGroup(m.ctx, by, group, chat.GroupChange{Keep: &keep, BacklogMax: &backlog, History: &history})
+	overflow := chat.OverflowDrop
+	if !m.faults && oneOf(t, "block", true, false) {
+		overflow = chat.OverflowBlock
+	}
+	_, err := m.service.UpdateGroup(m.ctx, by, group, chat.GroupChange{Keep: &keep, BacklogMax: &backlog, History: &history, Overflow: &overflow})
 	if w := g.members[by.User]; !by.Admin && (w == nil || !w.role.Manages()) {
 		expect(t, "settings without rights", err, m.outsider(group), chat.CodeForbidden)
 		return
 	}
 	expect(t, "settings", err, "")
-	changed := keep != g.keep || backlog != g.backlogMax || history != g.history
+	changed := keep != g.keep || backlog != g.backlogMax || history != g.history || overflow == chat.OverflowBlock != g.block
 	if backlog > g.backlogMax {
 		g.counted = max(g.counted, g.last-g.backlogMax)
 	}
-	g.keep, g.backlogMax, g.history = keep, backlog, history
+	g.keep, g.backlogMax, g.history, g.block = keep, backlog, history, overflow == chat.OverflowBlock
 	g.free()
 	if changed {
 		m.notices(t, by.User, group, chat.NoticeSettings)

@@ -236,8 +236,12 @@ func (m *machine) send(t *rapid.T, user, group string) {
 		expect(t, "send from outside", err, m.outsider(group))
 		return
 	}
-	expect(t, "send", err, "")
 	g := m.groups[group]
+	if g.full(user) {
+		expect(t, "send while others are behind", err, chat.CodeBacklogFull)
+		return
+	}
+	expect(t, "send", err, "")
 	var mentioned []string
 	for _, u := range d.Mentions {
 		if g.members[u] != nil {

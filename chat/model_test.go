@@ -55,6 +55,7 @@ type modelGroup struct {
 	freed      int64
 	keep       int64
 	backlogMax int64
+	block      bool  // nobody is passed by
 	counted    int64 // backlog_max was raised: what the smaller one had left out up to here is counted no more
 	history    bool
 	public     bool
@@ -79,12 +80,12 @@ func (g *modelGroup) below() int64 {
 }
 
 // bound is the highest id that may be trimmed now: what every counted reader has seen, but for the newest keep. A
-// reader more than backlogMax behind is not counted; with nobody counted the newest backlogMax stay.
+// reader more than backlogMax behind is not counted, unless the group blocks; with nobody counted the newest backlogMax stay.
 func (g *modelGroup) bound() int64 {
 	floor := g.last - g.backlogMax
 	lowest, counted := int64(0), false
 	for _, m := range g.members {
-		if m.seen < floor {
+		if m.seen < floor && !g.block {
 			continue
 		}
 		if !counted || m.seen < lowest {
@@ -95,6 +96,16 @@ func (g *modelGroup) bound() int64 {
 		lowest = floor
 	}
 	return max(0, min(lowest, g.last-g.keep))
+}
+
+// full tells whether a send of user has to wait for another member.
+func (g *modelGroup) full(user string) bool {
+	for other, m := range g.members {
+		if g.block && other != user && g.last-m.seen >= g.backlogMax {
+			return true
+		}
+	}
+	return false
 }
 
 // lost tells whether a position is not of this log: of another life of the group, or of messages that the store lost.

@@ -21,16 +21,18 @@ type Options struct {
 type GroupDraft struct {
 	// Key is the Idempotency-Key of the request, or empty: a creation that is repeated with it, and with the same
 	// content, makes no second group.
-	Key        string
-	ID         string // empty: the server makes one
-	Name       string
-	Members    []string
-	Visibility Visibility
-	Keep       *int64
-	BacklogMax *int64
-	Post       Posting
-	History    *bool
-	RetainDays *int64 `json:",omitempty"`
+	Key          string
+	ID           string // empty: the server makes one
+	Name         string
+	Members      []string
+	Visibility   Visibility
+	Keep         *int64
+	BacklogMax   *int64
+	Post         Posting
+	History      *bool
+	RetainDays   *int64   `json:",omitempty"`
+	Overflow     Overflow `json:",omitempty"`
+	BacklogBytes *int64   `json:",omitempty"`
 }
 
 // GroupView is a group in the list of its member.

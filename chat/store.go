@@ -49,7 +49,7 @@ type NoticeEntry struct {
 
 // NewGroup is the record of a group to be created.
 type NewGroup struct {
-	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch, Keep, BacklogMax, Post, History, RetainDays
+	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings
 	Key     string   // retry key hash, or empty: creating again with the same key is no error
 	Members []string // besides the creator, each once
 	// Notices are: created, then joined for each of Members, in order. Ids are 1..1+len(Members).
@@ -58,13 +58,15 @@ type NewGroup struct {
 
 // GroupChange is a change of name or settings; nil fields stay. A notice of settings carries it without the name.
 type GroupChange struct {
-	Name       *string     `json:"name,omitempty"`
-	Visibility *Visibility `json:"visibility,omitempty"`
-	Keep       *int64      `json:"keep,omitempty"`
-	BacklogMax *int64      `json:"backlog_max,omitempty"`
-	Post       *Posting    `json:"post,omitempty"`
-	History    *bool       `json:"history,omitempty"`
-	RetainDays *int64      `json:"retain_days,omitempty"`
+	Name         *string     `json:"name,omitempty"`
+	Visibility   *Visibility `json:"visibility,omitempty"`
+	Keep         *int64      `json:"keep,omitempty"`
+	BacklogMax   *int64      `json:"backlog_max,omitempty"`
+	Overflow     *Overflow   `json:"overflow,omitempty"`
+	BacklogBytes *int64      `json:"backlog_bytes,omitempty"`
+	Post         *Posting    `json:"post,omitempty"`
+	History      *bool       `json:"history,omitempty"`
+	RetainDays   *int64      `json:"retain_days,omitempty"`
 }
 
 // Membership is a change of one user's membership, with its notice.
@@ -97,6 +99,9 @@ type GroupStore interface {
 	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
 	// UpdateGroup changes name and settings and appends the notices (renamed, settings). ErrNotFound, ErrForbidden.
 	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
+	// Blockers reads which members hold back trimming, the slowest first, at most BlockersMax: owner, admin or operator.
+	// ErrNotFound, ErrForbidden.
+	Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error)
 	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.
 	DeleteGroup(ctx context.Context, by Caller, group string) error
 	// Join adds m.User, as its own step or by an owner, admin or operator. Already a member: added is false and

@@ -13,9 +13,11 @@ const (
 	nameBytesMax = 200 // the name of a group
 	keepMax      = 100_000
 	// RetainDaysMax is a hundred years.
-	RetainDaysMax = 36_500
-	backlogMin    = 1
-	backlogMax    = 1_000_000 // how much an inactive member can hold back
+	RetainDaysMax       = 36_500
+	backlogMin          = 1
+	backlogMax          = 1_000_000 // how much an inactive member can hold back
+	backlogBytesMax     = 1 << 50
+	backlogBytesDefault = 1 << 30
 )
 
 // IDMax is the highest id of an entry or an item: the store counts in doubles, which are exact up to there.

@@ -94,6 +94,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{&Error{Status: 429, Code: CodeRateLimited, RetryAfter: time.Second}, false, true},
 		{&Error{Status: 429, Code: CodeRateLimited, RetryAfter: time.Hour}, true, false},
 		{&Error{Status: 429, Code: CodeInboxFull}, true, false},
+		{&Error{Status: 429, Code: CodeBacklogFull, RetryAfter: time.Second}, true, false}, // it may last for hours: the caller decides
 		{&Error{Status: 500, Code: CodeInternal}, true, true},
 		{&Error{Status: 500, Code: CodeInternal}, false, false},
 		{&Error{Status: 502}, true, true},

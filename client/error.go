@@ -23,6 +23,7 @@ const (
 	CodeRateLimited     = "rate_limited"
 	CodeInboxFull       = "inbox_full"
 	CodeQuotaFull       = "quota_full"
+	CodeBacklogFull     = "backlog_full"
 	CodeInternal        = "internal"
 	CodeUnavailable     = "unavailable"
 )
@@ -33,6 +34,7 @@ type Error struct {
 	Code       string        // one of the Code constants; empty if something other than chatd answered
 	Detail     string        // for people
 	RetryAfter time.Duration // how long the server asks to wait; 0 if it does not say
+	Blockers   []Blocker     // with CodeBacklogFull: the members that a send has to wait for, the slowest first
 }
 
 func (e *Error) Error() string {
@@ -58,12 +60,13 @@ func CodeOf(err error) string {
 func answerError(status int, header http.Header, body []byte, now time.Time) *Error {
 	e := &Error{Status: status, RetryAfter: retryAfter(header.Get("Retry-After"), now)}
 	var problem struct {
-		Code   string `json:"code"`
-		Title  string `json:"title"`
-		Detail string `json:"detail"`
+		Code     string    `json:"code"`
+		Title    string    `json:"title"`
+		Detail   string    `json:"detail"`
+		Blockers []Blocker `json:"blockers"`
 	}
 	if json.Unmarshal(body, &problem) == nil {
-		e.Code, e.Detail = problem.Code, problem.Detail
+		e.Code, e.Detail, e.Blockers = problem.Code, problem.Detail, problem.Blockers
 		if e.Detail == "" {
 			e.Detail = problem.Title
 		}

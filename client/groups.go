@@ -52,6 +52,15 @@ func (c *Client) Group(ctx context.Context, group string) (GroupState, error) {
 	return g, err
 }
 
+// Blockers lists who holds back the trimming of a group, the slowest first: for its owner, its admins and operators.
+func (c *Client) Blockers(ctx context.Context, group string) ([]Blocker, error) {
+	var list struct {
+		Blockers []Blocker `json:"blockers"`
+	}
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "blockers"}, again: true}, &list)
+	return list.Blockers, err
+}
+
 // UpdateGroup changes the settings or the name. It is not repeated if its outcome is unknown: somebody else may have
 // changed the same setting since.
 func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChange) (Group, error) {

@@ -66,21 +66,31 @@ type Sent struct {
 
 // Group is a log with members.
 type Group struct {
-	ID         string    `json:"id"`
-	Name       string    `json:"name"`
-	Visibility string    `json:"visibility"` // private or public
-	CreatedBy  string    `json:"created_by"`
-	CreatedAt  time.Time `json:"created_at"`
-	Epoch      string    `json:"epoch"`
-	First      int64     `json:"first"`
-	Last       int64     `json:"last"`
-	Members    int64     `json:"members"`
-	Keep       int64     `json:"keep"`
-	BacklogMax int64     `json:"backlog_max"`
-	Post       string    `json:"post"` // members or admins
-	History    bool      `json:"history"`
-	RetainDays int64     `json:"retain_days"` // after how many days messages go; 0: never
-	Hold       *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
+	ID           string    `json:"id"`
+	Name         string    `json:"name"`
+	Visibility   string    `json:"visibility"` // private or public
+	CreatedBy    string    `json:"created_by"`
+	CreatedAt    time.Time `json:"created_at"`
+	Epoch        string    `json:"epoch"`
+	First        int64     `json:"first"`
+	Last         int64     `json:"last"`
+	Members      int64     `json:"members"`
+	Keep         int64     `json:"keep"`
+	BacklogMax   int64     `json:"backlog_max"`
+	Overflow     string    `json:"overflow"` // drop: who is more than BacklogMax behind is no longer waited for; block: sends are refused instead
+	BacklogBytes int64     `json:"backlog_bytes"`
+	Post         string    `json:"post"` // members or admins
+	History      bool      `json:"history"`
+	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
+	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
+}
+
+// Blocker is a member who holds back trimming.
+type Blocker struct {
+	User   string    `json:"user"`
+	Behind int64     `json:"behind"` // entries that they have not seen
+	Bytes  int64     `json:"bytes"`  // of files in these
+	Since  time.Time `json:"since"`  // when the oldest of these was sent; zero in an [Error], and where it is not known
 }
 
 // Hold is a legal hold on a group.
@@ -109,15 +119,17 @@ type GroupList struct {
 
 // GroupDraft is a group to create. Zero fields get the server's defaults.
 type GroupDraft struct {
-	ID         string   `json:"id,omitempty"`
-	Name       string   `json:"name,omitempty"`
-	Members    []string `json:"members,omitempty"`
-	Visibility string   `json:"visibility,omitempty"`
-	Keep       *int64   `json:"keep,omitempty"`
-	BacklogMax *int64   `json:"backlog_max,omitempty"`
-	Post       string   `json:"post,omitempty"`
-	History    *bool    `json:"history,omitempty"`
-	RetainDays *int64   `json:"retain_days,omitempty"`
+	ID           string   `json:"id,omitempty"`
+	Name         string   `json:"name,omitempty"`
+	Members      []string `json:"members,omitempty"`
+	Visibility   string   `json:"visibility,omitempty"`
+	Keep         *int64   `json:"keep,omitempty"`
+	BacklogMax   *int64   `json:"backlog_max,omitempty"`
+	Overflow     string   `json:"overflow,omitempty"` // drop or block
+	BacklogBytes *int64   `json:"backlog_bytes,omitempty"`
+	Post         string   `json:"post,omitempty"`
+	History      *bool    `json:"history,omitempty"`
+	RetainDays   *int64   `json:"retain_days,omitempty"`
 
 	// Key makes repeated requests create only one group (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
@@ -125,13 +137,15 @@ type GroupDraft struct {
 
 // GroupChange is a change of a group; nil fields stay.
 type GroupChange struct {
-	Name       *string `json:"name,omitempty"`
-	Visibility *string `json:"visibility,omitempty"`
-	Keep       *int64  `json:"keep,omitempty"`
-	BacklogMax *int64  `json:"backlog_max,omitempty"`
-	Post       *string `json:"post,omitempty"`
-	History    *bool   `json:"history,omitempty"`
-	RetainDays *int64  `json:"retain_days,omitempty"`
+	Name         *string `json:"name,omitempty"`
+	Visibility   *string `json:"visibility,omitempty"`
+	Keep         *int64  `json:"keep,omitempty"`
+	BacklogMax   *int64  `json:"backlog_max,omitempty"`
+	Overflow     *string `json:"overflow,omitempty"`
+	BacklogBytes *int64  `json:"backlog_bytes,omitempty"`
+	Post         *string `json:"post,omitempty"`
+	History      *bool   `json:"history,omitempty"`
+	RetainDays   *int64  `json:"retain_days,omitempty"`
 }
 
 // Member is one user in one group.

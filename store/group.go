@@ -31,7 +31,8 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	now := min(len(g.Members), createAtOnce)
 	c := createScript.Sized(k, len(g.Members)+2*(1+now)).Arg("creator", g.CreatedBy).Arg("epoch", g.Epoch).
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
-		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
+		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
+		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
 		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).List("invited", g.Members)
 	for _, n := range g.Notices[:1+now] {
@@ -84,7 +85,7 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
 
 // infoReplyMax is how many elements group/info.lua answers to a member.
-const infoReplyMax = 30
+const infoReplyMax = 32
 
 // asInfo reads what group/info.lua answers.
 func asInfo(group string, r reply) chat.Info {
@@ -106,9 +107,10 @@ func asInfo(group string, r reply) chat.Info {
 	}
 	in.Trimmed = asTrimmed(r.text(20))
 	in.RetainDays = r.number(21)
-	in.Role, in.Joined = chat.Role(r.text(22)), r.number(24)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(25), r.number(26), r.number(27), r.number(28)
-	in.Acted = r.number(29) == 1
+	in.Overflow, in.BacklogBytes = chat.Overflow(r.text(22)), r.number(23)
+	in.Role, in.Joined = chat.Role(r.text(24)), r.number(26)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(27), r.number(28), r.number(29), r.number(30)
+	in.Acted = r.number(31) == 1
 	return in
 }
 
@@ -140,6 +142,12 @@ func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, c
 	}
 	if change.BacklogMax != nil {
 		set("backlog_max", strconv.FormatInt(*change.BacklogMax, 10))
+	}
+	if change.Overflow != nil {
+		set("overflow", string(*change.Overflow))
+	}
+	if change.BacklogBytes != nil {
+		set("backlog_bytes", strconv.FormatInt(*change.BacklogBytes, 10))
 	}
 	if change.Post != nil {
 		set("post", string(*change.Post))

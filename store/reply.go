@@ -18,7 +18,7 @@ import (
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
 // field, the lowest and the highest number that is allowed; after FORBIDDEN comes who may, after HELD
-// the reason of the hold.
+// the reason of the hold, after BLOCKED who is to be waited for.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
@@ -77,6 +77,9 @@ func asReply(name string, value any) (reply, error) {
 	}
 	if status == "HELD" {
 		return r, chat.Held(r.text(1))
+	}
+	if status == "BLOCKED" {
+		return r, chat.BacklogFull(r.blockers(1, 3))
 	}
 	refusal, ok := refusals[status]
 	if status == "FORBIDDEN" {

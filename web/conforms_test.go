@@ -170,7 +170,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	s.must("alice", "POST", "/v1/users/bob/messages", `{"body":"d","data":1,"client_id":"c"}`)
 	for _, path := range []string{
 		"/v1/groups", "/v1/groups?limit=1", "/v1/groups/public", "/v1/groups/g", "/v1/groups/g/members?limit=1", "/v1/groups/g/messages?after=0",
-		"/v1/groups/g/messages?before=5", "/v1/groups/g/messages/3/receipts", "/v1/unread", "/v1/inbox", "/livez", "/readyz", "/metrics",
+		"/v1/groups/g/messages?before=5", "/v1/groups/g/messages/3/receipts", "/v1/groups/g/blockers", "/v1/unread", "/v1/inbox", "/livez", "/readyz", "/metrics",
 	} {
 		s.must("bob", "GET", path, "")
 	}

@@ -35,7 +35,7 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 	d := chat.GroupDraft{
 		ID: deref(b.Id), Name: deref(b.Name), Members: deref(b.Members), Visibility: deref(b.Visibility),
 		Keep: b.Keep, BacklogMax: b.BacklogMax, Post: deref(b.Post), History: b.History,
-		RetainDays: b.RetainDays,
+		RetainDays: b.RetainDays, Overflow: deref(b.Overflow), BacklogBytes: b.BacklogBytes,
 	}
 	if b.Id != nil {
 		if err := chat.CheckID("id", *b.Id); err != nil {
@@ -45,8 +45,13 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 	if err := checkIDs("members", d.Members); err != nil {
 		return d, err
 	}
+	if b.Overflow != nil && *b.Overflow == "" {
+		return d, errOverflow
+	}
 	return d, checkSettings(b.Visibility, b.Keep, b.BacklogMax, b.Post)
 }
+
+var errOverflow = chat.Errorf(chat.CodeInvalid, "overflow: want drop or block")
 
 func checkSettings(v *chat.Visibility, keep, backlogMax *int64, post *chat.Posting) error {
 	switch {
@@ -97,7 +102,7 @@ func (s *Server) UpdateGroup(ctx context.Context, r api.UpdateGroupRequestObject
 	}
 	group, err := s.service.UpdateGroup(ctx, callerOf(ctx), r.Group, chat.GroupChange{
 		Name: b.Name, Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post, History: b.History,
-		RetainDays: b.RetainDays,
+		RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes,
 	})
 	return api.UpdateGroup200JSONResponse(group), err
 }
@@ -105,6 +110,12 @@ func (s *Server) UpdateGroup(ctx context.Context, r api.UpdateGroupRequestObject
 // DeleteGroup serves DELETE /v1/groups/{group}.
 func (s *Server) DeleteGroup(ctx context.Context, r api.DeleteGroupRequestObject) (api.DeleteGroupResponseObject, error) {
 	return api.DeleteGroup204Response{}, s.service.DeleteGroup(ctx, callerOf(ctx), r.Group)
+}
+
+// ListBlockers serves GET /v1/groups/{group}/blockers.
+func (s *Server) ListBlockers(ctx context.Context, r api.ListBlockersRequestObject) (api.ListBlockersResponseObject, error) {
+	blockers, err := s.service.Blockers(ctx, callerOf(ctx), r.Group)
+	return api.ListBlockers200JSONResponse{Blockers: orEmpty(blockers)}, err
 }
 
 // PutHold serves PUT /v1/groups/{group}/hold.

@@ -32,7 +32,8 @@ func describedRoutes() map[string]*route {
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},
 		}},
-		"GET /v1/groups/:group": {id: "getGroup", method: "GET", template: "/v1/groups/{group}", path: []string{"group"}},
+		"GET /v1/groups/:group":          {id: "getGroup", method: "GET", template: "/v1/groups/{group}", path: []string{"group"}},
+		"GET /v1/groups/:group/blockers": {id: "listBlockers", method: "GET", template: "/v1/groups/{group}/blockers", path: []string{"group"}},
 		"GET /v1/groups/:group/export": {id: "exportGroup", method: "GET", template: "/v1/groups/{group}/export", path: []string{"group"}, query: map[string]parameter{
 			"after":  {bytesMax: 256},
 			"format": {enum: []string{"ndjson"}},

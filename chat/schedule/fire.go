@@ -114,13 +114,14 @@ func missed(plan cron.Plan, r Record, nowMs int64) (n int64) {
 
 // reasons describes the codes for people.
 var reasons = map[chat.Code]string{
-	chat.CodeNotFound:   "the group is not there for you any more",
-	chat.CodeForbidden:  "you may not write there any more",
-	chat.CodeInboxFull:  "the inbox of the recipient was full",
-	chat.CodeKeyReused:  "a message with the same client_id and other content was sent before",
-	chat.CodeOutOfRange: "what it replies to is not there",
-	chat.CodeInvalid:    "its plan cannot be read",
-	CodeMissed:          "its time passed while nothing could be sent",
+	chat.CodeNotFound:    "the group is not there for you any more",
+	chat.CodeForbidden:   "you may not write there any more",
+	chat.CodeBacklogFull: "members of the group were too far behind",
+	chat.CodeInboxFull:   "the inbox of the recipient was full",
+	chat.CodeKeyReused:   "a message with the same client_id and other content was sent before",
+	chat.CodeOutOfRange:  "what it replies to is not there",
+	chat.CodeInvalid:     "its plan cannot be read",
+	CodeMissed:           "its time passed while nothing could be sent",
 }
 
 // reportFailed puts the reason why nothing was sent into the owner's inbox, once for each occurrence.

@@ -144,6 +144,8 @@ function settingsText(s) {
   if (s.history !== undefined) parts.push(`new members ${s.history ? "can" : "can’t"} see earlier messages`);
   if (s.keep !== undefined) parts.push(`at least ${s.keep} messages are kept`);
   if (s.retain_days !== undefined) parts.push(s.retain_days > 0 ? `messages are removed after ${s.retain_days} days` : "messages are kept forever");
+  if (s.overflow !== undefined) parts.push(s.overflow === "block" ? "sending waits for members who are behind" : "sending does not wait for members who are behind");
+  if (s.backlog_bytes !== undefined) parts.push(`members may fall ${s.backlog_bytes} bytes of files behind`);
   if (s.backlog_max !== undefined) parts.push(`members may fall ${s.backlog_max} messages behind`);
   return `: ${parts.join(", ")}`;
 }

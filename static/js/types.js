@@ -26,7 +26,7 @@
  *
  * @typedef {{count: number, mine: boolean}} Reaction
  *
- * @typedef {{visibility?: "private"|"public", keep?: number, retain_days?: number, backlog_max?: number, post?: "members"|"admins", history?: boolean}} Settings
+ * @typedef {{visibility?: "private"|"public", keep?: number, retain_days?: number, backlog_max?: number, overflow?: "drop"|"block", backlog_bytes?: number, post?: "members"|"admins", history?: boolean}} Settings
  *
  * @typedef {Content & EntryFields} Entry a text, data or notice as the page shows it
  * @typedef {object} EntryFields

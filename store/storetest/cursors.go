@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/chatd/chatd/chat"
@@ -326,6 +327,71 @@ var trimTests = map[string]func(*fixture){
 		w.ack("g", "alice", last)
 		w.equal(w.kept("g"), span(19, 20))
 		w.equal(w.pull("bob", chat.Pull{Group: "g", Limit: 5}).Info.Held, int64(19))
+	},
+	"who is too far behind blocks a group": func(w *fixture) {
+		w.group("g", []string{"bob", "carl"}, keep(0), blocking(10))
+		last := w.says("g", "alice", 7) // 10: bob and carl, at 0, are as far behind as one may be
+		_, err := w.Append(w.ctx, text("g", "alice", "refused"))
+		w.fails(err, chat.ErrBacklogFull)
+		var refused *chat.Error
+		if errors.As(err, &refused) {
+			w.equal(refused.Blockers, []chat.Blocker{{User: "bob", Behind: 10}, {User: "carl", Behind: 10}})
+			w.equal(refused.RetryAfter > 0, true)
+		}
+		// Nobody is passed by, also where something else than a send makes the log grow.
+		w.join("g", "dora", "alice") // 11
+		last++
+		w.ack("g", "alice", last)
+		w.ack("g", "dora", last)
+		w.equal(w.kept("g"), span(1, last))
+		w.ack("g", "carl", last)
+		// A sender is not waited for: bob may send, who is the one that is behind.
+		w.equal(w.say("g", "bob", "mine"), last+1)
+		_, err = w.Append(w.ctx, text("g", "carl", "refused"))
+		w.fails(err, chat.ErrBacklogFull)
+		w.ack("g", "bob", 5)
+		w.equal(w.kept("g"), span(6, last+1))
+		w.equal(w.say("g", "carl", "sent"), last+2)
+		w.leave("g", "bob") // 14
+		w.ack("g", "carl", last+3)
+		w.ack("g", "dora", last+3)
+		w.equal(w.kept("g"), span(last+1, last+3)) // alice has not seen these
+	},
+	"a known send is answered while the group is blocked": func(w *fixture) {
+		w.group("g", []string{"bob"}, blocking(3))
+		a := text("g", "alice", "once")
+		a.Key, a.Content = "key", "content"
+		first := w.send(a)
+		_, err := w.Append(w.ctx, text("g", "alice", "refused"))
+		w.fails(err, chat.ErrBacklogFull)
+		again := w.send(a)
+		w.equal([]any{again.ID, again.Duplicate}, []any{first.ID, true})
+	},
+	"who holds back trimming": func(w *fixture) {
+		alice, root := chat.Caller{User: "alice"}, chat.Caller{User: "root", Admin: true}
+		for group, overflow := range map[string]func(*chat.NewGroup){"g": blocking(20), "h": backlog(20)} {
+			w.group(group, []string{"bob", "carl"}, keep(2), overflow)
+			w.says(group, "alice", 7) // 10
+			w.ack(group, "carl", 5)
+			w.ack(group, "alice", 8)
+			for _, by := range []chat.Caller{alice, root} {
+				got, err := w.Blockers(w.ctx, by, group)
+				w.ok(err)
+				w.equal(len(got), 2)
+				w.equal([]any{got[0].User, got[0].Behind, got[1].User, got[1].Behind}, []any{"bob", int64(10), "carl", int64(5)})
+				w.equal(*got[1].Since, chat.TimeMs(3000))
+			}
+			_, err := w.Blockers(w.ctx, chat.Caller{User: "bob"}, group)
+			w.fails(err, chat.ErrForbidden)
+			_, err = w.Blockers(w.ctx, chat.Caller{User: "nobody"}, group)
+			w.fails(err, chat.ErrNotFound)
+		}
+		w.says("h", "alice", 15) // bob is passed by, and holds back nothing any more
+		got, err := w.Blockers(w.ctx, alice, "h")
+		w.ok(err)
+		w.equal([]any{len(got), got[0].User, got[0].Behind}, []any{2, "carl", int64(20)})
+		_, err = w.Blockers(w.ctx, root, "none")
+		w.fails(err, chat.ErrNotFound)
 	},
 	"sleepers do not let a group grow": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"}, keep(2), backlog(30))

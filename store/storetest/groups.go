@@ -77,8 +77,9 @@ var groupTests = map[string]func(*fixture){
 	"update": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		name, visibility, history, post, keep, backlog := "new", chat.Public, false, chat.PostAdmins, int64(7), int64(50)
+		overflow, backlogBytes := chat.OverflowBlock, int64(1<<20)
 		change := chat.GroupChange{Name: &name, Visibility: &visibility, History: &history, Post: &post, Keep: &keep,
-			BacklogMax: &backlog}
+			BacklogMax: &backlog, Overflow: &overflow, BacklogBytes: &backlogBytes}
 		notices := []chat.NoticeEntry{noticeEntry("g", "alice", chat.NoticeRenamed, ""),
 			noticeEntry("g", "alice", chat.NoticeSettings, "")}
 		alice := chat.Caller{User: "alice"}
@@ -88,8 +89,8 @@ var groupTests = map[string]func(*fixture){
 		w.equal(w.info("g", "alice").Last, int64(2))
 		w.ok(w.UpdateGroup(w.ctx, alice, "g", change, notices, 5000))
 		in := w.info("g", "alice")
-		w.equal([]any{in.Name, in.Visibility, in.History, in.Post, in.Keep, in.BacklogMax, in.Last},
-			[]any{name, visibility, history, post, keep, backlog, int64(4)})
+		w.equal([]any{in.Name, in.Visibility, in.History, in.Post, in.Keep, in.BacklogMax, in.Overflow, in.BacklogBytes, in.Last},
+			[]any{name, visibility, history, post, keep, backlog, overflow, backlogBytes, int64(4)})
 		// A repeat changes nothing, so it tells nothing.
 		w.ok(w.UpdateGroup(w.ctx, alice, "g", change, notices, 6000))
 		w.equal(w.info("g", "alice").Last, int64(4))

@@ -148,6 +148,10 @@ func backlog(n int64) func(*chat.NewGroup) {
 	return func(g *chat.NewGroup) { g.BacklogMax = n }
 }
 
+func blocking(n int64) func(*chat.NewGroup) {
+	return func(g *chat.NewGroup) { g.BacklogMax, g.Overflow, g.BacklogBytes = n, chat.OverflowBlock, 1<<30 }
+}
+
 func text(group, from, body string) chat.Append {
 	return chat.Append{Group: group, From: from, Kind: chat.Text, Mark: mark(), SentAtMs: 3000,
 		Rest: rest(chat.Entry{Group: group, From: from, Content: chat.Content{Kind: chat.Text, Body: &body}, SentAt: chat.TimeMs(3000)})}

@@ -224,6 +224,9 @@ type AnnouncementTarget struct {
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
 
+// Blocker defines model for Blocker.
+type Blocker = chat.Blocker
+
 // Change The fields of an edit, a deletion or a reaction.
 type Change struct {
 	// Emoji Of a reaction; at most 32 bytes.
@@ -238,12 +241,14 @@ type Change struct {
 
 // ChangedSettings The changed settings with their new values.
 type ChangedSettings struct {
-	BacklogMax *int64      `json:"backlog_max,omitempty"`
-	History    *bool       `json:"history,omitempty"`
-	Keep       *int64      `json:"keep,omitempty"`
-	Post       *Posting    `json:"post,omitempty"`
-	RetainDays *int64      `json:"retain_days,omitempty"`
-	Visibility *Visibility `json:"visibility,omitempty"`
+	BacklogBytes *int64      `json:"backlog_bytes,omitempty"`
+	BacklogMax   *int64      `json:"backlog_max,omitempty"`
+	History      *bool       `json:"history,omitempty"`
+	Keep         *int64      `json:"keep,omitempty"`
+	Overflow     *Overflow   `json:"overflow,omitempty"`
+	Post         *Posting    `json:"post,omitempty"`
+	RetainDays   *int64      `json:"retain_days,omitempty"`
+	Visibility   *Visibility `json:"visibility,omitempty"`
 }
 
 // ClientId A key chosen by the client that makes the call safe to repeat.
@@ -372,11 +377,13 @@ type Group = chat.Group
 
 // GroupChange defines model for GroupChange.
 type GroupChange struct {
-	BacklogMax *int64   `json:"backlog_max,omitempty"`
-	History    *bool    `json:"history,omitempty"`
-	Keep       *int64   `json:"keep,omitempty"`
-	Name       *string  `json:"name,omitempty"`
-	Post       *Posting `json:"post,omitempty"`
+	BacklogBytes *int64    `json:"backlog_bytes,omitempty"`
+	BacklogMax   *int64    `json:"backlog_max,omitempty"`
+	History      *bool     `json:"history,omitempty"`
+	Keep         *int64    `json:"keep,omitempty"`
+	Name         *string   `json:"name,omitempty"`
+	Overflow     *Overflow `json:"overflow,omitempty"`
+	Post         *Posting  `json:"post,omitempty"`
 
 	// RetainDays After how many days messages go, read or not; 0: never. The shorter of it and `CHATD_RETAIN_DAYS` holds.
 	RetainDays *int64      `json:"retain_days,omitempty"`
@@ -385,6 +392,9 @@ type GroupChange struct {
 
 // GroupDraft defines model for GroupDraft.
 type GroupDraft struct {
+	// BacklogBytes With `block`: how many bytes of files a member may be behind.
+	BacklogBytes *int64 `json:"backlog_bytes,omitempty"`
+
 	// BacklogMax How far behind a member may be and still hold back trimming.
 	BacklogMax *int64 `json:"backlog_max,omitempty"`
 
@@ -395,10 +405,13 @@ type GroupDraft struct {
 	Id *Id `json:"id,omitempty"`
 
 	// Keep How many of the newest messages stay though all have seen them.
-	Keep    *int64   `json:"keep,omitempty"`
-	Members *[]Id    `json:"members,omitempty"`
-	Name    *string  `json:"name,omitempty"`
-	Post    *Posting `json:"post,omitempty"`
+	Keep    *int64  `json:"keep,omitempty"`
+	Members *[]Id   `json:"members,omitempty"`
+	Name    *string `json:"name,omitempty"`
+
+	// Overflow What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends get `429 backlog_full` until the member acks or leaves.
+	Overflow *Overflow `json:"overflow,omitempty"`
+	Post     *Posting  `json:"post,omitempty"`
 
 	// RetainDays After how many days messages go, read or not; 0: never.
 	RetainDays *int64      `json:"retain_days,omitempty"`
@@ -622,6 +635,9 @@ type NotifyLevel = notify.Level
 // OptionalTime A time, or null.
 type OptionalTime = *chat.Time
 
+// Overflow defines model for Overflow.
+type Overflow = chat.Overflow
+
 // Page defines model for Page.
 type Page struct {
 	Complete bool `json:"complete"`
@@ -662,6 +678,9 @@ type Problem struct {
 
 	// RequestId With a `5xx`: what to look for in the server's log.
 	RequestId *string `json:"request_id,omitempty"`
+
+	// Blockers With `backlog_full`: the members that the send has to wait for, the slowest first, at most 10.
+	Blockers *[]Blocker `json:"blockers,omitempty"`
 }
 
 // PublicGroupPage defines model for PublicGroupPage.
@@ -1471,6 +1490,9 @@ type ServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx echo.Context, group GroupParam) error
+	// ListBlockers Who holds back trimming
+	// (GET /v1/groups/{group}/blockers)
+	ListBlockers(ctx echo.Context, group GroupParam) error
 	// ExportGroup Export the log of a group
 	// (GET /v1/groups/{group}/export)
 	ExportGroup(ctx echo.Context, group GroupParam, params ExportGroupParams) error
@@ -1915,6 +1937,22 @@ func (w *ServerInterfaceWrapper) AckGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AckGroup(ctx, group)
+	return err
+}
+
+// ListBlockers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBlockers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBlockers(ctx, group)
 	return err
 }
 
@@ -2933,6 +2971,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/groups/:group", wrapper.DeleteGroup, options.OperationMiddlewares["deleteGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group", wrapper.GetGroup, options.OperationMiddlewares["getGroup"]...)
 	router.PATCH(options.BaseURL+"/v1/groups/:group", wrapper.UpdateGroup, options.OperationMiddlewares["updateGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/blockers", wrapper.ListBlockers, options.OperationMiddlewares["listBlockers"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/hold", wrapper.ReleaseHold, options.OperationMiddlewares["releaseHold"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/hold", wrapper.PutHold, options.OperationMiddlewares["putHold"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/export", wrapper.ExportGroup, options.OperationMiddlewares["exportGroup"]...)
@@ -3833,6 +3872,57 @@ type AckGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AckGroupdefaultApplicationProblemPlusJSONResponse) VisitAckGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBlockersRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type ListBlockersResponseObject interface {
+	VisitListBlockersResponse(w http.ResponseWriter) error
+}
+
+type ListBlockers200JSONResponse struct {
+	Blockers []Blocker `json:"blockers"`
+}
+
+func (response ListBlockers200JSONResponse) VisitListBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBlockersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListBlockersdefaultApplicationProblemPlusJSONResponse) VisitListBlockersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6166,6 +6256,9 @@ type StrictServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx context.Context, request AckGroupRequestObject) (AckGroupResponseObject, error)
+	// ListBlockers Who holds back trimming
+	// (GET /v1/groups/{group}/blockers)
+	ListBlockers(ctx context.Context, request ListBlockersRequestObject) (ListBlockersResponseObject, error)
 	// ExportGroup Export the log of a group
 	// (GET /v1/groups/{group}/export)
 	ExportGroup(ctx context.Context, request ExportGroupRequestObject) (ExportGroupResponseObject, error)
@@ -6839,6 +6932,31 @@ func (sh *strictHandler) AckGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(AckGroupResponseObject); ok {
 		return validResponse.VisitAckGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBlockers operation middleware
+func (sh *strictHandler) ListBlockers(ctx echo.Context, group GroupParam) error {
+	var request ListBlockersRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBlockers(ctx.Request().Context(), request.(ListBlockersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBlockers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBlockersResponseObject); ok {
+		return validResponse.VisitListBlockersResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -33,7 +33,7 @@ func Status(code chat.Code) int {
 		return http.StatusConflict
 	case chat.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case chat.CodeRateLimited, chat.CodeInboxFull, chat.CodeQuotaFull:
+	case chat.CodeRateLimited, chat.CodeInboxFull, chat.CodeBacklogFull, chat.CodeQuotaFull:
 		return http.StatusTooManyRequests
 	case chat.CodeUnavailable:
 		return http.StatusServiceUnavailable
@@ -67,6 +67,9 @@ func Public(err error) *chat.Error {
 // requestID is what the log knows the request by, or empty.
 func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
 	p := api.Problem{Type: "about:blank", Title: cmp.Or(http.StatusText(status), "Checksum Mismatch"), Status: status, Code: e.Code, Detail: e.Message}
+	if len(e.Blockers) > 0 {
+		p.Blockers = &e.Blockers
+	}
 	if requestID != "" {
 		p.RequestId = &requestID
 	}

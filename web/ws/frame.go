@@ -134,6 +134,9 @@ func errorFrame(ref string, e *chat.Error) []byte {
 	if e.RetryAfter > 0 {
 		wire.Int(&buf, `,"retry_after_ms":`, max(1, e.RetryAfter.Milliseconds()))
 	}
+	if len(e.Blockers) > 0 {
+		wire.JSON(&buf, `,"blockers":`, e.Blockers)
+	}
 	buf.WriteByte('}')
 	return buf.Bytes()
 }

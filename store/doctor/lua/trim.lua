@@ -6,12 +6,14 @@
 --       there is none) and their seen, the id before the first message, 1 if a trim may be under way, the highest id that was
 --       too old}
 -- include: base
-local keep, backlog_max, events, expired = unpack(redis.call('HMGET', meta, 'keep', 'backlog_max', 'events', 'expired'))
+local keep, backlog_max, events, expired, overflow =
+  unpack(redis.call('HMGET', meta, 'keep', 'backlog_max', 'events', 'expired', 'overflow'))
 if not keep then return {'OK', 0, 0, 0, '', 0, 0, 0, 0} end
 local last, stored = tonumber(redis.call('GET', last_id) or 0), redis.call('ZCARD', msgs)
 local before, waited = last - stored, last - tonumber(backlog_max)
 
-local slowest = redis.call('ZRANGEBYSCORE', seen, int(waited), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
+local slowest = redis.call('ZRANGEBYSCORE', seen, overflow == 'block' and '-inf' or int(waited), '+inf', 'WITHSCORES',
+  'LIMIT', 0, 2)
 local at = slowest[1] == '$archive' and 3 or 1
 local user, position = slowest[at] or '', tonumber(slowest[at + 1] or waited)
 local cut = math.min(last - tonumber(keep), position)

@@ -2,7 +2,8 @@
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting retention gone_files
--- ARGV  creator epoch name visibility created_ms keep backlog_max post history retain_days key channel task_id
+-- ARGV  creator epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
+--       retain_days key channel task_id
 --       retain_id group others:int now:int invited... notices(mark rest)...
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
@@ -28,7 +29,8 @@ if redis.call('EXISTS', gone_members, gone_senders, gone_files) > 0 then return 
 local now_ms = clock_ms()
 
 redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility, 'created_by', creator, 'created_ms',
-  created_ms, 'keep', keep, 'backlog_max', backlog_max, 'post', post, 'history', history, 'retain_days',
+  created_ms, 'keep', keep, 'backlog_max', backlog_max, 'overflow', overflow, 'backlog_bytes',
+  backlog_bytes, 'post', post, 'history', history, 'retain_days',
   retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner', creator, 'floor', '0')
 
 local position, first = invited + others, {}

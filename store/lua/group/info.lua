@@ -5,7 +5,7 @@
 --   by, at  of the user
 -- Returns {OK, epoch ('' if there is no group), name, visibility, created_by, created_ms, keep, backlog_max, post,
 --       history, active_ms, newest, mark, last, messages stored, members, archived_from, archived, late, changed (each 0 if
---       there is none), trimmed ('<id> <mark>' of the newest trimmed entry, '' if unknown), retain_days, role, joined_at ms, joined,
+--       there is none), trimmed ('<id> <mark>' of the newest trimmed entry, '' if unknown), retain_days, overflow, backlog_bytes, role, joined_at ms, joined,
 --       seen, read, unread, mentions unread, 1 if they acted}; the last eight only for a member
 -- include: info
 return out

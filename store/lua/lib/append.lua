@@ -6,7 +6,7 @@
 --
 -- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender to
 --       forget or '', 1 if there is more to trim}, or a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE,
---       EMOJIS; WANTS if the keys of the queue were left out and are needed
+--       EMOJIS; BLOCKED, then user, entries behind and bytes behind of each that the send has to wait for; WANTS if the keys of the queue were left out and are needed
 -- needs: last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core at
 -- needs: from kind mark rest sent_ms key content reply_to target emoji removed durable channel keys_max emojis_max group
 -- needs: task_id below same mentions anyone
@@ -15,8 +15,9 @@
 -- include: retry
 -- include: entry
 -- include: prune
-local epoch, visibility, post, backlog_max, keep, history =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'backlog_max', 'keep', 'history'))
+-- include: blockers
+local epoch, visibility, post, backlog_max, keep, history, overflow, backlog_bytes = unpack(redis.call('HMGET', meta, 'epoch',
+  'visibility', 'post', 'backlog_max', 'keep', 'history', 'overflow', 'backlog_bytes'))
 if not epoch then return {'NOTFOUND'} end
 local role = redis.call('HGET', members, from)
 if not role and not anyone then return not_member(visibility) end
@@ -26,6 +27,10 @@ if first_time then
   return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
 end
 if post == 'admins' and not anyone and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN', 'posters'} end
+if overflow == 'block' and not anyone then
+  local refused = refuse_blocked(from, tonumber(backlog_max), tonumber(backlog_bytes))
+  if refused then return refused end
+end
 if reply_to ~= '0' then
   local n, low, high = tonumber(reply_to), 1, tonumber(redis.call('GET', last_id))
   if history == '0' and role then low = tonumber(redis.call('ZSCORE', joined, from)) end

@@ -4,7 +4,7 @@
 -- include: unread
 local m = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
   'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed', 'trimmed',
-  'retain_days')
+  'retain_days', 'overflow', 'backlog_bytes')
 if not m[1] then return {'OK', ''} end
 local last = tonumber(redis.call('GET', last_id))
 local out = {'OK'}
@@ -20,6 +20,9 @@ out[#out + 1] = m[15] or '0'
 out[#out + 1] = m[16] or '0'
 out[#out + 1] = m[17] or ''
 out[#out + 1] = m[18] or '0'
+-- Groups made before these settings existed have neither.
+out[#out + 1] = m[19] or 'drop'
+out[#out + 1] = m[20] or '1073741824'
 local member = redis.call('HGET', members, user)
 if not member then return out end
 
@@ -34,5 +37,5 @@ out[#out + 1] = redis.call('ZSCORE', seen, user)
 out[#out + 1] = int(r)
 out[#out + 1] = unread(last, floor, by)
 out[#out + 1] = redis.call('ZCOUNT', at, '(' .. int(floor), '+inf')
-local acted = tonumber(out[26]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
+local acted = tonumber(out[28]) >= tonumber(joined_id) or m[4] == user or redis.call('EXISTS', by) == 1
 out[#out + 1] = acted and 1 or 0

@@ -36,7 +36,8 @@ end
 -- last         highest id of the log
 -- stored       how many messages are stored; ids are dense, so the lowest one follows, and no range is read to find it
 -- keep         how many of the newest stay, seen or not
--- backlog_max  how far behind a reader may be and still hold back trimming; webhooks hold it back like a member
+-- backlog_max  how far behind a reader may be and still hold back trimming, in a group that does not block; webhooks hold it
+--              back like a member, and are passed by in any group
 --
 -- There is also more if counts of reactions are left, which only log/trim.lua removes if no message is due.
 local function trim_log(last, stored, keep, backlog_max)
@@ -44,9 +45,14 @@ local function trim_log(last, stored, keep, backlog_max)
   local cut = last - keep
   if cut < first then return false end
 
-  local slowest = redis.call('ZRANGEBYSCORE', seen, int(last - backlog_max), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
-  -- If every member is too far behind to hold back trimming, the newest backlog_max messages still stay.
+  local slowest = redis.call('ZRANGE', seen, 0, 1, 'WITHSCORES')
   local at = slowest[slowest[1] == '$archive' and 4 or 2]
+  -- Who is too far behind is passed by, unless the group blocks instead.
+  if at and tonumber(at) < last - backlog_max and redis.call('HGET', meta, 'overflow') ~= 'block' then
+    slowest = redis.call('ZRANGEBYSCORE', seen, int(last - backlog_max), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
+    at = slowest[slowest[1] == '$archive' and 4 or 2]
+  end
+  -- If every member is too far behind to hold back trimming, the newest backlog_max messages still stay.
   cut = math.min(cut, at and tonumber(at) or last - backlog_max)
   local _, evented, behind = webhook_position()
   for at in string.gmatch(behind, ' [^: ]+:%d+:(%d+)') do evented = math.min(evented, tonumber(at)) end
