@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -22,13 +23,19 @@ var queueNames = script.Names[[]string]{Groups: map[string]func([]string) []stri
 var (
 	queueScript    = newReader("queue", queueNames)
 	fixQueueScript = newScript("fix_queue", queueNames)
+	deadScript     = newReader("dead", queueNames)
+	fixDeadScript  = newScript("fix_dead", queueNames)
 )
 
 // queues checks that the tasks of every queue add up: each enqueued task is in one state, or finished.
 func (d *Doctor) queues(ctx context.Context) error {
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		for p := range d.keys.partitions {
-			if err := d.queue(ctx, queue.NewKeys(d.keys.prefix, p, name)); err != nil {
+			k := queue.NewKeys(d.keys.prefix, p, name)
+			if err := d.queue(ctx, k); err != nil {
+				return err
+			}
+			if err := d.deadLetters(ctx, k); err != nil && !wrongType(err) {
 				return err
 			}
 		}
@@ -108,4 +115,46 @@ func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
 			_, err := d.run.do(ctx, fixQueueScript.On(k.Work()))
 			return err
 		}})
+}
+
+// deadLetters checks that the bytes of dead letters, which are bounded, are counted as what they are.
+func (d *Doctor) deadLetters(ctx context.Context, k queue.Keys) error {
+	for range windowTries {
+		bytes, counted, sure, err := d.deadBytes(ctx, k)
+		if err != nil || sure && bytes == counted {
+			return err
+		}
+		if !sure {
+			continue
+		}
+		return d.found(ctx, Finding{Kind: KindQueue, Key: k.Counts(),
+			Message: fmt.Sprintf("counts %d bytes of dead letters, and they have %d", counted, bytes), Repair: "count them",
+			fix: func(ctx context.Context) error {
+				r, err := d.run.do(ctx, fixDeadScript.On(k.Work()).Arg("counted", strconv.FormatInt(counted, 10)).Arg("bytes", strconv.FormatInt(bytes, 10)))
+				if err == nil && r.Number(0) == 0 {
+					err = errors.New("they have changed meanwhile")
+				}
+				return err
+			}})
+	}
+	return nil // they change all the time: the next examination may find them at rest
+}
+
+// deadBytes sums up the bytes of all dead letters. sure: none came or went meanwhile.
+func (d *Doctor) deadBytes(ctx context.Context, k queue.Keys) (bytes, counted int64, sure bool, err error) {
+	before := ""
+	for from := int64(0); ; {
+		r, err := d.run.do(ctx, deadScript.On(k.Work()).Arg("from", from).Arg("limit", entriesStep))
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if before != "" && before != r.Text(3) {
+			return 0, 0, false, nil
+		}
+		before, counted = r.Text(3), r.Number(2)
+		bytes += r.Number(1)
+		if from = r.Number(0); from == 0 {
+			return bytes, counted, true, nil
+		}
+	}
 }

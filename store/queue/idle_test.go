@@ -133,7 +133,7 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 		for i, r := range got.runs {
 			ended[i] = end(r, complete, 0, "")
 		}
-		if got, err := set.settle(context.Background(), ended, 1); len(got.stale) != 0 || err != nil {
+		if got, err := set.settle(context.Background(), ended, testTerms.dead); len(got.stale) != 0 || err != nil {
 			t.Fatal(got.stale, err)
 		}
 		return calls, bytes

@@ -29,7 +29,8 @@ func (k Keys) Tasks() string { return k.base + "tasks" }
 // has no field here.
 func (k Keys) Runs() string { return k.base + "runs" }
 
-// Counts is a HASH of totals: enqueued, done, failed, crashed, buried, dropped, deleted.
+// Counts is a HASH of totals: enqueued, done, failed, crashed, buried, dropped, deleted; of dead_bytes, the bytes of the
+// dead letters; and of accounts, see Client.Accounts.
 func (k Keys) Counts() string { return k.base + "counts" }
 
 // Unique is a HASH, unique key -> id of the waiting task that holds it.

@@ -15,6 +15,8 @@ const (
 	backoffMaxDefault  = 10 * time.Minute
 	stopTimeoutDefault = 5 * time.Second
 	deadMaxDefault     = 10_000 // dead letters kept in each partition, the newest ones
+	// Bytes of the dead letters kept in each partition: 500 of 32 kB, or all 10,000 of 1.6 kB.
+	deadBytesMaxDefault = 16 << 20
 
 	// claimMax bounds one claim, so that one node cannot empty a queue before others get a turn.
 	claimMax = 128

@@ -212,7 +212,7 @@ func (w *queueModel) settle() {
 			w.over(r.ID)
 		}
 	}
-	answer, err := w.set.settle(context.Background(), some, testTerms.deadMax)
+	answer, err := w.set.settle(context.Background(), some, testTerms.dead)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -292,6 +292,9 @@ func (w *queueModel) check() {
 	s := w.stats()
 	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)
+	}
+	if got := deadBytes(w.t, w.c); got != s.DeadBytes {
+		w.t.Errorf("%d bytes of dead letters add up, %d are counted", got, s.DeadBytes)
 	}
 	if int(s.Done+s.Deleted) != len(w.gone) {
 		w.t.Errorf("%d done, %d cancelled, want %d", s.Done, s.Deleted, len(w.gone))

@@ -78,7 +78,13 @@ type terms struct {
 	lease      time.Duration
 	crashesMax int
 	backoffMin time.Duration
-	deadMax    int
+	dead       deadBounds
+}
+
+// deadBounds bound the dead letters of a partition of a queue; the newest ones stay.
+type deadBounds struct {
+	n     int
+	bytes int64
 }
 
 // stepCall is a call of step.lua; token is the fencing token of its claims.
@@ -91,8 +97,8 @@ func (t *queueSet) stepCall(w stepDemand, with terms) *stepCall {
 	token := newToken()
 	one := stepScript.Sized(t.keys[w.partition], 2*len(w.claims)).
 		Arg("lease_ms", ceilMs(with.lease)).Arg("overdue_max", w.overdue).Arg("crashes_max", with.crashesMax).
-		Arg("backoff_ms", ceilMs(with.backoffMin)).Arg("jitter", rand.IntN(1000)).Arg("dead_max", with.deadMax).
-		Arg("token", token)
+		Arg("backoff_ms", ceilMs(with.backoffMin)).Arg("jitter", rand.IntN(1000)).Arg("dead_max", with.dead.n).
+		Arg("dead_bytes_max", with.dead.bytes).Arg("token", token)
 	for _, c := range w.claims {
 		one = one.MoreArgs("claims", "claim", c.n, "order", c.order)
 	}
@@ -221,14 +227,14 @@ type answer struct {
 
 // settle stores the outcomes of runs, in one round trip. An outcome that is sent twice takes effect once, so the call
 // can be repeated after a network error.
-func (t *queueSet) settle(ctx context.Context, ended []*running, deadMax int) (answer, error) {
+func (t *queueSet) settle(ctx context.Context, ended []*running, dead deadBounds) (answer, error) {
 	return t.each(ctx, "settle", ended, func(keys []string, some []*running) ([]*running, script.Call) {
-		return settleCall(keys, some, deadMax)
+		return settleCall(keys, some, dead)
 	})
 }
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
-func settleCall(keys []string, runs []*running, deadMax int) (ordered []*running, one script.Call) {
+func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*running, one script.Call) {
 	ordered = make([]*running, 0, len(runs))
 	groups := 0
 	for _, r := range runs {
@@ -239,7 +245,7 @@ func settleCall(keys []string, runs []*running, deadMax int) (ordered []*running
 			ordered = append(ordered, r)
 		}
 	}
-	one = settleScript.Sized(keys, 5*len(runs)).Arg("dead_max", deadMax).Arg("groups", groups)
+	one = settleScript.Sized(keys, 5*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups)
 	for done := ordered; len(done) > 0; {
 		n := 1
 		for n < len(done) && done[n].token == done[0].token {

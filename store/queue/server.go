@@ -50,7 +50,7 @@ func New(o Options) (*Server, error) {
 	o.setDefaults()
 	s := &Server{
 		o: o, kinds: make(map[string]kind), freed: make(chan struct{}, 1),
-		terms: terms{lease: o.Lease, crashesMax: o.CrashesMax, backoffMin: o.BackoffMin, deadMax: o.DeadMax},
+		terms: terms{lease: o.Lease, crashesMax: o.CrashesMax, backoffMin: o.BackoffMin, dead: deadBounds{o.DeadMax, o.DeadBytesMax}},
 	}
 	clients, workers := make([]*Client, len(o.Queues)), 0
 	names := make(map[string]bool)

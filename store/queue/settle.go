@@ -50,7 +50,7 @@ func (s *Server) store(stopping context.Context, batch []*running) error {
 	var giveUp time.Time
 	again := backoff.Backoff{Min: errorPause, Max: pollMax}
 	for {
-		got, err := s.set.settle(context.WithoutCancel(stopping), batch, s.o.DeadMax)
+		got, err := s.set.settle(context.WithoutCancel(stopping), batch, s.terms.dead)
 		s.held.drop(got.answered)
 		for _, r := range got.stale {
 			s.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))

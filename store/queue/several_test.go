@@ -90,7 +90,7 @@ func TestOneStepServesSeveralQueues(t *testing.T) {
 				ended = append(ended, end(r, complete, 0, ""))
 			}
 		}
-		if got, err := set.settle(context.Background(), ended, 10); err != nil || len(got.stale) != 0 {
+		if got, err := set.settle(context.Background(), ended, testTerms.dead); err != nil || len(got.stale) != 0 {
 			t.Errorf("stale %v, %v", ids(got.stale), err)
 		}
 		for i, c := range clients {
@@ -307,7 +307,7 @@ func TestOnePartitionFails(t *testing.T) {
 			if err == nil || len(renewed.answered) != 3 || !slices.Equal(ids(renewed.failed), ids(held[1:2])) || len(renewed.stale) != 0 {
 				t.Errorf("renew: %+v, %v", renewed, err)
 			}
-			settled, err := set.settle(ctx, held, 10)
+			settled, err := set.settle(ctx, held, testTerms.dead)
 			if err == nil || len(settled.answered) != 3 || !slices.Equal(ids(settled.failed), ids(held[1:2])) || len(settled.stale) != 0 {
 				t.Errorf("settle: %+v, %v", settled, err)
 			}

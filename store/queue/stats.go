@@ -27,6 +27,8 @@ type Stats struct {
 	Buried   int64 // times that a task became a dead letter
 	Dropped  int64 // dead letters dropped to make room for newer ones
 	Deleted  int64 // tasks cancelled
+
+	DeadBytes int64 // bytes of the dead letters: their payloads and about 60 for each
 }
 
 // ReadyAll is how many tasks could be claimed now, in all priorities.
@@ -50,7 +52,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	}
 	for _, one := range calls {
 		n, err := one.cmd.Int64Slice()
-		if err != nil || len(n) != 16 {
+		if err != nil || len(n) != 17 {
 			return s, fmt.Errorf("queue: stats: unexpected answer %v", one.cmd)
 		}
 		for i, p := range priorities {
@@ -61,7 +63,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 		for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
 			*sum += n[4+i]
 		}
-		for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted} {
+		for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted, &s.DeadBytes} {
 			*sum += n[9+i]
 		}
 	}

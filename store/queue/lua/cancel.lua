@@ -21,6 +21,7 @@ if state == 'leased' then
   task_account(counts, id, -1, #spec)
 else
   redis.call('ZREM', dead, id)
+  redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
 end
 redis.call('HDEL', tasks, id)
 redis.call('HDEL', runs, id)

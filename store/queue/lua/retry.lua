@@ -9,7 +9,7 @@
 -- bind: work at queue
 -- include: common
 local now_ms = task_clock()
-local state = task_find(id)
+local state, _, _, spec = task_find(id)
 if not state then return '' end
 if state ~= 'dead' and state ~= 'delayed' then return state end
 
@@ -19,7 +19,10 @@ if run or state == 'dead' then
   if state == 'dead' then run.attempts, run.crashes = 0, 0 end
   task_write_run(id, run, now_ms)
 end
-if state == 'dead' then task_account(counts, id, 1, redis.call('HSTRLEN', tasks, id)) end
+if state == 'dead' then
+  task_account(counts, id, 1, #spec)
+  redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
+end
 redis.call('ZREM', state == 'dead' and dead or delayed, id)
 task_push({id})
 redis.call('PUBLISH', tasks, 'ready')

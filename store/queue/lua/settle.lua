@@ -3,8 +3,8 @@
 -- reported.
 --
 -- KEYS  queue:work
--- ARGV  dead_max:int groups:int done... others(verdict id token delay_ms err)...
---   dead_max  dead letters to keep
+-- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err)...
+--   dead_max  dead letters to keep; dead_bytes_max: their bytes
 --   groups    how many groups of completed tasks there are in done
 --   done      of each group: token, n, n ids
 --   verdict   what happens to one of the others:
@@ -66,7 +66,7 @@ for i = at, #ARGV, others_row do
     end
     task_write_run(id, run, from_ms + delay_ms)
     if verdict == 'bury' or verdict == 'expire' then
-      task_bury(id, now_ms, dead_max)
+      task_bury(id, now_ms, dead_max, dead_bytes_max)
     elseif delay_ms > 0 then
       redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
       soonest_ms = math.min(soonest_ms, delay_ms)

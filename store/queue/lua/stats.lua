@@ -3,7 +3,7 @@
 -- KEYS  queue:work
 --
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
--- failed, crashed, buried, dropped, deleted}
+-- failed, crashed, buried, dropped, deleted, dead_bytes}
 --   age_ms  how long the oldest task at the heads of the ready lists has been ready: since it was
 --           enqueued or due, whichever was last; 0 = none is ready
 -- Errors: none of its own.
@@ -26,6 +26,7 @@ reply[6] = redis.call('ZCARD', leased)
 reply[7] = redis.call('ZCARD', dead)
 reply[8] = redis.call('EXISTS', paused)
 reply[9] = age_ms
-local totals = redis.call('HMGET', counts, 'enqueued', 'done', 'failed', 'crashed', 'buried', 'dropped', 'deleted')
-for i = 1, 7 do reply[9 + i] = tonumber(totals[i] or '0') end
+local totals = redis.call('HMGET', counts, 'enqueued', 'done', 'failed', 'crashed', 'buried', 'dropped', 'deleted',
+  'dead_bytes')
+for i = 1, 8 do reply[9 + i] = tonumber(totals[i] or '0') end
 return reply

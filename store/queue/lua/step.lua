@@ -3,14 +3,15 @@
 -- to come back. One script, so that waiting costs one command.
 --
 -- KEYS  queues:work...
--- ARGV  lease_ms:int overdue_max:int crashes_max:int backoff_ms:int jitter:int dead_max:int token claims(claim order)...
+-- ARGV  lease_ms:int overdue_max:int crashes_max:int backoff_ms:int jitter:int dead_max:int dead_bytes_max:int token
+--       claims(claim order)...
 --   lease_ms     length of a lease
 --   overdue_max  promotions, and leases to reap, at most, in each queue;
 --                0 does neither
 --   crashes_max  a task whose lease expired that often is buried
 --   backoff_ms   pause after the second expired lease, doubled with each further one
 --   jitter       0 to 999: where in these pauses the first task falls
---   dead_max     dead letters to keep
+--   dead_max     dead letters to keep; dead_bytes_max: their bytes
 --   token        of the claims: 40 characters that no claim has had before
 --   claims       of each queue
 --   claim        tasks to claim at most; 0 claims none
@@ -67,7 +68,7 @@ local function reap(members)
       if run.err ~= '' then reason = reason .. '; before: ' .. run.err end
       run.err = reason
       task_write_run(id, run, 0)
-      task_bury(id, now_ms, dead_max)
+      task_bury(id, now_ms, dead_max, dead_bytes_max)
       buried = buried + 1
     elseif run.crashes == 1 then
       task_write_run(id, run, now_ms)

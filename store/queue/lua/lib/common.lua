@@ -67,18 +67,31 @@ local function task_push(ids)
   end
 end
 
--- task_bury keeps a task as a dead letter, and keeps only the newest dead_max of them.
-local function task_bury(id, now_ms, dead_max)
+-- task_bury keeps a task as a dead letter, and drops the oldest ones while there are more than dead_max, or the bytes of
+-- their specifications, which counts holds as dead_bytes, are more than dead_bytes_max. A script drops a bounded number:
+-- if one large dead letter displaces many small ones, or a bound was lowered, the next scripts continue.
+local task_drops_left = 500
+local function task_bury(id, now_ms, dead_max, dead_bytes_max)
+  local size = redis.call('HSTRLEN', tasks, id)
   redis.call('ZADD', dead, string.format('%.0f', now_ms), id)
   redis.call('HINCRBY', counts, 'buried', 1)
-  task_account(counts, id, -1, redis.call('HSTRLEN', tasks, id))
-  local over = redis.call('ZCARD', dead) - dead_max
-  if over <= 0 then return end
-  local oldest = redis.call('ZRANGE', dead, 0, math.min(over, 100) - 1)
-  redis.call('ZREM', dead, unpack(oldest))
-  redis.call('HDEL', tasks, unpack(oldest))
-  redis.call('HDEL', runs, unpack(oldest))
-  redis.call('HINCRBY', counts, 'dropped', #oldest)
+  task_account(counts, id, -1, size)
+  local kept, bytes = redis.call('ZCARD', dead), redis.call('HINCRBY', counts, 'dead_bytes', size)
+  while task_drops_left > 0 and kept > 0 and (kept > dead_max or bytes > dead_bytes_max) do
+    local oldest = {}
+    for _, one in ipairs(redis.call('ZRANGE', dead, 0, math.min(16, task_drops_left) - 1)) do
+      if kept <= dead_max and bytes <= dead_bytes_max then break end
+      oldest[#oldest + 1] = one
+      kept, bytes = kept - 1, bytes - redis.call('HSTRLEN', tasks, one)
+    end
+    if kept == 0 then bytes = 0 end
+    redis.call('ZREM', dead, unpack(oldest))
+    redis.call('HDEL', tasks, unpack(oldest))
+    redis.call('HDEL', runs, unpack(oldest))
+    redis.call('HINCRBY', counts, 'dropped', #oldest)
+    redis.call('HSET', counts, 'dead_bytes', string.format('%.0f', bytes))
+    task_drops_left = task_drops_left - #oldest
+  end
 end
 
 -- task_find returns where a task is: its state, the time that belongs to it as a string of ms (due, end of the lease,

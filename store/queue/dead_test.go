@@ -1,0 +1,135 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// anyDead returns the id of a dead letter.
+func anyDead(t *testing.T, c *Client) string {
+	t.Helper()
+	dead, _, err := c.List(context.Background(), ListQuery{State: Dead, Limit: 1})
+	if err != nil || len(dead) == 0 {
+		t.Fatalf("no task is dead: %v", err)
+	}
+	return dead[0].ID
+}
+
+// deadBytes sums up the bytes of all dead letters.
+func deadBytes(t fataler, c *Client) (sum int64) {
+	ctx := context.Background()
+	for _, k := range c.keys {
+		ids, err := c.rdb.ZRange(ctx, k.Dead(), 0, -1).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			spec, err := c.rdb.HGet(ctx, k.Tasks(), id).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += int64(len(spec))
+		}
+	}
+	return sum
+}
+
+// fataler is a test, or a run of a random one.
+type fataler interface{ Fatal(args ...any) }
+
+func TestDeadLettersAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for range 8 {
+			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+			set := newQueueSet(c)
+			if _, err := set.settle(context.Background(), []*running{end(claimOne(t, c, 0, testTerms), bury, 0, "no")}, deadBounds{3, 1 << 20}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := stats(t, c); s.Dead != 3 || s.Dropped != 5 || s.Buried != 8 {
+			t.Errorf("got %+v", s)
+		}
+		kept, err := c.rdb.HKeys(context.Background(), c.keys[0].Tasks()).Result()
+		if err != nil || len(kept) != 3 {
+			t.Errorf("kept %v, %v", kept, err)
+		}
+	})
+}
+
+func TestDeadLettersAreBoundedInBytes(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
+		c := newClient(t, o)
+		set := newQueueSet(c)
+		bounds := deadBounds{2000, 3500}
+		die := func(sizes ...int) {
+			t.Helper()
+			var runs []*running
+			for _, size := range sizes {
+				enqueue(t, c, Task{Kind: "k", ID: NewID(0), Payload: make([]byte, size)})
+				runs = append(runs, end(claimOne(t, c, 0, testTerms), bury, 0, "no"))
+			}
+			if _, err := set.settle(ctx, runs, bounds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		holds := func(dead, dropped int64) {
+			t.Helper()
+			s := stats(t, c)
+			if s.Dead != dead || s.Dropped != dropped || s.DeadBytes > bounds.bytes {
+				t.Errorf("got %+v, want %d dead of at most %d bytes, %d dropped", s, dead, bounds.bytes, dropped)
+			}
+			if got := deadBytes(t, c); got != s.DeadBytes {
+				t.Errorf("counts %d bytes of dead letters, there are %d", s.DeadBytes, got)
+			}
+		}
+		die(1000, 1000, 1000)
+		die(1000, 1000)
+		holds(3, 2)
+		if err := c.Retry(ctx, anyDead(t, c)); err != nil {
+			t.Fatal(err)
+		}
+		holds(2, 2)
+		if stale := settle(t, c, end(claimOne(t, c, 0, testTerms), complete, 0, "")); len(stale) > 0 {
+			t.Fatal("the retried task lost its lease")
+		}
+		if _, err := c.Cancel(ctx, anyDead(t, c)); err != nil {
+			t.Fatal(err)
+		}
+		holds(1, 2)
+		die(slices.Repeat([]int{0}, 30)...)
+		die(3460)
+		holds(1, 33)
+		bounds.bytes = 1000 // the newest is too large by itself
+		die(10_000)
+		holds(0, 35)
+	})
+}
+
+// TestStepDropsFewDeadLetters: where the bounds were lowered, no script drops everything that is too much.
+func TestStepDropsFewDeadLetters(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		set := newQueueSet(c)
+		var runs []*running
+		for range 700 {
+			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+			runs = append(runs, end(claimOne(t, c, 0, testTerms), bury, 0, "no"))
+		}
+		settle := func(runs []*running, bounds deadBounds) Stats {
+			t.Helper()
+			if _, err := set.settle(context.Background(), runs, bounds); err != nil {
+				t.Fatal(err)
+			}
+			return stats(t, c)
+		}
+		settle(runs[:698], testTerms.dead)
+		for i, want := range []int64{500, 699} {
+			if s := settle(runs[698+i:699+i], deadBounds{1, 1 << 20}); s.Dropped != want {
+				t.Errorf("dropped %d after %d scripts, want %d", s.Dropped, i+1, want)
+			}
+		}
+	})
+}
