@@ -20,7 +20,7 @@ type Follower struct {
 	welcome Welcome
 
 	lines map[string]*line         // the groups followed
-	past  map[string]chat.Position // how far this session had read the groups that were left
+	past  map[string]chat.Position // how far this session, or the one before it, had read the groups that were left
 	todo  []*line                  // lines to be looked at, each once
 	check map[string]struct{}
 	index bool // the user's index is to be read again
@@ -106,7 +106,7 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	}
 	slices.Sort(foreign)
 	for _, g := range foreign {
-		f.out = append(f.out, Event{Left: g})
+		f.notIn(g, positions[g])
 	}
 	groups := make([]string, 0, len(index)+len(mine))
 	for _, g := range index {
@@ -120,8 +120,8 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	}
 	for i, info := range infos {
 		if !isMember(info) {
-			if _, named := positions[groups[i]]; named {
-				f.out = append(f.out, Event{Left: groups[i]})
+			if pos, named := positions[groups[i]]; named {
+				f.notIn(groups[i], pos)
 			}
 			continue
 		}
@@ -131,6 +131,13 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 		}
 	}
 	return nil
+}
+
+// notIn answers a position in a group that the user is not in. If they come back, the session continues after it: the log
+// may have lost that end, and be written anew up to there.
+func (f *Follower) notIn(group string, pos chat.Position) {
+	f.past[group] = pos
+	f.out = append(f.out, Event{Left: group})
 }
 
 // look subscribes to groups, then reads the user's membership in each. It drops the lines of groups the user is not in.
