@@ -16,7 +16,10 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// A pool of go-redis that could not connect notices within a second that it was closed.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
+}
 
 // patience is how long a test waits for an event before it calls it lost. It is no pause: tests go on at once.
 const patience = 20 * time.Second
