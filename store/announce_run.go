@@ -65,16 +65,14 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 		return nil // it was cancelled and removed meanwhile: without its list of targets it would go to everyone
 	}
 	starts := make([]call, s.Partitions())
+	_, pages := s.AnnouncementTasks(id, run)
 	for p := range starts {
 		named := ""
 		if r.text(0) != "" {
 			named = strconv.FormatInt(lengths[p].Val(), 10)
 		}
-		part := announce.Part{Announcement: id, Run: run, Partition: p}
-		payload, _ := json.Marshal(part) // cannot fail: a string and two numbers
-		task := AnnouncementTask(part)
 		starts[p] = announcePartScript.On(s.keys.part(p)).Key("part", k.part(p)).Arg("run", run).Arg("named", named).
-			Arg("priority", r.text(1)).Arg("task_id", task).Arg("payload", payload)
+			Arg("priority", r.text(1)).Arg("task_id", pages[p].ID).Arg("payload", pages[p].Payload)
 	}
 	return s.runEach(ctx, starts)
 }
@@ -82,6 +80,17 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 // AnnouncementTask is the id of the task of a part.
 func AnnouncementTask(p announce.Part) string {
 	return keyedTaskID(p.Partition, announce.TaskPart, p.Announcement+" "+strconv.FormatInt(p.Run, 10))
+}
+
+// AnnouncementTasks returns the id of the task that begins a run, and the tasks of its pages by partition.
+func (s *Store) AnnouncementTasks(id string, run int64) (begin string, pages []queue.Task) {
+	pages = make([]queue.Task, s.Partitions())
+	for p := range pages {
+		part := announce.Part{Announcement: id, Run: run, Partition: p}
+		payload, _ := json.Marshal(part) // cannot fail: a string and two numbers
+		pages[p] = queue.Task{ID: AnnouncementTask(part), Kind: announce.TaskPart, Payload: payload}
+	}
+	return s.keys.announcement(id).runTask(run), pages
 }
 
 // AnnouncementPage reads the next recipients of a part: as many users as the announcement says, or one group. nil: the part

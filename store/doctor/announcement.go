@@ -49,7 +49,8 @@ func (d *Doctor) announcementKey(ctx context.Context, k key) error {
 	}
 }
 
-// announcement checks that an announcement can be read, is listed, and has the task of its next run.
+// announcement checks that an announcement can be read, is listed, and has the task of its next run, or those of the
+// current one.
 func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
 	r, err := d.run.do(ctx, announcementScript.On(a).Arg("id", a.id))
 	if err != nil || r.Text(0) == "" {
@@ -73,6 +74,8 @@ func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
 	case state == announce.Pending && r.Number(10) == 0:
 		f.Message, f.Repair = "is pending, but has no task that would start its next run", "enqueue the task"
 		f.fix = func(ctx context.Context) error { return d.runLater(ctx, a, r.Text(9), r.Text(7), run+1, nextMs) }
+	case state == announce.Running:
+		return d.running(ctx, a, run, r.Text(7))
 	default:
 		return nil
 	}
@@ -96,12 +99,8 @@ func (d *Doctor) runLater(ctx context.Context, a announcementKeys, id, priority 
 	if err != nil {
 		return err
 	}
-	t := queue.Task{ID: id, Kind: announce.TaskRun, Payload: payload, Delay: max(0, time.Duration(dueMs-now)*time.Millisecond)}
-	for _, p := range []queue.Priority{queue.Critical, queue.High, queue.Normal, queue.Low} {
-		if p.String() == priority {
-			t.Priority = p
-		}
-	}
+	t := queue.Task{ID: id, Kind: announce.TaskRun, Payload: payload, Priority: priorityNamed(priority),
+		Delay: max(0, time.Duration(dueMs-now)*time.Millisecond)}
 	_, err = d.core.EnqueueAll(ctx, []queue.Task{t})
 	return err
 }

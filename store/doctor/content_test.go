@@ -86,7 +86,7 @@ func TestAnnouncementDamage(t *testing.T) {
 		t.Run(d.command, func(t *testing.T) {
 			h := newFixture(t)
 			body, at := "later", time.Now().Add(24*time.Hour)
-			a, err := announce.New(h.Service, h.Store).Create(h.Ctx, chattest.Operator("root"),
+			a, err := h.announces.Create(h.Ctx, chattest.Operator("root"),
 				announce.Draft{To: announce.Target{Users: []string{"bob", "carl"}}, Content: chat.Content{Body: &body}, At: &at})
 			h.Must(err)
 			h.announced = a.ID

@@ -40,6 +40,7 @@ const (
 	KindWebhook      Kind = "webhook"      // a webhook cannot be read, or data derived from the list does not agree with it
 	KindName         Kind = "name"         // a list contains an impossible name, or unreadable data
 	KindQueue        Kind = "queue"        // the tasks of a queue do not add up
+	KindTask         Kind = "task"         // entries of a group wait for a task that does not exist
 	KindUnchecked    Kind = "unchecked"    // it changes too fast, or waits behind too many tasks, to be checked
 )
 
@@ -104,6 +105,7 @@ type Doctor struct {
 	core   *queue.Client
 	report Report
 	known  map[string]bool // findings so far, so that a key that comes twice is reported once
+	tasks  map[string]bool // see waitsFor
 }
 
 // New makes a Doctor of a store.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -31,6 +32,7 @@ type fixture struct {
 	server   *redistest.Server
 	webhooks *webhook.Service
 
+	announces *announce.Service
 	announced string // the id of an announcement, {id} in damages
 }
 
@@ -43,7 +45,8 @@ func newFixtureOn(t *testing.T, server *redistest.Server) *fixture {
 	t.Helper()
 	h := &fixture{Bench: chattest.Open(t, server.URL()), t: t, server: server}
 	h.webhooks = webhook.New(h.Service, h.Store, nil)
-	chattest.Work(t, h.Store, h.Service, h.webhooks)
+	h.announces = announce.New(h.Service, h.Store)
+	chattest.Work(t, h.Store, h.Service, h.webhooks, h.announces)
 	return h
 }
 
@@ -288,6 +291,7 @@ func TestUserDamage(t *testing.T) {
 func TestQueueDamage(t *testing.T) {
 	for _, d := range []damage{
 		{"HINCRBY {p}q:core:counts enqueued 3", doctor.KindQueue, "{p}q:core:counts", true},
+		{"HINCRBY {p}q:egress:counts dead_bytes 5", doctor.KindQueue, "{p}q:egress:counts", true},
 		{"HSET {p}q:egress:tasks p00-x normal~0~0~1~1~webhook~", doctor.KindQueue, "{p}q:egress:tasks", false},
 	} {
 		t.Run(d.command, func(t *testing.T) {

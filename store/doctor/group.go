@@ -106,6 +106,9 @@ func (d *Doctor) group(ctx context.Context, g groupKeys) error {
 	if err := d.trim(ctx, g); err != nil {
 		return err
 	}
+	if err := d.lag(ctx, g); err != nil {
+		return err
+	}
 	if err := d.members(ctx, g, l); err != nil {
 		return err
 	}

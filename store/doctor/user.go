@@ -171,8 +171,7 @@ func (d *Doctor) suspect(ctx context.Context, user, group string) error {
 			return err
 		}
 		if !known {
-			return d.found(ctx, Finding{Kind: KindUnchecked, Key: d.keys.part(queue.Partition(group, d.keys.partitions)) + "q:" + chat.QueueCore + ":tasks",
-				Message: "has too many waiting tasks to tell which differences they will settle; run the doctor again later"})
+			return d.tooMany(ctx, group)
 		}
 		if s, err = d.side(ctx, user, group); err != nil || waits || s.message == "" {
 			return err
