@@ -179,8 +179,8 @@ func TestMessageToManyCostsNoMoreThanToOne(t *testing.T) {
 		if calls != sends {
 			t.Errorf("%s: %d script calls for %d sends: %s", group, calls, sends, sample(all))
 		}
-		// The safety check, and the pull of a session that fell behind on a busy machine: a few, however many are online.
-		if limit := 2*int(elapsed/time.Second) + sends; others > limit {
+		// The safety check, and the pulls of sessions that fell behind on a busy machine: for no message those of all.
+		if limit := 2*int(elapsed/time.Second) + sends + crowd/4; others > limit {
 			t.Errorf("%s: %d other commands, want at most %d: %s", group, others, limit, sample(about(all, group)))
 		}
 	}

@@ -12,24 +12,34 @@ import (
 // RuntimeMemory returns how much memory the node's Go runtime holds, garbage included, in bytes. It does not count the
 // race detector's own memory, which is several times as much.
 func (n *Node) RuntimeMemory(ctx context.Context) (int64, error) {
+	m, err := n.Metrics(ctx)
+	return int64(m["go_memstats_sys_bytes"] - m["go_memstats_heap_released_bytes"]), err
+}
+
+// Metrics returns what the node shows at /metrics, without what has labels. It leaves no connection behind.
+func (n *Node) Metrics(ctx context.Context) (map[string]float64, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.URL()+"/metrics", nil)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	r.Close = true
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var obtained, released float64
+	found := map[string]float64{}
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		_, _ = fmt.Sscanf(lines.Text(), "go_memstats_sys_bytes %g", &obtained)
-		_, _ = fmt.Sscanf(lines.Text(), "go_memstats_heap_released_bytes %g", &released)
+		var name string
+		var value float64
+		if got, _ := fmt.Sscanf(lines.Text(), "%s %g", &name, &value); got == 2 {
+			found[name] = value
+		}
 	}
-	if obtained == 0 {
-		return 0, fmt.Errorf("%s: no memory in /metrics", resp.Status)
+	if found["go_memstats_sys_bytes"] == 0 {
+		return nil, fmt.Errorf("%s: no memory in /metrics", resp.Status)
 	}
-	return int64(obtained - released), nil
+	return found, nil
 }
 
 // PeakMemory returns the highest memory use of the process since the last ForgetPeak, in bytes.

@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+)
+
+const (
+	crowdUsers       = 4  // few, so that the share of each is more than the pair asks for
+	crowdConnections = 25 // of each
+	crowdGroups      = 20 // that each of their calls reads
+)
+
+// TestOverloadSparesTheInnocent has users ask for far more than a node can do, each within their limits. It refuses some of
+// that, and every call of a pair that asks for little succeeds, about as soon as what is served of the others.
+func TestOverloadSparesTheInnocent(t *testing.T) {
+	ctx := bounded(t, 3*time.Minute)
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_MAX_CALLS_NODE": "4"}})
+	users := make([]string, crowdUsers)
+	for i := range users {
+		users[i] = fmt.Sprint("crowd", i)
+	}
+	alice := node.Client("alice", client.WithRetry(1, client.Backoff{}))
+	bob := node.Client("bob", client.WithRetry(1, client.Backoff{}))
+	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "pair", Members: []string{"bob"}}))(t)
+	for i := range crowdGroups {
+		group := must(alice.CreateGroup(ctx, client.GroupDraft{ID: fmt.Sprint("crowded", i), Members: users}))(t)
+		for range 20 {
+			must(alice.Send(ctx, group.ID, client.Text("x")))(t)
+		}
+	}
+
+	flooding, stop := context.WithCancel(ctx)
+	var callers sync.WaitGroup
+	var mu sync.Mutex
+	var served []time.Duration
+	var refused atomic.Int64
+	overloaded := make(chan struct{})
+	for _, user := range users {
+		f := &flood{node: node, token: harness.Token(user, "", time.Hour)}
+		for range crowdConnections {
+			callers.Go(func() {
+				for flooding.Err() == nil {
+					began := time.Now()
+					switch status := f.http("POST", "/v1/sync", `{"limit":200}`); status {
+					case http.StatusServiceUnavailable:
+						if refused.Add(1) == 1 {
+							close(overloaded)
+						}
+					case http.StatusOK:
+						mu.Lock()
+						served = append(served, time.Since(began))
+						mu.Unlock()
+					default:
+						t.Errorf("a call of the crowd got status %d", status)
+						return
+					}
+				}
+			})
+		}
+	}
+	defer callers.Wait()
+	defer stop()
+	select {
+	case <-overloaded:
+	case <-ctx.Done():
+		t.Fatal("nothing was refused: there is no overload")
+	}
+	mu.Lock()
+	served = nil
+	mu.Unlock()
+
+	const rounds = 60
+	var took []time.Duration
+	for i := range rounds {
+		at := time.Now()
+		sent, err := alice.Send(ctx, "pair", client.Draft{Body: "hi"})
+		if err == nil {
+			_, err = bob.Ack(ctx, "pair", sent.ID)
+		}
+		if err != nil {
+			t.Fatalf("the innocent pair, round %d: %v", i, err)
+		}
+		took = append(took, time.Since(at)/2)
+		harness.Pause(ctx, time.Until(at.Add(100*time.Millisecond)))
+	}
+	stop()
+	callers.Wait()
+	if len(served) == 0 || refused.Load() < rounds {
+		t.Fatalf("%d calls of the crowd were served and %d refused: no overload", len(served), refused.Load())
+	}
+	slices.Sort(served)
+	slices.Sort(took)
+	pair, crowd := took[len(took)/2], served[len(served)/2]
+	t.Logf("of the crowd %d calls were served, median %v, and %d refused; the pair's %d took %v, the slowest %v", len(served),
+		crowd.Round(time.Millisecond), refused.Load(), 2*rounds, pair.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
+	if pair > 2*crowd {
+		t.Errorf("a call of the pair took %v, one of the crowd %v", pair, crowd)
+	}
+}
