@@ -35,33 +35,33 @@ func TestServerAway(t *testing.T) {
 			manyReads(t, s, 50)
 			before := runtime.NumGoroutine()
 
-			c.leave(server, proxy)
-			// A second, no time, and half a second on a machine that does nothing else.
-			if took := refused(t, s); took > 2*time.Second {
-				t.Errorf("the first refusal took %v, want a second at most", took)
-			}
-			for range 5 {
-				if took := refused(t, s); took > 300*time.Millisecond {
-					t.Errorf("a refusal while the server is away took %v, want it at once", took)
+			// The shortest times of several: a machine that does more than this delays some.
+			first, next, success := time.Hour, time.Hour, time.Hour
+			for range 3 {
+				c.leave(server, proxy)
+				first = min(first, refused(t, s))
+				for range 5 {
+					next = min(next, refused(t, s))
 				}
-			}
-			var crowd sync.WaitGroup
-			for range 1000 {
-				crowd.Go(func() { _, _ = s.Lasts(t.Context(), []string{"g"}) })
-			}
-			crowd.Wait()
-			c.back(server, proxy)
-			returned := time.Now()
-			for {
-				_, err := s.Lasts(t.Context(), []string{"g"})
-				if took := time.Since(returned); took > 2*time.Second {
-					t.Fatalf("no success %v after the return: %v", took, err)
+				var crowd sync.WaitGroup
+				for range 1000 {
+					crowd.Go(func() { _, _ = s.Lasts(t.Context(), []string{"g"}) })
 				}
-				if err == nil {
-					break
+				crowd.Wait()
+				c.back(server, proxy)
+				returned := time.Now()
+				for _, err := s.Lasts(t.Context(), []string{"g"}); err != nil; _, err = s.Lasts(t.Context(), []string{"g"}) {
+					if time.Since(returned) > time.Minute {
+						t.Fatalf("no success after the return: %v", err)
+					}
 				}
+				success = min(success, time.Since(returned))
+				manyReads(t, s, 50)
 			}
-			manyReads(t, s, 50)
+			t.Logf("the first was refused after %v, the next after %v; served %v after the return", first, next, success)
+			if first > 1500*time.Millisecond || next > first/3 && next > 100*time.Millisecond || success > time.Second {
+				t.Errorf("refused after %v, the next after %v, served %v after the return; want 1 s, at once, 0.5 s", first, next, success)
+			}
 			// The proxy has some for each of the 50 connections, which differ.
 			for wait := time.Now(); runtime.NumGoroutine() > before+300; runtime.Gosched() {
 				if time.Since(wait) > 10*time.Second {

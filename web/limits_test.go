@@ -28,6 +28,7 @@ func TestRateOfSends(t *testing.T) {
 	}
 	for _, r := range []request{
 		post,
+		{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"reaction","target":4,"emoji":"+1"}`, user: "alice"},
 		{method: "POST", path: "/v1/users/bob/messages", body: `{"body":"hi"}`, user: "alice"},
 		{method: "PUT", path: "/v1/groups/g/members/cid", user: "alice"},
 		{method: "PATCH", path: "/v1/groups/g", body: `{"name":"x"}`, user: "alice"},
