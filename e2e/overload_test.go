@@ -87,7 +87,7 @@ func TestOverloadSparesTheInnocent(t *testing.T) {
 		defer mu.Unlock()
 		return time.Since(since) / time.Duration(max(1, len(served)))
 	}
-	const rounds = 20
+	const rounds = 12
 	var took []time.Duration
 	for i := range rounds {
 		// Ten rounds a second, or half of the pair's share if the machine is slow.

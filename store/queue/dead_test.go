@@ -113,10 +113,18 @@ func TestStepDropsFewDeadLetters(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		set := newQueueSet(c)
+		tasks := make([]Task, 700)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", ID: NewID(0)}
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
 		var runs []*running
-		for range 700 {
-			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-			runs = append(runs, end(claimOne(t, c, 0, testTerms), bury, 0, "no"))
+		for len(runs) < len(tasks) {
+			for _, r := range step(t, c, 0, 100, 0, testTerms).runs {
+				runs = append(runs, end(r, bury, 0, "no"))
+			}
 		}
 		settle := func(runs []*running, bounds deadBounds) Stats {
 			t.Helper()
