@@ -18,9 +18,10 @@ import (
 
 const (
 	searchTimeout = 2 * time.Second
-	// facetsMax is how many logs are looked up in the index itself, which costs both engines much for each. Where a caller
-	// sees more, the log of each message that has the words is compared.
-	facetsMax = 8
+	// facetsMax is how many logs are looked up in the index itself: what a search costs then does not depend on what others
+	// have, and grows with each log. Where a caller sees more, the log of each message that has the words is compared: enough of
+	// them are theirs.
+	facetsMax = 32
 )
 
 // errSearchTooLong says what narrows a search.
