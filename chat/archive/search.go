@@ -2,9 +2,18 @@ package archive
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive/tokens"
+)
+
+// ErrTooLong is the answer to a search that exceeds the bound of its time. It says what narrows it.
+var ErrTooLong = &chat.Error{Code: chat.CodeUnavailable, Message: tooLong, Advice: tooLong, RetryAfter: tooLongRetry}
+
+const (
+	tooLong      = "the search takes too long; narrow it by group, from, since or until, or by rarer or longer words"
+	tooLongRetry = time.Minute // the same search is not tried again soon
 )
 
 // Visible is a part of a log that may be found: the ids From to To, both included.

@@ -68,6 +68,7 @@ type Searcher struct {
 	catchUp CatchUp
 	users   *locks
 	turns   chan struct{}
+	counts  searchCounts
 }
 
 // NewSearcher makes a Searcher. db is nil where there is no archive.
@@ -84,13 +85,21 @@ func (s *Searcher) Search(ctx context.Context, by chat.Caller, want Search) (Res
 	if err != nil {
 		return Results{}, err
 	}
+	began := time.Now()
+	found, err := s.inTurn(ctx, by, want.Group, q)
+	s.counts.count(err, time.Since(began))
+	return found, err
+}
+
+// inTurn waits for its turn and searches.
+func (s *Searcher) inTurn(ctx context.Context, by chat.Caller, group string, q Query) (Results, error) {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	if err := s.enter(ctx, by.User); err != nil {
 		return Results{}, err
 	}
 	defer s.leave(by.User)
-	infos, err := s.readable(ctx, by, want.Group)
+	infos, err := s.readable(ctx, by, group)
 	if err != nil {
 		return Results{}, err
 	}

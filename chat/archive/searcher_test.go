@@ -319,6 +319,33 @@ func TestSearchesTakeTurns(t *testing.T) {
 	search("eve")
 	<-db.begun
 	s.Must(<-done)
+	if got := s.Stats(); got.Answered != 5 || got.Busy != 2 || got.TooLong != 0 || got.Failed != 0 || got.Took <= 0 {
+		t.Errorf("the counts are %+v, want 5 answered and 2 busy", got)
+	}
+}
+
+// refusing answers every search with an error.
+type refusing struct {
+	*chattest.Archive
+	err *error
+}
+
+func (r refusing) Search(context.Context, archive.Query) (archive.Found, error) {
+	return archive.Found{}, *r.err
+}
+
+// TestRefusalsAreCounted: an operator sees which searches take too long, and which fail for another reason.
+func TestRefusalsAreCounted(t *testing.T) {
+	var refusal error
+	s := newSearched(t, refusing{chattest.NewArchive("db"), &refusal})
+	for _, refusal = range []error{archive.ErrTooLong, chat.ErrUnavailable, chat.ErrUnavailable} {
+		if _, err := s.Search(s.Ctx, chattest.As("ann"), word("a")); !errors.Is(err, refusal) {
+			t.Errorf("%v, want %v", err, refusal)
+		}
+	}
+	if got := s.Stats(); got.TooLong != 1 || got.Failed != 2 || got.Answered != 0 || got.Busy != 0 {
+		t.Errorf("the counts are %+v, want 1 that took too long and 2 that failed", got)
+	}
 }
 
 // TestPagesStandWhileMessagesArrive: what is sent between two pages does not show up on the second, nor does it displace anything.

@@ -346,3 +346,30 @@ func (f archiveMetrics) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(descArchiveLag, prometheus.GaugeValue, float64(stats.Entries))
 	to <- prometheus.MustNewConstMetric(descArchiveAge, prometheus.GaugeValue, stats.Oldest.Seconds())
 }
+
+// searchMetrics are the metrics of searches on this node.
+type searchMetrics struct{ searcher *archive.Searcher }
+
+var _ prometheus.Collector = searchMetrics{}
+
+var (
+	descSearches      = prometheus.NewDesc("chatd_searches_total", "Searches on this node, by how they ended.", []string{"outcome"}, nil)
+	descSearchSeconds = prometheus.NewDesc("chatd_search_seconds_total", "Time that they took, with what they waited for.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (f searchMetrics) Describe(to chan<- *prometheus.Desc) {
+	to <- descSearches
+	to <- descSearchSeconds
+}
+
+// Collect implements prometheus.Collector.
+func (f searchMetrics) Collect(to chan<- prometheus.Metric) {
+	stats := f.searcher.Stats()
+	for outcome, n := range map[string]int64{
+		"answered": stats.Answered, "too_long": stats.TooLong, "busy": stats.Busy, "failed": stats.Failed,
+	} {
+		to <- prometheus.MustNewConstMetric(descSearches, prometheus.CounterValue, float64(n), outcome)
+	}
+	to <- prometheus.MustNewConstMetric(descSearchSeconds, prometheus.CounterValue, stats.Took.Seconds())
+}

@@ -25,11 +25,12 @@ const (
 
 // Store is an open archive. Its methods may be called by many goroutines at a time.
 type Store struct {
-	engine engine
-	write  *sql.DB // SQLite: the one connection that writes
-	read   *sql.DB
-	id     string
-	writer *writer
+	engine    engine
+	write     *sql.DB // SQLite: the one connection that writes
+	read      *sql.DB
+	id        string
+	writer    *writer
+	searchMax time.Duration // of one search
 }
 
 var _ archive.Store = (*Store)(nil)
@@ -90,7 +91,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s := &Store{engine: e}
+	s := &Store{engine: e, searchMax: searchTimeout}
 	if s.write, s.read, err = e.open(ctx); err != nil {
 		return nil, errors.Join(s.failed(err), e.close())
 	}

@@ -24,21 +24,13 @@ const (
 	facetsMax = 32
 )
 
-// errSearchTooLong says what narrows a search.
-var errSearchTooLong = &chat.Error{Code: chat.CodeUnavailable, Message: tooLong, Advice: tooLong, RetryAfter: tooLongRetry}
-
-const (
-	tooLong      = "the search takes too long; narrow it by group, from, since or until, or by rarer or longer words"
-	tooLongRetry = time.Minute // the same search is not tried again soon
-)
-
 // Search implements archive.Store.
 func (s *Store) Search(ctx context.Context, q archive.Query) (found archive.Found, err error) {
 	wanted, err := q.Checked()
 	if err != nil {
 		return archive.Found{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.searchMax)
 	defer cancel()
 	if q.Sort == archive.Best {
 		found, err = s.best(ctx, q, wanted)
@@ -46,7 +38,7 @@ func (s *Store) Search(ctx context.Context, q archive.Query) (found archive.Foun
 		found, err = s.newest(ctx, q, wanted)
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return archive.Found{}, errSearchTooLong
+		return archive.Found{}, archive.ErrTooLong
 	}
 	return found, s.failed(err)
 }

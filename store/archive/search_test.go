@@ -256,6 +256,27 @@ func testDeletedWords(t *testing.T, url string) {
 	}
 }
 
+// testTooLong: a search beyond the bound of its time says what narrows it, and harms no later one.
+func testTooLong(t *testing.T, url string) {
+	s := open(t, url)
+	w := newLog(t, s, aLog)
+	w.text("ann", "word")
+	w.add(1)
+	q := archive.Query{Text: "word", Visible: []archive.Visible{{Log: aLog, From: 1, To: 1}}, Sort: archive.Newest, Limit: 1, BytesMax: 1 << 20}
+	s.searchMax = 0
+	for _, q.Sort = range []string{archive.Newest, archive.Best} {
+		_, err := s.Search(t.Context(), q)
+		var refused *chat.Error
+		if !errors.As(err, &refused) || refused.Code != chat.CodeUnavailable || !strings.Contains(refused.Advice, "narrow it by group") {
+			t.Errorf("%s: %v, want that it takes too long", q.Sort, err)
+		}
+	}
+	s.searchMax = searchTimeout
+	if found, err := s.Search(t.Context(), q); err != nil || len(found.Hits) != 1 {
+		t.Errorf("the next search finds %v, %v", found.Hits, err)
+	}
+}
+
 // TestDeletedBytesAreGone looks for the bytes of what was edited, deleted and dropped in the files of SQLite.
 func TestDeletedBytesAreGone(t *testing.T) {
 	dir := t.TempDir()
