@@ -20,6 +20,7 @@ func TestBacklogFull(t *testing.T) {
 			}
 		}
 	}
+	s.must("alice", "POST", "/v1/groups/g/ack", `{"id":2}`) // from here on, what alice sends moves her own cursor
 	send := request{method: "POST", path: "/v1/groups/g/messages", user: "alice", body: `{"body":"a"}`}
 	s.must("alice", "POST", send.path, send.body) // 3
 	full := s.do(send)
