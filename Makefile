@@ -18,8 +18,10 @@ test: check-deps ## every test, with the race detector
 
 # CI has time for a hundred runs or so of each test with random input, and for little load; this is for whoever has hours.
 SOAK_CHECKS ?= 3000
-soak: check-deps ## the tests with random input, SOAK_CHECKS runs of each, and those of load with 20,000 messages
+soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a real S3 server
 	$(GO) test -race -timeout 1h ./e2e -run EveryReaderGetsEveryMessage -load 20000
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	$(GO) test -race -timeout 1h ./store/blob -run TestVersityGateway -versitygw=$(CURDIR)/bin/versitygw
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
 	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000

@@ -90,12 +90,15 @@ func checkID(id string) error {
 	return nil
 }
 
-// Open opens the store at url: dir:PATH, a folder that is made if it is not there, or s3://... .
+// Open opens the store at url: dir:PATH, a folder that is made if it is not there, or s3://..., see OpenS3.
 func Open(ctx context.Context, url string) (Store, error) {
 	if path, ok := strings.CutPrefix(url, "dir:"); ok && path != "" {
 		return OpenDir(path)
 	}
-	return nil, errors.New("blobs: must be dir:PATH")
+	if strings.HasPrefix(url, "s3://") {
+		return OpenS3(ctx, url)
+	}
+	return nil, errors.New("blobs: must be dir:PATH or " + formS3)
 }
 
 // source marks the errors of a reader, so that they are told apart from those of the store.
@@ -103,7 +106,7 @@ type source struct{ r io.Reader }
 
 func (s source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's contract: the very value
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	return n, err

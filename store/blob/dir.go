@@ -234,10 +234,10 @@ func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader
 		switch {
 		case err != nil:
 			return n, err
-		case readErr == io.EOF || readErr == io.ErrUnexpectedEOF: //nolint:errorlint // io.ReadFull returns the very values
-			return n, nil
-		case readErr != nil:
+		case errors.Is(readErr, ErrSource):
 			return n, readErr
+		case readErr != nil: // the end, within a buffer or after it
+			return n, nil
 		case ctx.Err() != nil:
 			return n, ctx.Err()
 		}

@@ -1,0 +1,214 @@
+package blob
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var gateway = flag.String("versitygw", "", "the binary of a real S3 server: the tests of buckets run against it too")
+
+func opensBucket(url string, transport http.RoundTripper) func(t *testing.T) Store {
+	return func(t *testing.T) Store {
+		t.Helper()
+		b, err := openS3(t.Context(), url, transport)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+}
+
+func TestS3Conforms(t *testing.T) {
+	fake, url, transport := startFakeS3(t)
+	conforms(t, opensBucket(url, transport))
+	leavesNothing(t, fake, opensBucket(url, transport)(t))
+}
+
+// leavesNothing removes all that is listed: then the bucket holds its marker alone.
+func leavesNothing(t *testing.T, fake *fakeS3, s Store) {
+	t.Helper()
+	for _, item := range all(t, s, 7) {
+		if err := s.Remove(t.Context(), item.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fake.mu.Lock()
+	defer fake.mu.Unlock()
+	if len(fake.objects) != 1 || len(fake.uploads) != 0 {
+		t.Errorf("%d objects and %d multipart uploads are left", len(fake.objects), len(fake.uploads))
+	}
+}
+
+// TestVersityGateway runs the conformance suite against a real server, where one is given.
+func TestVersityGateway(t *testing.T) {
+	if *gateway == "" {
+		return
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "bucket"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	cmd := exec.Command(*gateway, "--port", address, "--access", "key", "--secret", "secret", "--quiet", "posix", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	url := fmt.Sprintf("s3://key:secret@%s/bucket/pre/fix?region=us-east-1&tls=false", address)
+	awaitListener(t, address)
+	conforms(t, opensBucket(url, nil))
+}
+
+func awaitListener(t *testing.T, address string) {
+	t.Helper()
+	ticks := time.NewTicker(20 * time.Millisecond)
+	defer ticks.Stop()
+	for range 1000 {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		<-ticks.C
+	}
+	t.Fatalf("nobody listens on %s", address)
+}
+
+func TestURLsOfBuckets(t *testing.T) {
+	for _, url := range []string{
+		"s3://", "s3://key:hunter2@host", "s3://key:hunter2@host/", "s3://key:hunter2@host/b?tls=maybe", "s3://key:hunter2@host/b?part=5",
+		"s3://key:hunter2%zz@host/b", "dir:", "http://host/b", "",
+	} {
+		_, err := Open(t.Context(), url)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// TestS3ThatFails: a request that S3 refuses or that is cut is repeated; where it goes on, the call fails and nothing is lost.
+func TestS3ThatFails(t *testing.T) {
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"503": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
+		"cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"cut midway": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.CopyN(io.Discard, r.Body, 1000)
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake, url, transport := startFakeS3(t)
+			s := opensBucket(url, transport)(t)
+			id, whole := newID(), random(14<<20)
+			requests := 0
+			fake.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+				if requests++; requests%2 == 0 {
+					return false
+				}
+				answer(w, r)
+				return true
+			})
+			write(t, s, id, 0, whole[:6<<20])
+			write(t, s, id, 6<<20, whole[6<<20:])
+			finish(t, s, id, len(whole))
+			holds(t, s, id, whole)
+			fake.setFault(nil)
+			leavesNothing(t, fake, s)
+		})
+	}
+}
+
+// TestS3CrashAtEachRequest ends a client before each of its requests, in turn: another one brings the same upload to its end, and
+// nothing is left over.
+func TestS3CrashAtEachRequest(t *testing.T) {
+	whole := random(6<<20 + 100)
+	for at, done := 1, false; !done; at++ {
+		fake, url, transport := startFakeS3(t)
+		s, id, offset := opensBucket(url, transport)(t), newID(), int64(0)
+		ctx, kill := context.WithCancel(t.Context())
+		requests := 0
+		fake.setFault(func(http.ResponseWriter, *http.Request) bool {
+			if requests++; requests >= at {
+				kill()
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		})
+		upload := func(ctx context.Context) error {
+			for offset < int64(len(whole)) {
+				n, err := s.Write(ctx, id, offset, strings.NewReader(string(whole[offset:min(offset+6<<20, int64(len(whole)))])))
+				if offset += n; err != nil {
+					return err
+				}
+			}
+			return s.Finish(ctx, id, int64(len(whole)))
+		}
+		done = upload(ctx) == nil
+		fake.setFault(nil)
+		kill()
+		if err := upload(t.Context()); err != nil {
+			t.Fatalf("killed at request %d: %v", at, err)
+		}
+		holds(t, s, id, whole)
+		leavesNothing(t, fake, s)
+		if at > 100 {
+			t.Fatal("it never ends")
+		}
+	}
+}
+
+// TestS3ReadGoesOn: a download whose connection breaks goes on where it was.
+func TestS3ReadGoesOn(t *testing.T) {
+	fake, url, transport := startFakeS3(t)
+	s, id, whole := opensBucket(url, transport)(t), newID(), random(1<<20)
+	write(t, s, id, 0, whole)
+	finish(t, s, id, len(whole))
+	cuts := 0
+	fake.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		var from, to int
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); err != nil {
+			return false
+		}
+		cuts++
+		w.Header().Set("Content-Length", fmt.Sprint(to+1-from))
+		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+		w.Header().Set("ETag", `"x"`)
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(whole[from:min(from+200_000, to+1)])
+		if from+200_000 <= to {
+			panic(http.ErrAbortHandler)
+		}
+		return true
+	})
+	holds(t, s, id, whole)
+	if cuts < 5 {
+		t.Errorf("%d connections", cuts)
+	}
+}
