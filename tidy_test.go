@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"chat/archive":            {"chat", "chat/archive/tokens", "internal/backoff", "internal/cache"},
 	"chat/archive/tokens":     {},
 	"chat/announce":           {"chat", "chat/schedule", "chat/schedule/cron"},
-	"chat/files":              {"chat"},
+	"chat/files":              {"chat", "chat/files/picture"},
 	"chat/notify":             {"chat", "chat/webhook"},
 	"chat/retention":          {"chat"},
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},

@@ -18,6 +18,7 @@ type Content struct {
 	ClientID string          `json:"client_id,omitempty"`
 	ReplyTo  int64           `json:"reply_to,omitempty"`
 	Mentions []string        `json:"mentions,omitempty"`
+	Files    []File          `json:"files,omitempty"`  // in a send, only the ids of them
 	Target   int64           `json:"target,omitempty"` // the message that is edited, deleted or reacted to
 	Emoji    string          `json:"emoji,omitempty"`
 	Removed  bool            `json:"removed,omitempty"` // removes the reaction
@@ -33,6 +34,7 @@ var contentFields = []struct {
 	{"data", []Kind{Text, Data, Edit}, func(c *Content) bool { return c.Data != nil }},
 	{"reply_to", []Kind{Text, Data}, func(c *Content) bool { return c.ReplyTo != 0 }},
 	{"mentions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Mentions) > 0 }},
+	{"files", []Kind{Text, Data}, func(c *Content) bool { return len(c.Files) > 0 }},
 	{"target", []Kind{Edit, Delete, Reaction}, func(c *Content) bool { return c.Target != 0 }},
 	{"emoji", []Kind{Reaction}, func(c *Content) bool { return c.Emoji != "" }},
 	{"removed", []Kind{Reaction}, func(c *Content) bool { return c.Removed }},
@@ -61,6 +63,9 @@ func (c Content) Checked(limits Limits) (Content, error) {
 	}
 	var err error
 	if c.Mentions, err = UniqueIDs("mentions", c.Mentions, limits.MentionsMax); err != nil {
+		return Content{}, err
+	}
+	if err = checkFiles(c.Files); err != nil {
 		return Content{}, err
 	}
 	if c.Data != nil {
@@ -117,6 +122,8 @@ func (c Content) checkNeeds(limits Limits) error {
 		return Invalid("data: missing")
 	case c.Kind == Edit && c.Body == nil && c.Data == nil:
 		return Invalid("body: an edit needs a new body or new data")
+	case c.Kind == Text && len(c.Files) > 0 && (c.Body == nil || *c.Body == ""):
+		return nil
 	case c.Kind == Text, c.Body != nil:
 		return checkBody(c.Body, limits.BodyBytesMax)
 	}
@@ -137,6 +144,31 @@ func (c Content) Revised(by Content) Content {
 // erased is what a deletion leaves: how the message relates to others, and nothing of its content. Mentions are content, too.
 func (c Content) erased() Content {
 	return Content{Kind: c.Kind, ClientID: c.ClientID, ReplyTo: c.ReplyTo, Target: c.Target}
+}
+
+func checkFiles(files []File) error {
+	if len(files) > FilesMax {
+		return Errorf(CodeOutOfRange, "files: at most %d", FilesMax)
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if err := CheckID("files", f.ID); err != nil {
+			return err
+		}
+		if seen[f.ID] {
+			return Invalid("files: one appears twice")
+		}
+		seen[f.ID] = true
+	}
+	return nil
+}
+
+// NamesNoFiles refuses files where a message is not sent to a group now.
+func (c Content) NamesNoFiles() error {
+	if len(c.Files) > 0 {
+		return Invalid("files: only a message that is sent to a group now names files")
+	}
+	return nil
 }
 
 // checkBody checks the text of a message: not empty, valid UTF-8, no control characters except tab and line breaks.

@@ -19,9 +19,17 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 	default:
 		return Sent{}, Invalid("durability: want %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
 	}
+	if len(c.Files) > 0 {
+		if c.Body == nil && c.Kind == Text {
+			c.Body = new(string)
+		}
+		if c.Files, err = s.sendable(ctx, by, group, fileIDs(c.Files)); err != nil {
+			return Sent{}, err
+		}
+	}
 	e := Entry{Group: group, From: by.User, Content: c}
 	a := NewAppend(e, s.opt.Now())
-	a.Operator, a.Durability = by.Admin, durability
+	a.Operator, a.Durability, a.Files = by.Admin, durability, fileIDs(c.Files)
 	var done Appended
 	if e.Kind == Edit || e.Kind == Delete {
 		e.SentAt = TimeMs(a.SentAtMs)
@@ -37,6 +45,15 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 		s.asStored(ctx, group, &sent)
 	}
 	return sent, nil
+}
+
+// sendable reads the files of a message. Who may not post learns that first.
+func (s *Service) sendable(ctx context.Context, by Caller, group string, ids []string) ([]File, error) {
+	if _, err := s.MayPost(ctx, by, group); err != nil {
+		return nil, err
+	}
+	files, err := s.stores.SendableFiles(ctx, group, by.User, ids)
+	return files, AsError(err)
 }
 
 // asStored gives the answer to a reaction that is there already the form of its entry, which may have come with another

@@ -139,6 +139,7 @@ type Append struct {
 	Below      *Below     // the target is in the archive; nil: the store holds it
 	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Durability Durability // empty: memory
+	Files      []string   // ids of the files that Rest shows
 }
 
 // Below is how a target stood that is in the archive, when it was read there. ErrConflict: an entry in the archive has changed
@@ -204,6 +205,8 @@ type LogStore interface {
 	// Append appends an entry, or gives the first answer again when the key is known. ErrNotFound, ErrForbidden
 	// (public and not a member, or only admins post), ErrKeyReused, ErrOutOfRange, ErrConflict (too many emoji).
 	Append(ctx context.Context, a Append) (Appended, error)
+	// SendableFiles reads files that a message of user may name: complete ones that user uploaded to the group. CodeInvalid.
+	SendableFiles(ctx context.Context, group, user string, ids []string) ([]File, error)
 	// Revise appends an edit or a delete entry and changes what it touches, in one step. changes[0] is the target.
 	// ErrConflict when one of changes no longer reads as Old: read again and retry. asAdmin: the role must manage.
 	// A known key is answered before anything is compared, as in Append.

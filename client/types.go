@@ -23,6 +23,7 @@ type Content struct {
 	ClientID string          `json:"client_id,omitempty"` // makes repeated sends store only one message; generated if empty
 	ReplyTo  int64           `json:"reply_to,omitempty"`
 	Mentions []string        `json:"mentions,omitempty"`
+	Files    []string        `json:"files,omitempty"`   // ids of complete files that the sender uploaded to the group
 	Target   int64           `json:"target,omitempty"`  // of an edit, a delete or a reaction
 	Emoji    string          `json:"emoji,omitempty"`   // of a reaction
 	Removed  bool            `json:"removed,omitempty"` // the reaction was removed
@@ -37,6 +38,7 @@ type Message struct {
 	ID    int64  `json:"id"`
 	From  string `json:"from"`
 	Content
+	Files     []File              `json:"files,omitempty"`
 	SentAt    time.Time           `json:"sent_at"`
 	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
 	User      string              `json:"user,omitempty"`     // the user that a notice is about
@@ -46,6 +48,17 @@ type Message struct {
 	EditedAt  *time.Time          `json:"edited_at,omitempty"`
 	DeletedAt *time.Time          `json:"deleted_at,omitempty"`
 	Reactions map[string]Reaction `json:"reactions,omitempty"` // only in answers to Messages
+}
+
+// File is a file that a message names.
+type File struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Size   int64  `json:"size"` // bytes
+	Type   string `json:"type"`
+	SHA256 string `json:"sha256"`
+	Width  int    `json:"width,omitempty"` // of a picture, in pixels
+	Height int    `json:"height,omitempty"`
 }
 
 // Reaction counts those who reacted with one emoji.

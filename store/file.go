@@ -124,7 +124,13 @@ func (s *Store) FinishFile(ctx context.Context, group, user, id, token string, j
 
 // ReadFile implements files.Store.
 func (s *Store) ReadFile(ctx context.Context, group, user, id string) (files.Record, error) {
-	return s.fileStep(ctx, id, fileReadScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id))
+	r, err := s.runSafe(ctx, fileReadScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id))
+	if err != nil {
+		return files.Record{}, err
+	}
+	f, err := decodeFile(id, r.text(1))
+	f.Named = r.number(2) == 1
+	return f, err
 }
 
 // fileStep runs a step that answers the record of a file.
@@ -145,11 +151,12 @@ func (s *Store) RemoveFile(ctx context.Context, group, user, id string) error {
 // ExpireFiles implements files.Store.
 func (s *Store) ExpireFiles(ctx context.Context, group string) (more bool, err error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, fileExpireScript.On(k).Arg("group", group).Arg("limit", filesStep).Arg("task_id", k.taskID()))
+	r, err := s.runSafe(ctx, fileExpireScript.On(k).Arg("group", group).Arg("limit", filesStep).Arg("task_id", k.taskID()).
+		Arg("check_id", k.taskID()).Arg("check_ms", int(fileCheckAfter.Milliseconds())))
 	if err != nil {
 		return false, err
 	}
-	return r.number(1) == filesStep, nil
+	return r.number(1) == 1, nil
 }
 
 // GoneFiles implements files.Store.

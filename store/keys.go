@@ -136,6 +136,7 @@ func (g groupKeys) waiting() string         { return g.base + ":waiting" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
 func (g groupKeys) files() string           { return g.base + ":files" }
 func (g groupKeys) unusedFiles() string     { return g.base + ":files:unused" }
+func (g groupKeys) named() string           { return g.base + ":files:named" }
 func (g groupKeys) goneFiles() string       { return g.base + ":gone:files" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
@@ -149,7 +150,7 @@ var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKe
 	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
 	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
 	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures,
-	"files": groupKeys.files, "unused_files": groupKeys.unusedFiles, "gone_files": groupKeys.goneFiles,
+	"files": groupKeys.files, "unused_files": groupKeys.unusedFiles, "named": groupKeys.named, "gone_files": groupKeys.goneFiles,
 })
 
 // of names one user of the group, whose keys there scripts know too.

@@ -28,6 +28,9 @@ var (
 // connection broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
 func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group).of(a.From)
+	if len(a.Files) > 0 {
+		return s.appendNaming(ctx, k, a)
+	}
 	c := s.appendCall(appendScript.Sized(k, len(a.Mentions)), k, a)
 	if !s.wanted.Load() && len(a.Mentions) == 0 {
 		// Eight keys cost Redis a tenth of a send, and are not needed without devices and webhooks.

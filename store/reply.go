@@ -47,6 +47,8 @@ var refusals = map[string]error{
 	"LOCKED":        files.ErrLocked,
 	"LOST":          files.ErrLost,
 	"USED":          files.ErrUsed,
+	"FILE":          files.ErrNotSendable,
+	"NAMES":         files.ErrNames,
 }
 
 // mayOnly says who may do what was refused, by the second element of `FORBIDDEN`.

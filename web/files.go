@@ -143,7 +143,12 @@ func (s *Server) getFile(c echo.Context) error {
 			return c.NoContent(http.StatusOK)
 		}
 	}
-	f, content, err := s.files.Open(ctx, by, group, id)
+	open := s.files.Open
+	if c.QueryParam("size") == "preview" {
+		open = s.files.OpenPreview
+		turnOf(c).leave() // it may have to be made, one after the other
+	}
+	f, content, err := open(ctx, by, group, id)
 	if err != nil {
 		return err
 	}

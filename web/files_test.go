@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"image"
+	_ "image/jpeg"
 	"image/png"
 	"math/rand/v2"
 	"net"
@@ -297,6 +298,58 @@ func TestRemovedMemberLosesUploads(t *testing.T) {
 	for _, method := range []string{"GET", "DELETE"} {
 		checkProblem(t, method, s.do(request{method: method, path: path, user: "bob"}), 404, "not_found")
 	}
+}
+
+// TestMessagesNameFiles: a file is there for members as long as a message that names it.
+func TestMessagesNameFiles(t *testing.T) {
+	s := withG(t, nil)
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 1000, 500))); err != nil {
+		t.Fatal(err)
+	}
+	path := s.upload("a.png", "image/png", picture.String())
+	id := path[strings.LastIndexByte(path, '/')+1:]
+	send := func(user, body string) answer {
+		return s.do(request{method: "POST", path: "/v1/groups/g/messages", user: user, body: body})
+	}
+	for _, body := range []string{`{"files":["absent"]}`, `{"files":[` + strings.Repeat(`"`+id+`",`, 2) + `"x"]}`, `{"files":[{"id":"` + id + `"}]}`, `{"files":["a b"]}`,
+		`{"kind":"edit","target":1,"body":"x","files":["` + id + `"]}`, `{"files":["` + id + `"],"deliver_at":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`} {
+		checkProblem(t, body, send("alice", body), 400, "invalid_request")
+	}
+	checkProblem(t, "another's file", send("bob", `{"files":["`+id+`"]}`), 400, "invalid_request")
+	checkProblem(t, "eleven", send("alice", `{"files":["1","2","3","4","5","6","7","8","9","10","11"]}`), 400, "out_of_range")
+	a := s.must("alice", "POST", "/v1/groups/g/messages", `{"files":["`+id+`"],"client_id":"k"}`)
+	want := fmt.Sprintf(`"files":[{"id":%q,"name":"a.png","size":%d,"type":"image/png","sha256":"%x","width":1000,"height":500}]`,
+		id, picture.Len(), sha256.Sum256(picture.Bytes()))
+	if !strings.Contains(a.body, want) || a.field("body") != "" {
+		t.Errorf("got %s, want %s", a.body, want)
+	}
+	if page := s.must("bob", "GET", "/v1/groups/g/messages?after=0", ""); !strings.Contains(page.body, want) {
+		t.Errorf("the page has %s, want %s", page.body, want)
+	}
+	if a := s.must("bob", "GET", path, ""); a.body != picture.String() {
+		t.Errorf("bob got %d other bytes", len(a.body))
+	}
+	for range 2 { // made, then kept
+		preview := s.must("bob", "GET", path+"?size=preview&inline=1", "")
+		config, kind, err := image.DecodeConfig(strings.NewReader(preview.body))
+		if err != nil || config.Width != 640 || config.Height != 320 || preview.header.Get("Content-Type") != "image/"+kind {
+			t.Errorf("the preview is a %s of %d x %d, %v", preview.header.Get("Content-Type"), config.Width, config.Height, err)
+		}
+	}
+	checkProblem(t, "a removed name", s.do(request{method: "DELETE", path: path, user: "alice"}), 409, "conflict")
+	s.must("alice", "DELETE", "/v1/groups/g/members/bob", "")
+	checkProblem(t, "a removed member", s.do(request{method: "GET", path: path, user: "bob"}), 404, "not_found")
+	s.must("alice", "PUT", "/v1/groups/g/members/bob", `{"role":"member"}`)
+	s.must("bob", "GET", path, "")
+	s.must("alice", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"kind":"delete","target":%v}`, a.field("id")))
+	for _, user := range []string{"alice", "bob"} {
+		checkProblem(t, "the file of a deleted message", s.do(request{method: "GET", path: path, user: user}), 404, "not_found")
+	}
+	text := s.upload("a.txt", "text/plain", "text")
+	checkProblem(t, "the preview of a text", s.do(request{method: "GET", path: text + "?size=preview", user: "alice"}), 404, "not_found")
+	bomb := s.upload("b.png", "", picture.String()[:60]) // a header, and nothing behind it
+	checkProblem(t, "the preview of a damaged picture", s.do(request{method: "GET", path: bomb + "?size=preview", user: "alice"}), 404, "not_found")
 }
 
 func TestQuotaOfFiles(t *testing.T) {

@@ -20,7 +20,7 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 		if err != nil {
 			return nil, err
 		}
-		schedule, duplicate, err := s.schedules.SendLater(ctx, callerOf(ctx), r.Group, b.Content, *at)
+		schedule, duplicate, err := s.schedules.SendLater(ctx, callerOf(ctx), r.Group, b.Message(), *at)
 		return laterAnswer{schedule, duplicate}, err
 	}
 	durability := s.opt.Durability
@@ -30,7 +30,7 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	if durability == chat.DurabilityDisk || durability == chat.DurabilityReplica {
 		leaveTurn(ctx)
 	}
-	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, b.Content, durability)
+	sent, err := s.service.Send(ctx, callerOf(ctx), r.Group, b.Message(), durability)
 	if err != nil {
 		return nil, err
 	}

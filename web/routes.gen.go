@@ -40,6 +40,7 @@ func describedRoutes() map[string]*route {
 		}},
 		"GET /v1/groups/:group/files/:file": {id: "getFile", method: "GET", template: "/v1/groups/{group}/files/{file}", path: []string{"group", "file"}, query: map[string]parameter{
 			"inline": {enum: []string{"1"}},
+			"size":   {enum: []string{"preview"}},
 		}},
 		"GET /v1/groups/:group/members": {id: "listMembers", method: "GET", template: "/v1/groups/{group}/members", path: []string{"group"}, query: map[string]parameter{
 			"cursor": {bytesMax: 512},

@@ -104,6 +104,9 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 	if a.Content, err = d.Content.Checked(s.opt.Limits); err != nil {
 		return a, err
 	}
+	if err := a.NamesNoFiles(); err != nil {
+		return a, err
+	}
 	a.Kind = "" // follows from the content, and has no use in an inbox
 	switch a.Priority {
 	case "":

@@ -6,14 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"image"
-	_ "image/gif" // the formats of pictures
-	_ "image/jpeg"
-	_ "image/png"
 	"io"
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files/picture"
 )
 
 // complete makes a file whole whose bytes are all there.
@@ -71,7 +68,7 @@ func (w *writer) finish(by chat.Caller, r Record) (File, error) {
 	return fileOf(r)
 }
 
-// describe finds out the type of a whole file, and the size of a picture. Only the head of a picture is decoded.
+// describe finds out the type of a whole file, and the size of a picture, of which only the header is read.
 func (s *Service) describe(ctx context.Context, f *chat.File, declared string) error {
 	b, err := s.blobs.Open(ctx, f.ID)
 	if err != nil {
@@ -88,11 +85,12 @@ func (s *Service) describe(ctx context.Context, f *chat.File, declared string) e
 	if !IsPicture(f.Type) {
 		return nil
 	}
-	config, _, err := image.DecodeConfig(io.MultiReader(bytes.NewReader(head), io.LimitReader(b, pictureHeadMax)))
-	if err == nil && config.Width > 0 && config.Height > 0 && int64(config.Width)*int64(config.Height) <= picturePixelsMax {
-		f.Width, f.Height = config.Width, config.Height
+	info, err := picture.Read(b)
+	if errors.Is(err, picture.ErrNotPicture) {
+		return nil // it begins like one
 	}
-	return nil
+	f.Width, f.Height = info.Width, info.Height
+	return err
 }
 
 // sniff tells a type by the first bytes: that of a picture or an archive, text, or unknownType.

@@ -18,7 +18,4 @@ const (
 	compareEvery = time.Hour
 	stepsMax     = 10_000 // of one task
 	sniffBytes   = 512    // what a type is told by
-
-	pictureHeadMax   = 1 << 20     // bytes in which the size of a picture has to stand
-	picturePixelsMax = 100_000_000 // width times height of what counts as a picture
 )

@@ -203,7 +203,7 @@ func (s *Service) Remove(ctx context.Context, by chat.Caller, group, id string) 
 
 // fileOf decodes a record.
 func fileOf(r Record) (File, error) {
-	f := File{Offset: r.Offset, Whole: r.Whole, Expires: chat.TimeMs(r.Expires.UnixMilli()), Named: len(r.Refs) > 0}
+	f := File{Offset: r.Offset, Whole: r.Whole, Expires: chat.TimeMs(r.Expires.UnixMilli()), Named: r.Named}
 	err := json.Unmarshal(r.JSON, &f.File) // a draft has some of its fields
 	f.ID = r.ID
 	return f, chat.AsError(err)

@@ -43,7 +43,8 @@ type Record struct {
 	Created time.Time
 	Expires time.Time // unless a message names it
 	Hash    []byte    // state of the digest of the first Offset bytes; of an upload
-	Refs    []int64   // messages that name it, ascending
+	Refs    []int64   // messages that named it when they were sent, ascending
+	Named   bool      // by a message that is still there; only of ReadFile
 	JSON    []byte    // Draft of an upload, chat.File of a whole file
 }
 
@@ -103,6 +104,7 @@ type Blobs interface {
 	Write(ctx context.Context, id string, offset int64, r io.Reader) (int64, error)
 	Finish(ctx context.Context, id string, size int64) error
 	Open(ctx context.Context, id string) (Blob, error)
+	Put(ctx context.Context, id string, r io.Reader) error
 	Remove(ctx context.Context, id string) error
 	List(ctx context.Context, after string, limit int) ([]Item, error)
 	Check(ctx context.Context) error
@@ -137,7 +139,10 @@ var (
 	ErrLocked  = &chat.Error{Code: chat.CodeConflict, Message: "another request is writing to this upload; try again"}
 	ErrLost    = &chat.Error{Code: chat.CodeConflict, Message: "another request has taken over this upload"}
 	ErrUsed    = chat.Errorf(chat.CodeConflict, "a message names this file: delete the message")
-	ErrOffset  = chat.Errorf(chat.CodeConflict, "Upload-Offset: the upload is at another offset")
+	ErrNames   = chat.Errorf(chat.CodeConflict, "files: the maximum number of messages name this file")
+	// ErrNotSendable is the refusal of a message that names what is no file of its sender.
+	ErrNotSendable = chat.Errorf(chat.CodeInvalid, "files: want the ids of complete files that you uploaded to this group")
+	ErrOffset      = chat.Errorf(chat.CodeConflict, "Upload-Offset: the upload is at another offset")
 	// ErrChecksum is the refusal of a piece that does not fit its checksum. HTTP has no status for it; tus has 460.
 	ErrChecksum = chat.Errorf(chat.CodeInvalid, "Upload-Checksum: the bytes do not fit it; the offset is unchanged")
 )

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -24,7 +25,7 @@ func (s *Service) removeBytes(ctx context.Context, t RemovedTask) error {
 	if s.blobs == nil { // the record is gone, and the bytes belong to a store that is not configured any longer
 		return s.store.ReleaseFile(ctx, t.Owner, t.File)
 	}
-	if err := s.blobs.Remove(ctx, t.File); err != nil {
+	if err := errors.Join(s.blobs.Remove(ctx, previewOf(t.File)), s.blobs.Remove(ctx, t.File)); err != nil {
 		s.opt.Log.WarnContext(ctx, "the bytes of a removed file are still there; the task comes again", "error", err)
 		return chat.Postpone(time.Minute, nil)
 	}

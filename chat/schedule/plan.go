@@ -44,6 +44,9 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	if err != nil {
 		return Plan{}, err
 	}
+	if err := c.NamesNoFiles(); err != nil {
+		return Plan{}, err
+	}
 	p := Plan{Owner: by.User, Operator: by.Admin, Group: group, User: user, Content: c, Misfire: MisfireSend}
 	if user != "" {
 		return p, s.core.MayWrite(ctx, by, user)

@@ -199,6 +199,9 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 	p := &r.Plan
 	if c.Content.Given() {
 		content, err := p.Revised(c.Content).Checked(s.opt.Limits)
+		if err == nil {
+			err = c.Content.NamesNoFiles()
+		}
 		if err != nil {
 			return err
 		}

@@ -126,6 +126,11 @@ func (b fileBlobs) Open(ctx context.Context, id string) (files.Blob, error) {
 	return content, nil
 }
 
+// Put implements files.Blobs.
+func (b fileBlobs) Put(ctx context.Context, id string, r io.Reader) error {
+	return blobError(b.Store.Put(ctx, id, r))
+}
+
 // Remove implements files.Blobs.
 func (b fileBlobs) Remove(ctx context.Context, id string) error {
 	return blobError(b.Store.Remove(ctx, id))

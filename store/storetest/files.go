@@ -215,6 +215,73 @@ var fileTests = map[string]func(*fixture){
 		w.group("g", nil)
 		w.fails(second(w.ReadFile(w.ctx, "g", "alice", w.f("F0"))), chat.ErrNotFound)
 	},
+	"messages name files": func(w *fixture) {
+		w.group("g", []string{"bob"}, noHistory)
+		w.whole("F")
+		w.fails(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))), chat.ErrNotFound)
+		for _, ids := range [][]string{{w.f("F"), w.f("absent")}, {w.f("absent")}} {
+			_, err := w.SendableFiles(w.ctx, "g", "alice", ids)
+			w.equal(err, error(files.ErrNotSendable))
+		}
+		w.upload(w.f("open"), 10)
+		for user, name := range map[string]string{"bob": "F", "alice": "open"} {
+			_, err := w.SendableFiles(w.ctx, "g", user, []string{w.f(name)})
+			w.equal(err, error(files.ErrNotSendable))
+			_, err = w.Append(w.ctx, w.naming(user, name))
+			w.equal(err, error(files.ErrNotSendable))
+		}
+		found, err := w.SendableFiles(w.ctx, "g", "alice", []string{w.f("F")})
+		w.ok(err)
+		w.equal(found, []chat.File{{ID: w.f("F"), Name: "n", Size: 10}})
+		a := w.naming("alice", "F")
+		a.Key, a.Content = "k", "c"
+		first := w.send(a)
+		again := w.send(a)
+		w.equal([]any{again.ID, again.Duplicate}, []any{first.ID, true})
+		r, err := w.ReadFile(w.ctx, "g", "bob", w.f("F"))
+		w.ok(err)
+		w.equal([]any{r.Named, r.Refs}, []any{true, []int64{first.ID}})
+		w.equal(w.RemoveFile(w.ctx, "g", "alice", w.f("F")), error(files.ErrUsed))
+		w.join("g", "carl", "alice")
+		w.fails(second(w.ReadFile(w.ctx, "g", "carl", w.f("F"))), chat.ErrNotFound) // sees nothing from before
+		w.fails(second(w.ReadFile(w.ctx, "g", "dora", w.f("F"))), chat.ErrNotFound)
+		newest := w.send(w.naming("alice", "F")).ID
+		w.ok(second(w.ReadFile(w.ctx, "g", "carl", w.f("F"))))
+
+		w.deleteMessage(newest)
+		w.fails(second(w.ReadFile(w.ctx, "g", "carl", w.f("F"))), chat.ErrNotFound)
+		w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))))
+		w.expireFiles() // the other message still names it
+		w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))))
+		w.deleteMessage(first.ID)
+		for _, user := range []string{"alice", "bob"} {
+			w.fails(second(w.ReadFile(w.ctx, "g", user, w.f("F"))), chat.ErrNotFound)
+		}
+		w.expireFiles()
+		w.removedFiles(w.f("F"))
+	},
+	"trimmed messages name nothing": func(w *fixture) {
+		w.group("g", []string{"bob"}, keep(0))
+		w.whole("F")
+		id := w.send(w.naming("alice", "F")).ID
+		w.expireFiles()
+		w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))))
+		w.ack("g", "alice", id)
+		w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))))
+		w.ack("g", "bob", id)
+		w.fails(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))), chat.ErrNotFound)
+		w.expireFiles()
+		w.removedFiles(w.f("F"))
+	},
+	"erased messages name nothing": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.whole("F")
+		id := w.send(w.naming("alice", "F")).ID
+		w.eraseEntry(w.deletes("g", id, w.entry("g", id)))
+		w.fails(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))), chat.ErrNotFound)
+		w.expireFiles()
+		w.removedFiles(w.f("F"))
+	},
 	"the blob store": func(w *fixture) {
 		for _, c := range [][2]string{{"", ""}, {"one", "one"}, {"", "one"}, {"two", "one"}} {
 			got, err := w.RecordBlobs(w.ctx, c[0])
@@ -226,6 +293,38 @@ var fileTests = map[string]func(*fixture){
 
 func draft(id, owner string, size int64) files.Record {
 	return files.Record{ID: id, Owner: owner, Size: size, Hash: []byte("state"), JSON: []byte(`{"name":"a b"}`)}
+}
+
+// whole uploads a whole file of alice's to the group g.
+func (w *fixture) whole(name string) {
+	w.Helper()
+	w.upload(w.f(name), 10)
+	_, err := w.LockFile(w.ctx, "g", "alice", w.f(name), "t", "", lease)
+	w.ok(err)
+	_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f(name), Token: "t", Offset: 10, Hash: []byte("h"), Keep: lease})
+	w.ok(err)
+	_, err = w.FinishFile(w.ctx, "g", "alice", w.f(name), "t", fmt.Appendf(nil, `{"id":"%s","name":"n","size":10}`, w.f(name)))
+	w.ok(err)
+}
+
+// naming is a text that names a file.
+func (w *fixture) naming(user, name string) chat.Append {
+	a := text("g", user, "see")
+	a.Files = []string{w.f(name)}
+	return a
+}
+
+func (w *fixture) deleteMessage(id int64) {
+	w.Helper()
+	a, changes := revision(w, chat.Delete, "alice", id)
+	w.ok(second(w.Revise(w.ctx, a, changes, false)))
+}
+
+// expireFiles does what the task does.
+func (w *fixture) expireFiles() {
+	w.Helper()
+	_, err := w.ExpireFiles(w.ctx, "g")
+	w.ok(err)
 }
 
 // f makes the id of a file of the group g.

@@ -344,6 +344,9 @@ type ErasureState = erase.State
 // EventType defines model for EventType.
 type EventType = webhook.EventType
 
+// File defines model for File.
+type File = chat.File
+
 // FileDraft defines model for FileDraft.
 type FileDraft struct {
 	// Name Without slashes and control characters.
@@ -568,6 +571,7 @@ type Message struct {
 
 	// Emoji Of a reaction; at most 32 bytes.
 	Emoji *string `json:"emoji,omitempty"`
+	Files *[]File `json:"files,omitempty"`
 
 	// From Compared byte for byte.
 	From Id `json:"from"`

@@ -5,7 +5,17 @@ import "github.com/chatd/chatd/chat"
 // MessageDraft is a message to be sent, now or later, as HTTP and the websocket take it. The domain checks its content.
 type MessageDraft struct {
 	chat.Content
-	DeliverAt *string `json:"deliver_at,omitempty"`
+	Files     []string `json:"files,omitempty"` // ids, in the place of those of Content
+	DeliverAt *string  `json:"deliver_at,omitempty"`
+}
+
+// Message is the content with its files.
+func (d MessageDraft) Message() chat.Content {
+	c := d.Content
+	for _, id := range d.Files {
+		c.Files = append(c.Files, chat.File{ID: id})
+	}
+	return c
 }
 
 // DirectDraft is a message to one user's inbox, now or later.

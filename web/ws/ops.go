@@ -218,7 +218,7 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 	if args.DeliverAt != nil {
 		return s.sendLater(ctx, by, args)
 	}
-	sent, err := s.all.service.Send(ctx, by, args.Group, args.Content, s.all.opt.Durability)
+	sent, err := s.all.service.Send(ctx, by, args.Group, args.Message(), s.all.opt.Durability)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs)
 	if err != nil {
 		return nil, err
 	}
-	schedule, duplicate, err := s.all.schedules.SendLater(ctx, by, args.Group, args.Content, *at)
+	schedule, duplicate, err := s.all.schedules.SendLater(ctx, by, args.Group, args.Message(), *at)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
 -- Erases a message or a reaction of someone who need not be a member: appends the deletion, or the entry that takes the reaction
 -- back, and changes what it names, in one step, if that reads as it did.
 --
--- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants core:enqueue at...
+-- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants named unused_files
+--       core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json erased(entry_id entry)...
 --   author_by  by: of the user
 --   at         of everyone the message mentions
@@ -14,6 +15,7 @@
 -- include: entry
 -- include: hold
 -- include: log_grew
+-- include: file_unname
 -- include: task_trim
 local has_epoch, keep, backlog_max, late = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
@@ -51,6 +53,7 @@ elseif kind == 'delete' and (stored or below ~= '') then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
+  file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
 if kind == 'delete' and stored then

@@ -1,16 +1,25 @@
--- Removes the files of a group that expired, some of them in a step, and enqueues the task for those that are left.
+-- Removes the files of a group that expired, and those that no message names any longer, some of them in a step, and enqueues the
+-- task for those that are left.
 --
--- KEYS  meta files unused_files files_of core:enqueue
--- ARGV  group limit:int task_id
--- Returns {OK, how many were removed}
+-- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
+-- ARGV  group limit:int task_id check_id check_ms:int
+--   check_ms  until the task looks again, whether messages that name files are gone; check_id is its id
+-- Returns {OK, 1 if there is more}
+-- include: file_named
 -- include: file_remove
-local now_ms = clock_ms()
+local now_ms, first = clock_ms(), file_first()
+local stale = redis.call('ZRANGEBYSCORE', named, '-inf', int(first - 1), 'LIMIT', 0, limit)
 local due = redis.call('ZRANGEBYSCORE', unused_files, '-inf', int(now_ms), 'LIMIT', 0, limit)
+local unnamed = {}
+for i, member in ipairs(stale) do unnamed[i] = string.match(member, '^%d+ (%S+)') end
+for _, id in ipairs(due) do unnamed[#unnamed + 1] = id end
 
-for _, id in ipairs(due) do
+for _, member in ipairs(stale) do redis.call('ZREM', named, member) end
+for _, id in ipairs(unnamed) do
   local f = file_read(id)
-  if f and f.refs == '-' then file_remove(id, f, now_ms) else redis.call('ZREM', unused_files, id) end
+  if f and not file_newest(id, f, first) then file_remove(id, f, now_ms) else redis.call('ZREM', unused_files, id) end
 end
 local next = redis.call('ZRANGE', unused_files, 0, 0, 'WITHSCORES')
 if next[2] then enqueue_file_expire(task_id, tonumber(next[2]), now_ms) end
-return {'OK', #due}
+if redis.call('EXISTS', named) == 1 then enqueue_file_check(check_id, now_ms + check_ms, now_ms) end
+return {'OK', (#due == limit or #stale == limit) and 1 or 0}

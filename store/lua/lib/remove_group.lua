@@ -5,7 +5,7 @@
 -- include: task_archive
 -- include: task_file
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
--- needs: levels notified waiting files unused_files gone_files group channel
+-- needs: levels notified waiting files unused_files named gone_files group channel
 -- remove_group removes a group in one step: its log, cursors and settings. The lists of members and senders are kept
 -- under other names, because the keys of each user can only be removed in bounded steps, by a task. If there are
 -- webhooks, they get the user who deleted it, and the entries (100 of them at most) without events. Webhooks that were
@@ -24,7 +24,7 @@ local function remove_group(task_id, caller, now_ms)
   if redis.call('EXISTS', senders) == 1 then redis.call('RENAME', senders, gone_senders) end
   if redis.call('EXISTS', files) == 1 then
     redis.call('RENAME', files, gone_files)
-    redis.call('UNLINK', unused_files)
+    redis.call('UNLINK', unused_files, named)
     enqueue_file_gone(task_id .. '.files', now_ms)
   end
   redis.call('UNLINK', last_id, meta, members, managers, seen, read, msgs, skip, reactions, reacted, levels, notified, waiting)

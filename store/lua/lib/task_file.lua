@@ -13,6 +13,11 @@ local function enqueue_file_expire(id, due_ms, now_ms)
   task_enqueue(core, id, 'file_expire', '{"group":"' .. group .. '"}', 'low', due_ms, now_ms, 'file_expire:' .. group)
 end
 
+-- enqueue_file_check does the same, and looks for files that no message names any longer.
+local function enqueue_file_check(id, due_ms, now_ms)
+  task_enqueue(core, id, 'file_expire', '{"group":"' .. group .. '"}', 'low', due_ms, now_ms, 'file_check:' .. group)
+end
+
 -- enqueue_file_gone removes the files of a deleted group.
 local function enqueue_file_gone(id, now_ms)
   task_enqueue(core, id, 'file_gone', '{"group":"' .. group .. '"}', 'low', 0, now_ms, 'file_gone:' .. group)

@@ -1,7 +1,8 @@
 -- Appends an edit or a deletion and changes the messages that it affects, in one step, if they are still as they were
 -- when the change was prepared.
 --
--- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants core:enqueue at...
+-- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants named unused_files
+--       core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json erased(entry_id entry)...
 --   author_by   by: of the target's author
@@ -16,6 +17,7 @@
 -- include: retry
 -- include: entry
 -- include: log_grew
+-- include: file_unname
 local epoch, visibility, post, keep, backlog_max, archived_from, late =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late'))
 if not epoch then return {'NOTFOUND'} end
@@ -61,6 +63,7 @@ if kind == 'delete' then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
+  file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
 local replaced = {head .. ' ' .. edits .. ' ' .. new_json}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
+)
+
+var fileSendScript = newScript("file/send", memberNames)
+
+// fileCheckAfter is how often the files of a group are compared with the messages that name them: then the bytes go.
+const fileCheckAfter = 10 * time.Minute
+
+// fileNamesMax is how many messages name one file.
+const fileNamesMax = 100
+
+// appendNaming appends a message that names files.
+func (s *Store) appendNaming(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
+	c := fileSendScript.Sized(k, len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
+		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID())
+	return s.append(ctx, s.appendCall(c, k, a), a)
+}
+
+// SendableFiles implements chat.LogStore.
+func (s *Store) SendableFiles(ctx context.Context, group, user string, ids []string) ([]chat.File, error) {
+	records, err := s.FileRecords(ctx, group, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(records) < len(ids) {
+		return nil, files.ErrNotSendable
+	}
+	found := make([]chat.File, len(records))
+	for i, r := range records {
+		if !r.Whole || r.Owner != user {
+			return nil, files.ErrNotSendable
+		}
+		if err := json.Unmarshal(r.JSON, &found[i]); err != nil {
+			return nil, broke("file", err)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,21 @@
+-- include: file_record
+-- needs: last_id meta msgs named
+-- file_first is the lowest id that is to be had anywhere: a message below names nothing any longer.
+local function file_first()
+  local last = redis.call('GET', last_id)
+  if not last then return 0 end
+  local first, archived_from = tonumber(last) - redis.call('ZCARD', msgs) + 1, redis.call('HGET', meta, 'archived_from')
+  return archived_from and math.min(first, tonumber(archived_from)) or first
+end
+
+-- file_newest returns the newest message that names a file, from an id on; nil if there is none.
+local function file_newest(id, f, first)
+  local refs = {}
+  for ref in string.gmatch(f.refs, '%d+') do refs[#refs + 1] = ref end
+  for i = #refs, 1, -1 do
+    if tonumber(refs[i]) < first then return nil end
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', named, refs[i], refs[i])) do
+      if string.match(member, '^%d+ (%S+)') == id then return tonumber(refs[i]) end
+    end
+  end
+end
