@@ -15,14 +15,40 @@ import (
 
 // Add implements archive.Store.
 func (s *Store) Add(ctx context.Context, batches []archive.Batch) error {
-	return s.failed(s.writer.do(ctx, &write{batches: batches}))
+	read := make([]*readBatch, len(batches))
+	for i, b := range batches {
+		var err error
+		if read[i], err = s.readBatch(b); err != nil {
+			return err
+		}
+	}
+	return s.failed(s.writer.do(ctx, &write{batches: read}))
+}
+
+// readBatch is a batch whose entries are decoded and split into words, which is work for many callers at a time.
+type readBatch struct {
+	archive.Batch
+	rows []row // no change of the log touches them: a transaction may be repeated
+}
+
+func (s *Store) readBatch(b archive.Batch) (*readBatch, error) {
+	read := &readBatch{b, make([]row, len(b.Messages))}
+	for i, m := range b.Messages {
+		r := &read.rows[i]
+		r.Message = m
+		if err := r.decode(); err != nil {
+			return nil, err
+		}
+		r.index(s.engine)
+	}
+	return read, nil
 }
 
 // add writes batches in a transaction: each log once a round. erased tells that content was removed.
-func (s *Store) add(ctx context.Context, tx *sql.Tx, batches []archive.Batch) (erased bool, err error) {
+func (s *Store) add(ctx context.Context, tx *sql.Tx, batches []*readBatch) (erased bool, err error) {
 	for len(batches) > 0 {
 		logs := map[archive.Log]*logChange{}
-		var later []archive.Batch
+		var later []*readBatch
 		for _, b := range batches {
 			if logs[b.Log] == nil {
 				logs[b.Log] = newLogChange(b)
@@ -63,29 +89,72 @@ func (r *round) run(ctx context.Context) error {
 	return nil
 }
 
-// lock finds or makes the number of each log, and keeps other nodes from writing to it.
+// lock finds or makes the number of each log, keeps others from writing to it, and looks where it ends.
 func (r *round) lock(ctx context.Context) error {
-	for _, l := range r.logs {
-		args := []any{l.batch.Group, l.batch.Epoch}
-		read := func(rows *sql.Rows) error { return rows.Scan(&l.number, &l.top) }
-		for range 2 {
-			err := r.query(ctx, `SELECT l.number, coalesce((SELECT max(e.id) FROM entries AS e WHERE e.log = l.number), 0)
-				FROM logs AS l WHERE l."group" = ? AND l.epoch = ?`+r.store.engine.lockLogs(), args, read)
-			if err != nil {
-				return err
-			}
-			if l.number != 0 {
-				break
-			}
-			if err := r.exec(ctx, `INSERT INTO logs ("group", epoch) VALUES (?, ?) ON CONFLICT DO NOTHING`, args...); err != nil {
-				return err
-			}
+	missing := r.logs
+	for try := 0; ; try++ {
+		var err error
+		if missing, err = r.find(ctx, missing); err != nil {
+			return err
 		}
-		if l.number == 0 {
+		switch {
+		case len(missing) == 0:
+			return r.ends(ctx)
+		case try > 0:
 			return errors.New("a log was dropped while it was added to")
 		}
+		err = r.exec(ctx, `INSERT INTO logs ("group", epoch) SELECT w.a, w.b FROM `+r.store.engine.names()+` WHERE true ON CONFLICT DO NOTHING`,
+			encodeLogs(missing))
+		if err != nil {
+			return err
+		}
 	}
-	return nil
+}
+
+// find locks logs that are there and reads their numbers. It returns those that are missing.
+func (r *round) find(ctx context.Context, logs []*logChange) (missing []*logChange, err error) {
+	numbers := make(map[archive.Log]int64, len(logs))
+	err = r.query(ctx, `SELECT l.number, l."group", l.epoch FROM `+r.store.engine.names()+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b
+		ORDER BY l."group", l.epoch`+r.store.engine.lockLogs(), []any{encodeLogs(logs)}, func(rows *sql.Rows) error {
+		var number int64
+		var log archive.Log
+		err := rows.Scan(&number, &log.Group, &log.Epoch)
+		numbers[log] = number
+		return err
+	})
+	for _, l := range logs {
+		if l.number = numbers[l.batch.Log]; l.number == 0 {
+			missing = append(missing, l)
+		}
+	}
+	return missing, err
+}
+
+// ends reads the highest id of each log. It is a statement of its own: the one that waits for a lock does not see what was
+// written meanwhile.
+func (r *round) ends(ctx context.Context) error {
+	numbers, logs := make([]pair, len(r.logs)), make(map[int64]*logChange, len(r.logs))
+	for i, l := range r.logs {
+		numbers[i], logs[l.number] = pair{l.number, 0}, l
+	}
+	return r.query(ctx, `SELECT w.a, coalesce((SELECT max(e.id) FROM entries AS e WHERE e.log = w.a), 0) FROM `+r.store.engine.pairs(),
+		[]any{encodePairs(numbers)}, func(rows *sql.Rows) error {
+			var number, top int64
+			if err := rows.Scan(&number, &top); err != nil {
+				return err
+			}
+			logs[number].top = top
+			return nil
+		})
+}
+
+// encodeLogs is the argument that engine.names reads.
+func encodeLogs(logs []*logChange) string {
+	names := make([][2]string, len(logs))
+	for i, l := range logs {
+		names[i] = [2]string{l.batch.Group, l.batch.Epoch}
+	}
+	return string(chat.Encode(names))
 }
 
 // cut removes the entries above the end of a log that lost it.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/archive"
 )
 
 // row is an entry with the columns that are taken out of its JSON.
@@ -18,13 +17,14 @@ type row struct {
 	target int64
 	alive  bool
 	entry  chat.Entry
-	stored bool // the database has it
-	dirty  bool // it is not what the database has
+	words  *string // what the index gets of the text; nil: not known yet
+	stored bool    // the database has it
+	dirty  bool    // it is not what the database has
 }
 
 // decode sets what the JSON says. Its error is that of the entry, not of the database.
 func (r *row) decode() error {
-	r.entry = chat.Entry{}
+	r.entry, r.words = chat.Entry{}, nil
 	if err := json.Unmarshal(r.JSON, &r.entry); err != nil {
 		return &chat.Error{Code: chat.CodeInternal, Message: "internal error", Cause: err}
 	}
@@ -71,7 +71,7 @@ func docOf(sentMs, log, id int64) int64 {
 
 // logChange is what a batch makes of a log.
 type logChange struct {
-	batch     archive.Batch
+	batch     *readBatch
 	number    int64
 	top       int64 // highest id that is there before the batch
 	incoming  []*row
@@ -82,7 +82,6 @@ type logChange struct {
 	deleted   map[int64]bool    // ids of messages that have no reactions any more
 	lost      map[int64][]int64 // ids of messages -> their edits that the log lost
 	reactions map[reactionKey]reaction
-	invalid   error
 }
 
 type reactionKey struct {
@@ -95,24 +94,18 @@ type reaction struct {
 	on    bool
 }
 
-func newLogChange(b archive.Batch) *logChange {
+func newLogChange(b *readBatch) *logChange {
 	l := &logChange{batch: b, rows: map[int64]*row{}, removed: map[int64]bool{}, gone: map[int64]bool{}, rebuilt: map[int64]bool{},
 		deleted: map[int64]bool{}, lost: map[int64][]int64{}, reactions: map[reactionKey]reaction{}}
-	for _, m := range b.Messages {
-		in := &row{Message: m}
-		if err := in.decode(); err != nil {
-			l.invalid = err
-		}
-		l.incoming = append(l.incoming, in)
+	rows := slices.Clone(b.rows)
+	for i := range rows {
+		l.incoming = append(l.incoming, &rows[i])
 	}
 	return l
 }
 
 // apply puts the entries into the log, one after the other.
 func (l *logChange) apply() error {
-	if l.invalid != nil {
-		return l.invalid
-	}
 	if err := l.forgetLost(); err != nil {
 		return err
 	}

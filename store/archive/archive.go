@@ -50,6 +50,10 @@ type engine interface {
 	names() string
 	// lockLogs ends a SELECT of logs that are about to be written.
 	lockLogs() string
+	// writers is how many transactions may write at a time.
+	writers() int
+	// words is what the index gets of a text.
+	words(list []tokens.Token) string
 	// insert adds rows and returns those whose doc was taken.
 	insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error)
 	// unindex takes the entries that a condition names out of the index, before they are deleted.

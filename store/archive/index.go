@@ -11,8 +11,14 @@ import (
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
-// words are the tokens of an entry, in their order; none where it cannot be found.
-func (r *row) words() []tokens.Token { return tokens.Split(archive.Text(r.entry)) }
+// index is what the index of words gets of an entry; nothing where it cannot be found.
+func (r *row) index(e engine) string {
+	if r.words == nil {
+		text := e.words(tokens.Split(archive.Text(r.entry)))
+		r.words = &text
+	}
+	return *r.words
+}
 
 // Facets are what searches are narrowed by.
 func logFacet(log int64) string       { return "l" + strconv.FormatInt(log, 10) }
@@ -71,21 +77,21 @@ const (
 	vectorOverhead = 12
 )
 
-// vector is a tsvector as PostgreSQL reads it: each token with its positions, from 1.
-func (r *row) vector() string {
+// tsWords is a tsvector as PostgreSQL reads it: each token with its positions, from 1.
+func tsWords(list []tokens.Token) string {
 	var b strings.Builder
 	bytes := 0
-	for i, t := range r.words() {
+	for i, t := range list {
 		if bytes += len(t.Text) + vectorOverhead; bytes > vectorBytesMax {
 			break
 		}
 		b.WriteString("'" + t.Text + "':" + strconv.Itoa(i+1) + " ")
 	}
-	for _, f := range r.facets() {
-		b.WriteString("':" + f + "' ")
-	}
 	return b.String()
 }
+
+// tsFacets goes on with a tsvector.
+func tsFacets(facets []string) string { return "':" + strings.Join(facets, "' ':") + "'" }
 
 // tsQuery is the expression of PostgreSQL for a search.
 func tsQuery(q tokens.Query, facets [][]string) string {

@@ -15,6 +15,11 @@ import (
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
+const (
+	postgresWriters = 3  // enough for one to compute while another waits for the disk
+	postgresConns   = 12 // of a node, where its address names no other number: writers, searches, and pages beside them
+)
+
 type postgres struct {
 	url  string
 	pool *pgxpool.Pool
@@ -27,6 +32,9 @@ func (e *postgres) open(ctx context.Context) (write, read *sql.DB, err error) {
 	config, err := pgxpool.ParseConfig(e.url)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !strings.Contains(e.url, "pool_max_conns") {
+		config.MaxConns = postgresConns
 	}
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan" // a search is planned by its words
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
@@ -68,6 +76,10 @@ func (*postgres) names() string {
 
 func (*postgres) lockLogs() string { return " FOR UPDATE OF l" }
 
+func (*postgres) writers() int { return postgresWriters }
+
+func (*postgres) words(list []tokens.Token) string { return tsWords(list) }
+
 func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
 	n := len(rows)
 	docs, logs, ids, targets := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n)
@@ -79,7 +91,7 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 		marks[i], authors[i], kinds[i], alive[i], texts[i] = r.Mark, r.author, string(r.kind), r.alive, string(r.JSON)
 		waiting[r.doc] = r
 		if r.alive {
-			vector := r.vector()
+			vector := r.index(e) + tsFacets(r.facets())
 			words[i] = &vector
 		}
 	}

@@ -89,7 +89,11 @@ func (e *sqlite) names() string { return e.pairs() }
 
 func (*sqlite) lockLogs() string { return "" } // its transactions lock everything
 
-func (*sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
+func (*sqlite) writers() int { return 1 } // the database takes no more
+
+func (*sqlite) words(list []tokens.Token) string { return ftsText(list) }
+
+func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
 	stmt, err := tx.PrepareContext(ctx, `INSERT INTO entries (doc, log, id, mark, author, kind, alive, target, edits, json)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc) DO NOTHING`)
 	if err != nil {
@@ -111,7 +115,7 @@ func (*sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*ro
 		} else if n == 0 {
 			taken = append(taken, r)
 		} else if r.alive {
-			if _, err := index.ExecContext(ctx, r.doc, ftsText(r.words()), strings.Join(r.facets(), " ")); err != nil {
+			if _, err := index.ExecContext(ctx, r.doc, r.index(e), strings.Join(r.facets(), " ")); err != nil {
 				return nil, err
 			}
 		}
@@ -132,7 +136,7 @@ func (e *sqlite) unindex(ctx context.Context, tx *sql.Tx, where string, args ...
 		for _, r := range list {
 			after = r.doc
 			_, err := tx.ExecContext(ctx, `INSERT INTO search (search, rowid, words, facets) VALUES ('delete', ?, ?, ?)`,
-				r.doc, ftsText(r.words()), strings.Join(r.facets(), " "))
+				r.doc, r.index(e), strings.Join(r.facets(), " "))
 			if err != nil {
 				return err
 			}

@@ -84,7 +84,8 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 	}{
 		{"pages", testPages}, {"entries", testEntries}, {"repeated adds change nothing", testRepeated}, {"calls share a transaction", testShared},
 		{"edits and deletions", testRevisions}, {"reactions", testReactions}, {"a log that lost its end", testLostEnd},
-		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"a long text", testLongText},
+		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"many entries at once", testManyAtOnce},
+		{"a long text", testLongText},
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"permission", testPermission},
 		{"a search that takes too long", testTooLong}, {"deleted words", testDeletedWords},
 		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"edits of a user", testEditsOf}, {"scrub", testScrub}, {"overtaken", testOvertaken},

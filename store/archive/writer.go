@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/archive"
 )
 
 const (
@@ -19,34 +19,36 @@ const (
 
 var errClosed = errors.New("the archive is closed")
 
-// writer runs all transactions that write, one at a time. Calls that wait for it at the same time share a transaction:
-// the disk syncs once for all of them.
+// writer runs all transactions that write, as many at a time as the engine takes. Calls that wait for it at the same time
+// share a transaction: the disk syncs once for all of them.
 type writer struct {
 	store *Store
 	tasks chan *write
 	ctx   context.Context
 	halt  context.CancelFunc
-	ended chan struct{}
+	runs  sync.WaitGroup
 }
 
 // write is what one caller wants done: batches to add, or a transaction that is not shared.
 type write struct {
-	batches []archive.Batch
+	batches []*readBatch
 	alone   func(ctx context.Context, tx *sql.Tx) (erased bool, err error)
 	done    chan error // has room for the answer, so that nobody waits for a caller who has gone
 }
 
 func startWriter(s *Store) *writer {
 	ctx, halt := context.WithCancel(context.Background())
-	w := &writer{store: s, tasks: make(chan *write), ctx: ctx, halt: halt, ended: make(chan struct{})}
-	go w.run()
+	w := &writer{store: s, tasks: make(chan *write), ctx: ctx, halt: halt}
+	for range s.engine.writers() {
+		w.runs.Go(w.run)
+	}
 	return w
 }
 
-// stop waits for the transaction under way.
+// stop waits for the transactions under way.
 func (w *writer) stop() {
 	w.halt()
-	<-w.ended
+	w.runs.Wait()
 }
 
 // do hands in a write and waits for its commit. Where ctx ends first, the write may happen all the same.
@@ -68,7 +70,6 @@ func (w *writer) do(ctx context.Context, task *write) error {
 }
 
 func (w *writer) run() {
-	defer close(w.ended)
 	scrub := time.After(scrubDelay) // a process that was killed may have left something
 	var next *write
 	for {
@@ -129,7 +130,7 @@ func (w *writer) commit(list []*write) (erased bool) {
 	if len(list) == 1 {
 		return w.answer(list[0])
 	}
-	var all []archive.Batch
+	var all []*readBatch
 	for _, task := range list {
 		all = append(all, task.batches...)
 	}
