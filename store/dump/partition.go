@@ -24,7 +24,8 @@ type repartition struct {
 	retains map[string]string // of p00
 	paused  map[string]string // by queue
 	totals  map[totalOf]int64
-	waiting map[totalOf]int64 // tasks, and those of accounts with their bytes, in the new partitions
+	waiting map[totalOf]int64 // tasks, and those of accounts and dead letters with their bytes, in the new partitions
+	dead    map[digest]bool   // the dead letters
 	lists   map[string]int64  // elements that were written, by key
 	runs    map[string]*announced
 }
@@ -55,7 +56,7 @@ type totalOf struct {
 func newRepartition(m Manifest, to int) *repartition {
 	return &repartition{from: m.Partitions, to: to, atMs: m.At.UnixMilli(), homes: map[digest]home{}, erasing: map[digest]string{},
 		wants: map[string]string{}, retains: map[string]string{}, paused: map[string]string{}, totals: map[totalOf]int64{},
-		waiting: map[totalOf]int64{}, lists: map[string]int64{}, runs: map[string]*announced{}}
+		waiting: map[totalOf]int64{}, lists: map[string]int64{}, runs: map[string]*announced{}, dead: map[digest]bool{}}
 }
 
 // learn notes what a part says of where others go. It refuses a key or a task of which it does not know where it goes.
@@ -128,6 +129,8 @@ func (r *repartition) learnQueue(p part, words []string) error {
 				err = r.learnTask(id, spec)
 			}
 		})
+	case "dead":
+		pairs(p.Values, func(_, id string) { r.dead[digestOf(id)] = true })
 	case "counts":
 		pairs(p.Values, func(name, value string) { r.totals[totalOf{words[1], p.Partition, name}] = number(value) })
 	case "paused":
@@ -229,7 +232,12 @@ func (r *repartition) moveQueue(p part, words []string) []part {
 	case "tasks":
 		return r.split(p, 2, func(v []text) int {
 			v[1] = text(r.rewrittenTask(string(v[1])))
-			return move(&v[0])
+			dead := r.dead[digestOf(string(v[0]))]
+			to := move(&v[0])
+			if dead && to != dropped {
+				r.waiting[totalOf{name, to, "dead_bytes"}] += int64(len(v[1]))
+			}
+			return to
 		})
 	case "runs":
 		return r.split(p, 2, func(v []text) int { return move(&v[0]) })
@@ -338,7 +346,7 @@ func (r *repartition) counts(name string, partition int) map[string]string {
 	if partition == 0 {
 		for of, n := range r.totals {
 			account := strings.HasPrefix(of.field, "tasks~") || strings.HasPrefix(of.field, "bytes~")
-			if of.queue != name || of.field == "enqueued" || account {
+			if of.queue != name || of.field == "enqueued" || of.field == "dead_bytes" || account {
 				continue
 			}
 			sums[of.field] += n

@@ -131,7 +131,9 @@ func TestPartitionsChange(t *testing.T) {
 			server.Do("ZADD", "chat:{p00}:q:egress:dead", "1790000000000", id)
 			server.Do("HINCRBY", "chat:{p00}:q:egress:counts", "buried", "1")
 			server.Do("HINCRBY", "chat:{p00}:q:egress:counts", "tasks~w", "-1")
-			server.Do("HINCRBY", "chat:{p00}:q:egress:counts", "bytes~w", fmt.Sprint("-", server.Do("HSTRLEN", "chat:{p00}:q:egress:tasks", id)))
+			bytes := server.Do("HSTRLEN", "chat:{p00}:q:egress:tasks", id)
+			server.Do("HINCRBY", "chat:{p00}:q:egress:counts", "bytes~w", fmt.Sprint("-", bytes))
+			server.Do("HINCRBY", "chat:{p00}:q:egress:counts", "dead_bytes", fmt.Sprint(bytes))
 		}
 	}
 	for name, n := range map[string]string{"enqueued": "7", "done": "4", "deleted": "2", "dropped": "1", "failed": "9"} { // tasks of before
