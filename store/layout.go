@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,6 +40,9 @@ func (s *Store) checkLayout(ctx context.Context, o Options) error {
 	return nil
 }
 
+// ErrEmpty means that there is no store yet.
+var ErrEmpty = errors.New("holds no chatd store")
+
 // checkExists refuses an empty store: the prefix may be misspelt.
 func (s *Store) checkExists(ctx context.Context) error {
 	n, err := s.client.Exists(ctx, s.keys.part(0).layout()).Result()
@@ -46,7 +50,7 @@ func (s *Store) checkExists(ctx context.Context) error {
 		return fmt.Errorf("store: layout: %w", err)
 	}
 	if n == 0 {
-		return fmt.Errorf("store: %s holds no chatd store under the prefix %q", s.address, s.keys.prefix)
+		return fmt.Errorf("store: %s %w under the prefix %q", s.address, ErrEmpty, s.keys.prefix)
 	}
 	return nil
 }

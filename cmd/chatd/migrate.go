@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/store/archive"
 )
 
-// migrateCommand accesses the database directly, so it needs no running server.
+// migrateCommand accesses the store and the database directly, so it needs no running server.
 type migrateCommand struct {
 	Up     migrateUpCommand     `cmd:"" help:"Bring the schema up to date, as a starting server does."`
 	Status migrateStatusCommand `cmd:"" help:"List the migrations and which of them have run."`
@@ -25,11 +25,33 @@ type (
 )
 
 func (migrateUpCommand) Run(env *environment, c node.Config) error {
-	return env.migrate(c, archive.MigrateUp)
+	return env.migrateBoth(c, archive.MigrateUp)
 }
 
 func (migrateStatusCommand) Run(env *environment, c node.Config) error {
-	return env.migrate(c, archive.MigrationStatus)
+	return env.migrateBoth(c, archive.MigrationStatus)
+}
+
+// migrateBoth is migrate, if there is an archive, and prints the layout of the store. A layout that this chatd does not know is an
+// error that says what to do.
+func (env *environment) migrateBoth(c node.Config, do func(context.Context, string) ([]archive.Migration, error)) error {
+	address, err := c.ArchiveAddress()
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if address != "" {
+		if err := env.migrate(c, do); err != nil {
+			return err
+		}
+	}
+	layout, err := c.Layout(env.ctx, env.stderr)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", "layout", layout); err != nil {
+		return fmt.Errorf("%w: %w", errOutput, err)
+	}
+	return nil
 }
 
 func (d migrateDownCommand) Run(env *environment, c node.Config) error {

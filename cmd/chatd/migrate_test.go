@@ -15,8 +15,9 @@ func TestMigrate(t *testing.T) {
 		want string
 		err  string
 	}{
-		{[]string{"migrate", "status", "-archive", "off"}, "", "no archive is configured"},
-		{[]string{"migrate", "status", "-redis", "redis://127.0.0.1:1"}, "", "no archive is configured"},
+		{[]string{"migrate", "status", "-archive", "off", "-data", dir}, "layout   none: there is no store yet", ""},
+		{[]string{"migrate", "status", "-redis", "redis://127.0.0.1:1"}, "", "does not answer"},
+		{[]string{"migrate", "down", "-yes", "-archive", "off"}, "", "no archive is configured"},
 		{[]string{"migrate", "status", "-data", filepath.Join(dir, "absent")}, "", "absent/archive.db"},
 		{[]string{"migrate", "up", "-data", dir}, "applied  00001_entries.sql", ""},
 		{[]string{"migrate", "status", "-archive", url}, "pending  00001_entries.sql", ""},
