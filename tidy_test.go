@@ -21,7 +21,7 @@ const module = "github.com/chatd/chatd/"
 // mayImport says which of our packages a folder may import ("x/..." is all below x); what is not listed may import none of
 // ours. Tests may import more.
 var mayImport = map[string][]string{
-	"cmd/chatd":               {"internal/node", "client", "store", "store/archive", "store/doctor", "store/dump", "web"},
+	"cmd/chatd":               {"chat/importer", "internal/node", "client", "store", "store/archive", "store/doctor", "store/dump", "web"},
 	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
 	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"web/admission":           {"chat"},
@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"chat/retention":          {"chat"},
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},
 	"chat/webhook":            {"chat"},
+	"chat/importer":           {"chat", "chat/archive"},
 	"chat/live":               {"chat"},
 	"chat/files/picture":      {},
 	"chat/person":             {"chat", "chat/archive", "chat/notify", "chat/schedule"},

@@ -80,7 +80,7 @@ func FuzzEntryJSON(f *testing.F) {
 			return
 		}
 		e := Entry{Group: "general", From: "alice", Content: c}
-		line := entryJSON(42, NewAppend(e, 1).Rest)
+		line := EntryJSON(42, NewAppend(e, 1).Rest)
 		if !bytes.HasPrefix(line, []byte(`{"id":42,"group":"general",`)) || bytes.ContainsAny(line, "\n\r") {
 			t.Fatalf("stored as %q", line)
 		}

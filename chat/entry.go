@@ -28,8 +28,8 @@ func entryRest(e Entry) []byte {
 	return bytes.TrimPrefix(Encode(e), []byte(`{"id":0,`))
 }
 
-// entryJSON is the JSON of an entry as it is stored and served.
-func entryJSON(id int64, rest []byte) []byte { return withNumber(`{"id":`, id, rest) }
+// EntryJSON is the JSON of an entry as it is stored and served; rest is what follows its id.
+func EntryJSON(id int64, rest []byte) []byte { return withNumber(`{"id":`, id, rest) }
 
 // Rest is the JSON of an inbox item from after `{"seq":N,` on: the store puts the seq in front.
 func (it Item) Rest() []byte {

@@ -37,7 +37,7 @@ func (s *Service) Group(ctx context.Context, by Caller, id string) (Group, error
 
 // CreateGroup makes a group owned by the caller, who adds the members it names. ErrExists when the id is taken.
 func (s *Service) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (Group, error) {
-	g, err := s.newGroup(by, draft)
+	g, err := s.NewGroup(by, draft)
 	if err != nil {
 		return Group{}, err
 	}
@@ -90,8 +90,8 @@ func (s *Service) createGroup(ctx context.Context, g NewGroup) error {
 	return err
 }
 
-// newGroup checks a draft and fills in what it leaves open.
-func (s *Service) newGroup(by Caller, d GroupDraft) (NewGroup, error) {
+// NewGroup checks a draft and fills in what it leaves open, as CreateGroup does.
+func (s *Service) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	if err := CheckCaller(by); err != nil {
 		return NewGroup{}, err
 	}

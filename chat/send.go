@@ -87,7 +87,7 @@ func newSent(e Entry, a Append, done Appended) Sent {
 		rest = entryRest(e)
 	}
 	return Sent{
-		Message: Message{ID: done.ID, Mark: done.Mark, JSON: entryJSON(done.ID, rest)},
+		Message: Message{ID: done.ID, Mark: done.Mark, JSON: EntryJSON(done.ID, rest)},
 		SentAt:  TimeMs(done.SentAtMs), Duplicate: done.Duplicate, Durability: done.Durability,
 	}
 }

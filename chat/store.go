@@ -357,6 +357,9 @@ const (
 	TaskCleanup = "cleanup" // GroupTask: the rest of a deleted group
 )
 
+// MemberImported says that an import made the group: its members get no item.
+const MemberImported = "imported"
+
 // MentionTask puts an item into the inboxes of members whom a message mentions.
 type MentionTask struct {
 	Group string   `json:"group"`
@@ -373,7 +376,7 @@ type MemberTask struct {
 	Epoch string   `json:"epoch"`
 	ID    int64    `json:"id"` // of the (first) notice: part of the key of the items
 	By    string   `json:"by"`
-	What  string   `json:"what"` // joined, left, removed
+	What  string   `json:"what"` // joined, left, removed, imported
 	Users []string `json:"users"`
 	AtMs  int64    `json:"at_ms"`
 }

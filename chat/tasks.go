@@ -87,7 +87,7 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 		}
 	case NoticeRemoved:
 		item.Kind = ItemRemoved
-	case NoticeLeft:
+	case NoticeLeft, MemberImported:
 	default:
 		return Invalid("a task has the unknown change %q", t.What)
 	}

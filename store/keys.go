@@ -138,6 +138,11 @@ func (g groupKeys) files() string           { return g.base + ":files" }
 func (g groupKeys) unusedFiles() string     { return g.base + ":files:unused" }
 func (g groupKeys) named() string           { return g.base + ":files:named" }
 func (g groupKeys) goneFiles() string       { return g.base + ":gone:files" }
+func (g groupKeys) staged() string          { return g.base + ":import" }
+func (g groupKeys) stagedMsgs() string      { return g.base + ":import:msgs" }
+func (g groupKeys) stagedSkip() string      { return g.base + ":import:skip" }
+func (g groupKeys) stagedReacted() string   { return g.base + ":import:reacted" }
+func (g groupKeys) stagedReactions() string { return g.base + ":import:reactions" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
 func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
@@ -151,6 +156,8 @@ var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKe
 	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
 	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures,
 	"files": groupKeys.files, "unused_files": groupKeys.unusedFiles, "named": groupKeys.named, "gone_files": groupKeys.goneFiles,
+	"staged": groupKeys.staged, "staged_msgs": groupKeys.stagedMsgs, "staged_skip": groupKeys.stagedSkip,
+	"staged_reacted": groupKeys.stagedReacted, "staged_reactions": groupKeys.stagedReactions,
 })
 
 // of names one user of the group, whose keys there scripts know too.

@@ -11,8 +11,8 @@ import (
 
 // migrateCommand accesses the store and the database directly, so it needs no running server.
 type migrateCommand struct {
-	Up     migrateUpCommand     `cmd:"" help:"Bring the schema up to date, as a starting server does."`
-	Status migrateStatusCommand `cmd:"" help:"List the migrations and which of them have run."`
+	Up     migrateUpCommand     `cmd:"" help:"Bring the layout of the store and the schema of the archive up to date, as a starting server does."`
+	Status migrateStatusCommand `cmd:"" help:"List the migrations of the archive and which of them have run, and show the layout of the store."`
 	Down   migrateDownCommand   `cmd:"" help:"Undo the newest migration. This deletes everything in its tables."`
 }
 

@@ -64,8 +64,8 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 		return d.group(ctx, g)
 	case "by", "at", "sent":
 		return d.own(ctx, g, k, name)
-	case "gone:members", "gone:senders", "gone:files":
-		return nil
+	case "gone:members", "gone:senders", "gone:files", "import", "import:msgs", "import:skip", "import:reacted", "import:reactions":
+		return nil // of no group
 	default:
 		l, err := d.look(ctx, g)
 		if err == nil && len(l.meta) == 0 {

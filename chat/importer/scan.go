@@ -1,0 +1,151 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Bounds of a file.
+const (
+	lineBytesMax = 1 << 20   // as a request
+	idsMax       = 5_000_000 // lines with an id, at some 50 bytes of memory each
+)
+
+// summary is what a file holds.
+type summary struct {
+	messages int64
+	entries  int64 // of the log: messages and reactions
+	newest   int64 // which of them is the last message, from 0
+	first    chat.Time
+	last     chat.Time
+	users    []string // who wrote or reacted, in the order of their first message; at most one more than was asked for
+	sum      [sha256.Size]byte
+}
+
+// Source opens the file from its beginning.
+type Source func() (io.ReadCloser, error)
+
+// scanner reads a file line by line.
+type scanner struct {
+	limits   chat.Limits
+	now      time.Time
+	usersMax int
+	// each gets every message, with the number of its entry, from 0, and that of the one it replies to, or -1. Nil: nobody does.
+	each func(m message, at, replyTo int64) error
+
+	summary
+	known map[string]bool
+	ids   map[[16]byte]int64 // hash of an id -> number of its entry
+}
+
+// scan reads a whole file and checks every line. Its error names the line.
+func (s *scanner) scan(ctx context.Context, open Source) (found summary, err error) {
+	file, err := open()
+	if err != nil {
+		return summary{}, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	s.known, s.ids = map[string]bool{}, map[[16]byte]int64{}
+	sum := sha256.New()
+	lines := bufio.NewReaderSize(io.TeeReader(file, sum), lineBytesMax)
+	for n := 1; ; n++ {
+		text, err := lines.ReadSlice('\n')
+		if len(bytes.TrimSpace(text)) > 0 && (err == nil || errors.Is(err, io.EOF)) {
+			if err := s.line(text); err != nil {
+				return summary{}, fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return summary{}, fmt.Errorf("line %d: longer than %d bytes", n, lineBytesMax)
+		case errors.Is(err, io.EOF):
+			sum.Sum(s.sum[:0])
+			return s.summary, nil
+		case err != nil:
+			return summary{}, err
+		case ctx.Err() != nil:
+			return summary{}, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *scanner) line(text []byte) error {
+	m, err := parse(text, s.limits, s.now)
+	if err != nil {
+		return worded(err)
+	}
+	if m.entry.SentAt.Before(s.last.Time) {
+		return fmt.Errorf("sent_at: %s is before that of the line above, %s: sort the file by sent_at", m.entry.SentAt, s.last)
+	}
+	replyTo := int64(-1)
+	if m.replyTo != "" {
+		at, ok := s.ids[hash(m.replyTo)]
+		if !ok {
+			return fmt.Errorf("reply_to: no line above has the id %q", m.replyTo)
+		}
+		replyTo = at
+	}
+	if m.id != "" {
+		if _, ok := s.ids[hash(m.id)]; ok {
+			return fmt.Errorf("id: %q is that of a line above", m.id)
+		}
+		if len(s.ids) == idsMax {
+			return fmt.Errorf("id: at most %d lines may have one; leave out those that no reply_to names", idsMax)
+		}
+		s.ids[hash(m.id)] = s.entries
+	}
+	if s.each != nil {
+		if err := s.each(m, s.entries, replyTo); err != nil {
+			return err
+		}
+	}
+	s.count(m)
+	return nil
+}
+
+func (s *scanner) count(m message) {
+	if s.messages == 0 {
+		s.first = m.entry.SentAt
+	}
+	s.last, s.newest = m.entry.SentAt, s.entries
+	s.messages++
+	s.entries += m.entries()
+	s.meet(m.entry.From)
+	for _, r := range m.reactions {
+		for _, user := range r.Users {
+			s.meet(user)
+		}
+	}
+}
+
+// meet notes a user. Beyond the bound the others do not matter: the import is refused, unless it names its members.
+func (s *scanner) meet(user string) {
+	if !s.known[user] && len(s.users) <= s.usersMax {
+		s.known[user] = true
+		s.users = append(s.users, user)
+	}
+}
+
+// hash is 128 bits of the SHA-256 of an id.
+func hash(id ref) (h [16]byte) {
+	sum := sha256.Sum256([]byte(id))
+	copy(h[:], sum[:])
+	return h
+}
+
+// worded is what an error of the domain says, without its code.
+func worded(err error) error {
+	var e *chat.Error
+	if errors.As(err, &e) {
+		return errors.New(e.Message)
+	}
+	return err
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/chatd/chatd/chat/importer"
+	"github.com/chatd/chatd/internal/node"
+)
+
+// messages makes a group of past messages.
+func (i importCommand) messages(env *environment, c node.Config) error {
+	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "KiB", command: "import"}
+	draft := importer.Draft{Group: i.Group, Name: i.Name, Owner: i.Owner, Members: i.Members, Keep: i.Keep}
+	show := func(done, total int64) { shown.show(done/1024, total/1024) }
+	result, err := c.ImportMessages(env.ctx, i.Messages, draft, show, env.stderr)
+	shown.clear()
+	switch {
+	case err != nil && env.ctx.Err() != nil:
+		return fmt.Errorf("import: %s: interrupted; the same command goes on from here, and with -discard instead of -messages it undoes what there is", i.Messages)
+	case err != nil:
+		return fmt.Errorf("import: %s: %w", i.Messages, err)
+	}
+	done := "imported"
+	if result.Before {
+		done = "imported before, nothing to do:"
+	}
+	_, err = fmt.Fprintf(env.stdout, "%s %s and %s into the group %s of %s\n", done, plural(int(result.Messages), "message"),
+		plural(int(result.Reactions), "reaction"), i.Group, plural(int(result.Members), "member"))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errOutput, err)
+	}
+	return nil
+}
+
+func (i importCommand) discard(env *environment, c node.Config) error {
+	if i.Group == "" || i.Messages != "" || i.File != "" {
+		return errors.New("import: -discard takes -group ID, and no file")
+	}
+	found, err := c.DiscardImport(env.ctx, i.Group, env.stderr)
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	said := "removed what an interrupted import left behind"
+	if !found {
+		said = "no import into this group was interrupted"
+	}
+	if _, err := fmt.Fprintln(env.stdout, said); err != nil {
+		return fmt.Errorf("%w: %w", errOutput, err)
+	}
+	return nil
+}
