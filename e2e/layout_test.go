@@ -44,8 +44,8 @@ func TestFirstLayout(t *testing.T) {
 	}
 	want := []string{`7 ann text "text 4"`, `8 ann text ""`, `9 ann text "text 6, edited"`, `10 bob text "hello @ann"`, `11 bob reaction ""`,
 		`12 ann edit "text 6, edited"`, `13 ann delete ""`}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") || !page.Complete || page.Seen != 6 {
-		t.Errorf("carl got %q from %d on", got, page.Seen)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || !page.Complete {
+		t.Errorf("carl, who had seen 6, got %q", got)
 	}
 	if inbox := must(bob.Inbox(ctx, nil, 10))(t); len(inbox.Items) != 2 || inbox.Items[0].Body != "direct 1" {
 		t.Errorf("the inbox of bob is %+v", inbox)
