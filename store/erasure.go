@@ -219,12 +219,12 @@ func (s *Store) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int64,
 	changes := e.Changes
 	var mentions []string
 	if len(changes) > 0 && changes[0].Old.ID == e.Target {
+		entry, err := decodeEntry(changes[0].Old)
+		if err != nil {
+			return 0, false, broke("erasure_entry", err)
+		}
+		mentions = entry.Mentions
 		if !e.Below {
-			entry, err := decodeEntry(changes[0].Old)
-			if err != nil {
-				return 0, false, broke("erasure_entry", err)
-			}
-			mentions = entry.Mentions
 			head, edits = target+" "+changes[0].Old.Mark, encodeEdits(changes[0].Old.Edits)
 			was, is = changes[0].Old.JSON, changes[0].New.JSON
 		}

@@ -307,7 +307,10 @@ func testEraseEditsAlone(w *fixture) {
 func testEraseBelow(w *fixture) {
 	w.archiveOn()
 	w.group("g", []string{"bob"}, func(g *chat.NewGroup) { g.Keep = 1 })
-	id := w.say("g", "alice", "secret")
+	a := text("g", "alice", "secret")
+	a.Mentions = []string{"bob"}
+	a.Rest = rest(chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Text, Mentions: a.Mentions, Body: new("secret")}, SentAt: chat.TimeMs(3000)})
+	id := w.send(a).ID
 	w.say("g", "alice", "x")
 	was := w.entry("g", id)
 	for _, user := range []string{"alice", "bob"} {
@@ -320,9 +323,10 @@ func testEraseBelow(w *fixture) {
 	_, _, err := w.EraseEntry(w.ctx, e)
 	w.fails(err, chat.ErrConflict)
 	e.Late = 0
+	w.equal(w.info("g", "bob").MentionsUnread, int64(1))
 	w.equal(w.eraseEntry(e), id+2)
 	in := w.info("g", "bob")
-	w.equal([]int64{in.Late, in.Changed}, []int64{id + 2, id + 2})
+	w.equal([]int64{in.Late, in.Changed, in.Unread, in.MentionsUnread}, []int64{id + 2, id + 2, 1, 0})
 	_, _, err = w.EraseEntry(w.ctx, e)
 	w.fails(err, chat.ErrConflict)
 }
