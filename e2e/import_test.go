@@ -45,7 +45,7 @@ func TestImportMessages(t *testing.T) {
 		return err
 	})
 	_ = killed.Process.Kill()
-	<-exited
+	t.Logf("the killed import: %v", <-exited)
 
 	began := time.Now()
 	if out, err := runCommand(ctx, node, args...); err != nil || !strings.Contains(out, fmt.Sprintf("%d messages and %d reactions into the group old of 2 members", *importFlag, (*importFlag+9)/10)) {

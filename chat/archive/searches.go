@@ -28,9 +28,9 @@ func (c *searchCounts) count(err error, took time.Duration) {
 	switch _ = errors.As(err, &refused); {
 	case err == nil:
 		c.answered.Add(1)
-	case refused == ErrTooLong: //nolint:errorlint // errors are alike by their codes
+	case refused == ErrTooLong:
 		c.tooLong.Add(1)
-	case refused == errTurn: //nolint:errorlint // likewise
+	case refused == errTurn:
 		c.busy.Add(1)
 	default:
 		c.failed.Add(1)

@@ -167,7 +167,7 @@ func (s *Service) identity(ctx context.Context, p plan) (string, error) {
 		}
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%x %q %q %d %q", p.sum, p.group.Name, p.users, p.group.Keep, db)
+	_, _ = fmt.Fprintf(h, "%x %q %q %d %q", p.sum, p.group.Name, p.users, p.group.Keep, db)
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 

@@ -162,6 +162,9 @@ func lose(log map[int64]chat.Message, id int64) {
 	delete(log, id)
 	if target, ok := log[lost.Target]; err == nil && ok && lost.Kind == chat.Edit {
 		target.Edits = slices.DeleteFunc(slices.Clone(target.Edits), func(edit int64) bool { return edit == id })
+		if len(target.Edits) == 0 {
+			target.Edits = nil // as of a message that was never edited
+		}
 		log[lost.Target] = target
 	}
 }

@@ -80,7 +80,7 @@ func TestDirFailsAtEachStep(t *testing.T) {
 			}
 			offset, err := upload(t, d, id, 0, whole)
 			d.fault = nil
-			if done = err == nil; !done && (!errors.Is(err, cause) || errors.Is(err, ErrFull) != (cause == syscall.ENOSPC)) {
+			if done = err == nil; !done && (!errors.Is(err, cause) || errors.Is(err, ErrFull) != errors.Is(cause, syscall.ENOSPC)) {
 				t.Fatalf("step %d: %v", at, err)
 			}
 			if _, err := upload(t, d, id, offset, whole); err != nil {

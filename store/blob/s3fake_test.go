@@ -63,7 +63,7 @@ func newFakeObject(content []byte) fakeObject {
 func (f *fakeS3) fail(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
+	_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
 }
 
 func (f *fakeS3) setFault(fault func(w http.ResponseWriter, r *http.Request) bool) {
@@ -123,7 +123,7 @@ func (f *fakeS3) put(w http.ResponseWriter, r *http.Request, key string, body []
 			return
 		}
 		f.objects[key] = newFakeObject(o.content)
-		fmt.Fprintf(w, "<CopyObjectResult><ETag>%q</ETag><LastModified>%s</LastModified></CopyObjectResult>", o.etag, o.at.UTC().Format(time.RFC3339))
+		_, _ = fmt.Fprintf(w, "<CopyObjectResult><ETag>%q</ETag><LastModified>%s</LastModified></CopyObjectResult>", o.etag, o.at.UTC().Format(time.RFC3339))
 		return
 	}
 	if _, ok := f.objects[key]; ok && r.Header.Get("If-None-Match") == "*" {
@@ -139,7 +139,7 @@ func (f *fakeS3) multipart(w http.ResponseWriter, r *http.Request, key string, q
 		f.serial++
 		id := strconv.Itoa(f.serial)
 		f.uploads[id] = &fakeUpload{key, map[int]fakeObject{}, time.Now()}
-		fmt.Fprintf(w, "<InitiateMultipartUploadResult><Bucket>bucket</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>", key, id)
+		_, _ = fmt.Fprintf(w, "<InitiateMultipartUploadResult><Bucket>bucket</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>", key, id)
 		return
 	}
 	id := q.Get("uploadId")
@@ -187,7 +187,7 @@ func (f *fakeS3) complete(w http.ResponseWriter, key, id string, upload *fakeUpl
 	}
 	delete(f.uploads, id)
 	f.objects[key] = newFakeObject(whole)
-	fmt.Fprintf(w, "<CompleteMultipartUploadResult><Bucket>bucket</Bucket><Key>%s</Key><ETag>%q</ETag></CompleteMultipartUploadResult>", key, f.objects[key].etag)
+	_, _ = fmt.Fprintf(w, "<CompleteMultipartUploadResult><Bucket>bucket</Bucket><Key>%s</Key><ETag>%q</ETag></CompleteMultipartUploadResult>", key, f.objects[key].etag)
 }
 
 func (f *fakeS3) list(w http.ResponseWriter, q url.Values) {
@@ -198,35 +198,35 @@ func (f *fakeS3) list(w http.ResponseWriter, q url.Values) {
 	}
 	most, _ := strconv.Atoi(q.Get("max-keys"))
 	after := max(q.Get("start-after"), q.Get("continuation-token"))
-	fmt.Fprint(w, "<ListBucketResult><Name>bucket</Name><EncodingType>url</EncodingType>")
+	_, _ = fmt.Fprint(w, "<ListBucketResult><Name>bucket</Name><EncodingType>url</EncodingType>")
 	count, last := 0, ""
 	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
 		if !strings.HasPrefix(key, q.Get("prefix")) || key <= after {
 			continue
 		}
 		if count == most {
-			fmt.Fprintf(w, "<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>", last)
+			_, _ = fmt.Fprintf(w, "<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>", last)
 			break
 		}
 		o := f.objects[key]
-		fmt.Fprintf(w, "<Contents><Key>%s</Key><ETag>%q</ETag><Size>%d</Size><LastModified>%s</LastModified></Contents>",
+		_, _ = fmt.Fprintf(w, "<Contents><Key>%s</Key><ETag>%q</ETag><Size>%d</Size><LastModified>%s</LastModified></Contents>",
 			url.QueryEscape(key), o.etag, len(o.content), o.at.UTC().Format(time.RFC3339))
 		count, last = count+1, key
 	}
-	fmt.Fprint(w, "</ListBucketResult>")
+	_, _ = fmt.Fprint(w, "</ListBucketResult>")
 }
 
 func (f *fakeS3) listUploads(w http.ResponseWriter, q url.Values) {
 	most, _ := strconv.Atoi(q.Get("max-uploads"))
 	ids := slices.SortedFunc(maps.Keys(f.uploads), func(a, b string) int { return strings.Compare(f.uploads[a].key, f.uploads[b].key) })
-	fmt.Fprint(w, "<ListMultipartUploadsResult><Bucket>bucket</Bucket><EncodingType>url</EncodingType>")
+	_, _ = fmt.Fprint(w, "<ListMultipartUploadsResult><Bucket>bucket</Bucket><EncodingType>url</EncodingType>")
 	for _, id := range ids {
 		u := f.uploads[id]
 		if !strings.HasPrefix(u.key, q.Get("prefix")) || u.key <= q.Get("key-marker") || most == 0 {
 			continue
 		}
 		most--
-		fmt.Fprintf(w, "<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>", url.QueryEscape(u.key), id, u.at.UTC().Format(time.RFC3339))
+		_, _ = fmt.Fprintf(w, "<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>", url.QueryEscape(u.key), id, u.at.UTC().Format(time.RFC3339))
 	}
-	fmt.Fprint(w, "</ListMultipartUploadsResult>")
+	_, _ = fmt.Fprint(w, "</ListMultipartUploadsResult>")
 }

@@ -93,8 +93,8 @@ func (b *bucket) resume(ctx context.Context, id string, size int64, into *spool)
 	if err != nil {
 		return state{}, err
 	}
-	found, key, at := state{}, "", ""
-	for _, key = range keys {
+	found, at := state{}, ""
+	for _, key := range keys {
 		if size == 0 {
 			break
 		}

@@ -239,7 +239,7 @@ func readsAnywhere(t *testing.T, open func(t *testing.T) Store) {
 	if _, err := b.Seek(0, io.SeekEnd); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := b.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+	if n, err := b.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Fatalf("read at the end: %d, %v", n, err)
 	}
 }

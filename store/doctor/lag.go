@@ -10,7 +10,6 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
 )
 
 var lagsScript = newReader("lags", groupNames)
@@ -38,8 +37,7 @@ func (d *Doctor) readLags(ctx context.Context, g groupKeys) (lags, error) {
 	}
 	l := lags{epoch: r.Text(0), last: r.Number(1), archive: r.Number(2) == 1, archived: r.Number(3), archives: r.Number(4) == 1,
 		published: r.Number(5), publishes: r.Number(6) == 1}
-	for row := range slices.Chunk(r[7:], 5) {
-		one := script.Reply(row)
+	for one := range slices.Chunk(r[7:], 5) {
 		l.behind = append(l.behind, lagging{one.Text(0), one.Text(2), one.Number(3) == 1, one.Number(4) == 1})
 	}
 	return l, nil
@@ -136,7 +134,7 @@ func (d *Doctor) enqueue(ctx context.Context, t queue.Task, payload any) (err er
 func (d *Doctor) waitsFor(ctx context.Context, kind, group string) (waits, known bool, err error) {
 	if d.tasks == nil {
 		tasks := map[string]bool{}
-		if _, known, err = d.waiting(ctx, func(info queue.Info) bool {
+		if _, _, err := d.waiting(ctx, func(info queue.Info) bool {
 			tasks[info.Kind+" "+groupOf(info)] = true
 			return false
 		}); err != nil {

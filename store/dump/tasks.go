@@ -75,7 +75,7 @@ func (r *repartition) learnTask(id, spec string) error {
 // rewrittenTask makes a task name the new id of its schedule or erasure. Whatever else its payload holds stays.
 func (r *repartition) rewrittenTask(spec string) string {
 	kind, payload, _ := readTask(spec)
-	name := ""
+	var name string
 	switch kind {
 	case schedule.TaskFire, schedule.TaskForget, schedule.TaskFailed:
 		name = "schedule"
