@@ -394,6 +394,17 @@ func TestProseIsPlain(t *testing.T) {
 	}
 }
 
+var conflictMarker = regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
+
+func TestMergesAreResolved(t *testing.T) {
+	for _, path := range sources(t, func(string) bool { return true }) {
+		text := read(t, path)
+		for _, at := range conflictMarker.FindAllStringIndex(text, -1) {
+			t.Errorf("%s:%d: a marker of an unresolved merge", path, 1+strings.Count(text[:at[0]], "\n"))
+		}
+	}
+}
+
 func TestModuleHasNoReplace(t *testing.T) {
 	if strings.Contains(read(t, "go.mod"), "\nreplace") {
 		t.Error("go.mod replaces a module: what others build would differ from what we test")
