@@ -6,39 +6,23 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Difference is what blobs and records do not agree on, because of a crash, or of a store that was rolled back.
-type Difference struct {
-	Orphans []string // bytes without a record, older than an hour
-}
-
-// differencesMax is how many of each kind a Difference names.
-const differencesMax = 1000
-
-// Compare looks for bytes without a record, and removes them if it is asked to.
-func (s *Service) Compare(ctx context.Context, remove bool) (d Difference, err error) {
-	if s.blobs == nil {
-		return d, nil
-	}
+// removeOrphans removes bytes without a record, which a crash leaves, or a store that was rolled back.
+func (s *Service) removeOrphans(ctx context.Context) error {
 	for after := ""; ; {
 		items, err := s.blobs.List(ctx, after, comparePage)
 		if err != nil || len(items) == 0 {
-			return d, chat.AsError(err)
+			return chat.AsError(err)
 		}
 		after = items[len(items)-1].ID
 		orphans, err := s.orphans(ctx, items)
 		if err != nil {
-			return d, err
+			return err
 		}
 		for _, id := range orphans {
-			if remove {
-				if err := s.blobs.Remove(ctx, id); err != nil {
-					return d, chat.AsError(err)
-				}
-				s.opt.Log.InfoContext(ctx, "removed bytes without a record", "file", id)
+			if err := s.blobs.Remove(ctx, id); err != nil {
+				return chat.AsError(err)
 			}
-			if len(d.Orphans) < differencesMax {
-				d.Orphans = append(d.Orphans, id)
-			}
+			s.opt.Log.InfoContext(ctx, "removed bytes without a record", "file", id)
 		}
 	}
 }

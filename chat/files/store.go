@@ -3,7 +3,7 @@
 //
 // The order of the steps is what keeps them together: quota, then the record, then bytes; and at the end the record, then the
 // bytes, then the quota. A crash in between leaves what a task removes later: an upload without bytes expires, and the
-// comparison of blobs and records (compare.go) finds bytes without a record.
+// hourly comparison of blobs and records (compare.go) removes bytes without a record.
 package files
 
 import (
