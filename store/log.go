@@ -35,10 +35,12 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 	if !s.wanted.Load() && len(a.Mentions) == 0 {
 		// Eight keys cost Redis a tenth of a send, and are not needed without devices and webhooks.
 		done, err := s.append(ctx, c.Brief(), a)
-		if !errors.Is(err, errWants) {
+		switch {
+		case errors.Is(err, errWants):
+			s.wanted.Store(true)
+		case !errors.Is(err, errNamed):
 			return done, err
 		}
-		s.wanted.Store(true)
 	}
 	return s.append(ctx, c, a)
 }
@@ -174,7 +176,7 @@ func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
 // trim does one step, and enqueues the rest as task unless that is empty.
 func (s *Store) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, trimScript.On(k).Arg("group", group).Arg("task_id", task))
+	r, err := s.runSafe(ctx, trimScript.On(k).Arg("group", group).Arg("task_id", task).Arg("files_id", k.taskID()))
 	if errors.Is(err, chat.ErrNotFound) {
 		return false, nil
 	}

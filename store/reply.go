@@ -40,6 +40,7 @@ var refusals = map[string]error{
 	"SCHEDULES":     &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules"},
 	"FIRINGS":       &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules that fire within a minute"},
 	"WANTS":         errWants,
+	"NAMED":         errNamed,
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
 	"QUOTA":         files.ErrQuota,
@@ -63,6 +64,9 @@ var mayOnly = map[string]error{
 
 // errWants is the refusal of a send that came without the keys of the queue.
 var errWants = errors.New("store: the send came without the keys of the queue")
+
+// errNamed is the same in a group that blocks by the bytes of files, which such a send cannot count.
+var errNamed = errors.New("store: the send came without the key of the named files")
 
 func asReply(name string, value any) (reply, error) {
 	array, ok := value.([]any)

@@ -1,8 +1,16 @@
 package web_test
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chatd/chatd/internal/node"
 )
 
 // TestBacklogFull: overflow is a setting like the others; a group that blocks names those whom a send waits for, over HTTP and in
@@ -44,4 +52,65 @@ func TestBacklogFull(t *testing.T) {
 	if settings, _ := notices[0]["settings"].(map[string]any); settings["overflow"] != "drop" || settings["backlog_bytes"] != 7. {
 		t.Errorf("notice: %v", notices[0])
 	}
+}
+
+// TestBacklogOfFiles: bytes of files that a member has not seen refuse sends and uploads, until that member acks; then the files go.
+func TestBacklogOfFiles(t *testing.T) {
+	folder := t.TempDir()
+	s := start(t, func(c *node.Config) { c.Files, c.Archive = "dir:"+folder, "off" })
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"keep":0,"overflow":"block","backlog_bytes":100}`)
+	ids := make([]string, 2)
+	for i := range ids {
+		path := s.upload("n", "", strings.Repeat("x", 60))
+		ids[i] = path[strings.LastIndexByte(path, '/')+1:]
+	}
+	first := s.must("alice", "POST", "/v1/groups/g/messages", `{"files":["`+ids[0]+`"]}`).field("id").(float64)
+	send := request{method: "POST", path: "/v1/groups/g/messages", user: "alice", body: `{"files":["` + ids[1] + `"],"client_id":"k"}`}
+	create := request{method: "POST", path: filesOfG, user: "alice", body: `{"name":"n","size":41}`, header: map[string]string{"Idempotency-Key": "k"}}
+	for _, r := range []request{send, create, send, create} {
+		a := s.do(r)
+		checkProblem(t, r.path, a, http.StatusTooManyRequests, "backlog_full")
+		blockers, _ := a.field("blockers").([]any)
+		if len(blockers) != 1 || a.header.Get("Retry-After") == "" {
+			t.Fatalf("%s: %v %s", r.path, a.header, a.body)
+		}
+		if b := blockers[0].(map[string]any); b["user"] != "bob" || b["bytes"] != 60. {
+			t.Errorf("%s: got %v", r.path, b)
+		}
+	}
+	s.must("alice", "POST", filesOfG, `{"name":"n","size":40}`) // fits
+	if list, _ := s.must("alice", "GET", "/v1/groups/g/blockers", "").field("blockers").([]any); list[0].(map[string]any)["bytes"] != 60. {
+		t.Errorf("got %v", list)
+	}
+	for _, user := range []string{"alice", "bob"} {
+		s.must(user, "POST", "/v1/groups/g/ack", fmt.Sprintf(`{"id":%v}`, first))
+	}
+	for deadline := time.Now().Add(30 * time.Second); len(blobsIn(t, folder, ids[0])) > 0; { // a task removes it
+		if time.Now().After(deadline) {
+			t.Fatal("the file of a message that all have seen is still there")
+		}
+	}
+	for _, r := range []request{create, send} {
+		if a := s.do(r); a.status != http.StatusCreated {
+			t.Errorf("%s after the ack: %d %s", r.path, a.status, a.body)
+		}
+	}
+}
+
+// blobsIn are the files of a folder whose names hold a word.
+func blobsIn(t *testing.T, folder, word string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if strings.Contains(filepath.Base(path), word) {
+			found = append(found, path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

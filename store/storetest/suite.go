@@ -29,7 +29,7 @@ func Run(t *testing.T, open Factory) {
 		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"notify", notifyTests},
-		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"races", raceTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
+		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"races", raceTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for name, test := range part.tests {

@@ -395,7 +395,7 @@ type GroupChange struct {
 
 // GroupDraft defines model for GroupDraft.
 type GroupDraft struct {
-	// BacklogBytes With `block`: how many bytes of files a member may be behind.
+	// BacklogBytes With `block`: how many bytes of files, in messages that they have not seen, a member may be behind. Beyond that, sends and new uploads get `429 backlog_full`. A larger file is let through alone.
 	BacklogBytes *int64 `json:"backlog_bytes,omitempty"`
 
 	// BacklogMax How far behind a member may be and still hold back trimming.
@@ -412,7 +412,7 @@ type GroupDraft struct {
 	Members *[]Id   `json:"members,omitempty"`
 	Name    *string `json:"name,omitempty"`
 
-	// Overflow What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends get `429 backlog_full` until the member acks or leaves.
+	// Overflow What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves.
 	Overflow *Overflow `json:"overflow,omitempty"`
 	Post     *Posting  `json:"post,omitempty"`
 

@@ -1,6 +1,6 @@
 -- Reads which members hold back the trimming of a group, the slowest first, for an owner, an admin or an operator. Only reads.
 --
--- KEYS  last_id meta members seen msgs
+-- KEYS  last_id meta members seen msgs named
 -- ARGV  caller operator:flag max:int
 -- Returns {OK, then user, entries behind, bytes of files behind, the oldest entry that they have not seen ('' if it is not
 --       stored) of each}
@@ -8,15 +8,15 @@
 -- include: base
 -- include: manage
 -- include: blockers
-local epoch, visibility, keep, backlog_max, overflow =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'overflow'))
+local epoch, visibility, keep, backlog_max, overflow, named_bytes =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'overflow', 'named_bytes'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
-local last = tonumber(redis.call('GET', last_id))
+local last, total = tonumber(redis.call('GET', last_id)), tonumber(named_bytes or 0)
 -- Who is passed by holds back nothing.
 local low = overflow == 'block' and '-inf' or int(last - tonumber(backlog_max))
-local out, found = {'OK'}, blockers(last, low, '', max, function(behind) return behind > tonumber(keep) end)
+local out, found = {'OK'}, blockers(last, total, low, '', max, function(behind) return behind > tonumber(keep) end)
 for i = 1, #found, 3 do
   local id = int(last - tonumber(found[i + 1]) + 1)
   local n = #out

@@ -1,6 +1,6 @@
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
--- KEYS  last_id meta members msgs seen read skip by reactions reacted joined core:enqueue wants
+-- KEYS  last_id meta members msgs seen read skip by reactions reacted joined named core:enqueue wants
 -- ARGV  user id with_read:flag at_epoch at_mark channel group task_id origin
 --   with_read          moves read too
 --   at_epoch, at_mark  of a cursor, else ''
@@ -11,8 +11,8 @@
 --         cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
-local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed = unpack(redis.call('HMGET', meta, 'epoch',
-  'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed'))
+local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed, named_bytes = unpack(redis.call(
+  'HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed', 'named_bytes'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
@@ -49,6 +49,10 @@ if stored > keep then
     enqueue_trim(task_id, epoch, clock_ms())
   end
   stored = redis.call('ZCARD', msgs)
+  if named_bytes then
+    -- include: file_trimmed
+    enqueue_file_trimmed(task_id .. '.files', last, archived_from, clock_ms())
+  end
 end
 local joined_id = history == '0' and redis.call('ZSCORE', joined, user)
 return {'OK', int(s), int(r), unread(last, count_floor(last, stored, archived_from, r, backlog_max, pruned, joined_id), by)}

@@ -1,19 +1,25 @@
 -- Writes the record of an upload that begins. Writing it again changes nothing.
 --
--- KEYS  meta members files unused_files files_of core:enqueue
+-- KEYS  last_id meta members seen files unused_files named files_of core:enqueue
 -- ARGV  group user file size hash json within_ms:int bytes_max:int task_id
 --   hash       state of the digest of no bytes
 --   within_ms  after which it expires
 --   bytes_max  of all files of the group
 -- Returns {OK, the record}
--- Refuses NOTFOUND, FORBIDDEN, QUOTA
+-- Refuses NOTFOUND, FORBIDDEN, QUOTA; BLOCKED as lib/append.lua, where a message that names the file would be
 -- include: file_poster
 -- include: file_record
 -- include: task_file
+-- include: blockers
 local refused = file_poster()
 if refused then return refused end
 local f = file_read(file)
 if f then return {'OK', file_text(f)} end
+local overflow, backlog_max, backlog_bytes = unpack(redis.call('HMGET', meta, 'overflow', 'backlog_max', 'backlog_bytes'))
+if overflow == 'block' then
+  local blocked = refuse_blocked(user, tonumber(backlog_max), tonumber(backlog_bytes), tonumber(size))
+  if blocked then return blocked end
+end
 local now_ms = clock_ms()
 local expires_ms = int(now_ms + within_ms)
 f = {state = 'open', owner = user, size = size, offset = '0', created_ms = int(now_ms), expires_ms = expires_ms, lock = '-',

@@ -12,7 +12,7 @@
 -- Refuses as log/append.lua; FILE if one is not a whole file of the sender in this group, NAMES
 -- include: file_record
 -- include: task_file
-local anyone = false
+local anyone, bytes_added = false, 0
 local function append_message()
   -- include: append
 end
@@ -23,18 +23,19 @@ for id in string.gmatch(file_ids, '%S+') do
   if not f or f.state ~= 'whole' or f.owner ~= from or not file_alive(f, clock_ms()) then return {'FILE'} end
   if select(2, string.gsub(f.refs, '%d+', '')) >= names_max then return {'NAMES'} end
   found[#found + 1] = {id, f}
+  bytes_added = bytes_added + tonumber(f.size)
 end
 local answer = append_message()
 if answer[1] ~= 'OK' or answer[6] == 1 then return answer end
 
 local message, now_ms = answer[2], clock_ms()
+local before = redis.call('HINCRBY', meta, 'named_bytes', int(bytes_added)) - bytes_added
 for _, one in ipairs(found) do
   local id, f = one[1], one[2]
-  local bytes = redis.call('HINCRBY', meta, 'named_bytes', f.size)
   f.refs = f.refs == '-' and message or f.refs .. ',' .. message
   file_write(id, f)
   redis.call('ZREM', unused_files, id)
-  redis.call('ZADD', named, message, message .. ' ' .. id .. ' ' .. int(bytes))
+  redis.call('ZADD', named, message, message .. ' ' .. id .. ' ' .. int(before) .. ' ' .. f.size)
 end
 enqueue_file_check(check_id, now_ms + check_ms, now_ms)
 return answer

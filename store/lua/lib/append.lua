@@ -2,14 +2,16 @@
 -- anything. It is not a function: a closure over so many names would cost a tenth of a send. A script that needs the
 -- answer includes it in a function.
 --
--- core and at may be nil if nobody is mentioned; anyone is true if the sender need not be a member.
+-- named, core and at may be nil if nobody is mentioned; anyone is true if the sender need not be a member; bytes_added is the size
+-- of the files that the entry names.
 --
 -- Returns {OK, id, epoch, mark, sent_at ms, 1 for a duplicate, the stored message (duplicate reaction only), a sender to
 --       forget or '', 1 if there is more to trim}, or a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE,
---       EMOJIS; BLOCKED, then user, entries behind and bytes behind of each that the send has to wait for; WANTS if the keys of the queue were left out and are needed
--- needs: last_id meta members msgs seen read skip senders sent by reactions reacted joined wants core at
+--       EMOJIS; BLOCKED, then user, entries behind and bytes behind of each that the send has to wait for; WANTS if the keys of the queue were left
+--       out and are needed, NAMED if the key named was
+-- needs: last_id meta members msgs seen read skip senders sent by reactions reacted joined wants named core at
 -- needs: from kind mark rest sent_ms key content reply_to target emoji removed durable channel keys_max emojis_max group
--- needs: task_id below same mentions anyone
+-- needs: task_id below same mentions anyone bytes_added
 -- include: base
 -- include: not_member
 -- include: retry
@@ -28,7 +30,7 @@ if first_time then
 end
 if post == 'admins' and not anyone and string.sub(role, 1, 6) == 'member' then return {'FORBIDDEN', 'posters'} end
 if overflow == 'block' and not anyone then
-  local refused = refuse_blocked(from, tonumber(backlog_max), tonumber(backlog_bytes))
+  local refused = refuse_blocked(from, tonumber(backlog_max), tonumber(backlog_bytes), bytes_added)
   if refused then return refused end
 end
 if reply_to ~= '0' then
@@ -88,13 +90,13 @@ elseif reacts then
 end
 
 -- The mentioned users that are members.
-local named, named_keys = {}, {}
+local mentioned, mentioned_keys = {}, {}
 if ARGV[mentions] then
   local roles = redis.call('HMGET', members, unpack(ARGV, mentions))
   for i, is_member in ipairs(roles) do
     local user = ARGV[mentions + i - 1]
     if is_member and user ~= from then
-      named[#named + 1], named_keys[#named_keys + 1] = user, KEYS[at + i - 1]
+      mentioned[#mentioned + 1], mentioned_keys[#mentioned_keys + 1] = user, KEYS[at + i - 1]
     end
   end
 end
@@ -125,14 +127,14 @@ advance(from, id)
 redis.call('ZADD', senders, int(now_ms), from)
 if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end
 
-for _, at_user in ipairs(named_keys) do
+for _, at_user in ipairs(mentioned_keys) do
   redis.call('ZADD', at_user, id, id)
   if redis.call('ZCARD', at_user) % 64 == 0 then prune(at_user, last - backlog_max) end
 end
 if core then
   -- include: task_mention
   -- include: log_grew
-  if #named > 0 then enqueue_mention(task_id, epoch, id, from, named, now_ms) end
+  if #mentioned > 0 then enqueue_mention(task_id, epoch, id, from, mentioned, now_ms) end
   log_grew(epoch, id, now_ms, message)
 end
 -- include: trim_64th

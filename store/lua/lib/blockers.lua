@@ -1,12 +1,19 @@
--- needs: last_id seen
+-- needs: last_id seen meta named
+-- bytes_behind is how many bytes of files the messages above id name. total is what all messages of the group have named so far.
+local function bytes_behind(total, id)
+  if total == 0 then return 0 end
+  local next = redis.call('ZRANGEBYSCORE', named, '(' .. id, '+inf', 'LIMIT', 0, 1)[1]
+  return next and total - tonumber(string.match(next, '(%d+) %d+$')) or 0
+end
+
 -- blockers lists who has seen no less than low, the slowest first, as {user, entries behind, bytes of files behind} of each,
 -- one after the other. It ends at max members, or at the first for whom enough(behind, bytes) is false: everyone after is further ahead.
-local function blockers(last, low, except, max, enough)
+local function blockers(last, total, low, except, max, enough)
   local found, slowest = {}, redis.call('ZRANGEBYSCORE', seen, low, '+inf', 'WITHSCORES', 'LIMIT', 0, int(max + 2))
   for i = 1, #slowest, 2 do
-    local user, behind = slowest[i], last - tonumber(slowest[i + 1])
-    local bytes = 0 -- messages carry no files
+    local user = slowest[i]
     if user ~= '$archive' and user ~= except then
+      local behind, bytes = last - tonumber(slowest[i + 1]), bytes_behind(total, slowest[i + 1])
       if #found == 3 * max or not enough(behind, bytes) then break end
       found[#found + 1], found[#found + 2], found[#found + 3] = user, int(behind), int(bytes)
     end
@@ -14,10 +21,15 @@ local function blockers(last, low, except, max, enough)
   return found
 end
 
--- refuse_blocked refuses a send to a group that passes nobody by, where others than the sender are too far behind; nil: go on.
-local function refuse_blocked(from, backlog_max, backlog_bytes)
-  local found = blockers(tonumber(redis.call('GET', last_id)), '-inf', from, 10, function(behind, bytes)
-    return behind >= backlog_max or bytes >= backlog_bytes
+-- refuse_blocked refuses to add bytes of files to a group that passes nobody by, where others than the sender are too far behind;
+-- nil: go on. A file larger than backlog_bytes is let through once everyone has seen those before it. Without the key named, a
+-- group with files answers NAMED: the call has to come again with it.
+local function refuse_blocked(from, backlog_max, backlog_bytes, bytes_added)
+  local total = tonumber(redis.call('HGET', meta, 'named_bytes') or 0)
+  if total > 0 and not named then return {'NAMED'} end
+  local last = tonumber(redis.call('GET', last_id))
+  local found = blockers(last, total, '-inf', from, 10, function(behind, bytes)
+    return behind >= backlog_max or bytes >= backlog_bytes or bytes > 0 and bytes + bytes_added > backlog_bytes
   end)
   if #found > 0 then return {'BLOCKED', unpack(found)} end
   return nil

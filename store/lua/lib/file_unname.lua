@@ -1,9 +1,21 @@
 -- include: base
--- needs: named unused_files
--- file_unname takes away what a deleted message names, at once for readers; a task removes the files that nothing else names.
+-- needs: meta named unused_files
+-- file_unname takes away what a deleted message names, at once for readers; a task removes the files that nothing else names. What
+-- is named later then has fewer bytes before it. Where that is too much for one step, who has not seen the deletion stays behind by
+-- these bytes until then.
 local function file_unname(target, now_ms)
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', named, target, target)) do
+  local found, freed = redis.call('ZRANGEBYSCORE', named, target, target), 0
+  if #found == 0 then return end
+  for _, member in ipairs(found) do
     redis.call('ZREM', named, member)
     redis.call('ZADD', unused_files, int(now_ms), string.match(member, '^%d+ (%S+)'))
+    freed = freed + tonumber(string.match(member, '%d+$'))
   end
+  if redis.call('ZCOUNT', named, target, '+inf') > 500 then return end
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', named, target, '+inf')) do
+    local message, file, before, size = string.match(member, '^(%d+) (%S+) (%d+) (%d+)$')
+    redis.call('ZREM', named, member)
+    redis.call('ZADD', named, message, message .. ' ' .. file .. ' ' .. int(tonumber(before) - freed) .. ' ' .. size)
+  end
+  redis.call('HINCRBY', meta, 'named_bytes', int(-freed))
 end

@@ -1,6 +1,7 @@
 -- Appends an entry of a member, or repeats the first answer if the retry key is known.
 --
--- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants | core:enqueue at...
+-- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants |
+--       named core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content reply_to target emoji removed:flag durable:flag channel keys_max:int
 --       emojis_max:int group task_id below same mentions...
 --   sent, by    of the sender
@@ -17,5 +18,5 @@
 --   same        the same reaction there, if it exists: `<id> <mark>`, or ''
 -- Returns as lib/append.lua
 -- Refuses as lib/append.lua
-local anyone = false
+local anyone, bytes_added = false, 0
 -- include: append

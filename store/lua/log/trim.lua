@@ -1,13 +1,14 @@
 -- Removes messages that no reader of a group needs any longer, at most 500, and prunes the counted sets.
 --
--- KEYS  last_id meta seen msgs reactions reacted skip core:enqueue wants
--- ARGV  group task_id
---   task_id  of a task that continues if there is more, or ''
+-- KEYS  last_id meta seen msgs reactions reacted skip named core:enqueue wants
+-- ARGV  group task_id files_id
+--   task_id   of a task that continues if there is more, or ''
+--   files_id  of a task that removes the files of trimmed messages
 -- Returns {OK, 1 if there is more}
 -- Refuses NOTFOUND
 -- include: prune
 -- include: trim
-local epoch, keep, backlog_max = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max'))
+local epoch, keep, backlog_max, archived_from = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'archived_from'))
 if not epoch then return {'NOTFOUND'} end
 local last, stored = tonumber(redis.call('GET', last_id)), redis.call('ZCARD', msgs)
 backlog_max = tonumber(backlog_max)
@@ -21,5 +22,9 @@ prune(skip, last - backlog_max)
 if more and task_id ~= '' then
   -- include: task_trim
   enqueue_trim(task_id, epoch, now_ms)
+end
+if not more then
+  -- include: file_trimmed
+  enqueue_file_trimmed(files_id, last, archived_from, now_ms)
 end
 return {'OK', more and 1 or 0}

@@ -19,8 +19,9 @@
 -- include: trim
 -- include: task_member
 -- include: task_trim
-local epoch, visibility, owner, keep, backlog_max =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max'))
+-- include: file_trimmed
+local epoch, visibility, owner, keep, backlog_max, archived_from =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from'))
 if not epoch then return {'NOTFOUND'} end
 if caller ~= user then
   local refused = may_manage(visibility, caller, operator)
@@ -65,4 +66,5 @@ prune(skip, last - tonumber(backlog_max))
 if trim_log(last, redis.call('ZCARD', msgs), tonumber(keep), tonumber(backlog_max)) then
   enqueue_trim(trim_id, epoch, now_ms)
 end
+enqueue_file_trimmed(trim_id .. '.files', last, archived_from, now_ms)
 return {'OK', 0}
