@@ -11,7 +11,7 @@ import (
 
 // link joins the ES modules that the module at main reaches into one module, which a browser loads with one request. Each
 // becomes a function that returns its exports, in the order in which a browser would run them. Names and lines stay what
-// they are but for lines that hold only comments, and the source map leads a debugger to the files as they were written.
+// they are but for indentation and lines that hold only comments, and the source map leads a debugger to the files as they were written.
 // Imports of vendored modules stay imports, relative to the folder above js/.
 //
 // It knows the syntax that this client uses, and refuses the rest: imports and exports begin a line, own modules are
@@ -167,7 +167,8 @@ func unknown(text string) string {
 	}
 }
 
-// code gives the lines of a text that are neither empty nor nothing but a comment.
+// code gives the lines of a text that are neither empty nor nothing but a comment, without their indentation: this client has
+// texts of several lines only in templates, where it means nothing.
 func code(text string, source int) []outLine {
 	var lines []outLine
 	inside := false
@@ -182,7 +183,7 @@ func code(text string, source int) []outLine {
 			}
 		}
 		if trimmed != "" && !strings.HasPrefix(trimmed, "//") {
-			lines = append(lines, outLine{line, source, row})
+			lines = append(lines, outLine{strings.TrimLeft(line, " "), source, row})
 		}
 	}
 	return lines

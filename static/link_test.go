@@ -27,7 +27,7 @@ func TestLink(t *testing.T) {
 // js/sub/b.js
 const module_sub_b = (() => {
 async function b() {
-  return v(w);
+return v(w);
 }
 class B {}
 return { b, B };
@@ -46,8 +46,8 @@ const module_main = (() => {
 const { one, two: zwei } = module_a;
 const a = module_a;
 const {
-  b,
-  B,
+b,
+B,
 } = module_sub_b;
 /** @type {number} */ (one(zwei, b, B));
 return {  };

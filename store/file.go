@@ -61,7 +61,7 @@ func overQuota(r reply, err error) error {
 		return err
 	}
 	e := *files.ErrQuota
-	e.Message = fmt.Sprintf("the quota for files of %s has no room for this one", r.text(1))
+	e.Message = fmt.Sprintf("this file would exceed %s file quota", r.text(1))
 	return &e
 }
 

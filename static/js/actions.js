@@ -5,6 +5,7 @@ import { reachesEnd } from "./log.js";
 import { OUTBOX_MAX, newKey } from "./outbox.js";
 import * as reading from "./reading.js";
 import * as state from "./state.js";
+import { createUploads } from "./uploads.js";
 
 /** Signs of typing go out at most this often. */
 const TYPING_EVERY_MS = 3000;
@@ -12,15 +13,19 @@ const TYPING_EVERY_MS = 3000;
 /** @param {import("./store.js").Store} store @param {import("./client.js").Client} client */
 export function createActions(store, client) {
   const { api, toast } = client;
+  const { takeFiles, ...uploads } = createUploads(store, client);
   const loading = new Set();
   let typed = 0;
 
+  function full() {
+    if (store.get().outbox.length < OUTBOX_MAX) return false;
+    toast("Too many messages are waiting to be sent. Try again when you’re back online.");
+    return true;
+  }
+
   /** @param {Partial<import("./types.js").Task> & {group: string, kind: import("./types.js").Task["kind"]}} task */
   function queue(task) {
-    if (store.get().outbox.length >= OUTBOX_MAX) {
-      toast("Too many messages are waiting to be sent. Try again when you’re back online.");
-      return false;
-    }
+    if (full()) return false;
     const entry = { ...task, client_id: newKey(), queued_at: new Date().toISOString(), attempts: 0 };
     store.update((s) => ({ ...s, outbox: [...s.outbox, entry] }));
     client.pump();
@@ -43,6 +48,7 @@ export function createActions(store, client) {
   const orToast = (doing) => doing.catch((err) => { if (err.code !== "signed_out") toast(err.message); });
 
   return {
+    ...uploads,
     signIn: client.signIn.byName,
     signInWithToken: client.signIn.byToken,
     signOut: client.signIn.out,
@@ -86,11 +92,12 @@ export function createActions(store, client) {
       client.send({ op: "typing", group });
     },
 
-    /** @param {string} group @param {import("./types.js").Content & {body: string, reply_to?: number}} message */
+    /** Sends a message with what is attached. @param {string} group @param {import("./types.js").Content & {body: string, reply_to?: number}} message */
     send(group, message) {
       typed = 0;
+      if (full()) return false;
       const mentions = mentionsIn(message.body, store.get().members.get(group)?.keys() ?? []);
-      return queue({ ...message, group, kind: "text", mentions: mentions.length > 0 ? mentions : undefined });
+      return queue({ ...message, group, kind: "text", mentions: mentions.length > 0 ? mentions : undefined, files: takeFiles(group) });
     },
     /** @param {string} group @param {number} target @param {import("./types.js").Content} content */
     edit: (group, target, content) => queue({ ...content, group, kind: "edit", target }),
@@ -102,7 +109,20 @@ export function createActions(store, client) {
       store.update((s) => ({ ...s, outbox: s.outbox.map((t) => (t.client_id === key ? { ...t, problem: undefined, attempts: 0 } : t)) }));
       client.pump();
     },
-    discard: (/** @type {string} */ key) => store.update((s) => ({ ...s, outbox: s.outbox.filter((t) => t.client_id !== key) })),
+    /** @param {string} key */
+    discard(key) {
+      const task = store.get().outbox.find((t) => t.client_id === key);
+      for (const f of task?.files ?? []) api.removeFile(task?.group ?? "", f.id).catch(() => {}); // they expire
+      store.update((s) => ({ ...s, outbox: s.outbox.filter((t) => t.client_id !== key) }));
+    },
+
+    /** Finds out once whether the server keeps files, and how large ones. @param {string} group */
+    loadFileMax: (group) => once("files", async () => {
+      if (store.get().fileMax !== undefined) return;
+      const fileMax = await api.fileMax(group);
+      store.update((s) => ({ ...s, fileMax }));
+    }).catch(() => {}), // the next group asks again
+    file: api.file,
 
     /** @param {any} draft @param {string} key */
     async createGroup(draft, key) {

@@ -21,30 +21,43 @@ export function passing(err) {
 }
 
 /**
- * @param {string} method @param {string} path @param {{token?: string, body?: any, key?: string, signal?: AbortSignal}} [opt]
- * @returns {Promise<any>} the JSON of the answer, null for an empty one
+ * @typedef {object} CallOptions
+ * @property {string} [token]
+ * @property {any} [body] is sent as JSON, and a Blob as it is
+ * @property {string} [key] of a call that may be repeated
+ * @property {Record<string, string>} [headers]
+ * @property {AbortSignal} [signal]
+ * @property {(path: string, init: any) => Promise<Response>} [via] makes the request in the place of fetch
+ * @property {(res: Response) => any} [read] what to return of a good answer; default: its JSON, null for an empty one
+ *
+ * @param {string} method @param {string} path @param {CallOptions} [opt]
+ * @returns {Promise<any>}
  */
 export async function call(method, path, opt = {}) {
   /** @type {Record<string, string>} */
-  const headers = {};
+  const headers = { ...opt.headers };
+  const raw = opt.body instanceof Blob || opt.body === undefined;
   if (opt.token) headers.Authorization = `Bearer ${opt.token}`;
-  if (opt.body !== undefined) headers["Content-Type"] = "application/json";
+  if (!raw) headers["Content-Type"] = "application/json";
   if (opt.key) headers["Idempotency-Key"] = opt.key;
   let res;
   try {
-    const body = opt.body === undefined ? undefined : JSON.stringify(opt.body);
-    res = await fetch(path, { method, headers, body, signal: opt.signal, credentials: "omit" });
+    const body = raw ? opt.body : JSON.stringify(opt.body);
+    res = await (opt.via ?? fetch)(path, { method, headers, body, signal: opt.signal, credentials: "omit" });
+    if (res.ok && opt.read) return await opt.read(res);
   } catch {
     throw new Problem("offline", "Can’t reach the server. Check your connection and try again.");
   }
   const answer = await res.json().catch(() => null);
   if (res.ok) return answer;
   const after = Number(res.headers.get("Retry-After")) || 0;
-  throw new Problem(answer?.code ?? (res.status >= 500 ? "internal" : "error"), answer?.detail || answer?.title || `Something went wrong (error ${res.status}). Try again later.`, res.status, after);
+  throw new Problem(answer?.code ?? (res.status >= 500 ? "internal" : res.status === 429 ? "rate_limited" : "error"), answer?.detail || answer?.title || `Something went wrong (error ${res.status}). Try again later.`, res.status, after);
 }
 
 /** @param {string} id */
 const enc = (id) => encodeURIComponent(id);
+/** @param {string} g @param {string} id */
+const fileOf = (g, id) => `/v1/groups/${enc(g)}/files/${enc(id)}`;
 
 /** The routes that the page uses, for one token. @param {(method: string, path: string, opt?: any) => Promise<any>} ask */
 export function routes(ask) {
@@ -85,6 +98,19 @@ export function routes(ask) {
     read: (g, at) => ask("POST", `/v1/groups/${enc(g)}/read`, { body: at }),
     /** @param {object} body @param {AbortSignal} signal */
     sync: (body, signal) => ask("POST", "/v1/sync", { body, signal }),
+    /** How large a file may be, in bytes; 0: the server keeps none. @param {string} g @returns {Promise<number>} */
+    fileMax: (g) => ask("OPTIONS", `/v1/groups/${enc(g)}/files`, { read: (/** @type {Response} */ res) => Number(res.headers.get("Tus-Max-Size")) }),
+    /** @param {string} g @param {{name: string, size: number, type?: string}} body @param {string} key @param {AbortSignal} signal */
+    createFile: (g, body, key, signal) => ask("POST", `/v1/groups/${enc(g)}/files`, { body, key, signal }),
+    /** How many bytes of an upload are there. @param {string} g @param {string} id @param {AbortSignal} signal @returns {Promise<number>} */
+    offset: (g, id, signal) => ask("HEAD", fileOf(g, id), { signal, read: (/** @type {Response} */ res) => Number(res.headers.get("Upload-Offset")) }),
+    /** Writes the rest of an upload. @param {string} g @param {string} id @param {number} offset @param {Blob} body @param {CallOptions["via"]} via */
+    writeFile: (g, id, offset, body, via) =>
+      ask("PATCH", fileOf(g, id), { body, via, headers: { "Content-Type": "application/offset+octet-stream", "Upload-Offset": String(offset) } }),
+    /** @param {string} g @param {string} id */
+    removeFile: (g, id) => ask("DELETE", fileOf(g, id)),
+    /** The bytes of a file, or of its preview. @param {string} g @param {string} id @param {"inline=1"|"size=preview"} as @returns {Promise<Blob>} */
+    file: (g, id, as) => ask("GET", `${fileOf(g, id)}?${as}`, { read: (/** @type {Response} */ res) => res.blob() }),
     inbox: () => ask("GET", "/v1/inbox"),
     /** @param {{seq: number}|{cursor: string}} at */
     ackInbox: (at) => ask("POST", "/v1/inbox/ack", { body: at }),

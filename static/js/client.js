@@ -5,6 +5,7 @@
  * @typedef {import("./store.js").Store} Store
  */
 import { Problem, call, passing, routes } from "./api.js";
+import { lineOf } from "./format.js";
 import { createLink } from "./link.js";
 import { due, noted, settled, wire } from "./outbox.js";
 import { withRead } from "./reading.js";
@@ -185,8 +186,8 @@ export function createClient(store) {
     store.update((s) => {
       const next = state.withBatch(s, batch);
       if (s.open !== batch.group) return next;
-      const m = batch.messages.findLast((m) => m.kind === "delete" || (m.kind === "text" && m.from !== s.me && m.body !== undefined));
-      return m ? { ...next, heard: m.kind === "text" ? `${m.from}: ${m.body}` : "" } : next;
+      const m = batch.messages.findLast((m) => m.kind === "delete" || (m.kind === "text" && m.from !== s.me && !m.deleted_at));
+      return m ? { ...next, heard: m.kind === "text" ? `${m.from}: ${lineOf(m)}` : "" } : next;
     });
     if (!store.get().groups.get(batch.group)?.known) store.update((s) => ({ ...s, stale: true }));
   }

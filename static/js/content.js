@@ -6,6 +6,7 @@ const NOTHING = {
   body: /** @type {string|undefined} */ (undefined),
   data: /** @type {any} */ (undefined),
   mentions: /** @type {string[]|undefined} */ (undefined),
+  files: /** @type {import("./types.js").File[]|undefined} */ (undefined),
 };
 
 /** @typedef {Partial<typeof NOTHING>} Content */

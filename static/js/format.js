@@ -69,6 +69,29 @@ export function namesOf(names, most = 3) {
 /** @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
+/** A number of bytes for people. @param {number} bytes */
+export function sizeOf(bytes) {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const unitDisplay = power === 0 ? "long" : "short";
+  return new Intl.NumberFormat(undefined, { style: "unit", unit: units[power], unitDisplay, maximumFractionDigits: 1 }).format(bytes / 1024 ** power);
+}
+
+/** Bytes of the name of a file. */
+const NAME_BYTES_MAX = 255;
+
+/** The name of a file as the server takes it: without what would mislead people, and not too long. @param {string} name */
+export function fileName(name) {
+  const plain = name.toWellFormed().replaceAll(/[\p{Cc}\p{Bidi_Control}/\\\uFFFD]/gu, "_").trim() || "file";
+  const end = /\.\w{1,15}$/.exec(plain)?.[0] ?? "";
+  const stem = [...plain.slice(0, plain.length - end.length)];
+  while (new TextEncoder().encode(stem.join("") + end).length > NAME_BYTES_MAX) stem.pop();
+  return stem.join("") + end;
+}
+
+/** What a message says in one line. @param {import("./content.js").Content} m */
+export const lineOf = (m) => m.body || m.files?.map((f) => f.name).join(", ") || "Data";
+
 /** The names that a text mentions, of those who are members. @param {string} body @param {Iterable<string>} members */
 export function mentionsIn(body, members) {
   const known = new Set(members);

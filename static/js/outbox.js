@@ -36,8 +36,8 @@ export function due(outbox, busy) {
 
 /** What goes over the wire: the task without what only the page knows of it. @param {Task} t */
 export function wire(t) {
-  const { queued_at, attempts, id, problem, ...message } = t;
-  return message;
+  const { queued_at, attempts, id, problem, files, ...message } = t;
+  return files ? { ...message, files: files.map((f) => f.id) } : message;
 }
 
 /** Notes the answer of the server. @param {Task[]} outbox @param {string} key @param {Partial<Task>} answer */
@@ -82,5 +82,5 @@ function changed(e, t) {
 function unsent(t, me) {
   const pending = t.problem ? "failed" : t.id ? undefined : "waiting";
   const { group, ...message } = wire(t);
-  return { ...message, kind: "text", id: t.id ?? 0, from: me, sent_at: t.queued_at, at: 0, reactions: new Map(), pending, problem: t.problem };
+  return { ...message, files: t.files, kind: "text", id: t.id ?? 0, from: me, sent_at: t.queued_at, at: 0, reactions: new Map(), pending, problem: t.problem };
 }

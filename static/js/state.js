@@ -20,7 +20,7 @@ export const TYPING_MS = 5000;
 export function initialState(me = "") {
   return {
     me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), typing: new Map(), open: "",
-    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], toasts: [], heard: "", signedOut: "", stale: false, memberships: 0, place: null,
+    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], uploads: [], fileMax: undefined, toasts: [], heard: "", signedOut: "", stale: false, memberships: 0, place: null,
   };
 }
 
@@ -87,7 +87,7 @@ export function withGroup(s, g) {
 export function withoutGroup(s, id) {
   return {
     ...s, memberships: s.memberships + 1, groups: without(s.groups, id), logs: without(s.logs, id), members: without(s.members, id), typing: without(s.typing, id),
-    outbox: s.outbox.filter((t) => t.group !== id), open: s.open === id ? "" : s.open,
+    outbox: s.outbox.filter((t) => t.group !== id), uploads: s.uploads.filter((u) => u.group !== id), open: s.open === id ? "" : s.open,
   };
 }
 

@@ -26,6 +26,19 @@
  *
  * @typedef {{count: number, mine: boolean}} Reaction
  *
+ * @typedef {{id: string, name: string, size: number, type: string, width?: number, height?: number}} File
+ *
+ * @typedef {object} Upload a file that goes with what is being written
+ * @property {string} key
+ * @property {string} group
+ * @property {string} name
+ * @property {number} size
+ * @property {string} type as the browser says
+ * @property {number} sent bytes that the server has got
+ * @property {"waiting"|"sending"|"whole"|"failed"} phase waiting: for its turn, or for the next attempt
+ * @property {string} [id] of the file at the server
+ * @property {string} [problem] why it failed
+ *
  * @typedef {{visibility?: "private"|"public", keep?: number, retain_days?: number, backlog_max?: number, overflow?: "drop"|"block", backlog_bytes?: number, post?: "members"|"admins", history?: boolean}} Settings
  *
  * @typedef {Content & EntryFields} Entry a text, data or notice as the page shows it
@@ -134,6 +147,8 @@
  * @property {string} open the group that is shown, or ""
  * @property {{items: Item[], to: number, epoch: string, cursor: string, complete: boolean}} inbox
  * @property {Task[]} outbox
+ * @property {Upload[]} uploads
+ * @property {number|undefined} fileMax bytes of a file; 0: the server keeps no files; undefined: not known yet
  * @property {{id: number, text: string, bad: boolean}[]} toasts
  * @property {string} heard what a screen reader is to say next
  * @property {string} signedOut why the sign-in page is shown, or ""

@@ -2,6 +2,7 @@
 import { html, useMemo, useState } from "../html.js";
 import { titleOf } from "../state.js";
 import { Browse } from "./browse.js";
+import { PictureSheet } from "./files.js";
 import { GroupView } from "./group.js";
 import { Inbox } from "./inbox.js";
 import { Members } from "./members.js";
@@ -48,6 +49,7 @@ function SheetOf({ sheet, state, actions, show, close }) {
     case "inbox": return html`<${Inbox} ...${props} />`;
     case "members": return html`<${Members} ...${props} />`;
     case "search": return html`<${Search} ...${props} />`;
+    case "picture": return html`<${PictureSheet} ...${props} />`;
     case "receipts": return html`<${Receipts} ...${props} />`;
     default: return null;
   }

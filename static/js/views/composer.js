@@ -1,5 +1,7 @@
 /** Where a message is written: Enter sends, Shift+Enter makes a new line, Escape cancels an answer or an edit. */
-import { html, useEffect, useLayoutEffect, useState } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { Attached, useDrop } from "./attached.js";
+import { lineOf } from "../format.js";
 import { Icon, IconButton } from "./parts.js";
 
 /** Bytes of a body, as the server counts them. */
@@ -9,11 +11,14 @@ const HEIGHT_MAX_PX = 200;
 
 /**
  * @param {{input: {current: HTMLTextAreaElement|null}, about: {kind: "reply"|"edit", entry: import("../types.js").Entry}|null, title: string,
- *   drafts: Map<string, string>, group: string, onSubmit: (text: string) => boolean, onCancel: () => void, onTyping: () => void, onEditLast: () => void}} props
+ *   drafts: Map<string, string>, group: string, uploads: import("../types.js").Upload[], files: import("../actions.js").Actions|null, onSubmit: (text: string) => boolean, onCancel: () => void, onTyping: () => void, onEditLast: () => void}} props
  */
-export function Composer({ input, about, title, drafts, group, onSubmit, onCancel, onTyping, onEditLast }) {
+export function Composer({ input, about, title, drafts, group, uploads, files, onSubmit, onCancel, onTyping, onEditLast }) {
   const [text, setText] = useState(drafts.get(group) ?? "");
   const editing = about?.kind === "edit" ? about.entry : null;
+  const attaches = files !== null && !editing;
+  const picker = useRef(/** @type {HTMLInputElement|null} */ (null));
+  const whole = uploads.every((u) => u.phase === "whole");
   const tooLong = text.length > BODY_BYTES_MAX / 4 && new TextEncoder().encode(text).length > BODY_BYTES_MAX;
 
   useEffect(() => {
@@ -44,12 +49,25 @@ export function Composer({ input, about, title, drafts, group, onSubmit, onCance
     drafts.set(group, next);
     if (next) onTyping();
   }
+  const sendable = !tooLong && (editing ? text.trim() !== "" : whole && (text.trim() !== "" || uploads.length > 0));
   function submit() {
-    const body = text.trim();
-    if (!body || tooLong || !onSubmit(body)) return;
+    if (!sendable || !onSubmit(text.trim())) return;
     if (!editing) drafts.delete(group);
     setText(drafts.get(group) ?? "");
     input.current?.focus();
+  }
+  /** @param {FileList|undefined} list */
+  function attach(list) {
+    files?.attach(group, list ?? []);
+    input.current?.focus();
+  }
+  const over = useDrop(attaches, attach);
+  function onPaste(/** @type {ClipboardEvent} */ e) {
+    const from = e.clipboardData;
+    // Programs put a picture of a text beside the text.
+    if (!attaches || !from?.files.length || from.types.includes("text/plain")) return;
+    e.preventDefault();
+    attach(from.files);
   }
   function onKeyDown(/** @type {KeyboardEvent} */ e) {
     if (e.isComposing) return;
@@ -65,18 +83,23 @@ export function Composer({ input, about, title, drafts, group, onSubmit, onCance
   }
 
   return html`
-    <form class="composer" onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); submit(); }}>
+    <form class=${over ? "composer over" : "composer"} onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); submit(); }}>
       ${about && html`
         <div class="about">
           <${Icon} name=${editing ? "pencil" : "reply"} />
           <p><strong>${editing ? "Editing message" : `Replying to ${about.entry.from}`}</strong>
-            <span>${editing ? "Press Esc to cancel" : about.entry.body ?? "Data"}</span></p>
+            <span>${editing ? "Press Esc to cancel" : lineOf(about.entry)}</span></p>
           <${IconButton} icon="close" label=${editing ? "Cancel editing" : "Cancel reply"} onClick=${onCancel} />
         </div>`}
+      ${attaches && html`<${Attached} uploads=${uploads} onRetry=${files.retryUpload} onRemove=${files.removeUpload} />`}
+      ${over && html`<p class="quiet">Drop files anywhere to attach them</p>`}
       <div class="write">
+        ${attaches && html`
+          <input ref=${picker} type="file" multiple hidden onChange=${(/** @type {any} */ e) => { attach(e.target.files); e.target.value = ""; }} />
+          <${IconButton} icon="clip" label="Attach files" onClick=${() => picker.current?.click()} />`}
         <textarea ref=${input} rows="1" aria-label="Message ${title}" placeholder="Write a message" value=${text} enterkeyhint="send"
-          onInput=${(/** @type {any} */ e) => change(e.target.value)} onKeyDown=${onKeyDown}></textarea>
-        <button class="send" aria-label=${editing ? "Save changes" : "Send message"} title=${editing ? "Save changes" : "Send message"} disabled=${!text.trim() || tooLong}><${Icon} name="send" /></button>
+          onInput=${(/** @type {any} */ e) => change(e.target.value)} onKeyDown=${onKeyDown} onPaste=${onPaste}></textarea>
+        <button class="send" aria-label=${editing ? "Save changes" : "Send message"} title=${editing ? "Save changes" : "Send message"} disabled=${!sendable}><${Icon} name="send" /></button>
       </div>
       ${tooLong && html`<p class="problem" role="alert">This message is too long. The limit is 16 KB.</p>`}
     </form>`;

@@ -21,7 +21,11 @@ export function GroupView({ state, group, actions, drafts, show }) {
   const live = state.link.phase === "live";
 
   // After a reconnect the cursors of the others may have moved unseen.
-  useEffect(() => { if (live) actions.loadMembers(group.id); }, [live]);
+  useEffect(() => {
+    if (!live) return;
+    actions.loadMembers(group.id);
+    actions.loadFileMax(group.id);
+  }, [live]);
 
   const on = useMemo(() => ({
     reply: (/** @type {any} */ entry) => { setAbout({ kind: "reply", entry }); input.current?.focus(); },
@@ -31,6 +35,8 @@ export function GroupView({ state, group, actions, drafts, show }) {
     receipts: (/** @type {number} */ id) => show({ kind: "receipts", group: group.id, id }),
     retry: actions.retry,
     discard: actions.discard,
+    file: (/** @type {string} */ id, /** @type {"inline=1"|"size=preview"} */ as) => actions.file(group.id, id, as),
+    picture: (/** @type {import("../types.js").File} */ file) => show({ kind: "picture", group: group.id, file }),
   }), []);
 
   /** @param {string} text */
@@ -59,6 +65,7 @@ export function GroupView({ state, group, actions, drafts, show }) {
     <p class="typing" role="status">${typing.length > 0 && html`<span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${namesOf(typing)} ${typing.length === 1 ? "is" : "are"} typing…`}</p>
     ${mayPost
       ? html`<${Composer} input=${input} about=${about} title=${titleOf(group)} drafts=${drafts} group=${group.id}
+          uploads=${state.uploads.filter((u) => u.group === group.id)} files=${(state.fileMax ?? 0) > 0 ? actions : null}
           onSubmit=${submit} onCancel=${() => setAbout(null)} onTyping=${() => actions.typing(group.id)} onEditLast=${editLast} />`
       : html`<p class="no-post">Only the owner and admins can post in this group.</p>`}`;
 }

@@ -1,6 +1,7 @@
 /** One message, with what can be done with it. */
 import { counted, fullTime, isEmoji, namesOf, pieces, timeOf } from "../format.js";
 import { html, memo, useRef, useState } from "../html.js";
+import { Files } from "./files.js";
 import { Avatar, Icon, IconButton, Popover, Problem } from "./parts.js";
 
 const EMOJI = ["👍", "❤️", "😂", "🎉", "👀", "🙏"];
@@ -32,6 +33,7 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
             ${quoteText !== undefined && html`
               <button type="button" class="quote" onClick=${() => jump(e.reply_to ?? 0)}>
                 ${quoteFrom && html`<strong>${quoteFrom}</strong>`}<span>${quoteText}</span></button>`}
+            ${e.files && html`<${Files} files=${e.files} on=${on} />`}
             <${Body} entry=${e} me=${me} />
             <span class="meta">
               ${e.edited_at && !e.deleted_at && html`<span title=${fullTime(e.edited_at)}>edited</span>`}
@@ -61,6 +63,7 @@ export const MessageRow = memo(Row);
 /** @param {{entry: import("../types.js").Entry, me: string}} props */
 function Body({ entry: e, me }) {
   if (e.deleted_at) return html`<p class="body">This message was deleted</p>`;
+  if (!e.body && e.files) return null;
   if (e.body === undefined) return html`<pre class="data">${JSON.stringify(e.data, null, 2)}</pre>`;
   return html`<p class="body">${pieces(e.body, e.mentions).map((p) => {
     if (p.mention) return html`<span class=${p.mention === me ? "mention self" : "mention"}>${p.text}</span>`;

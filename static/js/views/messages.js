@@ -1,4 +1,5 @@
 /** The list of messages: opens at the first unread one, loads what is before and after, says what was on screen. */
+import { lineOf } from "../format.js";
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { reachesEnd } from "../log.js";
 import { overlaid } from "../outbox.js";
@@ -132,5 +133,5 @@ function quoteOf(log, entry) {
   if (!entry?.reply_to) return {};
   const to = log.entries.get(entry.reply_to);
   if (!to) return { quoteFrom: "", quoteText: "Earlier message" };
-  return { quoteFrom: to.from, quoteText: to.deleted_at ? "Deleted message" : to.body ?? "Data" };
+  return { quoteFrom: to.from, quoteText: to.deleted_at ? "Deleted message" : lineOf(to) };
 }

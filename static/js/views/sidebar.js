@@ -1,5 +1,5 @@
 /** The list of groups, with what is unread, and the ways to more. */
-import { counted, shortTime } from "../format.js";
+import { counted, lineOf, shortTime } from "../format.js";
 import { html, memo } from "../html.js";
 import { groupsInOrder, titleOf } from "../state.js";
 import { noticeText } from "../timeline.js";
@@ -71,5 +71,5 @@ function lastLine(g, me) {
   const who = m.from === me ? "You" : m.from;
   if (m.deleted_at) return `${who}: message deleted`;
   if (m.kind === "notice") return noticeText(/** @type {any} */ (m));
-  return `${who}: ${m.kind === "data" ? "Data" : (m.body ?? "").replaceAll(/\s+/g, " ").slice(0, 120)}`;
+  return `${who}: ${lineOf(m).replaceAll(/\s+/g, " ").slice(0, 120)}`;
 }

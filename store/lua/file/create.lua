@@ -24,7 +24,7 @@ local now_ms = clock_ms()
 local expires_ms = int(now_ms + within_ms)
 f = {state = 'open', owner = user, size = size, offset = '0', created_ms = int(now_ms), expires_ms = expires_ms, lock = '-',
   until_ms = '0', hash = hash, refs = '-', json = json}
-if tonumber(redis.call('HGET', meta, 'file_bytes') or 0) + file_counted(f) > bytes_max then return {'QUOTA', 'the group'} end
+if tonumber(redis.call('HGET', meta, 'file_bytes') or 0) + file_counted(f) > bytes_max then return {'QUOTA', "the group's"} end
 
 file_write(file, f)
 redis.call('ZADD', unused_files, expires_ms, file)

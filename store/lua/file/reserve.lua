@@ -7,7 +7,7 @@
 -- include: base
 if redis.call('HEXISTS', uploads, file) == 1 or redis.call('HEXISTS', user_files, file) == 1 then return {'OK'} end
 if redis.call('HLEN', uploads) >= uploads_max then return {'UPLOADS'} end
-if tonumber(redis.call('GET', file_total) or 0) + bytes > bytes_max then return {'QUOTA', 'you'} end
+if tonumber(redis.call('GET', file_total) or 0) + bytes > bytes_max then return {'QUOTA', 'your'} end
 
 redis.call('HSET', uploads, file, group .. ' ' .. int(bytes) .. ' ' .. int(clock_ms()))
 redis.call('INCRBY', file_total, int(bytes))
