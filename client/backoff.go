@@ -13,9 +13,9 @@ type Backoff struct {
 	Max  time.Duration
 }
 
-// delay returns how long to wait after the attempt-th failure (from 0). A time that the server asked for is a lower
+// Delay returns how long to wait after the attempt-th failure (from 0). A time that the server asked for is a lower
 // bound, with jitter on top.
-func (b Backoff) delay(attempt int, asked time.Duration) time.Duration {
+func (b Backoff) Delay(attempt int, asked time.Duration) time.Duration {
 	limit := b.Max
 	if attempt < 32 {
 		if d := b.Base << attempt; d > 0 && d < limit {

@@ -81,7 +81,7 @@ func (s *Stream) call(ctx context.Context, req request) (reply, error) {
 		if !ok || attempt+1 >= s.client.attempts {
 			return r, err
 		}
-		if sleep(ctx, s.client.backoff.delay(attempt, wait)) != nil {
+		if sleep(ctx, s.client.backoff.Delay(attempt, wait)) != nil {
 			return r, err
 		}
 	}

@@ -124,7 +124,7 @@ func (c *Client) do(ctx context.Context, call call, out any) error {
 		if !ok || attempt+1 >= c.attempts {
 			return err
 		}
-		if sleep(ctx, c.backoff.delay(attempt, wait)) != nil {
+		if sleep(ctx, c.backoff.Delay(attempt, wait)) != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func TestBackoffGrowsWithJitterAndStaysBounded(t *testing.T) {
 	for attempt, limit := range map[int]time.Duration{0: 100 * time.Millisecond, 2: 400 * time.Millisecond, 5: time.Second, 1000: time.Second} {
 		different := map[time.Duration]bool{}
 		for range 200 {
-			d := b.delay(attempt, 0)
+			d := b.Delay(attempt, 0)
 			if d < 0 || d >= limit {
 				t.Fatalf("attempt %d: got %v, want below %v", attempt, d, limit)
 			}
@@ -75,7 +75,7 @@ func TestBackoffGrowsWithJitterAndStaysBounded(t *testing.T) {
 			t.Errorf("attempt %d: %d different delays of 200: that is no jitter", attempt, len(different))
 		}
 	}
-	if got := b.delay(0, 3*time.Second); got < 3*time.Second {
+	if got := b.Delay(0, 3*time.Second); got < 3*time.Second {
 		t.Errorf("got %v, want at least the 3 s that were asked for", got)
 	}
 }

@@ -231,7 +231,7 @@ func (s *Stream) run(ctx context.Context) {
 			s.push(Disconnected{Err: err})
 			reported = true
 		}
-		if sleep(ctx, s.opts.Backoff.delay(failures, wait)) != nil {
+		if sleep(ctx, s.opts.Backoff.Delay(failures, wait)) != nil {
 			err = ErrClosed
 			break
 		}

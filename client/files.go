@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// FileDraft is a file to upload to a group.
+type FileDraft struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"` // bytes
+	Type   string `json:"type,omitempty"`
+	SHA256 string `json:"sha256,omitempty"` // hexadecimal; the server refuses other bytes
+
+	// Key makes repeated requests begin only one upload (1 to 64 printable ASCII); generated if empty.
+	Key string `json:"-"`
+}
+
+// Upload is a file that is not complete yet.
+type Upload struct {
+	ID        string    `json:"id"`
+	Offset    int64     `json:"offset"` // how many bytes the server has
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// CreateUpload begins an upload, whose bytes follow with WriteUpload. [Client.UploadFile] does both.
+func (c *Client) CreateUpload(ctx context.Context, group string, draft FileDraft) (Upload, error) {
+	if draft.Key == "" {
+		draft.Key = NewKey()
+	}
+	var u Upload
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "files"}, body: draft, key: draft.Key, again: true}, &u)
+	return u, err
+}
+
+// UploadOffset returns how many bytes of an own upload the server has, which is where WriteUpload goes on. For a complete
+// file that is its size.
+func (c *Client) UploadOffset(ctx context.Context, group, id string) (int64, error) {
+	answer, err := c.exchangeBytes(ctx, fileCall(http.MethodHead, group, id), nil, nil, 0)
+	if err != nil {
+		return 0, err
+	}
+	_ = answer.Body.Close()
+	return uploadOffset(answer)
+}
+
+// WriteUpload adds size bytes at offset and returns the new offset. What arrived counts even if it fails: ask
+// UploadOffset where to go on. CodeConflict means that the upload is at another offset.
+func (c *Client) WriteUpload(ctx context.Context, group, id string, offset int64, body io.Reader, size int64) (int64, error) {
+	header := http.Header{
+		"Content-Type": {"application/offset+octet-stream"}, "Upload-Offset": {strconv.FormatInt(offset, 10)},
+		"Expect": {"100-continue"}, // a refusal comes before the bytes are on their way
+	}
+	answer, err := c.exchangeBytes(ctx, fileCall(http.MethodPatch, group, id), header, body, size)
+	if err != nil {
+		return offset, err
+	}
+	_ = answer.Body.Close()
+	return uploadOffset(answer)
+}
+
+func uploadOffset(answer *http.Response) (int64, error) {
+	offset := headerInt(answer.Header, "Upload-Offset")
+	if offset < 0 {
+		return 0, fmt.Errorf("the response has no offset: Upload-Offset %q", answer.Header.Get("Upload-Offset"))
+	}
+	return offset, nil
+}
+
+// RemoveFile removes an own upload, or an own file that no message names.
+func (c *Client) RemoveFile(ctx context.Context, group, id string) error {
+	return c.do(ctx, fileCall(http.MethodDelete, group, id), nil)
+}
+
+func fileCall(method, group, id string) call {
+	return call{method: method, path: []string{"groups", group, "files", id}}
+}
+
+// UploadFile uploads a whole file and returns its id, for the Files of a message. After a broken connection it goes on
+// where the server is. The digest of the bytes is checked: it is computed first if the draft has none.
+func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, content io.ReaderAt) (string, error) {
+	if draft.SHA256 == "" {
+		digest := sha256.New()
+		if n, err := io.Copy(digest, io.NewSectionReader(content, 0, draft.Size)); err != nil || n != draft.Size {
+			return "", fmt.Errorf("%s: read %d of %d bytes: %w", draft.Name, n, draft.Size, orShort(err))
+		}
+		draft.SHA256 = hex.EncodeToString(digest.Sum(nil))
+	}
+	u, err := c.CreateUpload(ctx, group, draft)
+	if err != nil {
+		return "", err
+	}
+	// failures counts those since the upload last got on.
+	for at, failures := u.Offset, 0; at < draft.Size; {
+		next, err := c.WriteUpload(ctx, group, u.ID, at, io.NewSectionReader(content, at, draft.Size-at), draft.Size-at)
+		if err == nil && next > at {
+			at, failures = next, 0
+			continue
+		}
+		wait, again := retryable(err, true)
+		if failures++; err != nil && !again && CodeOf(err) != CodeConflict || failures > c.attempts {
+			return "", fmt.Errorf("upload of %s at byte %d: %w", draft.Name, at, err)
+		}
+		if failures > 1 || CodeOf(err) != CodeConflict {
+			if err := sleep(ctx, c.backoff.Delay(failures-1, wait)); err != nil {
+				return "", err
+			}
+		}
+		next, err = c.UploadOffset(ctx, group, u.ID)
+		if _, again := retryable(err, true); err != nil && !again {
+			return "", fmt.Errorf("upload of %s: %w", draft.Name, err)
+		}
+		if err == nil && next > at {
+			failures = 0
+		}
+		if err == nil {
+			at = next
+		}
+	}
+	return u.ID, nil
+}
+
+func orShort(err error) error {
+	if err == nil {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
