@@ -73,6 +73,8 @@ type commandLine struct {
 	Migrate     migrateCommand     `cmd:"" help:"Show or change the schema of the archive."`
 	Export      exportCommand      `cmd:"" help:"Export the whole store and its archive to a file. All servers must be stopped."`
 	Import      importCommand      `cmd:"" help:"Import such a file into an empty store and archive."`
+	Ship        shipCommand        `cmd:"" help:"Ship files and logs to all members of a group, as parts of whole lines."`
+	Process     processCommand     `cmd:"" help:"Run a command for each part that is shipped to a group, in order."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 	Help        helpCommand        `cmd:"" help:"Print this help, or the help of a command."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server at the configured address whether it is ready."`
@@ -125,6 +127,10 @@ var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=.*)?$`)
 func longFlags(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
+		if a == "--" { // what follows belongs to another command
+			copy(out[i:], args[i:])
+			break
+		}
 		if singleDash.MatchString(a) {
 			a = "-" + a
 		}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/chatd/chatd/client/ship"
+	"github.com/chatd/chatd/internal/node"
+)
+
+// processCommand runs a command for each part that chatd ship ships to a group.
+type processCommand struct {
+	memberFlags
+	Group    string   `required:"" help:"Group to process."`
+	Command  []string `arg:"" name:"cmd" help:"Command to run for each part, after --: it gets the lines on its standard input."`
+	Follow   bool     `help:"Go on with the next shipment after the end mark."`
+	Attempts int      `help:"How often the command may fail for one part. Default: no limit."`
+	State    string   `placeholder:"FILE" help:"File that keeps results which the group cannot take yet. Default: GROUP.USER.process in the working directory."`
+}
+
+// cmdGrace is how long a command may take to end when chatd process is interrupted.
+const cmdGrace = 10 * time.Second
+
+func (p processCommand) Run(env *environment, c node.Config) error {
+	server, user, err := p.member(c)
+	if err != nil {
+		return err
+	}
+	state, err := stateFile(p.State, p.Group, user, "process")
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(p.Command[0]); err != nil {
+		return fmt.Errorf("process: %w", err)
+	}
+	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "parts", command: "process"}
+	parts := 0
+	err = ship.Process(env.ctx, server, ship.ProcessOptions{
+		Group: p.Group, Follow: p.Follow, State: state, Attempts: p.Attempts,
+		Failed: func(err error, wait time.Duration) {
+			shown.clear()
+			_, _ = fmt.Fprintf(env.stderr, "process: %s; %s\n", plain(err.Error()), again(wait))
+		},
+	}, func(ctx context.Context, part ship.Part) (string, error) {
+		shown.clear()
+		result, err := p.part(ctx, env, part)
+		if err == nil {
+			parts++
+			shown.show(part.Number, part.Number)
+		}
+		return result, err
+	})
+	shown.clear()
+	if p.Follow && env.ctx.Err() != nil {
+		return nil // that is how it ends
+	}
+	if err != nil {
+		return memberError(env.ctx, "process", err)
+	}
+	_, err = fmt.Fprintf(env.stderr, "process: %s, end of the shipment\n", plural(parts, "part"))
+	return err
+}
+
+// part runs the command for one part. The lines are complete and verified before it starts: it never sees a part of them, not
+// even if chatd process is killed.
+func (p processCommand) part(ctx context.Context, env *environment, part ship.Part) (string, error) {
+	file, err := os.CreateTemp("", "chatd-part-*")
+	if err != nil {
+		return "", err
+	}
+	_ = os.Remove(file.Name()) // where an open file cannot be removed, it is below
+	defer func() {
+		_ = file.Close()
+		_ = os.Remove(file.Name())
+	}()
+	if _, err := io.Copy(file, part.Lines); err != nil {
+		return "", err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	last := &lastLine{}
+	cmd := exec.CommandContext(ctx, p.Command[0], p.Command[1:]...)
+	cmd.Env = append(os.Environ(), partEnv(part)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, io.MultiWriter(last, env.stdout), env.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = cmdGrace
+	endWithParent(cmd)
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return "", fmt.Errorf("%s: %w", p.Command[0], err)
+	}
+	return last.text(), nil
+}
+
+// partEnv describes a part to the command.
+func partEnv(part ship.Part) []string {
+	open := "0"
+	if part.Open {
+		open = "1"
+	}
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return []string{
+		"CHATD_GROUP=" + part.Group, "CHATD_EPOCH=" + part.Epoch, "CHATD_MESSAGE=" + number(part.ID), "CHATD_FROM=" + part.From,
+		"CHATD_SHIP=" + part.Ship, "CHATD_PART=" + number(part.Number), "CHATD_NAME=" + part.Name, "CHATD_OFFSET=" + number(part.Offset),
+		"CHATD_BYTES=" + number(part.Bytes), "CHATD_SHA256=" + part.SHA256, "CHATD_OPEN=" + open, "CHATD_ATTEMPT=" + strconv.Itoa(part.Attempt),
+	}
+}
+
+// lastLine remembers the last line that is written to it and not empty.
+type lastLine struct{ done, line []byte }
+
+// lastLineMax is more than the client posts of a result.
+const lastLineMax = 8192
+
+func (l *lastLine) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		l.line = append(l.line, line[:min(len(line), lastLineMax-len(l.line))]...)
+		if ended && len(bytes.TrimSpace(l.line)) > 0 {
+			l.done = append(l.done[:0], l.line...)
+		}
+		if ended {
+			l.line = l.line[:0]
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+func (l *lastLine) text() string {
+	if line := bytes.TrimSpace(l.line); len(line) > 0 {
+		return string(line)
+	}
+	return string(bytes.TrimSpace(l.done))
+}
