@@ -55,6 +55,13 @@ func NewEntry(e Entry) (mark string, rest []byte) { return newMark(), entryRest(
 // contentHash shows whether a repeated key comes with the same content. It covers what the client chose, not what the server
 // adds.
 func contentHash(e Entry) string {
+	if len(e.Files) > 0 {
+		ids := make([]File, len(e.Files))
+		for i, id := range fileIDs(e.Files) {
+			ids[i].ID = id
+		}
+		e.Files = ids
+	}
 	e.ID, e.ClientID, e.From, e.SentAt = 0, "", "", Time{}
 	return Hash(Encode(e))
 }

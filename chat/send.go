@@ -19,17 +19,18 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 	default:
 		return Sent{}, Invalid("durability: want %s, %s or %s", DurabilityMemory, DurabilityDisk, DurabilityReplica)
 	}
+	gone := false
 	if len(c.Files) > 0 {
+		if c.Files, gone, err = s.sendable(ctx, by, group, c); err != nil {
+			return Sent{}, err
+		}
 		if c.Body == nil && c.Kind == Text {
 			c.Body = new(string)
-		}
-		if c.Files, err = s.sendable(ctx, by, group, fileIDs(c.Files)); err != nil {
-			return Sent{}, err
 		}
 	}
 	e := Entry{Group: group, From: by.User, Content: c}
 	a := NewAppend(e, s.opt.Now())
-	a.Operator, a.Durability, a.Files = by.Admin, durability, fileIDs(c.Files)
+	a.Operator, a.Durability, a.Files, a.FilesGone = by.Admin, durability, fileIDs(c.Files), gone
 	var done Appended
 	if e.Kind == Edit || e.Kind == Delete {
 		e.SentAt = TimeMs(a.SentAtMs)
@@ -41,23 +42,27 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 		return Sent{}, s.Refused(ctx, by, group, err)
 	}
 	sent := newSent(e, a, done)
-	if e.Kind == Reaction && done.Duplicate {
+	if done.Duplicate && (e.Kind == Reaction || gone) {
 		s.asStored(ctx, group, &sent)
 	}
 	return sent, nil
 }
 
-// sendable reads the files of a message. Who may not post learns that first.
-func (s *Service) sendable(ctx context.Context, by Caller, group string, ids []string) ([]File, error) {
+// sendable reads the files of a message. Who may not post learns that first. gone: they cannot be named, and the store knows
+// whether the message is one that was sent before, when they could.
+func (s *Service) sendable(ctx context.Context, by Caller, group string, c Content) (files []File, gone bool, err error) {
 	if _, err := s.MayPost(ctx, by, group); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	files, err := s.stores.SendableFiles(ctx, group, by.User, ids)
-	return files, AsError(err)
+	files, err = s.stores.SendableFiles(ctx, group, by.User, fileIDs(c.Files))
+	if c.ClientID != "" && CodeOf(err) == CodeInvalid {
+		return c.Files, true, nil
+	}
+	return files, false, AsError(err)
 }
 
-// asStored gives the answer to a reaction that is there already the form of its entry, which may have come with another
-// key. Where that cannot be read the answer stays as the request would have made it.
+// asStored gives the answer to a send that is repeated the form of its entry: a reaction may have come with another key, and files
+// may be gone. Where that cannot be read the answer stays as the request would have made it.
 func (s *Service) asStored(ctx context.Context, group string, sent *Sent) {
 	list, err := s.stores.Entries(ctx, group, []int64{sent.ID})
 	if err != nil || len(list) == 0 {

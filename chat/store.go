@@ -140,6 +140,7 @@ type Append struct {
 	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Durability Durability // empty: memory
 	Files      []string   // ids of the files that Rest shows
+	FilesGone  bool       // they cannot be named: only a Key that is known is answered, and CodeInvalid otherwise
 }
 
 // Below is how a target stood that is in the archive, when it was read there. ErrConflict: an entry in the archive has changed

@@ -27,6 +27,7 @@ var (
 	fileRemoveScript  = newFreeing("file/remove", groupNames)
 	fileExpireScript  = newFreeing("file/expire", groupNames)
 	fileGoneScript    = newFreeing("file/gone", groupNames)
+	fileEraseScript   = newFreeing("file/erase", groupNames)
 	fileBlobsScript   = newFreeing("file/blobs", partNames)
 )
 
@@ -166,6 +167,30 @@ func (s *Store) GoneFiles(ctx context.Context, group string) (more bool, err err
 		return false, err
 	}
 	return r.number(1) == 1, nil
+}
+
+// EraseFiles implements erase.Store: it goes through what the user's quota is taken by.
+func (s *Store) EraseFiles(ctx context.Context, user string) error {
+	u := s.keys.user(user)
+	for _, key := range []string{u.uploads(), u.files()} {
+		for cursor := uint64(0); ; {
+			found, next, err := s.client.HScan(ctx, key, cursor, "", filesStep).Result()
+			if err != nil {
+				return fail("files of a user", err)
+			}
+			for i := 0; i+1 < len(found); i += 2 {
+				group, _, _ := strings.Cut(found[i+1], " ")
+				k := s.keys.group(group)
+				if _, err := s.runSafe(ctx, fileEraseScript.On(k).Arg("group", group).Arg("user", user).Arg("file", found[i])); err != nil {
+					return err
+				}
+			}
+			if cursor = next; cursor == 0 {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // GroupsOfFiles implements files.Store.

@@ -21,7 +21,7 @@ const fileNamesMax = 100
 // appendNaming appends a message that names files.
 func (s *Store) appendNaming(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
 	c := fileSendScript.Sized(k, len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
-		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID())
+		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID()).Arg("known_only", a.FilesGone)
 	return s.append(ctx, s.appendCall(c, k, a), a)
 }
 

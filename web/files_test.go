@@ -346,6 +346,10 @@ func TestMessagesNameFiles(t *testing.T) {
 	for _, user := range []string{"alice", "bob"} {
 		checkProblem(t, "the file of a deleted message", s.do(request{method: "GET", path: path, user: user}), 404, "not_found")
 	}
+	if again := s.must("alice", "POST", "/v1/groups/g/messages", `{"files":["`+id+`"],"client_id":"k"}`); again.field("id") != a.field("id") {
+		t.Errorf("a repeated send whose files are gone: %s, want the first answer %s", again.body, a.body)
+	}
+	checkProblem(t, "a new send of a file that is gone", send("alice", `{"files":["`+id+`"],"client_id":"new"}`), 400, "invalid_request")
 	text := s.upload("a.txt", "text/plain", "text")
 	checkProblem(t, "the preview of a text", s.do(request{method: "GET", path: text + "?size=preview", user: "alice"}), 404, "not_found")
 	bomb := s.upload("b.png", "", picture.String()[:60]) // a header, and nothing behind it

@@ -137,9 +137,12 @@ func (e *eraser) inboxes(ctx context.Context) error {
 	}
 }
 
-// end removes what came while the erasure ran, and ends it.
+// end removes what came while the erasure ran, and the files that no message names any longer, and ends it.
 func (e *eraser) end(ctx context.Context) error {
 	if err := e.belongings(ctx); err != nil {
+		return err
+	}
+	if err := e.store.EraseFiles(ctx, e.record.User); err != nil {
 		return err
 	}
 	return e.store.FinishErasure(ctx, e.record, recordKeep)

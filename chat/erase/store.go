@@ -105,6 +105,8 @@ type Store interface {
 
 	// ErasePerson removes what is kept of a user outside groups and schedules. more: call again.
 	ErasePerson(ctx context.Context, user string) (more bool, err error)
+	// EraseFiles removes the files of a user that no message names.
+	EraseFiles(ctx context.Context, user string) error
 	// UsersFrom pages through everyone whom the server knows. after is empty at the beginning, next at the end.
 	UsersFrom(ctx context.Context, after string, limit int) (users []string, next string, err error)
 	// EraseInboxes erases what a user wrote in inboxes, and returns those in which there is more to look at.

@@ -259,6 +259,17 @@ var fileTests = map[string]func(*fixture){
 		}
 		w.expireFiles()
 		w.removedFiles(w.f("F"))
+		a.FilesGone = true
+		again = w.send(a) // is answered all the same
+		w.equal([]any{again.ID, again.Duplicate}, []any{first.ID, true})
+		a.FilesGone, a.Content = false, "other"
+		w.fails(second(w.Append(w.ctx, a)), chat.ErrKeyReused)
+		a.Key = "new"
+		w.equal(second(w.Append(w.ctx, a)), error(files.ErrNotSendable))
+		w.whole("G")
+		b := w.naming("alice", "G")
+		b.Key, b.Content, b.FilesGone = "newer", "c", true
+		w.equal(second(w.Append(w.ctx, b)), error(files.ErrNotSendable)) // it came in between
 	},
 	"trimmed messages name nothing": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(0))
@@ -281,6 +292,29 @@ var fileTests = map[string]func(*fixture){
 		w.fails(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))), chat.ErrNotFound)
 		w.expireFiles()
 		w.removedFiles(w.f("F"))
+	},
+	"the files of an erased user": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		for _, name := range []string{"named", "unnamed", "erased"} {
+			w.ok(w.ReserveFile(w.ctx, "alice", "g", w.f(name), 10))
+			w.whole(name)
+			w.ok(w.SettleFile(w.ctx, "alice", w.f(name)))
+		}
+		w.ok(w.ReserveFile(w.ctx, "alice", "g", w.f("open"), 10))
+		w.upload(w.f("open"), 10)
+		w.ok(w.ReserveFile(w.ctx, "bob", "g", w.f("bobs"), 10))
+		_, err := w.CreateFile(w.ctx, "g", draft(w.f("bobs"), "bob", 10))
+		w.ok(err)
+		w.send(w.naming("alice", "named")) // a legal hold would keep it
+		id := w.send(w.naming("alice", "erased")).ID
+		w.eraseEntry(w.deletes("g", id, w.entry("g", id)))
+		w.leave("g", "alice")
+		for range 2 {
+			w.ok(w.EraseFiles(w.ctx, "alice"))
+			w.removedFiles(w.f("unnamed"), w.f("erased"), w.f("open"))
+			w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("named"))))
+			w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("bobs"))))
+		}
 	},
 	"the blob store": func(w *fixture) {
 		for _, c := range [][2]string{{"", ""}, {"one", "one"}, {"", "one"}, {"two", "one"}} {

@@ -1,0 +1,10 @@
+-- Removes a file or an upload of a user who is erased, unless a message still names it: one that a legal hold keeps.
+--
+-- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
+-- ARGV  group user file
+-- Returns {OK}
+-- include: file_named
+-- include: file_remove
+local f = file_read(file)
+if f and f.owner == user and not file_newest(file, f, file_first()) then file_remove(file, f, clock_ms()) end
+return {'OK'}
