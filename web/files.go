@@ -46,10 +46,20 @@ func (s *Server) CreateFile(ctx context.Context, r api.CreateFileRequestObject) 
 	content := struct {
 		Group string
 		files.Draft
-	}{r.Group, draft}
+		From *files.Source `json:",omitempty"`
+	}{r.Group, draft, nil}
+	if r.Body != nil && r.Body.From != nil {
+		content.From = &files.Source{Group: r.Body.From.Group, File: r.Body.From.Id}
+	}
 	answer, err := s.keyed(ctx, "createFile", r.Params.IdempotencyKey, content, http.StatusCreated, func(string) (any, error) {
 		// An upload that was begun twice expires.
-		f, err := s.files.Create(ctx, callerOf(ctx), r.Group, draft)
+		var f files.File
+		var err error
+		if content.From != nil {
+			f, err = s.files.Forward(ctx, callerOf(ctx), r.Group, *content.From)
+		} else {
+			f, err = s.files.Create(ctx, callerOf(ctx), r.Group, draft)
+		}
 		return upload{f.ID, f.Offset, f.Expires}, err
 	})
 	return fileAnswer{answer, r.Group}, err
@@ -60,8 +70,15 @@ func draftOf(r api.CreateFileRequestObject) (files.Draft, error) {
 	switch {
 	case r.Body != nil && r.Params.UploadLength != nil:
 		return files.Draft{}, chat.Errorf(chat.CodeInvalid, "Upload-Length and a body are mutually exclusive")
+	case r.Body != nil && r.Body.From != nil:
+		if r.Body.Name != "" || r.Body.Size != nil || r.Body.Type != nil || r.Body.Sha256 != nil {
+			return files.Draft{}, chat.Errorf(chat.CodeInvalid, "from: a forwarded file keeps its name, size and type")
+		}
+		return files.Draft{}, nil
+	case r.Body != nil && r.Body.Size == nil:
+		return files.Draft{}, chat.Errorf(chat.CodeInvalid, "size: want an integer from 0")
 	case r.Body != nil:
-		return files.Draft{Name: r.Body.Name, Size: r.Body.Size, Type: deref(r.Body.Type), SHA256: deref(r.Body.Sha256)}, nil
+		return files.Draft{Name: r.Body.Name, Size: *r.Body.Size, Type: deref(r.Body.Type), SHA256: deref(r.Body.Sha256)}, nil
 	case r.Params.UploadLength == nil:
 		return files.Draft{}, errNoBody
 	}

@@ -356,6 +356,41 @@ func TestMessagesNameFiles(t *testing.T) {
 	checkProblem(t, "the preview of a damaged picture", s.do(request{method: "GET", path: bomb + "?size=preview", user: "alice"}), 404, "not_found")
 }
 
+// TestForwardedFiles: a member forwards what they may read, and nothing else; the copy lives by itself.
+func TestForwardedFiles(t *testing.T) {
+	s := withG(t, nil)
+	s.must("bob", "POST", "/v1/groups", `{"id":"other","members":["carl"]}`)
+	path := s.upload("a.txt", "text/plain", "content")
+	id := path[strings.LastIndexByte(path, '/')+1:]
+	message := s.must("alice", "POST", "/v1/groups/g/messages", `{"files":["`+id+`"]}`)
+	forward := func(user, group, from, file string) answer {
+		return s.do(request{method: "POST", path: "/v1/groups/" + group + "/files", user: user, body: fmt.Sprintf(`{"from":{"group":%q,"id":%q}}`, from, file)})
+	}
+	checkProblem(t, "carl may not read it", forward("carl", "other", "g", id), 404, "not_found")
+	checkProblem(t, "alice may not post there", forward("alice", "other", "g", id), 404, "not_found")
+	checkProblem(t, "no file", forward("bob", "other", "g", "absent"), 404, "not_found")
+	checkProblem(t, "of another group", forward("bob", "other", "other", id), 404, "not_found")
+	open := s.create(`{"name":"n","size":3}`)
+	checkProblem(t, "an upload", forward("alice", "g", "g", open[strings.LastIndexByte(open, '/')+1:]), 404, "not_found")
+	for _, body := range []string{`{"from":{"group":"g","id":"` + id + `"},"name":"n"}`, `{"from":{"group":"g"}}`, `{"name":"n"}`, `{}`} {
+		checkProblem(t, body, s.do(request{method: "POST", path: filesOfG, user: "alice", body: body}), 400, "invalid_request")
+	}
+
+	made := forward("bob", "other", "g", id)
+	if made.status != 201 || made.field("offset") != 7. || made.field("id") == id {
+		t.Fatalf("got %d %s", made.status, made.body)
+	}
+	a := s.must("bob", "POST", "/v1/groups/other/messages", fmt.Sprintf(`{"files":[%q]}`, made.field("id")))
+	if want := fmt.Sprintf(`{"id":%q,"name":"a.txt","size":7,"type":"text/plain","sha256":"%x"}`, made.field("id"), sha256.Sum256([]byte("content"))); !strings.Contains(a.body, want) {
+		t.Errorf("got %s, want %s", a.body, want)
+	}
+	s.must("alice", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"kind":"delete","target":%v}`, message.field("id")))
+	if got := s.must("carl", "GET", made.header.Get("Location"), ""); got.body != "content" {
+		t.Errorf("carl got %q", got.body)
+	}
+	checkProblem(t, "the original is gone", forward("bob", "other", "g", id), 404, "not_found")
+}
+
 func TestQuotaOfFiles(t *testing.T) {
 	s := withG(t, func(c *node.Config) { c.FilesUser, c.UploadsUser, c.FileMax = "1048576", "60", "1048576" })
 	var mu sync.Mutex

@@ -55,15 +55,25 @@ func (w *writer) finish(by chat.Caller, r Record) (File, error) {
 		w.unlock(r)
 		return File{}, chat.AsError(err)
 	}
+	whole, err := w.settle(f)
+	if err != nil {
+		return File{}, s.refused(w.ctx, by, w.group, err)
+	}
+	return whole, nil
+}
+
+// settle makes the record whole, and settles the quota of the owner.
+func (w *writer) settle(f chat.File) (File, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return File{}, chat.AsError(err)
 	}
-	if r, err = s.store.FinishFile(w.ctx, w.group, w.user, r.ID, w.token, text); err != nil {
-		return File{}, s.refused(w.ctx, by, w.group, err)
+	r, err := w.service.store.FinishFile(w.ctx, w.group, w.user, w.id, w.token, text)
+	if err != nil {
+		return File{}, err
 	}
-	if err := s.store.SettleFile(w.ctx, w.user, r.ID); err != nil {
-		s.opt.Log.WarnContext(w.ctx, "an upload is whole and still counted as under way; the next creation corrects it", "error", err)
+	if err := w.service.store.SettleFile(w.ctx, w.user, w.id); err != nil {
+		w.service.opt.Log.WarnContext(w.ctx, "an upload is whole and still counted as under way; the next creation corrects it", "error", err)
 	}
 	return fileOf(r)
 }

@@ -98,12 +98,24 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, group string, d Dr
 	if _, err := s.core.MayPost(ctx, by, group); err != nil {
 		return File{}, s.refused(ctx, by, group, err)
 	}
-	if err := d.check(s.opt.SizeMax); err != nil {
+	made, err := s.begin(ctx, by, group, d)
+	if err != nil {
 		return File{}, err
+	}
+	if d.Size == 0 {
+		return s.complete(ctx, by, group, made)
+	}
+	return fileOf(made)
+}
+
+// begin reserves quota and writes the record of an upload.
+func (s *Service) begin(ctx context.Context, by chat.Caller, group string, d Draft) (Record, error) {
+	if err := d.check(s.opt.SizeMax); err != nil {
+		return Record{}, err
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
-		return File{}, chat.AsError(err)
+		return Record{}, chat.AsError(err)
 	}
 	r := Record{ID: s.store.NewFileID(group), Owner: by.User, Size: d.Size, Hash: stateOf(sha256.New()), JSON: text}
 	err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
@@ -111,19 +123,16 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, group string, d Dr
 		err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
 	}
 	if err != nil {
-		return File{}, chat.AsError(err)
+		return Record{}, chat.AsError(err)
 	}
 	made, err := s.store.CreateFile(ctx, group, r)
 	if err != nil {
 		if chat.CodeOf(err) != chat.CodeUnavailable { // then it may have been written
 			s.release(context.WithoutCancel(ctx), by.User, r.ID)
 		}
-		return File{}, s.refused(ctx, by, group, err)
+		return Record{}, s.refused(ctx, by, group, err)
 	}
-	if d.Size == 0 {
-		return s.complete(ctx, by, group, made)
-	}
-	return fileOf(made)
+	return made, nil
 }
 
 // settleUploads settles or frees the uploads of a user that are no longer under way: a node may have died before it did.

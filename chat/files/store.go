@@ -105,6 +105,7 @@ type Blobs interface {
 	Finish(ctx context.Context, id string, size int64) error
 	Open(ctx context.Context, id string) (Blob, error)
 	Put(ctx context.Context, id string, r io.Reader) error
+	Copy(ctx context.Context, from, to string) error
 	Remove(ctx context.Context, id string) error
 	List(ctx context.Context, after string, limit int) ([]Item, error)
 	Check(ctx context.Context) error

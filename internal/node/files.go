@@ -131,6 +131,11 @@ func (b fileBlobs) Put(ctx context.Context, id string, r io.Reader) error {
 	return blobError(b.Store.Put(ctx, id, r))
 }
 
+// Copy implements files.Blobs.
+func (b fileBlobs) Copy(ctx context.Context, from, to string) error {
+	return blobError(b.Store.Copy(ctx, from, to))
+}
+
 // Remove implements files.Blobs.
 func (b fileBlobs) Remove(ctx context.Context, id string) error {
 	return blobError(b.Store.Remove(ctx, id))

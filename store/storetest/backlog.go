@@ -76,16 +76,19 @@ var backlogTests = map[string]func(*fixture){
 	"bytes behind are those of the messages that are left": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora"}, keep(0))
 		random := rand.New(rand.NewPCG(3, 4))
-		bytes, seen := map[int64]int64{}, map[string]int64{}
+		bytes, seen, made := map[int64]int64{}, map[string]int64{}, 0
 		last := w.info("g", "alice").Last
 		for range 200 {
 			switch user := []string{"alice", "bob", "carl", "dora"}[random.IntN(4)]; random.IntN(4) {
 			case 0:
 				a := text("g", "alice", "see")
-				for _, i := range random.Perm(10)[:random.IntN(4)] {
-					name := fmt.Sprint("F", i)
-					if _, err := w.SendableFiles(w.ctx, "g", "alice", []string{w.f(name)}); err != nil {
-						w.whole(name) // it has gone
+				for range random.IntN(4) {
+					name := fmt.Sprint("F", made-random.IntN(3)) // it may be named already
+					_, err := w.ReadFile(w.ctx, "g", "alice", w.f(name))
+					if slices.Contains(a.Files, w.f(name)) || err != nil {
+						made++
+						name = fmt.Sprint("F", made)
+						w.whole(name)
 					}
 					a.Files = append(a.Files, w.f(name))
 				}

@@ -347,19 +347,31 @@ type EventType = webhook.EventType
 // File defines model for File.
 type File = chat.File
 
-// FileDraft defines model for FileDraft.
+// FileDraft `name` and `size`, or `from`.
 type FileDraft struct {
 	// Name Without slashes and control characters.
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 
 	// Size Bytes.
-	Size int64 `json:"size"`
+	Size *int64 `json:"size,omitempty"`
 
 	// Type A media type. It is kept unless a browser might run such a file.
 	Type *string `json:"type,omitempty"`
 
 	// Sha256 64 hexadecimal digits, to be compared when the bytes are there.
 	Sha256 *string `json:"sha256,omitempty"`
+
+	// From A complete file that you may read, to be forwarded: the new file has its name, type and bytes. `404 not_found` where you may not read it.
+	From *FileSource `json:"from,omitempty"`
+}
+
+// FileSource A complete file that you may read, to be forwarded: the new file has its name, type and bytes. `404 not_found` where you may not read it.
+type FileSource struct {
+	// Group Compared byte for byte.
+	Group Id `json:"group"`
+
+	// Id Compared byte for byte.
+	Id Id `json:"id"`
 }
 
 // Finding defines model for Finding.

@@ -12,17 +12,18 @@
 --   the others as log/append.lua
 -- Returns as log/append.lua
 -- Refuses as log/append.lua; FILE if one is not a whole file of the sender in this group, NAMES
--- include: file_record
+-- include: file_named
 -- include: task_file
 local anyone, bytes_added = false, 0
 local function append_message()
   -- include: append
 end
 
-local found, refused = {}, known_only and {'FILE'} or nil
+local found, refused, first = {}, known_only and {'FILE'} or nil, file_first()
 for id in string.gmatch(file_ids, '%S+') do
   local f = file_read(id)
-  if not f or f.state ~= 'whole' or f.owner ~= from or not file_alive(f, clock_ms()) then
+  local alive = file_alive(f, clock_ms()) and (f.refs == '-' or file_newest(id, f, first))
+  if not alive or f.state ~= 'whole' or f.owner ~= from then
     refused = {'FILE'}
   elseif select(2, string.gsub(f.refs, '%d+', '')) >= names_max then
     refused = refused or {'NAMES'}
