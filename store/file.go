@@ -27,7 +27,8 @@ var (
 	fileRemoveScript  = newFreeing("file/remove", groupNames)
 	fileExpireScript  = newFreeing("file/expire", groupNames)
 	fileGoneScript    = newFreeing("file/gone", groupNames)
-	fileEraseScript   = newFreeing("file/erase", groupNames)
+	fileDropScript    = newFreeing("file/drop", groupNames)
+	fileOrphansScript = newFreeing("file/orphans", partNames)
 	fileBlobsScript   = newFreeing("file/blobs", partNames)
 )
 
@@ -180,8 +181,7 @@ func (s *Store) EraseFiles(ctx context.Context, user string) error {
 			}
 			for i := 0; i+1 < len(found); i += 2 {
 				group, _, _ := strings.Cut(found[i+1], " ")
-				k := s.keys.group(group)
-				if _, err := s.runSafe(ctx, fileEraseScript.On(k).Arg("group", group).Arg("user", user).Arg("file", found[i])); err != nil {
+				if err := s.DropFile(ctx, group, user, found[i]); err != nil {
 					return err
 				}
 			}
@@ -191,6 +191,45 @@ func (s *Store) EraseFiles(ctx context.Context, user string) error {
 		}
 	}
 	return nil
+}
+
+// DropFile implements files.Store.
+func (s *Store) DropFile(ctx context.Context, group, owner, id string) error {
+	_, err := s.runSafe(ctx, fileDropScript.On(s.keys.group(group)).Arg("group", group).Arg("user", owner).Arg("file", id))
+	return err
+}
+
+// NoteOrphans implements files.Store.
+func (s *Store) NoteOrphans(ctx context.Context, ids []string) ([]time.Duration, error) {
+	r, err := s.runSafe(ctx, fileOrphansScript.On(s.keys.part(0)).List("ids", ids))
+	if err != nil {
+		return nil, err
+	}
+	ages := make([]time.Duration, len(ids))
+	for i := range ages {
+		ages[i] = time.Duration(r.number(1+i)) * time.Millisecond
+	}
+	return ages, nil
+}
+
+// FileIDs implements files.Store.
+func (s *Store) FileIDs(ctx context.Context, begin string) (map[string]string, error) {
+	ids := make(map[string]string)
+	for p := range s.Partitions() {
+		for cursor := uint64(0); ; {
+			found, next, err := s.client.HScan(ctx, s.keys.part(p).filesOf(), cursor, begin+"*", fileIDsStep).Result()
+			if err != nil {
+				return nil, fail("files", err)
+			}
+			for i := 0; i+1 < len(found); i += 2 {
+				ids[found[i]] = found[i+1]
+			}
+			if cursor = next; cursor == 0 {
+				break
+			}
+		}
+	}
+	return ids, nil
 }
 
 // GroupsOfFiles implements files.Store.

@@ -12,7 +12,8 @@ const (
 	unarchivedBytesMax  = 1 << 20 // of entries that one step reads for the archive
 	erasureBytesMax     = 1 << 19 // of entries or items that one step looks through for what somebody wrote
 
-	filesStep = 100 // files that one step removes, each with a task
+	filesStep   = 100  // files that one step removes, each with a task
+	fileIDsStep = 1000 // ids that one command goes through
 
 	webhooksMax          = 100             // each is looked at for every event
 	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs

@@ -12,9 +12,11 @@ const (
 	lockWaitStep  = 250 * time.Millisecond
 	commitTimeout = time.Second // of what is recorded after a request has ended
 
-	reservedMax  = time.Hour // after that, a reservation without a record belongs to a creation that failed
-	orphanAge    = time.Hour // after that, bytes without a record belong to nothing
-	comparePage  = 500       // blobs of a page
+	reservedMax  = time.Hour          // after that, a reservation without a record belongs to a creation that failed
+	orphanAge    = time.Hour          // after that, bytes without a record belong to nothing
+	orphanKeep   = 7 * 24 * time.Hour // and are kept for so long, in case the store is an older copy
+	orphansMax   = 1000               // more are not what crashes leave
+	comparePage  = 500                // blobs of a page
 	compareEvery = time.Hour
 	stepsMax     = 10_000 // of one task
 	sniffBytes   = 512    // what a type is told by

@@ -119,7 +119,7 @@ func (s *Service) begin(ctx context.Context, by chat.Caller, group string, d Dra
 	}
 	r := Record{ID: s.store.NewFileID(group), Owner: by.User, Size: d.Size, Hash: stateOf(sha256.New()), JSON: text}
 	err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
-	if is(err, ErrUploads) && s.settleUploads(ctx, by.User) {
+	if chat.CodeOf(err) == chat.CodeQuotaFull && s.settleUploads(ctx, by.User) {
 		err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
 	}
 	if err != nil {

@@ -89,6 +89,14 @@ type Store interface {
 	GoneFiles(ctx context.Context, group string) (more bool, err error)
 	// GroupsOfFiles looks up the groups of files; "": there is no record.
 	GroupsOfFiles(ctx context.Context, ids []string) ([]string, error)
+	// RecordBlobs tells which blob store the files are in. Of an empty identity nothing is recorded.
+	RecordBlobs(ctx context.Context, identity string) (string, error)
+	// NoteOrphans notes which blobs have no record, all of them, and tells for how long each has been noted.
+	NoteOrphans(ctx context.Context, ids []string) ([]time.Duration, error)
+	// FileIDs are the files whose ids begin with a text, and the group of each.
+	FileIDs(ctx context.Context, begin string) (map[string]string, error)
+	// DropFile removes a file of owner's that no message names, for the node itself.
+	DropFile(ctx context.Context, group, owner, id string) error
 	// FileRecords reads records of a group, for the node itself; those that do not exist are left out.
 	FileRecords(ctx context.Context, group string, ids []string) ([]Record, error)
 }
@@ -101,6 +109,7 @@ type Reservation struct {
 
 // Blobs keep the bytes, as package blob describes it.
 type Blobs interface {
+	Identity() string
 	Write(ctx context.Context, id string, offset int64, r io.Reader) (int64, error)
 	Finish(ctx context.Context, id string, size int64) error
 	Open(ctx context.Context, id string) (Blob, error)

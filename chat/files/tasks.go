@@ -58,7 +58,7 @@ func (s *Service) Run(ctx context.Context) {
 			return
 		case <-every.C:
 		}
-		if err := s.removeOrphans(ctx); err != nil && ctx.Err() == nil {
+		if err := s.compare(ctx, letterAt(s.opt.Now())); err != nil && ctx.Err() == nil {
 			s.opt.Log.WarnContext(ctx, "files and their records could not be compared", "error", err)
 		}
 	}

@@ -293,6 +293,29 @@ var fileTests = map[string]func(*fixture){
 		w.expireFiles()
 		w.removedFiles(w.f("F"))
 	},
+	"what is compared": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.upload(w.f("AB"), 10)
+		w.upload(w.f("AC"), 10)
+		w.upload(w.f("BD"), 10)
+		found, err := w.FileIDs(w.ctx, "A")
+		w.ok(err)
+		w.equal(found, map[string]string{w.f("AB"): "g", w.f("AC"): "g"})
+		ages, err := w.NoteOrphans(w.ctx, []string{"one", "two"})
+		w.ok(err)
+		w.equal(ages, []time.Duration{0, 0})
+		for ages[1] == 0 {
+			ages, err = w.NoteOrphans(w.ctx, []string{"two"})
+			w.ok(err)
+			w.equal(len(ages), 1)
+			ages = append(ages, ages[0])
+		}
+		ages, err = w.NoteOrphans(w.ctx, []string{"one", "two"})
+		w.ok(err)
+		if ages[0] != 0 || ages[1] == 0 {
+			w.Errorf("noted for %v, want only the second for some time", ages)
+		}
+	},
 	"the files of an erased user": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		for _, name := range []string{"named", "unnamed", "erased"} {

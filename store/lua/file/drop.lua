@@ -1,4 +1,4 @@
--- Removes a file or an upload of a user who is erased, unless a message still names it: one that a legal hold keeps.
+-- Removes a file or an upload whoever asks, unless a message still names it: of an erased user, or one that lost its bytes.
 --
 -- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
 -- ARGV  group user file
