@@ -170,7 +170,14 @@ func backward(views []MessageView) iter.Seq[MessageView] {
 
 // UnreadCounts counts unread messages over all groups of the caller, from the groups themselves.
 func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, error) {
-	infos, err := s.Memberships(ctx, by)
+	if err := CheckCaller(by); err != nil {
+		return UnreadCounts{}, err
+	}
+	index, err := s.stores.UserGroups(ctx, by.User)
+	if err != nil {
+		return UnreadCounts{}, AsError(err)
+	}
+	infos, err := s.unreadGroups(ctx, by.User, names(index))
 	if err != nil {
 		return UnreadCounts{}, err
 	}
@@ -185,6 +192,24 @@ func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, er
 	return c, nil
 }
 
+// unreadGroups reads those of groups that user has not read to the end: in the others nothing is unread.
+func (s *Service) unreadGroups(ctx context.Context, user string, groups []string) ([]Info, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	looks, err := s.stores.Looks(ctx, user, groups)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	var unread []string
+	for i, l := range looks {
+		if l.Seen >= 0 && l.Read < l.Last {
+			unread = append(unread, groups[i])
+		}
+	}
+	return s.memberships(ctx, user, unread)
+}
+
 // Memberships reads the groups that the caller is in. The index only says where to look.
 func (s *Service) Memberships(ctx context.Context, by Caller) ([]Info, error) {
 	if err := CheckCaller(by); err != nil {
@@ -194,11 +219,20 @@ func (s *Service) Memberships(ctx context.Context, by Caller) ([]Info, error) {
 	if err != nil {
 		return nil, AsError(err)
 	}
+	return s.memberships(ctx, by.User, names(index))
+}
+
+func names(index []UserGroup) []string {
 	groups := make([]string, len(index))
 	for i, g := range index {
 		groups[i] = g.Group
 	}
-	all, err := s.infos(ctx, by.User, groups)
+	return groups
+}
+
+// memberships reads those of groups that user is in.
+func (s *Service) memberships(ctx context.Context, user string, groups []string) ([]Info, error) {
+	all, err := s.infos(ctx, user, groups)
 	if err != nil {
 		return nil, err
 	}

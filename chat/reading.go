@@ -67,6 +67,42 @@ func differs(a, b string) bool {
 	return a != "" && b != "" && a != noMark && b != noMark && a != b
 }
 
+// Look is how far a user is in a log, and where it ends. It costs a tenth of an Info, and tells where there is anything to
+// read.
+type Look struct {
+	Last  int64  // -1: there is no such group
+	Epoch string // empty: there is no such group
+	Mark  string // of the entry at Last
+	Seen  int64  // -1: not a member
+	Read  int64
+}
+
+// Nothing reports whether a member who has reached pos, or seen if that is not set, has everything: Resolve would start it
+// behind the last entry.
+func (l Look) Nothing(pos Position) bool {
+	switch {
+	case l.Epoch == "", l.Seen < 0:
+		return false
+	case !pos.Set:
+		return l.Seen == l.Last
+	}
+	return pos.ID == l.Last && (pos.Epoch == "" || pos.Epoch == l.Epoch) && !differs(pos.Mark, l.Mark)
+}
+
+// Owed is how many messages a member was not served who has reached pos, or seen if that is not set: as many as the log ever
+// had where pos is not of it, and maybe more than Resolve finds where some are gone.
+func (l Look) Owed(pos Position) int64 {
+	switch {
+	case l.Seen < 0:
+		return 0
+	case !pos.Set:
+		return max(0, l.Last-l.Seen)
+	case pos.ID > l.Last, pos.Epoch != "" && pos.Epoch != l.Epoch:
+		return max(0, l.Last)
+	}
+	return l.Last - pos.ID
+}
+
 // Reading decides what comes after a position in the log of one group, for one member. Whoever serves messages decides it
 // here: Pull, Sync and the followers. It does no I/O: Ask says what to read of the store, Take what the answer means.
 //

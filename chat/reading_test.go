@@ -327,3 +327,36 @@ func checkReading(t *rapid.T, l *fakeLog, r *Reading, pos Position) {
 		t.Fatalf("complete although the entry at %d is %s and not %s", pos.ID, l.marks[pos.ID], pos.Mark)
 	}
 }
+
+// A look says that there is nothing to read exactly where an info would start the reader behind the end, and never that less
+// is owed than there is.
+func TestLookAgreesWithResolve(t *testing.T) {
+	positions := []Position{{}}
+	for id := range int64(8) {
+		for _, epoch := range []string{"", "e", "f"} {
+			for _, mark := range []string{"", "-", "m5", "mX"} {
+				positions = append(positions, Position{Set: true, ID: id, Epoch: epoch, Mark: mark})
+			}
+		}
+	}
+	for _, first := range []int64{1, 4, 6} {
+		for seen := range int64(7) {
+			info := Info{Group: Group{ID: "g", Epoch: "e", First: first, Last: 5, History: true}, Role: Ordinary, Seen: seen, LastMark: "m5", Held: first}
+			look := Look{Last: 5, Epoch: "e", Mark: "m5", Seen: seen}
+			for _, pos := range positions {
+				start := Resolve(info, pos, "")
+				if got, want := look.Nothing(pos), start == (Start{6, true}); got != want {
+					t.Errorf("first %d, seen %d, %+v: nothing is %v, want %v", first, seen, pos, got, want)
+				}
+				if owed := look.Owed(pos); start.Complete && owed < 6-start.ID {
+					t.Errorf("first %d, seen %d, %+v: owed %d, want at least %d", first, seen, pos, owed, 6-start.ID)
+				}
+			}
+		}
+	}
+	for _, look := range []Look{{Last: -1, Seen: -1}, {Last: 5, Epoch: "e", Mark: "m5", Seen: -1}} {
+		if pos := At(look.Last); look.Nothing(pos) || look.Owed(At(0)) != 0 {
+			t.Errorf("%+v: as if a member", look)
+		}
+	}
+}

@@ -282,6 +282,8 @@ type Indexed struct {
 type IndexStore interface {
 	// UserGroups returns the whole index (bounded by twice Limits.UserGroupsMax), in no particular order.
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
+	// Looks tells of each group, in order, how far user is in it and where it ends: one round trip, a command a partition.
+	Looks(ctx context.Context, user string, groups []string) ([]Look, error)
 	// Indexed reports for each of users, in order, how large the index is and whether group is in it. It reads no index.
 	Indexed(ctx context.Context, group string, users []string) ([]Indexed, error)
 	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ var (
 	updateScript = newScript("group/update", groupNames)
 	inviteScript = newScript("group/invite", groupNames)
 	deleteScript = newFreeing("group/delete", groupNames)
-	infoScript   = newReader("group/info", memberNames)
+	infosScript  = newReader("group/infos", partNames)
 )
 
 // createAtOnce is how many members one step of a creation adds: it blocks the server for about 2 ms.
@@ -67,47 +68,61 @@ func (s *Store) Invite(ctx context.Context, group, epoch string, atMs int64, use
 
 // Infos reads each group from the view of user.
 func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
-	calls := make([]call, len(groups))
-	for i, g := range groups {
-		calls[i] = infoCall(s.keys.group(g), user)
+	infos := make([]chat.Info, len(groups))
+	var calls []call
+	var asked [][]int
+	for _, here := range s.indexesByPartition(groups) {
+		for chunk := range slices.Chunk(here, transactionMax) {
+			some := make([]string, len(chunk))
+			for j, i := range chunk {
+				some[j] = groups[i]
+			}
+			calls, asked = append(calls, s.infosCall(user, some)), append(asked, chunk)
+		}
 	}
 	replies, err := s.runReads(ctx, calls)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]chat.Info, len(groups))
-	for i, r := range replies {
-		infos[i] = asInfo(groups[i], r)
+	for c, r := range replies {
+		for j, i := range asked[c] {
+			infos[i] = asInfo(groups[i], r.list(1+j))
+		}
 	}
 	return infos, nil
 }
 
-func infoCall(k groupKeys, user string) call { return infoScript.On(k.of(user)).Arg("user", user) }
+// infosCall reads groups of one partition.
+func (s *Store) infosCall(user string, groups []string) call {
+	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 10*len(groups)).Arg("user", user)
+	for _, group := range groups {
+		k := s.keys.group(group)
+		c = c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(),
+			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user))
+	}
+	return c
+}
 
-// infoReplyMax is how many elements group/info.lua answers to a member.
-const infoReplyMax = 32
-
-// asInfo reads what group/info.lua answers.
+// asInfo reads an info as group/infos.lua answers it.
 func asInfo(group string, r reply) chat.Info {
 	in := chat.Info{Group: chat.Group{ID: group}}
-	if r.text(1) == "" {
+	if r.text(0) == "" {
 		return in
 	}
-	in.Epoch, in.Name, in.Visibility, in.CreatedBy = r.text(1), r.text(2), chat.Visibility(r.text(3)), r.text(4)
-	in.CreatedAt = chat.TimeMs(r.number(5))
-	in.Keep, in.BacklogMax, in.Post, in.History = r.number(6), r.number(7), chat.Posting(r.text(8)), r.text(9) == "1"
-	in.ActiveMs, in.NewestID, in.LastMark = r.number(10), r.number(11), r.text(12)
-	in.Last = r.number(13)
-	in.Held = in.Last - r.number(14) + 1
-	in.Group.Members = r.number(15)
-	in.Archived, in.Late, in.Changed = r.number(17), r.number(18), r.number(19)
+	in.Epoch, in.Name, in.Visibility, in.CreatedBy = r.text(0), r.text(1), chat.Visibility(r.text(2)), r.text(3)
+	in.CreatedAt = chat.TimeMs(r.number(4))
+	in.Keep, in.BacklogMax, in.Post, in.History = r.number(5), r.number(6), chat.Posting(r.text(7)), r.text(8) == "1"
+	in.ActiveMs, in.NewestID, in.LastMark = r.number(9), r.number(10), r.text(11)
+	in.Late, in.Changed, in.Trimmed = r.number(14), r.number(15), asTrimmed(r.text(16))
+	in.RetainDays = r.number(17)
+	in.Overflow, in.BacklogBytes = chat.Overflow(r.text(18)), r.number(19)
+	in.Last = r.number(20)
+	in.Held = in.Last - r.number(21) + 1
+	in.Group.Members, in.Archived = r.number(22), r.number(23)
 	in.First = in.Held
-	if from := r.number(16); in.Archived > 0 && from > 0 {
+	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Trimmed = asTrimmed(r.text(20))
-	in.RetainDays = r.number(21)
-	in.Overflow, in.BacklogBytes = chat.Overflow(r.text(22)), r.number(23)
 	in.Role, in.Joined = chat.Role(r.text(24)), r.number(26)
 	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(27), r.number(28), r.number(29), r.number(30)
 	in.Acted = r.number(31) == 1

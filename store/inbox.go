@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/store/script"
 )
 
 var (
@@ -130,54 +128,11 @@ func (s *Store) InboxAck(ctx context.Context, user string, at chat.Position) (ac
 // InboxEnds returns where each user's inbox ends.
 func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
 	ends := make([]chat.InboxEnd, len(users))
-	err := s.endsByPartition(ctx, users, inboxEndsScript, func(c call, user string) call {
+	err := s.readEnds(ctx, users, inboxEndsScript.Sized, func(c call, user string) call {
 		k := s.keys.user(user)
 		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
 	}, func(i int, r reply) { ends[i] = chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)} }, 3)
 	return ends, err
-}
-
-// Lasts returns where the log of each group ends.
-func (s *Store) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error) {
-	ends := make([]chat.LogEnd, len(groups))
-	err := s.endsByPartition(ctx, groups, lastsScript, func(c call, group string) call {
-		return lastsCall(c, s.keys.group(group))
-	}, func(i int, r reply) {
-		ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1), Trimmed: asTrimmed(r.text(2))}
-	}, 3)
-	return ends, err
-}
-
-// endsByPartition runs a reading script once for each partition, over the keys of all ids there, at most lastsMax in a call.
-// add adds the keys of an id to a call; take gets the fields of ids[i].
-func (s *Store) endsByPartition(ctx context.Context, ids []string, ends *script.Step[*partKeys],
-	add func(c call, id string) call, take func(i int, fields reply), fields int) error {
-	byPartition := make([][]int, s.Partitions())
-	for i, id := range ids {
-		p := s.keys.partition(id)
-		byPartition[p] = append(byPartition[p], i)
-	}
-	var calls []call
-	var asked [][]int
-	for p, indexes := range byPartition {
-		for chunk := range slices.Chunk(indexes, lastsMax) {
-			c := ends.Sized(s.keys.part(p), 2*len(chunk))
-			for _, i := range chunk {
-				c = add(c, ids[i])
-			}
-			calls, asked = append(calls, c), append(asked, chunk)
-		}
-	}
-	replies, err := s.runReads(ctx, calls)
-	if err != nil {
-		return err
-	}
-	for c, r := range replies {
-		for j, i := range asked[c] {
-			take(i, r[1+j*fields:])
-		}
-	}
-	return nil
 }
 
 // newMark makes the mark of an inbox item: 36 random bits, as for messages.

@@ -17,6 +17,7 @@ var (
 	trimScript   = newFreeing("log/trim", groupNames)
 	forgetScript = newFreeing("log/forget", memberNames)
 	lastsScript  = newReader("log/lasts", partNames)
+	looksScript  = newReader("log/looks", partNames)
 	pagesScript  = newReader("log/pages", partNames)
 
 	// In the place of transactions on a server that is full.

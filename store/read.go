@@ -102,12 +102,14 @@ func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.P
 	for j, i := range indexes {
 		asked[j] = pulls[i]
 	}
-	infos := make([]*redis.Cmd, len(indexes))
+	groups := make([]string, len(indexes))
+	for j, p := range asked {
+		groups[j] = p.Group
+	}
+	var infos *redis.Cmd
 	var read entriesRead
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		for j, p := range asked {
-			infos[j] = queueCall(ctx, pipe, infoCall(s.keys.group(p.Group), user))
-		}
+		infos = queueCall(ctx, pipe, s.infosCall(user, groups))
 		read = s.queueEntries(ctx, pipe, asked, room)
 	})
 	if queuesNothing(err) {
@@ -122,12 +124,12 @@ func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.P
 	if err != nil {
 		return 0, err
 	}
+	r, err := asReply(infosScript.Name, infos.Val())
+	if err != nil {
+		return 0, err
+	}
 	for j, i := range indexes {
-		r, err := asReply("info", infos[j].Val())
-		if err != nil {
-			return 0, err
-		}
-		pages[i].Info = asInfo(pulls[i].Group, r)
+		pages[i].Info = asInfo(pulls[i].Group, r.list(1+j))
 		pages[i].Cut = pulls[i].Limit > 0 && len(found[j]) == 0 && bytes >= room
 		fillPage(&pages[i], pulls[i], found[j])
 	}
@@ -148,8 +150,8 @@ func (s *Store) pullScripts(ctx context.Context, user string, pulls []chat.Pull,
 		if err != nil {
 			return bytes, err
 		}
-		pages[i].Info = asInfo(p.Group, r)
-		stored := r.texts(infoReplyMax)
+		pages[i].Info = asInfo(p.Group, r.list(1))
+		stored := r.texts(2)
 		pages[i].Cut = p.Limit > 0 && len(stored) == 0 && bytes >= room
 		fillPage(&pages[i], p, stored)
 		for _, entry := range stored {

@@ -99,6 +99,7 @@ func asReply(name string, value any) (reply, error) {
 
 func (r reply) text(i int) string    { return script.Reply(r).Text(i) }
 func (r reply) texts(i int) []string { return script.Reply(r).Texts(i) }
+func (r reply) list(i int) reply     { return reply(script.Reply(r).List(i)) }
 func (r reply) number(i int) int64   { return script.Reply(r).Number(i) }
 
 func number(s string) int64 { return script.Number(s) }

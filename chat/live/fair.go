@@ -6,13 +6,6 @@ import (
 	"slices"
 )
 
-// share is how many messages to read from each of n logs before their lengths are known: enough for one round trip in the
-// usual case, but not so many that a user of many groups makes the store read a lot for nothing.
-func share(limit, n int) int {
-	n = max(n, 1)
-	return max(1, min(limit, (4*limit+n-1)/n))
-}
-
 // fill divides limit messages among logs with owed[i] new ones each. What a log does not need goes to the others, so a busy
 // log never starves a quiet one. The result is how many messages each may serve.
 //

@@ -78,11 +78,3 @@ func TestFit(t *testing.T) {
 		}
 	})
 }
-
-func TestShare(t *testing.T) {
-	for _, c := range []struct{ limit, n, want int }{{100, 0, 100}, {100, 1, 100}, {100, 4, 100}, {100, 20, 20}, {100, 10_000, 1}, {1, 1, 1}} {
-		if got := share(c.limit, c.n); got != c.want {
-			t.Errorf("share(%d, %d): got %d, want %d", c.limit, c.n, got, c.want)
-		}
-	}
-}

@@ -279,7 +279,7 @@ func TestFollowTwoNodes(t *testing.T) {
 	for i := range 50 {
 		bob.reach("red", one.say(t, "red", "ann", fmt.Sprint(i)))
 	}
-	one.store.afterPull(func() { two.say(t, "red", "ann", "wake up") })
+	one.store.afterLook(func() { two.say(t, "red", "ann", "wake up") })
 	late, err := one.Sync(t.Context(), chat.Caller{User: "bob"}, live.SyncRequest{Ack: map[string]chat.Position{"red": chat.At(52)}, WaitS: 20})
 	if got, want := outline(late), "red 53..53/53"; err != nil || got != want {
 		t.Errorf("a long poll on the other node: got %q, %v, want %q", got, err, want)

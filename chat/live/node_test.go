@@ -38,18 +38,18 @@ type node struct {
 // stepped is a store that lets a test act right after a read, before the reader sees what was read.
 type stepped struct {
 	*store.Store
-	pulled atomic.Pointer[func()]
+	looked atomic.Pointer[func()]
 }
 
-// afterPull calls do once, when the next Pull has read and has yet to return.
-func (s *stepped) afterPull(do func()) { s.pulled.Store(&do) }
+// afterLook calls do once, when the next Looks has read and has yet to return.
+func (s *stepped) afterLook(do func()) { s.looked.Store(&do) }
 
-func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
-	pages, err := s.Store.Pull(ctx, user, pulls)
-	if do := s.pulled.Swap(nil); do != nil {
+func (s *stepped) Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error) {
+	looks, err := s.Store.Looks(ctx, user, groups)
+	if do := s.looked.Swap(nil); do != nil {
 		(*do)()
 	}
-	return pages, err
+	return looks, err
 }
 
 // signalsOnly turns the safety check off: whatever wakes a reader is a signal.

@@ -16,6 +16,8 @@ type Store interface {
 	Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
 	// UserGroups returns the whole index of a user, in no particular order.
 	UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error)
+	// Looks tells of each group, in order, how far user is in it and where it ends: one round trip, a command a partition.
+	Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error)
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 	// Arrivals is UserGroups and InboxPull in one round trip: a sync begins with both.

@@ -75,9 +75,8 @@ type syncCall struct {
 	onWait     func()
 	limit      int
 	after      map[string]chat.Position
-	inboxAfter chat.Position    // not set: after what was acked
-	named      map[string]bool  // groups of ack and after: those that the caller is not in are reported as left
-	acked      map[string]int64 // seen after the acks
+	inboxAfter chat.Position   // not set: after what was acked
+	named      map[string]bool // groups of ack and after: those that the caller is not in are reported as left
 	errors     []GroupError
 
 	resolved bool
@@ -103,7 +102,7 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
 	}
 	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, after: make(map[string]chat.Position, len(req.After)),
-		named: map[string]bool{}, acked: map[string]int64{}}
+		named: map[string]bool{}}
 	c.inboxAfter = req.InboxAfter
 	c.inboxAfter.ID = min(c.inboxAfter.ID, chat.IDMax)
 	for group, raw := range req.After {
@@ -141,18 +140,13 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 		groups = slices.DeleteFunc(groups, func(g string) bool { return c.foreign[g] })
 	}
 	err := chat.Each(ctx, groups, func(ctx context.Context, group string) error {
-		cursors, err := c.s.core.Ack(ctx, c.by, group, req.Ack[group])
+		_, err := c.s.core.Ack(ctx, c.by, group, req.Ack[group])
+		if err == nil || errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrForbidden) {
+			return nil // the look at the group will find that the caller is not in it, and the group is reported as left
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		switch {
-		case err == nil:
-			c.acked[group] = cursors.Seen
-		case errors.Is(err, chat.ErrNotFound), errors.Is(err, chat.ErrForbidden):
-			// The pull will find the same and report the group as left.
-		default:
-			return c.failed(group, err)
-		}
-		return nil
+		return c.failed(group, err)
 	})
 	if err != nil {
 		return err
@@ -268,8 +262,8 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 	return slices.Compact(groups)
 }
 
-// collect reads all that is new in two round trips: the caller's index and inbox, then a page of each group. If the request
-// names groups that the index does not list, there is one more in between.
+// collect reads all that is new in three round trips: the caller's index and inbox, a look at every group, then a page of those
+// where there is anything new. If the request names groups that the index does not list, there is one more before the look.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	index, inbox, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
 	if err != nil {

@@ -220,11 +220,11 @@ func TestSyncWaits(t *testing.T) {
 // wait, or from then on.
 func (b *bench) syncAfterLooking(do func(), between bool) (live.SyncAnswer, error) {
 	if between {
-		b.steps.afterPull(do)
+		b.steps.afterLook(do)
 		return b.Sync(b.Ctx, chattest.As("bob"), live.SyncRequest{WaitS: 10})
 	}
 	looked, done := make(chan struct{}), make(chan struct{})
-	b.steps.afterPull(func() { close(looked) })
+	b.steps.afterLook(func() { close(looked) })
 	var a live.SyncAnswer
 	var err error
 	go func() {

@@ -10,6 +10,8 @@ import (
 // syncLog is one group in a call of Sync.
 type syncLog struct {
 	chat.Reading
+	owed   int64 // by what the look at it said
+	quota  int   // of it, the group's fair share
 	gone   bool  // nothing is served: the caller named the group but is not in it, or
 	broken error // the log cannot be read
 }
@@ -17,19 +19,27 @@ type syncLog struct {
 // news reports whether the group belongs in the answer.
 func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
-// logs reads the caller's groups, and those it names, with as many messages as the answer may hold. Groups of the index that
-// the caller is not in are left out: the index lags.
+// logs reads those of the caller's groups, and of those it names, that have anything new, with as many messages as the answer
+// may hold. Groups of the index that the caller is not in are left out: the index lags.
 func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []string, logs []*syncLog, err error) {
 	hints := make(map[string]int64, len(index))
 	for _, g := range index {
 		hints[g.Group] = g.Seen
 	}
 	groups = c.groups(index)
-	n := share(c.limit, len(groups))
-	all := make([]syncLog, len(groups))
-	pulls := make([]chat.Pull, len(groups))
-	for i, g := range groups {
-		all[i].Reading = chat.NewReading(g, c.after[g], max(hints[g], c.acked[g]), n)
+	moved, looks, err := c.moved(ctx, groups, hints)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]syncLog, len(moved))
+	pulls := make([]chat.Pull, len(moved))
+	owed := make([]int64, len(moved))
+	for i, g := range moved {
+		owed[i] = looks[i].Owed(c.after[g])
+	}
+	for i, quota := range fill(owed, c.limit) {
+		g := moved[i]
+		all[i] = syncLog{Reading: chat.NewReading(g, c.after[g], max(looks[i].Seen, 0), quota), owed: owed[i], quota: quota}
 		pulls[i], _ = all[i].Ask()
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
@@ -41,18 +51,15 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []s
 		l.Take(&pages[i])
 		switch {
 		case errors.Is(l.Err, chat.ErrNotFound), errors.Is(l.Err, chat.ErrForbidden):
-			if l.gone = c.named[groups[i]]; l.gone {
+			if l.gone = c.named[moved[i]]; l.gone {
 				logs = append(logs, l)
 			}
 			continue
 		case l.Err != nil:
-			c.s.log.ErrorContext(ctx, "cannot read a group", "group", groups[i], "error", l.Err)
+			c.s.log.ErrorContext(ctx, "cannot read a group", "group", moved[i], "error", l.Err)
 			l.gone, l.broken = true, l.Err
 			logs = append(logs, l)
 			continue
-		}
-		if hint, indexed := hints[groups[i]]; indexed && l.Info.Seen > hint {
-			c.s.core.NoteSeen(c.by.User, groups[i], l.Info.Seen)
 		}
 		if l.news() {
 			logs = append(logs, l)
@@ -61,15 +68,29 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []s
 	return groups, logs, c.top(ctx, logs)
 }
 
-// top cuts what was read to each group's fair share of the limit, and reads what is missing from it: for a group that is far
-// behind while others are quiet, and for one where reading starts elsewhere than the position says.
-func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
-	owed := make([]int64, len(logs))
-	for i, l := range logs {
-		if !l.gone {
-			owed[i] = l.Owed()
+// moved are the groups that have something new for the caller or that it is not in, as it looked at them.
+func (c *syncCall) moved(ctx context.Context, groups []string, hints map[string]int64) (moved []string, of []chat.Look, err error) {
+	if len(groups) == 0 {
+		return nil, nil, nil
+	}
+	looks, err := c.s.store.Looks(ctx, c.by.User, groups)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, g := range groups {
+		if hint, indexed := hints[g]; indexed && looks[i].Seen > hint {
+			c.s.core.NoteSeen(c.by.User, g, looks[i].Seen)
+		}
+		if !looks[i].Nothing(c.after[g]) {
+			moved, of = append(moved, g), append(of, looks[i])
 		}
 	}
+	return moved, of, nil
+}
+
+// top cuts what was read to each group's fair share of the limit, and reads what is missing from it: where a log has grown
+// since the look at it, and where reading starts elsewhere than the position says.
+func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	var short []*syncLog
 	var pulls []chat.Pull
 	bytes := 0
@@ -79,7 +100,7 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 		}
 	}
 	full := bytes >= c.s.limits.PageBytesMax // more would not fit into the answer
-	for i, quota := range fill(owed, c.limit) {
+	for i, quota := range quotas(logs, c.limit) {
 		l := logs[i]
 		have := len(l.Messages)
 		if have > quota {
@@ -98,6 +119,22 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 		short[i].Take(&pages[i])
 	}
 	return nil
+}
+
+// quotas are the fair shares of logs after they were read: those that were asked for, where they owe what was expected.
+func quotas(logs []*syncLog, limit int) []int {
+	owed, quotas := make([]int64, len(logs)), make([]int, len(logs))
+	same := true
+	for i, l := range logs {
+		if !l.gone {
+			owed[i], quotas[i] = l.Owed(), l.quota
+			same = same && l.owed == owed[i]
+		}
+	}
+	if same {
+		return quotas
+	}
+	return fill(owed, limit)
 }
 
 // batchBytes is an upper bound of the size of a batch in an answer without its messages.

@@ -32,6 +32,15 @@ func (r Reply) Texts(i int) []string {
 	return texts
 }
 
+// List returns element i as what it holds; nil if it is no array.
+func (r Reply) List(i int) Reply {
+	if i >= len(r) {
+		return nil
+	}
+	list, _ := r[i].([]any)
+	return Reply(list)
+}
+
 // Number returns element i as an integer; 0 if it is none.
 func (r Reply) Number(i int) int64 { return Number(r.Text(i)) }
 

@@ -181,6 +181,20 @@ var logTests = map[string]func(*fixture){
 		w.equal(lasts, []chat.LogEnd{{Last: 1, Epoch: w.info("h", "alice").Epoch}, {Last: -1},
 			{Last: 10, Epoch: w.info("g", "alice").Epoch}})
 	},
+	"looks": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.group("h", nil)
+		w.says("g", "alice", 9)
+		w.ack("g", "bob", 7)
+		g, h := w.info("g", "bob"), w.info("h", "bob")
+		looks, err := w.Looks(w.ctx, "bob", []string{"h", "none", "g"})
+		w.ok(err)
+		w.equal(looks, []chat.Look{{Last: 1, Epoch: h.Epoch, Mark: h.LastMark, Seen: -1}, {Last: -1, Seen: -1},
+			{Last: g.Last, Epoch: g.Epoch, Mark: g.LastMark, Seen: 7, Read: g.Read}})
+		looks, err = w.Looks(w.ctx, "bob", nil)
+		w.ok(err)
+		w.equal(looks, []chat.Look{})
+	},
 }
 
 // revision is an edit or a deletion of target, with the changes that the service would make.

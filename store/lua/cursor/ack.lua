@@ -55,4 +55,4 @@ if stored > keep then
   end
 end
 local joined_id = history == '0' and redis.call('ZSCORE', joined, user)
-return {'OK', int(s), int(r), unread(last, count_floor(last, stored, archived_from, r, backlog_max, pruned, joined_id), by)}
+return {'OK', int(s), int(r), unread(last, count_floor(last, stored, archived_from, r, backlog_max, pruned, joined_id), skip, by)}

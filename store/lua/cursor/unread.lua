@@ -24,4 +24,4 @@ if back < r then
   r = back
   redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
 end
-return {'OK', s, int(r), unread(last, count_floor(last, stored, archived_from, r, tonumber(backlog_max), pruned, joined_id), by)}
+return {'OK', s, int(r), unread(last, count_floor(last, stored, archived_from, r, tonumber(backlog_max), pruned, joined_id), skip, by)}

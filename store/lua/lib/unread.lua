@@ -1,5 +1,4 @@
 -- include: base
--- needs: skip
 -- count_floor returns where counting starts: at read, but no lower than the oldest message that can be read (in the
 -- archive, archived_from, or false if there is none; else in the store, which has stored of them), the newest
 -- backlog_max messages, the point from which the sets are complete (they were pruned to an older, smaller backlog_max:
@@ -12,7 +11,7 @@ end
 
 -- unread counts the messages above floor that are neither the user's own (by is their key) nor in skip, with two
 -- lookups: ids are dense, so the messages themselves need not be counted.
-local function unread(last, floor, by)
+local function unread(last, floor, skip, by)
   local above = '(' .. int(floor)
   return last - floor - redis.call('ZCOUNT', skip, above, '+inf') - redis.call('ZCOUNT', by, above, '+inf')
 end

@@ -1,7 +1,7 @@
 -- Reads the ends of logs. Only reads.
 --
 -- KEYS  groups(last_id meta)...
--- Returns {OK, last (-1 if there is no group), epoch (''), trimmed (as in group/info.lua), ... for each}
+-- Returns {OK, last (-1 if there is no group), epoch (''), trimmed (as in group/infos.lua), ... for each}
 local out = {'OK'}
 for i = groups, #KEYS, groups_row do
   -- bind: groups at i

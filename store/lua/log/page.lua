@@ -1,4 +1,4 @@
--- Reads a group as one user sees it, with a page of its messages: replaces a transaction of group/info.lua and a range
+-- Reads a group as one user sees it, with a page of its messages: replaces a transaction of group/infos.lua and a range
 -- on a server that is full and queues nothing. Only reads.
 --
 -- KEYS  last_id meta members joined seen read msgs skip by at
@@ -6,8 +6,10 @@
 --   by, at     of the user
 --   from       the lowest id, or if before is set the id that all are below
 --   bytes_max  of the messages; the first one to exceed it is the last, and 0 means none
--- Returns as group/info.lua, then for a member the list of messages, descending if before is set
+-- Returns {OK, the info as in group/infos.lua, the messages, descending if before is set}; no messages for others than members
 -- include: info
+local info = info_of(user, last_id, meta, members, joined, seen, read, msgs, skip, by, at)
+if not info[25] then return {'OK', info} end
 local page, bytes = {}, 0
 local command, far = 'ZRANGEBYSCORE', '+inf'
 if before then command, far, from = 'ZREVRANGEBYSCORE', '-inf', '(' .. from end
@@ -21,5 +23,4 @@ while #page < limit and bytes < bytes_max do
   if #some == 0 then break end
   from = '(' .. string.match(some[#some], '^%d+')
 end
-out[#out + 1] = page
-return out
+return {'OK', info, page}

@@ -3,7 +3,7 @@
 --
 -- KEYS  last_id meta msgs
 -- ARGV  from limit:int
--- Returns {OK, last (-1 if there is no group), epoch (''), trimmed (as in group/info.lua), list of messages}
+-- Returns {OK, last (-1 if there is no group), epoch (''), trimmed (as in group/infos.lua), list of messages}
 local epoch, trimmed = unpack(redis.call('HMGET', meta, 'epoch', 'trimmed'))
 return {'OK', epoch and redis.call('GET', last_id) or '-1', epoch or '', trimmed or '',
   redis.call('ZRANGEBYSCORE', msgs, from, '+inf', 'LIMIT', 0, limit)}

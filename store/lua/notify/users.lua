@@ -46,9 +46,9 @@ local function notification(i, user, position)
   local since = math.max(floor, tonumber(notified_to[i] or 0))
   local mentioned = redis.call('ZCOUNT', at, '(' .. int(since), '+inf') > 0
   if level == 'mentions' and not mentioned then return nil end
-  if unread(last, since, by) <= 0 then return nil end
+  if unread(last, since, skip, by) <= 0 then return nil end
   local show = level == 'mentions' and redis.call('ZREVRANGE', at, 0, 0)[1] or shown(since, by)
-  return delivery_to(user, unread(last, floor, by), redis.call('ZCOUNT', at, '(' .. int(floor), '+inf'), show), mentioned
+  return delivery_to(user, unread(last, floor, skip, by), redis.call('ZCOUNT', at, '(' .. int(floor), '+inf'), show), mentioned
 end
 
 local high, normal, positions, position = {}, {}, {}, counted
