@@ -44,8 +44,9 @@ func (c *Client) exchangeBytes(ctx context.Context, call call, header http.Heade
 	req.Header.Set("Authorization", "Bearer "+token)
 	answer, err := c.http.Do(req)
 	if err != nil {
+		err = transferError(ctx, err)
 		guard.stop()
-		return nil, transferError(ctx, err)
+		return nil, err
 	}
 	if answer.StatusCode < 300 {
 		answer.Body = &guardedBody{ReadCloser: answer.Body, guard: guard, ctx: ctx}
