@@ -52,6 +52,13 @@ func Process(ctx context.Context, c *client.Client, opts ProcessOptions, handle 
 	if _, err := p.log.open(ctx); err != nil {
 		return err
 	}
+	if opts.State != "" {
+		unlock, err := lockState(opts.State)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	if err := p.state.load(opts.State, p.log.epoch); err != nil {
 		return err
 	}

@@ -83,6 +83,13 @@ func Files(ctx context.Context, c *client.Client, opts Options) error {
 	if g.Overflow != "block" {
 		return fmt.Errorf("group %s has overflow %q: members who fall behind would miss parts; set it to block", g.ID, g.Overflow)
 	}
+	if opts.State != "" {
+		unlock, err := lockState(opts.State)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	if s.state, err = loadShip(opts.State, opts.Group, g.Epoch); err != nil {
 		return err
 	}
