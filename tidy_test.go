@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"web/wire":                {"chat"},
 	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/problem", "web/wire"},
 	"store":                   {"internal/backoff", "chat", "chat/...", "store/queue", "store/script"},
-	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/schedule", "chat/webhook", "store", "store/queue", "store/script"},
+	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/queue", "store/script"},
 	"store/dump":              {"chat", "chat/...", "store", "store/queue", "store/script"},
 	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "migrations"},
 	"store/blob":              {},

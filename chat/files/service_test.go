@@ -36,11 +36,11 @@ type bench struct {
 	log    bytes.Buffer
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, uploadsMax int) *bench {
 	t.Helper()
 	server := redistest.Start(t)
 	b := &bench{server: server, folder: t.TempDir()}
-	b.Bench = chattest.Open(t, server.URL(), func(o *chat.Options) { o.Limits.UserUploadsMax = 1 })
+	b.Bench = chattest.Open(t, server.URL(), func(o *chat.Options) { o.Limits.UserUploadsMax = uploadsMax })
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	kept, err := blob.Open(b.Ctx, "dir:"+b.folder)
 	b.Must(err)
@@ -61,6 +61,7 @@ func (b *bench) service(s files.Store, kept files.Blobs) *files.Service {
 type blobs struct {
 	blob.Store
 	step func() error
+	full bool // the disk takes three bytes more
 }
 
 func (b *blobs) around(do func() error) error {
@@ -73,6 +74,10 @@ func (b *blobs) around(do func() error) error {
 func (b *blobs) Write(ctx context.Context, id string, offset int64, r io.Reader) (n int64, err error) {
 	if b.step != nil && b.step() != nil {
 		return 0, errCrash
+	}
+	if b.full {
+		n, err = b.Store.Write(ctx, id, offset, io.LimitReader(r, 3))
+		return n, errors.Join(err, files.ErrFull)
 	}
 	if n, err = b.Store.Write(ctx, id, offset, r); err == nil && b.step != nil {
 		err = b.step()
@@ -159,7 +164,7 @@ func (c crashing) RemoveFile(ctx context.Context, group, user, id string) error 
 // TestKilledAtEachStep kills a process at each step of an upload, before the step and after it. Another process goes on where it
 // was; what is named stays, and at the end nothing is left.
 func TestKilledAtEachStep(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, 1)
 	for at := 0; ; at++ {
 		left, killed := at, false
 		step := func() error {
@@ -169,7 +174,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			}
 			return nil
 		}
-		dying := b.service(crashing{b.Store, step}, &blobs{b.blobs.Store, step})
+		dying := b.service(crashing{b.Store, step}, &blobs{Store: b.blobs.Store, step: step})
 		f, err := dying.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 5})
 		if err == nil {
 			_, _ = dying.Write(b.Ctx, alice, "g", f.ID, files.Piece{Body: strings.NewReader("hello")})
@@ -184,6 +189,45 @@ func TestKilledAtEachStep(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// TestFullDisk: what the disk took counts, and the upload goes on once there is room.
+func TestFullDisk(t *testing.T) {
+	b := newBench(t, 1)
+	f, err := b.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 10})
+	b.Must(err)
+	content := "0123456789"
+	for _, want := range []int64{3, 6, 9} {
+		b.blobs.full = true
+		_, err := b.Write(b.Ctx, alice, "g", f.ID, files.Piece{Offset: want - 3, Body: strings.NewReader(content[want-3:])})
+		b.Refused("a full disk", err, chat.CodeUnavailable)
+		b.blobs.full = false
+		got, err := b.Get(b.Ctx, alice, "g", f.ID)
+		b.Must(err)
+		if got.Offset != want {
+			t.Fatalf("at %d, want %d", got.Offset, want)
+		}
+	}
+	_, err = b.Write(b.Ctx, alice, "g", f.ID, files.Piece{Offset: 9, Body: strings.NewReader("9")})
+	b.Must(err)
+	if got := b.content("alice", f.ID); got != content {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestReservationsAreSettled: quota of creations that died is free again after an hour, also where no upload is under way.
+func TestReservationsAreSettled(t *testing.T) {
+	b := newBench(t, 5)
+	b.server.Do("HSET", "chat:{p00}:u:alice:uploads", "LOST-0", fmt.Sprintf("g %d %d", int64(10<<30), time.Now().UnixMilli()))
+	b.server.Do("SET", "chat:{p00}:u:alice:files:bytes", fmt.Sprint(int64(10<<30)))
+	b.server.Do("HSET", "chat:{p00}:u:bob:uploads", "LOST-0", "g 5000 "+fmt.Sprint(time.Now().Add(2*time.Hour).UnixMilli()))
+	_, err := b.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 10})
+	b.Must(err)
+	_, err = b.Create(b.Ctx, chattest.As("bob"), "g", files.Draft{Name: "n", Size: 10})
+	b.Must(err) // 5,000 bytes are no matter
+	if left := b.strings("HKEYS", "chat:{p00}:u:bob:uploads"); len(left) != 2 {
+		t.Errorf("bob has %v under way, want the young one still there", left)
 	}
 }
 
@@ -291,7 +335,7 @@ func (b *bench) there(path string) bool {
 
 // TestOrphansAreKeptForAWeek: bytes without a record go late, and not at all where the store is not the one that they belong to.
 func TestOrphansAreKeptForAWeek(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, 1)
 	path := b.orphan("AAAA-0")
 	for range 2 {
 		b.Must(b.Compare(b.Ctx))
@@ -338,7 +382,7 @@ func TestOrphansAreKeptForAWeek(t *testing.T) {
 
 // TestRecordsWithoutBytes: an upload that has lost its bytes is removed, and a whole file is reported and stays.
 func TestRecordsWithoutBytes(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, 5)
 	var ids []string
 	for _, sends := range []string{"hello", "hel"} {
 		f, err := b.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 5})

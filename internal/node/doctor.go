@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/blob"
 	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/web"
@@ -39,11 +41,35 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	o.UserGroupsMax = set.limits.UserGroupsMax
+	if o.Blobs, err = examinedBlobs(ctx, s, set); err != nil {
+		return report, err
+	}
 	d, err := doctor.New(s, o)
 	if err != nil {
 		return report, err
 	}
 	return d.Run(ctx)
+}
+
+// examinedBlobs opens the folder or bucket that the files of a store are in; nil: none is configured, or there are no files.
+func examinedBlobs(ctx context.Context, s *store.Store, set settings) (doctor.Blobs, error) {
+	recorded, err := s.RecordBlobs(ctx, "")
+	if err != nil || recorded == "" || set.Files == "" || set.Files == filesOff {
+		return nil, err
+	}
+	if path, ok := strings.CutPrefix(set.Files, "dir:"); ok { // opening it would make one
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("CHATD_FILES: %w", err)
+		}
+	}
+	kept, err := blob.Open(ctx, set.Files)
+	if err == nil && kept.Identity() != recorded {
+		err = errOtherBlobs
+	}
+	if err != nil {
+		return nil, fmt.Errorf("CHATD_FILES: %w", err)
+	}
+	return fileBlobs{kept}, nil
 }
 
 // checkForStore reads the settings of the store, of its archive, and of how much it may hold: a look at them needs no others.
@@ -53,6 +79,7 @@ func (c Config) checkForStore() (settings, error) {
 	s.checkStore(&p)
 	s.checkArchive(&p)
 	s.checkLimits(&p)
+	s.checkFiles(&p)
 	return s, errors.Join(p...)
 }
 

@@ -52,6 +52,8 @@ func (s *settings) checkFiles(p *problems) {
 	}
 }
 
+var errOtherBlobs = errors.New("the files of the store are in another folder or bucket: set the one that the other nodes have")
+
 // openFiles opens the blob store that is configured, and compares it with the one that the files of the store are in: nodes with
 // different folders would not find each other's files.
 func (n *Node) openFiles(ctx context.Context) error {
@@ -77,7 +79,7 @@ func (n *Node) openFiles(ctx context.Context) error {
 		recorded, err = n.store.RecordBlobs(ctx, n.blobs.Identity())
 	}
 	if err == nil && recorded != n.blobs.Identity() {
-		err = errors.New("CHATD_FILES: the files of the store are in another folder or bucket: set the one that the other nodes have")
+		err = fmt.Errorf("CHATD_FILES: %w", errOtherBlobs)
 	}
 	return err
 }

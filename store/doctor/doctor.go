@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 )
@@ -41,6 +42,7 @@ const (
 	KindName         Kind = "name"         // a list contains an impossible name, or unreadable data
 	KindQueue        Kind = "queue"        // the tasks of a queue do not add up
 	KindTask         Kind = "task"         // entries of a group wait for a task that does not exist
+	KindFile         Kind = "file"         // records of files, their bytes, what names them and quotas do not agree
 	KindUnchecked    Kind = "unchecked"    // it changes too fast, or waits behind too many tasks, to be checked
 )
 
@@ -59,10 +61,18 @@ type Finding struct {
 type Options struct {
 	Repair        bool
 	UserGroupsMax int // groups in an index: beyond it, one may be missing
+	// Blobs, if set, is where the bytes of files are.
+	Blobs Blobs
 	// Found, if set, gets each finding as it is made.
 	Found func(Finding)
 	// Progress, if set, gets how many keys were examined, and roughly how many there are.
 	Progress func(done, total int64)
+}
+
+// Blobs is what the doctor needs of a blob store.
+type Blobs interface {
+	List(ctx context.Context, after string, limit int) ([]files.Item, error)
+	Remove(ctx context.Context, id string) error
 }
 
 // Report is the result.
@@ -155,6 +165,9 @@ func (d *Doctor) all(ctx context.Context) error {
 		return err
 	}
 	if err := d.walk(ctx); err != nil {
+		return err
+	}
+	if err := d.blobs(ctx); err != nil {
 		return err
 	}
 	return d.scheduleTasks(ctx)

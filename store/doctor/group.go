@@ -81,6 +81,10 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 			return d.listed(ctx, k, 1) // ms
 		case err == nil && name == "waiting":
 			return d.listed(ctx, k, 0)
+		case err == nil && name == "files":
+			return d.files(ctx, g)
+		case err == nil && name == "files:named":
+			return d.naming(ctx, g)
 		}
 		return err
 	}

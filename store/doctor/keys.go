@@ -132,6 +132,7 @@ var groupNames = names(map[string]func(groupKeys) string{
 	"managers": below("managers"), "seen": below("seen"), "read": below("read"), "msgs": below("msgs"), "skip": below("skip"),
 	"senders": below("senders"), "reactions": below("reactions"), "levels": below("levels"), "notified": below("told"),
 	"gone_members": below("gone:members"), "gone_senders": below("gone:senders"),
+	"files": below("files"), "unused_files": below("files:unused"), "named": below("files:named"), "files_of": besides("files"),
 	"waiting": below("waiting"), "public": besides("public"), "wants": besides("wants"),
 	"tasks": besides("q:" + chat.QueueCore + ":tasks"), "dead": besides("q:" + chat.QueueCore + ":dead"),
 	"unique": besides("q:" + chat.QueueCore + ":unique"), "leased": besides("q:" + chat.QueueCore + ":leased"),

@@ -32,7 +32,7 @@ func belowUser(name string) func(userKeys) string {
 
 var userNames = names(map[string]func(userKeys) string{
 	"inbox": belowUser("inbox"), "inbox_base": belowUser("inbox:base"), "inbox_senders": belowUser("inbox:senders"),
-	"devices": belowUser("devices"), "schedules": belowUser("schedules"), "reachable": func(u userKeys) string { return u.part + "reachable" },
+	"file_total": belowUser("files:bytes"), "devices": belowUser("devices"), "schedules": belowUser("schedules"), "reachable": func(u userKeys) string { return u.part + "reachable" },
 })
 
 // userKey examines a key of a user.
@@ -52,6 +52,8 @@ func (d *Doctor) userKey(ctx context.Context, k key) error {
 		return d.seqs(ctx, u, k)
 	case "u:<id>:strangers":
 		return d.strangers(ctx, k)
+	case "u:<id>:uploads", "u:<id>:files", "u:<id>:files:bytes":
+		return d.quota(ctx, u)
 	case "u:<id>:devices":
 		return d.devices(ctx, u)
 	default:
