@@ -153,7 +153,7 @@ func Applied(m Message, change Entry) (Message, error) {
 	case change.Kind == Delete:
 		m.Edits = nil
 		return rewritten(m, was.deleted(change)), nil
-	case change.DeletedAt != nil || len(m.Edits) > 0 && m.Edits[len(m.Edits)-1] >= change.ID:
+	case len(m.Edits) > 0 && m.Edits[len(m.Edits)-1] >= change.ID:
 		return m, nil
 	}
 	m.Edits = append(m.Edits[:len(m.Edits):len(m.Edits)], change.ID)

@@ -46,7 +46,8 @@ func TestAppliedIsWhatIsStored(t *testing.T) {
 		return list[0]
 	}
 	target := b.Say("alice", "g", "one").ID
-	copied := stored(target)
+	original := stored(target)
+	copied := original
 	var edit chat.Message
 	for _, body := range []string{"two", "three"} {
 		edit = send(chat.Content{Kind: chat.Edit, Target: target, Body: &body}).Message
@@ -65,6 +66,12 @@ func TestAppliedIsWhatIsStored(t *testing.T) {
 	}
 	if now := stored(edit.ID); string(edit.JSON) != string(now.JSON) {
 		t.Errorf("an edit of it: got %s, stored %s", edit.JSON, now.JSON)
+	}
+	for id := target + 1; id <= deletion.ID; id++ {
+		apply(t, &original, stored(id))
+	}
+	if now := stored(target); !reflect.DeepEqual(original, now) {
+		t.Errorf("all changes, read after the deletion: got %v, stored %v", original, now)
 	}
 }
 

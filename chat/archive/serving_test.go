@@ -445,3 +445,17 @@ func TestChangesOfWhatIsTrimmedLater(t *testing.T) {
 	s.equal(*s.At("bob", "g", 4).Body, body)
 	s.equal(s.caught, 1)
 }
+
+// TestEditsDeletedBeforeTheyAreArchived: an archived message that was edited and deleted since reads as it did in the store.
+func TestEditsDeletedBeforeTheyAreArchived(t *testing.T) {
+	s := newServed(t)
+	s.talk("g", 8, chat.GroupDraft{})
+	s.Must(s.catchUp(s.Ctx, "g", 8))
+	s.Must(err0(s.late("ann", "g", edit(4, "other words"))))                     // 9
+	s.Must(err0(s.late("ann", "g", chat.Content{Kind: chat.Delete, Target: 4}))) // 10
+	held := s.At("bob", "g", 4)
+	s.equal([]bool{held.EditedAt != nil, held.DeletedAt != nil}, []bool{true, true})
+	s.seen("g", 10, "ann", "bob")
+	s.archive("g", 10)
+	s.equal(string(chat.Encode(s.At("bob", "g", 4))), string(chat.Encode(held)))
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
@@ -21,6 +22,7 @@ type machine struct {
 	logs     []*logWriter
 	archived map[*logWriter]int64
 	dropped  map[*logWriter]int64
+	lost     map[*logWriter]bool // some end: what was lost with it may still show in what it had changed
 	births   int
 }
 
@@ -34,7 +36,8 @@ func testModel(t *testing.T, url string) {
 	runs := 0
 	rapid.Check(t, func(t *rapid.T) {
 		runs++
-		m := &machine{T: t, run: runs, both: []archive.Store{s, chattest.NewArchive("model")}, archived: map[*logWriter]int64{}, dropped: map[*logWriter]int64{}}
+		m := &machine{T: t, run: runs, both: []archive.Store{s, chattest.NewArchive("model")}, archived: map[*logWriter]int64{}, dropped: map[*logWriter]int64{},
+			lost: map[*logWriter]bool{}}
 		for _, epoch := range []string{"a", "b"} {
 			m.logs = append(m.logs, newLog(t, s, archive.Log{Group: fmt.Sprint("g", runs), Epoch: epoch}))
 		}
@@ -132,6 +135,7 @@ func (m *machine) archiveBoth(t *rapid.T) {
 func (m *machine) lose(t *rapid.T) {
 	w := m.pick(t)
 	last := rapid.IntRange(int(m.dropped[w]), len(w.list)).Draw(t, "last")
+	m.lost[w] = m.lost[w] || last < len(w.list)
 	w.list = w.list[:last]
 	m.archived[w] = min(m.archived[w], int64(last))
 	m.add(archive.Batch{Log: w.log, Last: int64(last)})
@@ -164,6 +168,7 @@ func (m *machine) compare(t *rapid.T) {
 				t.Fatalf("%+v: %s, %v, %v", span, diff, err1, err2)
 			}
 		}
+		m.compareLog(t, w)
 		want, err1 := m.both[1].Reactions(t.Context(), w.log, "ann", 1, chat.IDMax)
 		got, err2 := m.both[0].Reactions(t.Context(), w.log, "ann", 1, chat.IDMax)
 		if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
@@ -176,6 +181,17 @@ func (m *machine) compare(t *rapid.T) {
 				t.Fatalf("reacted to %d: %+v, want %+v, %v, %v", target, got, want, err1, err2)
 			}
 		}
+	}
+}
+
+// compareLog: a log that is archived to its end reads in the archive as it does in the store.
+func (m *machine) compareLog(t *rapid.T, w *logWriter) {
+	if m.lost[w] || m.archived[w] < int64(len(w.list)) {
+		return
+	}
+	got, err := m.both[0].Read(t.Context(), w.log, archive.Span{From: 1, To: chat.IDMax, Limit: 1000, BytesMax: 1 << 30})
+	if diff := cmp.Diff(w.list[m.dropped[w]:], got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Fatalf("of %v, archived to its end: %s, %v", w.log, diff, err)
 	}
 }
 
