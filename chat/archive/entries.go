@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -125,36 +126,65 @@ func (s *Serving) Append(ctx context.Context, a chat.Append) (chat.Appended, err
 
 // below is how the target of a reaction stands in the archive.
 func (s *Serving) below(ctx context.Context, a chat.Append) (*chat.Below, error) {
+	below, lost, err := s.reacted(ctx, a)
+	if err == nil && lost {
+		if err = s.forgetLost(ctx, a.Group); err == nil {
+			below, lost, err = s.reacted(ctx, a)
+		}
+	}
+	if err == nil && lost {
+		err = chat.ErrConflict
+	}
+	return below, err
+}
+
+// forgetLost has the archive forget what a log has lost.
+func (s *Serving) forgetLost(ctx context.Context, group string) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return s.catchUp(ctx, group, chat.IDMax)
+}
+
+// reacted asks the archive how the target of a reaction stands. lost: it names a reaction that says the same already, and that
+// the log does not have, because it was rolled back or belongs to another life of the group.
+func (s *Serving) reacted(ctx context.Context, a chat.Append) (below *chat.Below, lost bool, err error) {
 	info, err := s.info(ctx, a.From, a.Group)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var r Reacted
-	below := &chat.Below{Epoch: info.Epoch, Late: info.Late}
+	below = &chat.Below{Epoch: info.Epoch, Late: info.Late}
 	err = s.ask(ctx, info, func(ctx context.Context) (err error) {
 		r, err = s.db.Reacted(ctx, logOf(info), a.Target, a.From, a.Emoji)
 		return err
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case !r.Alive, a.Removed && r.Entry == 0:
-		return nil, chat.ErrNotFound
+		return nil, false, chat.ErrNotFound
 	case r.Entry == 0 || r.On == a.Removed:
 		if !a.Removed && !r.Has && r.Emojis >= s.limits.EmojisMax {
-			return nil, chat.Errorf(chat.CodeConflict, "the message has the maximum number of different emoji")
+			return nil, false, chat.Errorf(chat.CodeConflict, "the message has the maximum number of different emoji")
 		}
-		return below, nil
+		return below, false, nil
 	}
 	same, err := s.Entries(ctx, a.Group, []int64{r.Entry})
-	if err == nil && len(same) == 0 {
-		err = chat.ErrConflict // another life of the group
-	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if len(same) == 0 || !says(same[0], a) {
+		return nil, true, nil
 	}
 	below.Same = same[0]
-	return below, nil
+	return below, false, nil
+}
+
+// says tells whether an entry is the reaction that a would append.
+func says(m chat.Message, a chat.Append) bool {
+	var e chat.Entry
+	return json.Unmarshal(m.JSON, &e) == nil && e.Kind == chat.Reaction && e.From == a.From && e.Target == a.Target && e.Emoji == a.Emoji &&
+		e.Removed == a.Removed
 }
 
 // Ack moves seen to a position, and compares the mark of one that is in the archive there. Where the archive cannot be reached

@@ -119,3 +119,39 @@ func TestChangesAfterALostEdit(t *testing.T) {
 		})
 	}
 }
+
+// TestReactionsAfterALostReaction: the archive knows of a reaction that the store has lost. Who reacts so again is not told that it
+// is there, whether its place in the log is empty or has another entry.
+func TestReactionsAfterALostReaction(t *testing.T) {
+	for name, overtaken := range map[string]bool{"its place is empty": false, "its place has another entry": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			serving := archive.Serve(b.Store, b.db, b.CatchUp, chat.DefaultLimits())
+			b.Service = chat.New(serving, b.Options())
+			keep := int64(0)
+			b.MakeGroup(chat.GroupDraft{ID: "g", Keep: &keep}, "ann", "bob")
+			target := b.Say("ann", "g", "first").ID
+			b.Must(b.CatchUp(b.Ctx, "g", target))
+			b.ack("ann", "g", target)
+			b.ack("bob", "g", target)
+			b.trimmed("g", keep)
+			react := chat.Content{Kind: chat.Reaction, Target: target, Emoji: "a"}
+			b.send("bob", "g", react)
+			b.Must(b.CatchUp(b.Ctx, "g", target+1))
+			b.loseEnd("g", 1, 1)
+			b.Must(b.Store.Client().HDel(b.Ctx, b.Store.Prefix()+":{p00}:g:g:meta", "late", "changed").Err())
+			want := target + 1
+			if overtaken {
+				want = b.Say("ann", "g", "in its place").ID + 1
+			}
+			if again := b.send("bob", "g", react); again.ID != want || again.Duplicate {
+				t.Errorf("reacting again: got id %d, duplicate %v; want %d", again.ID, again.Duplicate, want)
+			}
+			counts, err := serving.Reactions(b.Ctx, "g", "bob", target, target)
+			b.Must(err)
+			if got := counts[target]["a"]; got != (chat.ReactionCount{Count: 1, Mine: true}) {
+				t.Errorf("got %+v", counts)
+			}
+		})
+	}
+}
