@@ -377,8 +377,9 @@ func fillRound(n, bytes, now, most int) int {
 func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, err error) {
 	if r.Err != nil {
 		if code := chat.CodeOf(r.Err); code != chat.CodeNotFound && code != chat.CodeForbidden {
-			// It does not hold up the others, and is looked at again when it grows.
+			// It does not hold up the others, and is looked at again when it grows, or after the next safety check.
 			f.service.log.Error("cannot read a group", "group", l.group, "error", r.Err)
+			l.feed.failed(l.interest)
 			return 0, nil
 		}
 		f.left(l)

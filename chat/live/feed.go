@@ -78,9 +78,11 @@ type feed struct {
 	want  int64  // the highest id known to exist; if it is above last, there is a gap until a fill
 	life  int    // increases when what was served may belong to another log, or may not be visible to everyone: readers then ask the store
 	cuts  int    // how often signals may have been missed
-	sure  int    // cuts when the log was compared last: until it is that again, no signal continues the ring
-	ring  []ringEntry
-	bytes int
+
+	unread []*interest // of readers that could not read the log, each once, until the next safety check
+	sure   int         // cuts when the log was compared last: until it is that again, no signal continues the ring
+	ring   []ringEntry
+	bytes  int
 
 	interests []*interest
 	confirmed bool      // the store has confirmed the subscription
@@ -365,4 +367,26 @@ func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	}
 	differs := end.Epoch != f.epoch || end.Last < before.last || end.Last > f.last
 	return change{hole: differs || f.dueLocked()}
+}
+
+// failed notes that a reader could not read the log.
+func (f *feed) failed(in *interest) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !in.failed {
+		in.failed = true
+		f.unread = append(f.unread, in)
+	}
+}
+
+// takeUnread returns the readers that have to try again.
+func (f *feed) takeUnread() []*interest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := f.unread
+	f.unread = nil
+	for _, in := range list {
+		in.failed = false
+	}
+	return list
 }

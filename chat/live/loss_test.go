@@ -203,3 +203,16 @@ func (l *node) backup() (rollBack func()) {
 		}
 	}
 }
+
+// TestFollowReadsAgain: a session whose group could not be read gets what it is owed although nothing more is sent there.
+func TestFollowReadsAgain(t *testing.T) {
+	l := startLive(t, func(limits *chat.Limits) { limits.SafetyCheck = 50 * time.Millisecond })
+	l.group(t, "g", "ann")
+	last := l.say(t, "g", "ann", "owed")
+	l.store.broken.Store(2)
+	ann := l.listen(t, "ann", map[string]string{"g": "0"})
+	ann.reach("g", last)
+	if left := l.store.broken.Load(); left >= 0 {
+		t.Errorf("%d of the pages that cannot be read were not asked for", left+1)
+	}
+}

@@ -39,6 +39,7 @@ type node struct {
 type stepped struct {
 	*store.Store
 	looked atomic.Pointer[func()]
+	broken atomic.Int64 // of so many pages it says that they cannot be read
 }
 
 // afterLook calls do once, when the next Looks has read and has yet to return.
@@ -50,6 +51,16 @@ func (s *stepped) Looks(ctx context.Context, user string, groups []string) ([]ch
 		(*do)()
 	}
 	return looks, err
+}
+
+func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages, err := s.Store.Pull(ctx, user, pulls)
+	for i := range pages {
+		if s.broken.Add(-1) >= 0 {
+			pages[i] = chat.Page{Info: pages[i].Info, Err: chat.ErrUnavailable}
+		}
+	}
+	return pages, err
 }
 
 // signalsOnly turns the safety check off: whatever wakes a reader is a signal.

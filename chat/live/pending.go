@@ -35,6 +35,7 @@ type interest struct {
 	feed    *feed
 	pending *pending
 	at      int   // index in feed.interests; guarded by feed.mu
+	failed  bool  // in feed.unread; guarded by feed.mu
 	dirty   bool  // in pending.dirty; guarded by pending.mu
 	line    *line // of a Follower; nil for a watch
 }

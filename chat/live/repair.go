@@ -159,6 +159,9 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 		}
 		for i, fd := range chunk {
 			h.after(fd, fd.compare(before[i], ends[i]))
+			for _, in := range fd.takeUnread() {
+				in.pending.grew(in)
+			}
 		}
 	}
 	for len(users) > 0 {
