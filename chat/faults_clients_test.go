@@ -70,7 +70,7 @@ func (m *faultMachine) ackedBySync(t *rapid.T, got live.SyncAnswer, req live.Syn
 		w.seen = max(w.seen, pos.ID)
 		g.free()
 	}
-	m.sawCut(t, group, m.infoOf(t, user, group).First)
+	m.sawCut(t, group, m.infoOf(t, user, group).Held)
 }
 
 // modelInbox is what one user's inbox was last seen to hold.
@@ -190,6 +190,7 @@ type follower struct {
 	user  string
 	node  int
 	in    map[string]bool           // the groups that it takes itself for a member of
+	begun map[string]string         // by group: the epoch that its session began with
 	held  map[string]chat.Position  // by group; not set: the session says where it begins
 	fresh map[string]*chat.Position // groups joined since, and what was held of them before
 	inbox chat.Position
@@ -215,9 +216,9 @@ func (m *faultMachine) connect(t *rapid.T, f *follower) {
 	var err error
 	f.Follower, err = m.nodes[f.node].live.Follow(m.ctx, caller(f.user), after, f.inbox)
 	m.must(t, err)
-	f.in, f.fresh = map[string]bool{}, map[string]*chat.Position{}
-	for group := range f.Welcome().Groups {
-		f.in[group] = true
+	f.in, f.begun, f.fresh = map[string]bool{}, map[string]string{}, map[string]*chat.Position{}
+	for group, w := range f.Welcome().Groups {
+		f.in[group], f.begun[group] = true, w.Epoch
 	}
 }
 
@@ -301,13 +302,15 @@ func (m *faultMachine) takeBatch(t *rapid.T, f *follower, b *chat.Batch) {
 		marks[i] = msg.Mark
 	}
 	goesOn := at.Epoch == "" || at.Epoch == b.Epoch && b.From == at.ID+1
+	another := f.begun[b.Group] != "" && f.begun[b.Group] != at.Epoch // which the session has said already, even if the store went back since
+	delete(f.begun, b.Group)
 	switch {
 	case b.Complete && fresh != nil && !goesOn: // the client begins anew with what it is given
 	case b.Complete && !goesOn:
 		t.Fatalf("%s holds %+v of %s, is given %s from %d as if nothing were missing", f.user, at, b.Group, b.Epoch, b.From)
 	case b.Complete:
 		m.linked(t, f, b.Group, at.Mark, marks)
-	case fresh == nil && b.Epoch == at.Epoch && !mayReport(at, m.groups[b.Group], m.cuts[b.Epoch]):
+	case fresh == nil && !another && b.Epoch == at.Epoch && !mayReport(at, m.groups[b.Group], m.cuts[b.Epoch]):
 		t.Fatalf("%s holds %+v of %s, and is told that something is missing", f.user, at, b.Group)
 	default:
 		m.linked(t, f, b.Group, "", marks)

@@ -22,6 +22,9 @@ func (m *faultMachine) fault(t *rapid.T, user, group string) {
 	switch {
 	case m.redis.fsync != "":
 		faults = append(faults, fault{"rewind", m.rewind}, fault{"rewind", m.rewind}, fault{"rewrite", m.rewrite}, fault{"kill", m.kill}, fault{"stop", m.stop})
+		if m.archive != nil {
+			faults = append(faults, fault{"unchange", m.unchange}, fault{"unchange", m.unchange})
+		}
 	case m.lagging == nil && !m.failed:
 		faults = append(faults, fault{"lag", m.lag}, fault{"lag", m.lag}, fault{"failover", m.failover})
 	case !m.failed:
@@ -51,6 +54,7 @@ func (m *faultMachine) overtake(t *rapid.T) {
 		for g.last < at.ID+max(1, g.keep) {
 			m.send(t, d.user, d.group)
 		}
+		m.catchUp(t, d.group)
 		for _, user := range machineUsers {
 			if g.members[user] != nil {
 				m.move(t, user, d.group, chat.At(at.ID), false)
@@ -111,8 +115,11 @@ func (m *faultMachine) rewrite(t *rapid.T, user, group string) {
 }
 
 // empty loses everything.
-func (m *faultMachine) empty(*rapid.T, string, string) {
+func (m *faultMachine) empty(t *rapid.T, _, _ string) {
 	m.redis.primary.Do("FLUSHALL")
+	if m.archive != nil { // a node does so by itself, after a while
+		m.must(t, m.archive.archiver.Resume(m.ctx))
+	}
 	m.groups, m.inboxes = map[string]*modelGroup{}, map[string]*modelInbox{}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
 )
 
 const (
@@ -33,12 +34,15 @@ var faultsMustHappen = []string{"rewind", "rewrite", "empty", "full", "busy", "s
 	"pull from a log that is not the device's", "ack of a log that is not the device's", "sync from a log that is not the device's",
 	"follower of a log that is not its own", "inbox that is not the device's", "ack of an inbox that is not the device's",
 	"follower of an inbox that is not its own", "send that met a fault",
-	"trimmed just where a device stands that holds another log"}
+	"trimmed just where a device stands that holds another log", "archived run", "page of the archive", "page over the border",
+	"edit of an archived message", "react of an archived message", "archive after a loss", "unchange",
+	"served newer than the store had it", "react in doubt"}
 
 // TestFaults drives two nodes on one Redis at random, as the other machines do one, while the Redis is killed, stopped, kept
 // busy, full, emptied, put back to what it held before, or replaced by a replica that lags behind. Clients keep what they
 // were given through all of it. Each whose copy the store has lost learns so with its next pull, sync, ack or live batch,
-// nobody else does, and nobody misses what was written in its place.
+// nobody else does, and nobody misses what was written in its place. In every other run there is an archive, which keeps what
+// the store lost until it hears of that: see doubts.
 func TestFaults(t *testing.T) {
 	flagged := flag.Lookup("rapid.checks")
 	if flagged.Value.String() == flagged.DefValue {
@@ -57,24 +61,32 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	for _, setup := range []struct {
-		name  string
-		start func(*testing.T) (fresh func() *faultStore)
+		name    string
+		start   func(*testing.T) (fresh func() *faultStore)
+		archive func(*testing.T) [2]*sqlarchive.Store
 	}{
-		{"AOF always", func(t *testing.T) func() *faultStore { return alone(t, "always") }},
-		{"AOF everysec", func(t *testing.T) func() *faultStore { return alone(t, "everysec") }},
-		{"sentinel", func(t *testing.T) func() *faultStore { return func() *faultStore { return withSentinel(t) } }},
+		{"AOF always", func(t *testing.T) func() *faultStore { return alone(t, "always") }, archiveOfBoth},
+		{"AOF everysec", func(t *testing.T) func() *faultStore { return alone(t, "everysec") }, archiveOfBoth},
+		{"sentinel", func(t *testing.T) func() *faultStore { return func() *faultStore { return withSentinel(t) } }, archiveOfEach},
 	} {
 		t.Run(setup.name, func(t *testing.T) {
 			t.Parallel()
-			fresh := setup.start(t)
+			fresh, archive := setup.start(t), setup.archive(t)
 			rapid.Check(t, func(rt *rapid.T) {
-				m := newFaultMachine(rt, fresh())
+				redis := fresh()
+				if oneOf(rt, "archived", true, false) {
+					redis.archive = archive
+				}
+				m := newFaultMachine(rt, redis)
 				defer m.close()
 				for range faultSteps {
 					m.step(rt)
 				}
 				m.settle(rt)
 				happened("run")
+				if m.archive != nil {
+					happened("archived run")
+				}
 			})
 		})
 	}
@@ -87,6 +99,7 @@ type faultStore struct {
 	fsync    string            // of a server that is alone
 	replica  *redistest.Server // else
 	sentinel *redistest.Server
+	archive  [2]*sqlarchive.Store // of each node; nil: there is none
 	end      func()
 }
 
@@ -164,10 +177,11 @@ func awaitNone(t interface{ Fatalf(string, ...any) }, missing func() string) {
 
 // faultNode is one node, without the workers for its tasks.
 type faultNode struct {
-	core   *chat.Service
-	live   *live.Service
-	stores *store.Store
-	stop   func()
+	core    *chat.Service
+	live    *live.Service
+	stores  *store.Store
+	archive *machineArchive // nil: there is none
+	stop    func()
 }
 
 // saved is what the store held at a moment.
@@ -197,10 +211,13 @@ type faultMachine struct {
 func newFaultMachine(t *rapid.T, redis *faultStore) *faultMachine {
 	m := &faultMachine{t: t, redis: redis, inboxes: map[string]*modelInbox{}, before: map[string]string{}, cuts: map[string]int64{}}
 	for i := range m.nodes {
-		m.nodes[i] = m.open(t)
+		m.nodes[i] = m.open(t, i)
 	}
 	m.machine = newMachine(context.Background(), func() opened { return m.node() })
 	m.faults = true
+	if m.archive != nil {
+		m.doubts = newDoubts()
+	}
 	m.restart = m.reopen
 	for i, user := range machineUsers {
 		m.items = append(m.items, &inboxDevice{user: user})
@@ -213,16 +230,23 @@ func newFaultMachine(t *rapid.T, redis *faultStore) *faultMachine {
 	return m
 }
 
-// open starts a node.
-func (m *faultMachine) open(t *rapid.T) *faultNode {
+// open starts the node i.
+func (m *faultMachine) open(t *rapid.T, i int) *faultNode {
 	limits := chat.DefaultLimits()
 	limits.SafetyCheck, limits.InboxKeep = 200*time.Millisecond, 2
 	s, err := store.Open(context.Background(), store.Options{URL: m.redis.url, Partitions: 4, Limits: limits})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	core := chat.New(s, chat.Options{Limits: limits})
-	n := &faultNode{core: core, live: live.New(core, s), stores: s}
+	n := &faultNode{stores: s}
+	if db := m.redis.archive[i]; db != nil {
+		n.archive = newMachineArchive(t, s, db, chat.Options{Limits: limits})
+		n.core = n.archive.core
+		n.live = live.New(n.core, archivedStore{s, n.archive.serving})
+	} else {
+		n.core = chat.New(s, chat.Options{Limits: limits})
+		n.live = live.New(n.core, s)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = n.live.Run(ctx) })
@@ -242,7 +266,7 @@ func (m *faultMachine) reopen() opened {
 		}
 	}
 	m.nodes[m.at].stop()
-	m.nodes[m.at] = m.open(m.t)
+	m.nodes[m.at] = m.open(m.t, m.at)
 	for _, f := range m.followers {
 		if f.node == m.at {
 			m.connect(m.t, f)
@@ -253,7 +277,8 @@ func (m *faultMachine) reopen() opened {
 
 // node is the node in use.
 func (m *faultMachine) node() opened {
-	return opened{service: m.nodes[m.at].core, stores: m.nodes[m.at].stores}
+	n := m.nodes[m.at]
+	return opened{service: n.core, stores: n.stores, archive: n.archive}
 }
 
 func (m *faultMachine) close() {
@@ -302,8 +327,10 @@ func (m *faultMachine) step(t *rapid.T) {
 
 // learn takes what the store has into the model, as far as the model cannot know it: marks, and the inboxes.
 func (m *faultMachine) learn(t *rapid.T) {
-	for _, g := range m.groups {
-		m.cuts[g.epoch] = max(m.cuts[g.epoch], g.cut)
+	for group, g := range m.groups {
+		m.cuts[g.epoch] = max(m.cuts[g.epoch], g.below())
+		m.learnArchived(t, group)
+		m.doubts.sawAll(g)
 		link(m.before, g.marks)
 	}
 	for _, user := range machineUsers {
@@ -351,4 +378,5 @@ func (m *faultMachine) back(s saved) {
 	old := faultMachine{machine: &machine{groups: s.groups}, inboxes: s.inboxes}
 	copied := old.now()
 	m.groups, m.inboxes = copied.groups, copied.inboxes
+	m.doubts.lost(m.groups)
 }

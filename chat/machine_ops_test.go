@@ -209,6 +209,8 @@ func (m *machine) outOfReach(t *rapid.T, what, user, group string, id int64, e *
 		expect(t, what+" what is gone", err, chat.CodeNotFound)
 	case e.kind != chat.Text:
 		expect(t, what+" what is no text", err, chat.CodeInvalid, chat.CodeForbidden, chat.CodeNotFound)
+	case id <= g.cut && m.doubts.of(g.marks[id]) && chat.CodeOf(err) == chat.CodeNotFound:
+		happened(what + " what the archive has as deleted")
 	default:
 		return false
 	}
@@ -231,6 +233,7 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	}
 	m.changed(t, "edit", g, id, err)
 	e.edited, e.body = true, body
+	m.doubts.saw(g, id)
 	e.edits = append(e.edits, g.append(user, &modelMessage{from: user, kind: chat.Edit, body: body, target: id}))
 	if sent.ID != g.last {
 		t.Fatalf("edit: got id %d, want %d", sent.ID, g.last)
@@ -277,6 +280,10 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	if m.outOfReach(t, "react to", user, group, id, e, err) {
 		return
 	}
+	if id <= g.cut && m.doubts.reactionsOf(group) {
+		m.reactInDoubt(t, user, group, sent, err, &modelMessage{from: user, kind: chat.Reaction, target: id, emoji: emoji, removed: removed})
+		return
+	}
 	if removed && !isOn && !isOff {
 		expect(t, "remove a reaction that never was", err, chat.CodeNotFound)
 		return
@@ -307,6 +314,9 @@ func reactionKey(target int64, user, emoji string) string {
 
 func (m *machine) checkReactions(t *rapid.T, user, group string, id int64) {
 	g := m.groups[group]
+	if id <= g.cut && (m.doubts.reactionsOf(group) || m.doubts.of(g.marks[id])) {
+		return
+	}
 	got, err := m.store().Reactions(m.ctx, group, user, id, id)
 	if err != nil {
 		t.Fatal(err)
