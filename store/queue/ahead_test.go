@@ -133,6 +133,35 @@ func TestWhatWaitsTooLongGoesBack(t *testing.T) {
 	})
 }
 
+// A task that is given back has not used up the turn of its priority.
+func TestWhatGoesBackKeepsItsTurn(t *testing.T) {
+	o := options(connectWith(t, startEmbedded(t)), 1)
+	o.Workers = 9
+	s := newServer(t, o)
+	var tasks []Task
+	for _, p := range priorities {
+		tasks = append(tasks, slices.Repeat([]Task{{Kind: "k", Priority: p}}, 20)...)
+	}
+	if _, err := s.EnqueueAll(t.Context(), tasks); err != nil {
+		t.Fatal(err)
+	}
+	c, h := newClaimer(s), s.pools[0]
+	claim := func() (got []Priority) {
+		c.exec(t.Context())
+		for _, r := range h.takeBack() {
+			got = append(got, r.Priority)
+			h.runs <- r
+		}
+		return got
+	}
+	first := claim()
+	h.checked, h.checkedAt = h.handed, time.Now().Add(-aheadPatience) // no worker has come for them
+	second := claim()
+	if len(s.ended) != o.Workers || len(first) != o.Workers || !slices.Equal(first, second) || c.shards[0].turn[0] != o.Workers {
+		t.Errorf("%d went back; claimed %v, then %v; the next turn is %d", len(s.ended), first, second, c.shards[0].turn[0])
+	}
+}
+
 // A task that was claimed ahead and is cancelled before a worker is free never runs.
 func TestCancelledWhileItWaitsForAWorker(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

@@ -18,6 +18,11 @@ type shard struct {
 	overdueAt time.Time // when to look for due tasks and expired leases; at most pollMax away
 }
 
+// turnBack repeats the turn of a task that is given back: only tasks that begin use up turns, however slow the workers are.
+func (s *shard) turnBack(q int) {
+	s.turn[q] = (s.turn[q] + cyclePeriod - 1) % cyclePeriod
+}
+
 // claimer is the state of the claim loop. One goroutine owns it.
 type claimer struct {
 	*Server
@@ -75,9 +80,10 @@ func (c *claimer) waiting() bool {
 // call it again at once.
 func (c *claimer) exec(feed context.Context) time.Duration {
 	now := time.Now()
-	for _, h := range c.pools {
+	for q, h := range c.pools {
 		h.measure(now)
 		for _, r := range h.overdue(now) {
+			c.shards[r.partition].turnBack(q)
 			c.giveBack(h, r)
 		}
 	}

@@ -133,13 +133,18 @@ func TestTurnsFollowTheWeights(t *testing.T) {
 	}
 }
 
-// TestLowPriorityDoesNotStarve has one worker, so the order of runs is the order of claims.
+// TestLowPriorityDoesNotStarve has one worker, and tasks that take too long for any to be claimed ahead, so the order of runs is
+// the order of claims.
 func TestLowPriorityDoesNotStarve(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		o.Workers = 1
 		s := newServer(t, o)
 		order := make(chan Priority, 400)
-		s.Handle("k", func(_ context.Context, task Task) error { order <- task.Priority; return nil })
+		s.Handle("k", func(_ context.Context, task Task) error {
+			order <- task.Priority
+			<-time.After(3 * aheadTime)
+			return nil
+		})
 		tasks := slices.Concat(
 			slices.Repeat([]Task{{Kind: "k", Subject: "s", Priority: Low}}, 100),
 			slices.Repeat([]Task{{Kind: "k", Subject: "s", Priority: High}}, 300))
