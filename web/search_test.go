@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/chatd/chatd/internal/node"
@@ -120,6 +121,17 @@ func TestSearchInManyLanguages(t *testing.T) {
 	}
 }
 
+// passed returns when the millisecond in which a message was sent is over: the order of messages of one millisecond does not say
+// which of two groups had its own first.
+func passed(t *testing.T, sentAt string) {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, sentAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(time.Until(at.Add(time.Millisecond)))
+}
+
 func TestSearchParameters(t *testing.T) {
 	s := start(t, withArchive(t))
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`) // 1, 2
@@ -128,6 +140,7 @@ func TestSearchParameters(t *testing.T) {
 	_, second := s.say("bob", "g", "an apple, and a long text about something else")
 	a := s.must("bob", "POST", "/v1/groups/g/messages", `{"kind":"data","data":{"fruit":["apple",7]}}`) // 5
 	third := fmt.Sprint(a.field("sent_at"))
+	passed(t, third)
 	s.say("alice", "h", "apple") // 2
 	// sent are the messages of g from one time to another: several may be of one millisecond.
 	sent := func(since, until string) (ids []int64) {
