@@ -78,7 +78,7 @@ func TestOpenRefusesWhatCannotBeTheStore(t *testing.T) {
 		t.Errorf("the store beside a queue: got %d partitions, want 3", got)
 	}
 	server.Do("HSET", "four:{p00}:layout", "version", "2")
-	refused(store.Options{URL: server.URL(), Prefix: "four"}, "version 2")
+	refused(store.Options{URL: server.URL(), Prefix: "four"}, "layout is version 2, this chatd knows version 1: use the chatd that wrote it")
 	server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
 	refused(store.Options{URL: server.URL(), Prefix: "x"}, "allkeys-lru")
 	server.Do("CONFIG", "SET", "maxmemory-policy", "noeviction")

@@ -128,8 +128,15 @@ type lateArchive struct {
 
 	mu      sync.Mutex
 	db      archiveDB
-	opening bool
+	opening *opening // nil: nobody opens it
 	closed  bool
+}
+
+// opening is an attempt to open a database. It goes on after the call that began it: a migration may take longer.
+type opening struct {
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it has ended
+	err    error
 }
 
 var _ archive.Store = (*lateArchive)(nil)
@@ -137,26 +144,48 @@ var _ archive.Store = (*lateArchive)(nil)
 // get is the open database. While one caller opens it, the others are refused.
 func (a *lateArchive) get(ctx context.Context) (archiveDB, error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	switch {
 	case a.db != nil:
+		defer a.mu.Unlock()
 		return a.db, nil
-	case a.opening, a.closed:
+	case a.opening != nil, a.closed:
+		defer a.mu.Unlock()
 		return nil, chat.ErrUnavailable
 	}
-	a.opening = true
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	o := &opening{cancel: cancel, done: make(chan struct{})}
+	a.opening = o
 	a.mu.Unlock()
+	go a.finish(background, o)
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: the archive is being opened: %w", chat.ErrUnavailable, ctx.Err())
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o.err == nil && a.db == nil {
+		return nil, chat.ErrUnavailable // it was closed meanwhile
+	}
+	return a.db, o.err
+}
+
+// finish opens the database, and closes it again where nobody wants it any longer.
+func (a *lateArchive) finish(ctx context.Context, o *opening) {
+	defer o.cancel()
 	db, err := a.openThis(ctx)
 	a.mu.Lock()
-	a.opening = false
+	defer a.mu.Unlock()
+	defer close(o.done)
+	a.opening = nil
 	switch {
 	case err != nil:
-		return nil, err
+		o.err = err
 	case a.closed:
-		return nil, errors.Join(chat.ErrUnavailable, db.Close())
+		o.err = errors.Join(chat.ErrUnavailable, db.Close())
+	default:
+		a.db = db
 	}
-	a.db = db
-	return db, nil
 }
 
 // openThis opens the database and looks whether it is the one that the store is archived into.
@@ -175,11 +204,18 @@ func (a *lateArchive) openThis(ctx context.Context) (archiveDB, error) {
 	return db, nil
 }
 
-// Close closes the database if it is open.
+// Close closes the database if it is open, and gives it up if it is being opened.
 func (a *lateArchive) Close() error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.closed = true
+	o := a.opening
+	a.mu.Unlock()
+	if o != nil {
+		o.cancel()
+		<-o.done
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.db == nil {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	openTimeout  = 30 * time.Second // for connecting and migrating
+	openTimeout  = 30 * time.Second // for connecting, and for reading what the schema has; a migration takes as long as it takes
 	readTimeout  = 5 * time.Second
 	writeTimeout = 30 * time.Second // of one transaction of the writer
 )
@@ -68,6 +68,8 @@ type engine interface {
 	refused(err error) bool
 	// conflicted tells that a transaction gave way to another one, and is to be run again.
 	conflicted(err error) bool
+	// locked tells that another process has held what a statement needs for as long as the engine waits.
+	locked(err error) bool
 	// scrub overwrites what erased content left behind outside its table. again: it could not be done now.
 	scrub(ctx context.Context, db *sql.DB) (again bool, err error)
 	// rewrite writes the files anew, and says which, and which it could not.
@@ -86,31 +88,41 @@ func engineOf(url string) (engine, error) {
 	return nil, errors.New("archive: want sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
 }
 
-// Open connects to the archive at url and brings its schema up to date. An archive of a newer chatd, or one whose
+// Open connects to the archive at url and brings its schema up to date, which takes minutes where a step has to read a large
+// table; if ctx ends before, nothing of that step remains. An archive of a newer chatd, or one whose
 // migration was interrupted, is refused with an error that says what to do.
 func Open(ctx context.Context, url string) (*Store, error) {
 	e, err := engineOf(url)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
 	s := &Store{engine: e, searchMax: searchTimeout}
-	if s.write, s.read, err = e.open(ctx); err != nil {
+	err = inTime(ctx, func(ctx context.Context) (err error) {
+		s.write, s.read, err = e.open(ctx)
+		return err
+	})
+	if err != nil {
 		return nil, errors.Join(s.failed(err), e.close())
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := migrateUp(ctx, e, s.write); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	if err := inTime(ctx, s.prepare); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	s.writer = startWriter(s)
 	return s, nil
 }
 
-// prepare migrates the database and reads its name, or gives it one.
+// inTime makes a call that a database answers at once, unless it is away.
+func inTime(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	return call(ctx)
+}
+
+// prepare reads the name of the database, or gives it one.
 func (s *Store) prepare(ctx context.Context) error {
-	if err := migrateUp(ctx, s.engine, s.write); err != nil {
-		return err
-	}
 	_, err := s.write.ExecContext(ctx, s.engine.bind(`INSERT INTO about (name, value) VALUES ('id', ?) ON CONFLICT DO NOTHING`), rand.Text())
 	if err != nil {
 		return s.failed(err)

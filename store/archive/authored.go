@@ -23,10 +23,7 @@ func (s *Store) Authored(ctx context.Context, user string, after int64, limit in
 	return list, err
 }
 
-// entriesScanned bounds the entries that one query looks at for those of a user: no index knows reactions and edits by their author.
-const entriesScanned = 20_000
-
-// ReactionsOf finds the reactions of a user that stand, in all logs. A page may be empty with more to come.
+// ReactionsOf finds the reactions of a user that stand, in all logs. next is the position of the next page.
 func (s *Store) ReactionsOf(ctx context.Context, user, after string, limit int) (list []archive.ReactionOf, next string, err error) {
 	var log, target int64
 	var emoji, author string
@@ -35,37 +32,25 @@ func (s *Store) ReactionsOf(ctx context.Context, user, after string, limit int) 
 			return nil, "", chat.Invalid("a position among reactions cannot be read")
 		}
 	}
-	scanned := 0
 	err = s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT r.log, r.target, r.emoji, r.author, r.added, l."group", l.epoch FROM
-			(SELECT log, target, emoji, author, added FROM reactions WHERE (log, target, emoji, author) > (?, ?, ?, ?)
-			ORDER BY log, target, emoji, author LIMIT ?) AS r JOIN logs AS l ON l.number = r.log ORDER BY r.log, r.target, r.emoji, r.author`,
-			[]any{log, target, emoji, author, entriesScanned}, func(rows *sql.Rows) error {
+		return s.query(ctx, s.read, `SELECT r.log, r.target, r.emoji, l."group", l.epoch FROM reactions AS r JOIN logs AS l ON l.number = r.log
+			WHERE r.author = ? AND r.added AND (r.log, r.target, r.emoji, r.author) > (?, ?, ?, ?) ORDER BY r.log, r.target, r.emoji LIMIT ?`,
+			[]any{user, log, target, emoji, author, limit}, func(rows *sql.Rows) error {
 				var one archive.ReactionOf
-				var by string
-				var added bool
-				if err := rows.Scan(&log, &one.Target, &one.Emoji, &by, &added, &one.Group, &one.Epoch); err != nil {
-					return err
-				}
-				scanned++
-				next = fmt.Sprintf("%d %d %q %q", log, one.Target, one.Emoji, by)
-				if by == user && added {
-					list = append(list, one)
-				}
-				if len(list) == limit {
-					return errEnough
-				}
-				return nil
+				err := rows.Scan(&log, &one.Target, &one.Emoji, &one.Group, &one.Epoch)
+				list = append(list, one)
+				next = fmt.Sprintf("%d %d %q %q", log, one.Target, one.Emoji, user)
+				return err
 			})
 	})
-	if err != nil {
-		return nil, "", err
-	}
-	if len(list) < limit && scanned < entriesScanned {
+	if err != nil || len(list) < limit {
 		next = ""
 	}
-	return list, next, nil
+	return list, next, err
 }
+
+// entriesScanned bounds the entries that one query looks at for the edits of a user: no index knows them by their author.
+const entriesScanned = 20_000
 
 // EditsOf finds the edits by a user in all logs, also those whose target is not there. A page may be empty with more to come.
 func (s *Store) EditsOf(ctx context.Context, user, after string, limit int) (list []archive.Change, next string, err error) {

@@ -17,8 +17,12 @@ import (
 // versionTable is where goose notes which migrations have run.
 const versionTable = "chatd_migrations"
 
-// migrateTries bounds how often a migration is tried that another node runs at the same time.
-const migrateTries = 5
+const (
+	// migrateTries bounds how often a migration is tried that another node runs at the same time.
+	migrateTries = 5
+	// lockTries bounds how long a node waits while another one migrates, in seconds: a day.
+	lockTries = 24 * 60 * 60
+)
 
 // Migration is a step of the schema.
 type Migration struct {
@@ -66,10 +70,12 @@ func migrate(ctx context.Context, url string, do func(context.Context, engine, *
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
 	defer func() { err = errors.Join(err, e.close()) }()
-	db, _, err := e.open(ctx)
+	var db *sql.DB
+	err = inTime(ctx, func(ctx context.Context) (err error) {
+		db, _, err = e.open(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +104,7 @@ func provider(e engine, db *sql.DB) (*goose.Provider, error) {
 	dialect := goose.DialectSQLite3
 	if e.name() == "postgres" {
 		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(openTimeout.Seconds())))
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, lockTries))
 		if err != nil {
 			return nil, err
 		}
@@ -107,21 +113,26 @@ func provider(e engine, db *sql.DB) (*goose.Provider, error) {
 	return goose.NewProvider(dialect, db, files, options...)
 }
 
-// migrateUp runs the migrations that are missing. Where another node has run one in between, it looks again.
+// migrateUp runs the migrations that are missing. Where another node runs one, it waits until that is done, and looks again.
 func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
 	p, err := provider(e, db)
 	if err != nil {
 		return err
 	}
-	for range migrateTries {
-		if err = checkSchema(ctx, p); err != nil {
+	for tries := 1; ; tries++ {
+		err = inTime(ctx, func(ctx context.Context) error { return checkSchema(ctx, p) })
+		if err != nil && !e.locked(err) {
 			return err
 		}
-		if _, err = p.Up(ctx); err == nil {
-			return nil
+		if err == nil {
+			if _, err = p.Up(ctx); err == nil {
+				return nil
+			}
+		}
+		if ctx.Err() != nil || tries >= migrateTries && !e.locked(err) {
+			return fmt.Errorf("archive: migration: %w; nothing of the failed step remains: remove the cause and start again", err)
 		}
 	}
-	return fmt.Errorf("archive: migration: %w; nothing of the failed step remains: remove the cause and start again", err)
 }
 
 // checkSchema refuses a schema that this program must not touch.

@@ -63,10 +63,27 @@ func testMigrations(t *testing.T, url string) {
 	}
 }
 
+// testTogether: nodes that start at once all get the schema, and each step of it has run once.
 func testTogether(t *testing.T, url string) {
 	var nodes sync.WaitGroup
 	for range 6 {
-		nodes.Go(func() { open(t, url) })
+		nodes.Go(func() {
+			if s, err := Open(t.Context(), url); err != nil {
+				t.Error(err)
+			} else if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	nodes.Wait()
+	steps, err := MigrationStatus(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, versions := 0, 0
+	s := open(t, url)
+	query := `SELECT count(*), count(DISTINCT version_id) FROM chatd_migrations WHERE version_id > 0`
+	if err := s.read.QueryRowContext(t.Context(), query).Scan(&rows, &versions); err != nil || rows != len(steps) || versions != len(steps) {
+		t.Errorf("%d steps of %d have run, %d times in all, %v", versions, len(steps), rows, err)
+	}
 }

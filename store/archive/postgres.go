@@ -158,5 +158,7 @@ func (*postgres) conflicted(err error) bool {
 	return errors.As(err, &e) && e.Code[:2] == "40"
 }
 
+func (*postgres) locked(error) bool { return false } // its statements wait
+
 // scrub has nothing to do: what VACUUM frees is overwritten in its time.
 func (*postgres) scrub(context.Context, *sql.DB) (again bool, err error) { return false, nil }

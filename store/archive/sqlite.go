@@ -190,6 +190,11 @@ func (*sqlite) refused(err error) bool {
 
 func (*sqlite) conflicted(error) bool { return false }
 
+func (*sqlite) locked(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY
+}
+
 // scrub empties the write-ahead log, which holds pages as they were.
 func (*sqlite) scrub(ctx context.Context, db *sql.DB) (again bool, err error) {
 	var busy, frames, moved int
