@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/client"
 )
 
 // TestExportGroup: the whole log a line each, over several pages, with the cursor of its end in the trailer, which continues it.
@@ -110,5 +112,52 @@ func TestExportMe(t *testing.T) {
 	}
 	if want := map[string]int{"group": 1, "message": mine + 1, "item": 1, "schedule": 1}; fmt.Sprint(counts) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", counts, want)
+	}
+}
+
+// TestExportsWithTheGoClient: both exports over a real connection, the one of a group in two parts.
+func TestExportsWithTheGoClient(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
+	const last = 130 // more than a page
+	for n := 2; n <= last; n++ {
+		s.must("alice", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"body":"a <%d>"}`, n))
+	}
+	alice, err := client.New(s.url, client.StaticToken(token(t, "alice", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []client.Message
+	note := func(line []byte) error {
+		var m client.Message
+		err := json.Unmarshal(line, &m)
+		got = append(got, m)
+		return err
+	}
+	end, err := alice.ExportGroup(t.Context(), "g", client.At(0), note)
+	if err != nil || len(got) != last {
+		t.Fatalf("got %d entries to %s, %v", len(got), end, err)
+	}
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"more"}`)
+	if _, err := alice.ExportGroup(t.Context(), "g", end, note); err != nil {
+		t.Error(err)
+	}
+	for i, m := range got {
+		if m.ID != int64(i)+1 || m.Group != "g" || m.From != "alice" {
+			t.Fatalf("entry %d is %+v", i+1, m)
+		}
+	}
+	if n := len(got); n != last+1 || got[n-1].Body != "more" {
+		t.Errorf("in the end there are %d entries, the last one %+v", n, got[n-1])
+	}
+	if _, err := alice.ExportGroup(t.Context(), "g", "other.3.abcdef", note); client.CodeOf(err) != client.CodeConflict {
+		t.Errorf("of another log: %v", err)
+	}
+	n := 0
+	if err := alice.ExportMe(t.Context(), func(line []byte) error {
+		n++
+		return json.Unmarshal(line, &map[string]any{})
+	}); err != nil || n != 1+last { // the group and the texts
+		t.Errorf("of alice: %d lines, %v", n, err)
 	}
 }
