@@ -61,6 +61,49 @@ func TestRateOfSends(t *testing.T) {
 	}
 }
 
+// TestTogglesPushOutNoMoreThanSends: all the toggles of a reaction that a burst allows leave the unread messages of a reader who is
+// that much less than backlog_max behind, as as many sends do. The next entry, of whoever, passes the reader by.
+func TestTogglesPushOutNoMoreThanSends(t *testing.T) {
+	const backlog, burst = 30, 8
+	s := start(t, func(c *node.Config) { c.RateSend, c.Archive = "1/h:8", "off" })
+	for member, entry := range map[string]func(n int) string{
+		"sender": func(int) string { return `{"body":"x"}` },
+		"toggler": func(n int) string {
+			return fmt.Sprintf(`{"kind":"reaction","target":4,"emoji":"+1","removed":%v}`, n%2 == 1)
+		},
+	} {
+		group := "/v1/groups/" + member
+		call := func(user, role, method, path, body string) int {
+			return s.do(request{method: method, path: path, body: body, user: user, role: role}).status
+		}
+		call("op", "admin", "POST", "/v1/groups", fmt.Sprintf(`{"id":%q,"members":["reader",%q],"keep":0,"backlog_max":%d}`, member, member, backlog))
+		s.must("op", "POST", group+"/ack", `{"id":3}`)
+		s.must("reader", "POST", group+"/ack", `{"id":3}`)
+		const unread = backlog - burst
+		for range unread {
+			call("op", "admin", "POST", group+"/messages", `{"body":"unread"}`)
+		}
+		s.must(member, "POST", group+"/ack", fmt.Sprintf(`{"id":%d}`, 3+unread))
+		refused := 0
+		for n := range 5 * burst {
+			if call(member, "", "POST", group+"/messages", entry(n)) == http.StatusTooManyRequests {
+				refused++
+			}
+		}
+		trim := func() { s.must("op", "POST", group+"/ack", `{"id":3}`) }
+		trim()
+		held := s.messages("reader", group+"/messages?after=3&limit=1000")
+		if len(held) != backlog || held[0]["id"] != 4. || refused != 4*burst {
+			t.Errorf("%s: %d of %d are refused, and of %d unread messages and %d more the reader has %d", member, refused, 5*burst, unread, burst, len(held))
+		}
+		call("op", "admin", "POST", group+"/messages", `{"body":"one more"}`)
+		trim()
+		if first := s.must("reader", "GET", group, "").field("first"); first != 4.+unread {
+			t.Errorf("%s: with one more the log begins with %v, want what others have not seen", member, first)
+		}
+	}
+}
+
 // TestRateOfCalls: calls weigh what they cost.
 func TestRateOfCalls(t *testing.T) {
 	s := start(t, func(c *node.Config) { c.RateUser = "1/h:24" })

@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 var here = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -188,4 +191,61 @@ func TestOneThatHangsDoesNotSlowTheOthers(t *testing.T) {
 	close(release)
 	working.Wait()
 	later.Wait()
+}
+
+// TestUnprovenEndpointsOfOneOwner: webhook devices and browsers of one user that hang, each at an endpoint of its own, take a small
+// part of the workers together, and the requests of others are made at once.
+func TestUnprovenEndpointsOfOneOwner(t *testing.T) {
+	const endpoints = 30
+	browser, err := harness.NewBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, key := newSender(t), pushKey(t)
+	release, came, turnedAway := make(chan struct{}), make(chan struct{}, endpoints), make(chan webhook.Outcome, endpoints)
+	var working sync.WaitGroup
+	for i := range endpoints {
+		hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			came <- struct{}{}
+			<-release
+		}))
+		defer hangs.Close()
+		working.Go(func() {
+			var got webhook.Outcome
+			if i%2 == 0 {
+				c := call(hangs.URL, fmt.Sprint(i))
+				c.Owner = "user mallory"
+				got = s.Webhook(t.Context(), c)
+			} else {
+				got = s.WebPush(t.Context(), notify.WebPush{Owner: "user mallory", Key: key, Urgency: chat.PriorityHigh, TTL: time.Hour,
+					Device: notify.Device{Kind: notify.DeviceWebPush, Address: hangs.URL, P256dh: browser.P256dh(), Auth: browser.Auth()}})
+			}
+			if got.Verdict != webhook.Delivered {
+				turnedAway <- got
+			}
+		})
+	}
+	hanging := 0
+	for range endpoints {
+		select {
+		case <-came:
+			hanging++
+		case got := <-turnedAway:
+			if got.Verdict != webhook.Busy || got.After <= 0 {
+				t.Errorf("got %+v", got)
+			}
+		}
+	}
+	if hanging != ownerMax {
+		t.Errorf("%d of %d endpoints of one owner keep a worker, want %d", hanging, endpoints, ownerMax)
+	}
+	answers := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer answers.Close()
+	c := call(answers.URL, "bob")
+	c.Owner = "user bob"
+	if got := s.Webhook(t.Context(), c); got.Verdict != webhook.Delivered {
+		t.Errorf("another owner got %+v", got)
+	}
+	close(release)
+	working.Wait()
 }
