@@ -49,6 +49,7 @@ var luaTasks = map[string]struct {
 	"enqueue_file_removed": {"file", `'f', 'ann', 1`, files.TaskRemoved, chat.PriorityLow, &files.RemovedTask{}, nil},
 	"enqueue_file_expire":  {"file", `id, 5, 1`, files.TaskExpire, chat.PriorityLow, &files.GroupTask{}, nil},
 	"enqueue_file_check":   {"file", `id, 5, 1`, files.TaskExpire, chat.PriorityLow, &files.GroupTask{}, nil},
+	"enqueue_file_trim":    {"file", `id, 1`, files.TaskExpire, chat.PriorityLow, &files.GroupTask{}, nil},
 	"enqueue_file_gone":    {"file", `id, 1`, files.TaskGone, chat.PriorityLow, &files.GroupTask{}, nil},
 	"enqueue_notify_inbox": {"notify_inbox", `id, 'bob', 'low', 5, 1`, notify.TaskInbox, chat.PriorityLow, &notify.InboxTask{},
 		[]string{"Again"}},

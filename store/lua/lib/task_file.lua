@@ -18,6 +18,11 @@ local function enqueue_file_check(id, due_ms, now_ms)
   task_enqueue(core, id, 'file_expire', '{"group":"' .. group .. '"}', 'low', due_ms, now_ms, 'file_check:' .. group)
 end
 
+-- enqueue_file_trim does so at once, where messages that name files were trimmed.
+local function enqueue_file_trim(id, now_ms)
+  task_enqueue(core, id, 'file_expire', '{"group":"' .. group .. '"}', 'low', 0, now_ms, 'file_trim:' .. group)
+end
+
 -- enqueue_file_gone removes the files of a deleted group.
 local function enqueue_file_gone(id, now_ms)
   task_enqueue(core, id, 'file_gone', '{"group":"' .. group .. '"}', 'low', 0, now_ms, 'file_gone:' .. group)
