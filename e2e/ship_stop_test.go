@@ -98,9 +98,9 @@ func stopOne(t *testing.T, then func(ctx context.Context, s *shipping, p1 *exec.
 		t.Fatal(err)
 	}
 	harness.Eventually(t, time.Minute, "the shipper waits for p1 alone, and the others have all there is", func() error {
-		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-		if last := lines[len(lines)-1]; !strings.Contains(last, "waiting for p1, too far behind") {
-			return fmt.Errorf("it says %q", last)
+		text := log.String()
+		if last := text[max(0, strings.LastIndex(text, "waiting")):]; !strings.HasPrefix(last, "waiting for p1, too far behind") {
+			return fmt.Errorf("it says:\n%s", text)
 		}
 		for _, user := range []string{"p2", "p3"} {
 			if got, want := len(s.order(user)), s.shipped(); got < want {

@@ -102,3 +102,64 @@ func TestShipAndProcess(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 }
+
+// TestProcessorsDoNotWaitForEachOther: both processors are so far behind that the group refuses the results of either because of
+// the other. They get on all the same, and every result is posted once.
+func TestProcessorsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	node := harness.StartNode(t, harness.Config{Env: withoutArchive})
+	behind := int64(3)
+	blockGroup(ctx, t, node, client.GroupDraft{ID: "logs", Members: []string{"p1", "p2"}, BacklogMax: &behind})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "app.log")
+	if err := os.WriteFile(path, logLines(t, 12<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	blocked, once := make(chan struct{}), sync.Once{}
+	results := map[string]int{}
+	var parts int64
+	opts := ship.Options{
+		Group: "logs", Paths: []string{path}, Segment: 1 << 10, Wait: true, State: filepath.Join(dir, "state"),
+		Result: func(r ship.Result) { results[fmt.Sprint(r.From, r.Number, r.Text)]++ },
+		Progress: func(p ship.Progress) {
+			parts = max(parts, p.Parts)
+			if len(p.Blockers) == 2 {
+				once.Do(func() { close(blocked) })
+			}
+		},
+	}
+	shipped := make(chan error, 1)
+	go func() { shipped <- ship.Files(ctx, node.Client("shipper"), opts) }()
+	select {
+	case <-blocked:
+	case err := <-shipped:
+		t.Fatalf("the shipper did not have to wait: %v", err)
+	}
+	var processing sync.WaitGroup
+	for _, user := range []string{"p1", "p2"} {
+		processing.Go(func() {
+			err := ship.Process(ctx, node.Client(user), ship.ProcessOptions{Group: "logs", State: filepath.Join(dir, user)}, func(context.Context, ship.Part) (string, error) {
+				return "done", nil
+			})
+			if err != nil {
+				t.Errorf("%s: %v", user, err)
+			}
+		})
+	}
+	processing.Wait()
+	if err := <-shipped; err != nil {
+		t.Fatal(err)
+	}
+	if err := ship.Files(ctx, node.Client("shipper"), opts); err != nil { // nothing new, but results may have come since
+		t.Fatal(err)
+	}
+	for result, n := range results {
+		if n != 1 {
+			t.Errorf("%s: %d times", result, n)
+		}
+	}
+	if int64(len(results)) != 2*parts || parts < 10 {
+		t.Errorf("%d results of %d parts", len(results), parts)
+	}
+}

@@ -77,7 +77,7 @@ func (p *shipProgress) show(now ship.Progress) {
 		_, _ = fmt.Fprintf(p.env.stderr, "ship: %s\n", waits)
 	}
 	p.waited = waits
-	if now.Total > 0 {
+	if now.Total > 0 && waits == "" {
 		p.bar.show(now.Bytes/1024, now.Total/1024)
 	}
 }
