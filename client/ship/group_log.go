@@ -3,6 +3,7 @@ package ship
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/chatd/chatd/client"
@@ -51,10 +52,17 @@ func (l *groupLog) next(ctx context.Context) ([]client.Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !b.Complete && b.Epoch == l.epoch && l.at != "" {
+		// What the member sent counts as seen, and may be trimmed before it is read here.
+		if b, err = l.client.Messages(ctx, l.group, client.Range{Limit: logPage}); err != nil {
+			return nil, err
+		}
+		b.Messages = slices.DeleteFunc(b.Messages, func(m client.Message) bool { return m.ID <= l.last })
+	}
 	if !b.Complete || b.Epoch != l.epoch {
 		return nil, &MissingError{Group: l.group, From: l.last + 1, First: b.From}
 	}
-	if len(b.Messages) > 0 {
+	if b.To > l.last {
 		l.at, l.last = b.Cursor, b.To
 	}
 	for i := range b.Messages {
