@@ -17,14 +17,14 @@ local out = {'OK', epoch, int(last), int(last - redis.call('ZCARD', msgs) + 1), 
   legal_hold() and 1 or 0, redis.call('HLEN', members), redis.call('HEXISTS', members, user), traces and 1 or 0, 0, {}}
 local author, read, bytes, at_id = '"from":"' .. user .. '"', 0, 0, from
 while read < limit and bytes < bytes_max do
-  local some = redis.call('ZRANGEBYSCORE', msgs, at_id, '+inf', 'LIMIT', 0, 50)
+  local some = redis.call('ZRANGEBYSCORE', msgs, at_id, '+inf', 'LIMIT', 0, 10)
   for _, entry in ipairs(some) do
     bytes = bytes + #entry
     if string.find(entry, author, 1, true) then out[12][#out[12] + 1] = entry end
   end
   read = read + #some
-  if #some < 50 then return out end
-  at_id = int(tonumber(string.match(some[50], '^%d+')) + 1)
+  if #some < 10 then return out end
+  at_id = int(tonumber(string.match(some[10], '^%d+')) + 1)
 end
 out[11] = at_id
 return out
