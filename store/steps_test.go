@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
 )
@@ -48,6 +49,7 @@ func TestStepsAreShort(t *testing.T) {
 			do: func(run int) { send(fmt.Sprint("edited", run), chat.Content{Kind: chat.Delete, Target: 2}) },
 		},
 	}
+	steps["an erasure of somebody with messages, edits and reactions"] = erasureStep(t, b)
 	page := func(group string, q chat.PullQuery) {
 		_, _, err := b.Pull(b.Ctx, chattest.As("alice"), group, q)
 		b.Must(err)
@@ -105,4 +107,42 @@ func TestStepsAreShort(t *testing.T) {
 			t.Errorf("%s: the server was busy for %d us with %s, want at most %d", name, us, of, stepMax)
 		}
 	}
+}
+
+// erasureStep erases somebody who has written a lot into two groups, and reacted to messages of others.
+func erasureStep(t *testing.T, b *chattest.Bench) step {
+	erasures := erase.New(b.Service, b.Store, b.Store, nil, b.Store)
+	const messages, edits = 60, 100 // few enough steps that the busy machine spares all of them in some run
+	user := func(run int) string { return fmt.Sprint("eve", run) }
+	send := func(user, group string, c chat.Content) {
+		_, err := b.Send(b.Ctx, chattest.As(user), group, c, "")
+		b.Must(err)
+	}
+	prepare := func(run int) {
+		for _, name := range []string{"erased", "also"} {
+			group := fmt.Sprint(name, run)
+			b.MakeGroup(chat.GroupDraft{ID: group, Keep: new(int64(2000))}, "alice", user(run)) // 1 and 2
+			for id := int64(3); id < 3+messages; id += 3 {
+				b.Say("alice", group, "hello")
+				send(user(run), group, large())
+				send(user(run), group, chat.Content{Kind: chat.Reaction, Target: id, Emoji: "+"})
+			}
+			edit := large()
+			edit.Kind, edit.Target = chat.Edit, 4
+			for range edits {
+				send(user(run), group, edit)
+			}
+		}
+	}
+	do := func(run int) {
+		begun, err := erasures.Begin(b.Ctx, chattest.As(user(run)), user(run))
+		b.Must(err)
+		b.Must(erasures.Handlers()[erase.TaskErase].Run(b.Ctx, chat.TaskRun{Payload: chat.Encode(erase.Task{Erasure: begun.ID})}))
+		report, err := erasures.Get(b.Ctx, chat.Caller{User: "root", Admin: true}, begun.ID)
+		b.Must(err)
+		if want := int64(2 * messages / 3); report.State != erase.Done || report.Messages < want {
+			t.Errorf("got %+v, want an erasure of %d messages", report, want)
+		}
+	}
+	return step{prepare, do}
 }
