@@ -22,6 +22,7 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 1h ./e2e -run EveryReaderGetsEveryMessage -load 20000
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 	$(GO) test -race -timeout 1h ./store/blob -run TestVersityGateway -versitygw=$(CURDIR)/bin/versitygw
+	$(GO) test -race -timeout 1h ./e2e -run TestFilesInS3 -versitygw=$(CURDIR)/bin/versitygw
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
 	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000

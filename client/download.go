@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -59,7 +60,9 @@ func (d *download) request() error {
 		header.Set("If-Range", `"`+d.file.SHA256+`"`)
 		want = http.StatusPartialContent
 	}
-	answer, err := d.client.exchangeBytes(d.ctx, fileCall(http.MethodGet, d.group, d.file.ID), header, nil, 0)
+	get := fileCall(http.MethodGet, d.group, d.file.ID)
+	get.query = url.Values{"inline": {"1"}} // through the node, also where it gives addresses in a bucket, which have another ETag
+	answer, err := d.client.exchangeBytes(d.ctx, get, header, nil, 0)
 	if err != nil {
 		return err
 	}

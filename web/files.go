@@ -160,6 +160,15 @@ func (s *Server) getFile(c echo.Context) error {
 			return c.NoContent(http.StatusOK)
 		}
 	}
+	if !head && c.QueryString() == "" && r.Header.Get("If-None-Match") == "" {
+		link, err := s.files.Link(ctx, by, group, id, func(f files.File) string { return disposition(f, false) })
+		if err != nil {
+			return err
+		}
+		if link != "" {
+			return c.Redirect(http.StatusTemporaryRedirect, link)
+		}
+	}
 	open := s.files.Open
 	if c.QueryParam("size") == "preview" {
 		open = s.files.OpenPreview

@@ -199,6 +199,24 @@ func (s *Service) Open(ctx context.Context, by chat.Caller, group, id string) (F
 	return f, b, chat.AsError(err)
 }
 
+// Link makes a short-lived address from which a client reads the bytes of a whole file without this server; empty: there is none,
+// and Open reads it. name makes the Content-Disposition. The rights of the caller hold now: whoever has the address reads.
+func (s *Service) Link(ctx context.Context, by chat.Caller, group, id string, name func(File) string) (string, error) {
+	links, ok := s.blobs.(Links)
+	if !ok {
+		return "", nil
+	}
+	f, err := s.Get(ctx, by, group, id)
+	if err != nil {
+		return "", err
+	}
+	if !f.Whole {
+		return "", ErrNoFile
+	}
+	link, err := links.Link(ctx, id, f.Type, name(f))
+	return link, chat.AsError(err)
+}
+
 // Remove removes an upload, or an own file that no message names.
 func (s *Service) Remove(ctx context.Context, by chat.Caller, group, id string) error {
 	if err := s.check(by, group, id); err != nil {

@@ -120,6 +120,12 @@ type Blobs interface {
 	Check(ctx context.Context) error
 }
 
+// Links are Blobs that clients may read by themselves.
+type Links interface {
+	// Link makes a short-lived address of a whole blob, which is answered with these headers.
+	Link(ctx context.Context, id, contentType, disposition string) (string, error)
+}
+
 // Blob is the content of a whole file.
 type Blob interface {
 	io.ReadSeekCloser

@@ -102,7 +102,22 @@ func (n *Node) fileBlobs() files.Blobs {
 	if n.blobs == nil {
 		return nil
 	}
+	if links, ok := n.blobs.(blob.Linker); ok {
+		return linkedBlobs{fileBlobs{n.blobs}, links}
+	}
 	return fileBlobs{n.blobs}
+}
+
+// linkedBlobs are blobs that clients may read by themselves.
+type linkedBlobs struct {
+	fileBlobs
+	links blob.Linker
+}
+
+// Link implements files.Links.
+func (b linkedBlobs) Link(ctx context.Context, id, contentType, disposition string) (string, error) {
+	link, err := b.links.Link(ctx, id, contentType, disposition)
+	return link, blobError(err)
 }
 
 // fileBlobs translates the errors of a blob store.

@@ -53,6 +53,13 @@ type Store interface {
 	Check(ctx context.Context) error
 }
 
+// Linker is a Store of which clients may read by themselves.
+type Linker interface {
+	// Link returns an address from which anybody reads the whole blob, with these two headers, if they begin within a minute.
+	// Whether the blob is there is not checked.
+	Link(ctx context.Context, id, contentType, disposition string) (string, error)
+}
+
 // Blob is the content of a whole blob. Seek is relative to its bytes and does no I/O. Close it.
 type Blob interface {
 	io.ReadSeekCloser

@@ -32,9 +32,11 @@ const (
 	s3Attempts     = 4 // of a request, with growing pauses between them
 	headersTimeout = 30 * time.Second
 	settleTimeout  = 30 * time.Second // for what is done although the caller has gone
+
+	linkTime = time.Minute // for which a link lets a client begin to read
 )
 
-const formS3 = "s3://[KEY:SECRET@]HOST[:PORT]/BUCKET[/PREFIX][?region=REGION&tls=false]"
+const formS3 = "s3://[KEY:SECRET@]BUCKET[/PREFIX]?endpoint=HOST[:PORT][&region=REGION][&tls=false][&presign=1]"
 
 // bucket is a Store in a bucket of S3, or of a server that speaks its protocol.
 type bucket struct {
@@ -42,11 +44,19 @@ type bucket struct {
 	name     string
 	prefix   string // ends with a slash, or is empty
 	identity string
+	links    bool
 }
 
-// OpenS3 opens the bucket at raw: s3://[KEY:SECRET@]HOST[:PORT]/BUCKET[/PREFIX]. Without a key, AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY hold it. Parameters: region, tls=false. The bucket must be there. Errors quote nothing of the secret.
-func OpenS3(ctx context.Context, raw string) (Store, error) { return openS3(ctx, raw, nil) }
+// OpenS3 opens the bucket at raw: s3://[KEY:SECRET@]BUCKET[/PREFIX]?endpoint=HOST[:PORT]. Without a key, AWS_ACCESS_KEY_ID
+// and AWS_SECRET_ACCESS_KEY hold it. Other parameters: region; tls=false; presign=1, see [Linker]. The bucket must be there.
+// Errors quote nothing of the secret.
+func OpenS3(ctx context.Context, raw string) (Store, error) {
+	b, err := openS3(ctx, raw, nil)
+	if err == nil && b.links {
+		return linked{b}, nil
+	}
+	return b, err
+}
 
 func openS3(ctx context.Context, raw string, transport http.RoundTripper) (*bucket, error) {
 	b, err := newBucket(raw, transport)
@@ -70,17 +80,20 @@ func newBucket(raw string, transport http.RoundTripper) (*bucket, error) {
 	if err != nil || u.Scheme != "s3" || u.Host == "" {
 		return nil, fmt.Errorf("blobs: want %s", formS3) // the cause would quote the secret
 	}
-	name, prefix, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
-	if name == "" {
-		return nil, fmt.Errorf("blobs: no bucket: want %s", formS3)
+	endpoint := u.Query().Get("endpoint")
+	if endpoint == "" {
+		return nil, fmt.Errorf("blobs: no endpoint: want %s", formS3)
 	}
+	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" {
 		prefix += "/"
 	}
-	secure := true
+	secure, links := true, false
 	for key, values := range u.Query() {
 		switch {
-		case key == "region":
+		case key == "region", key == "endpoint":
+		case key == "presign" && (values[0] == "0" || values[0] == "1"):
+			links = values[0] == "1"
 		case key == "tls" && (values[0] == "true" || values[0] == "false"):
 			secure = values[0] == "true"
 		default:
@@ -99,12 +112,12 @@ func newBucket(raw string, transport http.RoundTripper) (*bucket, error) {
 		t.ResponseHeaderTimeout = headersTimeout
 		transport = t
 	}
-	client, err := minio.New(u.Host, &minio.Options{Creds: keys, Secure: secure, Region: u.Query().Get("region"),
+	client, err := minio.New(endpoint, &minio.Options{Creds: keys, Secure: secure, Region: u.Query().Get("region"),
 		Transport: transport, MaxRetries: s3Attempts})
 	if err != nil {
 		return nil, fmt.Errorf("blobs: %w", err)
 	}
-	return &bucket{core: minio.Core{Client: client}, name: name, prefix: prefix}, nil
+	return &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: prefix, links: links}, nil
 }
 
 func (b *bucket) blobKey(id string) string { return b.prefix + blobsFolder + "/" + id }
@@ -235,6 +248,22 @@ func (b *bucket) Copy(ctx context.Context, from, to string) error {
 		_, err = b.core.ComposeObject(ctx, target, origin)
 	}
 	return s3Error(err)
+}
+
+// linked is a bucket that clients may read from.
+type linked struct{ *bucket }
+
+// Link implements [Linker].
+func (b linked) Link(ctx context.Context, id, contentType, disposition string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	answer := url.Values{"response-content-type": {contentType}, "response-content-disposition": {disposition}}
+	link, err := b.core.PresignedGetObject(ctx, b.name, b.blobKey(id), linkTime, answer)
+	if err != nil {
+		return "", s3Error(err)
+	}
+	return link.String(), nil
 }
 
 // Remove drops the states of the upload first, so that a Write that goes on finds nothing to go on from.

@@ -75,7 +75,7 @@ func TestVersityGateway(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	url := fmt.Sprintf("s3://key:secret@%s/bucket/pre/fix?region=us-east-1&tls=false", address)
+	url := fmt.Sprintf("s3://key:secret@bucket/pre/fix?region=us-east-1&tls=false&endpoint=%s", address)
 	awaitListener(t, address)
 	conforms(t, opensBucket(url, nil))
 }
@@ -97,13 +97,55 @@ func awaitListener(t *testing.T, address string) {
 
 func TestURLsOfBuckets(t *testing.T) {
 	for _, url := range []string{
-		"s3://", "s3://key:hunter2@host", "s3://key:hunter2@host/", "s3://key:hunter2@host/b?tls=maybe", "s3://key:hunter2@host/b?part=5",
-		"s3://key:hunter2%zz@host/b", "dir:", "http://host/b", "",
+		"s3://", "s3://key:hunter2@b", "s3://key:hunter2@/b?endpoint=host", "s3://key:hunter2@b?endpoint=host&tls=maybe", "s3://key:hunter2@b?endpoint=host&part=5",
+		"s3://key:hunter2@b?endpoint=host&presign=yes", "s3://key:hunter2%zz@b?endpoint=host", "dir:", "http://host/b", "",
 	} {
 		_, err := Open(t.Context(), url)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+// TestLinks reads a blob as a client does that has nothing but the address.
+func TestLinks(t *testing.T) {
+	_, address, transport := startFakeS3(t)
+	b, err := openS3(t.Context(), address+"&presign=1", transport)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := openS3(t.Context(), address, transport); err != nil || plain.links || !b.links {
+		t.Errorf("without presign there are links: %v", err)
+	}
+	id, whole := newID(), random(1000)
+	write(t, b, id, 0, whole)
+	finish(t, b, id, len(whole))
+	link, err := linked{b}.Link(t.Context(), id, "text/plain", `attachment; filename="a b"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"X-Amz-Expires": "60", "response-content-type": "text/plain", "response-content-disposition": `attachment; filename="a b"`} {
+		if got := req.URL.Query().Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if strings.Contains(link, "secret") || req.URL.Query().Get("X-Amz-Signature") == "" {
+		t.Errorf("the address is %s", link)
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != string(whole) {
+		t.Errorf("got %s and %d bytes, %v", resp.Status, len(got), err)
+	}
+	if _, err := (linked{b}).Link(t.Context(), "../x", "", ""); err == nil {
+		t.Error("a path has a link")
 	}
 }
 

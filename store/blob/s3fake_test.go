@@ -51,7 +51,7 @@ func startFakeS3(t *testing.T) (f *fakeS3, url string, transport http.RoundTripp
 	f = newFakeS3()
 	server := httptest.NewTLSServer(f)
 	t.Cleanup(server.Close)
-	return f, "s3://key:secret@" + strings.TrimPrefix(server.URL, "https://") + "/bucket/pre/fix?region=us-east-1", server.Client().Transport
+	return f, "s3://key:secret@bucket/pre/fix?region=us-east-1&endpoint=" + strings.TrimPrefix(server.URL, "https://"), server.Client().Transport
 }
 
 func etagOf(content []byte) string { return fmt.Sprintf("%x", md5.Sum(content)) }
