@@ -97,7 +97,7 @@ var sections = []struct {
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
-	{"announcements", announcements}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
+	{"announcements", announcements}, {"overload", overload}, {"archiving", archiving}, {"history", histories}, {"files", transfers},
 }
 
 func main() {
