@@ -25,7 +25,7 @@ const (
 	uploadsFolder = "uploads"
 	blobsFolder   = "blobs"
 	fanOut        = 2
-	copyBytes     = 64 << 10
+	copyBytes     = 32 << 10 // what an upload needs in memory, beside a connection
 )
 
 // dir is a Store in a folder.
