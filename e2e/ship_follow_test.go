@@ -103,7 +103,7 @@ func TestShipFollowsALog(t *testing.T) {
 	harness.Eventually(t, time.Minute, "the rotated file is deleted", func() error {
 		_, err := os.Stat(filepath.Join(dir, "app.log.1"))
 		if !os.IsNotExist(err) {
-			return fmt.Errorf("it is there: %v", err)
+			return fmt.Errorf("it is there: %w", err)
 		}
 		return nil
 	})
