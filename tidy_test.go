@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"chat/schedule":           {"chat", "chat/schedule/cron", "chat/webhook"},
 	"chat/webhook":            {"chat"},
 	"chat/importer":           {"chat", "chat/archive"},
-	"chat/live":               {"chat"},
+	"chat/live":               {"chat", "internal/cache"},
 	"chat/files/picture":      {},
 	"chat/person":             {"chat", "chat/archive", "chat/notify", "chat/schedule"},
 	"chat/erase":              {"chat", "chat/archive", "chat/schedule"},

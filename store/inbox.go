@@ -128,11 +128,11 @@ func (s *Store) InboxAck(ctx context.Context, user string, at chat.Position) (ac
 // InboxEnds returns where each user's inbox ends.
 func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
 	ends := make([]chat.InboxEnd, len(users))
-	err := s.readEnds(ctx, users, inboxEndsScript.Sized, func(c call, user string) call {
+	read := s.ends(users, inboxEndsScript.Sized, func(c call, user string) call {
 		k := s.keys.user(user)
 		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
 	}, func(i int, r reply) { ends[i] = chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)} }, 3)
-	return ends, err
+	return ends, read.run(ctx, s)
 }
 
 // newMark makes the mark of an inbox item: 36 random bits, as for messages.

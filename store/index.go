@@ -70,24 +70,37 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 	return all, nil
 }
 
-// Arrivals reads the index and the inbox of a user in one round trip. If that fails, it reads them one by one: each of the
-// two handles its own errors.
-func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error) {
+// Arrivals reads the index and the inbox of a user, and looks at groups, in one round trip. If that fails, it reads the index
+// and the inbox one by one: each of the two handles its own errors.
+func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string) (chat.Arrivals, error) {
 	k := s.keys.user(user)
+	looks := make([]chat.Look, len(groups))
+	read := s.looks(user, groups, looks)
 	pipe := s.client.Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
 	pull := queueCall(ctx, pipe, s.inboxPullCall(k, after, limit))
+	cmds := make([]*redis.Cmd, len(read.calls))
+	for i, c := range read.calls {
+		cmds[i] = queueCall(ctx, pipe, c)
+	}
 	if _, err := pipe.Exec(ctx); err == nil {
-		if r, err := asReply(inboxPullScript.Name, pull.Val()); err == nil && r.text(1) != "" {
-			return asUserGroups(index.Val()), asInboxBatch(r), nil
+		r, err := asReply(inboxPullScript.Name, pull.Val())
+		for c := 0; c < len(cmds) && err == nil; c++ {
+			var looked reply
+			if looked, err = asReply(looksScript.Name, cmds[c].Val()); err == nil {
+				read.answer(c, looked)
+			}
+		}
+		if err == nil && r.text(1) != "" {
+			return chat.Arrivals{Groups: asUserGroups(index.Val()), Inbox: asInboxBatch(r), Looks: looks}, nil
 		}
 	}
-	groups, err := s.UserGroups(ctx, user)
+	listed, err := s.UserGroups(ctx, user)
 	if err != nil {
-		return nil, chat.InboxBatch{}, err
+		return chat.Arrivals{}, err
 	}
 	inbox, err := s.InboxPull(ctx, user, after, limit)
-	return groups, inbox, err
+	return chat.Arrivals{Groups: listed, Inbox: inbox}, err
 }
 
 // AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is lowered: it belongs to an

@@ -42,15 +42,25 @@ type stepped struct {
 	broken atomic.Int64 // of so many pages it says that they cannot be read
 }
 
-// afterLook calls do once, when the next Looks has read and has yet to return.
+// afterLook calls do once, when a sync has looked at groups and has yet to see what it found.
 func (s *stepped) afterLook(do func()) { s.looked.Store(&do) }
 
-func (s *stepped) Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error) {
-	looks, err := s.Store.Looks(ctx, user, groups)
+func (s *stepped) hasLooked() {
 	if do := s.looked.Swap(nil); do != nil {
 		(*do)()
 	}
-	return looks, err
+}
+
+func (s *stepped) Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error) {
+	defer s.hasLooked()
+	return s.Store.Looks(ctx, user, groups)
+}
+
+func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string) (chat.Arrivals, error) {
+	if len(groups) > 0 {
+		defer s.hasLooked()
+	}
+	return s.Store.Arrivals(ctx, user, after, limit, groups)
 }
 
 func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {

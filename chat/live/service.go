@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/cache"
 )
 
 // Service serves readers that wait. Create one with New, run its loops with Run.
@@ -21,13 +22,22 @@ type Service struct {
 
 	pending budget              // what waits for the clients of all sessions together
 	reading *semaphore.Weighted // bounds the bytes that sessions are reading at the same time
+
+	indexes *cache.Cache[string, []string] // the groups of users who synced lately: what their next sync looks at first
 }
+
+// How much indexes holds: some 30 MB where ids are of 32 bytes, at most.
+const (
+	expectedUsersMax  = 10_000 // twice
+	expectedGroupsMax = 50     // of a user; a user of more waits one round trip more
+)
 
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.
 func New(core *chat.Service, store Store) *Service {
 	opt := core.Options()
 	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, hub: newHub(store, opt.Limits, opt.Log),
-		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax)}
+		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax),
+		indexes: cache.New[string, []string](expectedUsersMax)}
 }
 
 // Run listens to the store, fills gaps and compares what is followed with the store until ctx ends, and returns once all of

@@ -20,6 +20,6 @@ type Store interface {
 	Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error)
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
-	// Arrivals is UserGroups and InboxPull in one round trip: a sync begins with both.
-	Arrivals(ctx context.Context, user string, after chat.Position, limit int) ([]chat.UserGroup, chat.InboxBatch, error)
+	// Arrivals is UserGroups, InboxPull and Looks at groups in one round trip: a sync begins with them. Looks may be missing.
+	Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string) (chat.Arrivals, error)
 }

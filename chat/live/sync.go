@@ -262,19 +262,29 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 	return slices.Compact(groups)
 }
 
-// collect reads all that is new in three round trips: the caller's index and inbox, a look at every group, then a page of those
-// where there is anything new. If the request names groups that the index does not list, there is one more before the look.
+// collect reads all that is new in two round trips: the caller's index and inbox with a look at every group, then a page of
+// those where there is anything new. Which groups to look at is what the index was last time, so there is one more for those
+// that came since, and one if the request names groups that the index does not list.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
-	index, inbox, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit)
+	expected, _ := c.s.indexes.Get(c.by.User)
+	arrivals, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit, expected)
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
+	}
+	index, inbox := arrivals.Groups, arrivals.Inbox
+	looks := make(map[string]chat.Look, len(expected))
+	for i, l := range arrivals.Looks {
+		looks[expected[i]] = l
 	}
 	if err := c.resolve(ctx, index); err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
-	groups, logs, err := c.logs(ctx, index)
+	groups, logs, err := c.logs(ctx, index, looks)
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
+	}
+	if len(groups) <= expectedGroupsMax && !slices.Equal(groups, expected) {
+		c.s.indexes.Put(c.by.User, groups)
 	}
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	room := c.s.limits.PageBytesMax

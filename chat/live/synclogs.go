@@ -20,26 +20,26 @@ type syncLog struct {
 func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
 // logs reads those of the caller's groups, and of those it names, that have anything new, with as many messages as the answer
-// may hold. Groups of the index that the caller is not in are left out: the index lags.
-func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []string, logs []*syncLog, err error) {
+// may hold. looks are those that it has already. Groups of the index that the caller is not in are left out: the index lags.
+func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup, looks map[string]chat.Look) (groups []string, logs []*syncLog, err error) {
 	hints := make(map[string]int64, len(index))
 	for _, g := range index {
 		hints[g.Group] = g.Seen
 	}
 	groups = c.groups(index)
-	moved, looks, err := c.moved(ctx, groups, hints)
-	if err != nil {
+	if err := c.look(ctx, groups, looks); err != nil {
 		return nil, nil, err
 	}
+	moved := c.moved(groups, hints, looks)
 	all := make([]syncLog, len(moved))
 	pulls := make([]chat.Pull, len(moved))
 	owed := make([]int64, len(moved))
 	for i, g := range moved {
-		owed[i] = looks[i].Owed(c.after[g])
+		owed[i] = looks[g].Owed(c.after[g])
 	}
 	for i, quota := range fill(owed, c.limit) {
 		g := moved[i]
-		all[i] = syncLog{Reading: chat.NewReading(g, c.after[g], max(looks[i].Seen, 0), quota), owed: owed[i], quota: quota}
+		all[i] = syncLog{Reading: chat.NewReading(g, c.after[g], max(looks[g].Seen, 0), quota), owed: owed[i], quota: quota}
 		pulls[i], _ = all[i].Ask()
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
@@ -68,24 +68,35 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup) (groups []s
 	return groups, logs, c.top(ctx, logs)
 }
 
-// moved are the groups that have something new for the caller or that it is not in, as it looked at them.
-func (c *syncCall) moved(ctx context.Context, groups []string, hints map[string]int64) (moved []string, of []chat.Look, err error) {
-	if len(groups) == 0 {
-		return nil, nil, nil
-	}
-	looks, err := c.s.store.Looks(ctx, c.by.User, groups)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, g := range groups {
-		if hint, indexed := hints[g]; indexed && looks[i].Seen > hint {
-			c.s.core.NoteSeen(c.by.User, g, looks[i].Seen)
-		}
-		if !looks[i].Nothing(c.after[g]) {
-			moved, of = append(moved, g), append(of, looks[i])
+// look adds to looks those of groups that it lacks.
+func (c *syncCall) look(ctx context.Context, groups []string, looks map[string]chat.Look) error {
+	var missing []string
+	for _, g := range groups {
+		if _, has := looks[g]; !has {
+			missing = append(missing, g)
 		}
 	}
-	return moved, of, nil
+	if len(missing) == 0 {
+		return nil
+	}
+	more, err := c.s.store.Looks(ctx, c.by.User, missing)
+	for i, l := range more {
+		looks[missing[i]] = l
+	}
+	return err
+}
+
+// moved are the groups that have something new for the caller or that it is not in.
+func (c *syncCall) moved(groups []string, hints map[string]int64, looks map[string]chat.Look) (moved []string) {
+	for _, g := range groups {
+		if hint, indexed := hints[g]; indexed && looks[g].Seen > hint {
+			c.s.core.NoteSeen(c.by.User, g, looks[g].Seen)
+		}
+		if !looks[g].Nothing(c.after[g]) {
+			moved = append(moved, g)
+		}
+	}
+	return moved
 }
 
 // top cuts what was read to each group's fair share of the limit, and reads what is missing from it: where a log has grown

@@ -25,9 +25,9 @@ func (w *fixture) inbox(user string, after chat.Position, limit int) chat.InboxB
 	w.Helper()
 	b, err := w.InboxPull(w.ctx, user, after, limit)
 	w.ok(err)
-	_, together, err := w.Arrivals(w.ctx, user, after, limit)
+	together, err := w.Arrivals(w.ctx, user, after, limit, nil)
 	w.ok(err)
-	w.equal(together, b)
+	w.equal(together.Inbox, b)
 	for i, text := range b.Items {
 		var got chat.Item
 		w.ok(json.Unmarshal(text.JSON, &got))

@@ -191,6 +191,10 @@ var logTests = map[string]func(*fixture){
 		w.ok(err)
 		w.equal(looks, []chat.Look{{Last: 1, Epoch: h.Epoch, Mark: h.LastMark, Seen: -1}, {Last: -1, Seen: -1},
 			{Last: g.Last, Epoch: g.Epoch, Mark: g.LastMark, Seen: 7, Read: g.Read}})
+		w.inbox("bob", chat.Position{}, 1)
+		arrivals, err := w.Arrivals(w.ctx, "bob", chat.Position{}, 1, []string{"h", "none", "g"})
+		w.ok(err)
+		w.equal(arrivals.Looks, looks)
 		looks, err = w.Looks(w.ctx, "bob", nil)
 		w.ok(err)
 		w.equal(looks, []chat.Look{})

@@ -16,10 +16,10 @@ var indexTests = map[string]func(*fixture){
 			w.Helper()
 			got, err := w.UserGroups(w.ctx, user)
 			w.ok(err)
-			both, inbox, err := w.Arrivals(w.ctx, user, chat.Position{}, 10)
+			both, err := w.Arrivals(w.ctx, user, chat.Position{}, 10, nil)
 			w.ok(err)
-			w.equal(both, got)
-			w.equal(inbox, w.inbox(user, chat.Position{}, 10))
+			w.equal(both.Groups, got)
+			w.equal(both.Inbox, w.inbox(user, chat.Position{}, 10))
 			slices.SortFunc(got, func(a, b chat.UserGroup) int { return cmp.Compare(a.Group, b.Group) })
 			return got
 		}
