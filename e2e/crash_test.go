@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -16,7 +17,7 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
-const crashes = 10
+var crashFlag = flag.Int("crashes", 5, "how often a test kills chatd on the embedded store")
 
 // counting counts the requests whose outcome stayed unknown: sent, and no answer.
 type counting struct {
@@ -36,7 +37,7 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// TestKillLosesNothing kills chatd on the embedded store ten times in the middle of writing and reading. What was
+// TestKillLosesNothing kills chatd on the embedded store again and again in the middle of writing and reading. What was
 // acknowledged is there, in its place, once; the readers go on where they were.
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
@@ -63,9 +64,9 @@ func TestKillLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	before, inFlight := 0, 0
+	crashes, before, inFlight := *crashFlag, 0, 0
 	for range crashes {
-		target := before + 100 + r.rand.IntN(300)
+		target := before + 100 + r.rand.IntN(200)
 		harness.Eventually(t, 2*time.Minute, "the next crash has its load", func() error {
 			if got := r.ledger.Count(); got < target && !t.Failed() {
 				return fmt.Errorf("%d sends of %d", got, target)
@@ -90,7 +91,7 @@ func TestKillLosesNothing(t *testing.T) {
 	unknown := watched.unknown.Load()
 	t.Logf("%d crashes, %d with a send in flight; %d sends acknowledged, %d requests with an unknown outcome, %d of them had been stored",
 		crashes, inFlight, r.ledger.Count(), unknown, r.retried.Load())
-	if inFlight < crashes*9/10 || unknown < crashes*2 || r.ledger.Count() < crashes*100 {
+	if inFlight < crashes*9/10 || unknown < int64(crashes)*2 || r.ledger.Count() < crashes*100 {
 		t.Error("too little was under way when chatd was killed: the run shows nothing")
 	}
 }

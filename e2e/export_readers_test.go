@@ -15,7 +15,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-const readersLog = 900 // messages of 33 kB: many times what the kernel keeps of an answer that nobody reads
+const readersLog = 450 // messages of 33 kB: many times what the kernel keeps of an answer that nobody reads
 
 // exported is the answer of an export, as far as it was read.
 type exported struct {
