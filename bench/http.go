@@ -35,7 +35,7 @@ func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), 
 	}
 	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", redis, secret, b.tb.TempDir(), "error"
 	cfg.Archive, cfg.MaxCallsNode, cfg.Files = archive, callsMax, "dir:"+b.tb.TempDir()
-	cfg.RateUser, cfg.RateSend = "1000000/s", "1000000/s" // counted, and never reached
+	cfg.RateUser, cfg.RateSend, cfg.MaxFirings = "1000000/s", "1000000/s", "10000" // counted, and never reached
 	n, err := node.Open(b.ctx, cfg, io.Discard)
 	if err != nil {
 		return "", nil, err
