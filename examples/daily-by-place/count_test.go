@@ -63,7 +63,8 @@ func generate(t *testing.T, lines, perPart int) (parts []string, expected string
 			if r.IntN(4) == 0 {
 				at = time.Date(2026, 10, 20+r.IntN(10), 23*r.IntN(2), 59, 59, 0, zone)
 			}
-			n, country, ip := r.IntN(len(countries)+1), unknown, ""
+			n, country := r.IntN(len(countries)+1), unknown
+			var ip string
 			switch {
 			case n == len(countries):
 				ip = []string{"192.0.2.1", "::1", "no address", ""}[r.IntN(4)]
