@@ -187,7 +187,7 @@ func (b *bench) heldUploads(address string, owner *client.Client) error {
 		if err != nil {
 			return err
 		}
-		conn, err := net.Dial("tcp", host)
+		conn, err := (&net.Dialer{}).DialContext(b.ctx, "tcp", host)
 		if err != nil {
 			return err
 		}
