@@ -108,6 +108,7 @@ func TestOneBrokenLog(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "bad"}, "alice", "bob")
 	b.MakeGroup(chat.GroupDraft{ID: "good"}, "alice", "bob")
+	b.Must(b.Store.Client().ZRemRangeByScore(b.Ctx, "chat:{p00}:g:bad:msgs", "2", "2").Err())
 	b.Must(b.Store.Client().ZAdd(b.Ctx, "chat:{p00}:g:bad:msgs", redis.Z{Score: 2, Member: "2 broken"}).Err())
 	_, _, err := b.Pull(b.Ctx, as("bob"), "bad", chat.PullQuery{})
 	b.Refused("pull", err, chat.CodeInternal)
