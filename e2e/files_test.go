@@ -100,8 +100,17 @@ func uploadKilled(t *testing.T, nodes []*harness.Node) {
 			t.Fatal(err)
 		}
 		body := &slowly{Reader: bytes.NewReader(content[offset:]), left: 9 << 20}
-		if left := len(content) - offset; left > 9<<20 { // more than one piece
-			body.at = func() { kills++; node.Kill() }
+		if left := len(content) - offset; left > 9<<20 { // more than one piece, of which the node keeps the first
+			body.at = func() {
+				for before := strconv.Itoa(offset); ctx.Err() == nil; {
+					resp, _, err := call(ctx, node, "alice", "HEAD", path, nil, nil)
+					if err == nil && resp.Header.Get("Upload-Offset") != before {
+						break
+					}
+				}
+				kills++
+				node.Kill()
+			}
 		}
 		resp, text, err := call(ctx, node, "alice", "PATCH", path, body, map[string]string{
 			"Content-Type": "application/offset+octet-stream", "Upload-Offset": strconv.Itoa(offset)})
