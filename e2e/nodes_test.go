@@ -118,6 +118,7 @@ func looks(commands []string, group string) (checks, reads int) {
 		case strings.HasPrefix(strings.ToLower(command), `"evalsha" `):
 		case strings.Contains(command, ":g:"+group+":msgs"):
 			reads++
+		case strings.Contains(command, ":g:"+group+":seen"): // a poll looks for its user
 		default:
 			checks++
 		}
