@@ -27,6 +27,14 @@ func (b *bench) serve(callsMax string) (string, error) {
 	return url, err
 }
 
+// folder is where the files of a store lie: the same one for all nodes on a redis-server.
+func (b *bench) folder(redis string) string {
+	if b.folders[redis] == "" {
+		b.folders[redis] = b.tb.TempDir()
+	}
+	return b.folders[redis]
+}
+
 // node runs a whole node on a redis-server and an archive until stop.
 func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), err error) {
 	cfg, err := node.Default()
@@ -34,7 +42,7 @@ func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), 
 		return "", nil, err
 	}
 	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", redis, secret, b.tb.TempDir(), "error"
-	cfg.Archive, cfg.MaxCallsNode, cfg.Files = archive, callsMax, "dir:"+b.tb.TempDir()
+	cfg.Archive, cfg.MaxCallsNode, cfg.Files = archive, callsMax, "dir:"+b.folder(redis)
 	cfg.RateUser, cfg.RateSend, cfg.MaxFirings = "1000000/s", "1000000/s", "10000" // counted, and never reached
 	n, err := node.Open(b.ctx, cfg, io.Discard)
 	if err != nil {

@@ -29,6 +29,7 @@ type bench struct {
 	traffic *traffic
 	table   table
 	steps   map[string][2]int64 // what counting found: commands and round trips of each step
+	folders map[string]string   // of the files of each redis-server
 	idle    []float64           // what waiting found: commands a second with an empty queue and with a full one
 }
 
@@ -63,7 +64,7 @@ func (p *program) close() {
 }
 
 func newBench(ctx context.Context) *bench {
-	b := &bench{tb: &program{}, ctx: ctx, traffic: &traffic{}, steps: map[string][2]int64{}}
+	b := &bench{tb: &program{}, ctx: ctx, traffic: &traffic{}, steps: map[string][2]int64{}, folders: map[string]string{}}
 	b.redis = redistest.Start(b.tb)
 	b.open(store.Options{URL: b.redis.URL()})
 	return b
