@@ -77,13 +77,6 @@ type Look struct {
 	Read  int64
 }
 
-// Arrivals is what a sync begins with.
-type Arrivals struct {
-	Groups []UserGroup // the whole index
-	Inbox  InboxBatch
-	Looks  []Look // at the groups that were asked for, in order; nil: not read
-}
-
 // Nothing reports whether a member who has reached pos, or seen if that is not set, has everything: Resolve would start it
 // behind the last entry.
 func (l Look) Nothing(pos Position) bool {

@@ -295,6 +295,13 @@ type IndexStore interface {
 	HintSeen(ctx context.Context, user string, seen []UserGroup) error
 }
 
+// Arrivals is what a sync begins with.
+type Arrivals struct {
+	Groups []UserGroup // the whole index
+	Inbox  InboxBatch
+	Looks  []Look // at the groups that were asked for, in order; nil: not read
+}
+
 // NewItem is an item to be put into an inbox.
 type NewItem struct {
 	To          string

@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"sync"
+
+	"github.com/chatd/chatd/client/internal/disk"
 )
 
 // Cursors stores the positions of one device of one user. A position is saved when the caller asks for the next event,
@@ -83,7 +84,7 @@ func (f *FileCursors) Save(_ context.Context, changed map[string]Position) error
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(f.path, data); err != nil {
+	if err := disk.Replace(f.path, data); err != nil {
 		return err
 	}
 	f.at = next
@@ -102,28 +103,4 @@ func merge(at, changed map[string]Position) map[string]Position {
 		}
 	}
 	return at
-}
-
-// replaceFile writes data to a file beside path, syncs it, and renames it to path.
-func replaceFile(path string, data []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

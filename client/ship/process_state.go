@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"github.com/chatd/chatd/client/internal/disk"
 )
 
 // pendingMax is how many results wait to be posted before the processor waits too.
@@ -61,7 +63,7 @@ func (s *processState) save() error {
 		return err
 	}
 	s.kept = len(s.Pending) > 0 || s.Ended
-	return permanent(replaceFile(s.path, data))
+	return permanent(disk.Replace(s.path, data))
 }
 
 // saveIfKept saves, unless the file says nothing anyway.

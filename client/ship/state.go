@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/client/internal/disk"
 )
 
 // shipState is where a shipper is. It is saved before a part is uploaded and after its message is acknowledged, so that a
@@ -96,7 +97,7 @@ func (s *shipState) save() error {
 	if err != nil {
 		return err
 	}
-	return permanent(replaceFile(s.path, data))
+	return permanent(disk.Replace(s.path, data))
 }
 
 func (s *shipState) setDigest(h hash.Hash) {
