@@ -108,6 +108,38 @@ func TestDeadLettersAreBoundedInBytes(t *testing.T) {
 	})
 }
 
+// TestNewestDeadLetterIsDroppedLast: a letter of the same millisecond, or of a clock that was set back, does not push
+// itself out.
+func TestNewestDeadLetterIsDroppedLast(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
+		c := newClient(t, o)
+		set := newQueueSet(c)
+		bury := func(bounds deadBounds) string {
+			t.Helper()
+			enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+			run := end(claimOne(t, c, 0, testTerms), bury, 0, "no")
+			if _, err := set.settle(ctx, []*running{run}, bounds); err != nil {
+				t.Fatal(err)
+			}
+			return run.ID
+		}
+		old := bury(deadBounds{3, 1 << 20})
+		// It died when the clock was ahead.
+		move := `return redis.call('ZADD', KEYS[1], 'XX', 'CH', 9e14, ARGV[1])`
+		if n, err := c.rdb.Eval(ctx, move, []string{c.keys[0].Dead()}, old).Int(); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		newest := bury(deadBounds{1, 1 << 20})
+		if got := anyDead(t, c); got != newest {
+			t.Errorf("keeps %s, want the newest, %s", got, newest)
+		}
+		if s := stats(t, c); s.Dead != 1 || s.Dropped != 1 || s.DeadBytes != deadBytes(t, c) {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
 // TestStepDropsFewDeadLetters: where the bounds were lowered, no script drops everything that is too much.
 func TestStepDropsFewDeadLetters(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

@@ -68,8 +68,9 @@ local function task_push(ids)
 end
 
 -- task_bury keeps a task as a dead letter, and drops the oldest ones while there are more than dead_max, or the bytes of
--- their specifications, which counts holds as dead_bytes, are more than dead_bytes_max. A script drops a bounded number:
--- if one large dead letter displaces many small ones, or a bound was lowered, the next scripts continue.
+-- their specifications, which counts holds as dead_bytes, are more than dead_bytes_max. The newest goes last, whatever
+-- its place among those of the same ms or of a clock that was set back. A script drops a bounded number: if one large
+-- dead letter displaces many small ones, or a bound was lowered, the next scripts continue.
 local task_drops_left = 500
 local function task_bury(id, now_ms, dead_max, dead_bytes_max)
   local size = redis.call('HSTRLEN', tasks, id)
@@ -79,10 +80,12 @@ local function task_bury(id, now_ms, dead_max, dead_bytes_max)
   local kept, bytes = redis.call('ZCARD', dead), redis.call('HINCRBY', counts, 'dead_bytes', size)
   while task_drops_left > 0 and kept > 0 and (kept > dead_max or bytes > dead_bytes_max) do
     local oldest = {}
-    for _, one in ipairs(redis.call('ZRANGE', dead, 0, math.min(16, task_drops_left) - 1)) do
-      if kept <= dead_max and bytes <= dead_bytes_max then break end
-      oldest[#oldest + 1] = one
-      kept, bytes = kept - 1, bytes - redis.call('HSTRLEN', tasks, one)
+    for _, one in ipairs(redis.call('ZRANGE', dead, 0, 16)) do
+      if #oldest == task_drops_left or kept <= dead_max and bytes <= dead_bytes_max then break end
+      if one ~= id or kept == 1 then
+        oldest[#oldest + 1] = one
+        kept, bytes = kept - 1, bytes - redis.call('HSTRLEN', tasks, one)
+      end
     end
     if kept == 0 then bytes = 0 end
     redis.call('ZREM', dead, unpack(oldest))
