@@ -4,10 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -83,19 +87,39 @@ func fileCall(method, group, id string) call {
 }
 
 // UploadFile uploads a whole file and returns its id, for the Files of a message. After a broken connection it goes on
-// where the server is. The digest of the bytes is checked: it is computed first if the draft has none.
+// where the server is. The digest of the bytes is checked: by the server if the draft has it, otherwise it is computed on
+// the way and compared with what the server stored.
 func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, content io.ReaderAt) (string, error) {
-	if draft.SHA256 == "" {
-		digest := sha256.New()
-		if n, err := io.Copy(digest, io.NewSectionReader(content, 0, draft.Size)); err != nil || n != draft.Size {
-			return "", fmt.Errorf("%s: read %d of %d bytes: %w", draft.Name, n, draft.Size, orShort(err))
-		}
-		draft.SHA256 = hex.EncodeToString(digest.Sum(nil))
-	}
 	u, err := c.CreateUpload(ctx, group, draft)
 	if err != nil {
 		return "", err
 	}
+	if draft.SHA256 != "" {
+		err = c.writeWhole(ctx, group, draft, u, content)
+	} else {
+		err = c.writeDigested(ctx, group, draft, u, content)
+	}
+	if err != nil {
+		return "", err
+	}
+	return u.ID, nil
+}
+
+// writeDigested writes all bytes of an upload, and compares them with what the server has at the end.
+func (c *Client) writeDigested(ctx context.Context, group string, draft FileDraft, u Upload, content io.ReaderAt) error {
+	sent := &digestedAt{content: content, digest: sha256.New()}
+	if err := c.writeWhole(ctx, group, draft, u, sent); err != nil {
+		return err
+	}
+	want, err := sent.sum(draft.Size)
+	if err != nil {
+		return fmt.Errorf("%s: %w", draft.Name, err)
+	}
+	return c.compareUpload(ctx, group, draft.Name, u.ID, want)
+}
+
+// writeWhole writes all bytes of an upload, in as many requests as it takes.
+func (c *Client) writeWhole(ctx context.Context, group string, draft FileDraft, u Upload, content io.ReaderAt) error {
 	// failures counts those since the upload last got on.
 	for at, failures := u.Offset, 0; at < draft.Size; {
 		next, err := c.WriteUpload(ctx, group, u.ID, at, io.NewSectionReader(content, at, draft.Size-at), draft.Size-at)
@@ -105,16 +129,16 @@ func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, 
 		}
 		wait, again := retryable(err, true)
 		if failures++; err != nil && !again && CodeOf(err) != CodeConflict || failures > c.attempts {
-			return "", fmt.Errorf("upload of %s at byte %d: %w", draft.Name, at, err)
+			return fmt.Errorf("upload of %s at byte %d: %w", draft.Name, at, err)
 		}
 		if failures > 1 || CodeOf(err) != CodeConflict {
 			if err := sleep(ctx, c.backoff.Delay(failures-1, wait)); err != nil {
-				return "", err
+				return err
 			}
 		}
 		next, err = c.UploadOffset(ctx, group, u.ID)
 		if _, again := retryable(err, true); err != nil && !again {
-			return "", fmt.Errorf("upload of %s: %w", draft.Name, err)
+			return fmt.Errorf("upload of %s: %w", draft.Name, err)
 		}
 		if err == nil && next > at {
 			failures = 0
@@ -123,7 +147,60 @@ func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, 
 			at = next
 		}
 	}
-	return u.ID, nil
+	return nil
+}
+
+// compareUpload removes a file with another digest than what was sent.
+func (c *Client) compareUpload(ctx context.Context, group, name, id, want string) error {
+	for failures := 0; ; {
+		answer, err := c.exchangeBytes(ctx, fileCall(http.MethodHead, group, id), nil, nil, 0)
+		if err == nil {
+			_ = answer.Body.Close()
+			if got := strings.Trim(answer.Header.Get("ETag"), `"`); got != want {
+				return errors.Join(fmt.Errorf("upload of %s: the server stored other bytes, with the digest %q", name, got), c.RemoveFile(ctx, group, id))
+			}
+			return nil
+		}
+		wait, again := retryable(err, true)
+		if failures++; !again || failures > c.attempts {
+			return fmt.Errorf("upload of %s: %w", name, err)
+		}
+		if err := sleep(ctx, c.backoff.Delay(failures-1, wait)); err != nil {
+			return err
+		}
+	}
+}
+
+// digestedAt computes the digest of a content while it is read from its beginning on. Pieces may be read again, also at the
+// same time: a request that was given up may still read.
+type digestedAt struct {
+	content io.ReaderAt
+
+	mu     sync.Mutex
+	digest hash.Hash
+	done   int64 // bytes that are in the digest
+}
+
+func (d *digestedAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := d.content.ReadAt(p, at)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at <= d.done && d.done < at+int64(n) {
+		d.digest.Write(p[d.done-at : n])
+		d.done = at + int64(n)
+	}
+	return n, err
+}
+
+// sum is the digest of the whole content, in hexadecimal; what was not sent is read now.
+func (d *digestedAt) sum(size int64) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rest := size - d.done
+	if n, err := io.Copy(d.digest, io.NewSectionReader(d.content, d.done, rest)); err != nil || n != rest {
+		return "", fmt.Errorf("read %d of %d bytes: %w", d.done+n, size, orShort(err))
+	}
+	return hex.EncodeToString(d.digest.Sum(nil)), nil
 }
 
 func orShort(err error) error {

@@ -25,7 +25,8 @@ const (
 	uploadsFolder = "uploads"
 	blobsFolder   = "blobs"
 	fanOut        = 2
-	copyBytes     = 32 << 10 // what an upload needs in memory, beside a connection
+	copyBytes     = 24 << 10 // what an upload needs in memory, beside a connection: 64 KiB in all
+	flushBytes    = 1 << 20  // after so many bytes, the disk begins to write
 )
 
 // dir is a Store in a folder.
@@ -223,7 +224,7 @@ func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader
 	if err := f.Truncate(offset); err != nil {
 		return 0, err
 	}
-	buffer := make([]byte, copyBytes)
+	buffer, flushed := make([]byte, copyBytes), int64(0)
 	for {
 		got, readErr := io.ReadFull(r, buffer)
 		if err := d.step("write"); err != nil {
@@ -231,6 +232,10 @@ func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader
 		}
 		written, err := f.WriteAt(buffer[:got], offset+n)
 		n += int64(written)
+		if n-flushed >= flushBytes {
+			startFlush(f, offset+flushed, n-flushed)
+			flushed = n
+		}
 		switch {
 		case err != nil:
 			return n, err
