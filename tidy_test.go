@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"client/ship":             {"client", "client/internal/disk"},
 	"examples/daily-by-place": {"client", "client/ship"},
 	"static":                  {},
-	"internal/pgtest":         {},
+	"internal/pgtest":         {"internal/redistest"},
 	"internal/redistest":      {},
 	"internal/harness":        {"client", "internal/redistest"},
 	"internal/chattest":       {"chat", "chat/archive", "chat/archive/tokens", "internal/redistest", "store", "store/queue"},

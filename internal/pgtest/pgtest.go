@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/chatd/chatd/internal/redistest"
 )
 
 const (
@@ -48,7 +50,7 @@ func Start(tb testing.TB, settings ...string) *Server {
 	s := &Server{tb: tb, bin: installed(tb)}
 	s.makeFolder()
 	s.tool("initdb", "-D", s.data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
-	s.port = freePort(tb)
+	_, s.port, _ = net.SplitHostPort(redistest.FreeAddr(tb))
 	s.args = []string{"-D", s.data(), "-p", s.port, "-k", s.dir, "-h", "127.0.0.1"}
 	for _, setting := range append([]string{"fsync=off", "full_page_writes=off", "max_connections=100"}, settings...) {
 		s.args = append(s.args, "-c", setting)
@@ -127,17 +129,6 @@ func (s *Server) tool(name string, args ...string) {
 	if err := cmd.Run(); err != nil {
 		s.tb.Fatalf("%s: %v: %s", name, err, &out)
 	}
-}
-
-func freePort(tb testing.TB) string {
-	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it listens at once
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port
 }
 
 // URL returns the address of a database, as CHATD_ARCHIVE takes it.
