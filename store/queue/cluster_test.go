@@ -3,17 +3,21 @@ package queue
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/internal/redistest"
 )
 
 // TestOnACluster runs a server on a cluster of one node. It checks that every script stays
 // within its slot, and that pipelines, loading and wake-ups work through a cluster client.
 func TestOnACluster(t *testing.T) {
-	addr := freeAddr(t)
-	t.Cleanup(startRedisAt(t, addr, "--cluster-enabled", "yes"))
+	addr := redistest.FreeAddr(t)
+	_, bus, _ := net.SplitHostPort(redistest.FreeAddr(t))
+	t.Cleanup(startRedisAt(t, addr, "--cluster-enabled", "yes", "--cluster-port", bus))
 	ctx := context.Background()
 	if err := connect(t, addr).ClusterAddSlotsRange(ctx, 0, 16383).Err(); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/redistest"
 )
 
 // TestPartitionsAreRecorded: the first client records the number of partitions; one with a different number gets
@@ -62,7 +64,7 @@ func refused(t *testing.T, what string, err error, want string) {
 // TestRunWaitsForTheCheck: a server that starts while Redis is down checks once it is up, and then works.
 func TestRunWaitsForTheCheck(t *testing.T) {
 	t.Parallel()
-	addr := freeAddr(t)
+	addr := redistest.FreeAddr(t)
 	o := options(connectWith(t, clientOptions(addr)), 4)
 	failed, done := make(chan struct{}), make(chan struct{})
 	fail := sync.OnceFunc(func() { close(failed) })

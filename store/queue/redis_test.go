@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"os/exec"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/embedded"
 )
 
@@ -58,40 +58,13 @@ func startEmbedded(t testing.TB) *redis.Options {
 // startRedis starts a redis-server and returns its address when it accepts connections.
 func startRedis(t testing.TB) string {
 	t.Helper()
-	for range 10 {
-		addr := freeAddr(t)
-		if stop := tryRedisAt(t, addr); stop != nil { // nil: another process has taken the port first
-			t.Cleanup(stop)
-			return addr
-		}
-	}
-	t.Fatal("no redis-server did start")
-	return ""
-}
-
-// freeAddr returns an address that nobody listens on. The port and that of the cluster bus, 10,000 above it, are below
-// the range that the system uses for outgoing connections.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(12_000))
-		if listener, err := net.Listen("tcp", addr); err == nil {
-			_ = listener.Close()
-			return addr
-		}
-	}
+	addr := redistest.FreeAddr(t)
+	t.Cleanup(startRedisAt(t, addr))
+	return addr
 }
 
 // startRedisAt starts a redis-server at an address; stop kills it, once.
 func startRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
-	t.Helper()
-	if stop = tryRedisAt(t, addr, args...); stop == nil {
-		t.Fatalf("redis-server at %s did not start", addr)
-	}
-	return stop
-}
-
-func tryRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(addr)
 	cmd := exec.Command("redis-server", append([]string{"--bind", host, "--port", port, "--save", "",
@@ -108,13 +81,15 @@ func tryRedisAt(t testing.TB, addr string, args ...string) (stop func()) {
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait()
 	})
-	lines := bufio.NewScanner(out)
+	var said strings.Builder
+	lines := bufio.NewScanner(io.TeeReader(out, &said))
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "Ready to accept connections") {
 			return stop
 		}
 	}
 	stop()
+	t.Fatalf("redis-server at %s did not start: %s", addr, said.String())
 	return nil
 }
 

@@ -213,15 +213,19 @@ func TestHangingRedis(t *testing.T) {
 	ran := make(chan string, 10)
 	s.Handle("k", func(_ context.Context, task Task) error { ran <- task.ID; return nil })
 	start(t, s)
+	before := map[string]bool{} // one whose outcome the server did not take in time may run again
 	for range 2 {
 		server.Signal(syscall.SIGSTOP)
 		receive(t, "the failure to be noticed", noticed)
 		server.Signal(syscall.SIGCONT)
 		until(t, "Redis to answer", func() bool { return o.Client.Ping(context.Background()).Err() == nil })
 		id := enqueue(t, newClient(t, withClient(o, connect(t, server.Addr))), Task{Kind: "k"})
-		if got := receive(t, "the task to run", ran); got != id {
-			t.Errorf("ran %s, want %s", got, id)
+		for got := receive(t, "the task to run", ran); got != id; got = receive(t, "the task to run", ran) {
+			if !before[got] {
+				t.Errorf("ran %s, want %s", got, id)
+			}
 		}
+		before[id] = true
 	}
 }
 
