@@ -50,9 +50,8 @@ func TestOneCallerCannotHurtOthers(t *testing.T) {
 		t.Run(attack.name, func(t *testing.T) {
 			user := "mallory-" + attack.refuse
 			f.token = harness.Token(user, "", time.Hour)
-			if _, err := node.Client(user).CreateGroup(ctx, client.GroupDraft{ID: user}); err != nil {
-				t.Fatal(err)
-			}
+			group := must(node.Client(user).CreateGroup(ctx, client.GroupDraft{ID: user}))(t)
+			must(node.Client(user).Ack(ctx, user, group.Last))(t) // so that polls wait
 			before := limited(t, node, attack.refuse)
 			took, taken, refused := f.while(ctx, attack.call, func(ctx context.Context) { innocentPair(ctx, t, node) })
 			t.Logf("in %s the attack had %d calls taken, %d refused", took.Round(time.Millisecond), taken, refused)
