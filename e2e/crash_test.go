@@ -125,7 +125,7 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 	faults := make(chan struct{})
 	killing, calm := context.WithCancel(ctx)
 	defer calm()
-	kills := 0
+	var kills atomic.Int64
 	go func() {
 		defer close(faults)
 		for {
@@ -133,16 +133,16 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 			if killing.Err() != nil {
 				return
 			}
-			node := nodes[kills%2]
+			node := nodes[kills.Load()%2]
 			node.Kill()
-			kills++
+			kills.Add(1)
 			node.Launch()
 			for killing.Err() == nil && node.Ready() != nil {
 				harness.Pause(killing, 20*time.Millisecond)
 			}
 		}
 	}()
-	for r.ledger.Count() < 2000 && !t.Failed() {
+	for (r.ledger.Count() < 2000 || kills.Load() < 3) && !t.Failed() {
 		r.write(ctx, 100)
 	}
 	calm()
@@ -152,8 +152,5 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 	}
 	last := r.caughtUp(ctx, 2*time.Minute)
 	r.busy()
-	t.Logf("%d kills, %d sends acknowledged, %d of them by a repeated attempt; groups end at %v", kills, r.ledger.Count(), r.retried.Load(), last)
-	if kills < 3 {
-		t.Errorf("%d kills while people wrote: the run shows nothing", kills)
-	}
+	t.Logf("%d kills, %d sends acknowledged, %d of them by a repeated attempt; groups end at %v", kills.Load(), r.ledger.Count(), r.retried.Load(), last)
 }

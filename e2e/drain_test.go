@@ -80,7 +80,13 @@ func TestDrainAnswersWaitingPolls(t *testing.T) {
 		_, err := alice.Sync(ctx, client.SyncRequest{After: map[string]client.Position{"g": client.At(1)}, WaitS: 50})
 		done <- err
 	}()
-	harness.Pause(ctx, 300*time.Millisecond) // so that the poll is under way
+	harness.Eventually(t, 20*time.Second, "the poll is under way", func() error {
+		m, err := node.Metrics(ctx)
+		if err == nil && m["chatd_requests_in_flight"] < 2 { // it, and this question
+			err = errors.New("it is not")
+		}
+		return err
+	})
 	node.Terminate()
 	if err := <-done; err != nil && client.CodeOf(err) != client.CodeUnavailable {
 		t.Errorf("the waiting poll got %v, want an answer", err)
