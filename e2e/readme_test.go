@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -77,13 +76,13 @@ func (s readmeShell) run(ctx context.Context, script string) string {
 	return string(out)
 }
 
-// serve runs a block that does not end by itself, waits until the server is ready, and returns what ends all of it:
-// `go run` has a child, so the whole process group is told.
+// serve runs a block that does not end by itself, waits until the server is ready, and returns what ends all of it: `go run` has
+// a child, which outlives it while it drains, so the whole process group gets the signal, and all that write are waited for.
 func (s readmeShell) serve(ctx context.Context, script string) (stop func()) {
 	s.t.Helper()
-	log := must(os.Create(filepath.Join(s.t.TempDir(), "log")))(s.t)
+	var log output
 	cmd := s.command(ctx, script)
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -98,13 +97,12 @@ func (s readmeShell) serve(ctx context.Context, script string) (stop func()) {
 		if err := cmd.Wait(); err != nil && !strings.Contains(err.Error(), "terminated") && !strings.Contains(err.Error(), "exit status") {
 			s.t.Error(err)
 		}
-		_ = log.Close()
 	}
 	s.t.Cleanup(stop)
 	harness.Eventually(s.t, 2*time.Minute, "the server of the README is ready", func() error {
 		resp, err := http.Get("http://" + s.addr + "/readyz")
 		if err != nil {
-			return fmt.Errorf("%w: %s", err, must(os.ReadFile(log.Name()))(s.t))
+			return fmt.Errorf("%w: %s", err, log.String())
 		}
 		defer resp.Body.Close()
 		if resp.StatusCode != http.StatusOK {
