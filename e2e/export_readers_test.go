@@ -106,6 +106,13 @@ func TestExportsOfClientsThatDoNotRead(t *testing.T) {
 	if own.read(t, 2*readersLog) || len(own.ids) >= readersLog {
 		t.Errorf("an export that nobody took in time has %d entries, and says that it is complete", len(own.ids))
 	}
+	harness.Eventually(t, time.Minute, "the node gives up the other export, too", func() error {
+		m, err := node.Metrics(ctx)
+		if n := m["chatd_requests_in_flight"]; err == nil && n > 1 { // besides this question
+			err = fmt.Errorf("%.0f requests are under way", n-1)
+		}
+		return err
+	})
 	if slow.read(t, 2*readersLog) {
 		t.Error("an export that nobody took in time says that it is complete")
 	}
