@@ -77,8 +77,8 @@ func awayUnderSends(t *testing.T, leave, back func(*pgtest.Server)) {
 	archived()
 	t.Logf("with the database: %v; without it for %v: %v; archived %v after its return", up, returned.Sub(left).Round(time.Millisecond), away,
 		time.Since(returned).Round(time.Millisecond))
-	// What nodes do beside sends costs so much a second, so that a slow machine counts more of it.
-	if away.each() > up.each()*1.25 {
+	// What nodes do beside sends costs so much a second: the slower the machine, the more of it comes to a send.
+	if away.each() > 2*up.each() {
 		t.Errorf("a send costs %.2f commands while the database is away, and %.2f with it", away.each(), up.each())
 	}
 	w.check(ctx, t, node)

@@ -112,7 +112,7 @@ func TestOverloadSparesTheInnocent(t *testing.T) {
 	pair, crowd := took[len(took)/2], served[len(served)/2]
 	t.Logf("of the crowd %d calls were served, median %v, and %d refused; the pair's %d took %v, the slowest %v", len(served),
 		crowd.Round(time.Millisecond), refused.Load(), 2*rounds, pair.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
-	if pair > 2*crowd {
+	if pair > 3*crowd {
 		t.Errorf("a call of the pair took %v, one of the crowd %v", pair, crowd)
 	}
 }
