@@ -146,13 +146,22 @@ func durableSends(t *testing.T, s *store.Store, n int, want chat.Durability) (se
 // TestReplicaDurability: a send that is to reach a replica says truthfully whether it did. Where there is none it is answered
 // at once, and one that hangs holds up nobody else.
 func TestReplicaDurability(t *testing.T) {
-	const n = 180
+	const n, noWait = 180, 900 * time.Millisecond
 	server := redistest.Start(t)
 	s := open(t, store.Options{URL: server.URL()})
 	group(t, s, "g", 100, 1000)
-	if sends, others := durableSends(t, s, n, chat.DurabilityMemory); sends > 900*time.Millisecond || others > 900*time.Millisecond {
-		t.Errorf("without a replica the sends took up to %v and other calls %v, want no wait", sends, others)
+	// Who has to wait does so each time; a busy machine delays somebody in one of several.
+	sendsWhile := func(what string, ok func(sends, others time.Duration) bool) {
+		t.Helper()
+		var sends, others time.Duration
+		for range 5 {
+			if sends, others = durableSends(t, s, n, chat.DurabilityMemory); ok(sends, others) {
+				return
+			}
+		}
+		t.Errorf("%s: the sends took up to %v and other calls %v", what, sends, others)
 	}
+	sendsWhile("nobody has to wait without a replica", func(sends, others time.Duration) bool { return max(sends, others) < noWait })
 	replica := startReplica(t, server)
 	for { // what is known of replicas is a second old at most
 		a := text("g", "alice")
@@ -163,9 +172,7 @@ func TestReplicaDurability(t *testing.T) {
 	}
 	durableSends(t, s, n, chat.DurabilityReplica)
 	replica.Signal(syscall.SIGSTOP)
-	if sends, others := durableSends(t, s, n, chat.DurabilityMemory); sends < 900*time.Millisecond || others > 900*time.Millisecond {
-		t.Errorf("with a replica that hangs the sends took up to %v and other calls %v, want a second and no wait", sends, others)
-	}
+	sendsWhile("sends alone wait for a replica that hangs", func(sends, others time.Duration) bool { return sends > noWait && others < noWait })
 	replica.Signal(syscall.SIGCONT)
 	durableSends(t, s, n, chat.DurabilityReplica)
 }
