@@ -10,13 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // smallJournal writes a journal and returns its bytes, where each whole record ends, and what the store held there.
 func smallJournal(t testing.TB, sends int) (journal []byte, ends []int, states []string) {
 	t.Helper()
 	dir := t.TempDir()
-	s := openStore(t, Options{Dir: dir})
+	s := openStore(t, Options{Dir: dir, SyncEvery: time.Hour}) // no marks between the records
 	c := client(t, s)
 	ends, states = []int{headerBytes}, []string{contents(t, s)}
 	for i := range sends {
@@ -84,7 +85,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 // TestTornTailIsRemoved: nothing of a torn record stays in the file, however little is written over it.
 func TestTornTailIsRemoved(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, Options{Dir: dir})
+	s := openStore(t, Options{Dir: dir, SyncEvery: time.Hour})
 	c := client(t, s)
 	mustSend(t, c, "whole")
 	end := s.j.size
@@ -149,7 +150,7 @@ func TestFlippedBits(t *testing.T) {
 // TestFlippedBitsInWhatWasSynced: nothing that was synced is ever cut.
 func TestFlippedBitsInWhatWasSynced(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, Options{Dir: dir})
+	s := openStore(t, Options{Dir: dir, SyncEvery: time.Hour})
 	mustSend(t, client(t, s), "hello")
 	if err := s.Sync(context.Background()); err != nil {
 		t.Fatal(err)
@@ -335,9 +336,10 @@ func TestCrashClones(t *testing.T) {
 			}
 		})
 	}
-	for range 25 {
+	for round, known := 0, 0; round < 25 || known < 300; round++ {
 		mu.Lock()
-		want := make(map[int64]string, len(answered))
+		known = len(answered)
+		want := make(map[int64]string, known)
 		for id, text := range answered {
 			want[id] = text
 		}
@@ -368,9 +370,6 @@ func TestCrashClones(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	if len(answered) < 300 {
-		t.Errorf("only %d answered", len(answered))
-	}
 }
 
 // crashClone copies a folder that is in use. It repeats the copy if a compaction created, renamed or removed a file
