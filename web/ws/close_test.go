@@ -15,7 +15,7 @@ import (
 )
 
 func TestWSCloseCodes(t *testing.T) {
-	n := startWS(t, ws.SessionOptions{SessionsUserMax: 2, FramesBurst: 300, FramesPerSecond: 1, HelloWithin: 300 * time.Millisecond})
+	n := startWS(t, ws.SessionOptions{SessionsUserMax: 2, FramesBurst: 300, FramesPerSecond: 1})
 	greeted := func(c *wsClient) { c.raw(`{"op":"hello","token":"ann"}`); c.op("welcome") }
 	cases := []struct {
 		name string
@@ -39,7 +39,6 @@ func TestWSCloseCodes(t *testing.T) {
 			}
 			_ = w.Close()
 		}},
-		{"no hello", 4408, func(*wsClient) {}},
 		{"a command before hello", 4401, func(c *wsClient) { c.raw(`{"op":"typing","group":"red"}`) }},
 		{"hello without a token", 4401, func(c *wsClient) { c.raw(`{"op":"hello"}`) }},
 		{"hello with a wrong token", 4401, func(c *wsClient) { c.raw(`{"op":"hello","token":"."}`) }},
@@ -72,6 +71,9 @@ func TestWSCloseCodes(t *testing.T) {
 			c.closed(tc.code)
 		})
 	}
+	t.Run("no hello", func(t *testing.T) {
+		startWS(t, ws.SessionOptions{HelloWithin: 300 * time.Millisecond}).open(t).closed(4408)
+	})
 	t.Run("too many sessions of a user", func(t *testing.T) {
 		busy, _ := n.hello(t, "bob", nil)
 		idle, _ := n.hello(t, "bob", nil)

@@ -209,12 +209,20 @@ func TestWSLine(t *testing.T) {
 		t.Errorf("a hello meanwhile: %+v", f)
 	}
 	slot.Leave()
+	// A busy machine may keep a turn for longer than anybody waits.
+	again := func(call func() wsFrame) wsFrame {
+		for begin := time.Now(); ; {
+			if f := call(); f.Code != chat.CodeUnavailable || time.Since(begin) > wsPatience {
+				return f
+			}
+		}
+	}
 	for range 3 {
-		if f := send("2"); f.Op != "ok" {
+		if f := again(func() wsFrame { return send("2") }); f.Op != "ok" {
 			t.Errorf("afterwards: %+v", f)
 		}
 	}
-	if f := hello(); f.Op != "welcome" && f.Op != "ok" {
+	if f := again(hello); f.Op != "welcome" && f.Op != "ok" {
 		t.Errorf("the hello afterwards: %+v", f)
 	}
 }
