@@ -123,7 +123,7 @@ func TestDrain(t *testing.T) {
 // waitFor returns when the metrics hold a line.
 func (s *server) waitFor(line string) {
 	s.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for !strings.Contains(s.do(request{method: "GET", path: "/metrics"}).body, line) {
 		select {
 		case <-deadline:

@@ -17,9 +17,9 @@ import (
 
 // TestRateOfSends: what is refused says so in full, is not stored, and concerns nobody else.
 func TestRateOfSends(t *testing.T) {
-	s := start(t, func(c *node.Config) { c.RateUser, c.RateSend = "10/s:500", "1/h:3" })
+	s := start(t, func(c *node.Config) { c.RateUser, c.RateSend = "1/s:500", "1/h:3" })
 	first := s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob","root"]}`) // 1, and 1 for its members
-	if got, want := first.header.Get("RateLimit"), `"user";r=496;t=1, "send";r=1;t=7200`; got != want {
+	if got, want := first.header.Get("RateLimit"), `"user";r=496;t=4, "send";r=1;t=7200`; got != want {
 		t.Errorf("RateLimit of a creation: got %s, want %s", got, want)
 	}
 	post := request{method: "POST", path: "/v1/groups/g/messages", body: `{"body":"hi"}`, user: "alice"}
@@ -42,7 +42,7 @@ func TestRateOfSends(t *testing.T) {
 		if got := a.header.Get("RateLimit"); !strings.Contains(got, `"send";r=0;t=`) || !strings.Contains(got, `"user";r=4`) {
 			t.Errorf("%s: RateLimit %q", r.path, got)
 		}
-		if got, want := a.header.Get("RateLimit-Policy"), `"user";q=500;w=50, "send";q=3;w=10800`; got != want {
+		if got, want := a.header.Get("RateLimit-Policy"), `"user";q=500;w=500, "send";q=3;w=10800`; got != want {
 			t.Errorf("%s: RateLimit-Policy %q, want %q", r.path, got, want)
 		}
 	}
