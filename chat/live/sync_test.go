@@ -221,7 +221,7 @@ func TestSyncWaits(t *testing.T) {
 func (b *bench) syncAfterLooking(do func(), between bool) (live.SyncAnswer, error) {
 	if between {
 		b.steps.afterLook(do)
-		return b.Sync(b.Ctx, chattest.As("bob"), live.SyncRequest{WaitS: 10})
+		return b.Sync(b.Ctx, chattest.As("bob"), live.SyncRequest{WaitS: 60})
 	}
 	looked, done := make(chan struct{}), make(chan struct{})
 	b.steps.afterLook(func() { close(looked) })
@@ -229,7 +229,7 @@ func (b *bench) syncAfterLooking(do func(), between bool) (live.SyncAnswer, erro
 	var err error
 	go func() {
 		defer close(done)
-		a, err = b.Sync(b.Ctx, chattest.As("bob"), live.SyncRequest{WaitS: 10})
+		a, err = b.Sync(b.Ctx, chattest.As("bob"), live.SyncRequest{WaitS: 60})
 	}()
 	<-looked
 	do()
