@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,12 +10,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/redistest"
 )
 
 // call runs the command with a deadline and returns what it wrote.
 func call(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var out, log bytes.Buffer
 	err = run(ctx, args, []string{"PATH=/bin"}, &out, &log)
@@ -67,21 +68,14 @@ func TestUnknownVariable(t *testing.T) {
 
 // TestServe starts a server as a person would, makes a token beside it and uses it, then stops the server.
 func TestServe(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	addr := redistest.FreeAddr(t)
 	data := filepath.Join(t.TempDir(), "data")
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	done := make(chan error, 1)
 	var log, out bytes.Buffer
 	go func() { done <- run(ctx, []string{"-addr", addr, "-data=" + data}, nil, &out, &log) }()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		if _, _, err := call(t, "healthcheck", "-addr", addr); err == nil {
 			break
