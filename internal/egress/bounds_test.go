@@ -182,7 +182,7 @@ func TestNoOtherProtocol(t *testing.T) {
 		<-release
 	})
 	defer close(release)
-	client := newClient(net.DefaultResolver, newGuard(here).control, AnswerBytesMax, 100*time.Millisecond)
+	client := newClient(net.DefaultResolver, newGuard(here).control, AnswerBytesMax, 5*time.Second)
 	ended := make(chan error, 1)
 	go func() {
 		answer, err := client.Get(s.URL)
@@ -196,7 +196,7 @@ func TestNoOtherProtocol(t *testing.T) {
 		if !errors.Is(err, errSwitch) {
 			t.Errorf("got %v, want %v", err, errSwitch)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Error("the request has not ended")
 	}
 }
