@@ -27,7 +27,7 @@ const (
 // then looks at what is left: each group is whole, and the indexes say what the groups say.
 func TestManyAtOnce(t *testing.T) {
 	server := redistest.Start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	users := []string{"ann", "bob", "cid", "dee", "eve"}
 	groups := []string{"red", "blue", "green"}

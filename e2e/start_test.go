@@ -21,7 +21,7 @@ func refused(t *testing.T, cfg harness.Config) string {
 	t.Helper()
 	node := harness.NewNode(t, cfg)
 	harness.Binary(t) // building it takes its own time
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	out, err := node.Command(ctx).CombinedOutput()
 	var exit *exec.ExitError

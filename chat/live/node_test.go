@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits for an event before it calls it lost. It is no pause: tests go on at once.
-const patience = 20 * time.Second
+const patience = 40 * time.Second
 
 // domain keeps the methods of the core below those of the live part.
 type domain struct{ *chat.Service }

@@ -27,7 +27,7 @@ import (
 )
 
 // wsPatience is how long a test waits for a frame before it counts it as lost. It is not a pause.
-const wsPatience = 20 * time.Second
+const wsPatience = time.Minute
 
 // wsNode is a node with only sockets, over a real Redis. Its tokens are "user", or "user/500ms" for one that ends then.
 type wsNode struct {
