@@ -26,7 +26,7 @@ import (
 
 const (
 	startTimeout = 60 * time.Second
-	stopTimeout  = 30 * time.Second
+	stopTimeout  = time.Minute
 )
 
 // Server is one PostgreSQL server. A Restart makes a new process on the same port and folder.
