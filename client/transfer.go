@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// stallMax is how long a transfer may stand still. A server waits 25 s for another writer of the same upload.
+	// stallMax is how long a transfer may stand still. A server waits 15 s for another writer of the same upload.
 	stallMax        = 45 * time.Second
 	problemBytesMax = 64 << 10
 )

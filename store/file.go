@@ -21,6 +21,7 @@ var (
 	fileReleaseScript = newFreeing("file/release", userNames)
 	fileCreateScript  = newScript("file/create", groupNames)
 	fileLockScript    = newFreeing("file/lock", groupNames)
+	fileRenewScript   = newFreeing("file/renew", groupNames)
 	fileCommitScript  = newFreeing("file/commit", groupNames)
 	fileFinishScript  = newFreeing("file/finish", groupNames)
 	fileReadScript    = newReader("file/read", groupNames)
@@ -110,6 +111,12 @@ func (s *Store) CreateFile(ctx context.Context, group string, f files.Record) (f
 func (s *Store) LockFile(ctx context.Context, group, user, id, token, sole string, lease time.Duration) (files.Record, error) {
 	return s.fileStep(ctx, id, fileLockScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id).Arg("token", token).
 		Arg("lock_ms", lease.Milliseconds()).Arg("node", sole))
+}
+
+// RenewFile implements files.Store.
+func (s *Store) RenewFile(ctx context.Context, group, id, token string, lease time.Duration) error {
+	_, err := s.runSafe(ctx, fileRenewScript.On(s.keys.group(group)).Arg("file", id).Arg("token", token).Arg("lock_ms", lease.Milliseconds()))
+	return err
 }
 
 // CommitFile implements files.Store.

@@ -231,7 +231,7 @@ type slowBody struct {
 	of *http.ResponseController
 }
 
-// uploadStall is shorter than what is left of a lock when a piece ends.
+// uploadStall is shorter than what another request waits for the lock of an upload: it may be the same client again.
 const uploadStall = 8 * time.Second
 
 func newSlowBody(c echo.Context) slowBody {

@@ -12,5 +12,8 @@ func (s *Service) Compare(ctx context.Context) error {
 	return nil
 }
 
+// LockLease is lockLease.
+const LockLease = lockLease
+
 // OrphansMax is orphansMax.
 const OrphansMax = orphansMax

@@ -16,6 +16,7 @@ import (
 // complete makes a file whole whose bytes are all there.
 func (s *Service) complete(ctx context.Context, by chat.Caller, group string, r Record) (File, error) {
 	w := s.writer(ctx, by, group, r.ID)
+	defer w.stop()
 	r, err := w.lock()
 	if err != nil {
 		return File{}, s.refused(ctx, by, group, err)

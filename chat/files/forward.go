@@ -46,6 +46,7 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 		return File{}, err
 	}
 	w := s.writer(ctx, by, group, r.ID)
+	defer w.stop()
 	if _, err := w.lock(); err != nil {
 		return File{}, s.refused(ctx, by, group, err)
 	}

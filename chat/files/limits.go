@@ -6,9 +6,10 @@ import "time"
 const (
 	pieceBytesMax = 8 << 20          // between two commits: what kill -9 may lose
 	pieceTime     = 3 * time.Second  // the same for slow senders
-	lockLease     = 20 * time.Second // of a writer; renewed with every piece
-	lockMargin    = 5 * time.Second  // before the end of the lease nothing more is written
-	lockWaitMax   = 25 * time.Second // for the lock of a writer who is gone
+	lockLease     = 5 * time.Second  // of a writer: how long an upload waits for a node that was killed
+	lockRenew     = time.Second      // how often it is renewed
+	lockMargin    = time.Second      // before the end of the lease nothing more is written
+	lockWaitMax   = 15 * time.Second // for the lock of another request; one that stalls is given up after 8 seconds
 	lockWaitStep  = 250 * time.Millisecond
 	commitTimeout = time.Second // of what is recorded after a request has ended
 

@@ -75,6 +75,8 @@ type Store interface {
 	// LockFile takes the lock of an upload for a time. ErrLocked: another writer has it. Locks of other nodes do not count if sole
 	// is not empty: it is what the tokens of this node begin with.
 	LockFile(ctx context.Context, group, user, id, token, sole string, lease time.Duration) (Record, error)
+	// RenewFile keeps the lock for a time from now on. ErrLost.
+	RenewFile(ctx context.Context, group, id, token string, lease time.Duration) error
 	// CommitFile answers ErrLost where another writer has taken the lock.
 	CommitFile(ctx context.Context, c Commit) (Record, error)
 	// FinishFile makes an upload whole. ErrLost.

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding"
 	"errors"
@@ -33,6 +32,7 @@ func (s *Service) Write(ctx context.Context, by chat.Caller, group, id string, p
 		return File{}, err
 	}
 	w := s.writer(ctx, by, group, id)
+	defer w.stop()
 	r, err := w.lock()
 	if err != nil {
 		return File{}, s.refused(ctx, by, group, err)
@@ -53,52 +53,6 @@ func (s *Service) Write(ctx context.Context, by chat.Caller, group, id string, p
 		return fileOf(r)
 	}
 	return w.finish(by, r)
-}
-
-// writer writes to one upload, as long as it holds the lock.
-type writer struct {
-	service *Service
-	ctx     context.Context //nolint:containedctx // of the one request that it lives for
-	group   string
-	user    string
-	id      string
-	token   string
-	renewed time.Time // when the lock was asked for or renewed: the lease began later
-}
-
-func (s *Service) writer(ctx context.Context, by chat.Caller, group, id string) *writer {
-	return &writer{service: s, ctx: ctx, group: group, user: by.User, id: id, token: s.node + rand.Text()}
-}
-
-// lock takes the lock. A writer who is gone gives way after its lease.
-func (w *writer) lock() (Record, error) {
-	sole := ""
-	if w.service.opt.Sole {
-		sole = w.service.node
-	}
-	waited := time.NewTimer(lockWaitMax)
-	defer waited.Stop()
-	for {
-		w.renewed = w.service.opt.Now()
-		r, err := w.service.store.LockFile(w.ctx, w.group, w.user, w.id, w.token, sole, lockLease)
-		if !is(err, ErrLocked) {
-			return r, err
-		}
-		select {
-		case <-w.ctx.Done():
-			return Record{}, err
-		case <-waited.C:
-			return Record{}, err
-		case <-time.After(lockWaitStep):
-		}
-	}
-}
-
-// unlock gives the lock back; if that fails, its lease ends it.
-func (w *writer) unlock(r Record) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), commitTimeout)
-	defer cancel()
-	_, _ = w.service.store.CommitFile(ctx, Commit{Group: w.group, User: w.user, ID: w.id, Token: w.token, Offset: r.Offset, Hash: r.Hash})
 }
 
 // write writes pieces until the sender or the file ends, and commits each. It keeps the lock if the file is complete.
@@ -154,13 +108,15 @@ func (w *writer) commit(c Commit, cause error) (Record, error) {
 	if cause != nil {
 		return Record{}, cause
 	}
-	w.renewed = asked
+	if err == nil {
+		w.renewedAt(asked)
+	}
 	return r, err
 }
 
 var (
 	errNotStored = &chat.Error{Code: chat.CodeUnavailable, Message: "the bytes could not be stored", RetryAfter: time.Second}
-	errLease     = &chat.Error{Code: chat.CodeConflict, Message: "the bytes came too slowly; go on from the offset of the upload"}
+	errLease     = &chat.Error{Code: chat.CodeUnavailable, Message: "the lock of the upload could not be renewed; go on from its offset", RetryAfter: time.Second}
 	errBeyond    = chat.Errorf(chat.CodeTooLarge, "the body is longer than what is left of the file")
 	errSender    = &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end"}
 )
@@ -183,8 +139,8 @@ func (f *source) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := f.r.Read(p[:min(int64(len(p)), f.left)])
-	if now().Sub(f.writer.renewed) > lockLease-lockMargin {
-		return 0, errLease
+	if err := f.writer.held(); err != nil {
+		return 0, err
 	}
 	f.digest.Write(p[:n])
 	if f.check != nil {

@@ -12,7 +12,7 @@ const FILES_MAX = 10;
 const RUNNING_MAX = 3;
 /** Attempts in a row that bring nothing further. */
 const ATTEMPTS_MAX = 10;
-/** A request that does not get further for this long is given up. The server waits for a stalled one up to 25 s. */
+/** A request that does not get further for this long is given up. The server waits for a stalled one up to 15 s. */
 const STALL_MS = 60_000;
 
 /**

@@ -209,7 +209,8 @@ func (d *dir) Write(ctx context.Context, id string, offset int64, r io.Reader) (
 	return n, nil
 }
 
-// writeAt drops what is beyond offset and appends r.
+// writeAt drops what is beyond offset and appends r. It changes nothing before r has yielded: a writer who has lost the upload
+// learns it from r.
 func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader) (n int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -218,15 +219,20 @@ func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader
 	if info.Size() < offset {
 		return 0, fmt.Errorf("%w: %d, and %d are there", ErrOffset, offset, info.Size())
 	}
-	if err := d.step("truncate"); err != nil {
-		return 0, err
-	}
-	if err := f.Truncate(offset); err != nil {
-		return 0, err
-	}
 	buffer, flushed := make([]byte, copyBytes), int64(0)
 	for {
 		got, readErr := io.ReadFull(r, buffer)
+		if n == 0 && got == 0 && errors.Is(readErr, ErrSource) {
+			return 0, readErr
+		}
+		if n == 0 {
+			if err := d.step("truncate"); err != nil {
+				return 0, err
+			}
+			if err := f.Truncate(offset); err != nil {
+				return 0, err
+			}
+		}
 		if err := d.step("write"); err != nil {
 			return n, err
 		}

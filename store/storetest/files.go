@@ -130,6 +130,23 @@ var fileTests = map[string]func(*fixture){
 		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n4.d", Offset: 5, Hash: []byte("h5"), Keep: lease})
 		w.fails(err, chat.ErrNotFound)
 	},
+	"renew": func(w *fixture) {
+		w.group("g", nil)
+		w.upload(w.f("F"), 10)
+		w.equal(w.RenewFile(w.ctx, "g", w.f("F"), "n1.a", lease), error(files.ErrLost)) // nobody has it
+		_, err := w.LockFile(w.ctx, "g", "alice", w.f("F"), "n1.a", "", time.Millisecond)
+		w.ok(err)
+		w.ok(w.RenewFile(w.ctx, "g", w.f("F"), "n1.a", lease)) // also after the lease, if nobody has taken over
+		_, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n2.b", "", lease)
+		w.equal(err, error(files.ErrLocked))
+		_, err = w.LockFile(w.ctx, "g", "alice", w.f("F"), "n2.b", "n2.", lease) // takes over
+		w.ok(err)
+		w.equal(w.RenewFile(w.ctx, "g", w.f("F"), "n1.a", lease), error(files.ErrLost))
+		w.equal(w.RenewFile(w.ctx, "g", w.f("absent"), "n2.b", lease), error(files.ErrLost))
+		_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f("F"), Token: "n2.b", Offset: 4, Hash: []byte("h4")})
+		w.ok(err)
+		w.equal(w.RenewFile(w.ctx, "g", w.f("F"), "n2.b", lease), error(files.ErrLost)) // it was given back
+	},
 	"finish and read": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.upload(w.f("F"), 10)
