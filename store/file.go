@@ -239,7 +239,7 @@ func (s *Store) FileIDs(ctx context.Context, begin string) (map[string]string, e
 	return ids, nil
 }
 
-// GroupsOfFiles implements files.Store.
+// GroupsOfFiles implements files.Store. Files that came from a store with another number of partitions are not where their ids say.
 func (s *Store) GroupsOfFiles(ctx context.Context, ids []string) ([]string, error) {
 	groups := make([]string, len(ids))
 	found := make([]*redis.StringCmd, len(ids))
@@ -253,12 +253,44 @@ func (s *Store) GroupsOfFiles(ctx context.Context, ids []string) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
+	var elsewhere []int
 	for i, cmd := range found {
 		if cmd != nil {
 			groups[i] = cmd.Val()
 		}
+		if groups[i] == "" {
+			elsewhere = append(elsewhere, i)
+		}
 	}
-	return groups, nil
+	if len(elsewhere) > 0 && s.Partitions() > 1 {
+		err = s.searchFiles(ctx, ids, elsewhere, groups)
+	}
+	return groups, err
+}
+
+// searchFiles looks up the groups of some of the ids in every partition.
+func (s *Store) searchFiles(ctx context.Context, ids []string, some []int, groups []string) error {
+	names := make([]string, len(some))
+	for n, i := range some {
+		names[n] = fileOfBlob(ids[i])
+	}
+	found := make([]*redis.SliceCmd, s.Partitions())
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for p := range found {
+			found[p] = pipe.HMGet(ctx, s.keys.part(p).filesOf(), names...)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, cmd := range found {
+		for n, group := range cmd.Val() {
+			if group, ok := group.(string); ok {
+				groups[some[n]] = group
+			}
+		}
+	}
+	return nil
 }
 
 // fileOfBlob is the id of the file that a blob belongs to: a preview has that of its picture and a word behind it.

@@ -221,17 +221,20 @@ func (d *Doctor) reservation(ctx context.Context, u userKeys, key, id, text stri
 		Repair: "free them", fix: func(ctx context.Context) error { return d.store.ReleaseFile(ctx, u.id, id) }})
 }
 
-// removes tells whether a task is to remove the bytes of a file. Its partition stands behind its id.
+// removes tells whether a task is to remove the bytes of a file. It is in the partition of the group, which need not be the one
+// that the id ends with: the store may have had another number of them.
 func (d *Doctor) removes(ctx context.Context, id string) (bool, error) {
 	words := strings.SplitN(id, "-", 3)
 	if len(words) < 2 {
 		return false, nil
 	}
-	_, err := d.core.Get(ctx, fmt.Sprintf("p%02d-file:%s-%s", script.Number(words[1]), words[0], words[1]))
-	if errors.Is(err, queue.ErrNotFound) {
-		return false, nil
+	for p := range d.store.Partitions() {
+		_, err := d.core.Get(ctx, fmt.Sprintf("p%02d-file:%s-%s", p, words[0], words[1]))
+		if !errors.Is(err, queue.ErrNotFound) {
+			return err == nil, err
+		}
 	}
-	return err == nil, err
+	return false, nil
 }
 
 // blobs compares the folder or bucket with the records. Bytes without a record are removed only by a repair that finds few of them.

@@ -9,6 +9,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
@@ -59,7 +60,7 @@ func (r *repartition) learnTask(id, spec string) error {
 	case webhook.TaskDeliver:
 		h = r.home(cmp.Or(s.Body.Data.Group, s.Webhook))
 	case chat.TaskMention, chat.TaskMember, chat.TaskTrim, chat.TaskCleanup, notify.TaskFanOut, webhook.TaskEvents, webhook.TaskEnded,
-		archive.TaskArchive, retention.TaskRetain, erase.TaskHeld:
+		archive.TaskArchive, retention.TaskRetain, erase.TaskHeld, files.TaskRemoved, files.TaskExpire, files.TaskGone:
 		h = r.home(s.Group)
 	default:
 		return fmt.Errorf("a task of the kind %s: this chatd does not know to which partition it goes; import the file with the number that it has, %d",
