@@ -283,3 +283,32 @@ func TestBrowserWithoutFiles(t *testing.T) {
 		t.Errorf("the page has not asked whether there are files: %v", urls)
 	}
 }
+
+// TestBrowserInABlockedGroup: a send that has to wait for somebody is refused with their name, and goes once they have caught up.
+func TestBrowserInABlockedGroup(t *testing.T) {
+	t.Parallel()
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on"}})
+	ctx := bounded(t, browserTimeout)
+	keep, most := int64(0), int64(2)
+	draft := client.GroupDraft{ID: "g", Members: []string{"bob"}, Keep: &keep, Overflow: "block", BacklogMax: &most}
+	must(node.Client("alice").CreateGroup(ctx, draft))(t)
+	alice := newPerson(t, startBrowser(t), node, "alice")
+	alice.open("g")
+	bob := node.Client("bob")
+	catchUp := func() {
+		t.Helper()
+		must(bob.Ack(ctx, "g", must(bob.Group(ctx, "g"))(t).Last))(t)
+	}
+	catchUp()
+	for n := range most {
+		alice.say(fmt.Sprint("message ", n))
+		alice.stands(fmt.Sprint("message ", n))
+	}
+	alice.say("one too many")
+	failed := message("one too many") + `?.querySelector(".failed[role=alert]")`
+	alice.see(failed + `?.textContent.startsWith("Not sent. Members are too far behind: bob.")`)
+	catchUp()
+	alice.click(".message .failed button") // Try again
+	alice.stands("one too many")
+	alice.see("!(" + failed + ")")
+}

@@ -26,7 +26,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-var linesFlag = flag.Int("lines", 60_000, "how many lines TestCountsOnceUnderKills counts")
+var linesFlag = flag.Int("lines", 1_000_000, "how many lines TestCountsOnceUnderKills counts")
 
 const kills = 10
 
