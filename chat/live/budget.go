@@ -77,10 +77,11 @@ func (f *Follower) settle() {
 // Held is how many bytes wait for the session. It may be called from any goroutine.
 func (f *Follower) Held() int64 { return f.kept.Load() }
 
-// bytes is how much JSON only e holds. A message that all sessions of a group share does not count.
+// bytes is how much JSON e holds. One message that all sessions of a group share does not count; a longer batch that is
+// shared counts in full, because it may be the last of its holders who reads slowly.
 func (e Event) bytes() (n int64) {
 	switch {
-	case e.Messages != nil && e.Messages.Shared == nil:
+	case e.Messages != nil && (e.Messages.Shared == nil || len(e.Messages.Messages) > 1):
 		for _, m := range e.Messages.Messages {
 			n += int64(len(m.JSON))
 		}

@@ -221,6 +221,33 @@ func (f *Follower) readGroups(ctx context.Context) error {
 	return err
 }
 
+// serveNext puts into out what the ring has for the first line that it has something for. Lines whose turn it is to ask the
+// store stay in todo.
+func (f *Follower) serveNext() (served bool) {
+	behind := 0
+	for i := 0; i < len(f.todo) && !served; i++ {
+		l := f.todo[i]
+		l.queued = false
+		if l.gone {
+			continue
+		}
+		_, pull := f.serve(l)
+		if served = len(f.out) > 0; pull {
+			l.queued = true
+			f.todo[behind] = l
+			behind++
+		}
+		if served {
+			f.todo = slices.Delete(f.todo, behind, i+1)
+		}
+	}
+	if !served {
+		clear(f.todo[behind:])
+		f.todo = f.todo[:behind]
+	}
+	return served
+}
+
 // serve returns what the ring holds after l's position. pull means that the store must be asked instead.
 func (f *Follower) serve(l *line) (bytes int, pull bool) {
 	b, removed, state := l.fromRing(f.by.User)
@@ -251,46 +278,56 @@ const (
 	ringPull // the ring does not reach back to the position, or the position must be compared with the store
 )
 
-// fromRing makes a batch of the entries after l's position, up to the notice that ends user's membership.
+// fromRing returns the entries after l's position, up to the notice that ends user's membership, and moves the position.
+// The batch is shared with other readers, unless its Shared is nil.
 func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringState) {
 	fd := l.feed
-	fd.mu.Lock()
-	defer fd.mu.Unlock()
+	fd.mu.RLock()
+	var s *stretch
+	if state = l.lookLocked(); state == ringServed {
+		s = fd.stretchLocked(l.pos.ID+1, l.hidden, user)
+	}
+	fd.mu.RUnlock()
+	if state == ringServed && s == nil {
+		s, removed, state = l.cut(user)
+	}
+	if state != ringServed {
+		return nil, false, state
+	}
+	l.pos.ID, l.pos.Mark = s.batch.To, s.mark
+	return s.batch, removed, ringServed
+}
+
+// cut makes a stretch after l's position.
+func (l *line) cut(user string) (s *stretch, removed bool, state ringState) {
+	l.feed.mu.Lock()
+	defer l.feed.mu.Unlock()
+	if state = l.lookLocked(); state != ringServed {
+		return nil, false, state
+	}
+	s, removed = l.feed.cutLocked(l.pos.ID+1, l.hidden, l.member, user)
+	return s, removed, ringServed
+}
+
+// lookLocked reports whether the ring has what comes after l's position. The caller holds the lock of the feed, or its
+// read lock.
+func (l *line) lookLocked() ringState {
+	fd := l.feed
 	switch {
 	case l.life != fd.life || l.gapPending || fd.last != unknownLast && l.pos.Epoch != fd.epoch:
-		return nil, false, ringPull
+		return ringPull
 	case fd.last == unknownLast || l.pos.ID >= fd.last:
-		return nil, false, ringNothing
+		return ringNothing
 	case l.pos.ID+1 < fd.firstLocked():
-		return nil, false, ringPull
+		return ringPull
 	}
 	if !l.verified {
 		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark {
-			return nil, false, ringPull
+			return ringPull
 		}
 		l.verified = true
 	}
-	entries := fd.ring[l.pos.ID+1-fd.firstLocked():]
-	entries = entries[:min(len(entries), batchMessagesMax)]
-	messages := make([]chat.Message, 0, len(entries))
-	bytes := 0
-	for i := range entries {
-		e := entries[i].shownTo(l.hidden)
-		if bytes += len(e.JSON); i > 0 && bytes > batchBytesMax {
-			break
-		}
-		messages = append(messages, e.Message)
-		if e.user == user && (e.notice == chat.NoticeLeft || e.notice == chat.NoticeRemoved) && e.ID > l.member {
-			removed = true
-			break
-		}
-	}
-	b = &chat.Batch{Group: l.group, First: l.first, Last: fd.last, Complete: true}
-	if len(messages) == 1 {
-		b.Shared = entries[0].shownTo(l.hidden).shared
-	}
-	l.advance(b, messages)
-	return b, removed, ringServed
+	return ringServed
 }
 
 // advance makes messages the content of b and moves the line's position to their end.

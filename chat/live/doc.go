@@ -5,8 +5,9 @@
 //
 // The store's signals arrive through hub.deliver, on one goroutine that never blocks. A signal changes a feed (the end of
 // one group's log in memory). The feed leaves a hint in the pending of each interested reader and wakes it through a channel
-// of capacity one. The reader then takes everything after its positions: from the feed's ring as far back as that reaches,
-// otherwise from the store. Nothing is pushed to a reader, so a slow one costs no more than its bounded pending.
+// of capacity one, or by a function that it has set (Follower.Notify). The reader then takes everything after its positions:
+// from the feed's ring as far back as that reaches, otherwise from the store. Readers at the same position share what they
+// take from the ring (stretch). Nothing is pushed to a reader, so a slow one costs no more than its bounded pending.
 //
 // # States of a feed
 //

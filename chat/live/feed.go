@@ -10,8 +10,8 @@ import (
 
 // Bounds of one feed beside Limits.RingEntries.
 const (
-	ringBytesMax  = 256 << 10 // JSON bytes kept in memory for one group; a ring of maximum-size messages would take 4 MiB
-	sharedEntries = 16        // only the newest entries keep what a transport encoded: the others have been fanned out already
+	ringBytesMax = 256 << 10 // JSON bytes kept in memory for one group; a ring of maximum-size messages would take 4 MiB
+	stretchesMax = 4         // batches kept for further readers at the same position, each of batchBytesMax or one message
 )
 
 // unknownLast is the value of last while a feed does not know where its log ends.
@@ -22,15 +22,14 @@ type ringEntry struct {
 	chat.Message
 	kind   chat.Kind
 	notice string
-	user   string // whom a notice concerns
-	target int64  // of an edit or a delete
-	hides  bool   // from this entry on, members may see more, or less, of what came before they joined
-	shared *chat.Shared
-	blank  *ringEntry // an edit without its content; made when first needed
+	user   string        // whom a notice concerns
+	target int64         // of an edit or a delete
+	hides  bool          // from this entry on, members may see more, or less, of what came before they joined
+	blank  *chat.Message // an edit without its content; made when first needed
 }
 
 func newRingEntry(m chat.Message) ringEntry {
-	e := ringEntry{Message: m, shared: &chat.Shared{}}
+	e := ringEntry{Message: m}
 	var facts struct {
 		Kind   chat.Kind `json:"kind"`
 		Notice string    `json:"notice"`
@@ -50,14 +49,24 @@ func newRingEntry(m chat.Message) ringEntry {
 }
 
 // shownTo is the entry as served to a member who may not see anything below hidden.
-func (e *ringEntry) shownTo(hidden int64) *ringEntry {
+func (e *ringEntry) shownTo(hidden int64) *chat.Message {
 	if e.kind != chat.Edit || e.target >= hidden {
-		return e
+		return &e.Message
 	}
 	if e.blank == nil {
-		e.blank = &ringEntry{Message: chat.Redacted(e.Message, hidden), shared: &chat.Shared{}}
+		m := chat.Redacted(e.Message, hidden)
+		e.blank = &m
 	}
 	return e.blank
+}
+
+// ends reports whether the entry is the notice that ends user's membership.
+func (e *ringEntry) ends(user string) bool {
+	return e.user == user && e.leaves()
+}
+
+func (e *ringEntry) leaves() bool {
+	return e.notice == chat.NoticeLeft || e.notice == chat.NoticeRemoved
 }
 
 // revises reports whether the entry changed another one.
@@ -71,7 +80,7 @@ type feed struct {
 	group   string
 	entries int // bound of the ring
 
-	mu    sync.Mutex
+	mu    sync.RWMutex
 	epoch string
 	last  int64  // the highest id of the ring, or where the log ended when the feed began; unknownLast
 	mark  string // of the message at last; "" if unknown
@@ -83,6 +92,9 @@ type feed struct {
 	sure   int         // cuts when the log was compared last: until it is that again, no signal continues the ring
 	ring   []ringEntry
 	bytes  int
+
+	// What readers at the same position share. Any change of the ring empties it, so all of it goes up to last.
+	stretches []*stretch
 
 	interests []*interest
 	confirmed bool      // the store has confirmed the subscription
@@ -151,6 +163,7 @@ func (f *feed) dueLocked() bool { return f.want > f.last || f.sure != f.cuts && 
 func (f *feed) resetLocked(epoch string, last int64) {
 	clear(f.ring)
 	f.ring, f.bytes = f.ring[:0], 0
+	f.unshareLocked()
 	if epoch != f.epoch {
 		f.members, f.membersAt = 0, 0
 	}
@@ -161,13 +174,11 @@ func (f *feed) resetLocked(epoch string, last int64) {
 func (f *feed) pushLocked(m chat.Message) {
 	e := newRingEntry(m)
 	f.ring = append(f.ring, e)
+	f.unshareLocked()
 	f.bytes += len(m.JSON)
 	f.last, f.mark, f.want = m.ID, m.Mark, max(f.want, m.ID)
 	for len(f.ring) > f.entries || f.bytes > ringBytesMax && len(f.ring) > 1 {
 		f.dropFirstLocked()
-	}
-	if i := len(f.ring) - 1 - sharedEntries; i >= 0 {
-		f.ring[i].shared = nil
 	}
 	if e.hides {
 		f.life++ // readers ask the store what they may see
@@ -184,6 +195,7 @@ func (f *feed) pushLocked(m chat.Message) {
 }
 
 func (f *feed) dropFirstLocked() {
+	f.unshareLocked()
 	f.bytes -= len(f.ring[0].JSON)
 	f.ring[0] = ringEntry{}
 	f.ring = f.ring[1:]
@@ -220,8 +232,8 @@ func (f *feed) contradictsLocked(m chat.Message) bool {
 func (f *feed) replaceLocked(m chat.Message) {
 	if e := f.atLocked(m.ID); e != nil && e.Mark == m.Mark {
 		f.bytes += len(m.JSON) - len(e.JSON)
-		// A new entry, not a changed one: readers may hold the old one's Shared.
 		*e = newRingEntry(m)
+		f.unshareLocked()
 	}
 }
 
@@ -325,9 +337,7 @@ func (f *feed) addLocked(messages []chat.Message) {
 // dropBelowLocked takes the entries below id out of the ring.
 func (f *feed) dropBelowLocked(id int64) {
 	for len(f.ring) > 0 && f.firstLocked() < id {
-		f.bytes -= len(f.ring[0].JSON)
-		f.ring[0] = ringEntry{}
-		f.ring = f.ring[1:]
+		f.dropFirstLocked()
 	}
 }
 
@@ -356,6 +366,7 @@ func (f *feed) observe(i chat.Info) (suspect bool) {
 func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.unshareLocked() // the readers have got it; what they have not is made anew
 	if f.life != before.life || f.epoch != before.epoch {
 		return change{}
 	}

@@ -11,7 +11,7 @@ import (
 // Follower is the pulling reader of one session: it returns everything after the session's cursors, then what arrives live.
 // It holds at most one round of messages (roundBytesMax); of everything else it remembers only positions.
 //
-// Only one goroutine may call Next and TryNext. C and Held are safe for concurrent use.
+// Only one goroutine at a time may call Next, TryNext and Ready. C, Notify and Held are safe for concurrent use.
 type Follower struct {
 	service *Service
 	hub     *hub
@@ -256,20 +256,36 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 	}
 }
 
+// Notify makes the follower call wake where C would receive, from now on, and once at once. wake must not block, and may take
+// only locks under which nothing of this package is called.
+func (f *Follower) Notify(wake func()) {
+	f.pending.notify.Store(&wake)
+	wake()
+}
+
 // TryNext returns the next event, and reads from the store if the session is behind. If ok is false, there is nothing more
 // until C receives.
 func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
+	for {
+		e, ok, behind := f.Ready()
+		if ok || !behind {
+			return e, ok, nil
+		}
+		if err := f.read(ctx); err != nil {
+			return Event{}, false, chat.AsError(err)
+		}
+	}
+}
+
+// Ready is TryNext as far as it needs no store: it never blocks. behind means that only TryNext finds out whether there is
+// more.
+func (f *Follower) Ready() (e Event, ok, behind bool) {
 	for {
 		if len(f.out) == 0 && f.kept.Load() > 0 {
 			f.settle()
 		}
 		if len(f.out) > 0 {
-			e, f.out[0] = f.out[0], Event{}
-			f.out = f.out[1:]
-			if len(f.out) == 0 {
-				f.out = nil
-			}
-			return e, true, nil
+			return f.takeOut(), true, false
 		}
 		// The node subscribes to a group before it knows whether the user is in it: what arrived about others until then, or
 		// after leaving, is not for this session.
@@ -277,22 +293,32 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 			if c.User != f.by.User && f.lines[c.Group] == nil {
 				continue
 			}
-			return Event{Cursor: c}, true, nil
+			return Event{Cursor: c}, true, false
 		}
 		if t := f.pending.nextTyping(); t != nil {
 			if f.lines[t.Group] == nil {
 				continue
 			}
-			return Event{Typing: t}, true, nil
+			return Event{Typing: t}, true, false
 		}
 		f.collect()
-		if !f.index && len(f.check) == 0 && !f.inboxDue && len(f.todo) == 0 {
-			return Event{}, false, nil
+		if f.index || len(f.check) > 0 || f.inboxDue {
+			return Event{}, false, true // membership first, and the inbox takes turns with the groups
 		}
-		if err := f.read(ctx); err != nil {
-			return Event{}, false, chat.AsError(err)
+		if !f.serveNext() {
+			return Event{}, false, len(f.todo) > 0
 		}
+		f.settle()
 	}
+}
+
+func (f *Follower) takeOut() (e Event) {
+	e, f.out[0] = f.out[0], Event{}
+	f.out = f.out[1:]
+	if len(f.out) == 0 {
+		f.out = nil
+	}
+	return e
 }
 
 // Close ends the follower. No other method may be running or be called afterwards.

@@ -117,10 +117,11 @@ func (f *feed) deleted(epoch string) change {
 	return change{grew: true}
 }
 
-// each calls do for every interest in the feed. do must not block and must not lock feed.mu.
+// each calls do for every interest in the feed. do must not block and must not lock feed.mu. Readers take what is new while
+// others are still being woken.
 func (f *feed) each(do func(*interest)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	for _, in := range f.interests {
 		do(in)
 	}

@@ -1,6 +1,9 @@
 package live
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Bounds of what is kept for a slow session. Other members' cursors and typing are sent while they are fresh or not at all.
 // News of groups, membership and the inbox is kept as flags, bounded by the number of groups.
@@ -14,10 +17,11 @@ const (
 // waits for a reader.
 type pending struct {
 	user    string
-	session string        // the reader's own name: it gets no events about its own acks; empty for a long poll
-	plain   bool          // a long poll: it only has to be woken
-	every   bool          // every cursor move in its groups wakes it, too
-	c       chan struct{} // capacity 1: there is something
+	session string                 // the reader's own name: it gets no events about its own acks; empty for a long poll
+	plain   bool                   // a long poll: it only has to be woken
+	every   bool                   // every cursor move in its groups wakes it, too
+	c       chan struct{}          // capacity 1: there is something
+	notify  atomic.Pointer[func()] // called instead of a send on c, if set
 
 	mu      sync.Mutex
 	dirty   []*interest         // groups that grew, each once
@@ -45,6 +49,10 @@ func newPending(user string, plain bool) *pending {
 }
 
 func (p *pending) wake() {
+	if notify := p.notify.Load(); notify != nil {
+		(*notify)()
+		return
+	}
 	select {
 	case p.c <- struct{}{}:
 	default:
