@@ -50,9 +50,11 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.wg.Done()
 		return
 	}
+	hijacker.conn.opened = true
 	one := newSession(s, conn, hijacker.conn, h)
+	s.queue.start()
 	s.add(one, full)
-	go one.run()
+	one.run()
 }
 
 // refuse answers a rejected handshake.

@@ -2,6 +2,7 @@ package ws
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -24,7 +26,7 @@ const socketBytesMax = 64 << 10
 const stallTries = 8
 
 // stallConn is a connection that measures whether its client reads: a write may last as long as it makes progress. It
-// sets its own write deadlines and ignores those of others.
+// sets its own write deadlines and ignores those of others. Only one goroutine at a time may write.
 type stallConn struct {
 	net.Conn
 	stallAfter time.Duration // a write without progress for this long is stalled
@@ -32,9 +34,13 @@ type stallConn struct {
 
 	blocked atomic.Int64 // when the current write began, Unix ms; 0: none
 
+	sys    syscall.RawConn // nil: only send can write
+	opened bool            // the handshake is over: only send and try write to the connection
+
 	mu      sync.Mutex
 	stalled bool
 	until   time.Time // set once the connection has to end
+	last    []byte    // the close frame that the library wrote
 }
 
 // SetWriteDeadline does nothing: Write sets its own.
@@ -43,8 +49,67 @@ func (c *stallConn) SetWriteDeadline(time.Time) error { return nil }
 // SetDeadline sets the read deadline only.
 func (c *stallConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-func (c *stallConn) Write(b []byte) (written int, err error) {
-	defer c.blocked.Store(0)
+// Write is how the websocket library writes: the answer to the handshake, and later only a close frame, if what the client
+// sent violates the protocol. That frame is kept for the goodbye, because it must not get into the middle of another one.
+func (c *stallConn) Write(b []byte) (int, error) {
+	if !c.opened {
+		return c.send(b)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = bytes.Clone(b)
+	return len(b), nil
+}
+
+// farewell is the close frame that the library wrote; nil: none.
+func (c *stallConn) farewell() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// errWouldBlock means that the client has not read enough to take more.
+var errWouldBlock = errors.New("the write would block")
+
+// try writes what the kernel takes without waiting. It returns errWouldBlock if that is not all of b.
+func (c *stallConn) try(b []byte) (written int, err error) {
+	if c.sys == nil {
+		return 0, errWouldBlock
+	}
+	t, _ := attempts.Get().(*attempt)
+	defer attempts.Put(t)
+	t.rest, t.written, t.err = b, 0, nil
+	err = c.sys.Write(t.write)
+	t.rest = nil
+	if err == nil {
+		err = t.err
+	}
+	return t.written, err
+}
+
+// attempt is one call of try. Its function is made once, not for every write.
+type attempt struct {
+	rest    []byte
+	written int
+	err     error
+	write   func(fd uintptr) (done bool)
+}
+
+var attempts = sync.Pool{New: func() any {
+	t := &attempt{}
+	t.write = func(fd uintptr) bool {
+		for len(t.rest) > 0 && t.err == nil {
+			n, err := tryWrite(fd, t.rest)
+			t.rest, t.written, t.err = t.rest[n:], t.written+n, err
+		}
+		return true // never wait until the connection can be written to
+	}
+	return t
+}}
+
+// send writes all of b. It waits for the client as long as that makes progress.
+func (c *stallConn) send(b []byte) (written int, err error) {
+	defer c.disarm()
 	for idle := 0; ; {
 		c.arm()
 		n, err := c.Conn.Write(b[written:])
@@ -78,6 +143,16 @@ func (c *stallConn) arm() {
 	now := time.Now()
 	c.blocked.CompareAndSwap(0, now.UnixMilli())
 	_ = c.Conn.SetWriteDeadline(now.Add(c.stallAfter / stallTries))
+}
+
+// disarm ends what arm began: try has no deadline of its own.
+func (c *stallConn) disarm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blocked.Store(0)
+	if c.until.IsZero() {
+		_ = c.Conn.SetWriteDeadline(time.Time{})
+	}
 }
 
 // hurry gives all further writes together the last chance, including one that blocks at this moment.
@@ -128,5 +203,8 @@ func (h *stallHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		_ = tcp.SetWriteBuffer(socketBytesMax)
 	}
 	h.conn.Conn = conn
+	if sys, ok := conn.(syscall.Conn); ok {
+		h.conn.sys, _ = sys.SyscallConn()
+	}
 	return h.conn, rw, nil
 }

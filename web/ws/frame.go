@@ -2,6 +2,8 @@ package ws
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"sync"
 
 	"github.com/gorilla/websocket"
@@ -11,11 +13,77 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// frames are buffers for frames. A buffer that is held while a client reads slowly is small, or no longer than its
-// frame.
-var frames = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// buffers are for short frames that wait for the same client, and for what a client sends. A buffer that is held while a
+// client reads slowly is small, or no longer than its frame.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-const pooledBytesMax = 8 << 10
+const (
+	gatherBytesMax = 8 << 10  // a frame beyond that is not copied, and events beyond it wait for the next turn
+	pooledBytesMax = 32 << 10 // a longer buffer is rare, and not kept
+)
+
+// release gives a buffer back.
+func release(buf *bytes.Buffer) {
+	if buf.Cap() <= pooledBytesMax {
+		buf.Reset()
+		buffers.Put(buf)
+	}
+}
+
+// headerBytesMax is the longest header of a server's frame.
+const headerBytesMax = 10
+
+const finalBit = 0x80
+
+// beginFrame leaves room for the header of a text frame, whose content has to be written next. endFrame, with the result,
+// writes the header.
+func beginFrame(buf *bytes.Buffer) (begin int) {
+	begin = buf.Len()
+	var header [headerBytesMax]byte
+	buf.Write(header[:])
+	return begin
+}
+
+// endFrame moves the content of the frame up to its header: RFC 6455 wants the shortest one for the length.
+func endFrame(buf *bytes.Buffer, begin int) {
+	frame := buf.Bytes()[begin:]
+	n := len(frame) - headerBytesMax
+	header := appendHeader(frame[:0], websocket.TextMessage, n)
+	copy(frame[len(header):], frame[headerBytesMax:])
+	buf.Truncate(begin + len(header) + n)
+}
+
+// appendHeader appends the header of a frame that is a whole message. Servers do not mask.
+func appendHeader(b []byte, kind, n int) []byte {
+	b = append(b, finalBit|byte(kind))
+	switch {
+	case n <= 125:
+		return append(b, byte(n))
+	case n <= math.MaxUint16:
+		return binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	}
+	return binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+}
+
+func appendText(buf *bytes.Buffer, content []byte) {
+	var header [headerBytesMax]byte
+	buf.Write(appendHeader(header[:0], websocket.TextMessage, len(content)))
+	buf.Write(content)
+}
+
+// appendControl appends a ping, a pong or a close frame, of at most 125 bytes.
+func appendControl(buf *bytes.Buffer, kind int, data []byte) {
+	var header [headerBytesMax]byte
+	buf.Write(appendHeader(header[:0], kind, len(data)))
+	buf.Write(data)
+}
+
+// appendEvent appends the frame of an event.
+func appendEvent(buf *bytes.Buffer, e live.Event) {
+	begin := beginFrame(buf)
+	writeEvent(buf, e)
+	endFrame(buf, begin)
+}
 
 // frameBytes estimates the length of e's frame, never too low.
 func frameBytes(e live.Event) int {
@@ -33,7 +101,7 @@ func frameBytes(e live.Event) int {
 	return n
 }
 
-// writeEvent writes the frame of an event.
+// writeEvent writes the content of an event's frame.
 func writeEvent(buf *bytes.Buffer, e live.Event) {
 	switch {
 	case e.Messages != nil:
@@ -96,19 +164,16 @@ func writeWelcome(buf *bytes.Buffer, user, session string, w live.Welcome, pingS
 	buf.WriteByte('}')
 }
 
-// preparedFrame is the frame of a batch that many sessions get, encoded once by the first of them. It is nil if the
-// library cannot prepare it; then each session encodes its own.
-func preparedFrame(b *chat.Batch) *websocket.PreparedMessage {
-	pm, _ := b.Shared.Get(func() any {
+// sharedFrame is the frame of a batch that many sessions get, encoded once by the first of them. It must not be changed.
+func sharedFrame(b *chat.Batch) []byte {
+	frame, _ := b.Shared.Get(func() any {
+		e := live.Event{Messages: b}
 		var buf bytes.Buffer
-		writeMessages(&buf, b)
-		pm, err := websocket.NewPreparedMessage(websocket.TextMessage, buf.Bytes())
-		if err != nil {
-			return (*websocket.PreparedMessage)(nil)
-		}
-		return pm
-	}).(*websocket.PreparedMessage)
-	return pm
+		buf.Grow(frameBytes(e))
+		appendEvent(&buf, e)
+		return buf.Bytes()
+	}).([]byte)
+	return frame
 }
 
 // okFrame answers a command that has a ref; more writes further fields and may be nil.

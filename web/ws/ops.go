@@ -184,7 +184,8 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	s.mu.Unlock()
 	s.expires.Store(who.Expires.UnixMilli())
 	s.follower = f
-	s.started <- f // never blocks: once per session
+	s.started.Store(f)
+	f.Notify(s.wake)
 	return nil
 }
 
@@ -207,10 +208,7 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 	s.who = &id
 	s.mu.Unlock()
 	s.expires.Store(id.Expires.UnixMilli())
-	select {
-	case s.renewed <- struct{}{}:
-	default:
-	}
+	s.wake()
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (s *Sessions) relieve(now time.Time) {
 	}
 	var slow []waiting
 	for _, one := range s.snapshot() {
-		since, f := one.raw.blocked.Load(), one.events.Load()
+		since, f := one.raw.blocked.Load(), one.started.Load()
 		if since != 0 && now.UnixMilli()-since >= relieveAfter.Milliseconds() && f != nil && f.Held() > 0 {
 			slow = append(slow, waiting{one, since})
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -15,17 +16,13 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/internal/backoff"
 	"github.com/chatd/chatd/web/auth"
 )
 
-// Bounds of the answers that wait for a client; beyond them, its commands are not read.
-const (
-	answersMax     = 32
-	answerBytesMax = 16 << 10 // plus one long answer
-)
-
 // session is one live websocket. Its reader handles commands one after the other, so that sends keep their order; its
-// writer is the only one that writes frames. Whichever ends first stops the other through end.
+// writer is the only one that writes frames, whenever wake has the run queue look at it. Whichever ends first stops the
+// other through end.
 type session struct {
 	all   *Sessions
 	conn  *websocket.Conn
@@ -36,26 +33,22 @@ type session struct {
 	heldBy  string // the user whose sessions include it; guarded by the lock of all, as is leaving
 	leaving bool   // it gave way to a newer one
 
-	answers  chan []byte         // written by the reader
-	waiting  atomic.Int64        // bytes in answers
-	room     chan struct{}       // capacity 1: an answer was written
-	pongs    chan []byte         // capacity 1
-	started  chan *live.Follower // capacity 1: after an accepted hello
-	renewed  chan struct{}       // capacity 1: the token's expiry has changed
+	out      writer
+	state    atomic.Int32 // see wake
+	next     *session     // in the run queue; guarded by its lock
+	replies  replies
+	started  atomic.Pointer[live.Follower] // set by an accepted hello
 	readDone chan struct{}
-	quit     chan struct{} // closed by end
-	ctx      context.Context
-	cancel   context.CancelFunc
-	expires  atomic.Int64                  // Unix ms; 0: no token yet
-	busy     atomic.Bool                   // a frame is being handled
-	acted    atomic.Int64                  // when the last command ended, Unix ns; 0: none since the hello
-	events   atomic.Pointer[live.Follower] // the writer's follower, for others to ask what is pending
+	expires  atomic.Int64 // Unix ms; 0: no token yet
+	busy     atomic.Bool  // a frame is being handled
+	acted    atomic.Int64 // when the last command ended, Unix ns; 0: none since the hello
 
-	mu    sync.Mutex
-	ended bool
-	why   ending
-	who   *auth.Identity // nil until there is a token
-	hello bool           // counted among the user's sessions
+	mu     sync.Mutex
+	ended  atomic.Bool // set under mu
+	why    ending
+	asking context.CancelFunc // cancels the read of the store under way; nil: none
+	who    *auth.Identity     // nil until there is a token
+	hello  bool               // counted among the user's sessions
 
 	// Used by the reader only.
 	follower *live.Follower
@@ -67,31 +60,23 @@ type session struct {
 func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, h handshake) *session {
 	s := &session{
 		all: all, conn: conn, raw: raw, id: rand.Text()[:16], begun: time.Now(), handshake: h, who: h.who,
-		answers: make(chan []byte, answersMax), pongs: make(chan []byte, 1), started: make(chan *live.Follower, 1),
-		renewed: make(chan struct{}, 1), readDone: make(chan struct{}), quit: make(chan struct{}),
-		frames: all.opt.frameLimiter(), control: rate.NewLimiter(controlPerSecond, controlBurst),
+		readDone: make(chan struct{}),
+		frames:   all.opt.frameLimiter(), control: rate.NewLimiter(controlPerSecond, controlBurst),
 		refusals: rate.NewLimiter(refusalsPerSecond, refusalsBurst),
-		room:     make(chan struct{}, 1),
 	}
+	s.replies.room.L = &s.replies.mu
+	s.out = writer{session: s, again: backoff.Backoff{Min: retryFirst, Max: retryMax}}
+	s.out.pingAt = s.out.nextPing()
 	if h.who != nil {
 		s.expires.Store(h.who.Expires.UnixMilli())
 	}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// run is the session from its first to its last frame.
+// run begins the session. Its writer ends it.
 func (s *session) run() {
-	defer s.all.remove(s)
 	go s.read()
-	s.write()
-	<-s.readDone
-	select {
-	case f := <-s.started: // the writer ended before it received it
-		f.Close()
-	default:
-	}
-	s.depart()
+	s.wake() // sets the timer
 }
 
 // depart stops counting the session as its user's, so that its client can reconnect at once. It may be called more than
@@ -120,14 +105,36 @@ func (s *session) userName() string {
 func (s *session) end(why ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended.Load() {
 		return
 	}
-	s.ended, s.why = true, why
-	close(s.quit)
-	s.cancel()
+	s.why = why
+	s.ended.Store(true)
+	if s.asking != nil {
+		s.asking()
+	}
+	s.replies.end()
 	_ = s.raw.SetReadDeadline(time.Unix(1, 0)) // wakes a reader that waits
 	s.raw.hurry()
+	s.wake()
+}
+
+// beginAsking returns a context that the end of the session cancels. ok is false if it has ended. Call endAsking after use.
+func (s *session) beginAsking() (ctx context.Context, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended.Load() {
+		return nil, false
+	}
+	ctx, s.asking = context.WithCancel(context.Background())
+	return ctx, true
+}
+
+func (s *session) endAsking() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asking()
+	s.asking = nil
 }
 
 // idleAt reports whether the session may give way to a newer one of its user.
@@ -154,7 +161,7 @@ func (s *session) cut() {
 func (s *session) armRead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended.Load() {
 		return false
 	}
 	deadline := time.Now().Add(s.all.opt.PingEvery + s.all.opt.PongWithin)
@@ -181,34 +188,55 @@ func (s *session) read() {
 	s.conn.SetPingHandler(func(data string) error { return s.controlled([]byte(data)) })
 	s.conn.SetPongHandler(func(string) error { return s.controlled(nil) })
 	s.conn.SetCloseHandler(func(int, string) error { return nil }) // the writer answers
-	var buf bytes.Buffer
 	for s.armRead() {
 		kind, r, err := s.conn.NextReader()
 		if err == nil {
-			buf.Reset()
-			_, err = buf.ReadFrom(r)
+			err = s.message(kind, r)
 		}
 		if err != nil {
 			s.readFailed(err)
 			return
 		}
-		switch {
-		case !s.frames.Allow():
-			s.end(ending{code: closeTooFast, reason: "too many frames"})
-		case kind != websocket.TextMessage:
-			s.end(ending{code: closeBadFrame, reason: "text frames only"})
-		default:
-			s.busy.Store(true)
-			answer := s.frame(buf.Bytes())
-			if buf.Cap() > 4096 { // a session holds little memory while it waits
-				buf = bytes.Buffer{}
-			}
-			if answer != nil {
-				s.answer(answer)
-			}
-			s.busy.Store(false)
-		}
 	}
+}
+
+// message reads a message and handles it. Its buffer is not the session's own, which holds little memory while it waits.
+func (s *session) message(kind int, r io.Reader) error {
+	buf, _ := buffers.Get().(*bytes.Buffer)
+	defer release(buf)
+	if _, err := buf.ReadFrom(r); err != nil {
+		return err
+	}
+	switch {
+	case !s.frames.Allow():
+		s.end(ending{code: closeTooFast, reason: "too many frames"})
+	case kind != websocket.TextMessage:
+		s.end(ending{code: closeBadFrame, reason: "text frames only"})
+	default:
+		s.busy.Store(true)
+		if answer := s.handle(buf.Bytes()); answer != nil {
+			s.replies.add(answer)
+			s.wake()
+		}
+		s.busy.Store(false)
+	}
+	return nil
+}
+
+// handle handles a frame. Until there has been a hello, a goroutine of its own does: the stack that a hello needs would stay
+// with a reader that only waits from then on.
+func (s *session) handle(frame []byte) (answer []byte) {
+	if s.follower != nil {
+		return s.frame(frame)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer s.guard()
+		answer = s.frame(frame)
+	}()
+	<-done
+	return answer
 }
 
 // controlled counts a control frame and answers a ping; if there are several, answering the newest is enough.
@@ -221,10 +249,8 @@ func (s *session) controlled(pong []byte) error {
 		return errSessionEnds
 	}
 	if pong != nil {
-		select {
-		case s.pongs <- pong:
-		default:
-		}
+		s.replies.pong(pong)
+		s.wake()
 	}
 	return nil
 }
@@ -249,26 +275,5 @@ func (s *session) readFailed(err error) {
 	default:
 		// The library itself answers a message that is too large, and data that is no websocket frame.
 		s.end(ending{})
-	}
-}
-
-// answer hands a frame to the writer. While the client does not read its answers, its commands wait.
-func (s *session) answer(frame []byte) {
-	for s.waiting.Load() > answerBytesMax {
-		select {
-		case <-s.room:
-			continue
-		case <-s.quit:
-		}
-		break
-	}
-	s.waiting.Add(int64(len(frame)))
-	select {
-	case s.answers <- frame:
-	case <-s.quit:
-		select { // the writer drains answers before it closes
-		case s.answers <- frame:
-		default:
-		}
 	}
 }

@@ -113,6 +113,7 @@ type Sessions struct {
 	upgrader      websocket.Upgrader
 
 	relieved atomic.Int64 // when relieve looked last, Unix ms
+	queue    *runQueue
 
 	wg       sync.WaitGroup
 	mu       sync.Mutex
@@ -138,7 +139,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	opt.setDefaults()
 	s := &Sessions{
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
-		verify: verify, opt: opt, origins: map[string]bool{},
+		queue: newRunQueue(), verify: verify, opt: opt, origins: map[string]bool{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string]map[*session]struct{}{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
@@ -244,6 +245,7 @@ func (s *Sessions) Drain(ctx context.Context) {
 		}
 		one.end(restarting(spread)) // a handful may reconnect soon
 	}
+	defer s.queue.close()
 	done := make(chan struct{})
 	go func() { s.wg.Wait(); close(done) }()
 	select {
