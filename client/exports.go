@@ -22,10 +22,12 @@ var ErrCutOff = errors.New("the export was cut off")
 // into a [Message], or write it to a file as it is; it is valid until each returns, and has no line feed.
 //
 // It returns the cursor of the end, from which a later export goes on. Where the connection breaks, or each takes so long that
-// the server gives up, it goes on by itself after the last line, as often as another call is tried without any progress. After
+// the server gives up, it goes on by itself after the last line, as often as another call is tried without any progress. A server
+// that does not go on there, but sends an entry again, is an error. After
 // an error, of each too, end is the last entry that each has taken, and from where there is none.
 func (c *Client) ExportGroup(ctx context.Context, group string, from Position, each func(line []byte) error) (end Position, err error) {
 	end = from
+	last := int64(0)
 	for attempt := 0; ; attempt++ {
 		query := url.Values{"after": {string(end)}}
 		failed := false
@@ -34,11 +36,15 @@ func (c *Client) ExportGroup(ctx context.Context, group string, from Position, e
 			if err := json.Unmarshal(line, &entry); err != nil {
 				return fmt.Errorf("decode the export: %w", err)
 			}
+			if entry.ID <= last {
+				failed = true
+				return fmt.Errorf("the export of %s goes back from entry %d to %d: the server does not continue after a position", group, last, entry.ID)
+			}
 			if err := each(line); err != nil {
 				failed = true
 				return err
 			}
-			end, attempt = At(entry.ID), 0
+			end, last, attempt = At(entry.ID), entry.ID, 0
 			return nil
 		})
 		if err == nil {

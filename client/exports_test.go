@@ -54,6 +54,21 @@ func TestExportGoesOnWhereItWasCut(t *testing.T) {
 	}
 }
 
+// TestExportOfAServerThatBeginsAgain: what was taken is not given twice, and the export ends.
+func TestExportOfAServerThatBeginsAgain(t *testing.T) {
+	asked, got := 0, 0
+	c := exports(t, func(string) (string, bool) { asked++; return "{\"id\":1}\n{\"id\":2}\n{\"id\":", asked > 20 })
+	end, err := c.ExportGroup(t.Context(), "g", At(0), func([]byte) error { got++; return nil })
+	if err == nil || !strings.Contains(err.Error(), "from entry 2 to 1") || errors.Is(err, ErrCutOff) || end != At(2) || asked != 2 || got != 2 {
+		t.Errorf("got %d entries to %s, %v after %d requests", got, end, err, asked)
+	}
+	// A log that was recreated begins again, behind the cursor of its earlier life.
+	c = exports(t, func(string) (string, bool) { return "{\"id\":1}\n", true })
+	if end, err := c.ExportGroup(t.Context(), "g", "e.7.x", func([]byte) error { return nil }); err != nil || end != "e.5.mark" {
+		t.Errorf("a new log: %s, %v", end, err)
+	}
+}
+
 func TestExportThatEnds(t *testing.T) {
 	stop := errors.New("the disk is full")
 	asked := 0
