@@ -16,12 +16,14 @@ import (
 var _ archive.Groups = (*Store)(nil)
 
 var (
-	archiveReadScript   = newReader("archive/read", groupNames)
-	archiveAckScript    = newFreeing("archive/ack", groupNames)
-	archiveAlignScript  = newFreeing("archive/align", groupNames)
-	archiveWantScript   = newFreeing("archive/want", partNames)
-	archiveSwitchScript = newFreeing("archive/switch", partNames)
-	archiveWalkedScript = newFreeing("archive/walked", partNames)
+	archiveReadScript    = newReader("archive/read", groupNames)
+	archiveAckScript     = newFreeing("archive/ack", groupNames)
+	archiveAlignScript   = newFreeing("archive/align", groupNames)
+	archiveEndedScript   = newReader("archive/ended", groupNames)
+	archiveWantScript    = newFreeing("archive/want", partNames)
+	archiveSwitchScript  = newFreeing("archive/switch", partNames)
+	archiveWalkedScript  = newFreeing("archive/walked", partNames)
+	archiveCompareScript = newFreeing("archive/compare", partNames)
 )
 
 // Unarchived reads how far a group is archived, with at most limit of the entries that the archive lacks.
@@ -103,15 +105,15 @@ func (s *Store) SwitchArchive(ctx context.Context, id string, on bool) error {
 	return err
 }
 
-// WantArchive makes every partition archive new entries after a delay, or ends that.
-func (s *Store) WantArchive(ctx context.Context, delay time.Duration, on bool) error {
+// WantArchive makes every partition archive new entries into the database id after a delay, or ends that.
+func (s *Store) WantArchive(ctx context.Context, id string, delay time.Duration, on bool) error {
 	text := ""
 	if on {
 		text = strconv.FormatInt(delay.Milliseconds(), 10)
 	}
 	calls := make([]call, s.Partitions())
 	for p := range calls {
-		calls[p] = archiveWantScript.On(s.keys.part(p)).Arg("delay_ms", text)
+		calls[p] = archiveWantScript.On(s.keys.part(p)).Arg("delay_ms", text).Arg("id", id)
 	}
 	_, errs, err := s.runAll(ctx, calls)
 	if err != nil {
@@ -124,6 +126,41 @@ func (s *Store) WantArchive(ctx context.Context, delay time.Duration, on bool) e
 func (s *Store) ArchiveWalked(ctx context.Context, on bool) error {
 	_, err := s.runSafe(ctx, archiveWalkedScript.On(s.keys.part(0)).Arg("on", on))
 	return err
+}
+
+// EndedLogs returns those of the logs in the database id that have ended, as far as their partition can tell: it has known that
+// database since before it was switched off and on again.
+func (s *Store) EndedLogs(ctx context.Context, id string, logs []archive.Log) (ended []archive.Log, err error) {
+	calls := make([]call, len(logs))
+	for i, log := range logs {
+		calls[i] = archiveEndedScript.On(s.keys.group(log.Group)).Arg("epoch", log.Epoch).Arg("id", id)
+	}
+	replies, errs, err := s.runAll(ctx, calls)
+	if err == nil {
+		err = firstError(errs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range replies {
+		if r.number(1) == 1 {
+			ended = append(ended, logs[i])
+		}
+	}
+	return ended, nil
+}
+
+// CompareArchive begins or ends a pass over all logs in the database id: until it ends, EndedLogs can tell.
+func (s *Store) CompareArchive(ctx context.Context, id, pass string, ended bool) error {
+	calls := make([]call, s.Partitions())
+	for p := range calls {
+		calls[p] = archiveCompareScript.On(s.keys.part(p)).Arg("id", id).Arg("pass", pass).Arg("ended", ended)
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	if err != nil {
+		return err
+	}
+	return firstError(errs)
 }
 
 // ArchiveWaiting counts the groups whose archiving waits or runs.

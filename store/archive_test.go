@@ -26,7 +26,7 @@ func TestArchiveCostsNoCall(t *testing.T) {
 		}
 	}
 	count("without an archive")
-	if err := s.WantArchive(t.Context(), time.Second, true); err != nil {
+	if err := s.WantArchive(t.Context(), "db", time.Second, true); err != nil {
 		t.Fatal(err)
 	}
 	count("while nothing is archived")

@@ -49,10 +49,16 @@ type Groups interface {
 	// SwitchArchive records that there is an archive in the database id, or none. ErrConflict: there is another one.
 	SwitchArchive(ctx context.Context, id string, on bool) error
 	// WantArchive makes each partition enqueue a task of a group that grows, after a delay, and trim nothing that is not
-	// archived; or ends both. One step a partition.
-	WantArchive(ctx context.Context, delay time.Duration, on bool) error
+	// archived in the database id; or ends both. One step a partition.
+	WantArchive(ctx context.Context, id string, delay time.Duration, on bool) error
 	// ArchiveWalked records that every group was brought in line, where on is what is recorded.
 	ArchiveWalked(ctx context.Context, on bool) error
+	// EndedLogs returns those of the logs whose group is gone for good, in partitions that have known the database id since before
+	// it was switched off and on again; until a pass over all of them has ended. One step a log.
+	EndedLogs(ctx context.Context, id string, logs []Log) ([]Log, error)
+	// CompareArchive begins or ends a pass that asks EndedLogs about every log in the database id. One that began before the archive
+	// was last switched on, or before another pass, ends nothing. One step a partition.
+	CompareArchive(ctx context.Context, id, pass string, ended bool) error
 	// ArchiveWaiting counts the tasks that archive a group and wait or run.
 	ArchiveWaiting(ctx context.Context) (int64, error)
 }

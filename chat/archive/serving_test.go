@@ -43,7 +43,7 @@ func newServed(t *testing.T, limits ...func(*chat.Limits)) *served {
 		}
 		opt = *o
 	})}
-	s.Must(s.Store.WantArchive(s.Ctx, time.Hour, true))
+	s.Must(s.Store.WantArchive(s.Ctx, "db", time.Hour, true))
 	s.serving = archive.Serve(s.Store, s.db, s.catchUp, opt.Limits)
 	s.Service = chat.New(s.serving, opt)
 	s.live = live.New(s.Service, liveStore{s.Store, s.serving})

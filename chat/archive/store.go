@@ -91,6 +91,9 @@ type Store interface {
 	// Drop removes entries of a log up to and including an id (chat.IDMax: the whole log), in a step of bounded work.
 	// more: call again. What is removed cannot be found on the disk afterwards, as far as the database can promise that.
 	Drop(ctx context.Context, log Log, to int64) (more bool, err error)
+	// LogsAfter lists logs in the order in which they were added: from after 0, then from next until that is 0. Logs that are
+	// there all the while are listed once.
+	LogsAfter(ctx context.Context, after int64, limit int) (logs []Log, next int64, err error)
 	// Search finds messages by their text as it reads now: see Query. A query that takes too long is refused with an error
 	// that wraps chat.ErrUnavailable and says what narrows it; one that names nothing to look for is invalid.
 	Search(ctx context.Context, q Query) (Found, error)

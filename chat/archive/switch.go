@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -28,7 +29,7 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	}
 	if !state.On && state.ID != "" && state.ID != id {
 		// Another one was switched off before. What it has of groups that the archiver has not left yet, this one lacks.
-		if err := a.groups.WantArchive(ctx, 0, false); err != nil {
+		if err := a.groups.WantArchive(ctx, state.ID, 0, false); err != nil {
 			return err
 		}
 		if err := a.align(ctx, false); err != nil {
@@ -40,7 +41,7 @@ func (a *Archiver) Switch(ctx context.Context) error {
 		return OtherDatabase(id, "")
 	}
 	if err == nil {
-		err = a.groups.WantArchive(ctx, a.opt.Delay, true)
+		err = a.groups.WantArchive(ctx, id, a.opt.Delay, true)
 	}
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (a *Archiver) switchOff(ctx context.Context, state State) error {
 	}
 	err := a.groups.SwitchArchive(ctx, "", false)
 	if err == nil {
-		err = a.groups.WantArchive(ctx, 0, false)
+		err = a.groups.WantArchive(ctx, state.ID, 0, false)
 	}
 	if err != nil {
 		return err
@@ -118,6 +119,9 @@ func (a *Archiver) walk(ctx context.Context, t WalkTask) error {
 	state, err := a.groups.ArchiveState(ctx)
 	if err == nil {
 		err = a.align(ctx, state.On)
+	}
+	if err == nil && state.On {
+		err = a.compareFrom(ctx, CompareTask{ID: state.ID, Pass: rand.Text()})
 	}
 	if err == nil {
 		err = a.groups.ArchiveWalked(ctx, state.On)

@@ -11,13 +11,21 @@ import (
 
 // Kinds of the tasks of the archive. A kind is stored with its tasks, so it keeps its name when the code is renamed.
 const (
-	TaskArchive = "archive"      // chat.GroupTask: a group has grown, or is gone
-	TaskWalk    = "archive_walk" // WalkTask: the archive was switched on or off
+	TaskArchive = "archive"         // chat.GroupTask: a group has grown, or is gone
+	TaskWalk    = "archive_walk"    // WalkTask: the archive was switched on or off
+	TaskCompare = "archive_compare" // CompareTask: groups may have been deleted while the archive was switched off
 )
 
 // WalkTask brings every group in line with whether there is an archive.
 type WalkTask struct {
 	ID string `json:"id"` // of the database
+}
+
+// CompareTask drops the logs of groups that were deleted while the archive was switched off.
+type CompareTask struct {
+	ID    string `json:"id"`    // of the database
+	Pass  string `json:"pass"`  // names the pass
+	After int64  `json:"after"` // of LogsAfter: what comes before is done
 }
 
 // Pauses of the tasks.
@@ -38,6 +46,7 @@ func (a *Archiver) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
 		TaskArchive: chat.Handle(a.runGroup),
 		TaskWalk:    chat.Handle(a.walk),
+		TaskCompare: chat.Handle(a.compare),
 	}
 }
 
@@ -115,10 +124,12 @@ func (a *Archiver) storeAway(ctx context.Context, err error) error {
 // later puts another task in the place of one that ends now, unless one waits already. However many groups wait, a node puts
 // back no more than some of them in a second.
 func (a *Archiver) later(ctx context.Context, t chat.GroupTask, after time.Duration) error {
-	after = max(after, a.turns.next())
-	err := a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskArchive, Subject: t.Group, Account: TaskArchive,
+	return a.storeAway(ctx, a.enqueueArchive(ctx, t, max(after, a.turns.next())))
+}
+
+func (a *Archiver) enqueueArchive(ctx context.Context, t chat.GroupTask, after time.Duration) error {
+	return a.groups.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskArchive, Subject: t.Group, Account: TaskArchive,
 		Payload: t, Priority: chat.PriorityLow, Delay: after, Unique: TaskArchive + ":" + t.Group + ":" + t.Epoch})
-	return a.storeAway(ctx, err)
 }
 
 // Forget deletes the entries of a log below an id from the database, in steps. ErrUnavailable: it cannot be reached, or there is

@@ -64,7 +64,7 @@ func newWorld(t *testing.T, archived bool) *world {
 		w.Service = importer.New(w.Bench.Service, w.Store, nil, chat.DefaultLimits())
 		return w
 	}
-	w.Must(w.Store.WantArchive(w.Ctx, time.Hour, true))
+	w.Must(w.Store.WantArchive(w.Ctx, "db", time.Hour, true))
 	w.Service = importer.New(w.Bench.Service, w.Store, w.db, chat.DefaultLimits())
 	return w
 }

@@ -25,6 +25,7 @@ type Archive struct {
 	logs map[archive.Log]map[int64]chat.Message
 	// Of each log: how often it was written, and the highest id that was dropped.
 	versions, dropped map[archive.Log]int64
+	order             []archive.Log // as they were first added
 }
 
 var _ archive.Store = (*Archive)(nil)
@@ -108,6 +109,9 @@ func (a *Archive) addOne(b archive.Batch) error {
 	if log == nil {
 		log = map[int64]chat.Message{}
 		a.logs[b.Log] = log
+		if !slices.Contains(a.order, b.Log) {
+			a.order = append(a.order, b.Log)
+		}
 	}
 	top := a.dropped[b.Log]
 	takesAway, adds := false, false
@@ -154,6 +158,24 @@ func (a *Archive) Version(_ context.Context, log archive.Log) (int64, error) {
 	}
 	defer unlock()
 	return a.versions[log], nil
+}
+
+// LogsAfter implements archive.Store.
+func (a *Archive) LogsAfter(_ context.Context, after int64, limit int) (logs []archive.Log, next int64, err error) {
+	unlock, err := a.open()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer unlock()
+	for n, log := range a.order[after:] {
+		if len(logs) == limit {
+			return logs, next, nil
+		}
+		if a.logs[log] != nil {
+			logs, next = append(logs, log), after+int64(n)+1
+		}
+	}
+	return logs, 0, nil
 }
 
 // lose removes an entry that the log has lost, also from the list of edits of its target.

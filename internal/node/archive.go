@@ -299,6 +299,15 @@ func (a *lateArchive) Drop(ctx context.Context, log archive.Log, to int64) (more
 	return db.Drop(ctx, log, to)
 }
 
+// LogsAfter implements archive.Store.
+func (a *lateArchive) LogsAfter(ctx context.Context, after int64, limit int) ([]archive.Log, int64, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return db.LogsAfter(ctx, after, limit)
+}
+
 // Search implements archive.Store.
 func (a *lateArchive) Search(ctx context.Context, q archive.Query) (archive.Found, error) {
 	db, err := a.get(ctx)

@@ -89,7 +89,7 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 	}{
 		{"pages", testPages}, {"entries", testEntries}, {"repeated adds change nothing", testRepeated}, {"calls share a transaction", testShared},
 		{"edits and deletions", testRevisions}, {"reactions", testReactions}, {"a log that lost its end", testLostEnd},
-		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"many entries at once", testManyAtOnce},
+		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"list of logs", testLogs}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"many entries at once", testManyAtOnce},
 		{"a long text", testLongText},
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"permission", testPermission},
 		{"a search that takes too long", testTooLong}, {"deleted words", testDeletedWords},
@@ -431,6 +431,34 @@ func testEpochs(t *testing.T, url string) {
 	}
 	if got, err := s.Reactions(t.Context(), next.log, "bob", 1, 9); len(got) != 0 || err != nil {
 		t.Errorf("reactions: %v, %v", got, err)
+	}
+}
+
+func testLogs(t *testing.T, url string) {
+	s := open(t, url)
+	var want []archive.Log
+	for n := range 5 {
+		w := newLog(t, s, archive.Log{Group: fmt.Sprint("g", n), Epoch: "e"})
+		w.text("ann", "x")
+		w.add(1)
+		want = append(want, w.log)
+	}
+	for limit, pages := range map[int]int{1: 6, 2: 3, 5: 2, 6: 1} {
+		var got []archive.Log
+		for after, page := int64(0), 1; ; page++ {
+			logs, next, err := s.LogsAfter(t.Context(), after, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, after = append(got, logs...), next
+			if after != 0 {
+				continue
+			}
+			if page != pages || !slices.Equal(got, want) {
+				t.Errorf("%d at a time: %v in %d pages, want %v in %d", limit, got, page, want, pages)
+			}
+			break
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func TestArchiveWithoutTask(t *testing.T) {
 			h.live("g1")
 			h.pause()
 			h.Must(h.Store.SwitchArchive(h.Ctx, "db", true))
-			h.Must(h.Store.WantArchive(h.Ctx, 0, true))
+			h.Must(h.Store.WantArchive(h.Ctx, "db", 0, true))
 			h.Must(h.Store.AlignArchive(h.Ctx, []string{"g1"}))
 			if archived {
 				h.server.Do("ZADD", "chat:{p00}:g:g1:seen", "40", "$archive")

@@ -316,7 +316,7 @@ func withoutArchive(p *part) {
 	case p.Partition == 0 && p.Key == archiveKey:
 		p.Values = nil
 	case p.Key == "wants":
-		drop = []text{"archive"}
+		drop = []text{"archive", "archive_left", "archive_back", "archive_pass"}
 	case strings.HasPrefix(p.Key, "g:") && strings.HasSuffix(p.Key, ":meta"):
 		drop = []text{"archived_from", "late", "changed"}
 	case strings.HasPrefix(p.Key, "g:") && strings.HasSuffix(p.Key, ":seen"):

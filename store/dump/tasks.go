@@ -47,7 +47,7 @@ func (r *repartition) learnTask(id, spec string) error {
 	case announce.TaskPart:
 	case announce.TaskRun, webhook.TaskSpread:
 		h.partition = 0
-	case archive.TaskWalk, retention.TaskWalk:
+	case archive.TaskWalk, archive.TaskCompare, retention.TaskWalk:
 		h = r.home(kind)
 	case notify.TaskInbox, notify.TaskPush:
 		h = r.home(s.User)

@@ -17,6 +17,7 @@ var archiveTests = map[string]func(*fixture){
 	"AckArchiveOfAChangedLog":          testAckArchiveOfAChangedLog,
 	"AckArchiveTrims":                  testAckArchiveTrims,
 	"AlignArchive":                     testAlignArchive,
+	"EndedLogs":                        testEndedLogs,
 	"GroupIDs":                         testGroupIDs,
 	"nothing unarchived is trimmed":    testNothingUnarchivedIsTrimmed,
 	"entries make one task":            testEntriesMakeOneArchiveTask,
@@ -30,13 +31,13 @@ var archiveTests = map[string]func(*fixture){
 func (w *fixture) archiveOn() {
 	w.Helper()
 	w.ok(w.SwitchArchive(w.ctx, "db", true))
-	w.ok(w.WantArchive(w.ctx, time.Second, true))
+	w.ok(w.WantArchive(w.ctx, "db", time.Second, true))
 }
 
 func (w *fixture) archiveOff() {
 	w.Helper()
 	w.ok(w.SwitchArchive(w.ctx, "", false))
-	w.ok(w.WantArchive(w.ctx, 0, false))
+	w.ok(w.WantArchive(w.ctx, "db", 0, false))
 }
 
 func (w *fixture) unarchived(group string, limit int) archive.Lag {
@@ -235,6 +236,51 @@ func testAlignArchive(w *fixture) {
 	w.archiveOff()
 	w.ok(w.AlignArchive(w.ctx, []string{"g", "h"}))
 	w.equal([]any{w.archivedFrom("g"), w.unarchived("g", 0).Archived, w.kept("g")}, []any{"", int64(-1), span(last, last)})
+}
+
+// testEndedLogs asks about a group that lives, one that is gone, the earlier life of an id, and an import under way.
+func testEndedLogs(w *fixture) {
+	w.archiveOn()
+	for _, g := range []string{"lives", "gone", "again"} {
+		w.group(g, nil)
+	}
+	log := func(group string) archive.Log { return archive.Log{Group: group, Epoch: w.info(group, "alice").Epoch} }
+	lives, gone, earlier, under := log("lives"), log("gone"), log("again"), archive.Log{Group: "past", Epoch: "e-f"}
+	w.begun("past", "f")
+	w.archiveOff()
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "gone"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "again"))
+	_, err := w.Cleanup(w.ctx, "again", []string{"alice"})
+	w.ok(err)
+	w.group("again", nil)
+	ended := func(want ...archive.Log) {
+		w.Helper()
+		got, err := w.EndedLogs(w.ctx, "db", []archive.Log{lives, gone, earlier, log("again"), under})
+		w.ok(err)
+		w.equal(got, want)
+	}
+	compare := func(pass string, end bool) { w.Helper(); w.ok(w.CompareArchive(w.ctx, "db", pass, end)) }
+	ended() // it is off
+	w.archiveOn()
+	ended(gone, earlier)
+	other, err := w.EndedLogs(w.ctx, "another", []archive.Log{gone})
+	w.ok(err)
+	w.equal(len(other), 0)
+	compare("one", false)
+	w.archiveOn() // another node starts
+	compare("two", false)
+	compare("one", true)
+	ended(gone, earlier)
+	w.archiveOff()
+	w.archiveOn()
+	compare("two", true)
+	ended(gone, earlier)
+	compare("three", false)
+	compare("three", true)
+	ended()
+	w.archiveOff()
+	w.ok(w.WantArchive(w.ctx, "another", time.Second, true))
+	ended()
 }
 
 func testGroupIDs(w *fixture) {

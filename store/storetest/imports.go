@@ -141,7 +141,7 @@ func testFinishImportRefuses(w *fixture) {
 	archived := finished(10)
 	archived.Archived = true
 	w.fails(w.FinishImport(w.ctx, archived), chat.ErrConflict)
-	w.ok(w.WantArchive(w.ctx, time.Second, true))
+	w.ok(w.WantArchive(w.ctx, "db", time.Second, true))
 	w.fails(w.FinishImport(w.ctx, finished(10)), chat.ErrConflict)
 	w.equal(w.info("past", "alice").Epoch, "")
 	w.group("past", nil)
@@ -151,7 +151,7 @@ func testFinishImportRefuses(w *fixture) {
 }
 
 func testFinishImportArchived(w *fixture) {
-	w.ok(w.WantArchive(w.ctx, time.Second, true))
+	w.ok(w.WantArchive(w.ctx, "db", time.Second, true))
 	w.begun("past", "f")
 	w.ok(w.StageImport(w.ctx, "past", "e-f", 1, 7, nil))
 	w.ok(w.StageImport(w.ctx, "past", "e-f", 8, 10, staged(8, 10)))
