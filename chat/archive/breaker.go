@@ -20,20 +20,44 @@ type breaker struct {
 	since    time.Time // of the first failure in a row
 	until    time.Time
 	trying   bool
+	calls    int       // under way
+	heard    time.Time // when the database answered last, or the first of the calls began
 }
 
 // enter tells whether the database may be called now, else after which time to ask again. Whoever may calls leave.
 func (b *breaker) enter() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failures == 0 {
-		return 0, true
+	if b.failures > 0 {
+		if wait = time.Until(b.until); wait > 0 || b.trying {
+			return backoff.Spread(b.pause()), false
+		}
+		b.trying = true
 	}
-	if wait = time.Until(b.until); wait > 0 || b.trying {
-		return backoff.Spread(max(wait, awayPauseMin)), false
+	if b.calls == 0 {
+		b.heard = time.Now()
 	}
-	b.trying = true
+	b.calls++
 	return 0, true
+}
+
+// pause is how long to leave a database alone that failed. Whoever tries it may wait for seconds until it answers or does not: the
+// others do not look again sooner than after the last pause.
+func (b *breaker) pause() time.Duration {
+	if b.trying {
+		return backoff.Doubled(awayPauseMin, awayPauseMax, b.failures-1)
+	}
+	return max(time.Until(b.until), awayPauseMin)
+}
+
+// silence is how long the database has left all calls without an answer; at most awayPauseMax.
+func (b *breaker) silence() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.calls == 0 {
+		return 0
+	}
+	return min(time.Since(b.heard), awayPauseMax)
 }
 
 // shut tells whether enter would refuse now, and takes no place.
@@ -50,7 +74,7 @@ func (b *breaker) wait() (wait time.Duration, ok bool) {
 	if b.failures == 0 {
 		return 0, true
 	}
-	return backoff.Spread(max(time.Until(b.until), awayPauseMin)), false
+	return backoff.Spread(b.pause()), false
 }
 
 // leave records whether the database answered. first: it has just gone away, or come back.
@@ -58,6 +82,8 @@ func (b *breaker) leave(answered bool) (first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = false
+	b.calls--
+	b.heard = time.Now()
 	if answered {
 		first = b.failures > 0
 		b.failures = 0

@@ -67,10 +67,10 @@ func (a *Archiver) runGroup(ctx context.Context, t chat.GroupTask) error {
 	case a.runs <- struct{}{}:
 		defer func() { <-a.runs }()
 	default:
-		return a.later(ctx, t, backoff.Spread(busyPause))
+		return a.later(ctx, t, a.whileBusy())
 	}
 	if busy := a.locks.try(t.Group); busy != nil {
-		return a.later(ctx, t, busyPause)
+		return a.later(ctx, t, a.whileBusy())
 	}
 	defer a.locks.free(t.Group)
 	if a.breaker.shut() {
@@ -90,6 +90,11 @@ func (a *Archiver) runGroup(ctx context.Context, t chat.GroupTask) error {
 		}
 	}
 	return a.later(ctx, t, 0)
+}
+
+// whileBusy is how long to wait for other runs: the longer, the longer the database has been silent.
+func (a *Archiver) whileBusy() time.Duration {
+	return backoff.Spread(max(busyPause, a.breaker.silence()))
 }
 
 // afterFailure has the task come again when it may succeed.
