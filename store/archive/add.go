@@ -215,10 +215,10 @@ func (r *round) load(ctx context.Context) error {
 			}
 		}
 	}
-	if err := r.loadRows(ctx, logs, ids, `e.log = w.a AND e.id = w.b`); err != nil {
+	if err := r.loadRows(ctx, logs, ids, ` ON e.log = w.a AND e.id = w.b`); err != nil {
 		return err
 	}
-	if err := r.loadRows(ctx, logs, deleted, `e.log = w.a AND e.target = w.b AND e.kind = 'edit'`); err != nil {
+	if err := r.loadRows(ctx, logs, deleted, r.store.engine.byTarget()+` ON e.log = w.a AND e.target = w.b AND e.kind = 'edit'`); err != nil {
 		return err
 	}
 	var edited []pair // messages that lost an edit
@@ -228,15 +228,15 @@ func (r *round) load(ctx context.Context) error {
 			edited = append(edited, pair{l.number, target})
 		}
 	}
-	return r.loadRows(ctx, logs, edited, `e.log = w.a AND e.id = w.b`)
+	return r.loadRows(ctx, logs, edited, ` ON e.log = w.a AND e.id = w.b`)
 }
 
 // loadRows reads entries by pairs of a log and an id, unless they are loaded.
-func (r *round) loadRows(ctx context.Context, logs map[int64]*logChange, pairs []pair, where string) error {
+func (r *round) loadRows(ctx context.Context, logs map[int64]*logChange, pairs []pair, on string) error {
 	if len(pairs) == 0 {
 		return nil
 	}
-	return r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e ON `+where,
+	return r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e`+on,
 		[]any{encodePairs(pairs)}, func(rows *sql.Rows) error {
 			had, err := scanRow(rows)
 			if err != nil {
@@ -283,7 +283,7 @@ func (r *round) rebuild(ctx context.Context) error {
 		return nil
 	}
 	encoded := encodePairs(targets)
-	err := r.query(ctx, `SELECT e.log, e.id, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e
+	err := r.query(ctx, `SELECT e.log, e.id, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e`+r.store.engine.byTarget()+`
 		ON e.log = w.a AND e.target = w.b AND e.kind = 'reaction' JOIN entries AS t ON t.log = w.a AND t.id = w.b AND t.alive`, []any{encoded}, func(rows *sql.Rows) error {
 		var e chat.Entry
 		var number, id int64

@@ -30,6 +30,7 @@ type Store struct {
 	read      *sql.DB
 	id        string
 	writer    *writer
+	numbers   numbers
 	searchMax time.Duration // of one search
 }
 
@@ -42,6 +43,9 @@ type engine interface {
 	// open connects. The two are the same where one pool does both.
 	open(ctx context.Context) (write, read *sql.DB, err error)
 	close() error
+	// moves is work on the rows of a table that is too much for one transaction, and the version of the schema after which it is
+	// done. It may be interrupted, repeated, and done by several processes at once. nil: there is none.
+	moves() (version int64, move func(ctx context.Context, db *sql.DB) error)
 	// bind gives a statement the placeholders of the engine; it has `?` for each argument, and no other `?`.
 	bind(query string) string
 	// pairs is a table `w (a, b)` of two integers, made from one argument, a JSON array of pairs.
@@ -50,6 +54,8 @@ type engine interface {
 	names() string
 	// lockLogs ends a SELECT of logs that are about to be written.
 	lockLogs() string
+	// byTarget follows a table of entries that are looked up by their log and target, where the engine would not find the index.
+	byTarget() string
 	// writers is how many transactions may write at a time.
 	writers() int
 	// words is what the index gets of a text.
@@ -59,8 +65,12 @@ type engine interface {
 	// unindex takes the entries that a condition names out of the index, before they are deleted.
 	unindex(ctx context.Context, tx *sql.Tx, where string, args ...any) error
 	// search is a statement that finds entries that may be seen, newest first, with its first arguments. Three more follow:
-	// the lowest and the highest doc, and how many to find at most.
-	search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any)
+	// the lowest and the highest doc, and how many to find at most. visible is in the order of its logs. done is called when the
+	// rows are read.
+	search(q tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func())
+	// walk is a statement like that of search, with all its arguments, which looks at the newest entries alone and finds them in
+	// the same order. Where it finds fewer than limit, there may be more. Empty: search is likely to be faster.
+	walk(ctx context.Context, q tokens.Query, facets [][]string, visible []logRange, low, top int64, limit int) (query string, args []any, err error)
 	// authored is a statement that finds the messages of a user in the index, oldest first, with its first arguments. Three more
 	// follow: the user, the doc to begin behind, and how many to find at most.
 	authored(user string) (query string, args []any)
@@ -70,7 +80,10 @@ type engine interface {
 	conflicted(err error) bool
 	// locked tells that another process has held what a statement needs for as long as the engine waits.
 	locked(err error) bool
-	// scrub overwrites what erased content left behind outside its table. again: it could not be done now.
+	// settles tells that scrub is due a while after every write, not only after content was erased.
+	settles() bool
+	// scrub overwrites what erased content left behind outside its table, and settles what was put off. again: it could not be
+	// done now.
 	scrub(ctx context.Context, db *sql.DB) (again bool, err error)
 	// rewrite writes the files anew, and says which, and which it could not.
 	rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error)
@@ -179,9 +192,6 @@ type querier interface {
 
 // pair is a log and an id in it, or another two integers.
 type pair [2]int64
-
-// idRange is a log and the lowest and the highest id to be found in it.
-type idRange [3]int64
 
 // encodePairs is the argument that engine.pairs reads.
 func encodePairs(pairs []pair) string {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 
 	"github.com/chatd/chatd/chat"
@@ -50,9 +51,17 @@ func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64)
 		return true, err
 	}
 	if to >= chat.IDMax {
-		return false, r.exec(ctx, `DELETE FROM logs WHERE number = ?`, number)
+		return false, s.forget(ctx, r, number)
 	}
 	return false, nil
+}
+
+// forget deletes a log that has no entries left, and has all nodes read the numbers of logs anew.
+func (s *Store) forget(ctx context.Context, r round, number int64) error {
+	if err := r.exec(ctx, `DELETE FROM logs WHERE number = ?`, number); err != nil {
+		return err
+	}
+	return r.exec(ctx, `INSERT INTO about (name, value) VALUES ('dropped', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, rand.Text())
 }
 
 // dropReactions removes reactions to the messages up to cut, at most dropMax of them.

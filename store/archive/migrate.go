@@ -125,14 +125,33 @@ func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
 			return err
 		}
 		if err == nil {
-			if _, err = p.Up(ctx); err == nil {
+			if err = up(ctx, p, e, db); err == nil {
 				return nil
 			}
 		}
 		if ctx.Err() != nil || tries >= migrateTries && !e.locked(err) {
-			return fmt.Errorf("archive: migration: %w; nothing of the failed step remains: remove the cause and start again", err)
+			return fmt.Errorf("archive: migration: %w; what was done before the failed step stands, and nothing of that: remove the cause and start again", err)
 		}
 	}
+}
+
+// up runs the migrations in their order, and between two of them what the engine does itself.
+func up(ctx context.Context, p *goose.Provider, e engine, db *sql.DB) error {
+	if version, move := e.moves(); move != nil {
+		if has, err := p.GetDBVersion(ctx); err != nil || has <= version {
+			if err == nil {
+				_, err = p.UpTo(ctx, version)
+			}
+			if err == nil {
+				err = move(ctx, db)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	_, err := p.Up(ctx)
+	return err
 }
 
 // checkSchema refuses a schema that this program must not touch.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
@@ -21,9 +21,11 @@ const (
 )
 
 type postgres struct {
-	url  string
-	pool *pgxpool.Pool
-	db   *sql.DB
+	url      string
+	pool     *pgxpool.Pool
+	db       *sql.DB
+	shares   shares
+	settling sync.Mutex
 }
 
 func (*postgres) name() string { return "postgres" }
@@ -53,6 +55,8 @@ func (e *postgres) close() error {
 	return err
 }
 
+func (*postgres) moves() (version int64, move func(context.Context, *sql.DB) error) { return 0, nil }
+
 func (*postgres) bind(query string) string {
 	var b strings.Builder
 	for n := 1; ; n++ {
@@ -75,6 +79,8 @@ func (*postgres) names() string {
 }
 
 func (*postgres) lockLogs() string { return " FOR UPDATE OF l" }
+
+func (*postgres) byTarget() string { return "" }
 
 func (*postgres) writers() int { return postgresWriters }
 
@@ -122,17 +128,18 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { return nil }
 
 // search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
-// frequent the words are. What may be seen are objects of logs and ids, not a table: joined with one, it would read every entry
-// of every log.
-func (*postgres) search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any) {
-	lowest, highest := make(map[string]int64, len(visible)), make(map[string]int64, len(visible))
-	for _, v := range visible {
-		log := strconv.FormatInt(v[0], 10)
-		lowest[log], highest[log] = v[1], v[2]
+// frequent the words are. What may be seen are sorted arrays, not a table: joined with one, it would read every entry of every
+// log. The CASE keeps its guesses about ids out of this decision.
+func (*postgres) search(q tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
+	n := len(visible)
+	logs, lowest, highest := make([]int64, n), make([]int64, n), make([]int64, n)
+	for i, v := range visible {
+		logs[i], lowest[i], highest[i] = v.number, v.From, v.To
 	}
-	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM entries AS e
-		WHERE e.id BETWEEN (?::jsonb ->> e.log::text)::bigint AND (?::jsonb ->> e.log::text)::bigint AND e.words @@ ?::text::tsquery
-		AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, []any{string(chat.Encode(lowest)), string(chat.Encode(highest)), tsQuery(q, facets)}
+	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM (SELECT ?::bigint[] AS logs, ?::bigint[] AS lowest, ?::bigint[] AS highest) AS v, entries AS e
+		WHERE CASE WHEN v.logs[width_bucket(e.log, v.logs)] = e.log
+			THEN e.id BETWEEN v.lowest[width_bucket(e.log, v.logs)] AND v.highest[width_bucket(e.log, v.logs)] ELSE false END
+		AND e.words @@ ?::text::tsquery AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, []any{logs, lowest, highest, tsQuery(q, facets)}, func() {}
 }
 
 func (*postgres) authored(user string) (query string, args []any) {
@@ -160,5 +167,18 @@ func (*postgres) conflicted(err error) bool {
 
 func (*postgres) locked(error) bool { return false } // its statements wait
 
-// scrub has nothing to do: what VACUUM frees is overwritten in its time.
-func (*postgres) scrub(context.Context, *sql.DB) (again bool, err error) { return false, nil }
+func (*postgres) settles() bool { return true }
+
+// scrub merges into the index of words what waits to be: each search reads all of that. What VACUUM frees is overwritten in its
+// time.
+func (e *postgres) scrub(ctx context.Context, db *sql.DB) (again bool, err error) {
+	if !e.settling.TryLock() {
+		return true, nil // what was written meanwhile comes next time
+	}
+	defer e.settling.Unlock()
+	_, err = db.ExecContext(ctx, `SELECT gin_clean_pending_list('entries_words')`)
+	if err != nil && e.refused(err) {
+		return false, nil // not the owner: PostgreSQL does it by itself, later
+	}
+	return false, err
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -130,18 +129,11 @@ type bound struct{ entries, bytes int }
 // candidates are the newest messages up to a doc that the caller may see and that have what is wanted. Who may see what
 // is part of the query: a log that is not visible changes neither the hits nor their number.
 func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Query, top int64, most bound) (list []candidate, more bool, err error) {
-	logs, ranges, err := s.visible(ctx, q.Visible)
-	if err != nil || len(logs) == 0 {
+	ranges, err := s.visible(ctx, q.Visible)
+	if err != nil || len(ranges) == 0 {
 		return nil, false, err
 	}
 	var facets [][]string
-	if len(ranges) <= facetsMax {
-		var numbers []string
-		for _, r := range ranges {
-			numbers = append(numbers, logFacet(r[0]))
-		}
-		facets = append(facets, numbers)
-	}
 	if q.From != "" {
 		facets = append(facets, []string{authorFacet(q.From)})
 	}
@@ -155,9 +147,32 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 	if q.UntilMs > 0 {
 		top = min(top, min(q.UntilMs, docTimeMax)<<docTimeBits|(1<<docTimeBits-1))
 	}
-	query, args := s.engine.search(wanted, facets, ranges)
+	limit := most.entries + 1
+	if len(ranges) <= facetsMax {
+		query, args, err := s.engine.walk(ctx, wanted, facets, ranges, low, top, limit)
+		if err != nil {
+			return nil, false, err
+		}
+		if query != "" {
+			if list, more, err = s.collect(ctx, ranges, most, query, args); err != nil || more {
+				return list, more, err
+			}
+		}
+		var numbers []string
+		for _, r := range ranges {
+			numbers = append(numbers, logFacet(r.number))
+		}
+		facets = append(facets, numbers)
+	}
+	query, args, done := s.engine.search(wanted, facets, ranges)
+	defer done()
+	return s.collect(ctx, ranges, most, query, append(args, low, top, limit))
+}
+
+// collect reads candidates until there are enough.
+func (s *Store) collect(ctx context.Context, ranges []logRange, most bound, query string, args []any) (list []candidate, more bool, err error) {
 	bytes := 0
-	err = s.query(ctx, s.read, query, append(args, low, top, most.entries+1), func(rows *sql.Rows) error {
+	err = s.query(ctx, s.read, query, args, func(rows *sql.Rows) error {
 		var c candidate
 		var log int64
 		var edits sql.NullString
@@ -169,35 +184,11 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 			return errEnough
 		}
 		var err error
-		c.log = logs[log]
+		r, _ := rangeOf(ranges, log)
+		c.log = r.Log
 		c.Edits, err = decodeEdits(edits)
 		list = append(list, c)
 		return err
 	})
 	return list, more, err
-}
-
-// visible gives the logs by their numbers, and what of each may be seen.
-func (s *Store) visible(ctx context.Context, list []archive.Visible) (logs map[int64]archive.Log, ranges []idRange, err error) {
-	names, visible := make([][2]string, len(list)), make(map[archive.Log]archive.Visible, len(list))
-	for i, v := range list {
-		names[i], visible[v.Log] = [2]string{v.Group, v.Epoch}, v
-	}
-	text, err := json.Marshal(names)
-	if err != nil {
-		return nil, nil, err
-	}
-	logs = make(map[int64]archive.Log, len(list))
-	err = s.query(ctx, s.read, `SELECT l.number, l."group", l.epoch FROM `+s.engine.names()+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b`,
-		[]any{string(text)}, func(rows *sql.Rows) error {
-			var number int64
-			var log archive.Log
-			if err := rows.Scan(&number, &log.Group, &log.Epoch); err != nil {
-				return err
-			}
-			logs[number] = log
-			ranges = append(ranges, idRange{number, visible[log].From, visible[log].To})
-			return nil
-		})
-	return logs, ranges, err
 }

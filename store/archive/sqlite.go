@@ -13,7 +13,6 @@ import (
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
@@ -33,6 +32,9 @@ func (*sqlite) name() string { return "sqlite" }
 // open makes one connection that writes and a pool that only reads. What was deleted is overwritten with zeros. A commit
 // waits for the disk: the store trims what was committed.
 func (e *sqlite) open(ctx context.Context) (write, read *sql.DB, err error) {
+	if err := registerVisible(); err != nil {
+		return nil, nil, err
+	}
 	if err := e.makeFile(); err != nil {
 		return nil, nil, err
 	}
@@ -79,6 +81,10 @@ func (e *sqlite) close() error {
 	return errors.Join(errs...)
 }
 
+func (*sqlite) moves() (version int64, move func(context.Context, *sql.DB) error) {
+	return 5, moveEntries
+}
+
 func (*sqlite) bind(query string) string { return query }
 
 func (*sqlite) pairs() string {
@@ -88,6 +94,9 @@ func (*sqlite) pairs() string {
 func (e *sqlite) names() string { return e.pairs() }
 
 func (*sqlite) lockLogs() string { return "" } // its transactions lock everything
+
+// byTarget: without it, the whole log would be read, because its entries are at hand there.
+func (*sqlite) byTarget() string { return " INDEXED BY entries_target" }
 
 func (*sqlite) writers() int { return 1 } // the database takes no more
 
@@ -164,11 +173,17 @@ func (*sqlite) indexed(ctx context.Context, tx *sql.Tx, where string, args []any
 }
 
 // search walks the index from the highest doc down, and looks at entries only until it has enough.
-func (*sqlite) search(q tokens.Query, facets [][]string, visible []idRange) (query string, args []any) {
-	return `WITH w (log, low, high) AS MATERIALIZED (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))
-		SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS e ON e.doc = s.rowid
-		CROSS JOIN w ON w.log = e.log AND e.id BETWEEN w.low AND w.high
-		WHERE s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, []any{string(chat.Encode(visible)), ftsMatch(q, facets)}
+func (*sqlite) search(q tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
+	handle, done := lendRanges(visible)
+	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS d INDEXED BY entries_doc ON d.doc = s.rowid
+		CROSS JOIN entries AS e ON e.log = d.log AND e.id = d.id
+		WHERE ` + visibleFunction + `(?, d.log, d.id) AND s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`,
+		[]any{handle, ftsMatch(q, facets)}, done
+}
+
+// walk: the index is asked from the highest doc down anyway.
+func (*sqlite) walk(context.Context, tokens.Query, [][]string, []logRange, int64, int64, int) (query string, args []any, err error) {
+	return "", nil, nil
 }
 
 func (*sqlite) authored(user string) (query string, args []any) {
@@ -194,6 +209,8 @@ func (*sqlite) locked(err error) bool {
 	var e *driver.Error
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY
 }
+
+func (*sqlite) settles() bool { return false }
 
 // scrub empties the write-ahead log, which holds pages as they were.
 func (*sqlite) scrub(ctx context.Context, db *sql.DB) (again bool, err error) {

@@ -91,7 +91,7 @@ func (w *writer) run() {
 			list, next = w.joined(next)
 			erased = w.commit(list)
 		}
-		if erased && scrub == nil {
+		if (erased || w.store.engine.settles()) && scrub == nil {
 			scrub = time.After(scrubDelay)
 		}
 	}
