@@ -68,7 +68,10 @@ func (b *blobs) around(do func() error) error {
 	if b.step == nil {
 		return do()
 	}
-	return errors.Join(b.step(), do(), b.step())
+	if err := b.step(); err != nil {
+		return err
+	}
+	return errors.Join(do(), b.step())
 }
 
 func (b *blobs) Write(ctx context.Context, id string, offset int64, r io.Reader) (n int64, err error) {
@@ -87,6 +90,14 @@ func (b *blobs) Write(ctx context.Context, id string, offset int64, r io.Reader)
 
 func (b *blobs) Finish(ctx context.Context, id string, size int64) error {
 	return b.around(func() error { return b.Store.Finish(ctx, id, size) })
+}
+
+func (b *blobs) Copy(ctx context.Context, from, to string) error {
+	return b.around(func() error { return b.Store.Copy(ctx, from, to) })
+}
+
+func (b *blobs) Remove(ctx context.Context, id string) error {
+	return b.around(func() error { return b.Store.Remove(ctx, id) })
 }
 
 func (b *blobs) Open(ctx context.Context, id string) (files.Blob, error) {
