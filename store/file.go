@@ -327,7 +327,7 @@ func decodeFile(id, text string) (files.Record, error) {
 	if len(f) != 11 {
 		return files.Record{}, broke("file", fmt.Errorf("the record of %s has %d fields", id, len(f)))
 	}
-	r := files.Record{ID: id, Whole: f[0] == "whole", Owner: f[1], Size: number(f[2]), Offset: number(f[3]),
+	r := files.Record{ID: id, Whole: f[0] != "open", Lost: f[0] == "lost", Owner: f[1], Size: number(f[2]), Offset: number(f[3]),
 		Created: time.UnixMilli(number(f[4])), Expires: time.UnixMilli(number(f[5])), JSON: []byte(f[10])}
 	if f[8] != "-" {
 		var err error

@@ -36,7 +36,7 @@ func (s *Store) SendableFiles(ctx context.Context, group, user string, ids []str
 	}
 	found := make([]chat.File, len(records))
 	for i, r := range records {
-		if !r.Whole || r.Owner != user {
+		if !r.Whole || r.Lost || r.Owner != user {
 			return nil, files.ErrNotSendable
 		}
 		if err := json.Unmarshal(r.JSON, &found[i]); err != nil {

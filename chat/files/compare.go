@@ -106,8 +106,8 @@ func (s *Service) dropLost(ctx context.Context, recorded map[string]string) erro
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 || found[0].Offset == 0 && !found[0].Whole {
-			continue // removed meanwhile, or nothing was written yet
+		if len(found) == 0 || found[0].Lost || found[0].Offset == 0 && !found[0].Whole {
+			continue // removed meanwhile, known, or nothing was written yet
 		}
 		if there, err := s.listed(ctx, id); err != nil || there {
 			if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) dropLost(ctx context.Context, recorded map[string]string) erro
 			continue // written since
 		}
 		if found[0].Whole {
-			s.opt.Log.ErrorContext(ctx, "a file has lost its bytes: restore them, or delete the messages that name it", "group", group, "file", id)
+			s.opt.Log.ErrorContext(ctx, "a file has lost its bytes: restore them, or run chatd doctor -repair, which marks it as lost", "group", group, "file", id)
 			continue
 		}
 		if err := s.store.DropFile(ctx, group, found[0].Owner, id); err != nil {

@@ -31,7 +31,7 @@ func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id str
 		}
 	}
 	if err != nil {
-		return File{}, nil, chat.AsError(err)
+		return File{}, nil, s.withoutBytes(ctx, f, err)
 	}
 	info, err := picture.Read(b)
 	if err == nil {

@@ -62,6 +62,7 @@ type File struct {
 	chat.File
 	Offset  int64
 	Whole   bool
+	Lost    bool
 	Expires chat.Time // unless a message names it
 	Named   bool      // a message names it
 }
@@ -192,11 +193,19 @@ func (s *Service) Open(ctx context.Context, by chat.Caller, group, id string) (F
 		return File{}, nil, ErrNoFile
 	}
 	b, err := s.blobs.Open(ctx, id)
-	if is(err, ErrNoBlob) { // removed in this moment, or lost
-		s.opt.Log.WarnContext(ctx, "a file has a record and no bytes", "file", id)
-		return File{}, nil, ErrNoFile
+	return f, b, s.withoutBytes(ctx, f, err)
+}
+
+// withoutBytes refines the error of opening a file: it was removed in this moment, or has lost its bytes.
+func (s *Service) withoutBytes(ctx context.Context, f File, err error) error {
+	switch {
+	case !is(err, ErrNoBlob):
+		return chat.AsError(err)
+	case f.Lost:
+		return ErrGone
 	}
-	return f, b, chat.AsError(err)
+	s.opt.Log.WarnContext(ctx, "a file has a record and no bytes", "file", f.ID)
+	return ErrNoFile
 }
 
 // Link makes a short-lived address from which a client reads the bytes of a whole file without this server; empty: there is none,
@@ -212,6 +221,9 @@ func (s *Service) Link(ctx context.Context, by chat.Caller, group, id string, na
 	}
 	if !f.Whole {
 		return "", ErrNoFile
+	}
+	if f.Lost { // Open says so
+		return "", nil
 	}
 	link, err := links.Link(ctx, id, f.Type, name(f))
 	return link, chat.AsError(err)
@@ -230,7 +242,7 @@ func (s *Service) Remove(ctx context.Context, by chat.Caller, group, id string) 
 
 // fileOf decodes a record.
 func fileOf(r Record) (File, error) {
-	f := File{Offset: r.Offset, Whole: r.Whole, Expires: chat.TimeMs(r.Expires.UnixMilli()), Named: r.Named}
+	f := File{Offset: r.Offset, Whole: r.Whole, Lost: r.Lost, Expires: chat.TimeMs(r.Expires.UnixMilli()), Named: r.Named}
 	err := json.Unmarshal(r.JSON, &f.File) // a draft has some of its fields
 	f.ID = r.ID
 	return f, chat.AsError(err)

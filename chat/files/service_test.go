@@ -416,6 +416,25 @@ func TestRecordsWithoutBytes(t *testing.T) {
 	b.Must(err)
 	_, _, err = b.Open(b.Ctx, alice, "g", ids[0])
 	b.Refused("a file without bytes", err, chat.CodeNotFound)
+	record := b.server.Do("HGET", "chat:{p00}:g:g:files", ids[0]).(string)
+	b.log.Reset()
+	b.server.Do("HSET", "chat:{p00}:g:g:files", ids[0], "lost"+strings.TrimPrefix(record, "whole"))
+	if _, _, err = b.Open(b.Ctx, alice, "g", ids[0]); chat.AsError(err) != error(files.ErrGone) {
+		t.Errorf("a lost file: got %v", err)
+	}
+	b.Must(b.Compare(b.Ctx))
+	if b.log.Len() > 0 {
+		t.Errorf("what is known is logged again: %s", b.log.String())
+	}
+	_, err = b.Send(b.Ctx, alice, "g", chat.Content{Kind: chat.Text, Files: []chat.File{{ID: ids[0]}}}, "")
+	b.Refused("naming a lost file", err, chat.CodeInvalid)
+	b.Must(b.blobs.Put(b.Ctx, ids[0], strings.NewReader("hello")))
+	if got := b.content("alice", ids[0]); got != "hello" {
+		t.Errorf("a file whose bytes were restored reads %q", got)
+	}
+	b.Must(b.blobs.Remove(b.Ctx, ids[0]))
+	b.server.Do("HSET", "chat:{p00}:g:g:files", ids[0], record)
+	b.Must(b.Compare(b.Ctx))
 	if !strings.Contains(b.log.String(), "level=ERROR") || !strings.Contains(b.log.String(), ids[0]) {
 		t.Errorf("the log does not name it: %s", b.log.String())
 	}

@@ -38,6 +38,7 @@ type Record struct {
 	ID      string
 	Owner   string
 	Whole   bool
+	Lost    bool  // a whole one whose bytes are gone, as an operator found
 	Size    int64 // bytes, as declared
 	Offset  int64 // bytes that are there
 	Created time.Time
@@ -152,6 +153,7 @@ var (
 var (
 	ErrOff     = chat.Errorf(chat.CodeNotFound, "this server keeps no files: CHATD_FILES is off")
 	ErrNoFile  = chat.Errorf(chat.CodeNotFound, "no such group or file")
+	ErrGone    = chat.Errorf(chat.CodeNotFound, "the bytes of this file are lost")
 	ErrUploads = &chat.Error{Code: chat.CodeQuotaFull, Message: "you have the maximum number of uploads under way", RetryAfter: time.Minute}
 	ErrQuota   = &chat.Error{Code: chat.CodeQuotaFull, Message: "the files would exceed the quota", RetryAfter: time.Minute}
 	ErrLocked  = &chat.Error{Code: chat.CodeConflict, Message: "another request is writing to this upload; try again"}

@@ -114,8 +114,9 @@ type Doctor struct {
 	keys   keyspace
 	core   *queue.Client
 	report Report
-	known  map[string]bool // findings so far, so that a key that comes twice is reported once
-	tasks  map[string]bool // see waitsFor
+	known  map[string]bool   // findings so far, so that a key that comes twice is reported once
+	tasks  map[string]bool   // see waitsFor
+	marked map[string]string // files that are marked as lost, and the group of each
 }
 
 // New makes a Doctor of a store.
@@ -128,7 +129,7 @@ func New(s *store.Store, o Options) (*Doctor, error) {
 		return nil, err
 	}
 	return &Doctor{store: s, opt: o, run: runner{s.Client()}, keys: keyspace{s.Prefix(), s.Partitions()}, core: core,
-		report: Report{Findings: []Finding{}}, known: map[string]bool{}}, nil
+		report: Report{Findings: []Finding{}}, known: map[string]bool{}, marked: map[string]string{}}, nil
 }
 
 // Run examines everything. If ctx ends first, the report contains what was found until then, and says that it is not

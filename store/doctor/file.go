@@ -19,6 +19,7 @@ var (
 	fileScript        = newReader("file", groupNames)
 	namingScript      = newReader("naming", groupNames)
 	fixFileScript     = newScript("fix_file", groupNames)
+	fixLostScript     = newScript("fix_lost", groupNames)
 	fixNamingScript   = newScript("fix_naming", groupNames)
 	fixGroupSumScript = newScript("fix_group_sum", groupNames)
 	fixSumScript      = newScript("fix_sum", userNames)
@@ -41,8 +42,11 @@ func (d *Doctor) files(ctx context.Context, g groupKeys) error {
 		}
 		sum := int64(0)
 		err = d.pages(ctx, g.base+"files", func(ids, texts []string) error {
-			for _, text := range texts {
+			for i, text := range texts {
 				sum += max(countedMin, field(text, 2))
+				if strings.HasPrefix(text, "lost ") && len(d.marked) < findingsMax {
+					d.marked[ids[i]] = g.id
+				}
 			}
 			return d.fileRecords(ctx, g, ids)
 		})
@@ -251,6 +255,9 @@ func (d *Doctor) blobs(ctx context.Context) error {
 		if err := d.someBlobs(ctx, string(letter), ids); err != nil {
 			return err
 		}
+		if err := d.foundAgain(ctx, string(letter), ids); err != nil {
+			return err
+		}
 		for id, group := range ids {
 			lost[id] = group
 			if len(lost) > findingsMax {
@@ -263,14 +270,40 @@ func (d *Doctor) blobs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 || !found[0].Whole && found[0].Offset == 0 {
+		if len(found) == 0 || found[0].Lost || !found[0].Whole && found[0].Offset == 0 {
 			continue
 		}
 		f := Finding{Kind: KindFile, Key: d.keys.group(group).base + "files", Message: fmt.Sprintf("has %s, whose bytes are missing", id)}
 		if !found[0].Whole {
 			f.Repair, f.fix = "remove the upload", func(ctx context.Context) error { return d.store.DropFile(ctx, group, found[0].Owner, id) }
+		} else {
+			f.Repair, f.fix = "mark it as lost, unless its bytes can be restored", d.markLost(group, id, true)
 		}
 		if err := d.found(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markLost marks a file as lost or whole. Readers of a lost one learn why it is not there, and nobody can send it.
+func (d *Doctor) markLost(group, id string, lost bool) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := d.run.do(ctx, fixLostScript.On(d.keys.group(group)).Arg("file", id).Arg("lost", lost))
+		return err
+	}
+}
+
+// foundAgain finds files that are marked as lost and whose bytes are there. missing are the ids without bytes, of those that begin
+// with a letter.
+func (d *Doctor) foundAgain(ctx context.Context, letter string, missing map[string]string) error {
+	for id, group := range d.marked {
+		if _, gone := missing[id]; gone || !strings.HasPrefix(id, letter) {
+			continue
+		}
+		err := d.found(ctx, Finding{Kind: KindFile, Key: d.keys.group(group).base + "files", Message: fmt.Sprintf("has %s as lost, whose bytes are there", id),
+			Repair: "mark it as whole", fix: d.markLost(group, id, false)})
+		if err != nil {
 			return err
 		}
 	}
