@@ -31,6 +31,7 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 1h -run 'TestArchiveAwayUnderSends' ./e2e -archive-away=20s
 	$(GO) test -race -timeout 1h -run 'TestCountsOnceUnderKills' ./examples/daily-by-place -lines=10000000
 	$(GO) test -race -timeout 1h -run 'TestShippedLinesSurviveKills' ./e2e -ship=1024 -ship-kills=10
+	$(GO) test -race -timeout 1h -run 'TestShipWaitsForAStoppedProcessor' ./e2e -ship-stop=30s
 
 check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start them
 	@scripts/install-test-deps

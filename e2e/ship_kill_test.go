@@ -39,8 +39,9 @@ type shipping struct {
 	parts int // about how many there will be
 }
 
-// saveParts writes each part to a file of its number, and says so in its last line and in the file order.
-const saveParts = `cat >part.tmp && mv part.tmp part.$(printf %06d $CHATD_PART) && echo $CHATD_PART >>order && echo "stored $CHATD_PART"`
+// saveParts writes each part to a file of its number, and says so in its last line and in the file order. Near the end it waits
+// until everybody was killed as often as they are to be.
+const saveParts = `while [ $CHATD_PART -ge ${HOLD_AT:-999999} ] && [ -e unkilled -o -e ../shipper/unkilled ]; do sleep 0.05; done; cat >part.tmp && mv part.tmp part.$(printf %06d $CHATD_PART) && echo $CHATD_PART >>order && echo "stored $CHATD_PART"`
 
 func (s *shipping) folder(user string) string {
 	dir := filepath.Join(s.dir, user)
@@ -63,8 +64,15 @@ func (s *shipping) ship(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 func (s *shipping) process(ctx context.Context, user string) *exec.Cmd {
-	return s.command(ctx, user, "process", "-user", user, "-group", "logs", "--", "sh", "-c", saveParts)
+	cmd := s.command(ctx, user, "process", "-user", user, "-group", "logs", "--", "sh", "-c", saveParts)
+	if s.parts > 0 {
+		cmd.Env = append(cmd.Environ(), fmt.Sprint("HOLD_AT=", s.parts*15/16))
+	}
+	return cmd
 }
+
+// unkilled is there as long as a user is yet to be killed.
+func (s *shipping) unkilled(user string) string { return filepath.Join(s.folder(user), "unkilled") }
 
 // order are the parts that a processor got, as they came.
 func (s *shipping) order(user string) (parts []int) {
@@ -95,10 +103,15 @@ func (s *shipping) shipped() int {
 	return state.Parts
 }
 
-// killedAt runs a command until it ends by itself. Each time progress reaches the next of the marks it is killed, and started
-// again.
-func (s *shipping) killedAt(marks []int, progress func() int, start func() *exec.Cmd) {
+// killedAt runs a command of a user until it ends by itself. Each time progress reaches the next of the marks it is killed, and
+// started again.
+func (s *shipping) killedAt(user string, marks []int, progress func() int, start func() *exec.Cmd) {
 	for {
+		if len(marks) == 0 {
+			if err := os.Remove(s.unkilled(user)); err != nil && !os.IsNotExist(err) {
+				s.t.Error(err)
+			}
+		}
 		cmd := start()
 		var log bytes.Buffer
 		if cmd.Stderr == nil {
@@ -136,11 +149,11 @@ func (s *shipping) killedAt(marks []int, progress func() int, start func() *exec
 	}
 }
 
-// marks spreads n kills over the first half of the run: there is time to notice the last of them.
+// marks spreads n kills over the whole run, up to where the processors wait for the last of them.
 func (s *shipping) marks(n int, pick func(int) int) []int {
 	var marks []int
 	for i := range n {
-		part := s.parts / 2 / n
+		part := s.parts * 7 / 8 / n
 		marks = append(marks, 1+i*part+pick(max(1, part)))
 	}
 	slices.Sort(marks)
@@ -297,13 +310,18 @@ func TestShippedLinesSurviveKills(t *testing.T) {
 		}
 	})
 	began := time.Now()
+	for _, user := range []string{"p1", "p2", "p3", "shipper"} {
+		if err := os.WriteFile(s.unkilled(user), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, user := range []string{"p1", "p2", "p3"} {
 		marks := s.marks(*shipKills, r.IntN)
 		running.Go(func() {
-			s.killedAt(marks, func() int { return len(s.order(user)) }, func() *exec.Cmd { return s.process(ctx, user) })
+			s.killedAt(user, marks, func() int { return len(s.order(user)) }, func() *exec.Cmd { return s.process(ctx, user) })
 		})
 	}
-	s.killedAt(s.marks(*shipKills, r.IntN), audited.partsPosted, func() *exec.Cmd {
+	s.killedAt("shipper", s.marks(*shipKills, r.IntN), audited.partsPosted, func() *exec.Cmd {
 		return s.ship(ctx, "-segment", strconv.Itoa(segment), "-wait", "-delete", source)
 	})
 	running.Wait()

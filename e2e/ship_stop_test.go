@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,8 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 )
+
+var stopFor = flag.Duration("ship-stop", 0, "for how long TestShipWaitsForAStoppedProcessor stops a processor once the shipper waits for it")
 
 // output collects what a process writes while it runs.
 type output struct {
@@ -42,7 +45,12 @@ func TestShipWaitsForAStoppedProcessor(t *testing.T) {
 	t.Parallel()
 	t.Run("goes on", func(t *testing.T) {
 		t.Parallel()
-		stopOne(t, func(_ context.Context, s *shipping, p1 *exec.Cmd) []string {
+		stopOne(t, func(ctx context.Context, s *shipping, p1 *exec.Cmd) []string {
+			held := s.shipped()
+			harness.Pause(ctx, *stopFor)
+			if now := s.shipped(); now != held {
+				s.t.Errorf("%d parts are shipped while p1 is stopped, %d when it was", now, held)
+			}
 			if err := p1.Process.Signal(syscall.SIGCONT); err != nil {
 				s.t.Error(err)
 			}
