@@ -10,7 +10,7 @@ import (
 )
 
 // signalMax is how long a signal may take to arrive before a test fails.
-const signalMax = 10 * time.Second
+const signalMax = time.Minute
 
 // listen starts a listener and returns its signals. It ends with the test.
 func (w *fixture) listen() <-chan live.Signal {
