@@ -197,13 +197,13 @@ func (s *Service) unreadGroups(ctx context.Context, user string, groups []string
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	looks, err := s.stores.Looks(ctx, user, groups)
+	looks, err := s.stores.Looks(ctx, user, groups, LookAtRead)
 	if err != nil {
 		return nil, AsError(err)
 	}
 	var unread []string
 	for i, l := range looks {
-		if l.Seen >= 0 && l.Read < l.Last {
+		if l.Read >= 0 && l.Read < l.Last {
 			unread = append(unread, groups[i])
 		}
 	}

@@ -71,17 +71,26 @@ func differs(a, b string) bool {
 // read.
 type Look struct {
 	Last  int64  // -1: there is no such group
-	Epoch string // empty: there is no such group
-	Mark  string // of the entry at Last
-	Seen  int64  // -1: not a member
-	Read  int64
+	Epoch string // LookAtPosition only; empty: there is no such group
+	Mark  string // LookAtPosition only: of the entry at Last
+	Seen  int64  // -1: not a member, or LookAtRead
+	Read  int64  // LookAtRead only; -1: not a member
 }
+
+// LookAt says what a look is compared with.
+type LookAt int
+
+const (
+	LookAtSeen     LookAt = iota // the member's seen
+	LookAtRead                   // the member's read
+	LookAtPosition               // the member's seen, and positions
+)
 
 // Nothing reports whether a member who has reached pos, or seen if that is not set, has everything: Resolve would start it
 // behind the last entry.
 func (l Look) Nothing(pos Position) bool {
 	switch {
-	case l.Epoch == "", l.Seen < 0:
+	case l.Last < 0, l.Seen < 0:
 		return false
 	case !pos.Set:
 		return l.Seen == l.Last

@@ -178,7 +178,9 @@ type Pull struct {
 	Unseen bool
 }
 
-// Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Err is
+// Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Info
+// lacks what serving entries does not need: name, creation, settings but History, mentions, activity, and Joined where
+// history is shown; of those outside it has Epoch and Visibility. Err is
 // ErrNotFound (no such group, or private and not a member) or ErrForbidden (public and not a member); Info is set then
 // as far as it is known. Anything else is of a log that cannot be read, which spoils none of the other pages.
 type Page struct {
@@ -283,7 +285,7 @@ type IndexStore interface {
 	// UserGroups returns the whole index (bounded by twice Limits.UserGroupsMax), in no particular order.
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
 	// Looks tells of each group, in order, how far user is in it and where it ends: one round trip, a command a partition.
-	Looks(ctx context.Context, user string, groups []string) ([]Look, error)
+	Looks(ctx context.Context, user string, groups []string, at LookAt) ([]Look, error)
 	// Indexed reports for each of users, in order, how large the index is and whether group is in it. It reads no index.
 	Indexed(ctx context.Context, group string, users []string) ([]Indexed, error)
 	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already

@@ -10,73 +10,111 @@ import (
 // Lasts returns where the log of each group ends.
 func (s *Store) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error) {
 	ends := make([]chat.LogEnd, len(groups))
-	read := s.ends(groups, lastsScript.Sized, func(c call, group string) call {
+	return ends, s.ends(ctx, groups, lastsScript.Sized, func(c call, group string) call {
 		return lastsCall(c, s.keys.group(group))
 	}, func(i int, r reply) {
 		ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1), Trimmed: asTrimmed(r.text(2))}
-	}, 3)
-	return ends, read.run(ctx, s)
+	})
 }
 
-// Looks tells of each group how far user is in it, and where it ends.
-func (s *Store) Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error) {
-	looks := make([]chat.Look, len(groups))
-	read := s.looks(user, groups, looks)
-	return looks, read.run(ctx, s)
-}
+// endFields is how many fields a script for ends answers about each id.
+const endFields = 3
 
-// looks prepares reading the looks of groups.
-func (s *Store) looks(user string, groups []string, looks []chat.Look) endsRead {
-	begin := func(k *partKeys, keys int) call { return looksScript.Sized(k, keys).Arg("user", user) }
-	return s.ends(groups, begin, func(c call, group string) call {
-		k := s.keys.group(group)
-		return c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "seen", k.seen(), "read", k.read())
-	}, func(i int, r reply) {
-		looks[i] = chat.Look{Last: r.number(0), Epoch: r.text(1), Mark: r.text(2), Seen: r.number(3), Read: r.number(4)}
-	}, 5)
-}
-
-// endsRead are calls of a reading script, one for each partition, and what takes what they answer.
-type endsRead struct {
-	calls  []call
-	asked  [][]int // what each call is about
-	take   func(i int, answer reply)
-	fields int // that are answered about each
-}
-
-// ends prepares a reading script over the keys of all ids, at most lastsMax in a call. begin begins a call that gets about so
-// many keys, add adds those of an id to it; take gets what was answered about ids[i], so many fields.
-func (s *Store) ends(ids []string, begin func(k *partKeys, keys int) call, add func(c call, id string) call,
-	take func(i int, answer reply), fields int) endsRead {
-	read := endsRead{take: take, fields: fields}
+// ends runs a script over the keys of all ids, at most lastsMax in a call, in one round trip. begin begins a call that gets
+// about so many keys, add adds those of an id to it; take gets what was answered about ids[i].
+func (s *Store) ends(ctx context.Context, ids []string, begin func(k *partKeys, keys int) call, add func(c call, id string) call,
+	take func(i int, answer reply)) error {
+	var calls []call
+	var asked [][]int
 	for p, here := range s.indexesByPartition(ids) {
 		for chunk := range slices.Chunk(here, lastsMax) {
-			c := begin(s.keys.part(p), 4*len(chunk))
+			c := begin(s.keys.part(p), 2*len(chunk))
 			for _, i := range chunk {
 				c = add(c, ids[i])
 			}
-			read.calls, read.asked = append(read.calls, c), append(read.asked, chunk)
+			calls, asked = append(calls, c), append(asked, chunk)
+		}
+	}
+	replies, err := s.runReads(ctx, calls)
+	if err != nil {
+		return err
+	}
+	for c, r := range replies {
+		for j, i := range asked[c] {
+			take(i, r[1+j*endFields:])
+		}
+	}
+	return nil
+}
+
+// Looks tells of each group how far user is in it, and where it ends.
+func (s *Store) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
+	looks := make([]chat.Look, len(groups))
+	read := s.looks(user, groups, at, looks)
+	replies, err := s.runReads(ctx, read.calls)
+	if err != nil {
+		return nil, err
+	}
+	for c, r := range replies {
+		read.answer(c, r)
+	}
+	return looks, nil
+}
+
+// looksRead are calls of log/looks.lua, one for each partition, and what they are about.
+type looksRead struct {
+	calls []call
+	asked [][]int
+	looks []chat.Look
+	at    chat.LookAt
+}
+
+// looks prepares reading the looks of groups, at most lastsMax in a call.
+func (s *Store) looks(user string, groups []string, at chat.LookAt, looks []chat.Look) looksRead {
+	read := looksRead{looks: looks, at: at}
+	for p, here := range s.indexesByPartition(groups) {
+		for chunk := range slices.Chunk(here, lastsMax) {
+			read.calls = append(read.calls, s.looksCall(s.keys.part(p), user, groups, chunk, at))
+			read.asked = append(read.asked, chunk)
 		}
 	}
 	return read
 }
 
-// run reads in one round trip.
-func (e *endsRead) run(ctx context.Context, s *Store) error {
-	replies, err := s.runReads(ctx, e.calls)
-	if err != nil {
-		return err
+func (s *Store) looksCall(part *partKeys, user string, groups []string, chunk []int, at chat.LookAt) call {
+	c := looksScript.Sized(part, 3*len(chunk)).Arg("user", user).Arg("groups", len(chunk))
+	for _, i := range chunk {
+		c = c.More("last_ids", s.keys.group(groups[i]).lastID())
 	}
-	for c, r := range replies {
-		e.answer(c, r)
+	for _, i := range chunk {
+		cursors := groupKeys.seen
+		if at == chat.LookAtRead {
+			cursors = groupKeys.read
+		}
+		c = c.More("cursors", cursors(s.keys.group(groups[i])))
 	}
-	return nil
+	if at == chat.LookAtPosition {
+		for _, i := range chunk {
+			c = c.More("metas", s.keys.group(groups[i]).meta())
+		}
+	}
+	return c
 }
 
 // answer takes the answer to a call.
-func (e *endsRead) answer(c int, r reply) {
-	for j, i := range e.asked[c] {
-		e.take(i, r[1+j*e.fields:])
+func (l *looksRead) answer(c int, r reply) {
+	n := len(l.asked[c])
+	for j, i := range l.asked[c] {
+		look := chat.Look{Last: r.number(1 + 2*j), Seen: -1, Read: -1}
+		if l.at == chat.LookAtRead {
+			look.Read = r.number(2 + 2*j)
+		} else {
+			look.Seen = r.number(2 + 2*j)
+		}
+		if l.at == chat.LookAtPosition {
+			look.Epoch, look.Mark = r.text(1+2*n+2*j), r.text(2+2*n+2*j)
+		}
+		l.looks[i] = look
 	}
 }
 

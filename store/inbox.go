@@ -128,11 +128,10 @@ func (s *Store) InboxAck(ctx context.Context, user string, at chat.Position) (ac
 // InboxEnds returns where each user's inbox ends.
 func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
 	ends := make([]chat.InboxEnd, len(users))
-	read := s.ends(users, inboxEndsScript.Sized, func(c call, user string) call {
+	return ends, s.ends(ctx, users, inboxEndsScript.Sized, func(c call, user string) call {
 		k := s.keys.user(user)
 		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
-	}, func(i int, r reply) { ends[i] = chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)} }, 3)
-	return ends, read.run(ctx, s)
+	}, func(i int, r reply) { ends[i] = chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)} })
 }
 
 // newMark makes the mark of an inbox item: 36 random bits, as for messages.

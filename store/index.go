@@ -72,10 +72,10 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 
 // Arrivals reads the index and the inbox of a user, and looks at groups, in one round trip. If that fails, it reads the index
 // and the inbox one by one: each of the two handles its own errors.
-func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string) (chat.Arrivals, error) {
+func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
 	k := s.keys.user(user)
 	looks := make([]chat.Look, len(groups))
-	read := s.looks(user, groups, looks)
+	read := s.looks(user, groups, at, looks)
 	pipe := s.client.Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
 	pull := queueCall(ctx, pipe, s.inboxPullCall(k, after, limit))

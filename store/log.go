@@ -20,9 +20,7 @@ var (
 	looksScript  = newReader("log/looks", partNames)
 	pagesScript  = newReader("log/pages", partNames)
 
-	// In the place of transactions on a server that is full.
-	logPageScript  = newReader("log/page", memberNames)
-	logRangeScript = newReader("log/range", groupNames)
+	logRangeScript = newReader("log/range", groupNames) // in the place of a transaction on a server that is full
 )
 
 // Append appends an entry, or returns the first answer again if the key is known. With a key it is repeated once after the

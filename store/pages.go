@@ -3,58 +3,52 @@ package store
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 )
 
-// How entries are read. A plain range takes a third of the work of a script, but the size of its answer is not known.
+// How entries are read. An entry costs a script six times as much as a plain range, but the size of the answer to a range is
+// not known, and a range of its own costs as much as two or three entries of the script.
 const (
 	plainMax  = 60 // entries asked for in all: at the largest size that the default limits allow they are 2 MiB
+	plainMin  = 4  // entries asked for of each log
 	plainHead = 24 // the first ones of a longer page; the rest is read up to a number of bytes
 )
 
-// entriesRead is what a transaction was asked to read: a range, if there is one, then what the script adds.
-type entriesRead struct {
-	ranges []*redis.StringSliceCmd
-	more   *redis.Cmd
-	at     []int // the pulls that more is of
-}
-
-// queueEntries adds what pulls ask for to a transaction: up to about room bytes, in their order.
-func (s *Store) queueEntries(ctx context.Context, pipe redis.Pipeliner, pulls []chat.Pull, room int) entriesRead {
-	read := entriesRead{ranges: make([]*redis.StringSliceCmd, len(pulls))}
+// plainEntries is how many entries of each pull are read by a range.
+func plainEntries(pulls []chat.Pull, room int) int {
 	entries := 0
 	for _, p := range pulls {
 		entries += p.Limit
 	}
-	plain := plainMax
 	switch {
-	case room <= 0 || entries == 0:
-		return read
-	case entries > plainMax && len(pulls) == 1:
-		plain = plainHead
-	case entries > plainMax:
-		plain = 0
+	case room <= 0 || entries < plainMin*len(pulls):
+		return 0
+	case entries <= plainMax:
+		return plainMax
+	case len(pulls) == 1:
+		return plainHead
 	}
-	k := s.keys.group(pulls[0].Group)
-	more := pagesScript.Sized(k.partKeys, 5*len(pulls)).Arg("bytes_max", room)
-	for i, p := range pulls {
+	return 0
+}
+
+// pagesCall reads pulls of one partition, without the first entries of each: those are read by a range.
+func (s *Store) pagesCall(user string, pulls []chat.Pull, plain, room int) call {
+	c := pagesScript.Sized(s.keys.group(pulls[0].Group).partKeys, 9*len(pulls)).Arg("user", user).Arg("bytes_max", max(room, 0))
+	for _, p := range pulls {
+		c = c.More("last_ids", s.keys.group(p.Group).lastID())
+	}
+	for _, p := range pulls {
+		k := s.keys.group(p.Group)
+		c = c.More("groups", "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(), "read", k.read(),
+			"msgs", k.msgs(), "skip", k.skip(), "by", k.by(user))
 		head := min(p.Limit, plain)
-		if head > 0 {
-			read.ranges[i] = queueRange(ctx, pipe, s.keys.group(p.Group).msgs(), p, head)
-		}
-		if p.Limit > head {
-			more = more.More("logs", "msgs", s.keys.group(p.Group).msgs()).
-				MoreArgs("pages", "skip", head, "from", p.From, "before", p.Before, "count", p.Limit-head)
-			read.at = append(read.at, i)
-		}
+		c = c.MoreArgs("pages", "offset", head, "from", p.From, "before", p.Before, "count", p.Limit-head)
 	}
-	if len(read.at) > 0 {
-		read.more = queueCall(ctx, pipe, more)
-	}
-	return read
+	return c
 }
 
 // queueRange adds a plain range: upward from an id, or downward from before one.
@@ -65,27 +59,24 @@ func queueRange(ctx context.Context, pipe redis.Pipeliner, msgs string, p chat.P
 	return pipe.ZRangeByScore(ctx, msgs, &redis.ZRangeBy{Min: strconv.FormatInt(p.From, 10), Max: "+inf", Count: int64(count)})
 }
 
-// entries are the stored entries for each of the pulls, and how many bytes they are.
-func (r *entriesRead) entries() (found [][]string, bytes int, err error) {
-	found = make([][]string, len(r.ranges))
-	for i, cmd := range r.ranges {
-		if cmd != nil {
-			found[i] = cmd.Val()
-		}
+// asPageInfo reads a group as log/pages.lua answers it.
+func asPageInfo(group string, r reply) chat.Info {
+	in := chat.Info{Group: chat.Group{ID: group}}
+	in.Epoch = r.text(0)
+	if len(r) < 3 {
+		in.Visibility = chat.Visibility(r.text(1))
+		return in
 	}
-	if r.more != nil {
-		answer, err := asReply(pagesScript.Name, r.more.Val())
-		if err != nil {
-			return nil, 0, err
-		}
-		for j, i := range r.at {
-			found[i] = append(found[i], answer.texts(1+j)...)
-		}
+	in.History, in.LastMark, in.Trimmed = r.text(1) == "1", r.text(3), asTrimmed(r.text(6))
+	in.Last = r.number(7)
+	in.Held = in.Last - r.number(8) + 1
+	role, _, _ := strings.Cut(r.text(9), " ")
+	in.Role, in.Seen, in.Read, in.Unread = chat.Role(role), r.number(10), r.number(11), r.number(12)
+	in.Group.Members, in.Joined = r.number(13), r.number(14)
+	in.Archived, in.Late, in.Changed = r.number(15), r.number(16), r.number(17)
+	in.First = in.Held
+	if from := r.number(5); in.Archived > 0 && from > 0 {
+		in.First = min(from, in.Held)
 	}
-	for _, list := range found {
-		for _, entry := range list {
-			bytes += len(entry)
-		}
-	}
-	return found, bytes, nil
+	return in
 }

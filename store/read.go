@@ -68,8 +68,8 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 	return replies, nil
 }
 
-// Pull reads a page of each group for user: a transaction for at most transactionMax groups of a partition, the partitions
-// at the same time. See chat.PullStore for what is read where there is more than one answer holds.
+// Pull reads a page of each group for user: a step for at most transactionMax groups of a partition, the partitions at the
+// same time. See chat.PullStore for what is read where there is more than one answer holds.
 func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	pages := make([]chat.Page, len(pulls))
 	byPartition := map[int][]int{}
@@ -83,7 +83,7 @@ func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]cha
 		errs.Go(func() error {
 			left := room
 			for chunk := range slices.Chunk(indexes, transactionMax) {
-				bytes, err := s.pullTransaction(ctx, user, pulls, pages, chunk, left)
+				bytes, err := s.pullChunk(ctx, user, pulls, pages, chunk, left)
 				if err != nil {
 					return err
 				}
@@ -95,70 +95,66 @@ func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]cha
 	return pages, errs.Wait()
 }
 
-// pullTransaction reads the pulls of indexes and writes what it got to the same places of pages. It returns how many bytes
-// of entries it read, which is not much more than room.
-func (s *Store) pullTransaction(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (int, error) {
+// pullChunk reads the pulls of indexes at one instant and writes what it got to the same places of pages. It returns how
+// many bytes of entries it read, which is not much more than room.
+func (s *Store) pullChunk(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (bytes int, err error) {
 	asked := make([]chat.Pull, len(indexes))
 	for j, i := range indexes {
 		asked[j] = pulls[i]
 	}
-	groups := make([]string, len(indexes))
-	for j, p := range asked {
-		groups[j] = p.Group
+	var r reply
+	ranges := make([]*redis.StringSliceCmd, len(asked))
+	plain := plainEntries(asked, room)
+	if plain > 0 {
+		r, err = s.pullRanges(ctx, user, asked, ranges, plain, room)
 	}
-	var infos *redis.Cmd
-	var read entriesRead
-	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		infos = queueCall(ctx, pipe, s.infosCall(user, groups))
-		read = s.queueEntries(ctx, pipe, asked, room)
-	})
-	if queuesNothing(err) {
-		if bytes, failed := s.pullScripts(ctx, user, pulls, pages, indexes, room); failed == nil {
-			return bytes, nil
+	if plain == 0 || queuesNothing(err) {
+		scripted, failed := s.runSafe(ctx, s.pagesCall(user, asked, 0, room))
+		if plain == 0 || failed == nil {
+			r, err, ranges = scripted, failed, make([]*redis.StringSliceCmd, len(asked))
 		}
 	}
 	if err != nil {
 		return 0, err
 	}
-	found, bytes, err := read.entries()
-	if err != nil {
-		return 0, err
-	}
-	r, err := asReply(infosScript.Name, infos.Val())
-	if err != nil {
-		return 0, err
+	found := make([][]string, len(asked))
+	for j := range asked {
+		if ranges[j] != nil {
+			found[j] = ranges[j].Val()
+		}
+		found[j] = append(found[j], r.texts(2+2*j)...)
+		for _, entry := range found[j] {
+			bytes += len(entry)
+		}
 	}
 	for j, i := range indexes {
-		pages[i].Info = asInfo(pulls[i].Group, r.list(1+j))
-		pages[i].Cut = pulls[i].Limit > 0 && len(found[j]) == 0 && bytes >= room
-		fillPage(&pages[i], pulls[i], found[j])
+		pages[i].Info = asPageInfo(asked[j].Group, r.list(1+2*j))
+		pages[i].Cut = asked[j].Limit > 0 && len(found[j]) == 0 && bytes >= room
+		fillPage(&pages[i], asked[j], found[j])
 	}
 	return bytes, nil
+}
+
+// pullRanges reads the first entries of each pull by ranges, and the rest by the script, in one transaction.
+func (s *Store) pullRanges(ctx context.Context, user string, asked []chat.Pull, ranges []*redis.StringSliceCmd, plain, room int) (reply, error) {
+	var more *redis.Cmd
+	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
+		more = queueCall(ctx, pipe, s.pagesCall(user, asked, plain, room))
+		for j, p := range asked {
+			if p.Limit > 0 {
+				ranges[j] = queueRange(ctx, pipe, s.keys.group(p.Group).msgs(), p, min(p.Limit, plain))
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return asReply(pagesScript.Name, more.Val())
 }
 
 // queuesNothing tells whether a transaction may have been refused because the server's memory is full: MULTI adds to it.
 func queuesNothing(err error) bool {
 	return redis.HasErrorPrefix(err, "OOM") || redis.HasErrorPrefix(err, "EXECABORT")
-}
-
-// pullScripts is pullTransaction by scripts, one a group, which a full server runs. They cost it three times as much.
-func (s *Store) pullScripts(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (bytes int, err error) {
-	for _, i := range indexes {
-		p := pulls[i]
-		r, err := s.runSafe(ctx, logPageScript.On(s.keys.group(p.Group).of(user)).Arg("user", user).Arg("from", max(p.Before, p.From)).
-			Arg("before", p.Before > 0).Arg("limit", p.Limit).Arg("bytes_max", max(room-bytes, 0)))
-		if err != nil {
-			return bytes, err
-		}
-		pages[i].Info = asInfo(p.Group, r.list(1))
-		stored := r.texts(2)
-		pages[i].Cut = p.Limit > 0 && len(stored) == 0 && bytes >= room
-		fillPage(&pages[i], p, stored)
-		for _, entry := range stored {
-			bytes += len(entry)
-		}
-	}
-	return bytes, nil
 }
 
 // fillPage puts what was read into a page, as far as the user may see it. A log that cannot be read is no reason to serve

@@ -49,7 +49,7 @@ func TestFollowHidesEditsOfWhatIsHidden(t *testing.T) {
 	last := l.edit(t, shown, "shown two")
 	ann.reach("g", last)
 	bob.reach("g", last)
-	if got := l.redis.Calls()["exec"]; got != 2 {
+	if got := l.redis.Calls()["evalsha_ro"]; got != 2 {
 		t.Errorf("got %d reads of the store, want those of the two targets only: sessions are served from memory", got)
 	}
 	if got := strings.Join(ann.bodies["g"], ", "); got != "secret, shown, secret two, shown two" {

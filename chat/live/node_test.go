@@ -51,16 +51,16 @@ func (s *stepped) hasLooked() {
 	}
 }
 
-func (s *stepped) Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error) {
+func (s *stepped) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
 	defer s.hasLooked()
-	return s.Store.Looks(ctx, user, groups)
+	return s.Store.Looks(ctx, user, groups, at)
 }
 
-func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string) (chat.Arrivals, error) {
+func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
 	if len(groups) > 0 {
 		defer s.hasLooked()
 	}
-	return s.Store.Arrivals(ctx, user, after, limit, groups)
+	return s.Store.Arrivals(ctx, user, after, limit, groups, at)
 }
 
 func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {

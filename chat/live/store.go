@@ -17,9 +17,9 @@ type Store interface {
 	// UserGroups returns the whole index of a user, in no particular order.
 	UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error)
 	// Looks tells of each group, in order, how far user is in it and where it ends: one round trip, a command a partition.
-	Looks(ctx context.Context, user string, groups []string) ([]chat.Look, error)
+	Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error)
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 	// Arrivals is UserGroups, InboxPull and Looks at groups in one round trip: a sync begins with them. Looks may be missing.
-	Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string) (chat.Arrivals, error)
+	Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error)
 }

@@ -267,7 +267,7 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 // that came since, and one if the request names groups that the index does not list.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	expected, _ := c.s.indexes.Get(c.by.User)
-	arrivals, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit, expected)
+	arrivals, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit, expected, c.lookAt())
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}

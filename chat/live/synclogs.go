@@ -79,11 +79,19 @@ func (c *syncCall) look(ctx context.Context, groups []string, looks map[string]c
 	if len(missing) == 0 {
 		return nil
 	}
-	more, err := c.s.store.Looks(ctx, c.by.User, missing)
+	more, err := c.s.store.Looks(ctx, c.by.User, missing, c.lookAt())
 	for i, l := range more {
 		looks[missing[i]] = l
 	}
 	return err
+}
+
+// lookAt says what the looks are compared with.
+func (c *syncCall) lookAt() chat.LookAt {
+	if len(c.after) > 0 {
+		return chat.LookAtPosition
+	}
+	return chat.LookAtSeen
 }
 
 // moved are the groups that have something new for the caller or that it is not in.

@@ -25,7 +25,7 @@ func (w *fixture) inbox(user string, after chat.Position, limit int) chat.InboxB
 	w.Helper()
 	b, err := w.InboxPull(w.ctx, user, after, limit)
 	w.ok(err)
-	together, err := w.Arrivals(w.ctx, user, after, limit, nil)
+	together, err := w.Arrivals(w.ctx, user, after, limit, nil, chat.LookAtSeen)
 	w.ok(err)
 	w.equal(together.Inbox, b)
 	for i, text := range b.Items {

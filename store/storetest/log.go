@@ -187,15 +187,21 @@ var logTests = map[string]func(*fixture){
 		w.says("g", "alice", 9)
 		w.ack("g", "bob", 7)
 		g, h := w.info("g", "bob"), w.info("h", "bob")
-		looks, err := w.Looks(w.ctx, "bob", []string{"h", "none", "g"})
-		w.ok(err)
-		w.equal(looks, []chat.Look{{Last: 1, Epoch: h.Epoch, Mark: h.LastMark, Seen: -1}, {Last: -1, Seen: -1},
-			{Last: g.Last, Epoch: g.Epoch, Mark: g.LastMark, Seen: 7, Read: g.Read}})
 		w.inbox("bob", chat.Position{}, 1)
-		arrivals, err := w.Arrivals(w.ctx, "bob", chat.Position{}, 1, []string{"h", "none", "g"})
-		w.ok(err)
-		w.equal(arrivals.Looks, looks)
-		looks, err = w.Looks(w.ctx, "bob", nil)
+		for at, want := range map[chat.LookAt][]chat.Look{
+			chat.LookAtSeen: {{Last: 1, Seen: -1, Read: -1}, {Last: -1, Seen: -1, Read: -1}, {Last: g.Last, Seen: 7, Read: -1}},
+			chat.LookAtRead: {{Last: 1, Seen: -1, Read: -1}, {Last: -1, Seen: -1, Read: -1}, {Last: g.Last, Seen: -1, Read: g.Read}},
+			chat.LookAtPosition: {{Last: 1, Epoch: h.Epoch, Mark: h.LastMark, Seen: -1, Read: -1}, {Last: -1, Seen: -1, Read: -1},
+				{Last: g.Last, Epoch: g.Epoch, Mark: g.LastMark, Seen: 7, Read: -1}},
+		} {
+			looks, err := w.Looks(w.ctx, "bob", []string{"h", "none", "g"}, at)
+			w.ok(err)
+			w.equal(looks, want)
+			arrivals, err := w.Arrivals(w.ctx, "bob", chat.Position{}, 1, []string{"h", "none", "g"}, at)
+			w.ok(err)
+			w.equal(arrivals.Looks, want)
+		}
+		looks, err := w.Looks(w.ctx, "bob", nil, chat.LookAtSeen)
 		w.ok(err)
 		w.equal(looks, []chat.Look{})
 	},

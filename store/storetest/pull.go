@@ -178,7 +178,7 @@ var pullTests = map[string]func(*fixture){
 		w.fails(pages[0].Err, chat.ErrNotFound)
 		w.fails(pages[1].Err, chat.ErrNotFound)
 		w.fails(pages[2].Err, chat.ErrForbidden)
-		w.equal([]any{pages[1].Info.Epoch, pages[2].Info.Name}, []any{"", "The p"})
+		w.equal([]any{pages[1].Info.Epoch, pages[2].Info.Visibility}, []any{"", chat.Public})
 		for _, p := range pages {
 			w.equal(len(p.Messages), 0)
 		}

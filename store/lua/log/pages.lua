@@ -1,46 +1,79 @@
--- Reads entries of several logs, in turns and up to a number of bytes, so that no answer grows with what is stored.
--- Only reads.
+-- Reads logs as one user sees them, each with a page of its entries: in turns and up to a number of bytes, so that no
+-- answer grows with what is stored. Only reads.
 --
--- KEYS  logs(msgs)...
--- ARGV  bytes_max:int pages(skip from before count)...
---   bytes_max  of all entries together; the first one to exceed it is the last
---   skip       how many entries to skip first
+-- KEYS  last_ids... groups(meta members joined seen read msgs skip by)...
+-- ARGV  user bytes_max:int pages(offset from before count)...
+--   by         of the user
+--   bytes_max  of all entries together; the page that exceeds it is the last
+--   offset     how many entries to skip first
 --   from       the lowest id, or
 --   before     > 0: downward, from before this id
---   count      maximum
--- Returns {OK, entries of the first log, of the second, ...}
+--   count      maximum; 0: none
+-- Returns {OK, the group as the user sees it, its entries, ... for each}. A group is {epoch ('' if there is none),
+--       visibility} or, for a member, {epoch, history, backlog_max, mark, floor, archived_from, trimmed ('<id> <mark>'
+--       of the newest trimmed entry), last, messages stored, '<role> <joined_at ms>', seen, read, unread, number of
+--       members, joined (nil if history is not hidden), archived, late, changed (all nil without an archive)}
+-- include: unread
+local call = redis.call
+local n = (#ARGV - pages + 1) / pages_row
+local lasts = call('MGET', unpack(KEYS, last_ids, last_ids + n - 1))
+local out, bytes, entries, open = {'OK'}, 0, 0, {}
 
-local wanted, position, out, bytes = {}, pages, {'OK'}, 0
-for i = logs, #KEYS, logs_row do
-  -- bind: logs at i
-  -- bind: pages at position
-  local down = before ~= '0'
-  wanted[#wanted + 1] = {msgs = msgs, command = down and 'ZREVRANGEBYSCORE' or 'ZRANGEBYSCORE', far = down and '-inf' or '+inf',
-    at = down and '(' .. before or from, skip = tonumber(skip), left = tonumber(count)}
-  out[#out + 1] = {}
-  position = position + pages_row
+-- A turn is how many entries of a log are read before those of the next: as many as leave room for all logs that follow
+-- if their entries are twice as large as those so far, but at most twice the turn before, because they may be larger.
+local turn = 2
+local function take_turn(log, msgs, command, at, far, offset, left, logs_left)
+  local room = math.floor((bytes_max - bytes) / logs_left / (2 * bytes / math.max(entries, 1) + 1))
+  turn = math.max(1, math.min(32, 2 * turn, room))
+  local asked = math.min(left, turn)
+  local page, got = call(command, msgs, at, far, 'LIMIT', offset, asked), out[2 * log + 1]
+  for i = 1, #page do bytes = bytes + #page[i] end
+  entries = entries + #page
+  for i = 1, got and #page or 0 do got[#got + 1] = page[i] end
+  out[2 * log + 1] = got or page
+  if #page == asked and asked < left then
+    open[#open + 1] = {log, msgs, command, '(' .. string.match(page[asked], '^%d+'), far, '0', left - asked}
+  end
 end
--- In the first turn each log gets as many entries as fit if all have the largest default size.
-local turn = math.max(1, math.min(32, math.floor(bytes_max / (#wanted * 32768))))
-local open = #wanted
-while open > 0 do
-  open = 0
-  for i, w in ipairs(wanted) do
-    if w.left > 0 then
-      local asked, got = math.min(w.left, turn), out[i + 1]
-      local page = redis.call(w.command, w.msgs, w.at, w.far, 'LIMIT', w.skip, asked)
-      for _, entry in ipairs(page) do
-        got[#got + 1] = entry
-        bytes = bytes + #entry
-        if bytes >= bytes_max then return out end
-      end
-      w.left = #page == asked and w.left - asked or 0
-      if w.left > 0 then
-        w.at, w.skip = '(' .. string.match(page[asked], '^%d+'), 0
-        open = open + 1
+
+for log = 1, n do
+  local row, position = last_ids + n + (log - 1) * groups_row, pages + (log - 1) * pages_row
+  -- bind: groups at row
+  -- bind: pages at position
+  local info = call('HMGET', meta, 'epoch', 'history', 'backlog_max', 'mark', 'floor', 'archived_from', 'trimmed')
+  local member = info[1] and call('HGET', members, user)
+  if member then
+    local last, stored, archived_from, at = tonumber(lasts[log]), call('ZCARD', msgs), info[6], call('ZSCORE', read, user)
+    local joined_id = info[2] == '0' and call('ZSCORE', joined, user)
+    local floor = count_floor(last, stored, archived_from, tonumber(at), tonumber(info[3]), info[5], joined_id)
+    info[8], info[9], info[10], info[11], info[12] = lasts[log], stored, member, call('ZSCORE', seen, user), at
+    info[13] = floor < last and unread(last, floor, skip, by) or 0
+    info[14], info[15] = call('HLEN', members), joined_id
+    if archived_from then
+      info[16] = call('ZSCORE', seen, '$archive')
+      local changed = call('HMGET', meta, 'late', 'changed')
+      info[17], info[18] = changed[1], changed[2]
+    end
+    out[2 * log] = info
+    if count ~= '0' and bytes < bytes_max then
+      if before == '0' then
+        take_turn(log, msgs, 'ZRANGEBYSCORE', from, '+inf', offset, tonumber(count), n - log + 1)
+      else
+        take_turn(log, msgs, 'ZREVRANGEBYSCORE', '(' .. before, '-inf', offset, tonumber(count), n - log + 1)
       end
     end
+  else
+    out[2 * log] = {info[1] or '', info[1] and call('HGET', meta, 'visibility') or ''}
   end
-  turn = math.min(32, turn * 4)
+  out[2 * log + 1] = out[2 * log + 1] or {}
+end
+while #open > 0 and bytes < bytes_max do
+  local again = open
+  open = {}
+  for i = 1, #again do
+    if bytes >= bytes_max then break end
+    local log, msgs, command, at, far, offset, left = unpack(again[i])
+    take_turn(log, msgs, command, at, far, offset, left, #again - i + 1)
+  end
 end
 return out
