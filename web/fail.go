@@ -20,7 +20,6 @@ func (s *Server) fail(err error, c echo.Context) {
 		return // the client is gone: there is nobody to answer
 	}
 	if isOverload(err) && !c.Response().Committed {
-		s.metrics.errors.WithLabelValues(string(chat.CodeUnavailable)).Inc()
 		s.refuseOverload(c)
 		return
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// The middleware in front of every handler, from the outside in: observe, recoverPanic, secureHeaders, cors, admit.
+// The middleware in front of every handler, from the outside in: observe, refuseEarly, boundStalls, recoverPanic,
+// secureHeaders, cors, admit.
 
 // observe counts and times requests by route template, and logs them at debug level. Neither contains any user data.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
@@ -70,13 +71,16 @@ const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", apiPolicy)
+		secure(c.Response().Header())
 		return next(c)
 	}
+}
+
+func secure(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", apiPolicy)
 }
 
 // cors answers requests of other sites: those in the configured list may call and read, all others may not. Tokens travel in

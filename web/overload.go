@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -81,12 +82,32 @@ func inTurn(next api.StrictHandlerFunc, _ string) api.StrictHandlerFunc {
 	}
 }
 
-// refuseOverload answers with what problem.Write would write, at less cost: it is done most when there is least time.
+// refuseEarly refuses requests with a token right after the router where they would be refused later, without what the
+// middleware prepares for an answer: under overload this is done most, and each time takes from what is served. A page of
+// another origin needs the headers of cors to read the refusal.
+func (s *Server) refuseEarly(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !s.opt.Line.Overloaded() {
+			return next(c)
+		}
+		req := c.Request()
+		if r := s.routeOf(c); r == nil || r.open || req.Header["Origin"] != nil {
+			return next(c)
+		}
+		if who, err := s.authenticate(req); err != nil || !s.opt.Line.Full(admission.Key{User: who.User}) {
+			return next(c)
+		}
+		s.refuseOverload(c)
+		return nil
+	}
+}
+
+// refuseOverload answers with what problem.Write would write behind the middleware, at less cost.
 func (s *Server) refuseOverload(c echo.Context) {
+	s.metrics.errors.WithLabelValues(string(chat.CodeUnavailable)).Inc()
 	h := c.Response().Header()
-	h.Set("Retry-After", strconv.Itoa(int(admission.RetryAfter()/time.Second)))
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("Content-Length", overloadLength)
+	maps.Copy(h, overloadHeader)
+	h["Retry-After"] = retryAfters[min(int(admission.RetryAfter()/time.Second), len(retryAfters)-1)]
 	c.Response().WriteHeader(http.StatusServiceUnavailable)
 	_, _ = c.Response().Write(overloadBody)
 }
@@ -94,7 +115,17 @@ func (s *Server) refuseOverload(c echo.Context) {
 var (
 	overloadBody = []byte(`{"type":"about:blank","title":"Service Unavailable","status":503,"code":"` + string(chat.CodeUnavailable) +
 		`","detail":"the server is overloaded; nothing was done"}` + "\n")
-	overloadLength = strconv.Itoa(len(overloadBody))
+
+	// overloadHeader and retryAfters are shared by all answers, which only read them.
+	overloadHeader = func() http.Header {
+		h := http.Header{}
+		secure(h)
+		h.Set("Vary", "Origin")
+		h.Set("Content-Type", "application/problem+json")
+		h.Set("Content-Length", strconv.Itoa(len(overloadBody)))
+		return h
+	}()
+	retryAfters = [][]string{{"1"}, {"1"}, {"2"}, {"3"}, {"4"}}
 )
 
 func isOverload(err error) bool { return errors.Is(err, admission.ErrOverload) }

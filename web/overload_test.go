@@ -23,7 +23,7 @@ func slowServer() *Server {
 		return auth.Identity{User: token, Admin: true}, nil
 	}
 	return New(Services{Chat: chat.New(nil, chat.Options{})}, verify, Options{
-		Limits: chat.DefaultLimits(), ServeMetrics: true,
+		Limits: chat.DefaultLimits(), ServeMetrics: true, Origins: []string{"https://example.org"},
 		Line:   admission.New(admission.Options{Max: 10, Min: 10, Probe: 10, LineMax: 1000}),
 		Static: map[string][]byte{"index.html": []byte("<p>")},
 		Doctor: func(context.Context) (DoctorReport, error) {
@@ -34,7 +34,14 @@ func slowServer() *Server {
 }
 
 func (s *Server) ask(ctx context.Context, path, user string) *httptest.ResponseRecorder {
+	return s.askFrom(ctx, "", path, user)
+}
+
+func (s *Server) askFrom(ctx context.Context, origin, path, user string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+	if origin != "" {
+		r.Header.Set("Origin", origin)
+	}
 	r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
 	if user != "" {
 		r.Header.Set("Authorization", "Bearer "+user)
@@ -55,7 +62,8 @@ func TestOverload(t *testing.T) {
 		settled := time.Now().Add(4 * time.Second) // before it is known that this is no burst, and until that was served
 		flood := func(i int) {
 			began := time.Now()
-			w := s.ask(t.Context(), "/v1/doctor", fmt.Sprint("mallory-", i%4))
+			origin := []string{"", "", "https://example.org"}[i%3]
+			w := s.askFrom(t.Context(), origin, "/v1/doctor", fmt.Sprint("mallory-", i%4))
 			took := time.Since(began)
 			mu.Lock()
 			defer mu.Unlock()
@@ -75,6 +83,10 @@ func TestOverload(t *testing.T) {
 				}
 				if took > 0 {
 					t.Errorf("refused after %s", took)
+				}
+				h := w.Header()
+				if h.Get("Access-Control-Allow-Origin") != origin || h.Get("Vary") != "Origin" || h.Get("X-Content-Type-Options") != "nosniff" {
+					t.Errorf("from origin %q: refused with the header %v", origin, h)
 				}
 			}
 		}
@@ -105,8 +117,10 @@ func TestOverload(t *testing.T) {
 			t.Errorf("answers by status: %v", count)
 		}
 		metrics := s.ask(t.Context(), "/metrics", "").Body.String()
-		if !strings.Contains(metrics, `chatd_errors_total{code="unavailable"}`) {
-			t.Error("refusals are not in the metrics")
+		for _, name := range []string{`chatd_errors_total{code="unavailable"}`, `chatd_http_requests_total{method="GET",route="/v1/doctor",status="503"}`} {
+			if !strings.Contains(metrics, name) {
+				t.Errorf("%s is not in the metrics", name)
+			}
 		}
 	})
 }

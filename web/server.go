@@ -121,7 +121,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
 	e.IPExtractor = ipExtractor(opt.Proxies)
 	s.address = AddressBehind(opt.Proxies)
-	e.Use(s.observe, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
+	e.Use(s.observe, s.refuseEarly, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{inTurn}), api.RegisterHandlersOptions{
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {tus}, "deleteFile": {tus}},

@@ -185,9 +185,12 @@ func (l *Line) giveUpLocked(c *caller, w *waiter) {
 	}
 }
 
+// Overloaded reports whether requests are refused at the moment.
+func (l *Line) Overloaded() bool { return l != nil && l.overloaded.Load() }
+
 // Full reports whether Enter would refuse a request of key now. If so, it counts as refused.
 func (l *Line) Full(key Key) bool {
-	if l == nil || !l.overloaded.Load() {
+	if !l.Overloaded() {
 		return false
 	}
 	now := time.Now()
