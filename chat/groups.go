@@ -256,21 +256,56 @@ func (s *Service) Groups(ctx context.Context, by Caller, limit int, cursor strin
 	if err != nil {
 		return List[GroupView]{}, err
 	}
-	infos, err := s.Memberships(ctx, by)
+	if err := CheckCaller(by); err != nil {
+		return List[GroupView]{}, err
+	}
+	list, err := s.byActivity(ctx, by.User)
+	if err != nil {
+		return List[GroupView]{}, AsError(err)
+	}
+	out := List[GroupView]{Total: int64(len(list))}
+	if cursor != "" {
+		list = list[firstAfter(list, after):]
+	}
+	page := list[:min(len(list), limit)]
+	groups := make([]string, len(page))
+	for i, at := range page {
+		groups[i] = at.group
+	}
+	infos, err := s.memberships(ctx, by.User, groups)
 	if err != nil {
 		return List[GroupView]{}, err
 	}
-	out := List[GroupView]{Total: int64(len(infos))}
-	slices.SortFunc(infos, func(a, b Info) int { return activity(a).compare(activity(b)) })
-	if cursor != "" {
-		infos = infos[firstAfter(infos, after):]
+	out.Items, err = s.groupViews(ctx, by, infos)
+	end := len(page)
+	if n := len(out.Items); n < len(infos) {
+		end = slices.Index(groups, infos[n].ID)
 	}
-	page := infos[:min(len(infos), limit)]
-	out.Items, err = s.groupViews(ctx, by, page)
-	if n := len(out.Items); n > 0 && n < len(infos) {
-		out.Next = activity(infos[n-1]).String()
+	if end > 0 && end < len(list) {
+		out.Next = page[end-1].String()
 	}
 	return out, AsError(err)
+}
+
+// byActivity lists the groups that user is in, in the order of the list. It reads no more of each than that takes.
+func (s *Service) byActivity(ctx context.Context, user string) ([]activeAt, error) {
+	index, err := s.stores.UserGroups(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	groups := names(index)
+	looks, err := s.stores.Looks(ctx, user, groups, LookAtActivity)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]activeAt, 0, len(groups))
+	for i, look := range looks {
+		if look.Seen >= 0 {
+			list = append(list, activeAt{look.ActiveMs, groups[i]})
+		}
+	}
+	slices.SortFunc(list, activeAt.compare)
+	return list, nil
 }
 
 // activeAt is a position in a list of groups sorted by activity.
@@ -278,8 +313,6 @@ type activeAt struct {
 	ms    int64
 	group string
 }
-
-func activity(i Info) activeAt { return activeAt{i.ActiveMs, i.ID} }
 
 func (a activeAt) String() string { return strconv.FormatInt(a.ms, 10) + "." + a.group }
 
@@ -300,13 +333,13 @@ func parseActivity(cursor string) (activeAt, error) {
 	return activeAt{n, group}, nil
 }
 
-func firstAfter(infos []Info, after activeAt) int {
-	for i := range infos {
-		if after.compare(activity(infos[i])) < 0 {
+func firstAfter(list []activeAt, after activeAt) int {
+	for i := range list {
+		if after.compare(list[i]) < 0 {
 			return i
 		}
 	}
-	return len(infos)
+	return len(list)
 }
 
 // groupBytes is an upper bound of the size of a group in an answer without its name and its newest message.

@@ -70,11 +70,12 @@ func differs(a, b string) bool {
 // Look is how far a user is in a log, and where it ends. It costs a tenth of an Info, and tells where there is anything to
 // read.
 type Look struct {
-	Last  int64  // -1: there is no such group
-	Epoch string // LookAtPosition only; empty: there is no such group
-	Mark  string // LookAtPosition only: of the entry at Last
-	Seen  int64  // -1: not a member, or LookAtRead
-	Read  int64  // LookAtRead only; -1: not a member
+	Last     int64  // -1: there is no such group
+	Epoch    string // LookAtPosition only; empty: there is no such group
+	Mark     string // LookAtPosition only: of the entry at Last
+	Seen     int64  // -1: not a member, or LookAtRead
+	Read     int64  // LookAtRead only; -1: not a member
+	ActiveMs int64  // LookAtActivity only: when the newest entry was sent
 }
 
 // LookAt says what a look is compared with.
@@ -84,6 +85,7 @@ const (
 	LookAtSeen     LookAt = iota // the member's seen
 	LookAtRead                   // the member's read
 	LookAtPosition               // the member's seen, and positions
+	LookAtActivity               // nothing: the member's seen and the activity alone, and no Last
 )
 
 // Nothing reports whether a member who has reached pos, or seen if that is not set, has everything: Resolve would start it

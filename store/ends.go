@@ -82,9 +82,14 @@ func (s *Store) looks(user string, groups []string, at chat.LookAt, looks []chat
 }
 
 func (s *Store) looksCall(part *partKeys, user string, groups []string, chunk []int, at chat.LookAt) call {
-	c := looksScript.Sized(part, 3*len(chunk)).Arg("user", user).Arg("groups", len(chunk))
+	c := looksScript.Sized(part, 3*len(chunk)).Arg("user", user).Arg("groups", len(chunk)).
+		Arg("activity", at == chat.LookAtActivity)
+	end := groupKeys.lastID
+	if at == chat.LookAtActivity {
+		end = groupKeys.meta
+	}
 	for _, i := range chunk {
-		c = c.More("last_ids", s.keys.group(groups[i]).lastID())
+		c = c.More("last_ids", end(s.keys.group(groups[i])))
 	}
 	for _, i := range chunk {
 		cursors := groupKeys.seen
@@ -105,14 +110,16 @@ func (s *Store) looksCall(part *partKeys, user string, groups []string, chunk []
 func (l *looksRead) answer(c int, r reply) {
 	n := len(l.asked[c])
 	for j, i := range l.asked[c] {
-		look := chat.Look{Last: r.number(1 + 2*j), Seen: -1, Read: -1}
-		if l.at == chat.LookAtRead {
-			look.Read = r.number(2 + 2*j)
-		} else {
-			look.Seen = r.number(2 + 2*j)
-		}
-		if l.at == chat.LookAtPosition {
+		end, cursor := r.number(1+2*j), r.number(2+2*j)
+		look := chat.Look{Last: end, Seen: cursor, Read: -1}
+		switch l.at {
+		case chat.LookAtRead:
+			look.Seen, look.Read = -1, cursor
+		case chat.LookAtPosition:
 			look.Epoch, look.Mark = r.text(1+2*n+2*j), r.text(2+2*n+2*j)
+		case chat.LookAtActivity:
+			look.Last, look.ActiveMs = -1, end
+		case chat.LookAtSeen:
 		}
 		l.looks[i] = look
 	}

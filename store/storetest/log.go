@@ -193,6 +193,8 @@ var logTests = map[string]func(*fixture){
 			chat.LookAtRead: {{Last: 1, Seen: -1, Read: -1}, {Last: -1, Seen: -1, Read: -1}, {Last: g.Last, Seen: -1, Read: g.Read}},
 			chat.LookAtPosition: {{Last: 1, Epoch: h.Epoch, Mark: h.LastMark, Seen: -1, Read: -1}, {Last: -1, Seen: -1, Read: -1},
 				{Last: g.Last, Epoch: g.Epoch, Mark: g.LastMark, Seen: 7, Read: -1}},
+			chat.LookAtActivity: {{Last: -1, Seen: -1, Read: -1, ActiveMs: h.ActiveMs}, {Last: -1, Seen: -1, Read: -1},
+				{Last: -1, Seen: 7, Read: -1, ActiveMs: g.ActiveMs}},
 		} {
 			looks, err := w.Looks(w.ctx, "bob", []string{"h", "none", "g"}, at)
 			w.ok(err)
