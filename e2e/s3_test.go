@@ -143,9 +143,9 @@ func TestFilesInS3(t *testing.T) {
 		content[i] = byte(r.Uint32())
 	}
 	var requests atomic.Int64
-	some := func(f s3Fault) *s3Fault { // eight in a row of each twenty-four: more than the node repeats
+	some := func(f s3Fault) *s3Fault { // twelve in a row of each thirty-six: more than the node repeats
 		g := s3Fault(func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-			if requests.Add(1)%24 < 8 {
+			if requests.Add(1)%36 < 12 {
 				f(w, r, pass)
 				return
 			}

@@ -29,7 +29,7 @@ const (
 	partBytesMin   = 5 << 20 // of every part but the last, as S3 demands
 	copyBytesMax   = 5 << 30 // of an object that S3 copies at once
 
-	s3Attempts     = 4 // of a request, with growing pauses between them
+	s3Attempts     = 10 // of a request, with pauses of up to a second: a call makes several, all of which have to succeed
 	headersTimeout = 30 * time.Second
 	settleTimeout  = 30 * time.Second // for what is done although the caller has gone
 

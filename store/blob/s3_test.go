@@ -184,6 +184,28 @@ func TestS3ThatFails(t *testing.T) {
 	}
 }
 
+// TestS3ThatMostlyFails: calls succeed where four of five requests are refused.
+func TestS3ThatMostlyFails(t *testing.T) {
+	t.Parallel()
+	fake, url, transport := startFakeS3(t)
+	s := opensBucket(url, transport)(t)
+	id, whole := newID(), random(1000)
+	requests := 0
+	fake.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if requests++; requests%5 == 0 {
+			return false
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	if err := s.Put(t.Context(), id, strings.NewReader(string(whole))); err != nil {
+		t.Fatal(err)
+	}
+	fake.setFault(nil)
+	holds(t, s, id, whole)
+}
+
 // TestS3CrashAtEachRequest ends a client before each of its requests, in turn: another one brings the same upload to its end, and
 // nothing is left over.
 func TestS3CrashAtEachRequest(t *testing.T) {
