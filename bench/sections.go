@@ -64,6 +64,9 @@ func sending(b *bench) error {
 		}
 		b.table.rate(fmt.Sprintf("through the store, %d callers", callers), rate, raw, "unpipelined")
 	}
+	if err := b.sendingCosts(); err != nil {
+		return err
+	}
 	return b.sendingHTTP(raw)
 }
 

@@ -235,7 +235,7 @@ func (s *Store) AnnounceToGroup(ctx context.Context, page *announce.Batch, a cha
 		return err
 	}
 	if len(r) > 2 {
-		s.afterAppend(ctx, a.Group, r[2:])
+		s.afterAppend(ctx, a.Group, r.text(9), r.number(10) == 1)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ const (
 	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
 	webhooksTasksMax     = 80_000          // of these for webhooks, in equal shares: one that is away holds up no other
 	webhooksBehindMax    = 2 * webhooksMax // in one group: those that were removed stay until their task runs
+	unusualFor           = time.Minute     // how long a group's sends skip the lean script, after its settings did not allow it
 	subscribeMax         = 1000            // channels in one SUBSCRIBE
 	forgetBatch          = 10              // announcements that have ended that one request removes to make room
 

@@ -234,7 +234,7 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 	case done.Outcome == schedule.OutcomeEarly:
 		done.Wait = time.Duration(r.number(2)) * time.Millisecond
 	case done.Outcome == schedule.OutcomeSent && f.Append != nil:
-		s.afterAppend(ctx, f.Append.Group, r[1:])
+		s.afterAppend(ctx, f.Append.Group, r.text(8), r.number(9) == 1)
 	case done.Outcome == schedule.OutcomeSent:
 		s.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
 	}

@@ -8,12 +8,15 @@ local function remember(key, id, ms, mark, content, keys_max)
   redis.call('HSET', sent, key, id .. ' ' .. ms .. ' ' .. mark .. ' ' .. content)
   if redis.call('HLEN', sent) <= keys_max + 128 then return end
   local all, ids = redis.call('HGETALL', sent), {}
-  for i = 2, #all, 2 do ids[#ids + 1] = tonumber(string.match(all[i], '^%d+')) end
-  table.sort(ids)
-  local lowest = ids[#ids - keys_max + 1]
-  for i = 1, #all, 2 do
-    if tonumber(string.match(all[i + 1], '^%d+')) < lowest then redis.call('HDEL', sent, all[i]) end
+  for i = 2, #all, 2 do ids[i / 2] = tonumber(string.match(all[i], '^%d+')) end
+  local sorted, old = {}, {}
+  for i, at in ipairs(ids) do sorted[i] = at end
+  table.sort(sorted)
+  local lowest = sorted[#sorted - keys_max + 1]
+  for i, at in ipairs(ids) do
+    if at < lowest then old[#old + 1] = all[2 * i - 1] end
   end
+  for i = 1, #old, 500 do redis.call('HDEL', sent, unpack(old, i, math.min(i + 499, #old))) end
 end
 
 -- known looks up a retry key. It returns nil if the key is new, else the refusal if the content differs, or a table

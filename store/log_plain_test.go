@@ -1,0 +1,357 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+// twoPaths are two stores that get the same steps: one appends plain messages by the lean script, alone or several at a time,
+// the other one at a time by log/append.lua.
+type twoPaths struct {
+	*testing.T
+	rand       *rand.Rand
+	client     *redis.Client
+	lean, full *Store
+	sends      int
+	notices    int
+	group      string
+	keys       []string
+}
+
+// TestPlainAppendsLikeAny: whatever happens in between, plain messages leave the same keys behind as if each had gone through
+// log/append.lua, and get the same answers.
+func TestPlainAppendsLikeAny(t *testing.T) {
+	server := redistest.Start(t)
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			open := func(prefix string) *Store {
+				limits := chat.DefaultLimits()
+				limits.KeysMax = 5
+				s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: fmt.Sprint(prefix, seed), Limits: limits})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				return s
+			}
+			p := &twoPaths{T: t, rand: rand.New(rand.NewPCG(seed, 1)), lean: open("lean"), full: open("full"), group: "g"}
+			p.client = p.lean.client
+			p.both(func(ctx context.Context, s *Store) error {
+				return s.CreateGroup(ctx, chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1),
+					Epoch: "e", Keep: 4, BacklogMax: backlog, Post: chat.PostMembers, History: true}, Members: []string{"bob"},
+					Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}, {Mark: "joined", Rest: []byte(`"a":1}`)}}})
+			})
+			for i := range 200 {
+				if p.step(); i%8 == 0 {
+					p.compare()
+				}
+			}
+			p.compare()
+		})
+	}
+}
+
+func (p *twoPaths) pick(of ...string) string { return of[p.rand.IntN(len(of))] }
+
+// backlog is the backlog_max of the group.
+const backlog = 40
+
+// both does a step in both stores, which has to come to the same.
+func (p *twoPaths) both(step func(context.Context, *Store) error) {
+	p.Helper()
+	one, other := step(p.Context(), p.lean), step(p.Context(), p.full)
+	if fmt.Sprint(one) != fmt.Sprint(other) {
+		p.Fatalf("got %v and %v", one, other)
+	}
+}
+
+// poke runs a command for both stores, on the key of this name.
+func (p *twoPaths) poke(command, key string, args ...any) {
+	p.both(func(ctx context.Context, s *Store) error {
+		return s.client.Do(ctx, append([]any{command, s.keys.prefix + ":{p00}:" + key}, args...)...).Err()
+	})
+}
+
+// message makes a plain message, at times with a key that is known.
+func (p *twoPaths) message() chat.Append {
+	p.sends++
+	a := chat.Append{Group: "g", From: p.pick("alice", "alice", "bob", "carl", "dora"), Kind: chat.Text, Mark: fmt.Sprintf("m%05d", p.sends),
+		Rest: fmt.Appendf(nil, `"n":%d}`, p.sends), SentAtMs: int64(1000 + p.sends), Content: "c"}
+	if p.rand.IntN(3) == 0 {
+		a.Kind = chat.Data
+	}
+	switch p.rand.IntN(6) {
+	case 0, 1, 2:
+		a.Key = fmt.Sprint("key", p.sends)
+		p.keys = append(p.keys, a.Key)
+	case 3:
+		if len(p.keys) > 0 {
+			a.Key = p.keys[max(0, len(p.keys)-1-p.rand.IntN(8))]
+			a.Content = p.pick("c", "c", "c", "d")
+		}
+	}
+	return a
+}
+
+// send has some messages appended: together in the one store, one by one in the other.
+func (p *twoPaths) send(list []chat.Append) {
+	p.Helper()
+	ctx := p.Context()
+	lean := make([]string, len(list))
+	if len(list) == 1 {
+		done, err := p.lean.Append(ctx, list[0])
+		lean[0] = fmt.Sprint(done, err)
+	} else {
+		for i, out := range p.lean.appendPlain(ctx, list) {
+			if out.left {
+				out.done, out.err = p.lean.appendAny(ctx, p.lean.keys.group("g").of(list[i].From), list[i])
+			}
+			lean[i] = fmt.Sprint(out.done, out.err)
+		}
+	}
+	for i, a := range list {
+		done, err := p.full.appendAny(ctx, p.full.keys.group("g").of(a.From), a)
+		if got, want := lean[i], fmt.Sprint(done, err); got != want {
+			p.Fatalf("message %d of %d, %+v:\ngot  %s\nwant %s", i, len(list), a, got, want)
+		}
+	}
+	if len(list) > 1 { // their trims had other ends of the log before them
+		p.both(func(ctx context.Context, s *Store) error { _, err := s.Trim(ctx, "g"); return err })
+	}
+}
+
+func (p *twoPaths) step() {
+	p.Helper()
+	notice := func() chat.NoticeEntry {
+		p.notices++
+		return chat.NoticeEntry{Mark: fmt.Sprintf("n%05d", p.notices), Rest: []byte(`"notice":1}`)}
+	}
+	switch p.rand.IntN(16) {
+	default:
+		p.send([]chat.Append{p.message()})
+	case 0:
+		var list []chat.Append
+		plain := p.message()
+		for range 2 + p.rand.IntN(80) {
+			if m := p.message(); p.rand.IntN(2) == 0 {
+				plain = m
+			} else {
+				m.From, plain = plain.From, m
+			}
+			// A message that is left to log/append.lua would come after the others here.
+			if plain.From != "dora" && plain.From != "carl" {
+				list = append(list, plain)
+			}
+		}
+		if len(list) > 0 {
+			p.send(list)
+		}
+	case 1, 2:
+		user, read := p.pick("alice", "bob", "carl"), p.rand.IntN(2) == 0
+		at, _ := p.client.Get(p.Context(), p.full.keys.group("g").lastID()).Int64()
+		if p.rand.IntN(2) == 0 {
+			at = p.rand.Int64N(at + 2)
+		}
+		p.both(func(ctx context.Context, s *Store) error {
+			c, err := s.Ack(ctx, "g", user, chat.At(at), read, "")
+			return errors.Join(err, fmt.Errorf("%+v", c))
+		})
+	case 3:
+		m := chat.Membership{Group: "g", User: p.pick("bob", "carl"), By: chat.Caller{User: "alice"}, AtMs: 2, Notice: notice()}
+		if p.rand.IntN(2) == 0 {
+			p.both(func(ctx context.Context, s *Store) error { _, _, err := s.Join(ctx, m); return err })
+		} else {
+			p.both(func(ctx context.Context, s *Store) error { _, err := s.Leave(ctx, m); return err })
+		}
+	case 4:
+		reaction := p.message()
+		reaction.Kind, reaction.Target, reaction.Emoji, reaction.From = chat.Reaction, p.rand.Int64N(int64(p.sends+3)), "+", "alice"
+		p.both(func(ctx context.Context, s *Store) error { _, err := s.Append(ctx, reaction); return err })
+	case 5:
+		p.poke("HSET", "wants", p.pick("notify", "archive"), 1500)
+	case 6:
+		p.poke("HSET", "wants", "events", p.pick("1 a", "2 b"))
+	case 7:
+		p.poke("DEL", "wants")
+	case 8, 9:
+		p.poke("DEL", "q:core:unique") // every task has begun
+	case 10:
+		change := chat.GroupChange{Post: new(chat.PostAdmins)}
+		if p.rand.IntN(2) == 0 {
+			change = chat.GroupChange{Overflow: new(chat.OverflowBlock), BacklogMax: new(int64(8))}
+		}
+		p.settings(change, notice())
+		for range 3 {
+			p.send([]chat.Append{p.message()})
+		}
+		p.settings(chat.GroupChange{Post: new(chat.PostMembers), Overflow: new(chat.OverflowDrop), BacklogMax: new(int64(backlog))}, notice())
+		p.lean.unusual.slot("g").Store(nil) // a minute later
+	}
+}
+
+func (p *twoPaths) settings(change chat.GroupChange, n chat.NoticeEntry) {
+	p.both(func(ctx context.Context, s *Store) error {
+		return s.UpdateGroup(ctx, chat.Caller{User: "alice"}, "g", change, []chat.NoticeEntry{n}, 1)
+	})
+}
+
+// incidental is what may differ: times of the server, ids that are random, and ids of tasks that name the last entry of a step.
+var incidental = regexp.MustCompile(`\b1[6-9]\d{11}\b|p00-[A-Z2-7]{26}|p00-[a-z]+:g:e:\d+`)
+
+// compare compares all keys of the two stores.
+func (p *twoPaths) compare() {
+	p.Helper()
+	read := func(prefix string) map[string][]string {
+		all := map[string][]string{}
+		for _, key := range p.client.Keys(p.Context(), prefix+":*").Val() {
+			lines := p.contents(key)
+			for i, line := range lines {
+				lines[i] = strings.ReplaceAll(incidental.ReplaceAllString(line, "..."), prefix, "PREFIX")
+			}
+			if strings.Contains(key, ":by:") {
+				lines = slices.DeleteFunc(lines, p.notCounted)
+			}
+			slices.Sort(lines)
+			all[strings.TrimPrefix(key, prefix)] = lines
+		}
+		return all
+	}
+	lean, full := read(p.lean.keys.prefix), read(p.full.keys.prefix)
+	if len(full) < 6 {
+		p.Fatalf("got few keys: %v", full)
+	}
+	if diff := cmp.Diff(full, lean); diff != "" {
+		p.Fatalf("log/append.lua leaves (-), the lean script leaves (+):\n%s", diff)
+	}
+}
+
+// notCounted tells of an id in by, which may have been pruned at another time, whether it is no longer counted.
+func (p *twoPaths) notCounted(line string) bool {
+	k := p.full.keys.group("g")
+	last, _ := p.client.Get(p.Context(), k.lastID()).Int64()
+	id, _, _ := strings.Cut(line, " ")
+	return number(id) <= max(last-backlog, number(p.client.HGet(p.Context(), k.meta(), "floor").Val()))
+}
+
+// contents reads a key, whatever it holds.
+func (p *twoPaths) contents(key string) (lines []string) {
+	ctx := p.Context()
+	switch p.client.Type(ctx, key).Val() {
+	case "hash":
+		for field, value := range p.client.HGetAll(ctx, key).Val() {
+			lines = append(lines, field+" = "+value)
+		}
+	case "zset":
+		for _, z := range p.client.ZRangeWithScores(ctx, key, 0, -1).Val() {
+			lines = append(lines, fmt.Sprintf("%v at %.0f", z.Member, z.Score))
+		}
+	case "list":
+		lines = p.client.LRange(ctx, key, 0, -1).Val()
+	default:
+		lines = []string{p.client.Get(ctx, key).Val()}
+	}
+	return lines
+}
+
+// TestPlainPrunes: what a sender's own ids are counted by stays within backlog_max, and a sender is known from the first message on.
+func TestPlainPrunes(t *testing.T) {
+	server := redistest.Start(t)
+	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
+		Keep: 4, BacklogMax: 10, Post: chat.PostMembers}, Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const senders, by = "p:{p00}:g:g:senders", "p:{p00}:g:g:by:alice"
+	send := func(mark string) {
+		t.Helper()
+		a := chat.Append{Group: "g", From: "alice", Kind: chat.Text, Mark: mark, Rest: []byte(`"a":1}`), SentAtMs: 5}
+		if _, err := s.Append(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 30 {
+		send("bbbbbb")
+	}
+	if got := server.Do("ZCARD", by); got != int64(30) {
+		t.Errorf("got %v ids before one message of 64 prunes them, want 30", got)
+	}
+	server.Do("ZADD", senders, strconv.FormatInt(time.Now().Add(-time.Hour).UnixMilli(), 10), "alice")
+	send("Abbbbb")
+	if got := server.Do("ZCARD", by); got != int64(10) {
+		t.Errorf("got %v ids, want the 10 that are counted", got)
+	}
+	if got := number(fmt.Sprint(server.Do("ZSCORE", senders, "alice"))); got < time.Now().Add(-time.Minute).UnixMilli() {
+		t.Errorf("the sender was last noted at %d ms", got)
+	}
+}
+
+// TestPlainSendsAreLean counts the commands of a send, so that they do not creep back.
+func TestPlainSendsAreLean(t *testing.T) {
+	server := redistest.Start(t)
+	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
+		Keep: 4, BacklogMax: 10, Post: chat.PostMembers}, Members: []string{"bob"},
+		Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}, {Mark: "joined", Rest: []byte(`"a":1}`)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(from, key string) {
+		t.Helper()
+		a := chat.Append{Group: "g", From: from, Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`), SentAtMs: 5, Key: key, Content: "c"}
+		if _, err := s.Append(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send("bob", "")
+	send("alice", "")
+	if _, err := s.Ack(t.Context(), "g", "bob", chat.At(4), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	calls := regexp.MustCompile(`cmdstat_([^:]+):calls=(\d+)`)
+	for _, c := range []struct {
+		from, key string
+		want      int64
+	}{{"alice", "", 8}, {"alice", "k1", 13}, {"bob", "", 8}} {
+		if c.from == "bob" { // who is at the end: both cursors move along
+			if _, err := s.Ack(t.Context(), "g", "bob", chat.At(6), true, ""); err != nil {
+				t.Fatal(err)
+			}
+			c.want += 3
+		}
+		server.Do("CONFIG", "RESETSTAT")
+		send(c.from, c.key)
+		var got int64
+		stats, _ := server.Do("INFO", "commandstats").(string)
+		for _, found := range calls.FindAllStringSubmatch(stats, -1) {
+			if found[1] != "evalsha" && found[1] != "config|resetstat" {
+				got += number(found[2])
+			}
+		}
+		if got != c.want {
+			t.Errorf("a send of %s with key %q runs %d commands, want %d:\n%s", c.from, c.key, got, c.want, stats)
+		}
+	}
+}

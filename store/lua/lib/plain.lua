@@ -1,0 +1,91 @@
+-- Appends plain messages of members to a log, each as lib/append.lua would with the same cursors, counts, retry keys and tasks. A
+-- message is plain if it is a text or data that mentions nobody, replies to nothing and names no file. Calls of commands make
+-- up most of the time of a send, so there are few, and code that is rarely needed is included inside its branch.
+--
+-- It leaves three things to other steps: the trimming after each 64th entry, messages of users who are not members, and all
+-- messages of a group whose settings ask for more checks. One message of 64, at random, prunes by. senders is updated by the
+-- same ones, by the first message of a sender, and by each with a retry key, so that keys are kept for a day.
+--
+-- Returns {OK, epoch, a sender to forget or '', 1 if the log is to be trimmed}, then for each message its id; or the value of its retry
+--       key, if that is known; or '' if lib/append.lua has to decide. {OK, ''} leaves all of them to it. Refuses WANTS
+-- needs: last_id meta msgs seen read senders wants core channel group keys_max plain own
+local call = redis.call
+local epoch, post, overflow, events = unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events'))
+if not epoch or post == 'admins' or overflow == 'block' then return {'OK', ''} end
+
+local answer, n, q = {'OK', epoch, '', 0}, 4, own
+local first, number, id, newest_mark, newest_ms, previous, now_ms
+for i = plain, #ARGV, plain_row do
+  -- bind: plain at i
+  -- bind: own at q
+  n, q = n + 1, q + own_row
+  local kept = 1
+  if i == plain and not core then
+    kept = call('EXISTS', wants, wants, by)
+    if kept > 1 then return {'WANTS'} end
+  elseif previous ~= from then
+    kept = call('EXISTS', by)
+  end
+  -- Members, and nobody else, have a cursor.
+  local at = call('ZSCORE', seen, from)
+  local before = at and key ~= '' and call('HGET', sent, key)
+  if not at or before then
+    answer[n] = before or ''
+  else
+    -- The first write of all. Nothing can fail from here on.
+    number = number and number + 1 or call('INCR', last_id)
+    id = string.format('%d', number)
+    first, newest_mark, newest_ms, previous = first or number, mark, sent_ms, from
+    local entry = id .. ' ' .. mark .. ' - {"id":' .. id .. ',' .. rest
+    call('ZADD', msgs, id, entry)
+    call('ZADD', by, id, id)
+    if tonumber(at) == number - 1 then
+      call('ZADD', seen, id, from)
+      if tonumber(call('ZSCORE', read, from)) == number - 1 then call('ZADD', read, id, from) end
+    end
+    local chosen = string.byte(mark) == 65
+    if key ~= '' then
+      call('HSET', sent, key, id .. ' ' .. sent_ms .. ' ' .. mark .. ' ' .. content)
+      if call('HLEN', sent) > keys_max + 128 then
+        -- include: retry
+        remember(key, id, sent_ms, mark, content, keys_max)
+      end
+    end
+    if key ~= '' or kept == 0 or chosen then
+      if not now_ms then
+        -- include: base
+        now_ms = clock_ms()
+      end
+      call('ZADD', senders, string.format('%d', now_ms), from)
+    end
+    if chosen then
+      -- include: prune
+      prune(by, number - tonumber(call('HGET', meta, 'backlog_max')))
+    end
+    call('PUBLISH', channel, 'm ' .. epoch .. '\n' .. entry)
+    answer[n] = id
+  end
+end
+if not id then return answer end
+
+if number > first then call('INCRBY', last_id, string.format('%d', number - first)) end
+call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'newest', id)
+if core then
+  local notify, since, archive = unpack(call('HMGET', wants, 'notify', 'events', 'archive'))
+  if notify or since or archive then
+    -- bind: enqueue at core
+    local life = ':' .. group .. ':' .. epoch
+    local waiting = call('HMGET', unique, 'notify' .. life, 'events' .. life, 'archive' .. life)
+    local counted = not since or waiting[2] and string.match(events or '', '^%d+') == string.match(since, '^%d+')
+    if notify and not waiting[1] or archive and not waiting[3] or not counted then
+      -- include: log_grew
+      log_grew(epoch, id, now_ms or clock_ms(), true, first)
+    end
+  end
+end
+if number % 64 <= number - first then
+  -- include: base
+  answer[3] = call('ZRANGEBYSCORE', senders, '-inf', int((now_ms or clock_ms()) - 86400000), 'LIMIT', 0, 1)[1] or ''
+  answer[4] = 1
+end
+return answer
