@@ -19,9 +19,15 @@ const (
 	deliveriesWaitingMax = 100_000         // tasks in a shard of the egress queue, about 100 MB: then events wait in their logs
 	webhooksTasksMax     = 80_000          // of these for webhooks, in equal shares: one that is away holds up no other
 	webhooksBehindMax    = 2 * webhooksMax // in one group: those that were removed stay until their task runs
-	unusualFor           = time.Minute     // how long a group's sends skip the lean script, after its settings did not allow it
-	subscribeMax         = 1000            // channels in one SUBSCRIBE
-	forgetBatch          = 10              // announcements that have ended that one request removes to make room
+	sendsAlone           = 8               // callers that each send at once: joining would add latency, and saves little
+	sendsFlying          = 2               // calls in flight while more are waiting: one is answered while the other runs
+	sendsJoined          = pipelineMax     // messages that go together
+	sendsOfCall          = 64              // messages of one group in one script call: it blocks the server for less than a millisecond
+	sendsBytesOfCall     = 1 << 18         // of these
+
+	unusualFor   = time.Minute // how long a group's sends skip the lean script, after its settings did not allow it
+	subscribeMax = 1000        // channels in one SUBSCRIBE
+	forgetBatch  = 10          // announcements that have ended that one request removes to make room
 
 	// If the server is down, the breaker ends a call long before these: they are for a single connection that died silently.
 	dialTimeout  = 5 * time.Second

@@ -21,7 +21,7 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 		return s.appendNaming(ctx, k, a)
 	}
 	if s.plain(a) {
-		out := s.appendPlain(ctx, []chat.Append{a})[0]
+		out := s.appendJoined(ctx, a)
 		if broken(out.err) && a.Key != "" && ctx.Err() == nil {
 			out = s.appendPlain(ctx, []chat.Append{a})[0]
 		}

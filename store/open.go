@@ -58,6 +58,7 @@ type Store struct {
 	loops    sync.WaitGroup
 	follows  *subscription
 	queues   map[string]*queue.Client // by name; set once the number of partitions is known
+	sends    sends
 	unusual  unusualGroups
 	wanted   atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
 }

@@ -2,13 +2,13 @@
 -- message is plain if it is a text or data that mentions nobody, replies to nothing and names no file. Calls of commands make
 -- up most of the time of a send, so there are few, and code that is rarely needed is included inside its branch.
 --
--- It leaves three things to other steps: the trimming after each 64th entry, messages of users who are not members, and all
--- messages of a group whose settings ask for more checks. One message of 64, at random, prunes by. senders is updated by the
--- same ones, by the first message of a sender, and by each with a retry key, so that keys are kept for a day.
+-- It leaves to lib/append.lua messages of users who are not members, and all messages of a group whose settings ask for more
+-- checks. One message of 64, at random, prunes by. senders is updated by the same ones, by the first message of a sender, and
+-- by each with a retry key, so that keys are kept for a day.
 --
--- Returns {OK, epoch, a sender to forget or '', 1 if the log is to be trimmed}, then for each message its id; or the value of its retry
+-- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each message its id; or the value of its retry
 --       key, if that is known; or '' if lib/append.lua has to decide. {OK, ''} leaves all of them to it. Refuses WANTS
--- needs: last_id meta msgs seen read senders wants core channel group keys_max plain own
+-- needs: last_id meta msgs seen read skip senders reactions reacted wants core channel group keys_max plain own
 local call = redis.call
 local epoch, post, overflow, events = unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events'))
 if not epoch or post == 'admins' or overflow == 'block' then return {'OK', ''} end
@@ -84,8 +84,12 @@ if core then
   end
 end
 if number % 64 <= number - first then
-  -- include: base
+  -- include: prune
+  -- include: trim
+  local keep, backlog_max = unpack(call('HMGET', meta, 'keep', 'backlog_max'))
+  backlog_max = tonumber(backlog_max)
+  prune(skip, number - backlog_max)
+  answer[4] = trim_log(number, call('ZCARD', msgs), tonumber(keep), backlog_max) and 1 or 0
   answer[3] = call('ZRANGEBYSCORE', senders, '-inf', int((now_ms or clock_ms()) - 86400000), 'LIMIT', 0, 1)[1] or ''
-  answer[4] = 1
 end
 return answer
