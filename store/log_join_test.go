@@ -198,3 +198,70 @@ func TestJoinedSendsAfterARestart(t *testing.T) {
 		t.Errorf("got %v tasks that wait, want that of notifications", got)
 	}
 }
+
+// TestLeaderThatGivesUp: the caller that leads others does not take their messages with it if its context ends.
+func TestLeaderThatGivesUp(t *testing.T) {
+	server := redistest.Start(t)
+	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
+		Keep: 4, BacklogMax: 1000, Post: chat.PostMembers}, Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := chat.Append{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`), SentAtMs: 5}
+	first := make(chan struct{})
+	v := &valve{open: first}
+	s.client.AddHook(v)
+	reached := func(what string, done func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); !done(); runtime.Gosched() {
+			if time.Now().After(end) {
+				t.Fatalf("gave up waiting for %s", what)
+			}
+		}
+	}
+	trips := func(n int) func() bool {
+		return func() bool {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			return v.trips == n
+		}
+	}
+	var running sync.WaitGroup
+	send := func(ctx context.Context, who string) {
+		running.Go(func() {
+			if _, err := s.Append(ctx, message); err != nil {
+				t.Errorf("%s: got %v", who, err)
+			}
+		})
+	}
+	for range sendsAlone {
+		send(t.Context(), "one that goes alone")
+	}
+	reached("those that go alone", trips(sendsAlone))
+	leader, giveUp := context.WithCancel(t.Context())
+	for waiting, ctx := range []context.Context{leader, t.Context(), t.Context()} {
+		send(ctx, fmt.Sprintf("waiting caller %d", waiting))
+		reached("a caller that waits", func() bool {
+			s.sends.mu.Lock()
+			defer s.sends.mu.Unlock()
+			return len(s.sends.waiting) == waiting+1
+		})
+	}
+	second := make(chan struct{})
+	v.mu.Lock()
+	v.open = second
+	v.mu.Unlock()
+	close(first)
+	reached("the joined call", trips(sendsAlone+1))
+	giveUp()
+	close(second)
+	running.Wait()
+	if end, _ := s.client.Get(t.Context(), s.keys.group("g").lastID()).Int(); end != 1+sendsAlone+3 {
+		t.Errorf("the log ends at %d, want all %d messages and the notice", end, sendsAlone+3)
+	}
+}
