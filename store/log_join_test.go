@@ -167,17 +167,7 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 // TestJoinedSendsAfterARestart: a server that has forgotten the scripts, and tasks that are wanted since the last send, cost another
 // round trip and no message.
 func TestJoinedSendsAfterARestart(t *testing.T) {
-	server := redistest.Start(t)
-	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
-		Keep: 4, BacklogMax: 1000, Post: chat.PostMembers}, Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, s := openWithGroup(t, 1000)
 	server.Do("HSET", "p:{p00}:wants", "notify", "1500")
 	server.Do("SCRIPT", "FLUSH")
 	calls := [][]*waitingSend{nil}
@@ -201,17 +191,7 @@ func TestJoinedSendsAfterARestart(t *testing.T) {
 
 // TestLeaderThatGivesUp: the caller that leads others does not take their messages with it if its context ends.
 func TestLeaderThatGivesUp(t *testing.T) {
-	server := redistest.Start(t)
-	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
-		Keep: 4, BacklogMax: 1000, Post: chat.PostMembers}, Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, s := openWithGroup(t, 1000)
 	message := chat.Append{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`), SentAtMs: 5}
 	first := make(chan struct{})
 	v := &valve{open: first}

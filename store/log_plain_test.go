@@ -269,17 +269,7 @@ func (p *twoPaths) contents(key string) (lines []string) {
 
 // TestPlainPrunes: what a sender's own ids are counted by stays within backlog_max, and a sender is known from the first message on.
 func TestPlainPrunes(t *testing.T) {
-	server := redistest.Start(t)
-	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
-		Keep: 4, BacklogMax: 10, Post: chat.PostMembers}, Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, s := openWithGroup(t, 10)
 	const senders, by = "p:{p00}:g:g:senders", "p:{p00}:g:g:by:alice"
 	send := func(mark string) {
 		t.Helper()
@@ -306,18 +296,7 @@ func TestPlainPrunes(t *testing.T) {
 
 // TestPlainSendsAreLean counts the commands of a send, so that they do not creep back.
 func TestPlainSendsAreLean(t *testing.T) {
-	server := redistest.Start(t)
-	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	err = s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e",
-		Keep: 4, BacklogMax: 10, Post: chat.PostMembers}, Members: []string{"bob"},
-		Notices: []chat.NoticeEntry{{Mark: "created", Rest: []byte(`"a":1}`)}, {Mark: "joined", Rest: []byte(`"a":1}`)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, s := openWithGroup(t, 10, "bob")
 	send := func(from, key string) {
 		t.Helper()
 		a := chat.Append{Group: "g", From: from, Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`), SentAtMs: 5, Key: key, Content: "c"}
@@ -354,4 +333,24 @@ func TestPlainSendsAreLean(t *testing.T) {
 			t.Errorf("a send of %s with key %q runs %d commands, want %d:\n%s", c.from, c.key, got, c.want, stats)
 		}
 	}
+}
+
+// openWithGroup opens a store on a server of its own, with alice's group g of epoch e, which keeps 4 messages.
+func openWithGroup(t *testing.T, backlogMax int64, members ...string) (*redistest.Server, *Store) {
+	t.Helper()
+	server := redistest.Start(t)
+	s, err := Open(t.Context(), Options{URL: server.URL(), Prefix: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	g := chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e", Keep: 4,
+		BacklogMax: backlogMax, Post: chat.PostMembers}, Members: members}
+	for range 1 + len(members) {
+		g.Notices = append(g.Notices, chat.NoticeEntry{Mark: "created", Rest: []byte(`"a":1}`)})
+	}
+	if err := s.CreateGroup(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	return server, s
 }

@@ -32,21 +32,29 @@ func TestAnotherNodeGoesOn(t *testing.T) {
 	}
 }
 
-// TestStalledWriterKeepsItsLock: the lock is renewed while no bytes come, and not after the request.
-func TestStalledWriterKeepsItsLock(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 5)
+// beginWriting has another node write a new upload of five bytes. It has the first of them and waits for more.
+func (b *bench) beginWriting(t *testing.T, first string) (f files.File, send *io.PipeWriter, written chan error) {
+	t.Helper()
 	node := b.other()
 	f, err := node.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 5})
 	b.Must(err)
 	body, send := io.Pipe()
-	written := make(chan error)
+	t.Cleanup(func() { _ = body.Close() })
+	written = make(chan error)
 	go func() {
 		_, err := node.Write(b.Ctx, alice, "g", f.ID, files.Piece{Body: body})
 		written <- err
 	}()
-	_, err = io.WriteString(send, "hel")
+	_, err = io.WriteString(send, first)
 	b.Must(err)
+	return f, send, written
+}
+
+// TestStalledWriterKeepsItsLock: the lock is renewed while no bytes come, and not after the request.
+func TestStalledWriterKeepsItsLock(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 5)
+	_, send, written := b.beginWriting(t, "hel")
 	for begin := b.lockedUntil(); b.lockedUntil() == begin; {
 		b.Must(b.Ctx.Err())
 	}
@@ -61,24 +69,13 @@ func TestStalledWriterKeepsItsLock(t *testing.T) {
 func TestWriterThatLostItsLock(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 5)
-	node := b.other()
-	f, err := node.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 5})
-	b.Must(err)
-	body, send := io.Pipe()
-	written := make(chan error)
-	go func() {
-		_, err := node.Write(b.Ctx, alice, "g", f.ID, files.Piece{Body: body})
-		written <- err
-	}()
-	_, err = io.WriteString(send, "xxx")
-	b.Must(err)
-	_, err = b.Store.LockFile(b.Ctx, "g", "alice", f.ID, "new.1", "new.", files.LockLease) // takes over
+	f, send, written := b.beginWriting(t, "xxx")
+	_, err := b.Store.LockFile(b.Ctx, "g", "alice", f.ID, "new.1", "new.", files.LockLease) // takes over
 	b.Must(err)
 	go func() { _, _ = io.WriteString(send, "yy"); _ = send.Close() }()
 	if err := <-written; err == nil {
 		t.Error("a writer without the lock has written")
 	}
-	_ = body.Close()
 	r, err := b.Store.FileRecords(b.Ctx, "g", []string{f.ID})
 	if err != nil || r[0].Offset != 0 || r[0].Whole {
 		t.Errorf("got %+v, %v", r, err)
