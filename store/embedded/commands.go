@@ -22,18 +22,18 @@ var classes = func() map[string]class {
 	for c, names := range map[class]string{
 		reads: `BITCOUNT BITPOS DBSIZE EXISTS EXPIRETIME GET GETBIT GETRANGE HEXISTS HGET HGETALL HKEYS HLEN HMGET HSCAN
 			HSTRLEN HVALS KEYS LINDEX LLEN LPOS LRANGE MGET PEXPIRETIME PTTL SCAN SCARD SDIFF SINTER SINTERCARD SISMEMBER
-			SMEMBERS SMISMEMBER SSCAN STRLEN SUNION TOUCH TTL TYPE ZCARD ZCOUNT ZINTER ZLEXCOUNT ZMSCORE ZRANGE ZRANGEBYLEX
-			ZRANGEBYSCORE ZRANK ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCAN ZSCORE ZUNION`,
-		random: `HRANDFIELD RANDOMKEY SRANDMEMBER ZRANDMEMBER`,
-		// SETBIT and the like are missing until a script of chatd needs them. Commands that set a time to live (EXPIRE,
+			SMEMBERS SMISMEMBER SSCAN STRLEN SUNION TOUCH TTL TYPE ZCARD ZCOUNT ZLEXCOUNT ZMSCORE ZRANGE ZRANGEBYLEX
+			ZRANGEBYSCORE ZRANK ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCORE`,
+		random: `HRANDFIELD RANDOMKEY SRANDMEMBER`,
+		// SETBIT, SUNIONSTORE, ZUNION and the like are missing until a script of chatd needs them. Commands that set a time to live (EXPIRE,
 		// SETEX, GETEX) are missing because nothing here expires keys.
-		writes: `APPEND COPY DECR DECRBY DEL GETDEL GETSET HDEL HINCRBY HINCRBYFLOAT HMSET HSET HSETNX INCR INCRBY
+		writes: `APPEND DECR DECRBY DEL GETDEL GETSET HDEL HINCRBY HINCRBYFLOAT HMSET HSET HSETNX INCR INCRBY
 			INCRBYFLOAT LINSERT LMOVE LPOP LPUSH LPUSHX LREM LSET LTRIM MSET MSETNX RENAME RENAMENX RPOP RPOPLPUSH RPUSH
-			RPUSHX SADD SDIFFSTORE SET SETNX SETRANGE SINTERSTORE SMOVE SREM SUNIONSTORE UNLINK ZADD ZINCRBY ZINTERSTORE
-			ZPOPMAX ZPOPMIN ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE ZUNIONSTORE`,
+			RPUSHX SADD SET SETNX SETRANGE SMOVE SREM UNLINK ZADD ZINCRBY ZREM ZREMRANGEBYLEX
+			ZREMRANGEBYRANK ZREMRANGEBYSCORE`,
 		publishes: `PUBLISH`,
 		session: `AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EXEC HELLO INFO MULTI PING PSUBSCRIBE PUBSUB PUNSUBSCRIBE QUIT
-			SCRIPT SELECT SUBSCRIBE UNSUBSCRIBE UNWATCH WAIT WATCH`,
+			SCRIPT SELECT SUBSCRIBE UNSUBSCRIBE WAIT`,
 		clock:       `TIME`,
 		scripts:     `EVAL EVALSHA`,
 		readScripts: `EVAL_RO EVALSHA_RO`,
@@ -47,23 +47,14 @@ var classes = func() map[string]class {
 
 // refused returns why a script must not call cmd with these arguments, or "".
 func refused(cmd string, args []string) string {
-	switch cmd {
-	case "SET":
-		if len(args) < 3 {
-			return ""
-		}
-		for _, a := range args[2:] {
-			switch strings.ToUpper(a) {
-			case "NX", "XX", "GET":
-			default:
-				return "ERR the embedded store has no keys that expire: SET " + a
-			}
-		}
-	case "COPY":
-		for _, a := range args[min(2, len(args)):] {
-			if strings.EqualFold(a, "DB") {
-				return "ERR the embedded store has one database: COPY DB"
-			}
+	if cmd != "SET" || len(args) < 3 {
+		return ""
+	}
+	for _, a := range args[2:] {
+		switch strings.ToUpper(a) {
+		case "NX", "XX", "GET":
+		default:
+			return "ERR the embedded store has no keys that expire: SET " + a
 		}
 	}
 	return ""

@@ -13,7 +13,8 @@ func (s *Store) grow(bytes int64, calls int) {
 	s.grown.bytes += bytes
 	s.grown.calls += calls
 	due := s.grown.bytes > s.opts.CompactBytes || s.grown.calls > s.opts.CompactCalls
-	if !due || s.grown.tried || s.grown.bytes < s.grown.snapshotBytes/2 {
+	small := s.grown.bytes < s.grown.snapshotBytes/2 && s.grown.calls < compactCallsMost
+	if !due || small || s.grown.tried {
 		return
 	}
 	s.grown.tried = true
@@ -42,9 +43,9 @@ func (s *Store) Compact() error { return s.compact() }
 // compact replaces the journals by a snapshot:
 //
 //  1. Create the next journal, empty.
-//  2. Block scripts: end and sync the old journal, direct calls to the new one from here on, and write every key to an
-//     unfinished snapshot.
-//  3. Sync the snapshot and give it its name. From here on a start begins with it.
+//  2. Block scripts: end and sync the old journal, direct calls to the new one from here on, and capture every key.
+//  3. Let scripts run again, write what was captured to an unfinished snapshot, sync it and give it its name. From here on
+//     a start begins with it.
 //  4. Remove the older generations.
 //
 // If it is interrupted before 3, the old snapshot and both journals are as good as before. After a failure the next
@@ -61,20 +62,16 @@ func (s *Store) compact() (err error) {
 		s.again()
 		return err
 	}
+	// What is synced now need not be while scripts are blocked. A failure shows again there.
+	_ = s.flush()
 	var held time.Duration
 	var written growth
+	var captured *snapshotWriter
 	err = s.writeDurably(snapshotName(next), func(w io.Writer) error {
-		s.order.Lock()
-		defer s.order.Unlock()
-		began := time.Now()
-		defer func() { held = time.Since(began) }()
-		written = s.grown
-		if err := s.rotate(next); err != nil {
+		if captured, err = s.begin(next, &written, &held); err != nil {
 			return err
 		}
-		bytes, err := s.writeSnapshot(w, next, s.j.seq)
-		s.grown.snapshotBytes = bytes
-		return err
+		return captured.writeTo(w)
 	})
 	if err != nil {
 		s.again()
@@ -85,14 +82,28 @@ func (s *Store) compact() (err error) {
 	s.grown.bytes -= written.bytes
 	s.grown.calls -= written.calls
 	s.grown.tried = false
-	bytes := s.grown.snapshotBytes
+	s.grown.snapshotBytes = captured.bytes
 	s.order.Unlock()
 	if f, err := readFolder(dir); err == nil {
 		s.removeBefore(f, next)
 	}
 	s.log.Info("embedded store: compacted the journal", "calls", written.calls, "journal_bytes", written.bytes,
-		"snapshot_bytes", bytes, "held_up", held.String(), "took", time.Since(began).String())
+		"snapshot_bytes", captured.bytes, "held_up", held.String(), "took", time.Since(began).String())
 	return nil
+}
+
+// begin directs calls to the next journal, and captures what was stored before. It sets written to what the old journals
+// held, and held to how long scripts were blocked.
+func (s *Store) begin(next uint64, written *growth, held *time.Duration) (*snapshotWriter, error) {
+	s.order.Lock()
+	defer s.order.Unlock()
+	began := time.Now()
+	defer func() { *held = time.Since(began) }()
+	*written = s.grown
+	if err := s.rotate(next); err != nil {
+		return nil, err
+	}
+	return s.capture(next, s.j.seq)
 }
 
 // again delays the next attempt until the store has grown by as much as before the failed one.

@@ -1,7 +1,8 @@
 // Package embedded is a Redis-compatible server inside the process, with its own journal and snapshots, so that chatd
 // stores data without anything else installed.
 //
-// The commands and Lua come from miniredis. This package adds a gate in front of every command, and a folder:
+// The commands come from miniredis, and Lua from gopher-lua. This package adds a gate in front of every command, sorted sets
+// that stay sorted, and a folder:
 //
 //   - Every change is a script (EVALSHA or EVAL outside MULTI). Scripts run one at a time, in one order.
 //   - The call of a script, with its keys, arguments and time, is in the journal file before its first command that changes
@@ -16,6 +17,5 @@
 // A killed process loses nothing that was answered: write(2) precedes the answer. A power failure loses at most what
 // came after the last fsync: a second, or nothing for callers that waited for [Store.Sync].
 //
-// It is made for one node and for data that fits in memory twice. miniredis sorts a sorted set at every range read, so
-// reading a log of 10,000 messages by range costs milliseconds, where Redis takes microseconds.
+// It is made for one node and for data that fits in memory twice.
 package embedded

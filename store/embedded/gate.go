@@ -17,8 +17,15 @@ type peer struct {
 	run        *server.Peer // shares the connection's context
 	reply      bytes.Buffer // the answers to run
 	multi      bool
-	dirty      bool // a command of the MULTI was refused
-	needsClock bool // the MULTI contains scripts or TIME
+	queue      []queued // the commands of the MULTI
+	dirty      bool     // a command of the MULTI was refused
+	needsClock bool     // the MULTI contains scripts or TIME
+}
+
+// queued is a command that waits for EXEC.
+type queued struct {
+	cmd  string
+	args []string
 }
 
 // script is a script source, ready to run.
@@ -87,32 +94,29 @@ func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 	if p.inner {
 		return false
 	}
-	switch classes[cmd] {
-	case reads, random, publishes:
+	switch kind := classes[cmd]; kind {
+	case reads, random, publishes, clock:
+		switch {
+		case p.multi:
+			return s.enqueue(c, p, cmd, args)
+		case kind == clock:
+			s.inOrder(c, p, cmd)
+			return true
+		case isSortedSet(cmd):
+			s.m.Lock()
+			answer := s.sets.run(cmd, args)
+			s.m.Unlock()
+			c.WriteRaw(string(appendReply(nil, answer, c.Resp3)))
+			return true
+		}
 		return false
 	case session:
 		return s.session(c, p, cmd, args)
-	case clock:
-		if p.multi {
-			p.needsClock = true
-			return false
-		}
-		s.inOrder(c, p, cmd)
-		return true
 	case readScripts:
-		cmd = strings.TrimSuffix(cmd, "_RO")
-		if !p.multi {
-			return s.script(c, p, cmd, args, true)
+		if p.multi {
+			return s.enqueue(c, p, cmd, args)
 		}
-		if message := s.learnEval(p, cmd, args); message != "" {
-			return refuse(c, p, message)
-		}
-		// miniredis runs it in EXEC. Not by its own name, because miniredis treats TIME as a write and would refuse it
-		// there; the gate refuses the writes.
-		p.needsClock = true
-		s.dispatch(c, p, cmd, args)
-		c.WriteRaw(p.reply.String())
-		return true
+		return s.script(c, p, strings.TrimSuffix(cmd, "_RO"), args, true)
 	case scripts:
 		return s.script(c, p, cmd, args, false)
 	case writes:
@@ -139,18 +143,19 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 		if len(args) == 0 {
 			p.multi = true
 		}
+		return false
 	case "DISCARD":
 		if len(args) == 0 {
-			p.multi, p.dirty, p.needsClock = false, false, false
+			p.multi, p.queue, p.dirty, p.needsClock = false, nil, false, false
 		}
+		return false
 	case "EXEC":
-		if len(args) == 0 {
-			return s.exec(c, p)
-		}
-	case "SUBSCRIBE", "PSUBSCRIBE":
-		if p.multi {
-			return refuse(c, p, "ERR the embedded store allows SUBSCRIBE outside MULTI only")
-		}
+		return p.multi && len(args) == 0 && s.exec(c, p)
+	}
+	if p.multi {
+		return refuse(c, p, "ERR the embedded store allows only reads in MULTI: "+cmd)
+	}
+	switch cmd {
 	case "SELECT":
 		if len(args) == 1 && args[0] != "0" {
 			return refuse(c, p, "ERR the embedded store has only one database: SELECT "+args[0])
@@ -159,41 +164,24 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 		switch {
 		case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
 			sha := hashSource(args[1])
-			if !p.multi && s.loaded(sha, false) {
+			if s.loaded(sha, false) {
 				c.WriteBulk(sha) // miniredis would parse it again at each load, even if it knows it
 				return true
 			}
-			if message := s.learn(args[1], !p.multi); message != "" {
+			if message := s.learn(args[1], true); message != "" {
 				return refuse(c, p, message)
 			}
-			if strings.HasPrefix(args[1], "#!") && !p.multi {
+			if strings.HasPrefix(args[1], "#!") {
 				s.loaded(sha, true)
-				c.WriteBulk(sha) // miniredis cannot parse it and need not: it only runs readers, in EXEC
+				c.WriteBulk(sha) // miniredis cannot parse it and need not: it runs no scripts
 				return true
 			}
-			if !p.multi {
-				return s.loadScript(c, p, sha, args)
-			}
+			return s.loadScript(c, p, sha, args)
 		case len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
 			s.order.Lock()
 			clear(s.scripts)
 			s.order.Unlock()
 		}
-	}
-	return false
-}
-
-func (s *Store) exec(c *server.Peer, p *peer) bool {
-	dirty, needsClock := p.dirty, p.needsClock
-	p.multi, p.dirty, p.needsClock = false, false, false
-	switch {
-	case dirty:
-		s.dispatch(nil, p, "DISCARD", nil)
-		c.WriteError("EXECABORT Transaction discarded because of previous errors.")
-		return true
-	case needsClock:
-		s.inOrder(c, p, "EXEC")
-		return true
 	}
 	return false
 }
@@ -284,22 +272,33 @@ func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
 	return ""
 }
 
+const noScript = "NOSCRIPT No matching script. Please use EVAL."
+
+// scriptKeys returns how many of the arguments after the first two are keys.
+func scriptKeys(cmd string, args []string) (keys int, message string) {
+	if len(args) < 2 {
+		return 0, "ERR wrong number of arguments for '" + strings.ToLower(cmd) + "' command"
+	}
+	keys, err := strconv.Atoi(args[1])
+	switch {
+	case err != nil:
+		message = string(errInt)
+	case keys < 0:
+		message = "ERR Number of keys can't be negative"
+	case keys > len(args)-2:
+		message = "ERR Number of keys can't be greater than number of args"
+	}
+	return keys, message
+}
+
 // script runs EVAL or EVALSHA.
 func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readOnly bool) bool {
 	if p.multi {
 		return refuse(c, p, "ERR the embedded store accepts writing scripts outside MULTI only: "+cmd)
 	}
-	if len(args) < 2 {
-		return refuse(c, p, "ERR wrong number of arguments for '"+strings.ToLower(cmd)+"' command")
-	}
-	keys, err := strconv.Atoi(args[1])
-	switch {
-	case err != nil:
-		return refuse(c, p, "ERR value is not an integer or out of range")
-	case keys < 0:
-		return refuse(c, p, "ERR Number of keys can't be negative")
-	case keys > len(args)-2:
-		return refuse(c, p, "ERR Number of keys can't be greater than number of args")
+	keys, message := scriptKeys(cmd, args)
+	if message != "" {
+		return refuse(c, p, message)
 	}
 	if message := s.learnEval(p, cmd, args); message != "" {
 		return refuse(c, p, message)
@@ -312,21 +311,23 @@ func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readO
 	defer s.order.Unlock()
 	found := s.scripts[sha]
 	if found == nil {
-		return refuse(c, p, "NOSCRIPT No matching script. Please use EVAL.")
+		return refuse(c, p, noScript)
 	}
 	r := &call{readOnly: readOnly, script: found, us: s.nowUs(), keys: keys, args: args[2:], journaled: s.j == nil}
 	answer, message := s.runScript(r)
 	if s.j != nil && r.wrote {
 		s.j.digest = r.digest
 	}
-	switch {
-	case r.err != nil:
-		c.WriteError("MISCONF the journal of the embedded store cannot be written, nothing was changed: " + r.err.Error())
-	case message != "":
-		c.WriteError(message + " script: " + sha)
-	default:
-		writeAnswer(c, answer)
+	if r.err != nil {
+		message = "MISCONF the journal of the embedded store cannot be written, nothing was changed: " + r.err.Error()
+	} else if message != "" {
+		message += " script: " + sha
 	}
+	if message != "" {
+		c.WriteError(message)
+		return true
+	}
+	c.WriteRaw(string(appendAnswer(nil, answer, c.Resp3)))
 	return true
 }
 
@@ -339,6 +340,11 @@ func (s *Store) runScript(r *call) (answer lua.LValue, message string) {
 	s.m.SetTime(time.UnixMicro(r.us))
 	s.m.Lock()
 	defer s.m.Unlock()
+	return s.runLocked(r)
+}
+
+// runLocked runs a compiled script. The caller holds miniredis' own lock, too.
+func (s *Store) runLocked(r *call) (answer lua.LValue, message string) {
 	s.cur = r
 	defer func() { s.cur = nil }()
 	return s.lua.run(r.script.f, r.args[:r.keys], r.args[r.keys:])
@@ -372,39 +378,62 @@ func (s *Store) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
 // nested decides about a command that a script calls. The caller holds order and miniredis' own lock, so nobody else
 // sees what the script has done so far.
 func (s *Store) nested(c *server.Peer, cmd string, args []string) bool {
+	if message := s.permit(cmd, args); message != "" {
+		c.WriteError(message)
+		return true
+	}
+	if isSortedSet(cmd) {
+		c.WriteRaw(string(appendReply(nil, s.sets.run(cmd, args), c.Resp3)))
+		return true
+	}
+	if classes[cmd] == writes {
+		if answer, followed := s.sets.follow(cmd, args); followed {
+			c.WriteRaw(string(answer))
+			return true
+		}
+	}
+	return false
+}
+
+// direct runs a command about a sorted set for a script, without encoding anything.
+func (s *Store) direct(l *lua.LState, cmd string, args []string) (v lua.LValue, failed bool) {
+	if message := s.permit(cmd, args); message != "" {
+		return errTable(l, message), true
+	}
+	return toLua(l, s.sets.run(cmd, args))
+}
+
+// permit returns why the running script must not call a command, or "". Before a command that may change anything, it writes the
+// running call to the journal.
+func (s *Store) permit(cmd string, args []string) (message string) {
 	r := s.cur
-	switch kind := classes[cmd]; kind {
+	switch classes[cmd] {
 	case reads, clock:
-		return false
+		return ""
 	case random:
 		if r.readOnly {
-			return false
+			return ""
 		}
-		c.WriteError("ERR the embedded store allows no random commands in scripts that may write: " + cmd)
-		return true
+		return "ERR the embedded store allows no random commands in scripts that may write: " + cmd
 	case writes, publishes:
 		if r.readOnly {
-			c.WriteError("ERR Write commands are not allowed from read-only scripts: " + cmd)
-			return true
+			return "ERR Write commands are not allowed from read-only scripts: " + cmd
 		}
 		if message := refused(cmd, args); message != "" {
-			c.WriteError(message)
-			return true
+			return message
 		}
 	default:
 		if s.srv.IsRegisteredCommand(cmd) {
-			c.WriteError("ERR not supported in scripts of the embedded store: " + cmd)
-			return true
+			return "ERR not supported in scripts of the embedded store: " + cmd
 		}
-		return false
+		return ""
 	}
 	if err := s.journalCall(r); err != nil {
-		c.WriteError("MISCONF " + err.Error())
-		return true
+		return "MISCONF " + err.Error()
 	}
 	r.wrote = true
 	r.digest, s.scratch = digestCommand(r.digest, s.scratch, cmd, args)
-	return false
+	return ""
 }
 
 // journalCall writes the running call to the journal, before the first thing that it changes.

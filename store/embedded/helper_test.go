@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -83,6 +82,10 @@ func generation(s *Store) uint64 {
 // contents returns everything in the store, as text.
 func contents(t testing.TB, s *Store) string {
 	t.Helper()
+	return contentsOf(s)
+}
+
+func contentsOf(s *Store) string {
 	var b strings.Builder
 	db := s.m.DB(0)
 	for _, k := range db.Keys() {
@@ -104,13 +107,10 @@ func contents(t testing.TB, s *Store) string {
 			l, _ := db.Members(k)
 			fmt.Fprintf(&b, " %q", l)
 		case "zset":
-			z, _ := db.SortedSet(k)
-			var l []string
-			for m, score := range z {
-				l = append(l, fmt.Sprintf("%x=%q", score, m))
+			z := s.sets.byKey[k]
+			for e := range z.between(0, z.len(), false) {
+				fmt.Fprintf(&b, " %x=%q", e.score, e.member)
 			}
-			sort.Strings(l)
-			fmt.Fprintf(&b, " %s", strings.Join(l, " "))
 		}
 		b.WriteByte('\n')
 	}

@@ -24,8 +24,10 @@ const (
 
 	// A journal is compacted into a snapshot at start above compactStartBytes, and while running above compactCalls
 	// (each costs some 15 to 30 us at the next start) or compactBytes, but not before it has reached half the size of
-	// the last snapshot, so that writing snapshots stays in proportion to writing messages.
+	// the last snapshot or holds compactCallsMost, so that writing snapshots stays in proportion to writing messages.
 	compactStartBytes = 1 << 20
 	compactBytes      = 64 << 20
 	compactCalls      = 50_000
+	// compactCallsMost is the most calls in a journal, whatever the size of the snapshot: replaying more takes seconds.
+	compactCallsMost = 2 * compactCalls
 )

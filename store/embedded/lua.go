@@ -24,12 +24,14 @@ import (
 // A script has what it would have in Redis: KEYS, ARGV, redis.*, the base, string, table and math libraries and cjson.
 // It cannot create globals, so it leaves nothing behind for the next.
 type interpreter struct {
-	srv   *server.Server
-	state *lua.LState
-	peer  *server.Peer
-	out   bytes.Buffer // the answers to peer
-	in    bytes.Reader
-	reply *bufio.Reader
+	srv *server.Server
+	// direct runs a command about a sorted set.
+	direct func(l *lua.LState, cmd string, args []string) (v lua.LValue, failed bool)
+	state  *lua.LState
+	peer   *server.Peer
+	out    bytes.Buffer // the answers to peer
+	in     bytes.Reader
+	reply  *bufio.Reader
 }
 
 // registrySlotsMax bounds a script's stack, and so how many values unpack may pass to one command.
@@ -37,8 +39,8 @@ const registrySlotsMax = 64 << 10
 
 // newInterpreter makes a state whose commands run in ctx: the context of a script's commands, in which miniredis knows
 // that its lock is held.
-func newInterpreter(srv *server.Server, ctx any) *interpreter {
-	in := &interpreter{srv: srv}
+func newInterpreter(s *Store, ctx any) *interpreter {
+	in := &interpreter{srv: s.srv, direct: s.direct}
 	in.peer = newPeer(&in.out)
 	in.peer.Ctx = ctx
 	in.reply = bufio.NewReader(&in.in)
@@ -181,6 +183,9 @@ func (in *interpreter) command(l *lua.LState) (v lua.LValue, failed bool) {
 			return errTable(l, "ERR Lua redis lib command arguments must be strings or integers"), true
 		}
 	}
+	if isSortedSet(args[0]) {
+		return in.direct(l, args[0], args[1:])
+	}
 	in.out.Reset()
 	in.srv.Dispatch(in.peer, args)
 	in.peer.Flush()
@@ -229,39 +234,47 @@ func fromRedis(l *lua.LState, reply any) lua.LValue {
 	return errTable(l, fmt.Sprintf("ERR unsupported reply of type %T", reply))
 }
 
-// writeAnswer answers with what a script returned.
-func writeAnswer(c *server.Peer, v lua.LValue) {
+// appendAnswer encodes what a script returned.
+func appendAnswer(b []byte, v lua.LValue, resp3 bool) []byte {
 	switch v := v.(type) {
 	case lua.LBool:
 		if v {
-			c.WriteInt(1)
-		} else {
-			c.WriteNull()
+			return appendLine(b, ':', 1)
 		}
 	case lua.LNumber:
-		c.WriteInt(int(v))
+		return appendLine(b, ':', int(v))
 	case lua.LString:
-		c.WriteBulk(string(v))
+		return appendBulk(b, string(v))
 	case *lua.LTable:
 		if s, ok := v.RawGetString("err").(lua.LString); ok {
-			c.WriteError(string(s))
-			return
+			return appendText(b, '-', string(s))
 		}
 		if s, ok := v.RawGetString("ok").(lua.LString); ok {
-			c.WriteInline(string(s))
-			return
+			return appendText(b, '+', string(s))
 		}
 		n := 0
 		for v.RawGetInt(n+1) != lua.LNil {
 			n++
 		}
-		c.WriteLen(n)
+		b = appendLine(b, '*', n)
 		for i := range n {
-			writeAnswer(c, v.RawGetInt(i+1))
+			b = appendAnswer(b, v.RawGetInt(i+1), resp3)
 		}
-	default:
-		c.WriteNull()
+		return b
 	}
+	return appendReply(b, nil, resp3)
+}
+
+// appendText encodes a status or an error, which fit a line.
+func appendText(b []byte, kind byte, text string) []byte {
+	b = append(b, kind)
+	for _, c := range []byte(text) {
+		if c == '\r' || c == '\n' {
+			c = ' '
+		}
+		b = append(b, c)
+	}
+	return append(b, "\r\n"...)
 }
 
 func errorReply(l *lua.LState) int {

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,41 +14,85 @@ import (
 	"path/filepath"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/tidwall/btree"
 )
 
 func snapshotName(gen uint64) string { return fmt.Sprintf("snapshot-%08d", gen) }
 
 // snapshotWriter writes the frames of a snapshot.
 type snapshotWriter struct {
-	w     *bufio.Writer
+	w     io.Writer
 	salt  uint64
 	seq   uint64
 	bytes int64
 	keys  uint64
 	items uint64
 	buf   []byte
+
+	// What was captured: the frames of all other keys, and copies of the sorted sets.
+	frames bytes.Buffer
+	sets   []frozenSet
 }
 
-// writeSnapshot writes every key. The caller holds order, so nothing changes meanwhile; reads go on.
-func (s *Store) writeSnapshot(w io.Writer, gen, seq uint64) (bytes int64, err error) {
+// frozenSet is a sorted set at the time of the capture.
+type frozenSet struct {
+	key   string
+	order *btree.BTreeG[scored]
+}
+
+// capture captures what the store holds now. The caller holds order, so nothing changes meanwhile; reads go on. The sorted
+// sets, which hold nearly everything, are copied on write and so cost little here: writeTo writes them while scripts run.
+func (s *Store) capture(gen, seq uint64) (*snapshotWriter, error) {
 	h := fileHeader{gen: gen, salt: newSalt(), seq: seq, lastUs: s.lastUs}
-	sw := &snapshotWriter{w: bufio.NewWriterSize(w, 1<<20), salt: h.salt, bytes: headerBytes}
-	if _, err := sw.w.Write(h.encode(snapshotMagic)); err != nil {
-		return 0, err
-	}
+	sw := &snapshotWriter{salt: h.salt, bytes: headerBytes}
+	sw.frames.Write(h.encode(snapshotMagic))
+	sw.w = &sw.frames
 	db := s.m.DB(0)
 	for _, key := range db.Keys() {
+		if z := s.sets.byKey[key]; z != nil {
+			sw.sets = append(sw.sets, frozenSet{key, z.order.Copy()})
+			continue
+		}
 		if err := sw.key(db, key); err != nil {
-			return 0, fmt.Errorf("key %q: %w", key, err)
+			return nil, fmt.Errorf("key %q: %w", key, err)
+		}
+	}
+	return sw, nil
+}
+
+// writeTo writes what was captured.
+func (sw *snapshotWriter) writeTo(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<20)
+	sw.w = out
+	if _, err := sw.frames.WriteTo(out); err != nil {
+		return err
+	}
+	for _, set := range sw.sets {
+		if err := sw.set(set); err != nil {
+			return fmt.Errorf("key %q: %w", set.key, err)
 		}
 	}
 	sw.buf = append(beginFrame(sw.buf[:0]), kindTotal)
 	sw.buf = binary.AppendUvarint(sw.buf, sw.keys)
 	sw.buf = binary.AppendUvarint(sw.buf, sw.items)
 	if err := sw.frame(); err != nil {
-		return 0, err
+		return err
 	}
-	return sw.bytes, sw.w.Flush()
+	return out.Flush()
+}
+
+func (sw *snapshotWriter) set(set frozenSet) (err error) {
+	sw.keys++
+	sw.begin('z', set.key)
+	set.order.Scan(func(e scored) bool {
+		sw.buf = binary.LittleEndian.AppendUint64(sw.buf, math.Float64bits(e.score))
+		err = sw.item('z', set.key, e.member)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	return sw.frame()
 }
 
 // key writes one key in one or more chunks: its type, its name, and its items up to the end of the record.
@@ -88,17 +133,6 @@ func (sw *snapshotWriter) key(db *miniredis.RedisDB, key string) error {
 		}
 		for _, v := range l {
 			if err := sw.item(letter, key, v); err != nil {
-				return err
-			}
-		}
-	case "zset":
-		z, err := db.SortedSet(key)
-		if err != nil {
-			return err
-		}
-		for member, score := range z {
-			sw.buf = binary.LittleEndian.AppendUint64(sw.buf, math.Float64bits(score))
-			if err := sw.item(letter, key, member); err != nil {
 				return err
 			}
 		}
@@ -152,6 +186,7 @@ func (sw *snapshotWriter) frame() error {
 
 // snapshotReader applies the frames of a snapshot.
 type snapshotReader struct {
+	sets        *sortedSets
 	db          *miniredis.RedisDB
 	last        string
 	keys, items uint64
@@ -177,7 +212,7 @@ func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err e
 	if err != nil {
 		return 0, err
 	}
-	sr := &snapshotReader{db: s.m.DB(0)}
+	sr := &snapshotReader{sets: s.sets, db: s.m.DB(0)}
 	off := int64(headerBytes)
 	for number := uint64(1); ; number++ {
 		if number%64 == 0 && ctx.Err() != nil {
@@ -260,7 +295,11 @@ func (sr *snapshotReader) chunk(d *decoder) error {
 			items = append(items, d.string(), d.string())
 		case 'z':
 			score := math.Float64frombits(d.uint64())
-			_, err = sr.db.ZAdd(key, score, d.string())
+			z, wrong := keyTarget{sr.sets, key}.create()
+			if wrong != "" {
+				return errRecord
+			}
+			z.add(scored{score, d.string()})
 		case 'l', 'S':
 			items = append(items, d.string())
 		default:

@@ -68,6 +68,7 @@ type Store struct {
 	lock io.Closer
 	m    *miniredis.Miniredis
 	srv  *server.Server
+	sets *sortedSets
 
 	peers     sync.Map // *server.Peer -> *peer
 	nestedCtx any      // the context that miniredis passes to commands of a script
@@ -157,7 +158,13 @@ func (s *Store) startLua() error {
 	if s.nestedCtx == nil || reply.String() != "$5\r\nready\r\n" {
 		return fmt.Errorf("embedded: this version of miniredis runs scripts differently: %q", reply.String())
 	}
-	s.lua = newInterpreter(s.srv, s.nestedCtx)
+	s.lua = newInterpreter(s, s.nestedCtx)
+	s.sets = newSortedSets(s.srv, func(out *bytes.Buffer) *server.Peer {
+		p := newPeer(out)
+		p.Ctx = s.nestedCtx
+		s.peers.Store(p, &peer{inner: true})
+		return p
+	})
 	return nil
 }
 
