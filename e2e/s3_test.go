@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,15 +25,38 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/internal/s3test"
 )
 
-var gateway = flag.String("versitygw", "", "the binary of a real S3 server: the tests of files in a bucket run against it")
+var gateway = flag.String("versitygw", "", "the binary of a real S3 server: the tests of files in a bucket run against it, and not against one of their own")
 
 // s3Fault is what happens to requests on their way to S3.
 type s3Fault func(w http.ResponseWriter, r *http.Request, pass http.Handler)
 
-// startGateway starts an S3 server behind a proxy, and returns the address of a bucket through it.
-func startGateway(t *testing.T) (fault *atomic.Pointer[s3Fault], bucket string) {
+// startS3 starts an S3 server behind a proxy, and returns the address of a bucket through it.
+func startS3(t *testing.T) (fault *atomic.Pointer[s3Fault], bucket string) {
+	t.Helper()
+	var s3 http.Handler = s3test.New()
+	if *gateway != "" {
+		s3 = startGateway(t)
+	}
+	fault = new(atomic.Pointer[s3Fault])
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f := fault.Load(); f != nil {
+			(*f)(w, r, s3)
+			return
+		}
+		s3.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	// Another name than that of chatd's node: an HTTP client keeps its token to the host that it was meant for.
+	host := strings.Replace(strings.TrimPrefix(proxy.URL, "http://"), "127.0.0.1", "localhost", 1)
+	ready(t, proxy.URL)
+	return fault, "s3://key:secret@bucket/files?region=us-east-1&tls=false&endpoint=" + host
+}
+
+// startGateway starts a real S3 server, and returns what passes requests on to it.
+func startGateway(t *testing.T) http.Handler {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "bucket"), 0o755); err != nil {
@@ -48,26 +73,12 @@ func startGateway(t *testing.T) (fault *atomic.Pointer[s3Fault], bucket string) 
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	// The Host of a request is signed, so it passes as it is.
-	pass := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { // the Host of a request is signed, so it passes as it is
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", address, r.In.Host
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
-	fault = new(atomic.Pointer[s3Fault])
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if f := fault.Load(); f != nil {
-			(*f)(w, r, pass)
-			return
-		}
-		pass.ServeHTTP(w, r)
-	}))
-	t.Cleanup(proxy.Close)
-	// Another name than that of chatd's node: an HTTP client keeps its token to the host that it was meant for.
-	host := strings.Replace(strings.TrimPrefix(proxy.URL, "http://"), "127.0.0.1", "localhost", 1)
-	ready(t, proxy.URL)
-	return fault, "s3://key:secret@bucket/files?region=us-east-1&tls=false&endpoint=" + host
 }
 
 // ready waits until a server answers.
@@ -128,31 +139,10 @@ func uploadBy(ctx context.Context, t *testing.T, node *harness.Node, content []b
 	return "", 0
 }
 
-// TestFilesInS3 uploads and downloads while S3 refuses, cuts and is slow, and reads by addresses of the bucket.
+// TestFilesInS3 uploads and downloads while S3 refuses, cuts and is slow. The senders see 503 at most, and get on. make soak runs
+// it against a real server.
 func TestFilesInS3(t *testing.T) {
-	if *gateway == "" {
-		return
-	}
-	fault, bucket := startGateway(t)
-	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_FILES": bucket + "&presign=1"}})
-	ctx := bounded(t, 5*time.Minute)
-	must(node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "g", Members: []string{"bob"}}))(t)
-	content := make([]byte, 20<<20)
-	r := random(t)
-	for i := range content {
-		content[i] = byte(r.Uint32())
-	}
-	var requests atomic.Int64
-	some := func(f s3Fault) *s3Fault { // twelve in a row of each thirty-six: more than the node repeats
-		g := s3Fault(func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-			if requests.Add(1)%36 < 12 {
-				f(w, r, pass)
-				return
-			}
-			pass.ServeHTTP(w, r)
-		})
-		return &g
-	}
+	t.Parallel()
 	for name, f := range map[string]s3Fault{
 		"503": func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -172,50 +162,103 @@ func TestFilesInS3(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fault.Store(some(f))
+			t.Parallel()
+			ctx := bounded(t, 3*time.Minute)
+			fault, node := nodeOverS3(ctx, t, "")
+			content := randomBytes(t, 12<<20)
+			var requests, reads atomic.Int64
+			some := s3Fault(func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+				const inRow = 12 // more than the node repeats: at the beginning, and where it looks at what is whole
+				read := r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/bucket/files/blobs/")
+				if requests.Add(1) <= inRow || read && reads.Add(1) <= inRow {
+					f(w, r, pass)
+					return
+				}
+				pass.ServeHTTP(w, r)
+			})
+			fault.Store(&some)
 			path, failed := uploadBy(ctx, t, node, content)
 			fault.Store(nil)
-			resp, got, err := call(ctx, node, "alice", "GET", path+"?inline=1", nil, nil)
+			resp, got, err := call(ctx, node, "alice", "GET", path, nil, nil)
 			if err != nil || resp.StatusCode != http.StatusOK || !bytes.Equal(got, content) {
 				t.Errorf("after %d failed requests: %d bytes, %v %v", failed, len(got), resp, err)
 			}
-			t.Logf("%d requests to S3, %d failed requests of the sender", requests.Swap(0), failed)
+			t.Logf("%d requests to S3, %d failed requests of the sender", requests.Load(), failed)
 		})
 	}
-	t.Run("links", func(t *testing.T) { linksOfBucket(ctx, t, node, content) })
 }
 
-// linksOfBucket reads a file from the bucket itself.
-func linksOfBucket(ctx context.Context, t *testing.T, node *harness.Node, content []byte) {
-	path, _ := uploadBy(ctx, t, node, content)
-	resp, got, err := call(ctx, node, "alice", "GET", path, nil, nil) // the client of call follows
-	if err != nil || !bytes.Equal(got, content) || resp.Request.URL.Query().Get("X-Amz-Expires") != "60" ||
-		resp.Header.Get("Content-Disposition") != `attachment; filename="n.bin"; filename*=UTF-8''n.bin` || resp.Header.Get("Content-Type") != "application/octet-stream" {
-		t.Errorf("GET: %d bytes, %v %v", len(got), resp, err)
+// nodeOverS3 starts a node whose files are in a bucket, and the group g of alice and bob.
+func nodeOverS3(ctx context.Context, t *testing.T, parameters string) (*atomic.Pointer[s3Fault], *harness.Node) {
+	t.Helper()
+	fault, bucket := startS3(t)
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_FILES": bucket + parameters, "CHATD_ARCHIVE": "off"}})
+	must(node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "g", Members: []string{"bob"}}))(t)
+	return fault, node
+}
+
+func randomBytes(t *testing.T, n int) []byte {
+	t.Helper()
+	content, r := make([]byte, n), random(t)
+	for i := range content {
+		content[i] = byte(r.Uint32())
+	}
+	return content
+}
+
+// TestLinksOfBucket reads files from the bucket itself: by an address that only those get who may read the file, for a minute. What
+// a browser shows comes from the node.
+func TestLinksOfBucket(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	_, node := nodeOverS3(ctx, t, "&presign=1")
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 800, 10))); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := uploadBy(ctx, t, node, picture.Bytes())
+	// The client of call follows redirects.
+	resp, got, err := call(ctx, node, "alice", "GET", path, nil, nil)
+	if err != nil || !bytes.Equal(got, picture.Bytes()) || resp.Request.URL.Query().Get("X-Amz-Expires") != "60" ||
+		resp.Header.Get("Content-Disposition") != `attachment; filename="n.bin"; filename*=UTF-8''n.bin` || resp.Header.Get("Content-Type") != "image/png" {
+		t.Fatalf("GET: %d bytes, %v %v", len(got), resp, err)
 	}
 	link := resp.Request.URL
-	get := func(u *url.URL, header string) *http.Response {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Range", header)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		return resp
+	if status := resp.Request.Response.StatusCode; status != http.StatusTemporaryRedirect || strings.Contains(link.String(), "secret") {
+		t.Errorf("%d to %s", status, link)
 	}
-	if resp := get(link, "bytes=0-9"); resp.StatusCode != http.StatusPartialContent || resp.ContentLength != 10 {
+	if resp := getRange(ctx, t, link); resp.StatusCode != http.StatusPartialContent || resp.ContentLength != 10 {
 		t.Errorf("a range: %v", resp)
 	}
-	other := *link
-	other.RawQuery = strings.Replace(link.RawQuery, "X-Amz-Expires=60", "X-Amz-Expires=6000", 1)
-	if resp := get(&other, ""); resp.StatusCode != http.StatusForbidden {
-		t.Errorf("an address that was changed: %v", resp.Status)
+	if *gateway != "" {
+		other := *link
+		other.RawQuery = strings.Replace(link.RawQuery, "X-Amz-Expires=60", "X-Amz-Expires=6000", 1)
+		if resp := getRange(ctx, t, &other); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("an address that was changed: %v", resp.Status)
+		}
 	}
-	if resp, _, err := call(ctx, node, "bob", "GET", path, nil, nil); err != nil || resp.StatusCode != http.StatusNotFound {
+	for _, query := range []string{"?inline=1", "?size=preview"} {
+		resp, _, err := call(ctx, node, "alice", "GET", path+query, nil, nil)
+		if err != nil || resp.StatusCode != http.StatusOK || resp.Request.URL.Host == link.Host || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v %v", query, resp, err)
+		}
+	}
+	if resp, _, err := call(ctx, node, "bob", "GET", path, nil, nil); err != nil || resp.StatusCode != http.StatusNotFound || resp.Request.Response != nil {
 		t.Errorf("bob gets what no message names: %v %v", resp, err)
 	}
+}
+
+func getRange(ctx context.Context, t *testing.T, u *url.URL) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Range", "bytes=0-9")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp
 }

@@ -26,8 +26,8 @@ func (s *Server) registerFiles(e *echo.Echo) {
 	const collection, one = "/v1/groups/:group/files", "/v1/groups/:group/files/:file"
 	e.OPTIONS(collection, s.describeUploads)
 	e.OPTIONS(one, s.describeUploads)
-	e.GET(one, s.getFile, tus)
-	e.PATCH(one, s.writeFile, tus)
+	e.GET(one, s.getFile, s.tus)
+	e.PATCH(one, s.writeFile, s.tus)
 }
 
 // upload is the answer to a creation.

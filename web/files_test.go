@@ -161,6 +161,7 @@ func TestTus(t *testing.T) {
 	if a.status != 201 || a.header.Get("Tus-Resumable") != "1.0.0" || a.header.Get("Upload-Expires") == "" || path == "" {
 		t.Fatalf("POST: %d %s %v", a.status, a.body, a.header)
 	}
+	checkProblem(t, "no length yet", s.do(request{method: "POST", path: filesOfG, user: "alice", header: map[string]string{"Upload-Defer-Length": "1"}}), 400, "invalid_request")
 	for _, bad := range [][2]string{{"x", ""}, {"-1", ""}, {"10", "filename ä"}, {"10", "filename " + encoded("a/b")}, {"10", "sha256 " + encoded("x")}} {
 		checkProblem(t, bad[0]+" "+bad[1], create(bad[0], bad[1]), 400, "invalid_request")
 	}
@@ -206,6 +207,32 @@ func TestTus(t *testing.T) {
 	path = s.create(`{"name":"empty","size":0}`)
 	if a := s.must("alice", "GET", path, ""); a.body != "" || a.header.Get("Content-Length") != "0" {
 		t.Errorf("an empty file: %d bytes, %v", len(a.body), a.header)
+	}
+}
+
+// TestMethodOverride: clients that can only POST say which method they mean, for uploads alone.
+func TestMethodOverride(t *testing.T) {
+	s := withG(t, nil)
+	path := s.create(`{"name":"n","size":5}`)
+	post := func(path, method, body string) answer {
+		return s.do(request{method: "POST", path: path, body: body, user: "alice", header: map[string]string{
+			"X-HTTP-Method-Override": method, "Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"}})
+	}
+	if a := post(path, "PATCH", "hel"); a.status != 204 || a.header.Get("Upload-Offset") != "3" {
+		t.Errorf("PATCH: %d %s", a.status, a.body)
+	}
+	if a := post(path, "HEAD", ""); a.status != 200 || a.header.Get("Upload-Offset") != "3" {
+		t.Errorf("HEAD: %d %s", a.status, a.body)
+	}
+	if a := post(path, "DELETE", ""); a.status != 204 || s.offset(path) != -1 {
+		t.Errorf("DELETE: %d %s", a.status, a.body)
+	}
+	checkProblem(t, "PUT", post(path, "PUT", ""), 405, "invalid_request")
+	if a := post("/v1/groups/g", "DELETE", ""); a.status != 405 {
+		t.Errorf("of a group: %d %s", a.status, a.body)
+	}
+	if a := s.do(request{method: "GET", path: "/v1/groups/g", user: "alice", header: map[string]string{"X-HTTP-Method-Override": "DELETE"}}); a.status != 200 {
+		t.Errorf("of a GET: %d %s", a.status, a.body)
 	}
 }
 
@@ -358,7 +385,8 @@ func TestMessagesNameFiles(t *testing.T) {
 
 // TestForwardedFiles: a member forwards what they may read, and nothing else; the copy lives by itself.
 func TestForwardedFiles(t *testing.T) {
-	s := withG(t, nil)
+	data := t.TempDir()
+	s := withG(t, func(c *node.Config) { c.Data = data })
 	s.must("bob", "POST", "/v1/groups", `{"id":"other","members":["carl"]}`)
 	path := s.upload("a.txt", "text/plain", "content")
 	id := path[strings.LastIndexByte(path, '/')+1:]
@@ -389,6 +417,22 @@ func TestForwardedFiles(t *testing.T) {
 		t.Errorf("carl got %q", got.body)
 	}
 	checkProblem(t, "the original is gone", forward("bob", "other", "g", id), 404, "not_found")
+	s.must("alice", "DELETE", "/v1/groups/g", "")
+	blobs := func() []string {
+		found, err := filepath.Glob(filepath.Join(data, "files", "blobs", "*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	for deadline := time.Now().Add(30 * time.Second); len(blobs()) > 1; {
+		if time.Now().After(deadline) {
+			t.Fatalf("the files of a deleted group are there: %v", blobs())
+		}
+	}
+	if got := s.must("carl", "GET", made.header.Get("Location"), ""); got.body != "content" {
+		t.Errorf("after the first group was deleted, carl got %q", got.body)
+	}
 }
 
 func TestQuotaOfFiles(t *testing.T) {
@@ -434,6 +478,37 @@ func TestFilesOff(t *testing.T) {
 		if detail, _ := a.field("detail").(string); !strings.Contains(detail, "CHATD_FILES") {
 			t.Errorf("%s: %s", r.method, a.body)
 		}
+	}
+}
+
+// TestUploadThatCannotBeFinished: all bytes are there, and the disk fails. Clients of tus learn that the upload goes on later, instead
+// of beginning another one.
+func TestUploadThatCannotBeFinished(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "files")
+	s := withG(t, func(c *node.Config) { c.Files = "dir:" + folder })
+	path := s.create(`{"name":"n","size":5}`)
+	blobs := filepath.Join(folder, "blobs")
+	if err := os.Rename(blobs, blobs+".away"); err != nil {
+		t.Fatal(err)
+	}
+	checkProblem(t, "the last bytes", s.patch("alice", path, 0, "hello"), 503, "unavailable")
+	head := func(version string) answer {
+		return s.do(request{method: "HEAD", path: path, user: "alice", header: map[string]string{"Tus-Resumable": version}})
+	}
+	if a := head("1.0.0"); a.status != 423 {
+		t.Errorf("HEAD of tus: %d", a.status)
+	}
+	if a := head(""); a.status != 503 || a.header.Get("Retry-After") == "" {
+		t.Errorf("HEAD: %d %v", a.status, a.header)
+	}
+	if err := os.Rename(blobs+".away", blobs); err != nil {
+		t.Fatal(err)
+	}
+	if a := head("1.0.0"); a.status != 200 || a.header.Get("Upload-Offset") != "5" {
+		t.Errorf("HEAD later: %d %v", a.status, a.header)
+	}
+	if a := s.must("alice", "GET", path, ""); a.body != "hello" {
+		t.Errorf("got %q", a.body)
 	}
 }
 

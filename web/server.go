@@ -124,7 +124,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	e.Use(s.observe, s.refuseEarly, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{inTurn}), api.RegisterHandlersOptions{
-		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {tus}, "deleteFile": {tus}},
+		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {s.tus}, "deleteFile": {s.tus}},
 	})
 	s.registerFiles(e)
 	if opt.Sessions != nil {
@@ -142,7 +142,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 }
 
 // Handler serves everything.
-func (s *Server) Handler() http.Handler { return answerHead(s.echo) }
+func (s *Server) Handler() http.Handler { return overrideMethod(answerHead(s.echo)) }
 
 // Admin serves health and metrics alone, for an address of its own that only operators reach.
 func (s *Server) Admin() http.Handler {

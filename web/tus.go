@@ -31,28 +31,51 @@ const (
 	uploadExpires  = "Upload-Expires"
 	uploadChecksum = "Upload-Checksum"
 
+	methodOverride = "X-HTTP-Method-Override"
+
 	offsetStream   = "application/offset+octet-stream"
 	statusChecksum = 460 // of tus
 
 	metadataBytesMax = 4096
 
-	fileHeadersAllowed = "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, Upload-Checksum, Range, If-Range, If-None-Match"
+	fileHeadersAllowed = "Tus-Resumable, X-HTTP-Method-Override, Upload-Length, Upload-Metadata, Upload-Offset, Upload-Checksum, Range, If-Range, If-None-Match"
 	fileHeadersExposed = "Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Offset, " +
 		"Upload-Length, Upload-Expires, ETag, Content-Disposition, Content-Range, Accept-Ranges"
 )
 
 // tus answers in the version that the client speaks, if it says one. Others need none of it.
-func tus(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) tus(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
 		h.Set("Tus-Resumable", tusVersion)
-		if version := c.Request().Header.Get("Tus-Resumable"); version != "" && version != tusVersion {
+		version := c.Request().Header.Get("Tus-Resumable")
+		if version != "" && version != tusVersion {
 			h.Set("Tus-Version", tusVersion)
 			problem.Write(c.Response(), http.StatusPreconditionFailed, chat.Errorf(chat.CodeInvalid, "Tus-Resumable: this server speaks %s", tusVersion), "")
 			return nil
 		}
-		return next(c)
+		err := next(c)
+		// After any other error for HEAD, a tus client begins a new upload; after 423 it resumes this one later.
+		if code := chat.CodeOf(err); version != "" && isHead(c.Request()) && (code == chat.CodeConflict || code == chat.CodeUnavailable) {
+			s.log.WarnContext(c.Request().Context(), "upload cannot be resumed now; the client will try again", "error", err)
+			return s.refuse(c, http.StatusLocked, "the upload cannot be resumed right now; try again")
+		}
+		return err
 	}
+}
+
+// overrideMethod takes the method of a request to an upload from X-HTTP-Method-Override, as tus requires for clients that can only
+// POST.
+func overrideMethod(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := r.Header.Get(methodOverride)
+		upload := strings.HasPrefix(r.URL.Path, "/v1/groups/") && strings.Contains(r.URL.Path, "/files/")
+		if r.Method == http.MethodPost && upload && (method == http.MethodPatch || method == http.MethodDelete || method == http.MethodHead) {
+			r = r.WithContext(r.Context()) // a copy
+			r.Method = method
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // describeUploads serves OPTIONS of both paths of files.

@@ -47,9 +47,6 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 	}
 	w := s.writer(ctx, by, group, r.ID)
 	defer w.stop()
-	if _, err := w.lock(); err != nil {
-		return File{}, s.refused(ctx, by, group, err)
-	}
 	made, err := w.copy(r, from.File, f)
 	if err != nil {
 		// The upload is nobody's: its id was not given out. If this fails too, it expires.
@@ -62,8 +59,11 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 	return made, nil
 }
 
-// copy makes the upload r a whole file with the bytes of another. The writer holds the lock.
+// copy makes the upload r a whole file with the bytes of another.
 func (w *writer) copy(r Record, from string, f chat.File) (File, error) {
+	if _, err := w.lock(); err != nil {
+		return File{}, err
+	}
 	if err := w.service.blobs.Copy(w.ctx, from, r.ID); err != nil {
 		return File{}, err
 	}

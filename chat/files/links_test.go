@@ -38,6 +38,10 @@ func TestLinksNeedRights(t *testing.T) {
 			t.Errorf("%s, whom no message shows it: %q, %v", user, got, err)
 		}
 	}
+	b.server.Do("HSET", "chat:{p00}:g:g:files", f.ID, "lost"+strings.TrimPrefix(b.server.Do("HGET", "chat:{p00}:g:g:files", f.ID).(string), "whole"))
+	if got, err := link(alice); got != "" || err != nil { // Open says what happened
+		t.Errorf("a file that has lost its bytes: %q, %v", got, err)
+	}
 	plain := b.service(b.Store, b.blobs)
 	if got, err := plain.Link(b.Ctx, alice, "g", f.ID, name); got != "" || err != nil {
 		t.Errorf("blobs without addresses: %q, %v", got, err)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,13 +27,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
-		log.Fatalf("daily-by-country: %v", err)
+		log.Fatalf("daily-by-place: %v", err)
 	}
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("daily-by-country", flag.ContinueOnError)
-	server := flags.String("server", "http://127.0.0.1:8080", "address of chatd; CHATD_TOKEN holds the token of the processor")
+	flags := flag.NewFlagSet("daily-by-place", flag.ContinueOnError)
+	url := flags.String("url", cmp.Or(os.Getenv("CHATD_URL"), "http://127.0.0.1:8080"), "address of chatd (CHATD_URL); CHATD_TOKEN holds the token of the processor")
 	group := flags.String("group", "logs", "group that the files are shipped through")
 	address := flags.String("redis", "redis://127.0.0.1:6379/1", "where the counts are kept")
 	database := flags.String("mmdb", "", "MaxMind database of countries, such as GeoLite2-Country.mmdb")
@@ -60,13 +61,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("-zone: %w", err)
 	}
+	if *database == "" {
+		return errors.New("-mmdb: name a MaxMind database of countries")
+	}
 	countries, err := maxminddb.Open(*database)
 	if err != nil {
 		return fmt.Errorf("-mmdb: %w", err)
 	}
 	defer func() { _ = countries.Close() }()
 	c := &counter{days: newDays(counts), zone: zone, country: countriesOf(countries), now: time.Now, flushLines: flushLines}
-	return process(ctx, c, *server, ship.ProcessOptions{Group: *group, State: *state, Follow: *follow})
+	return process(ctx, c, *url, ship.ProcessOptions{Group: *group, State: *state, Follow: *follow})
 }
 
 // process counts what is shipped until the end mark. A part is acked once all of it is in Redis.

@@ -78,7 +78,7 @@ func TestShippedLines(t *testing.T) {
 		if err := ship.Files(ctx, producer, ship.Options{Group: "logs", Paths: []string{file.Name()}, Segment: 1 << 10, State: filepath.Join(dir, "state")}); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(ctx, []string{"-server", server, "-redis", redis, "-mmdb", paths, "-zone", "Europe/Berlin"}, io.Discard); err != nil {
+		if err := run(ctx, []string{"-url", server, "-redis", redis, "-mmdb", paths, "-zone", "Europe/Berlin"}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		var table bytes.Buffer

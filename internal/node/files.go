@@ -140,7 +140,19 @@ func (b fileBlobs) Open(ctx context.Context, id string) (files.Blob, error) {
 	if err != nil {
 		return nil, blobError(err)
 	}
-	return content, nil
+	return openBlob{content}, nil
+}
+
+// openBlob translates the errors of reading: a bucket may fail in the middle of a blob.
+type openBlob struct{ files.Blob }
+
+// Read implements io.Reader.
+func (b openBlob) Read(p []byte) (int, error) {
+	n, err := b.Blob.Read(p)
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
+	}
+	return n, blobError(err)
 }
 
 // Put implements files.Blobs.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,20 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/s3test"
 )
 
-var gateway = flag.String("versitygw", "", "the binary of a real S3 server: the tests of buckets run against it too")
+var gateway = flag.String("versitygw", "", "the binary of a real S3 server: TestS3Conforms runs against it, and not against one in memory")
+
+// startFakeS3 serves over TLS, so that bodies are sent as they are.
+func startFakeS3(t *testing.T) (f *s3test.Server, url string, transport http.RoundTripper) {
+	t.Helper()
+	f = s3test.New()
+	server := httptest.NewTLSServer(f)
+	t.Cleanup(server.Close)
+	return f, "s3://key:secret@bucket/pre/fix?region=us-east-1&endpoint=" + strings.TrimPrefix(server.URL, "https://"), server.Client().Transport
+}
 
 func opensBucket(url string, transport http.RoundTripper) func(t *testing.T) Store {
 	return func(t *testing.T) Store {
@@ -30,31 +42,31 @@ func opensBucket(url string, transport http.RoundTripper) func(t *testing.T) Sto
 }
 
 func TestS3Conforms(t *testing.T) {
+	if *gateway != "" {
+		conforms(t, opensBucket(startGateway(t), nil))
+		return
+	}
 	fake, url, transport := startFakeS3(t)
 	conforms(t, opensBucket(url, transport))
 	leavesNothing(t, fake, opensBucket(url, transport)(t))
 }
 
 // leavesNothing removes all that is listed: then the bucket holds its marker alone.
-func leavesNothing(t *testing.T, fake *fakeS3, s Store) {
+func leavesNothing(t *testing.T, fake *s3test.Server, s Store) {
 	t.Helper()
 	for _, item := range all(t, s, 7) {
 		if err := s.Remove(t.Context(), item.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fake.mu.Lock()
-	defer fake.mu.Unlock()
-	if len(fake.objects) != 1 || len(fake.uploads) != 0 {
-		t.Errorf("%d objects and %d multipart uploads are left", len(fake.objects), len(fake.uploads))
+	if objects, uploads := fake.Left(); objects != 1 || uploads != 0 {
+		t.Errorf("%d objects and %d multipart uploads are left", objects, uploads)
 	}
 }
 
-// TestVersityGateway runs the conformance suite against a real server, where one is given.
-func TestVersityGateway(t *testing.T) {
-	if *gateway == "" {
-		return
-	}
+// startGateway starts a real S3 server, and returns the address of a bucket in it.
+func startGateway(t *testing.T) (url string) {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "bucket"), 0o755); err != nil {
 		t.Fatal(err)
@@ -75,9 +87,8 @@ func TestVersityGateway(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	url := fmt.Sprintf("s3://key:secret@bucket/pre/fix?region=us-east-1&tls=false&endpoint=%s", address)
 	awaitListener(t, address)
-	conforms(t, opensBucket(url, nil))
+	return "s3://key:secret@bucket/pre/fix?region=us-east-1&tls=false&endpoint=" + address
 }
 
 func awaitListener(t *testing.T, address string) {
@@ -167,7 +178,7 @@ func TestS3ThatFails(t *testing.T) {
 			s := opensBucket(url, transport)(t)
 			id, whole := newID(), random(14<<20)
 			requests := 0
-			fake.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+			fake.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 				if requests++; requests%2 == 0 {
 					return false
 				}
@@ -178,7 +189,7 @@ func TestS3ThatFails(t *testing.T) {
 			write(t, s, id, 6<<20, whole[6<<20:])
 			finish(t, s, id, len(whole))
 			holds(t, s, id, whole)
-			fake.setFault(nil)
+			fake.SetFault(nil)
 			leavesNothing(t, fake, s)
 		})
 	}
@@ -191,7 +202,7 @@ func TestS3ThatMostlyFails(t *testing.T) {
 	s := opensBucket(url, transport)(t)
 	id, whole := newID(), random(1000)
 	requests := 0
-	fake.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+	fake.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 		if requests++; requests%5 == 0 {
 			return false
 		}
@@ -202,7 +213,7 @@ func TestS3ThatMostlyFails(t *testing.T) {
 	if err := s.Put(t.Context(), id, strings.NewReader(string(whole))); err != nil {
 		t.Fatal(err)
 	}
-	fake.setFault(nil)
+	fake.SetFault(nil)
 	holds(t, s, id, whole)
 }
 
@@ -215,7 +226,7 @@ func TestS3CrashAtEachRequest(t *testing.T) {
 		s, id, offset := opensBucket(url, transport)(t), newID(), int64(0)
 		ctx, kill := context.WithCancel(t.Context())
 		requests := 0
-		fake.setFault(func(http.ResponseWriter, *http.Request) bool {
+		fake.SetFault(func(http.ResponseWriter, *http.Request) bool {
 			if requests++; requests >= at {
 				kill()
 				panic(http.ErrAbortHandler)
@@ -232,7 +243,7 @@ func TestS3CrashAtEachRequest(t *testing.T) {
 			return s.Finish(ctx, id, int64(len(whole)))
 		}
 		done = upload(ctx) == nil
-		fake.setFault(nil)
+		fake.SetFault(nil)
 		kill()
 		if err := upload(t.Context()); err != nil {
 			t.Fatalf("killed at request %d: %v", at, err)
@@ -252,7 +263,7 @@ func TestS3ReadGoesOn(t *testing.T) {
 	write(t, s, id, 0, whole)
 	finish(t, s, id, len(whole))
 	cuts := 0
-	fake.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+	fake.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodGet {
 			return false
 		}

@@ -1,86 +1,90 @@
-package blob
+// Package s3test answers requests to a bucket as S3 does, from memory, for tests: conditional creation, parts of at least 5 MiB,
+// digests that are compared. It does not verify signatures. `make soak` runs the same tests against a real server.
+package s3test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/md5"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
-// fakeS3 answers what a bucket is asked for, as S3 does, from memory: conditional creation, parts of at least 5 MiB, digests that
-// are compared. `make soak` runs the same tests against a real server.
-type fakeS3 struct {
+// partBytesMin is the least size of each part of an object but the last.
+const partBytesMin = 5 << 20
+
+// Server is one bucket with the name "bucket". It is safe for concurrent use.
+type Server struct {
 	mu      sync.Mutex
-	objects map[string]fakeObject
-	uploads map[string]*fakeUpload
+	objects map[string]object
+	uploads map[string]*upload
 	serial  int
-	// fault may answer a request in the place of S3: true if it did.
-	fault func(w http.ResponseWriter, r *http.Request) bool
+	fault   func(w http.ResponseWriter, r *http.Request) bool
 }
 
-type fakeObject struct {
+type object struct {
 	content []byte
 	etag    string
 	at      time.Time
 }
 
-type fakeUpload struct {
+type upload struct {
 	key   string
-	parts map[int]fakeObject
+	parts map[int]object
 	at    time.Time
 }
 
-func newFakeS3() *fakeS3 {
-	return &fakeS3{objects: map[string]fakeObject{}, uploads: map[string]*fakeUpload{}}
+// New makes a server with an empty bucket.
+func New() *Server {
+	return &Server{objects: map[string]object{}, uploads: map[string]*upload{}}
 }
 
-// startFakeS3 serves over TLS, so that bodies are sent as they are.
-func startFakeS3(t *testing.T) (f *fakeS3, url string, transport http.RoundTripper) {
-	t.Helper()
-	f = newFakeS3()
-	server := httptest.NewTLSServer(f)
-	t.Cleanup(server.Close)
-	return f, "s3://key:secret@bucket/pre/fix?region=us-east-1&endpoint=" + strings.TrimPrefix(server.URL, "https://"), server.Client().Transport
-}
-
-func etagOf(content []byte) string { return fmt.Sprintf("%x", md5.Sum(content)) }
-
-func newFakeObject(content []byte) fakeObject {
-	return fakeObject{content, etagOf(content), time.Now()}
-}
-
-func (f *fakeS3) fail(w http.ResponseWriter, status int, code string) {
-	w.Header().Set("Content-Type", "application/xml")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
-}
-
-func (f *fakeS3) setFault(fault func(w http.ResponseWriter, r *http.Request) bool) {
+// SetFault sets a function that may answer a request in place of S3; it returns true if it did. Nil: no faults.
+func (f *Server) SetFault(fault func(w http.ResponseWriter, r *http.Request) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = fault
 }
 
-func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Left counts the objects, and the multipart uploads that were neither completed nor aborted.
+func (f *Server) Left() (objects, uploads int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.objects), len(f.uploads)
+}
+
+func etagOf(content []byte) string { return fmt.Sprintf("%x", md5.Sum(content)) }
+
+func newObject(content []byte) object {
+	return object{content: content, etag: etagOf(content), at: time.Now()}
+}
+
+func (f *Server) fail(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
+}
+
+// ServeHTTP implements http.Handler.
+func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	fault := f.fault
 	f.mu.Unlock()
 	if fault != nil && fault(w, r) {
 		return
 	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil || int64(len(body)) != r.ContentLength {
+	body, err := readBody(r)
+	if err != nil {
 		f.fail(w, http.StatusBadRequest, "IncompleteBody")
 		return
 	}
@@ -103,7 +107,41 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fakeS3) get(w http.ResponseWriter, r *http.Request, key string) {
+// readBody reads the body of a request. Without TLS, it comes in chunks that are signed one by one.
+func readBody(r *http.Request) (body []byte, err error) {
+	if !strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
+		if r.ContentLength < 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+		return body, err
+	}
+	for lines := bufio.NewReader(r.Body); ; {
+		head, err := lines.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		var size int64
+		if _, err := fmt.Sscanf(head, "%x;", &size); err != nil {
+			return nil, err
+		}
+		if size == 0 {
+			_, err = io.Copy(io.Discard, lines) // checksums
+			if want := r.Header.Get("X-Amz-Decoded-Content-Length"); want != strconv.Itoa(len(body)) {
+				err = errors.Join(err, io.ErrUnexpectedEOF)
+			}
+			return body, err
+		}
+		chunk := make([]byte, size+2) // and the end of the line
+		if _, err := io.ReadFull(lines, chunk); err != nil {
+			return nil, err
+		}
+		body = append(body, chunk[:size]...)
+	}
+}
+
+func (f *Server) get(w http.ResponseWriter, r *http.Request, key string) {
 	o, ok := f.objects[key]
 	if !ok {
 		f.fail(w, http.StatusNotFound, "NoSuchKey")
@@ -111,10 +149,15 @@ func (f *fakeS3) get(w http.ResponseWriter, r *http.Request, key string) {
 	}
 	w.Header().Set("ETag", `"`+o.etag+`"`)
 	w.Header().Set("Content-Type", "application/octet-stream")
+	for name, header := range map[string]string{"response-content-type": "Content-Type", "response-content-disposition": "Content-Disposition"} {
+		if value := r.URL.Query().Get(name); value != "" {
+			w.Header().Set(header, value)
+		}
+	}
 	http.ServeContent(w, r, "", o.at, bytes.NewReader(o.content))
 }
 
-func (f *fakeS3) put(w http.ResponseWriter, r *http.Request, key string, body []byte) {
+func (f *Server) put(w http.ResponseWriter, r *http.Request, key string, body []byte) {
 	if from := r.Header.Get("X-Amz-Copy-Source"); from != "" {
 		from, _ = url.PathUnescape(from)
 		o, ok := f.objects[strings.TrimPrefix(strings.TrimPrefix(from, "/"), "bucket/")]
@@ -122,7 +165,7 @@ func (f *fakeS3) put(w http.ResponseWriter, r *http.Request, key string, body []
 			f.fail(w, http.StatusNotFound, "NoSuchKey")
 			return
 		}
-		f.objects[key] = newFakeObject(o.content)
+		f.objects[key] = newObject(o.content)
 		_, _ = fmt.Fprintf(w, "<CopyObjectResult><ETag>%q</ETag><LastModified>%s</LastModified></CopyObjectResult>", o.etag, o.at.UTC().Format(time.RFC3339))
 		return
 	}
@@ -130,15 +173,15 @@ func (f *fakeS3) put(w http.ResponseWriter, r *http.Request, key string, body []
 		f.fail(w, http.StatusPreconditionFailed, "PreconditionFailed")
 		return
 	}
-	f.objects[key] = newFakeObject(body)
+	f.objects[key] = newObject(body)
 	w.Header().Set("ETag", `"`+f.objects[key].etag+`"`)
 }
 
-func (f *fakeS3) multipart(w http.ResponseWriter, r *http.Request, key string, q url.Values, body []byte) {
+func (f *Server) multipart(w http.ResponseWriter, r *http.Request, key string, q url.Values, body []byte) {
 	if r.Method == http.MethodPost && q.Has("uploads") {
 		f.serial++
 		id := strconv.Itoa(f.serial)
-		f.uploads[id] = &fakeUpload{key, map[int]fakeObject{}, time.Now()}
+		f.uploads[id] = &upload{key, map[int]object{}, time.Now()}
 		_, _ = fmt.Fprintf(w, "<InitiateMultipartUploadResult><Bucket>bucket</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>", key, id)
 		return
 	}
@@ -151,7 +194,7 @@ func (f *fakeS3) multipart(w http.ResponseWriter, r *http.Request, key string, q
 	switch r.Method {
 	case http.MethodPut:
 		n, _ := strconv.Atoi(q.Get("partNumber"))
-		upload.parts[n] = newFakeObject(body)
+		upload.parts[n] = newObject(body)
 		w.Header().Set("ETag", `"`+upload.parts[n].etag+`"`)
 	case http.MethodDelete:
 		delete(f.uploads, id)
@@ -161,7 +204,7 @@ func (f *fakeS3) multipart(w http.ResponseWriter, r *http.Request, key string, q
 	}
 }
 
-func (f *fakeS3) complete(w http.ResponseWriter, key, id string, upload *fakeUpload, body []byte) {
+func (f *Server) complete(w http.ResponseWriter, key, id string, upload *upload, body []byte) {
 	var list struct {
 		Part []struct {
 			PartNumber int
@@ -186,11 +229,11 @@ func (f *fakeS3) complete(w http.ResponseWriter, key, id string, upload *fakeUpl
 		whole = append(whole, o.content...)
 	}
 	delete(f.uploads, id)
-	f.objects[key] = newFakeObject(whole)
+	f.objects[key] = newObject(whole)
 	_, _ = fmt.Fprintf(w, "<CompleteMultipartUploadResult><Bucket>bucket</Bucket><Key>%s</Key><ETag>%q</ETag></CompleteMultipartUploadResult>", key, f.objects[key].etag)
 }
 
-func (f *fakeS3) list(w http.ResponseWriter, q url.Values) {
+func (f *Server) list(w http.ResponseWriter, q url.Values) {
 	w.Header().Set("Content-Type", "application/xml")
 	if q.Has("uploads") {
 		f.listUploads(w, q)
@@ -216,7 +259,7 @@ func (f *fakeS3) list(w http.ResponseWriter, q url.Values) {
 	_, _ = fmt.Fprint(w, "</ListBucketResult>")
 }
 
-func (f *fakeS3) listUploads(w http.ResponseWriter, q url.Values) {
+func (f *Server) listUploads(w http.ResponseWriter, q url.Values) {
 	most, _ := strconv.Atoi(q.Get("max-uploads"))
 	ids := slices.SortedFunc(maps.Keys(f.uploads), func(a, b string) int { return strings.Compare(f.uploads[a].key, f.uploads[b].key) })
 	_, _ = fmt.Fprint(w, "<ListMultipartUploadsResult><Bucket>bucket</Bucket><EncodingType>url</EncodingType>")
