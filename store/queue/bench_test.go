@@ -2,15 +2,24 @@ package queue
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// BenchmarkProcess measures no-op tasks through 50 workers, from a full queue.
+// BenchmarkProcess measures no-op tasks through 50 workers, from full queues.
 func BenchmarkProcess(b *testing.B) {
-	o := options(connect(b, startRedis(b)), 1)
+	for _, partitions := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("P%d", partitions), func(b *testing.B) { process(b, partitions) })
+	}
+}
+
+func process(b *testing.B, partitions int) {
+	b.Helper()
+	o := options(connect(b, startRedis(b)), partitions)
 	o.Workers = 50
 	s := newServer(b, o)
 	var done atomic.Int64
@@ -61,16 +70,20 @@ func BenchmarkWait(b *testing.B) {
 	b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds()), "p99-us")
 }
 
-// BenchmarkEnqueue measures single enqueues from 50 goroutines.
+// BenchmarkEnqueue measures single enqueues from 16 goroutines.
 func BenchmarkEnqueue(b *testing.B) {
-	c := newClient(b, options(connect(b, startRedis(b)), 1))
-	b.SetParallelism(25)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, _, err := c.Enqueue(context.Background(), Task{Kind: "k", Payload: []byte("payload")}); err != nil {
-				b.Error(err)
-			}
-		}
-	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+	for _, partitions := range []int{1, 16} {
+		b.Run(fmt.Sprintf("P%d", partitions), func(b *testing.B) {
+			c := newClient(b, options(connect(b, startRedis(b)), partitions))
+			b.SetParallelism(16 / runtime.GOMAXPROCS(0))
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, _, err := c.Enqueue(context.Background(), Task{Kind: "k", Payload: []byte("payload")}); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
 }

@@ -10,12 +10,13 @@ import (
 
 // shard is what the claim loop knows about one partition.
 type shard struct {
-	ready []bool // by queue: tasks may be ready
-	turn  []int  // by queue: whose turn the next claim is, see turns
+	ready []bool  // by queue: tasks may be ready
+	left  []int64 // by queue: ready tasks that the last claim left
+	turn  []int   // by queue: whose turn the next claim is, see turns
 	// unsure means that the last call failed. Redis may have run it all the same, so until a call is answered, none
 	// claims: nobody would know of the leases.
 	unsure    bool
-	overdueAt time.Time // when to look for due tasks and expired leases; at most pollMax away
+	overdueAt time.Time // when to look for due tasks and expired leases; at most claimer.lookMax away
 }
 
 // turnBack repeats the turn of a task that is given back: only tasks that begin use up turns, however slow the workers are.
@@ -26,15 +27,22 @@ func (s *shard) turnBack(q int) {
 // claimer is the state of the claim loop. One goroutine owns it.
 type claimer struct {
 	*Server
-	shards []shard
-	first  int             // the partition to serve first: each in turn
-	again  backoff.Backoff // pauses after failed calls
+	shards  []shard
+	first   []int           // by queue: the partition that claims first, after the one that claimed last
+	began   time.Time       // start of the schedule of looks
+	lookMax time.Duration   // the longest time between two looks at a partition
+	again   backoff.Backoff // pauses before failed calls are repeated
 }
 
 func newClaimer(s *Server) *claimer {
-	c := &claimer{Server: s, again: backoff.Backoff{Min: errorPause, Max: pollMax}, shards: make([]shard, s.set.partitions)}
+	partitions, queues := s.set.partitions, len(s.pools)
+	c := &claimer{
+		Server: s, shards: make([]shard, partitions), first: make([]int, queues), began: time.Now(),
+		lookMax: pollMax * time.Duration((partitions+looksMax-1)/looksMax),
+		again:   backoff.Backoff{Min: errorPause, Max: pollMax},
+	}
 	for i := range c.shards {
-		c.shards[i].ready, c.shards[i].turn = make([]bool, len(s.pools)), make([]int, len(s.pools))
+		c.shards[i] = shard{ready: make([]bool, queues), left: make([]int64, queues), turn: make([]int, queues)}
 	}
 	return c
 }
@@ -52,9 +60,7 @@ func (s *Server) claimLoop(feed context.Context) {
 		}
 		timer.Reset(sleep)
 		wake, freed := s.wakes.ch, s.freed
-		if c.again.Failing() {
-			wake, freed = nil, nil
-		} else if !c.waiting() {
+		if !c.waiting() {
 			freed = nil
 		}
 		select {
@@ -68,16 +74,16 @@ func (s *Server) claimLoop(feed context.Context) {
 
 // waiting reports whether tasks are known to wait for a free worker.
 func (c *claimer) waiting() bool {
-	for i := range c.shards {
-		if slices.Contains(c.shards[i].ready, true) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.shards, func(s shard) bool { return !s.unsure && slices.Contains(s.ready, true) })
+}
+
+// failing reports whether the last call of some partition failed.
+func (c *claimer) failing() bool {
+	return slices.ContainsFunc(c.shards, func(s shard) bool { return s.unsure })
 }
 
 // exec takes one step in every partition that needs one, all in one round trip, and returns how long to sleep: 0 means
-// call it again at once.
+// call it again at once. Partitions whose step failed are left alone for a while; the others go on.
 func (c *claimer) exec(feed context.Context) time.Duration {
 	now := time.Now()
 	for q, h := range c.pools {
@@ -98,27 +104,31 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	}
 	// Not under feed: a call that is cut off may have claimed tasks.
 	err := run(context.WithoutCancel(feed), c.rdb, calls)
+	var failed []*shard
 	for i, one := range steps {
+		s := &c.shards[demands[i].partition]
 		if one.cmd == nil || one.cmd.Err() != nil {
-			// Whatever caused this step, perhaps a wake-up, must not be lost with it.
-			s := &c.shards[demands[i].partition]
-			s.overdueAt, s.unsure = now, true
-			for q := range s.ready {
-				s.ready[q] = true
-			}
-			continue
-		}
-		if readErr := c.absorb(feed, demands[i], one, now); readErr != nil {
-			err = readErr
+			failed = append(failed, s)
+		} else if readErr := c.absorb(feed, demands[i], one, now); readErr != nil {
+			failed, err = append(failed, s), readErr
 		}
 	}
-	if err == nil {
-		c.again.Reset()
+	if len(failed) == 0 {
+		if !c.failing() {
+			c.again.Reset()
+		}
 		return 0
 	}
 	pause := c.again.Next()
+	for _, s := range failed {
+		// Whatever caused this step, perhaps a wake-up, must not be lost with it.
+		s.overdueAt, s.unsure = time.Now().Add(pause), true
+		for q := range s.ready {
+			s.ready[q] = true
+		}
+	}
 	c.o.Logger.Warn("cannot claim tasks, retrying", "error", err, "pause", pause)
-	return pause
+	return 0
 }
 
 // idle returns how long there is nothing to do.
@@ -137,56 +147,51 @@ func (c *claimer) idle(now time.Time) time.Duration {
 	return max(next.Sub(now), time.Microsecond)
 }
 
-// plan decides which partitions need a step, and divides the free workers of each queue among them.
+// plan decides which partitions need a step, and what each queue claims in them.
 func (c *claimer) plan(now time.Time) []stepDemand {
-	rooms := make([]int, len(c.pools))
-	for q, h := range c.pools {
-		rooms[q] = h.room()
-	}
-	var demands []stepDemand
-	asking := make([]int, len(c.pools)) // by queue: partitions that may have tasks
-	for i := range c.shards {
-		p := (c.first + i) % len(c.shards)
+	demands := make([]stepDemand, len(c.shards))
+	for p := range c.shards {
 		s := &c.shards[p]
 		if due := c.wakes.take(p, s.ready); !due.IsZero() && due.Before(s.overdueAt) {
 			s.overdueAt = due
 		}
-		w := stepDemand{partition: p}
+		demands[p] = stepDemand{partition: p, claims: make([]claimDemand, len(c.pools))}
 		if !now.Before(s.overdueAt) {
-			w.overdue = overdueMax
-		}
-		claims := false
-		for q, ready := range s.ready {
-			if ready && rooms[q] > 0 && !s.unsure {
-				claims = true
-			}
-		}
-		if w.overdue == 0 && !claims {
-			continue
-		}
-		w.claims = make([]claimDemand, len(c.pools))
-		demands = append(demands, w)
-		for q, ready := range s.ready {
-			if (ready || w.overdue > 0) && !s.unsure {
-				asking[q]++
-			}
+			demands[p].overdue = overdueMax
 		}
 	}
-	c.first = (c.first + 1) % len(c.shards)
 	for q := range c.pools {
-		fair := (rooms[q] + asking[q] - 1) / max(asking[q], 1)
-		for i := range demands {
-			w := &demands[i]
-			s := &c.shards[w.partition]
-			if s.unsure || (!s.ready[q] && w.overdue == 0) {
-				continue
-			}
-			n := min(fair, rooms[q], claimMax)
-			rooms[q] -= n
-			w.claims[q] = claimDemand{n: n, order: turns(s.turn[q], n)}
-		}
+		c.divide(q, demands)
 	}
 	return slices.DeleteFunc(demands, func(w stepDemand) bool { return w.overdue == 0 && w.wanted() == 0 })
+}
+
+// divide distributes the free workers of a queue over the partitions that may have tasks, in turn. It claims many tasks from a
+// partition that is known to have many: a few large claims cost Redis far less than a small one in each partition.
+func (c *claimer) divide(q int, demands []stepDemand) {
+	asks := func(p int) bool {
+		s := &c.shards[p]
+		return !s.unsure && (s.ready[q] || demands[p].overdue > 0)
+	}
+	asking := 0
+	for p := range demands {
+		if asks(p) {
+			asking++
+		}
+	}
+	room := c.pools[q].room()
+	fair := (room + asking - 1) / max(asking, 1)
+	for i, first := 0, c.first[q]; i < len(demands) && room > 0; i++ {
+		p := (first + i) % len(demands)
+		if !asks(p) {
+			continue
+		}
+		s := &c.shards[p]
+		n := min(max(fair, int(min(s.left[q], claimMax))), room, claimMax)
+		room -= n
+		demands[p].claims[q] = claimDemand{n: n, order: turns(s.turn[q], n)}
+		c.first[q] = (p + 1) % len(demands)
+	}
 }
 
 // absorb processes the result of a step: it notes when to come back and hands out the tasks.
@@ -198,14 +203,14 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 	s := &c.shards[w.partition]
 	s.unsure = false
 	if w.overdue > 0 {
-		wait := got.wait
-		if wait < 0 || wait > pollMax {
-			wait = pollMax
+		now := time.Now()
+		s.overdueAt = now.Add(c.nextLook(w.partition, now))
+		if due := now.Add(got.wait); got.wait >= 0 && due.Before(s.overdueAt) {
+			s.overdueAt = due
 		}
-		s.overdueAt = time.Now().Add(wait)
 	}
 	for q, part := range got.queues {
-		s.ready[q] = part.left > 0
+		s.ready[q], s.left[q] = part.left > 0, part.left
 		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
 		if part.reaped > 0 {
 			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.pools[q].queue.name, "partition", w.partition,
@@ -215,6 +220,12 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 		c.give(feed, c.pools[q], part.runs)
 	}
 	return nil
+}
+
+// nextLook is how long after now to look at a partition next: some of them every pollMax, each once in lookMax.
+func (c *claimer) nextLook(partition int, now time.Time) time.Duration {
+	turn := pollMax * time.Duration(partition) % c.lookMax
+	return c.lookMax - (now.Sub(c.began)+c.lookMax-turn)%c.lookMax
 }
 
 // give hands claimed tasks to the workers of their queue. It ends those that must not run, and gives all of them back

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -22,7 +24,8 @@ type Client struct {
 	work       [][]string // by partition: Keys.Work
 	enqueue    [][]string // by partition: Keys.Enqueue
 	commit     committer
-	checked    atomic.Bool // the number of partitions matches the keys
+	seed       maphash.Seed // of partitionAt
+	checked    atomic.Bool  // the number of partitions matches the keys
 }
 
 // NewClient returns a client of Options.Queue. It uses the first four options.
@@ -42,7 +45,7 @@ func NewClient(o Options) (*Client, error) {
 			return nil, fmt.Errorf("queue: %q is not allowed in a key", name)
 		}
 	}
-	c := &Client{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions}
+	c := &Client{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions, seed: maphash.MakeSeed()}
 	for p := range o.Partitions {
 		k := NewKeys(o.Prefix, p, o.Queue)
 		c.keys, c.work, c.enqueue = append(c.keys, k), append(c.work, k.Work()), append(c.enqueue, k.Enqueue())
@@ -56,30 +59,40 @@ func NewClient(o Options) (*Client, error) {
 // After a network error, or if the context ends during the call, it is unknown whether the task was enqueued. If you
 // set the id (NewID), you can repeat the call.
 func (c *Client) Enqueue(ctx context.Context, t Task) (id string, ok bool, err error) {
-	if err := c.prepare(&t); err != nil {
+	if err := c.prepare(&t, c.partitionAt(time.Now())); err != nil {
 		return t.ID, false, err
 	}
 	ok, err = c.enqueueOne(ctx, t)
 	return t.ID, ok, err
 }
 
-// prepare checks a task and gives it an id.
-func (c *Client) prepare(t *Task) error {
+// prepare checks a task and gives it an id, in partition fallback if nothing about the task decides that.
+func (c *Client) prepare(t *Task, fallback int) error {
 	if err := t.check(c.partitions); err != nil {
 		return err
 	}
 	if t.ID == "" {
-		t.ID = NewID(c.partitionFor(t))
+		t.ID = NewID(c.partitionFor(t, fallback))
 	}
 	return nil
+}
+
+// partitionAt picks the partition of a task that may go anywhere. All such tasks within spreadEvery go to the same one, so that
+// concurrent callers share script calls. The order of partitions differs from client to client.
+func (c *Client) partitionAt(now time.Time) int {
+	return int(maphash.Comparable(c.seed, now.UnixNano()/int64(spreadEvery)) % uint64(c.partitions))
 }
 
 // EnqueueAll enqueues many tasks, in the order given, and writes the ids it makes into them. It reports for each
 // whether it was enqueued, as Enqueue does. Each 256 tasks of a partition, or 1 MiB of payloads, are one atomic step;
 // the whole is not.
 func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
+	fallback := 0
 	for i := range tasks {
-		if err := c.prepare(&tasks[i]); err != nil {
+		if i%enqueueMax == 0 {
+			fallback = rand.IntN(c.partitions)
+		}
+		if err := c.prepare(&tasks[i], fallback); err != nil {
 			return nil, err
 		}
 	}
@@ -155,9 +168,9 @@ func together(tasks []Task, indexes []int) int {
 	return len(indexes)
 }
 
-// partitionFor returns the partition of a task: that of its id or its subject, else a random one. Tasks with the same
-// unique key go to the same partition.
-func (c *Client) partitionFor(t *Task) int {
+// partitionFor returns the partition of a task: that of its id or its subject, or else fallback. Tasks with the same unique
+// key go to the same partition.
+func (c *Client) partitionFor(t *Task, fallback int) int {
 	if p, ok := PartitionOf(t.ID); ok {
 		return p
 	}
@@ -167,7 +180,7 @@ func (c *Client) partitionFor(t *Task) int {
 	if t.Unique != "" {
 		return Partition(t.Unique, c.partitions)
 	}
-	return rand.IntN(c.partitions)
+	return fallback
 }
 
 func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
@@ -187,7 +200,7 @@ func repeats(c redis.UniversalClient) bool {
 	switch c := c.(type) {
 	case *redis.Client:
 		return c.Options().MaxRetries > 0
-	case *redis.ClusterClient:
+	case interface{ Options() *redis.ClusterOptions }:
 		return c.Options().MaxRetries > 0
 	case *redis.Ring:
 		return c.Options().MaxRetries > 0

@@ -196,3 +196,47 @@ func TestPrioritiesShareByWeight(t *testing.T) {
 		}
 	})
 }
+
+// Tasks without a subject go to one partition for a moment, so that their callers share calls, and to all over time.
+func TestTasksWithoutSubjectShareAPartition(t *testing.T) {
+	const partitions, moments = 16, 4000
+	o := options(connect(t, startRedis(t)), partitions)
+	a, b := newClient(t, o), newClient(t, o)
+	began := time.Now().Truncate(spreadEvery)
+	got, differ := map[int]int{}, 0
+	for i := range moments {
+		at := began.Add(time.Duration(i) * spreadEvery)
+		p := a.partitionAt(at)
+		got[p]++
+		if late := a.partitionAt(at.Add(spreadEvery - 1)); late != p {
+			t.Errorf("moment %d: partition %d, and %d at its end", i, p, late)
+		}
+		if b.partitionAt(at) != p {
+			differ++
+		}
+	}
+	for p := range partitions {
+		if n := got[p]; n < moments/partitions/2 || n > moments/partitions*2 {
+			t.Errorf("partition %d has %d of %d moments", p, n, moments)
+		}
+	}
+	if differ < moments/2 {
+		t.Errorf("two clients choose the same partition in %d of %d moments", moments-differ, moments)
+	}
+
+	tasks := make([]Task, 2*enqueueMax+1)
+	for i := range tasks {
+		tasks[i] = Task{Kind: "k"}
+	}
+	if _, err := a.EnqueueAll(context.Background(), tasks); err != nil {
+		t.Fatal(err)
+	}
+	used := map[int]bool{}
+	for _, one := range tasks {
+		p, _ := PartitionOf(one.ID)
+		used[p] = true
+	}
+	if len(used) > 3 {
+		t.Errorf("%d tasks went to %d partitions, want 3 at most", len(tasks), len(used))
+	}
+}

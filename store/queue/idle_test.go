@@ -55,8 +55,9 @@ func TestIdleServerIsQuiet(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		partitions, queues int
+		over               time.Duration
 		most               float64 // commands per second
-	}{{1, 1, 12}, {1, 3, 12}, {64, 1, 100}, {64, 3, 100}} {
+	}{{1, 1, 4 * time.Second, 12}, {1, 3, 4 * time.Second, 12}, {64, 1, 8 * time.Second, 20}, {64, 3, 8 * time.Second, 20}} {
 		t.Run(fmt.Sprintf("P%d/%d queues", test.partitions, test.queues), func(t *testing.T) {
 			t.Parallel()
 			rdb := connect(t, startRedis(t))
@@ -75,14 +76,18 @@ func TestIdleServerIsQuiet(t *testing.T) {
 			start(t, s)
 			enqueue(t, s.Client, Task{Kind: "k"})
 			until(t, "the server to work", func() bool { return stats(t, s.Client).Done == 1 })
-			// This measures a rate, so the test has to wait a while.
-			before, began := clientCommands(t, rdb), time.Now()
-			<-time.After(4 * time.Second)
-			rate := float64(clientCommands(t, rdb)-before) / time.Since(began).Seconds()
-			t.Logf("%d partitions, %d queues: %.1f commands a second", test.partitions, test.queues, rate)
-			if rate > test.most {
-				t.Errorf("%.1f commands a second, want %v at most", rate, test.most)
+			// This measures a rate, so the test has to wait a while. The first subscriptions are reasons to look, and on a
+			// busy machine they are confirmed late: then another window shows what it costs to be idle.
+			for range 3 {
+				before, began := clientCommands(t, rdb), time.Now()
+				<-time.After(test.over)
+				rate := float64(clientCommands(t, rdb)-before) / time.Since(began).Seconds()
+				t.Logf("%d partitions, %d queues: %.1f commands a second", test.partitions, test.queues, rate)
+				if rate <= test.most {
+					return
+				}
 			}
+			t.Errorf("want %v commands a second at most", test.most)
 		})
 	}
 }

@@ -38,8 +38,12 @@ const (
 	// commitAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of
 	// which commitFlushes are in flight.
 	commitAlone, commitFlushes = 8, 2
-	// pollMax is the longest sleep, and so the most that a lost wake-up costs.
-	pollMax = time.Second
+	// spreadEvery is how long tasks without a subject that are enqueued one by one go to the same partition, to share calls.
+	spreadEvery = 2 * time.Millisecond
+	// pollMax is the longest sleep, and so the longest delay after a lost wake-up with up to looksMax partitions. An idle
+	// server looks at no more than looksMax of them each time, so with more partitions that delay grows in proportion.
+	pollMax  = time.Second
+	looksMax = 16
 	// stopGrace is how long a handler has to return after its context has ended.
 	stopGrace = time.Second
 	// errorPause is the first pause after a failed call to Redis; it doubles up to pollMax.

@@ -105,13 +105,39 @@ func run(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 		if len(missing) == 0 || attempt == 2 {
 			return err
 		}
-		for _, s := range allScripts {
-			if err := rdb.ScriptLoad(ctx, s.Text).Err(); err != nil {
-				return err
-			}
+		if err := loadScripts(ctx, rdb, missing); err != nil {
+			return err
 		}
 		pending = missing
 	}
+}
+
+// loadScripts loads every script into the cache of each server that some of the calls go to. Other servers of a cluster may
+// be down.
+func loadScripts(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
+	servers := map[redis.UniversalClient]bool{}
+	for _, c := range calls {
+		server := rdb
+		if cluster, ok := rdb.(interface {
+			MasterForKey(ctx context.Context, key string) (*redis.Client, error)
+		}); ok {
+			master, err := cluster.MasterForKey(ctx, c.Keys[0])
+			if err != nil {
+				return err
+			}
+			server = master
+		}
+		if servers[server] {
+			continue
+		}
+		servers[server] = true
+		for _, s := range allScripts {
+			if err := server.ScriptLoad(ctx, s.Text).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func send(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {

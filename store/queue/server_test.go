@@ -281,6 +281,59 @@ func TestClaimLoopSleepsASecond(t *testing.T) {
 	})
 }
 
+// Of many partitions, some are looked at every second, and each within as many seconds as it takes to look at all.
+func TestLooksAreSpread(t *testing.T) {
+	for partitions, most := range map[int]time.Duration{1: 1, 16: 1, 17: 2, 64: 4, 1000: 63} {
+		o := Options{Partitions: partitions}
+		o.setDefaults()
+		c := &claimer{Server: &Server{o: o, set: queueSet{partitions: partitions}}}
+		*c = *newClaimer(c.Server)
+		for _, since := range []time.Duration{0, time.Millisecond, 999 * time.Millisecond, 12345 * time.Millisecond} {
+			looks := map[int64]int{} // by the second in which they come
+			for p := range partitions {
+				wait := c.nextLook(p, c.began.Add(since))
+				if wait <= 0 || wait > most*time.Second {
+					t.Errorf("partition %d of %d is looked at in %v, want %d s at most", p, partitions, wait, most)
+				}
+				looks[int64((since+wait)/time.Second)]++
+			}
+			for second, n := range looks {
+				if n > looksMax {
+					t.Errorf("%d partitions: %d are looked at in second %d, want %d at most", partitions, n, second, looksMax)
+				}
+			}
+		}
+	}
+}
+
+// Partitions with many tasks make large claims, a few at a time, and each gets its turn, as does one that has just been
+// signalled.
+func TestPartitionsClaimInTurn(t *testing.T) {
+	o := options(connect(t, startRedis(t)), 16)
+	o.Workers = 50
+	c := newClaimer(newServer(t, o))
+	now := time.Now()
+	for p := range c.shards {
+		c.shards[p].ready[0], c.shards[p].left[0], c.shards[p].overdueAt = true, 1000, now.Add(time.Hour)
+	}
+	c.shards[7].left[0] = 0
+	claimed := map[int]int{}
+	for range 16 {
+		demands := c.plan(now)
+		for _, d := range demands {
+			claimed[d.partition] += d.claims[0].n
+		}
+		if len(demands) > 2 {
+			t.Errorf("50 workers claim from %d partitions in one step, want 2 at most", len(demands))
+		}
+	}
+	for p := range c.shards {
+		if claimed[p] == 0 || claimed[p] > 100 {
+			t.Errorf("partition %d: %d tasks claimed in 16 steps of 50", p, claimed[p])
+		}
+	}
+}
+
 // TestEnqueueLuaStandsInOtherScripts tests the contract with scripts of other packages.
 func TestEnqueueLuaStandsInOtherScripts(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

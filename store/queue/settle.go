@@ -11,21 +11,82 @@ import (
 )
 
 // settleLoop stores the outcomes of runs until the last one has arrived. A single outcome goes at once; those that come
-// while a call is in flight go together in the next. While Redis cannot be reached, it keeps trying, which eventually
-// holds up the handlers; only a stopping server gives up in the end.
+// while a call is in flight go together in the next. While a partition cannot be reached, its outcomes wait for another try, and
+// the outcomes of other partitions do not; only a server that stops gives up in the end.
 func (s *Server) settleLoop(stopping context.Context) error {
-	var failed error
-	batch := make([]*running, 0, settleMax)
-	for first := range s.ended {
-		batch = s.collect(append(batch[:0], first))
-		if failed != nil {
-			continue
-		}
-		if err := s.store(stopping, batch); err != nil {
-			failed = fmt.Errorf("queue: results lost: %w", err)
+	l := settler{Server: s, stopping: stopping, again: backoff.Backoff{Min: errorPause, Max: pollMax}}
+	ended := s.ended
+	for ended != nil || len(l.waiting) > 0 {
+		select {
+		case first, ok := <-ended:
+			if !ok {
+				ended = nil
+				continue
+			}
+			if batch := l.reachable(s.collect([]*running{first})); len(batch) > 0 {
+				l.store(batch)
+			}
+		case <-l.retry:
+			batch := l.waiting
+			l.waiting, l.retry = nil, nil
+			l.store(batch)
 		}
 	}
-	return failed
+	return l.lost
+}
+
+// settler is the state of the settle loop. One goroutine owns it.
+type settler struct {
+	*Server
+	stopping context.Context
+	waiting  []*running // of partitions that could not be reached
+	retry    <-chan time.Time
+	again    backoff.Backoff
+	giveUp   time.Time // when a server that stops does so
+	lost     error     // why it gave up; nil while it has not
+}
+
+// reachable returns the runs of a batch whose outcomes may be stored now; the others wait.
+func (l *settler) reachable(batch []*running) []*running {
+	if l.lost != nil {
+		return nil
+	}
+	return slices.DeleteFunc(batch, func(r *running) bool {
+		away := slices.ContainsFunc(l.waiting, func(w *running) bool { return w.partition == r.partition })
+		if away {
+			l.waiting = append(l.waiting, r)
+		}
+		return away
+	})
+}
+
+// store settles one batch. The runs stay held until that has succeeded, so their leases are renewed meanwhile.
+func (l *settler) store(batch []*running) {
+	got, err := l.set.settle(context.WithoutCancel(l.stopping), batch, l.terms.dead)
+	l.held.drop(got.answered)
+	for _, r := range got.stale {
+		l.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
+	}
+	l.waiting = append(l.waiting, got.failed...)
+	if err == nil {
+		if len(l.waiting) == 0 {
+			l.again.Reset()
+			l.giveUp = time.Time{}
+		}
+		return
+	}
+	if l.stopping.Err() != nil {
+		if l.giveUp.IsZero() {
+			l.giveUp = time.Now().Add(l.o.StopTimeout + stopGrace)
+		} else if time.Now().After(l.giveUp) {
+			l.lost, l.waiting, l.retry = fmt.Errorf("queue: results lost: %w", err), nil, nil
+			return
+		}
+	}
+	l.o.Logger.Warn("cannot store results of tasks, retrying", "error", err, "tasks", len(l.waiting))
+	if l.retry == nil {
+		l.retry = time.After(l.again.Next())
+	}
 }
 
 // collect adds the outcomes that are already waiting.
@@ -42,33 +103,6 @@ func (s *Server) collect(batch []*running) []*running {
 		}
 	}
 	return batch
-}
-
-// store settles one batch, however long it takes; if part of it failed, it repeats only that part. The runs stay held
-// until then, so their leases are renewed meanwhile.
-func (s *Server) store(stopping context.Context, batch []*running) error {
-	var giveUp time.Time
-	again := backoff.Backoff{Min: errorPause, Max: pollMax}
-	for {
-		got, err := s.set.settle(context.WithoutCancel(stopping), batch, s.terms.dead)
-		s.held.drop(got.answered)
-		for _, r := range got.stale {
-			s.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
-		}
-		if err == nil {
-			return nil
-		}
-		batch = got.failed
-		if stopping.Err() != nil {
-			if giveUp.IsZero() {
-				giveUp = time.Now().Add(s.o.StopTimeout + stopGrace)
-			} else if time.Now().After(giveUp) {
-				return err
-			}
-		}
-		s.o.Logger.Warn("cannot store results of tasks, retrying", "error", err, "tasks", len(batch))
-		<-time.After(again.Next())
-	}
 }
 
 // renewLoop extends the leases of all running tasks, in batches, three times before they end.
