@@ -1,5 +1,5 @@
 # Everything a newcomer or CI runs. `make test` installs what the tests need, then passes or says why.
-.PHONY: build test soak check-deps lint bench generate clean
+.PHONY: build test soak check-deps lint bench bench-compare generate clean
 .DEFAULT_GOAL := build
 
 GO ?= go
@@ -21,11 +21,12 @@ SOAK_CHECKS ?= 3000
 soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a real S3 server
 	$(GO) test -race -timeout 1h ./e2e -run EveryReaderGetsEveryMessage -load 20000
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
-	$(GO) test -race -timeout 1h ./store/blob -run TestVersityGateway -versitygw=$(CURDIR)/bin/versitygw
-	$(GO) test -race -timeout 1h ./e2e -run TestFilesInS3 -versitygw=$(CURDIR)/bin/versitygw
-	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue
+	$(GO) test -race -timeout 1h ./store/blob -run TestS3Conforms -versitygw=$(CURDIR)/bin/versitygw
+	$(GO) test -race -timeout 1h ./e2e -run 'TestFilesInS3|TestLinksOfBucket' -versitygw=$(CURDIR)/bin/versitygw
+	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue ./store/embedded
 	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
+	$(GO) test -race -timeout 2h -run 'TestClientsComeBackAtOnce' ./e2e -away=10000
 	$(GO) test -race -timeout 1h -run 'TestArchiveSurvivesKills' ./e2e -archive-kills=20
 	$(GO) test -race -timeout 1h -run 'TestKillLosesNothing$$' ./e2e -crashes=25
 	$(GO) test -race -timeout 1h -run 'TestArchiveAwayUnderSends' ./e2e -archive-away=20s
@@ -39,8 +40,12 @@ check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start
 lint: ## formatting, static analysis, tidy modules
 	@scripts/lint
 
-bench: check-deps ## one table of figures and ratios, measured in one run
-	cd bench && $(GO) run .
+bench: check-deps ## figures and ratios measured in one run, as a table and in docs/performance.md
+	cd bench && $(GO) run . -write ../docs
+
+BASE ?= main
+bench-compare: ## the Go benchmarks of BASE and of this tree, compared by benchstat
+	@scripts/bench-compare $(BASE)
 
 generate: ## what is generated from web/openapi.yaml
 	$(GO) generate ./...

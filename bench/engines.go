@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -18,8 +19,8 @@ import (
 type engine interface {
 	enqueue(ctx context.Context, payload []byte) error
 	enqueueAt(ctx context.Context, due time.Time, payload []byte) error
-	fill(ctx context.Context, n int) error // n tasks that are ready
-	run(workers int, handle func(payload []byte)) (stop func(), err error)
+	fill(ctx context.Context, n int, payload []byte) error // n tasks that are ready
+	run(workers int, handle func(payload []byte) error) (stop func(), err error)
 	done(ctx context.Context) (int64, error) // tasks completed, by what the engine itself stored
 	close() error
 }
@@ -36,10 +37,14 @@ type ours struct {
 	options queue.Options
 }
 
-func (b *bench) ours(addr, name string) (engine, error) {
+func (b *bench) ours(addr, name string) (engine, error) { return b.partitioned(addr, name, 1) }
+
+// partitioned is ours in some partitions. Their number is a property of all keys with a prefix.
+func (b *bench) partitioned(addr, name string, partitions int) (engine, error) {
 	o := queue.Options{
 		Client: redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: engineConns}),
 		Queue:  name, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Prefix: fmt.Sprintf("bench%d", partitions), Partitions: partitions,
 	}
 	c, err := queue.NewClient(o)
 	return &ours{c, o}, err
@@ -61,8 +66,8 @@ func (e *ours) put(ctx context.Context, t queue.Task) error {
 	return err
 }
 
-func (e *ours) fill(ctx context.Context, n int) error {
-	return e.putAll(ctx, n, queue.Task{Kind: "k", Payload: []byte(taskPayload)})
+func (e *ours) fill(ctx context.Context, n int, payload []byte) error {
+	return e.putAll(ctx, n, queue.Task{Kind: "k", Payload: payload})
 }
 
 // putAll enqueues n tasks like t, some thousands at a time.
@@ -80,17 +85,14 @@ func (e *ours) putAll(ctx context.Context, n int, t queue.Task) error {
 	return nil
 }
 
-func (e *ours) run(workers int, handle func(payload []byte)) (func(), error) {
+func (e *ours) run(workers int, handle func(payload []byte) error) (func(), error) {
 	o := e.options
 	o.Workers = workers
 	s, err := queue.New(o)
 	if err != nil {
 		return nil, err
 	}
-	s.Handle("k", func(_ context.Context, t queue.Task) error {
-		handle(t.Payload)
-		return nil
-	})
+	s.Handle("k", func(_ context.Context, t queue.Task) error { return handle(t.Payload) })
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -110,17 +112,18 @@ func (e *ours) done(ctx context.Context) (int64, error) {
 
 func (e *ours) close() error { return e.options.Client.Close() }
 
-// peer is asynq with its defaults.
+// peer is asynq with its defaults, but for its servers: one takes tasks one by one, so several in a process take more.
 type peer struct {
 	redis     asynq.RedisClientOpt
 	name      string
+	servers   int
 	client    *asynq.Client
 	inspector *asynq.Inspector
 }
 
-func newPeer(addr, name string) engine {
+func newPeer(addr, name string, servers int) engine {
 	o := asynq.RedisClientOpt{Addr: addr, PoolSize: engineConns}
-	return &peer{o, name, asynq.NewClient(o), asynq.NewInspector(o)}
+	return &peer{o, name, servers, asynq.NewClient(o), asynq.NewInspector(o)}
 }
 
 func (e *peer) enqueue(ctx context.Context, payload []byte) error {
@@ -133,19 +136,32 @@ func (e *peer) enqueueAt(ctx context.Context, due time.Time, payload []byte) err
 	return err
 }
 
-func (e *peer) fill(ctx context.Context, n int) error {
-	_, err := parallel(n, fillCallers, func(int) error { return e.enqueue(ctx, []byte(taskPayload)) })
+func (e *peer) fill(ctx context.Context, n int, payload []byte) error {
+	_, err := parallel(n, fillCallers, func(int) error { return e.enqueue(ctx, payload) })
 	return err
 }
 
-func (e *peer) run(workers int, handle func(payload []byte)) (func(), error) {
-	s := asynq.NewServer(e.redis, asynq.Config{
-		Concurrency: workers, Queues: map[string]int{e.name: 1}, LogLevel: asynq.FatalLevel,
-	})
-	return s.Shutdown, s.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error {
-		handle(t.Payload())
-		return nil
-	}))
+func (e *peer) run(workers int, handle func(payload []byte) error) (func(), error) {
+	var running []*asynq.Server
+	stop := func() {
+		var wg sync.WaitGroup
+		for _, s := range running {
+			wg.Go(s.Shutdown)
+		}
+		wg.Wait()
+	}
+	for i := range e.servers {
+		s := asynq.NewServer(e.redis, asynq.Config{
+			Concurrency: (workers + i) / e.servers, Queues: map[string]int{e.name: 1}, LogLevel: asynq.FatalLevel,
+		})
+		err := s.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error { return handle(t.Payload()) }))
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		running = append(running, s)
+	}
+	return stop, nil
 }
 
 func (e *peer) done(context.Context) (int64, error) {

@@ -9,10 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/web/auth"
 )
 
@@ -103,36 +100,5 @@ func (b *bench) sendingHTTP(raw float64) error {
 		return err
 	}
 	b.table.rate("through HTTP, 64 connections (client in this process)", rate, raw, "unpipelined")
-	return nil
-}
-
-// embeddedStore measures sends on the store inside the process, with its journal.
-func embeddedStore(b *bench) error {
-	b.table.section("the embedded store, journal on")
-	e, err := embedded.Open(b.ctx, embedded.Options{Dir: b.tb.TempDir()})
-	if err != nil {
-		return err
-	}
-	b.tb.Cleanup(func() { _ = e.Close() })
-	b.open(store.Options{Embedded: e})
-	if err := b.group("send", 3); err != nil {
-		return err
-	}
-	for _, callers := range []int{1, 64} {
-		rate, err := parallel(scaled(4000), callers, func(int) error { return b.send("send") })
-		if err != nil {
-			return err
-		}
-		b.table.rate(fmt.Sprintf("sends, %d callers", callers), rate, 0, "")
-	}
-	after := "2"
-	rate, err := parallel(scaled(4000), 64, func(int) error {
-		_, _, err := b.service.Pull(b.ctx, chat.Caller{User: "user-0"}, "send", chat.PullQuery{After: &after, Limit: 50})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	b.table.rate("pulls of 50, 64 callers", rate, 0, "")
 	return nil
 }

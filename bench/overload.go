@@ -27,7 +27,9 @@ const (
 // overload asks a whole node for five times what it can do: how much of that is done, how soon, and what a pair that asks
 // for little notices. The node is in this process. The load comes from processes of its own, but from the same processors,
 // and so does Redis: the table says what each of them used.
-func overload(b *bench) error {
+func overload(b *bench) error { return b.fresh((*bench).overloads) }
+
+func (b *bench) overloads() error {
 	b.table.section(fmt.Sprintf("overload: syncs over %d groups through HTTP, on %d processors for all", overloadGroups, runtime.NumCPU()))
 	host, requests, err := b.overloaded()
 	if err != nil {

@@ -42,13 +42,13 @@ func priorities(b *bench) error {
 	var mu sync.Mutex
 	var waits []time.Duration
 	allLow := make(chan struct{})
-	stop, err := e.run(loadWorkers, func(payload []byte) {
+	stop, err := e.run(loadWorkers, func(payload []byte) error {
 		if len(payload) == 0 {
 			_ = pause(b.ctx, loadTakes)
 			if lows.Add(1) == int64(low) {
 				close(allLow)
 			}
-			return
+			return nil
 		}
 		wait := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
 		mu.Lock()
@@ -56,6 +56,7 @@ func priorities(b *bench) error {
 		mu.Unlock()
 		_ = pause(b.ctx, loadTakes)
 		highs.Add(1)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -89,11 +90,12 @@ func (b *bench) capacity(addr string, n int) (float64, error) {
 	var done atomic.Int64
 	all := make(chan struct{})
 	began := time.Now()
-	stop, err := e.run(loadWorkers, func([]byte) {
+	stop, err := e.run(loadWorkers, func([]byte) error {
 		_ = pause(b.ctx, loadTakes)
 		if done.Add(1) == int64(n) {
 			close(all)
 		}
+		return nil
 	})
 	if err != nil {
 		return 0, err

@@ -203,41 +203,54 @@ func memory(b *bench) error {
 		return err
 	}
 	b.table.count("its JSON, as it is served", "%d B", len(sent.JSON))
-	for _, shape := range []struct{ groups, each int }{{1, 100_000}, {1000, 100}, {2000, 10}} {
-		groups, each := shape.groups, shape.each
-		if groups == 1 {
-			each = scaled(each)
-		} else {
-			groups = scaled(groups)
-		}
-		before := infoOf(b.redis, "used_memory")
-		_, err := parallel(groups, 16, func(i int) error {
-			id := fmt.Sprintf("mem-%d-%d", each, i)
-			if err := b.group(id, 1); err != nil {
+	for _, listpack := range []string{"64", "512"} {
+		b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", listpack)
+		beside := fmt.Sprintf("zset-max-listpack-value %s: ", listpack)
+		for _, shape := range []struct{ groups, each int }{{1, scaled(100_000)}, {scaled(100), 1000}, {scaled(1000), 100}, {scaled(2000), 10}} {
+			bytes, err := b.memoryOf("mem-"+listpack, shape.groups, shape.each)
+			if err != nil {
 				return err
 			}
-			for range each {
-				if err := b.send(id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+			b.table.count(fmt.Sprintf("%s%d groups of %d messages with retry keys, two members", beside, shape.groups, shape.each),
+				"%.0f B (the group's own keys included)", bytes)
+		}
+		empty := "mem-empty-" + listpack
+		if err := b.group(empty, 1); err != nil {
 			return err
 		}
-		b.table.count(fmt.Sprintf("%d groups of %d messages, two members", groups, each), "%.0f B (the group's own keys included)",
-			float64(infoOf(b.redis, "used_memory")-before)/float64(groups*each))
+		keys, _ := b.redis.Do("KEYS", "*g:"+empty+":*").([]any)
+		bytes := int64(0)
+		for _, key := range keys {
+			bytes += b.redis.Int("MEMORY", "USAGE", fmt.Sprint(key), "SAMPLES", "0")
+		}
+		b.table.count(beside+"a new group with two members", "%d B in %d keys", bytes, len(keys))
 	}
+	b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", "64")
 	return nil
+}
+
+// memoryOf returns the bytes per message in groups of each messages, the keys of the groups included.
+func (b *bench) memoryOf(named string, groups, each int) (float64, error) {
+	before := infoOf(b.redis, "used_memory")
+	_, err := parallel(groups, 16, func(i int) error {
+		id := fmt.Sprintf("%s-%d-%d", named, each, i)
+		if err := b.group(id, 1); err != nil {
+			return err
+		}
+		for n := range each {
+			_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, id, chat.Content{Body: body, ClientID: fmt.Sprint("key-", n)}, "")
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return float64(infoOf(b.redis, "used_memory")-before) / float64(groups*each), err
 }
 
 // infoOf reads a number that INFO names.
 func infoOf(server *redistest.Server, name string) int64 {
-	info, _ := server.Do("INFO").(string)
-	_, rest, _ := strings.Cut(info, "\n"+name+":")
-	text, _, _ := strings.Cut(rest, "\r")
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseInt(infoText(server, name), 10, 64)
 	if err != nil {
 		return -1 // shows in the table
 	}

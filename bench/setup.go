@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,17 +75,19 @@ func newBench(ctx context.Context) *bench {
 func (b *bench) open(o store.Options) {
 	o.Limits = chat.DefaultLimits()
 	o.Limits.PendingBytesMax = 1 << 30 // followers that have taken all they count do not ask again, so theirs is never given back
+	o.Limits.UserGroupsMax = 1 << 20   // one owner has the groups of all readers
 	s, err := store.Open(b.ctx, o)
 	if err != nil {
 		b.tb.Fatalf("open: %v", err)
 	}
 	s.Client().AddHook(b.traffic)
-	b.store, b.service = s, chat.New(s, chat.Options{Limits: o.Limits})
-	b.live = live.New(b.service, s)
+	service := chat.New(s, chat.Options{Limits: o.Limits})
+	readers := live.New(service, s)
+	b.store, b.service, b.live = s, service, readers
 	ctx, stop := context.WithCancel(b.ctx)
 	var running sync.WaitGroup // both end with their context only
-	running.Go(func() { _ = b.service.Run(ctx) })
-	running.Go(func() { _ = b.live.Run(ctx) })
+	running.Go(func() { _ = service.Run(ctx) })
+	running.Go(func() { _ = readers.Run(ctx) })
 	b.tb.Cleanup(func() {
 		stop()
 		running.Wait()
@@ -94,10 +97,42 @@ func (b *bench) open(o store.Options) {
 
 func (b *bench) close() { b.tb.close() }
 
+// fresh measures with a server of its own: the nodes, users and groups of other sections are still there, and would count.
+func (b *bench) fresh(measure func(own *bench) error) error {
+	own := newBench(b.ctx)
+	defer own.close()
+	err := measure(own)
+	b.table.sections = append(b.table.sections, own.table.sections...)
+	return err
+}
+
 // traffic counts what chatd sends to its store: commands, and round trips (a pipeline is one).
 type traffic struct {
 	commands, trips atomic.Int64
 	last            atomic.Pointer[[]any] // arguments of the newest single command
+	names           atomic.Pointer[names] // counts the commands by name while it is set
+}
+
+// names counts commands as the server gets them: one in a transaction is part of EXEC.
+type names struct {
+	mu    sync.Mutex
+	calls map[string]int64
+}
+
+func (n *names) add(cmds ...redis.Cmder) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	queued := false
+	for _, cmd := range cmds {
+		name := strings.ToLower(cmd.Name())
+		queued = name == "multi" || queued && name != "exec"
+		if !queued {
+			n.calls[name]++
+		}
+	}
 }
 
 func (t *traffic) DialHook(next redis.DialHook) redis.DialHook {
@@ -107,6 +142,7 @@ func (t *traffic) DialHook(next redis.DialHook) redis.DialHook {
 func (t *traffic) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		t.commands.Add(1)
+		t.names.Load().add(cmd)
 		t.trips.Add(1)
 		args := cmd.Args()
 		t.last.Store(&args)
@@ -117,6 +153,7 @@ func (t *traffic) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (t *traffic) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		t.commands.Add(int64(len(cmds)))
+		t.names.Load().add(cmds...)
 		t.trips.Add(1)
 		return next(ctx, cmds)
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,14 +16,47 @@ import (
 
 const taskWorkers = 50 // handlers at once, of either engine
 
-// tasks measures the task engine beside asynq with its defaults: the same server, payload, number of hands and of
-// connections, handlers that do nothing, in turns.
+// workload is what tasks are like while two engines are compared.
+type workload struct {
+	name       string
+	bytes      int           // per payload
+	takes      time.Duration // how long a handler runs
+	failing    int           // one of so many tasks fails at its first run; 0: none
+	live       bool          // 16 callers enqueue while the workers run; otherwise all tasks are enqueued before
+	partitions int           // of chatd
+	tasks      int           // of asynq, and oursMore times as many of chatd: a rate is measured over some time
+}
+
+const oursMore = 5
+
+var workloads = []workload{
+	{name: "40 bytes, no-op handler", bytes: 40, partitions: 1, tasks: 20_000},
+	{name: "40 bytes, no-op handler (chatd in 16 partitions)", bytes: 40, partitions: 16, tasks: 20_000},
+	{name: "1 KB, no-op handler", bytes: 1024, partitions: 1, tasks: 20_000},
+	{name: "a handler of 1 ms", bytes: 40, takes: time.Millisecond, partitions: 1, tasks: 20_000},
+	{name: "one of ten fails", bytes: 40, failing: 10, partitions: 1, tasks: 20_000},
+	{name: "16 callers enqueue at the same time", bytes: 40, live: true, partitions: 1, tasks: 20_000},
+	{name: "16 callers enqueue at the same time (chatd in 16 partitions)", bytes: 40, live: true, partitions: 16, tasks: 20_000},
+}
+
+var (
+	peerServers = []int{1, 4, 8} // of asynq, with taskWorkers in all: its best counts
+	taskRounds  = 3              // fewer in a small run, and of peerServers as well: asynq takes a second to stop
+	errOnce     = errors.New("this task fails once")
+)
+
+// tasks measures the task engine beside asynq: the same server, payload, number of workers and of connections, in turns.
 func tasks(b *bench) error {
-	b.table.section("tasks, beside asynq with its defaults on the same server")
+	b.table.section(fmt.Sprintf("tasks through %d workers, beside asynq on the same server; the lowest and the highest of %d rounds", taskWorkers, scaled(taskRounds)))
 	server := redistest.Start(b.tb)
 	defer server.Kill()
-	for _, part := range []func(*bench, string) error{processing, enqueueing, waitingAlone, lateness} {
-		if err := part(b, server.Addr); err != nil {
+	for _, w := range workloads {
+		if err := b.compared(server, w); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	for _, part := range []func(*bench, *redistest.Server) error{enqueueing, waitingAlone, lateness} {
+		if err := part(b, server); err != nil {
 			return err
 		}
 		server.Do("FLUSHALL")
@@ -32,52 +67,87 @@ func tasks(b *bench) error {
 // pair makes both engines on queues of a name. Whoever gets them closes them.
 func (b *bench) pair(addr, name string) (a, p engine, err error) {
 	a, err = b.ours(addr, name)
-	return a, newPeer(addr, name), err
+	return a, newPeer(addr, name, 1), err
 }
 
-// processing has a full queue emptied by no-op handlers, three times by each engine in turn: the median of each.
-func processing(b *bench, addr string) error {
-	var rates, peers []float64
-	for round := range 3 {
-		a, p, err := b.pair(addr, fmt.Sprintf("process%d", round))
+// compared runs a workload on each engine in turn, several rounds, and compares chatd with the best result of asynq.
+func (b *bench) compared(server *redistest.Server, w workload) error {
+	var rates, peers, ratios []float64
+	for round := range scaled(taskRounds) {
+		best := 0.0
+		for _, servers := range peerServers[:min(len(peerServers), scaled(len(peerServers)))] {
+			rate, err := b.worked(newPeer(server.Addr, fmt.Sprintf("%d-%d", round, servers), servers), w)
+			if err != nil {
+				return err
+			}
+			best = max(best, rate)
+			server.Do("FLUSHALL")
+		}
+		e, err := b.partitioned(server.Addr, fmt.Sprint(round), w.partitions)
 		if err != nil {
 			return err
 		}
-		rate, err := b.emptied(a, scaled(300_000))
+		more := w
+		more.tasks *= oursMore
+		rate, err := b.worked(e, more)
 		if err != nil {
 			return err
 		}
-		other, err := b.emptied(p, scaled(60_000))
-		if err != nil {
-			return err
-		}
-		rates, peers = append(rates, rate), append(peers, other)
+		server.Do("FLUSHALL")
+		rates, peers, ratios = append(rates, rate), append(peers, best), append(ratios, rate/best)
 	}
-	slices.Sort(rates)
-	slices.Sort(peers)
-	b.table.rate("asynq: tasks processed, 50 workers, no-op handler", peers[1], 0, "")
-	b.table.rate("chatd: the same", rates[1], peers[1], "asynq; target 12")
+	b.table.count("asynq, the best of 1, 4 and 8 servers: "+w.name, "%s/s", spanned("%.0f", peers))
+	b.table.add(row{"chatd: the same", spanned("%.0f", rates) + "/s", spanned("%.1f", ratios), "asynq"})
 	return nil
 }
 
-// emptied fills a queue and returns at what rate its tasks are completed. It closes the engine.
-func (b *bench) emptied(e engine, n int) (float64, error) {
-	defer func() { _ = e.close() }()
-	if err := e.fill(b.ctx, n); err != nil {
-		return 0, err
+// spanned writes the lowest and the highest of values.
+func spanned(format string, values []float64) string {
+	low, high := fmt.Sprintf(format, slices.Min(values)), fmt.Sprintf(format, slices.Max(values))
+	if low == high {
+		return low
 	}
-	var handled atomic.Int64
+	return low + " to " + high
+}
+
+// worked returns the rate per second at which an engine completes the tasks of a workload, those that fail aside. It closes the
+// engine.
+func (b *bench) worked(e engine, w workload) (float64, error) {
+	defer func() { _ = e.close() }()
+	n, payload := scaled(w.tasks), bytes.Repeat([]byte("x"), w.bytes)
+	put := func() error {
+		_, err := parallel(n, 16, func(int) error { return e.enqueue(b.ctx, payload) })
+		return err
+	}
+	if !w.live {
+		if err := e.fill(b.ctx, n, payload); err != nil {
+			return 0, err
+		}
+	}
+	var handled, failed atomic.Int64
 	all := make(chan struct{})
 	began := time.Now()
-	stop, err := e.run(taskWorkers, func([]byte) {
-		if handled.Add(1) == int64(n) {
+	stop, err := e.run(taskWorkers, func([]byte) error {
+		time.Sleep(w.takes)
+		i := handled.Add(1)
+		if i == int64(n) {
 			close(all)
 		}
+		if w.failing > 0 && i%int64(w.failing) == 0 && i <= int64(n) {
+			failed.Add(1)
+			return errOnce
+		}
+		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	defer stop()
+	if w.live {
+		if err := put(); err != nil {
+			return 0, err
+		}
+	}
 	select {
 	case <-all:
 	case <-b.ctx.Done():
@@ -85,39 +155,38 @@ func (b *bench) emptied(e engine, n int) (float64, error) {
 	}
 	for {
 		done, err := e.done(b.ctx)
-		if err != nil || done >= int64(n) {
+		if err != nil || done+failed.Load() >= int64(n) {
 			return float64(n) / time.Since(began).Seconds(), err
 		}
 	}
 }
 
 // enqueueing compares single enqueues from many callers.
-func enqueueing(b *bench, addr string) error {
-	for _, callers := range []int{16, 64} {
-		a, p, err := b.pair(addr, fmt.Sprintf("enqueue%d", callers))
+func enqueueing(b *bench, server *redistest.Server) error {
+	for _, shape := range []struct{ callers, partitions int }{{16, 1}, {16, 16}, {64, 1}} {
+		name := fmt.Sprintf("enqueue%d", shape.callers)
+		a, err := b.partitioned(server.Addr, name, shape.partitions)
 		if err != nil {
 			return err
 		}
-		var rates, peers []float64
-		for range 3 {
-			for _, one := range []struct {
-				engine
-				rates *[]float64
-			}{{p, &peers}, {a, &rates}} {
-				rate, err := parallel(scaled(50_000), callers, func(int) error { return one.enqueue(b.ctx, []byte(taskPayload)) })
+		p := newPeer(server.Addr, name, 1)
+		var rates, peers, ratios []float64
+		for range scaled(taskRounds) {
+			var pair [2]float64
+			for i, one := range []engine{p, a} {
+				pair[i], err = parallel(scaled(50_000), shape.callers, func(int) error { return one.enqueue(b.ctx, []byte(taskPayload)) })
 				if err != nil {
 					return err
 				}
-				*one.rates = append(*one.rates, rate)
 			}
+			peers, rates, ratios = append(peers, pair[0]), append(rates, pair[1]), append(ratios, pair[1]/pair[0])
 		}
-		slices.Sort(rates)
-		slices.Sort(peers)
-		b.table.rate(fmt.Sprintf("asynq: tasks enqueued one by one, %d callers", callers), peers[1], 0, "")
-		b.table.rate("chatd: the same", rates[1], peers[1], "asynq; target 1")
+		b.table.count(fmt.Sprintf("asynq: tasks enqueued one by one, %d callers", shape.callers), "%s/s", spanned("%.0f", peers))
+		b.table.add(row{fmt.Sprintf("chatd: the same, P = %d", shape.partitions), spanned("%.0f", rates) + "/s", spanned("%.2f", ratios), "asynq; target 1"})
 		if err := closeAll(a, p); err != nil {
 			return err
 		}
+		server.Do("FLUSHALL")
 	}
 	return nil
 }
@@ -133,11 +202,12 @@ func closeAll(engines ...engine) error {
 
 // waitingAlone measures how long single tasks wait in a queue that has been idle for some time, from the call that
 // enqueues one to its handler.
-func waitingAlone(b *bench, addr string) error {
-	a, p, err := b.pair(addr, "alone")
+func waitingAlone(b *bench, server *redistest.Server) error {
+	a, p, err := b.pair(server.Addr, "alone")
 	if err != nil {
 		return err
 	}
+	var costs []float64
 	for _, one := range []struct {
 		engine
 		name  string
@@ -145,11 +215,12 @@ func waitingAlone(b *bench, addr string) error {
 		pause time.Duration // the longest between two tasks
 	}{{p, "asynq", scaled(30), time.Second}, {a, "chatd", scaled(1000), 20 * time.Millisecond}} {
 		begun := make(chan struct{})
-		stop, err := one.run(taskWorkers, func([]byte) { begun <- struct{}{} })
+		stop, err := one.run(taskWorkers, func([]byte) error { begun <- struct{}{}; return nil })
 		if err != nil {
 			return err
 		}
 		waits := make([]time.Duration, 0, one.n)
+		server.Do("CONFIG", "RESETSTAT")
 		for range one.n {
 			if err := pause(b.ctx, rand.N(one.pause)); err != nil {
 				return err
@@ -166,15 +237,18 @@ func waitingAlone(b *bench, addr string) error {
 			waits = append(waits, time.Since(began))
 		}
 		stop()
+		costs = append(costs, serverTimeOf(server, &names{})/float64(one.n))
 		b.table.spread(one.name+": wait of a single task in an idle queue", waits)
+		b.table.count(one.name+": redis-server time in scripts per task", "%.0f us", costs[len(costs)-1])
 	}
+	b.table.compare(costs[1]/costs[0], "asynq; target 1")
 	b.table.count("target", "p99 of chatd at most 3 ms")
 	return closeAll(a, p)
 }
 
 // lateness measures how long after its time a delayed task begins; both clocks are those of this machine.
-func lateness(b *bench, addr string) error {
-	a, p, err := b.pair(addr, "late")
+func lateness(b *bench, server *redistest.Server) error {
+	a, p, err := b.pair(server.Addr, "late")
 	if err != nil {
 		return err
 	}
@@ -186,13 +260,14 @@ func lateness(b *bench, addr string) error {
 		var mu sync.Mutex
 		late := make([]time.Duration, 0, n)
 		all := make(chan struct{})
-		stop, err := one.run(taskWorkers, func(payload []byte) {
+		stop, err := one.run(taskWorkers, func(payload []byte) error {
 			by := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
 			mu.Lock()
 			defer mu.Unlock()
 			if late = append(late, by); len(late) == n {
 				close(all)
 			}
+			return nil
 		})
 		if err != nil {
 			return err

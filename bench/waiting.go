@@ -41,7 +41,7 @@ func waiting(b *bench) error {
 // claiming counts what an idle server costs Redis, and what one task costs that is put in, claimed and completed alone.
 func (b *bench) claiming(e engine, server *redistest.Server, delayed int) error {
 	begun := make(chan struct{})
-	stop, err := e.run(taskWorkers, func([]byte) { begun <- struct{}{} })
+	stop, err := e.run(taskWorkers, func([]byte) error { begun <- struct{}{}; return nil })
 	if err != nil {
 		return err
 	}
