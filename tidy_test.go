@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"static":                  {},
 	"internal/pgtest":         {"internal/redistest"},
 	"internal/redistest":      {},
+	"internal/s3test":         {},
 	"internal/harness":        {"client", "internal/redistest"},
 	"internal/chattest":       {"chat", "chat/archive", "chat/archive/tokens", "internal/redistest", "store", "store/queue"},
 	"internal/backoff":        {},

@@ -39,7 +39,7 @@ func (s *Service) Pull(ctx context.Context, by Caller, group string, q PullQuery
 
 // pullAfter reads the batch after a position. One round trip, but where the position leads elsewhere than it says.
 func (s *Service) pullAfter(ctx context.Context, by Caller, group string, pos Position, limit int) (Batch, []MessageView, error) {
-	r := NewReading(group, pos, 0, limit)
+	r := NewCounted(group, pos, limit)
 	if err := Read(ctx, s.stores, by.User, []*Reading{&r}); err != nil {
 		return Batch{}, nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Service) pullAfter(ctx context.Context, by Caller, group string, pos Po
 	if len(r.Messages) == 0 && r.Owed() > 0 {
 		return Batch{}, nil, ErrUnavailable
 	}
-	views, err := s.views(ctx, by.User, group, s.fit(r.Messages))
+	views, err := s.views(ctx, by.User, r.Info, s.fit(r.Messages), r.Reactions)
 	if err != nil {
 		return Batch{}, nil, err
 	}
@@ -84,12 +84,12 @@ func (s *Service) pullBefore(ctx context.Context, by Caller, group string, befor
 	if before < 1 {
 		return Batch{}, nil, Invalid("before: must be at least 1")
 	}
-	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, IDMax), Limit: limit})
+	page, err := s.page(ctx, by.User, Pull{Group: group, Before: min(before, IDMax), Limit: limit, Counted: true})
 	if err != nil {
 		return Batch{}, nil, err
 	}
 	info, messages := page.Info, s.fitEnd(page.Messages)
-	views, err := s.views(ctx, by.User, group, messages)
+	views, err := s.views(ctx, by.User, info, messages, page.Reactions)
 	if err != nil {
 		return Batch{}, nil, err
 	}
@@ -123,14 +123,17 @@ func (s *Service) fitEnd(messages []Message) []Message {
 	return messages
 }
 
-// views adds the reactions to messages of a group.
-func (s *Service) views(ctx context.Context, user, group string, messages []Message) ([]MessageView, error) {
+// views adds reactions to messages of a group: those that were read with them, or freshly read ones if some are missing.
+func (s *Service) views(ctx context.Context, user string, info Info, messages []Message, reactions map[int64]map[string]ReactionCount) ([]MessageView, error) {
 	if len(messages) == 0 {
 		return nil, nil
 	}
-	reactions, err := s.stores.Reactions(ctx, group, user, messages[0].ID, messages[len(messages)-1].ID)
-	if err != nil {
-		return nil, err
+	if reactions == nil || messages[0].ID < info.Held {
+		var err error
+		reactions, err = s.stores.Reactions(ctx, info.ID, user, messages[0].ID, messages[len(messages)-1].ID)
+		if err != nil {
+			return nil, err
+		}
 	}
 	views := make([]MessageView, len(messages))
 	for i, m := range messages {

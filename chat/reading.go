@@ -128,6 +128,9 @@ type Reading struct {
 	Cut      bool      // of the last answer, as in Page
 	Err      error     // of this group, as in Page
 
+	// Reactions are those of the last answer, as in Page: of all Messages unless there was another one before.
+	Reactions map[int64]map[string]ReactionCount
+
 	pos     Position
 	mark    string // of the entry stored at pos, "" where it is not known
 	limit   int
@@ -143,6 +146,13 @@ func NewReading(group string, pos Position, hint int64, limit int) Reading {
 		// Ids above what a store can tell apart are above every log.
 		r.asked.From, r.asked.Limit = min(pos.ID, IDMax), limit+1
 	}
+	return r
+}
+
+// NewCounted begins a reading that also asks for reactions.
+func NewCounted(group string, pos Position, limit int) Reading {
+	r := NewReading(group, pos, 0, limit)
+	r.asked.Counted = true
 	return r
 }
 
@@ -196,7 +206,7 @@ func (r *Reading) Take(p *Page) {
 		r.Start = Resolve(p.Info, reached, "")
 		r.Start.Complete = r.Start.Complete && complete
 	}
-	r.decided, r.Info = true, p.Info
+	r.decided, r.Info, r.Reactions = true, p.Info, p.Reactions
 	r.Messages = following(p.Messages, r.Start.ID, r.limit)
 }
 

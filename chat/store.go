@@ -176,6 +176,8 @@ type Pull struct {
 	Limit  int   // entries; 0: only Info
 	// Unseen: From is a guess, and nothing up to the member's seen is needed.
 	Unseen bool
+	// Counted asks for the reactions to the entries of the page.
+	Counted bool
 }
 
 // Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Info
@@ -187,7 +189,10 @@ type Page struct {
 	Info     Info
 	Messages []Message // ascending, dense; none below Info.Visible(), and redacted by Info.Redact
 	Cut      bool      // nothing was read: the pulls before it have filled what one call reads
-	Err      error
+	// Reactions are those to the entries that the store itself holds (from Info.Held on), read in the same step. It is nil if
+	// Pull.Counted is not set, or if there are too many for one step: LogStore.Reactions reads those.
+	Reactions map[int64]map[string]ReactionCount
+	Err       error
 }
 
 // LogEnd is where a group's log ends.

@@ -66,10 +66,15 @@ func (b *breaker) ended(ctx context.Context, err error) {
 	case answered(err):
 		b.spoke.Store(true)
 	case ctx.Err() == nil:
-		select {
-		case b.suspect <- struct{}{}:
-		default:
-		}
+		b.doubt()
+	}
+}
+
+// doubt makes the breaker ping the server.
+func (b *breaker) doubt() {
+	select {
+	case b.suspect <- struct{}{}:
+	default:
 	}
 }
 

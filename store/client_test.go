@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"testing"
 )
@@ -13,13 +14,28 @@ func (nowhere) Dialer() func(context.Context, string, string) (net.Conn, error) 
 // TestClientsRepeatNothing: whatever the store is reached by, go-redis leaves it to us what is done again.
 func TestClientsRepeatNothing(t *testing.T) {
 	for _, o := range []Options{{URL: "redis://h"}, {URL: "rediss://h"}, {URL: "redis-sentinel://h/name"}, {Embedded: nowhere{}}} {
-		client, _, err := connect(o)
+		s, err := connected(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := client.Options().MaxRetries; got != 0 {
+		if got := s.single.Options().MaxRetries; got != 0 {
 			t.Errorf("%q: got %d repeats, want none", o.URL, got)
 		}
-		_ = client.Close()
+		_ = s.disconnect()
 	}
+	s, err := connected(Options{URL: "redis-cluster://h,i"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.cluster.Options(); got.MaxRetries != -1 || got.MaxRedirects != 0 {
+		t.Errorf("got %d repeats and %d redirects of a cluster, want none", got.MaxRetries, got.MaxRedirects)
+	}
+	_ = s.disconnect()
+}
+
+// connected makes a store that has not looked at its server yet.
+func connected(o Options) (*Store, error) {
+	s := &Store{log: slog.New(slog.DiscardHandler), embedded: o.Embedded}
+	o.Log = s.log
+	return s, s.connect(&o)
 }

@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -17,10 +20,11 @@ const (
 	ConditionEviction    ConditionKind = "eviction"    // a full server deletes counters and cursors instead of refusing sends
 	ConditionMemory      ConditionKind = "memory"      // nearly full, or full: sends are refused
 	ConditionReplica     ConditionKind = "replica"     // read-only: nothing can be written
+	ConditionCoverage    ConditionKind = "coverage"    // a cluster refuses all commands while one shard has no master
 )
 
 // ConditionKinds are all of them, for metrics that also show those that do not hold.
-var ConditionKinds = []ConditionKind{ConditionPersistence, ConditionEviction, ConditionMemory, ConditionReplica}
+var ConditionKinds = []ConditionKind{ConditionPersistence, ConditionEviction, ConditionMemory, ConditionReplica, ConditionCoverage}
 
 // Condition is a state of the server that its operator should change. Message says what it costs and what to do.
 type Condition struct {
@@ -31,20 +35,44 @@ type Condition struct {
 // memoryShareMax is the share of maxmemory at which operators are warned: the rest has to last until they act.
 const memoryShareMax = 0.9
 
-// Conditions asks the server for its state: two commands, none on the embedded store. It leaves out what the server's access
-// rules do not allow to ask.
+// Conditions asks each server for its state: two commands, none on the embedded store. It leaves out what the server's access
+// rules do not allow it to ask. In a cluster, it reports each kind once, with the address of the first master that has it.
 func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 	if s.embedded != nil {
 		return nil, nil
 	}
-	text, err := s.client.Info(ctx, "persistence", "memory", "replication").Result()
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return nil, unavailable("masters", err)
+	}
+	var all []Condition
+	for _, one := range masters {
+		found, err := s.conditionsOf(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range found {
+			if slices.ContainsFunc(all, func(known Condition) bool { return known.Kind == c.Kind }) {
+				continue
+			}
+			if s.cluster != nil {
+				c.Message = one.Options().Addr + ": " + c.Message
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) conditionsOf(ctx context.Context, client *redis.Client) ([]Condition, error) {
+	text, err := client.Info(ctx, "persistence", "memory", "replication").Result()
 	if err != nil && !refusedByServer(err) {
 		return nil, unavailable("INFO", err)
 	}
 	info := infoFields(text)
 	settings := map[string]string{}
-	for _, name := range []string{"maxmemory-policy", "save"} {
-		got, err := s.client.ConfigGet(ctx, name).Result()
+	for _, name := range []string{"maxmemory-policy", "save", "cluster-require-full-coverage"} {
+		got, err := client.ConfigGet(ctx, name).Result()
 		if err != nil && !refusedByServer(err) {
 			return nil, unavailable("CONFIG GET", err)
 		}
@@ -61,6 +89,7 @@ func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 		{ConditionEviction, evictionProblem(settings["maxmemory-policy"])},
 		{ConditionMemory, memoryProblem(info)},
 		{ConditionReplica, replicaProblem(info)},
+		{ConditionCoverage, s.coverageProblem(settings["cluster-require-full-coverage"])},
 	} {
 		if c.message != "" {
 			found = append(found, Condition{c.kind, c.message})
@@ -80,6 +109,13 @@ func persistenceProblem(info, settings map[string]string) string {
 		return "Redis persists nothing: a restart loses every message; set appendonly yes"
 	}
 	return "Redis keeps snapshots only: a crash loses what was sent since the last one; set appendonly yes"
+}
+
+func (s *Store) coverageProblem(setting string) string {
+	if s.cluster == nil || setting != "yes" {
+		return ""
+	}
+	return "cluster-require-full-coverage is yes: while one shard has no master, the others refuse all commands too; set it to no"
 }
 
 func evictionProblem(policy string) string {
@@ -109,9 +145,10 @@ func replicaProblem(info map[string]string) string {
 		info["master_host"], info["master_port"])
 }
 
-// Ready returns nil if the store can serve: it answers and accepts writes.
+// Ready returns nil if the store can serve: it answers and accepts writes. In a cluster, it is enough that one master answers: the
+// node can still serve the groups there.
 func (s *Store) Ready(ctx context.Context) error {
-	if s.embedded != nil {
+	if s.embedded != nil || s.cluster != nil {
 		return s.Ping(ctx)
 	}
 	text, err := s.client.Info(ctx, "replication").Result()

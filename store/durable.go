@@ -41,16 +41,30 @@ func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (r
 	if s.server.alwaysOnDisk {
 		reached = chat.DurabilityDisk
 	}
-	if want == chat.DurabilityDisk && !s.server.waitsForDisk || want == chat.DurabilityReplica && !s.replicas.present(ctx, s) {
-		r, err := s.run(ctx, c)
-		return r, reached, err
-	}
-	w := &durableCall{call: c, want: want, done: make(chan struct{})}
-	if err := s.waits.do(ctx, w); err != nil {
-		return nil, "", fail(c.Script.Name, err)
-	}
-	if err := w.written.Err(); err != nil {
-		return nil, "", fail(c.Script.Name, err)
+	var w *durableCall
+	for p := newPatience(); ; {
+		waits, server, err := s.waitsFor(ctx, c)
+		if err != nil {
+			return nil, "", fail(c.Script.Name, err)
+		}
+		if want == chat.DurabilityDisk && !s.server.waitsForDisk || want == chat.DurabilityReplica && !waits.replicas.present(ctx, server) {
+			r, err := s.run(ctx, c)
+			return r, reached, err
+		}
+		w = &durableCall{call: s.here(c), want: want, done: make(chan struct{})}
+		if err := waits.do(ctx, w); err != nil {
+			return nil, "", fail(c.Script.Name, err)
+		}
+		if w.written.Err() == nil {
+			break
+		}
+		how, _ := redirectOf(w.written.Err())
+		if s.cluster == nil || !p.wait(ctx, how) {
+			return nil, "", fail(c.Script.Name, w.written.Err())
+		}
+		if _, err := s.masters(ctx); err != nil { // reloads the topology
+			return nil, "", fail(c.Script.Name, err)
+		}
 	}
 	r, err := asReply(c.Script.Name, w.written.Val())
 	if err != nil {
@@ -69,6 +83,18 @@ func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (r
 	return r, reached, nil
 }
 
+// waitsFor returns the waits of the server that a call goes to, and the client of that server. Only the client shows whether the
+// server answers: a wait may take long.
+func (s *Store) waitsFor(ctx context.Context, c call) (*waits, *redis.Client, error) {
+	if s.cluster == nil {
+		return s.waits, s.single, nil
+	}
+	if err := c.Err(); err != nil {
+		return nil, nil, err
+	}
+	return s.cluster.waitsAt(ctx, c.Keys[0])
+}
+
 // replicas caches what is known about the server's replicas, for replicasEvery.
 type replicas struct {
 	mu    sync.Mutex
@@ -76,8 +102,8 @@ type replicas struct {
 	any   bool
 }
 
-// present reports whether a replica may confirm anything. It does so as well if the server does not say.
-func (p *replicas) present(ctx context.Context, s *Store) bool {
+// present reports whether a replica may confirm a write: also if the server does not say.
+func (p *replicas) present(ctx context.Context, client *redis.Client) bool {
 	p.mu.Lock()
 	if time.Since(p.asked) < replicasEvery {
 		defer p.mu.Unlock()
@@ -85,7 +111,7 @@ func (p *replicas) present(ctx context.Context, s *Store) bool {
 	}
 	p.asked = time.Now() // callers that come meanwhile use the old value
 	p.mu.Unlock()
-	text, err := s.client.Info(ctx, "replication").Result()
+	text, err := client.Info(ctx, "replication").Result()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.any = err != nil || infoFields(text)["connected_slaves"] != "0"
@@ -105,12 +131,22 @@ type durableCall struct {
 // it while they wait. So this happens on a few separate connections. Calls that arrive while all of them wait go together on
 // the next free one, with one wait for all.
 type waits struct {
-	client *redis.Client
+	client   *redis.Client
+	replicas replicas
+	sharded  bool     // in a cluster
+	breaker  *breaker // nil with the embedded store, where nothing waits here
 
 	mu      sync.Mutex
 	flying  int // connections in use
 	waiting []*durableCall
 	running sync.WaitGroup
+}
+
+// newWaits makes the waits of the server that client talks to.
+func newWaits(client *redis.Client, b *breaker, sharded bool) *waits {
+	q := &waits{client: redis.NewClient(sameServer(client)), sharded: sharded, breaker: b}
+	q.client.AddHook(newGuard(durableConns, b, false))
+	return q
 }
 
 // do runs w and returns when its answers have arrived. If ctx ends before, the outcome is unknown.
@@ -169,11 +205,13 @@ func (q *waits) send(ctx context.Context, batch []*durableCall) {
 			}
 			w.waited = asked[w.want]
 		}
+		silent := time.AfterFunc(durableWait+silenceSuspect, q.breaker.doubt)
 		_, _ = pipe.Exec(ctx) // each command has its own error
+		silent.Stop()
 		batch = slices.DeleteFunc(slices.Clone(batch), func(w *durableCall) bool {
 			return !redis.HasErrorPrefix(w.written.Err(), "NOSCRIPT")
 		})
-		if len(batch) > 0 && loadScripts(ctx, q.client) != nil {
+		if len(batch) > 0 && loadScripts(ctx, q.client, q.sharded) != nil {
 			return
 		}
 	}

@@ -15,16 +15,28 @@ import (
 
 var _ live.Store = (*Store)(nil)
 
-// subscription is the one subscription of a node. Listen owns the connection and renews it; Follow and Unfollow change what
-// is subscribed. go-redis reconnects silently, which would hide that signals were missed. So after any error the PubSub is
-// replaced by a new one, and a confirmation that nobody asked for reveals a silent reconnect.
+// follower holds the subscriptions of a node.
+type follower interface {
+	// listen delivers signals, one at a time, until ctx ends.
+	listen(ctx context.Context, deliver func(live.Signal)) error
+	// add follows channels that are not followed yet and returns what to wait for.
+	add(ctx context.Context, names []string) []chan struct{}
+	// remove stops following channels.
+	remove(names []string)
+}
+
+// subscription is the one subscription of a node, or in a cluster the one to a master. listen owns the connection and renews
+// it; add and remove change what is subscribed. go-redis reconnects silently, which would hide that signals were missed. So
+// after any error the PubSub is replaced by a new one, and a confirmation that nobody asked for reveals a silent reconnect.
 type subscription struct {
 	store *Store
+	node  string // address of the master; empty without a cluster
 
-	mu   sync.Mutex
-	ps   *redis.PubSub       // nil while disconnected
-	want map[string]*channel // everything followed
-	lost bool                // a connection was lost and SignalLost not delivered yet
+	mu      sync.Mutex
+	ps      *redis.PubSub       // nil while disconnected
+	want    map[string]*channel // everything followed
+	leaving map[string]int      // SUNSUBSCRIBE commands on this connection that are not confirmed yet
+	lost    bool                // a connection was lost and SignalLost not delivered yet
 }
 
 // channel is one followed channel.
@@ -42,8 +54,8 @@ func (c *channel) isConfirmed() bool {
 	}
 }
 
-func newSubscription(s *Store) *subscription {
-	return &subscription{store: s, want: map[string]*channel{}}
+func newSubscription(s *Store, node string) *subscription {
+	return &subscription{store: s, node: node, want: map[string]*channel{}, leaving: map[string]int{}}
 }
 
 // Listen starts the node's subscription and delivers signals until ctx ends.
@@ -65,6 +77,9 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 		}
 		deliver(live.Signal{Kind: live.SignalCut})
 		f.store.log.Warn("subscription to Redis lost", "error", err)
+		if f.node != "" {
+			f.store.cluster.ReloadState(ctx)
+		}
 		if f.awaitReturn(ctx) {
 			again.Reset()
 		}
@@ -78,19 +93,72 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 
 // awaitReturn waits while the server is known to be down, and reports whether it was.
 func (f *subscription) awaitReturn(ctx context.Context) bool {
-	if f.store.breaker == nil || f.store.breaker.state().Err() == nil {
+	b := f.store.breaker
+	if f.node != "" {
+		b = f.store.cluster.node(f.node).breaker
+	}
+	if b == nil || b.state().Err() == nil {
 		return false
 	}
 	select {
 	case <-ctx.Done():
-	case <-f.store.breaker.closed():
+	case <-b.closed():
 	}
 	return true
 }
 
+// open opens a connection without subscribing to anything.
+func (f *subscription) open(ctx context.Context) *redis.PubSub {
+	if f.node == "" {
+		return f.store.client.Subscribe(ctx)
+	}
+	return f.store.cluster.client(f.node).SSubscribe(ctx)
+}
+
+// subscribe subscribes to channels, in a cluster with a command for each slot.
+func (f *subscription) subscribe(ctx context.Context, ps *redis.PubSub, names []string) error {
+	return f.ask(names, func(some []string) error {
+		if f.node == "" {
+			return ps.Subscribe(ctx, some...)
+		}
+		return ps.SSubscribe(ctx, some...)
+	})
+}
+
+// unsubscribe drops channels.
+func (f *subscription) unsubscribe(ps *redis.PubSub, names []string) error {
+	return f.ask(names, func(some []string) error {
+		if f.node == "" {
+			return ps.Unsubscribe(context.Background(), some...)
+		}
+		for _, name := range some {
+			f.leaving[name]++
+		}
+		return ps.SUnsubscribe(context.Background(), some...)
+	})
+}
+
+func (f *subscription) ask(names []string, command func(some []string) error) error {
+	bySlot := map[string][]string{"": names}
+	if f.node != "" {
+		bySlot = map[string][]string{}
+		for _, name := range names {
+			bySlot[tagOf(name)] = append(bySlot[tagOf(name)], name)
+		}
+	}
+	for _, names := range bySlot {
+		for chunk := range slices.Chunk(names, subscribeMax) {
+			if err := command(chunk); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // connect opens a connection and subscribes to everything that is followed.
 func (f *subscription) connect(ctx context.Context) (*redis.PubSub, error) {
-	ps := f.store.client.Subscribe(ctx)
+	ps := f.open(ctx)
 	if err := ps.Ping(ctx); err != nil {
 		_ = ps.Close()
 		return nil, err
@@ -103,12 +171,7 @@ func (f *subscription) connect(ctx context.Context) (*redis.PubSub, error) {
 		names = append(names, name)
 	}
 	f.ps = ps
-	for chunk := range slices.Chunk(names, subscribeMax) {
-		if err := ps.Subscribe(ctx, chunk...); err != nil {
-			return nil, err
-		}
-	}
-	return ps, nil
+	return ps, f.subscribe(ctx, ps, names)
 }
 
 // drop discards the connection. Everything that is followed has to be confirmed again on the next one.
@@ -120,6 +183,7 @@ func (f *subscription) drop() {
 		f.ps = nil
 	}
 	f.lost = true
+	clear(f.leaving)
 	for _, c := range f.want {
 		c.asked = 0
 		if c.isConfirmed() {
@@ -127,6 +191,9 @@ func (f *subscription) drop() {
 		}
 	}
 }
+
+// errMoved ends a subscription to a master that no longer serves one of its slots.
+var errMoved = errors.New("the server ended a subscription: its slot has moved")
 
 var errSilent = errors.New("the server did not answer a ping")
 
@@ -146,6 +213,9 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 	f.deliverLost(deliver)
 	for ctx.Err() == nil {
 		value, err := ps.ReceiveTimeout(ctx, silence)
+		if refusedByServer(err) {
+			return err
+		}
 		if err != nil {
 			return errors.Join(errSilent, err)
 		}
@@ -157,9 +227,14 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 				f.store.log.Debug("ignored an unknown signal", "channel", v.Channel)
 			}
 		case *redis.Subscription:
-			if v.Kind == "subscribe" {
+			switch v.Kind {
+			case "subscribe", "ssubscribe":
 				f.confirm(v.Channel)
 				f.deliverLost(deliver)
+			case "sunsubscribe":
+				if f.ended(v.Channel) {
+					return errMoved
+				}
 			}
 		}
 	}
@@ -201,6 +276,19 @@ func (f *subscription) confirm(name string) {
 	if c.asked == 0 && !c.isConfirmed() {
 		close(c.confirmed)
 	}
+}
+
+// ended notes that the server ended a subscription to a sharded channel, and reports whether it did so unasked.
+func (f *subscription) ended(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.leaving[name] == 0 {
+		return f.want[name] != nil
+	}
+	if f.leaving[name]--; f.leaving[name] == 0 {
+		delete(f.leaving, name)
+	}
+	return false
 }
 
 // deliverLost delivers SignalLost once everything that is followed is confirmed again: readers that compare then miss nothing
@@ -266,25 +354,20 @@ func (f *subscription) add(ctx context.Context, names []string) []chan struct{} 
 		}
 		wait = append(wait, c.confirmed)
 	}
-	for chunk := range slices.Chunk(fresh, subscribeMax) {
-		if f.ps == nil {
-			break
-		}
-		if err := f.ps.Subscribe(context.WithoutCancel(ctx), chunk...); err != nil {
-			_ = f.ps.Close()
-			break
-		}
+	if f.ps != nil && f.subscribe(context.WithoutCancel(ctx), f.ps, fresh) != nil {
+		_ = f.ps.Close()
 	}
 	return wait
 }
 
 // Unfollow drops subscriptions.
-func (s *Store) Unfollow(groups, users []string) {
-	f := s.follows
+func (s *Store) Unfollow(groups, users []string) { s.follows.remove(s.channels(groups, users)) }
+
+func (f *subscription) remove(names []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var gone []string
-	for _, name := range s.channels(groups, users) {
+	for _, name := range names {
 		if c := f.want[name]; c != nil {
 			if !c.isConfirmed() {
 				close(c.confirmed) // nobody must wait for what is no longer followed
@@ -293,13 +376,7 @@ func (s *Store) Unfollow(groups, users []string) {
 			gone = append(gone, name)
 		}
 	}
-	for chunk := range slices.Chunk(gone, subscribeMax) {
-		if f.ps == nil {
-			return
-		}
-		if err := f.ps.Unsubscribe(context.Background(), chunk...); err != nil {
-			_ = f.ps.Close()
-			return
-		}
+	if f.ps != nil && f.unsubscribe(f.ps, gone) != nil {
+		_ = f.ps.Close()
 	}
 }

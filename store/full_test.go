@@ -24,6 +24,9 @@ func TestFullServer(t *testing.T) {
 		group(t, s, g, 0, 10_000)
 		send(t, s, text(g, "alice"))
 	}
+	keyed := text("g", "alice")
+	keyed.Key, keyed.Content = "k", "c"
+	send(t, s, keyed)
 	if _, _, _, err := s.InboxAppend(t.Context(), chat.NewItem{To: "bob", From: "ann", Rest: []byte(`"body":"hi"}`), SentAtMs: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +42,9 @@ func TestFullServer(t *testing.T) {
 	last := fill(t, server, s)
 
 	t.Run("what reads", func(t *testing.T) { readsGoOn(t, s, last) })
+	if !send(t, s, keyed).Duplicate {
+		t.Error("a send whose key is known was appended again")
+	}
 	t.Run("what frees", func(t *testing.T) { freeingGoesOn(t, s) })
 	t.Run("tasks", func(t *testing.T) { tasksGoOn(t, s) })
 	t.Run("a node starts", func(t *testing.T) { open(t, store.Options{URL: server.URL(), Prefix: "full"}) })

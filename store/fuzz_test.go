@@ -16,14 +16,14 @@ func FuzzConnect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		raw = strings.Replace(raw, "://", "://canary-4711:", 1)
-		client, _, err := connect(Options{URL: raw})
+		s, err := connected(Options{URL: raw})
 		if err != nil {
 			if strings.Contains(err.Error(), "canary-4711") {
 				t.Errorf("the error tells the URL: %v", err)
 			}
 			return
 		}
-		if err := client.Close(); err != nil {
+		if err := s.disconnect(); err != nil {
 			t.Errorf("%q: %v", raw, err)
 		}
 	})

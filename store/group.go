@@ -13,11 +13,12 @@ import (
 )
 
 var (
-	createScript = newScript("group/create", groupNames)
-	updateScript = newScript("group/update", groupNames)
-	inviteScript = newScript("group/invite", groupNames)
-	deleteScript = newFreeing("group/delete", groupNames)
-	infosScript  = newReader("group/infos", partNames)
+	createScript    = newScript("group/create", groupNames)
+	updateScript    = newScript("group/update", groupNames)
+	inviteScript    = newScript("group/invite", groupNames)
+	deleteScript    = newFreeing("group/delete", groupNames)
+	infosScript     = newReader("group/infos", partNames)
+	standingsScript = newReader("group/standings", partNames)
 )
 
 // createAtOnce is how many members one step of a creation adds: it blocks the server for about 2 ms.
@@ -133,6 +134,126 @@ func asInfo(group string, r reply) chat.Info {
 func asTrimmed(field string) chat.Trimmed {
 	id, mark, _ := strings.Cut(field, " ")
 	return chat.Trimmed{ID: number(id), Mark: mark}
+}
+
+// standing asks for the standing of a user in a group.
+type standing struct{ user, group string }
+
+// Standings reads the standing of user in groups, without what has to be counted. Calls at the same time share round trips and
+// what they read of a group, except in a cluster, as with Begin.
+func (s *Store) Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+	asked := make([]standing, len(groups))
+	for i, g := range groups {
+		asked[i] = standing{user, g}
+	}
+	if s.cluster != nil {
+		return s.readInfos(ctx, asked)
+	}
+	return s.standings.ask(ctx, asked)
+}
+
+// readStandings answers many callers at once.
+func (s *Store) readStandings(ctx context.Context, asked [][]standing) ([][]chat.Info, error) {
+	all := slices.Concat(asked...)
+	infos, err := s.readInfos(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([][]chat.Info, len(asked))
+	for i, list := range asked {
+		answers[i], infos = infos[:len(list):len(list)], infos[len(list):]
+	}
+	return answers, nil
+}
+
+// usersOf are some of those who ask about one group: where their answers belong.
+type usersOf struct {
+	group   string
+	indexes []int
+}
+
+// readInfos reads one standing each, with a step for standingsMax users of groups of a partition.
+func (s *Store) readInfos(ctx context.Context, asked []standing) ([]chat.Info, error) {
+	var calls []call
+	var parts [][]usersOf
+	for p, groups := range s.usersByGroup(asked) {
+		for len(groups) > 0 {
+			users, n := 0, 0
+			for n < len(groups) && (n == 0 || users+len(groups[n].indexes) <= standingsMax) {
+				users += len(groups[n].indexes)
+				n++
+			}
+			calls, parts = append(calls, s.standingsCall(p, asked, groups[:n], users)), append(parts, groups[:n])
+			groups = groups[n:]
+		}
+	}
+	replies, err := s.runReads(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]chat.Info, len(asked))
+	for c, r := range replies {
+		for g, of := range parts[c] {
+			log, members := r.list(1+2*g), r.list(2+2*g)
+			for j, i := range of.indexes {
+				infos[i] = asStanding(of.group, log, members[4*j:])
+			}
+		}
+	}
+	return infos, nil
+}
+
+// usersByGroup divides questions by partition and group, with at most standingsMax users of a group together.
+func (s *Store) usersByGroup(asked []standing) [][]usersOf {
+	byGroup := make(map[string]int, len(asked))
+	parts := make([][]usersOf, s.Partitions())
+	for i, a := range asked {
+		p := s.keys.partition(a.group)
+		at, ok := byGroup[a.group]
+		if !ok || len(parts[p][at].indexes) == standingsMax {
+			at = len(parts[p])
+			byGroup[a.group] = at
+			parts[p] = append(parts[p], usersOf{group: a.group})
+		}
+		parts[p][at].indexes = append(parts[p][at].indexes, i)
+	}
+	return parts
+}
+
+func (s *Store) standingsCall(p int, asked []standing, groups []usersOf, users int) call {
+	c := standingsScript.Sized(s.keys.part(p), 7*len(groups)+len(groups)+users)
+	for _, of := range groups {
+		k := s.keys.group(of.group)
+		c = c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(),
+			"read", k.read(), "msgs", k.msgs())
+	}
+	for _, of := range groups {
+		c = c.MoreArgs("users", len(of.indexes))
+		for _, i := range of.indexes {
+			c = c.MoreArgs("users", asked[i].user)
+		}
+	}
+	return c
+}
+
+// asStanding reads a group and one of those who asked, as group/standings.lua answers them.
+func asStanding(group string, log, member reply) chat.Info {
+	in := chat.Info{Group: chat.Group{ID: group}}
+	if in.Epoch = log.text(0); in.Epoch == "" {
+		return in
+	}
+	in.Visibility, in.History, in.LastMark = chat.Visibility(log.text(1)), log.text(2) == "1", log.text(3)
+	in.Late, in.Changed, in.Trimmed = log.number(5), log.number(6), asTrimmed(log.text(7))
+	in.Last = log.number(8)
+	in.Held = in.Last - log.number(9) + 1
+	in.Group.Members, in.Archived = log.number(10), log.number(11)
+	in.First = in.Held
+	if from := log.number(4); in.Archived > 0 && from > 0 {
+		in.First = min(from, in.Held)
+	}
+	in.Role, in.Joined = chat.Role(member.text(0)), member.number(1)
+	in.Seen, in.Read = member.number(2), member.number(3)
+	return in
 }
 
 // UpdateGroup changes name and settings and appends the notices. If nothing would change, it does nothing, so a repeat leaves

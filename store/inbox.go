@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/chat"
 )
 
@@ -17,6 +19,7 @@ var (
 	inboxForgetScript = newFreeing("inbox/forget", userNames)
 	inboxPullScript   = newReader("inbox/pull", userNames)
 	inboxEndsScript   = newReader("inbox/ends", partNames)
+	inboxBeginScript  = newReader("inbox/begin", partNames)
 )
 
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
@@ -131,7 +134,112 @@ func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd,
 	return ends, s.ends(ctx, users, inboxEndsScript.Sized, func(c call, user string) call {
 		k := s.keys.user(user)
 		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
-	}, func(i int, r reply) { ends[i] = chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)} })
+	}, func(i int, r reply) { ends[i] = asInboxEnd(r) })
+}
+
+// inboxBuckets is how many buckets of users there are in each partition.
+const inboxBuckets = 251
+
+// InboxGrowth counts how often the inboxes of each bucket of users have grown.
+func (s *Store) InboxGrowth(ctx context.Context) (map[int]int64, error) {
+	counts := make([]*redis.MapStringStringCmd, s.Partitions())
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for p := range counts {
+			counts[p] = pipe.HGetAll(ctx, s.keys.part(p).grown())
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	growth := map[int]int64{}
+	for p, cmd := range counts {
+		for bucket, n := range cmd.Val() {
+			growth[p*inboxBuckets+int(number(bucket))] = number(n)
+		}
+	}
+	return growth, nil
+}
+
+// InboxBucket returns the bucket of a user, by the same hash as lib/inbox_put.lua.
+func (s *Store) InboxBucket(user string) int {
+	bucket := 0
+	for i := range len(user) {
+		bucket = (31*bucket + int(user[i])) % inboxBuckets
+	}
+	return s.keys.partition(user)*inboxBuckets + bucket
+}
+
+// asInboxEnd reads an end as inbox/ends.lua answers it.
+func asInboxEnd(r reply) chat.InboxEnd {
+	return chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)}
+}
+
+// Begin reads what a session of user begins with. Calls at the same time share round trips, except in a cluster: there, a master
+// that hangs would delay users on the others.
+func (s *Store) Begin(ctx context.Context, user string) (chat.Beginning, error) {
+	if s.cluster != nil {
+		begins, err := s.readBeginnings(ctx, []string{user})
+		if err != nil {
+			return chat.Beginning{}, err
+		}
+		return begins[0], nil
+	}
+	return s.begins.ask(ctx, user)
+}
+
+// beginFields is how many fields inbox/begin.lua answers about each user.
+const beginFields = 7
+
+// readBeginnings reads what sessions of many users begin with in one round trip: a command per index, and a script per partition.
+func (s *Store) readBeginnings(ctx context.Context, users []string) ([]chat.Beginning, error) {
+	all := make([]chat.Beginning, len(users))
+	indexes := make([]*redis.ZSliceCmd, len(users))
+	var ends []*redis.Cmd
+	var asked [][]int
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		ends, asked = ends[:0], asked[:0]
+		for p, here := range s.indexesByPartition(users) {
+			if len(here) == 0 {
+				continue
+			}
+			c := inboxBeginScript.Sized(s.keys.part(p), 2*len(here)).Arg("items_max", beginItemsMax).Arg("bytes_max", beginBytesMax)
+			for _, i := range here {
+				k := s.keys.user(users[i])
+				indexes[i] = pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
+				c = c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
+			}
+			ends, asked = append(ends, queueCall(ctx, pipe, c)), append(asked, here)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for c, cmd := range ends {
+		r, err := asReply(inboxBeginScript.Name, cmd.Val())
+		if err != nil {
+			return nil, err
+		}
+		for j, i := range asked[c] {
+			all[i] = asBeginning(r[1+j*beginFields:])
+			all[i].Groups = asUserGroups(indexes[i].Val())
+		}
+	}
+	return all, nil
+}
+
+// asBeginning reads the end of an inbox as inbox/begin.lua answers it.
+func asBeginning(r reply) chat.Beginning {
+	return chat.Beginning{Inbox: asInboxEnd(r), Base: r.number(3), BaseMark: r.text(4), Acked: max(r.number(5), 0),
+		Items: asItems(r.texts(6))}
+}
+
+func asItems(stored []string) []chat.StoredItem {
+	items := make([]chat.StoredItem, 0, len(stored))
+	for _, item := range stored {
+		mark, _, _ := strings.Cut(item, "{")
+		items = append(items, chat.StoredItem{Mark: mark, JSON: []byte(item[len(mark):])})
+	}
+	return items
 }
 
 // newMark makes the mark of an inbox item: 36 random bits, as for messages.

@@ -5,12 +5,28 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 )
 
-// inspect checks whether a server can be the store: its version, and that it never evicts keys. It also finds out what a send
-// can wait for.
+// inspect checks whether the servers can be the store: their version, and that they never evict keys. It also finds out what a
+// send can wait for on all of them.
 func (s *Store) inspect(ctx context.Context) error {
-	info, err := s.client.Info(ctx, "server", "persistence", "replication").Result()
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	s.server = server{waitsForDisk: true, alwaysOnDisk: true}
+	for _, one := range masters {
+		if err := s.inspectOne(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) inspectOne(ctx context.Context, client *redis.Client) error {
+	info, err := client.Info(ctx, "server", "persistence", "replication").Result()
 	if err != nil {
 		return fmt.Errorf("store: INFO: %w", err)
 	}
@@ -22,21 +38,22 @@ func (s *Store) inspect(ctx context.Context) error {
 	if problem := replicaProblem(fields); problem != "" {
 		return fmt.Errorf("store: %s", problem)
 	}
-	if err := s.checkEviction(ctx); err != nil {
+	if err := s.checkEviction(ctx, client); err != nil {
 		return err
 	}
 	aof := fields["aof_enabled"] == "1"
-	s.server.waitsForDisk = aof && (major > 7 || minor >= 2)
-	if aof {
-		fsync, err := s.client.ConfigGet(ctx, "appendfsync").Result()
+	s.server.waitsForDisk = s.server.waitsForDisk && aof && (major > 7 || minor >= 2)
+	if s.server.alwaysOnDisk && aof {
+		fsync, err := client.ConfigGet(ctx, "appendfsync").Result()
 		s.server.alwaysOnDisk = err == nil && fsync["appendfsync"] == "always"
 	}
+	s.server.alwaysOnDisk = s.server.alwaysOnDisk && aof
 	return nil
 }
 
 // checkEviction refuses a server that may evict a counter or a cursor when its memory is full: ids would start over.
-func (s *Store) checkEviction(ctx context.Context) error {
-	policy, err := s.client.ConfigGet(ctx, "maxmemory-policy").Result()
+func (s *Store) checkEviction(ctx context.Context, client *redis.Client) error {
+	policy, err := client.ConfigGet(ctx, "maxmemory-policy").Result()
 	if err != nil {
 		if !refusedByServer(err) {
 			return fmt.Errorf("store: CONFIG GET: %w", err)

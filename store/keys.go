@@ -59,6 +59,7 @@ func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) wants() string          { return p.base + "wants" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
+func (p *partKeys) grown() string          { return p.base + "grown" }
 func (p *partKeys) reachable() string      { return p.base + "reachable" }
 func (p *partKeys) live() string           { return p.base + "live" }
 func (p *partKeys) nodes() string          { return p.base + "nodes" }
@@ -80,7 +81,7 @@ func (p *partKeys) egressKeys() []string  { return p.egress }
 var partNames = script.Names[*partKeys]{
 	Keys: map[string]func(*partKeys) string{
 		"layout": (*partKeys).layout, "public": (*partKeys).public, "wants": (*partKeys).wants, "users": (*partKeys).users, "unused": (*partKeys).unused,
-		"reachable": (*partKeys).reachable, "live": (*partKeys).live, "nodes": (*partKeys).nodes, "push_key": (*partKeys).pushKey,
+		"grown": (*partKeys).grown, "reachable": (*partKeys).reachable, "live": (*partKeys).live, "nodes": (*partKeys).nodes, "push_key": (*partKeys).pushKey,
 		"webhooks": (*partKeys).webhooks, "webhooks_state": (*partKeys).webhooksState,
 		"webhooks_health": (*partKeys).webhooksHealth,
 		"announcements":   (*partKeys).announcements,

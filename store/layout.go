@@ -32,12 +32,20 @@ func (s *Store) checkLayout(ctx context.Context, o Options) error {
 		return fmt.Errorf("store: an import into it was interrupted: repeat chatd import with the same file (its id is %s), "+
 			"or remove all keys and begin again", id)
 	}
-	has, err := queue.CheckPartitions(ctx, s.client, s.keys.prefix, o.Partitions)
-	if err != nil {
+	has, err := queue.CheckPartitions(ctx, s.client, s.keys.prefix, s.partitionsWanted(o))
+	if err != nil && (o.Partitions != 0 || !errors.Is(err, queue.ErrPartitions)) {
 		return fmt.Errorf("store: layout: %w", err)
 	}
 	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil
+}
+
+// partitionsWanted is how many partitions a new store gets.
+func (s *Store) partitionsWanted(o Options) int {
+	if s.cluster != nil && o.Partitions == 0 {
+		return clusterShare
+	}
+	return o.Partitions
 }
 
 // ErrEmpty means that there is no store yet.
@@ -88,20 +96,28 @@ func (s *Store) NoteExport(ctx context.Context, id string) error {
 	return err
 }
 
-// Process names the process of the server: what is only valid in one, like the cursors of SCAN, ends with it. It is empty for the
-// embedded store, and where the server does not say.
+// Process identifies the server process, or those of all masters. A cursor of SCAN, for example, is only valid within
+// one process. It is empty for the embedded store, and if the server does not say.
 func (s *Store) Process(ctx context.Context) (string, error) {
 	if s.IsEmbedded() {
 		return "", nil
 	}
-	info, err := s.client.Info(ctx, "server").Result()
-	if redis.HasErrorPrefix(err, "NOPERM") {
-		return "", nil
-	}
+	masters, err := s.masters(ctx)
 	if err != nil {
-		return "", fail("info", err)
+		return "", fail("masters", err)
 	}
-	_, rest, _ := strings.Cut(info, "run_id:")
-	id, _, _ := strings.Cut(rest, "\r")
-	return id, nil
+	var ids []string
+	for _, one := range masters {
+		info, err := one.Info(ctx, "server").Result()
+		if redis.HasErrorPrefix(err, "NOPERM") {
+			return "", nil
+		}
+		if err != nil {
+			return "", fail("info", err)
+		}
+		_, rest, _ := strings.Cut(info, "run_id:")
+		id, _, _ := strings.Cut(rest, "\r")
+		ids = append(ids, id)
+	}
+	return strings.Join(ids, " "), nil
 }

@@ -25,6 +25,12 @@ const (
 	sendsOfCall          = 64              // messages of one group in one script call: it blocks the server for less than a millisecond
 	sendsBytesOfCall     = 1 << 18         // of these
 
+	beginsPause   = 3 * time.Millisecond // how long sessions that begin at once wait for each other: saves a third of the commands
+	beginsJoined  = pipelineMax / 2      // sessions that share one
+	beginItemsMax = 4                    // the newest items of an inbox that it brings along
+	beginBytesMax = 4 << 10              // if they are not longer
+	standingsMax  = 200                  // users that one step looks up: half a millisecond
+
 	unusualFor   = time.Minute // how long a group's sends skip the lean script, after its settings did not allow it
 	subscribeMax = 1000        // channels in one SUBSCRIBE
 	forgetBatch  = 10          // announcements that have ended that one request removes to make room
@@ -40,10 +46,23 @@ const (
 	// poolSize is more than turns: go-redis stops dialing for a second after so many failures, which is the breaker's affair.
 	poolSize = 32 * turns
 
+	// connBytes is how much each connection buffers in either direction: a page of 50 messages. go-redis would take twice that,
+	// for each of the connections that a peak has opened.
+	connBytes = 16 << 10
+
 	durableConns      = 8           // connections that wait for a disk or a replica, each for many sends
 	durableBatch      = pipelineMax // sends that share a wait
 	durableWaitingMax = 10_000      // sends that wait for a connection
 	replicasEvery     = time.Second // how old what is known about replicas may be
+
+	// A cluster: how often and how long a call is repeated while its slot moves or gets another master.
+	redirectsMax     = 64
+	redirectPatience = 2 * time.Second // a failover takes longer: an error is better than a longer wait
+	redirectPause    = 5 * time.Millisecond
+	redirectPauses   = 100 * time.Millisecond
+	topologyTick     = 250 * time.Millisecond // between two checks for the new master of a slot
+	topologyAge      = 10 * time.Second       // how old the known topology may be while nothing fails
+	clusterShare     = 64                     // partitions of a new store in a cluster
 
 	// The breaker: the first refusal comes after silenceSuspect and pingTimeout at most.
 	silenceSuspect  = 200 * time.Millisecond // calls are under way and nothing is answered: a slow script takes less

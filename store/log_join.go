@@ -32,9 +32,17 @@ type waitingSend struct {
 	outcome plainOutcome
 }
 
+// lane returns the sends that a send to a group may join.
+func (s *Store) lane(group string) *sends {
+	if s.cluster == nil {
+		return s.sends[0]
+	}
+	return s.sends[s.keys.partition(group)]
+}
+
 // appendJoined appends a plain message, alone or together with others.
 func (s *Store) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
-	q := &s.sends
+	q := s.lane(a.Group)
 	q.mu.Lock()
 	q.inside++
 	defer q.leave()
@@ -58,15 +66,15 @@ func (s *Store) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
 		<-w.turn
 	}
 	if w.batch != nil {
-		s.lead(ctx, w.batch)
+		s.lead(ctx, q, w.batch)
 	}
 	return w.outcome
 }
 
 // lead appends the messages of a batch and hands the outcomes to its callers. It goes on if the leader's context ends: the
 // others' sends must not be cut off with it.
-func (s *Store) lead(ctx context.Context, batch []*waitingSend) {
-	defer s.sends.land()
+func (s *Store) lead(ctx context.Context, q *sends, batch []*waitingSend) {
+	defer q.land()
 	ctx = context.WithoutCancel(ctx)
 	calls := joinCalls(batch)
 	replies, err := s.runJoined(ctx, calls)

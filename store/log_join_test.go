@@ -88,9 +88,9 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 	arrived := func(inside, waiting int) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
-			s.sends.mu.Lock()
-			i, w := s.sends.inside, len(s.sends.waiting)
-			s.sends.mu.Unlock()
+			s.sends[0].mu.Lock()
+			i, w := s.sends[0].inside, len(s.sends[0].waiting)
+			s.sends[0].mu.Unlock()
 			if i == inside && w == waiting {
 				return
 			}
@@ -227,9 +227,9 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	for waiting, ctx := range []context.Context{leader, t.Context(), t.Context()} {
 		send(ctx, fmt.Sprintf("waiting caller %d", waiting))
 		reached("a caller that waits", func() bool {
-			s.sends.mu.Lock()
-			defer s.sends.mu.Unlock()
-			return len(s.sends.waiting) == waiting+1
+			s.sends[0].mu.Lock()
+			defer s.sends[0].mu.Unlock()
+			return len(s.sends[0].waiting) == waiting+1
 		})
 	}
 	second := make(chan struct{})

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,10 @@ type Embedded interface {
 
 // Options say which store to open.
 type Options struct {
-	URL        string // redis://, rediss:// or redis-sentinel://; ignored where Embedded is set
+	URL        string // redis://, rediss://, redis-sentinel://, redis-cluster:// or rediss-cluster://; ignored where Embedded is set
 	Embedded   Embedded
 	Prefix     string // of every key; empty: chat
-	Partitions int    // 0: what the store says, 1 for a new one
+	Partitions int    // 0: what the store says; for a new one 1, or 64 in a cluster
 	Import     string // id of the file that is about to be imported; see package dump
 	Export     bool   // it is opened to export it
 	Existing   bool   // to look at a store: an empty one is refused, and a server that nobody should serve from is not
@@ -44,23 +45,26 @@ type Options struct {
 
 // Store is the store of the domain: of the core and of every feature, whose Go file says so.
 type Store struct {
-	client   *redis.Client
-	address  string // of the server, as errors show it
-	keys     keyspace
-	limits   chat.Limits
-	log      *slog.Logger
-	embedded Embedded
-	server   server
-	breaker  *breaker // nil with the embedded store
-	waits    waits
-	replicas replicas
-	stop     context.CancelFunc
-	loops    sync.WaitGroup
-	follows  *subscription
-	queues   map[string]*queue.Client // by name; set once the number of partitions is known
-	sends    sends
-	unusual  unusualGroups
-	wanted   atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
+	client    redis.UniversalClient
+	single    *redis.Client // client, if it is that of a single server; nil in a cluster
+	cluster   *cluster      // client, if it is that of a cluster; nil otherwise
+	address   string        // of the server, as errors show it
+	keys      keyspace
+	limits    chat.Limits
+	log       *slog.Logger
+	embedded  Embedded
+	server    server
+	breaker   *breaker // nil with the embedded store, and in a cluster, where each node has one
+	waits     *waits   // nil in a cluster, where each node has its own
+	stop      context.CancelFunc
+	loops     sync.WaitGroup
+	follows   follower
+	queues    map[string]*queue.Client // by name; set once the number of partitions is known
+	sends     []*sends                 // one; in a cluster one for each partition, so that a node that hangs delays only its own
+	begins    joiner[string, chat.Beginning]
+	standings joiner[[]standing, []chat.Info]
+	unusual   unusualGroups
+	wanted    atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
 }
 
 var _ chat.Store = (*Store)(nil)
@@ -86,21 +90,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Limits == (chat.Limits{}) {
 		o.Limits = chat.DefaultLimits()
 	}
-	client, address, err := connect(o)
-	if err != nil {
+	s := &Store{limits: o.Limits, log: o.Log, embedded: o.Embedded, keys: newKeyspace(o.Prefix, 1)}
+	if err := s.connect(&o); err != nil {
 		return nil, err
 	}
-	s := &Store{client: client, address: address, limits: o.Limits, log: o.Log, embedded: o.Embedded,
-		keys: newKeyspace(o.Prefix, 1)}
-	if o.Embedded == nil {
-		s.breaker = newBreaker(pinging(client), o.Log)
+	s.follows = newSubscription(s, "")
+	if s.cluster != nil {
+		s.follows = newSubscriptions(s)
 	}
-	client.AddHook(newGuard(turns, s.breaker, true))
-	s.waits.client = redis.NewClient(sameServer(client))
-	s.waits.client.AddHook(newGuard(durableConns, s.breaker, false))
-	s.follows = newSubscription(s)
+	s.begins = joiner[string, chat.Beginning]{read: s.readBeginnings, most: beginsJoined, pause: beginsPause}
+	s.standings = joiner[[]standing, []chat.Info]{read: s.readStandings, most: beginsJoined, pause: beginsPause}
 	if err := s.prepare(ctx, o); err != nil {
-		return nil, errors.Join(err, s.waits.client.Close(), client.Close())
+		return nil, errors.Join(err, s.disconnect())
 	}
 	s.start()
 	return s, nil
@@ -139,7 +140,7 @@ func pinging(client *redis.Client) func(context.Context) error {
 var quietLibrary = sync.OnceFunc(logging.Disable)
 
 func (s *Store) prepare(ctx context.Context, o Options) error {
-	if err := s.client.Ping(ctx).Err(); err != nil {
+	if err := s.ping(ctx); err != nil {
 		return fmt.Errorf("store: %s does not answer: %w", s.address, err)
 	}
 	if s.embedded == nil && !o.Existing {
@@ -163,22 +164,51 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 
 // connect makes the client for a URL, and says in words where it leads. The client never repeats a command by itself: a
 // step may have been done although its answer was lost (go-redis would send it up to three times more).
-func connect(o Options) (client *redis.Client, address string, err error) {
+func (s *Store) connect(o *Options) error {
 	if o.Embedded != nil {
 		opt := withDefaults(&redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()})
 		// A late answer means a busy machine here, never a dead peer: only the caller's context limits the wait.
 		opt.ReadTimeout, opt.WriteTimeout = -1, -1
-		return redis.NewClient(opt), "the embedded store", nil
+		s.address = "the embedded store"
+		s.connected(redis.NewClient(opt))
+		return nil
 	}
 	a, err := parseURL(o.URL)
 	switch {
 	case err != nil:
-		return nil, "", fmt.Errorf("store: %w", err)
+		return fmt.Errorf("store: %w", err)
+	case a.cluster != nil:
+		s.address = "the cluster at " + strings.Join(a.cluster.Addrs, ", ")
+		s.cluster = newCluster(a.cluster, o.Log)
+		s.client = s.cluster
+		o.Partitions = cmp.Or(o.Partitions, a.partitions)
 	case a.redis != nil:
-		return redis.NewClient(withDefaults(a.redis)), "the server at " + a.redis.Addr, nil
+		s.address = "the server at " + a.redis.Addr
+		s.connected(redis.NewClient(withDefaults(a.redis)))
+	default:
+		s.address = fmt.Sprintf("the primary %q of the sentinels %s", a.sentinel.MasterName, strings.Join(a.sentinel.SentinelAddrs, ", "))
+		s.connected(redis.NewFailoverClient(withFailoverDefaults(a.sentinel)))
 	}
-	address = fmt.Sprintf("the primary %q of the sentinels %s", a.sentinel.MasterName, strings.Join(a.sentinel.SentinelAddrs, ", "))
-	return redis.NewFailoverClient(withFailoverDefaults(a.sentinel)), address, nil
+	return nil
+}
+
+// connected sets up the client of a single server.
+func (s *Store) connected(client *redis.Client) {
+	s.client, s.single = client, client
+	if s.embedded == nil {
+		s.breaker = newBreaker(pinging(client), s.log)
+	}
+	client.AddHook(newGuard(turns, s.breaker, true))
+	s.waits = newWaits(client, s.breaker, false)
+}
+
+// disconnect ends all connections.
+func (s *Store) disconnect() error {
+	if s.cluster != nil {
+		return s.cluster.Close()
+	}
+	s.waits.running.Wait()
+	return errors.Join(s.waits.client.Close(), s.client.Close())
 }
 
 func withDefaults(opt *redis.Options) *redis.Options {
@@ -188,6 +218,7 @@ func withDefaults(opt *redis.Options) *redis.Options {
 	opt.ContextTimeoutEnabled = true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
 	opt.PoolSize, opt.DialerRetries = poolSize, 1
+	opt.ReadBufferSize, opt.WriteBufferSize = connBytes, connBytes
 	return opt
 }
 
@@ -196,8 +227,12 @@ func withFailoverDefaults(opt *redis.FailoverOptions) *redis.FailoverOptions {
 	opt.DisableIdentity, opt.ContextTimeoutEnabled = true, true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
 	opt.PoolSize, opt.DialerRetries = poolSize, 1
+	opt.ReadBufferSize, opt.WriteBufferSize = connBytes, connBytes
 	return opt
 }
+
+// IsCluster tells whether the store is in a Redis Cluster.
+func (s *Store) IsCluster() bool { return s.cluster != nil }
 
 // IsEmbedded tells whether the store is in this process.
 func (s *Store) IsEmbedded() bool { return s.embedded != nil }
@@ -215,9 +250,18 @@ func (s *Store) Prefix() string { return s.keys.prefix }
 func (s *Store) Close() error {
 	s.stop()
 	s.loops.Wait()
-	s.waits.running.Wait()
-	return errors.Join(s.waits.client.Close(), s.client.Close())
+	return s.disconnect()
 }
 
-// Ping tells whether the store answers.
-func (s *Store) Ping(ctx context.Context) error { return fail("ping", s.client.Ping(ctx).Err()) }
+// Ping tells whether the store answers; in a cluster, whether any master does.
+func (s *Store) Ping(ctx context.Context) error { return fail("ping", s.ping(ctx)) }
+
+func (s *Store) ping(ctx context.Context) error {
+	masters, err := s.masters(ctx)
+	for _, one := range masters {
+		if err = one.Ping(ctx).Err(); err == nil {
+			return nil
+		}
+	}
+	return err
+}

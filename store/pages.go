@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,9 @@ const (
 	plainMin  = 4  // entries asked for of each log
 	plainHead = 24 // the first ones of a longer page; the rest is read up to a number of bytes
 )
+
+// pageReactions is the index of the reactions in a group as log/pages.lua answers it.
+const pageReactions = 18
 
 // plainEntries is how many entries of each pull are read by a range.
 func plainEntries(pulls []chat.Pull, room int) int {
@@ -47,6 +51,12 @@ func (s *Store) pagesCall(user string, pulls []chat.Pull, plain, room int) call 
 			"msgs", k.msgs(), "skip", k.skip(), "by", k.by(user))
 		head := min(p.Limit, plain)
 		c = c.MoreArgs("pages", "offset", head, "from", p.From, "before", p.Before, "count", p.Limit-head)
+	}
+	if slices.ContainsFunc(pulls, func(p chat.Pull) bool { return p.Counted }) {
+		for _, p := range pulls {
+			k := s.keys.group(p.Group)
+			c = c.More("counted", "reactions", k.reactions(), "reacted", k.reacted())
+		}
 	}
 	return c
 }
@@ -79,4 +89,16 @@ func asPageInfo(group string, r reply) chat.Info {
 		in.First = min(from, in.Held)
 	}
 	return in
+}
+
+// asPageReactions reads the reactions to a page from an answer of log/pages.lua; nil if it has none.
+func asPageReactions(r reply) map[int64]map[string]chat.ReactionCount {
+	if len(r) <= pageReactions || r[pageReactions] == nil {
+		return nil
+	}
+	list, found := r.list(pageReactions), map[int64]map[string]chat.ReactionCount{}
+	for i := 0; i+1 < len(list); i += 2 {
+		addReaction(found, list.text(i), list.number(i+1) > 0)
+	}
+	return found
 }

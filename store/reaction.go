@@ -35,15 +35,19 @@ func (s *Store) Reactions(ctx context.Context, group, user string, from, to int6
 			return nil, err
 		}
 		for i, member := range chunk {
-			target, emoji, count := splitReaction(member)
-			if found[target] == nil {
-				found[target] = map[string]chat.ReactionCount{}
-			}
-			// Ids begin at 1, so 0 is that of no entry.
-			found[target][emoji] = chat.ReactionCount{Count: count, Mine: scores.Val()[i] > 0}
+			addReaction(found, member, scores.Val()[i] > 0) // ids begin at 1, so 0 is that of no entry
 		}
 	}
 	return found, nil
+}
+
+// addReaction adds a stored count.
+func addReaction(found map[int64]map[string]chat.ReactionCount, member string, mine bool) {
+	target, emoji, count := splitReaction(member)
+	if found[target] == nil {
+		found[target] = map[string]chat.ReactionCount{}
+	}
+	found[target][emoji] = chat.ReactionCount{Count: count, Mine: mine}
 }
 
 // splitReaction reads `<target> <emoji> <count>`; the emoji may hold blanks.

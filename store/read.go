@@ -31,7 +31,7 @@ func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill 
 			return nil
 		}
 		for _, cmd := range cmds {
-			if s.again(ctx, cmd.Err()) {
+			if s.again(ctx, cmd.Err(), keyOf(cmd)) {
 				err = cmd.Err()
 				break
 			}
@@ -41,6 +41,15 @@ func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill 
 			return fail("read", err)
 		}
 	}
+}
+
+// keyOf returns the first key of a script call.
+func keyOf(cmd redis.Cmder) string {
+	if args := cmd.Args(); len(args) > 3 {
+		key, _ := args[3].(string)
+		return key
+	}
+	return ""
 }
 
 // runReads runs reading scripts in as few round trips as the bounds allow.
@@ -128,7 +137,11 @@ func (s *Store) pullChunk(ctx context.Context, user string, pulls []chat.Pull, p
 		}
 	}
 	for j, i := range indexes {
-		pages[i].Info = asPageInfo(asked[j].Group, r.list(1+2*j))
+		info := r.list(1 + 2*j)
+		pages[i].Info = asPageInfo(asked[j].Group, info)
+		if asked[j].Counted {
+			pages[i].Reactions = asPageReactions(info)
+		}
 		pages[i].Cut = asked[j].Limit > 0 && len(found[j]) == 0 && bytes >= room
 		fillPage(&pages[i], asked[j], found[j])
 	}

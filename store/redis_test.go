@@ -83,7 +83,8 @@ func TestOpenRefusesWhatCannotBeTheStore(t *testing.T) {
 	refused(store.Options{URL: server.URL(), Prefix: "x"}, "allkeys-lru")
 	server.Do("CONFIG", "SET", "maxmemory-policy", "noeviction")
 
-	refused(store.Options{URL: "redis-cluster://localhost:7000"}, "Cluster")
+	refused(store.Options{URL: strings.Replace(server.URL(), "redis://", "redis-cluster://", 1)}, "no databases")
+	refused(store.Options{URL: "redis-cluster://" + server.Addr}, "cluster support disabled")
 	refused(store.Options{URL: "http://localhost"}, "begins with")
 	refused(store.Options{URL: "redis-sentinel://localhost:26379"}, "redis-sentinel://")
 	refused(store.Options{URL: "redis://user:secret@local host"}, "redis://")

@@ -115,6 +115,12 @@ var passing = []string{"LOADING", "READONLY", "OOM", "MASTERDOWN", "CLUSTERDOWN"
 	"EXECABORT", // a transaction, where any of these was the answer to one of its commands
 }
 
+// isFull reports whether a server refused a write because its memory is full.
+func isFull(err error) bool {
+	var answered redis.Error
+	return errors.As(err, &answered) && redis.HasErrorPrefix(answered, "OOM")
+}
+
 // fail translates an error of go-redis: everything that has to do with reaching the store is unavailable, the rest
 // is a mistake of ours.
 func fail(step string, err error) error {

@@ -35,14 +35,33 @@ var scheduleFields = []string{"plan", "state", "version", "created_ms", "next_ms
 
 // Clock is the clock of the server, which decides what is due.
 func (s *Store) Clock(ctx context.Context) (int64, error) {
-	now, err := s.client.Time(ctx).Result()
+	client, err := s.masterOf(ctx, s.keys.part(0).layout())
+	if err != nil {
+		return 0, fail("time", err)
+	}
+	now, err := client.Time(ctx).Result()
 	if broken(err) && ctx.Err() == nil {
-		now, err = s.client.Time(ctx).Result()
+		now, err = client.Time(ctx).Result()
 	}
 	if err != nil {
 		return 0, fail("time", err)
 	}
 	return now.UnixMilli(), nil
+}
+
+// queueClock adds TIME to a pipeline. In a cluster it asks the master of key at once instead: in a pipeline, a command without a
+// key would go to any node.
+func (s *Store) queueClock(ctx context.Context, pipe redis.Pipeliner, key string) *redis.TimeCmd {
+	if s.cluster == nil {
+		return pipe.Time(ctx)
+	}
+	now := redis.NewTimeCmd(ctx, "time")
+	client, err := s.masterOf(ctx, key)
+	if err == nil {
+		return client.Time(ctx)
+	}
+	now.SetErr(err)
+	return now
 }
 
 // scheduleKeys are the keys of a schedule. ErrNotFound where none can have this id.
@@ -118,7 +137,7 @@ func (s *Store) scheduleOf(ctx context.Context, id string) (schedule.Record, int
 	var fields *redis.SliceCmd
 	var now *redis.TimeCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
-		fields, now = pipe.HMGet(ctx, k.schedule(), scheduleFields...), pipe.Time(ctx)
+		fields, now = pipe.HMGet(ctx, k.schedule(), scheduleFields...), s.queueClock(ctx, pipe, k.schedule())
 	})
 	if err != nil {
 		return schedule.Record{}, 0, err

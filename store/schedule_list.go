@@ -106,7 +106,7 @@ func (s *Store) readSchedules(ctx context.Context, owner string, entries []index
 				cmds[i] = pipe.HMGet(ctx, k.schedule(), scheduleFields...)
 			}
 		}
-		now = pipe.Time(ctx)
+		now = s.queueClock(ctx, pipe, s.keys.user(owner).schedules())
 	})
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
 		if err != nil || len(entries) == 0 {
 			return false
 		}
-		ended, err := s.ended(ctx, entries)
+		ended, err := s.ended(ctx, owner, entries)
 		if err != nil {
 			return false
 		}
@@ -157,7 +157,7 @@ func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
 
 // ended lists the schedules of places that have ended, or are not there. Only their states are read: a full index names some
 // hundred megabytes.
-func (s *Store) ended(ctx context.Context, entries []indexEntry) (ids []string, err error) {
+func (s *Store) ended(ctx context.Context, owner string, entries []indexEntry) (ids []string, err error) {
 	states := make([]*redis.SliceCmd, len(entries))
 	var now *redis.TimeCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -166,7 +166,7 @@ func (s *Store) ended(ctx context.Context, entries []indexEntry) (ids []string, 
 				states[i] = pipe.HMGet(ctx, k.schedule(), "state")
 			}
 		}
-		now = pipe.Time(ctx)
+		now = s.queueClock(ctx, pipe, s.keys.user(owner).schedules())
 	})
 	if err != nil {
 		return nil, err

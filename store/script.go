@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"embed"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,6 +23,8 @@ var library = &script.Library{
 	Files:  luaFiles,
 	Shared: map[string]string{"task_enqueue": queue.EnqueueLua, "task_cancel": queue.CancelLua},
 	Groups: queue.KeyNames(),
+	// In a cluster, PUBLISH goes to every node; SPUBLISH stays within the shard of the slot.
+	Sharded: strings.NewReplacer("'PUBLISH', channel", "'SPUBLISH', channel").Replace,
 }
 
 func newScript[K any](name string, names script.Names[K]) *script.Step[K] {
@@ -51,22 +55,64 @@ func queueCall(ctx context.Context, to redis.Cmdable, c call) *redis.Cmd {
 	return to.EvalSha(ctx, c.Script.SHA, c.Keys, c.Args...)
 }
 
-// loadScripts puts every script into the server's cache.
-func (s *Store) loadScripts(ctx context.Context) error { return loadScripts(ctx, s.client) }
+// here returns the variant of a call for this kind of server.
+func (s *Store) here(c call) call {
+	if s.cluster != nil && c.Script.Sharded != nil {
+		c.Script = c.Script.Sharded
+	}
+	return c
+}
 
-func loadScripts(ctx context.Context, client *redis.Client) error {
+// loadScripts puts every script into the cache of each server.
+func (s *Store) loadScripts(ctx context.Context) error {
+	masters, err := s.masters(ctx)
+	for _, one := range masters {
+		err = errors.Join(err, loadScripts(ctx, one, s.cluster != nil))
+	}
+	return err
+}
+
+// loadScriptsAt puts every script into the cache of the server that has a key.
+func (s *Store) loadScriptsAt(ctx context.Context, key string) error {
+	one, err := s.masterOf(ctx, key)
+	if err != nil {
+		return err
+	}
+	return loadScripts(ctx, one, s.cluster != nil)
+}
+
+func loadScripts(ctx context.Context, client *redis.Client, sharded bool) error {
 	pipe := client.Pipeline()
 	for _, script := range library.Used() {
+		if sharded && script.Sharded != nil {
+			script = script.Sharded
+		}
 		pipe.ScriptLoad(ctx, script.Text)
 	}
 	_, err := pipe.Exec(ctx)
 	return err
 }
 
-// again tells whether a call has to be repeated, having loaded the scripts: nothing ran where the server did not know
-// the script.
-func (s *Store) again(ctx context.Context, err error) bool {
-	return redis.HasErrorPrefix(err, "NOSCRIPT") && s.loadScripts(ctx) == nil
+// again tells whether a call on a key has to be repeated, having loaded the scripts: nothing ran where the server did not
+// know the script.
+func (s *Store) again(ctx context.Context, err error, key string) bool {
+	return redis.HasErrorPrefix(err, "NOSCRIPT") && s.loadScriptsAt(ctx, key) == nil
+}
+
+// loadScriptsFor puts every script into the cache of each server that some of the calls go to.
+func (s *Store) loadScriptsFor(ctx context.Context, calls []call, some []int) error {
+	loaded := map[*redis.Client]bool{}
+	for _, i := range some {
+		one, err := s.masterOf(ctx, calls[i].Keys[0])
+		if err == nil && !loaded[one] {
+			loaded[one] = true
+			err = loadScripts(ctx, one, s.cluster != nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run runs a script and returns its reply. A refusal, which a script answers by an array that begins with its name, is
@@ -75,8 +121,9 @@ func (s *Store) run(ctx context.Context, c call) (reply, error) {
 	if err := c.Err(); err != nil {
 		return nil, broke(c.Script.Name, err)
 	}
+	c = s.here(c)
 	value, err := queueCall(ctx, s.client, c).Result()
-	if s.again(ctx, err) {
+	if s.again(ctx, err, c.Keys[0]) {
 		value, err = queueCall(ctx, s.client, c).Result()
 	}
 	if err != nil {
@@ -131,7 +178,7 @@ func (s *Store) pipeline(ctx context.Context, calls []call) ([]*redis.Cmd, error
 	for attempt := 0; attempt < 2 && len(missing) > 0; attempt++ {
 		pipe := s.client.Pipeline()
 		for _, i := range missing {
-			cmds[i] = queueCall(ctx, pipe, calls[i])
+			cmds[i] = queueCall(ctx, pipe, s.here(calls[i]))
 		}
 		_, execErr := pipe.Exec(ctx)
 		var unknown []int
@@ -144,10 +191,9 @@ func (s *Store) pipeline(ctx context.Context, calls []call) ([]*redis.Cmd, error
 				unknown = append(unknown, i)
 			}
 		}
-		if missing = unknown; len(missing) > 0 {
-			if err := s.loadScripts(ctx); err != nil {
-				return nil, fail("scripts", err)
-			}
+		missing = unknown
+		if err := s.loadScriptsFor(ctx, calls, missing); err != nil {
+			return nil, fail("scripts", err)
 		}
 	}
 	return cmds, nil

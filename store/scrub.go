@@ -94,7 +94,7 @@ func (s *Store) rewrite(ctx context.Context, command, running, status string) er
 // ErasuresUnderWay counts the erasures that are not done.
 func (s *Store) ErasuresUnderWay(ctx context.Context) (n int, err error) {
 	for cursor := uint64(0); ; {
-		keys, next, err := s.client.Scan(ctx, cursor, "", rangeBatch).Result()
+		keys, next, err := s.NextKeys(ctx, cursor, rangeBatch)
 		if err != nil {
 			return 0, fail("scan", err)
 		}

@@ -9,7 +9,11 @@ import (
 
 // Typing publishes that user types in group. It is lost where nobody listens, and that is all right.
 func (s *Store) Typing(ctx context.Context, group, user string) error {
-	return fail("typing", s.client.Publish(ctx, s.keys.group(group).channel(), "t "+user).Err())
+	publish := s.client.Publish
+	if s.cluster != nil {
+		publish = s.client.SPublish
+	}
+	return fail("typing", publish(ctx, s.keys.group(group).channel(), "t "+user).Err())
 }
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:

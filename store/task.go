@@ -9,8 +9,16 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// newClients makes a client of each queue of the domain.
+// newClients makes a client for each queue of the domain, and the lanes of sends, once the number of partitions is known.
 func (s *Store) newClients() (err error) {
+	lanes := 1
+	if s.cluster != nil {
+		lanes = s.Partitions()
+	}
+	s.sends = nil
+	for range lanes {
+		s.sends = append(s.sends, &sends{})
+	}
 	s.queues = make(map[string]*queue.Client)
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		s.queues[name], err = queue.NewClient(queue.Options{

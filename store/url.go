@@ -13,11 +13,14 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/queue"
 )
 
 // The forms of a store's URL, as errors show them.
 const (
 	formRedis    = "redis://[user:password@]host[:port][/db]"
+	formCluster  = "redis-cluster://[user:password@]host[:port],host[:port]"
 	formSentinel = "redis-sentinel://[user:password@]host[:port],host[:port]/db?master_name=NAME"
 )
 
@@ -29,8 +32,10 @@ const (
 
 // address is where a store's URL points. Exactly one of its fields is set.
 type address struct {
-	redis    *redis.Options
-	sentinel *redis.FailoverOptions
+	redis      *redis.Options
+	cluster    *redis.ClusterOptions
+	partitions int // of a new store in a cluster; 0: the default
+	sentinel   *redis.FailoverOptions
 }
 
 // CheckURL tells whether raw can be the URL of a store. Its error says what is wrong and what is allowed, and quotes
@@ -47,6 +52,8 @@ func CheckURL(raw string) error {
 //   - redis-sentinel://[user[:password]@]host[:port][,host[:port]...]/db?master_name=NAME. User and password are those of
 //     the primary. Parameters: master_name, db, tls, skip_verify, sentinel_username, sentinel_password. /NAME and /NAME/db
 //     name the primary too.
+//   - redis-cluster://[user[:password]@]host[:port][,host[:port]...], rediss-cluster:// for TLS. Any nodes of the cluster will
+//     do: they name the others. Parameters: partitions (of a new store; must match an existing one), skip_verify (TLS only).
 //
 // A parameter that is not listed is refused by name: ignoring a misspelled one would leave a setting off in silence.
 func parseURL(raw string) (address, error) {
@@ -57,9 +64,9 @@ func parseURL(raw string) (address, error) {
 	case ok && scheme == "redis-sentinel":
 		return parseSentinel(rest)
 	case ok && (scheme == "redis-cluster" || scheme == "rediss-cluster"):
-		return address{}, errors.New("this version of chatd does not run on Redis Cluster; use redis://, rediss:// or redis-sentinel://")
+		return parseCluster(scheme, rest)
 	}
-	return address{}, errors.New("want a URL that begins with redis://, rediss:// or redis-sentinel://")
+	return address{}, errors.New("want a URL that begins with redis://, rediss://, redis-sentinel://, redis-cluster:// or rediss-cluster://")
 }
 
 // urlParts is a URL in parts, before its scheme gives them a meaning.
@@ -155,7 +162,7 @@ func parseRedis(scheme, rest string) (address, error) {
 		return address{}, err
 	}
 	if len(t.hosts) != 1 {
-		return address{}, fmt.Errorf("only redis-sentinel:// takes several hosts; want %s", formRedis)
+		return address{}, fmt.Errorf("only redis-sentinel:// and redis-cluster:// take several hosts; want %s", formRedis)
 	}
 	opt := &redis.Options{Addr: t.hosts[0], Username: t.username, Password: t.password}
 	if opt.DB, err = t.database(t.path); err != nil {
@@ -200,6 +207,33 @@ func parseSentinel(rest string) (address, error) {
 		}
 	}
 	return address{sentinel: opt}, nil
+}
+
+func parseCluster(scheme, rest string) (address, error) {
+	known := []string{"partitions"}
+	if scheme == "rediss-cluster" {
+		known = append(known, "skip_verify")
+	}
+	t, err := split(rest, portRedis, formCluster, known...)
+	if err != nil {
+		return address{}, err
+	}
+	if len(t.path) > 0 {
+		return address{}, fmt.Errorf("a Redis Cluster has no databases; want %s", formCluster)
+	}
+	a := address{cluster: &redis.ClusterOptions{Addrs: t.hosts, Username: t.username, Password: t.password}}
+	if text, ok := t.params["partitions"]; ok {
+		if a.partitions, err = strconv.Atoi(text); err != nil || a.partitions < 1 || a.partitions > queue.PartitionsMax {
+			return address{}, fmt.Errorf("partitions must be a number from 1 to %d", queue.PartitionsMax)
+		}
+	}
+	if scheme == "rediss-cluster" {
+		// No fixed server name: each connection verifies the address that the cluster gives for its node.
+		if a.cluster.TLSConfig, err = t.tls(""); err != nil {
+			return address{}, err
+		}
+	}
+	return a, nil
 }
 
 // database is the number in the path or in db.

@@ -3,6 +3,9 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,5 +71,37 @@ func TestGroupsTotal(t *testing.T) {
 	}
 	if got := s.must("carl", "GET", "/v1/groups", "").field("total"); got != 0.0 {
 		t.Errorf("a newcomer: total %v, want 0", got)
+	}
+}
+
+// TestExistsRevealsNothingElse creates groups with ids that are taken. Whoever asks, and whatever the draft says, the
+// answer is the same for a private group, a public one and the caller's own: nothing of the group, nor who is in it.
+func TestExistsRevealsNothingElse(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"private","name":"Secret","members":["bob"]}`)
+	s.must("alice", "POST", "/v1/groups", `{"id":"known","name":"Known","visibility":"public"}`)
+	s.must("carl", "POST", "/v1/groups", `{"id":"own","name":"Mine","post":"admins"}`)
+	s.must("carl", "POST", "/v1/groups", `{"id":"blocking","overflow":"block","keep":0}`)
+	want := ""
+	for _, user := range []string{"carl", "bob", "dora"} {
+		for _, id := range []string{"private", "known", "own", "blocking"} {
+			for _, rest := range []string{``, `,"name":"Secret"`, `,"members":["alice","bob"]`, `,"visibility":"public","overflow":"block"`} {
+				a := s.do(request{method: "POST", path: "/v1/groups", body: `{"id":"` + id + `"` + rest + `}`, user: user})
+				what := user + " creates " + id + rest
+				checkProblem(t, what, a, 409, "exists")
+				got := a.body
+				for _, name := range slices.Sorted(maps.Keys(a.header)) {
+					if name != "Date" && !strings.HasPrefix(name, "Ratelimit") && name != "X-Request-Id" {
+						got += "\n" + name + ": " + strings.Join(a.header[name], ", ")
+					}
+				}
+				if want == "" {
+					want = got
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: the first answer -, this one +:\n%s", what, diff)
+				}
+			}
+		}
 	}
 }

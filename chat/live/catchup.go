@@ -36,7 +36,7 @@ func (f *Follower) collect() {
 		f.check, t.check = t.check, f.check
 	} else {
 		for g := range t.check {
-			f.check[g] = struct{}{}
+			f.checkGroup(g)
 		}
 		clear(t.check)
 	}
@@ -80,12 +80,12 @@ func (f *Follower) readIndex(ctx context.Context) error {
 	for _, g := range index {
 		listed[g.Group] = struct{}{}
 		if f.lines[g.Group] == nil {
-			f.check[g.Group] = struct{}{}
+			f.checkGroup(g.Group)
 		}
 	}
 	for g := range f.lines {
 		if _, ok := listed[g]; !ok {
-			f.check[g] = struct{}{}
+			f.checkGroup(g)
 		}
 	}
 	f.index = false
@@ -139,7 +139,7 @@ func (f *Follower) join(l *line, info chat.Info) {
 // left ends a group.
 func (f *Follower) left(l *line) {
 	if len(f.past) < f.service.limits.UserGroupsMax {
-		f.past[l.group] = l.pos // with its mark: the log may have been rolled back when they are back
+		f.leftAt(l.group, l.pos) // with its mark: the log may be rolled back before they return
 	}
 	f.drop(l)
 	f.out = append(f.out, Event{Left: l.group})
@@ -157,7 +157,12 @@ func (f *Follower) readInbox(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b = f.fitInbox(b)
+	f.takeInbox(f.fitInbox(b))
+	return nil
+}
+
+// takeInbox gives the items of b.
+func (f *Follower) takeInbox(b chat.InboxBatch) {
 	f.inboxDue, f.inboxPos = b.HasMore, b.Position()
 	if !b.HasMore {
 		f.hub.inboxSeen(f.by.User, chat.InboxEnd{Last: b.To, Mark: f.inboxPos.Mark, Epoch: b.Epoch})
@@ -165,7 +170,6 @@ func (f *Follower) readInbox(ctx context.Context) error {
 	if len(b.Items) > 0 || !b.Complete {
 		f.out = append(f.out, Event{Inbox: &b})
 	}
-	return nil
 }
 
 // fitInbox cuts b to the size of one round, and estimates from it how many items to ask for next time.
@@ -203,8 +207,9 @@ func (f *Follower) readGroups(ctx context.Context) error {
 			behind = append(behind, l)
 		}
 	}
-	if len(behind) == 0 {
-		return nil
+	behind, err := f.warm(ctx, behind)
+	if err != nil || len(behind) == 0 {
+		return err
 	}
 	if f.held = bytes > 0 && !f.held; f.held { // let the session take what it has first: the store may be slow
 		for _, l := range behind {
@@ -212,13 +217,33 @@ func (f *Follower) readGroups(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := f.pull(ctx, behind)
+	err = f.pull(ctx, behind)
 	if err != nil {
 		for _, l := range behind {
 			f.queue(l)
 		}
 	}
 	return err
+}
+
+// warm fills the rings that some of the lines are only a little behind, and queues those lines again. It returns the other lines.
+// After an error, it queues all.
+func (f *Follower) warm(ctx context.Context, behind []*line) (others []*line, err error) {
+	for i, l := range behind {
+		again, err := f.hub.warm(ctx, l, f.service.reading)
+		if err != nil {
+			for _, l := range append(others, behind[i:]...) {
+				f.queue(l)
+			}
+			return nil, err
+		}
+		if again {
+			f.queue(l)
+		} else {
+			others = append(others, l)
+		}
+	}
+	return others, nil
 }
 
 // serveNext puts into out what the ring has for the first line that it has something for. Lines whose turn it is to ask the
@@ -263,7 +288,7 @@ func (f *Follower) serve(l *line) (bytes int, pull bool) {
 	f.out = append(f.out, Event{Messages: b})
 	if removed {
 		f.left(l)
-		f.check[l.group] = struct{}{} // they may have joined again already
+		f.checkGroup(l.group) // they may have joined again already
 	} else if b.HasMore {
 		f.queue(l)
 	}

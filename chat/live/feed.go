@@ -93,6 +93,10 @@ type feed struct {
 	ring   []ringEntry
 	bytes  int
 
+	changes int           // how often entries changed that are in the log, or may have
+	coldest int64         // the ring cannot be filled back beyond this id
+	warming chan struct{} // closed when the fill backwards under way has ended; nil: there is none
+
 	// What readers at the same position share. Any change of the ring empties it, so all of it goes up to last.
 	stretches []*stretch
 
@@ -163,6 +167,8 @@ func (f *feed) dueLocked() bool { return f.want > f.last || f.sure != f.cuts && 
 func (f *feed) resetLocked(epoch string, last int64) {
 	clear(f.ring)
 	f.ring, f.bytes = f.ring[:0], 0
+	f.changes++
+	f.coldest = 0
 	f.unshareLocked()
 	if epoch != f.epoch {
 		f.members, f.membersAt = 0, 0
@@ -205,6 +211,7 @@ func (f *feed) dropFirstLocked() {
 func (f *feed) expired(epoch string, id int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.changes++
 	for f.epoch == epoch && len(f.ring) > 0 && f.ring[0].ID <= id {
 		f.dropFirstLocked()
 	}
@@ -230,6 +237,7 @@ func (f *feed) contradictsLocked(m chat.Message) bool {
 }
 
 func (f *feed) replaceLocked(m chat.Message) {
+	f.changes++
 	if e := f.atLocked(m.ID); e != nil && e.Mark == m.Mark {
 		f.bytes += len(m.JSON) - len(e.JSON)
 		*e = newRingEntry(m)
@@ -314,6 +322,7 @@ func (f *feed) jumpLocked(last int64) {
 
 // addLocked appends those of messages that the ring does not have.
 func (f *feed) addLocked(messages []chat.Message) {
+	f.changes++
 	old := f.last
 	for _, m := range messages {
 		if m.ID <= f.last {

@@ -211,7 +211,20 @@ func TestFeedContentAfterLosses(t *testing.T) {
 		log := &modelLog{epoch: "e", body: map[int64]string{}}
 		fd := newFeed("g", rapid.IntRange(1, 12).Draw(t, "entries"))
 		fd.resetLocked("e", 0)
+		fd.interests = make([]*interest, warmReaders)
+		var warmed func() // the answer to a fill backwards under way
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "warm") {
+			case 0:
+				if answer := beginWarming(t, log, fd); answer != nil {
+					warmed = answer
+				}
+			case 1:
+				if warmed != nil {
+					warmed()
+					warmed = nil
+				}
+			}
 			if rapid.Bool().Draw(t, "edit") {
 				log.edit(t)
 			} else {
@@ -242,6 +255,18 @@ func TestFeedContentAfterLosses(t *testing.T) {
 			}
 		}
 	})
+}
+
+// beginWarming reads what a fill backwards for some reader reads now. The answer may come later; nil: none is needed.
+func beginWarming(t *rapid.T, log *modelLog, fd *feed) (answer func()) {
+	l := &line{interest: &interest{feed: fd}, verified: rapid.Bool().Draw(t, "verified"), life: fd.life}
+	l.pos = chat.Position{Set: true, ID: rapid.Int64Range(0, int64(len(log.messages))).Draw(t, "behind"), Epoch: log.epoch}
+	from, before, wait := fd.beginWarm(l)
+	if wait != nil || from == 0 {
+		return nil
+	}
+	messages, end := log.read(from, int(before.first-from))
+	return func() { fd.endWarm(before, from, messages, end) }
 }
 
 func text(id int64, mark string) chat.Message {

@@ -79,14 +79,14 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	f := &Follower{
 		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
 		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
-		lines:   map[string]*line{}, past: map[string]chat.Position{}, check: map[string]struct{}{},
-		inboxDue: true, inboxPos: inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
+		lines:   map[string]*line{}, inboxDue: true, inboxPos: inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
 	}
 	f.pending.session = by.Session
 	if err := f.begin(ctx, positions); err != nil {
 		f.Close()
 		return nil, chat.AsError(err)
 	}
+	f.settle()
 	return f, nil
 }
 
@@ -96,10 +96,12 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	if _, err := f.hub.subscribe(ctx, f.pending, nil); err != nil {
 		return err
 	}
-	index, err := f.service.store.UserGroups(ctx, f.by.User)
+	begin, err := f.service.store.Begin(ctx, f.by.User)
 	if err != nil {
 		return err
 	}
+	f.beginInbox(begin)
+	index := begin.Groups
 	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(positions, index))
 	if err != nil {
 		return err
@@ -133,11 +135,34 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	return nil
 }
 
+// beginInbox takes the first items of the inbox from what the session begins with, if that is enough to know them.
+func (f *Follower) beginInbox(begin chat.Beginning) {
+	if b, ok := begin.Pull(f.inboxPos); ok {
+		f.takeInbox(b)
+	}
+}
+
 // notIn answers a position in a group that the user is not in. If they come back, the session continues after it: the log
 // may have lost that end, and be written anew up to there.
 func (f *Follower) notIn(group string, pos chat.Position) {
-	f.past[group] = pos
+	f.leftAt(group, pos)
 	f.out = append(f.out, Event{Left: group})
+}
+
+// leftAt remembers how far the session had read a group.
+func (f *Follower) leftAt(group string, pos chat.Position) {
+	if f.past == nil { // most sessions leave no group
+		f.past = map[string]chat.Position{}
+	}
+	f.past[group] = pos
+}
+
+// checkGroup requests a check of the membership in a group.
+func (f *Follower) checkGroup(group string) {
+	if f.check == nil {
+		f.check = map[string]struct{}{}
+	}
+	f.check[group] = struct{}{}
 }
 
 // look subscribes to groups, then reads the user's membership in each. It drops the lines of groups the user is not in.

@@ -23,6 +23,10 @@ type hub struct {
 	repairs   *feedQueue    // feeds with a hole
 	lost      chan struct{} // capacity 1: signals may have been missed
 	throttled *feedQueue    // feeds with waiting cursor events
+
+	// Of the safety check.
+	growth  map[int]int64 // of the inboxes at the last one; nil: there was none
+	checked int           // how many there were
 }
 
 // userFeed is what a node follows about one user.

@@ -72,7 +72,7 @@ func TestFollowRewrittenLog(t *testing.T) {
 	l.group(t, "red", "ann", "bob")
 	bob := l.listen(t, "bob", map[string]string{"red": "0"})
 	bob.reach("red", l.say(t, "red", "ann", "kept"))
-	rollBack := l.backup()
+	rollBack := l.backup(t)
 	bob.reach("red", l.say(t, "red", "ann", "lost"))
 	proxy.Mute(true)
 	rollBack()
@@ -102,7 +102,7 @@ func TestFollowRewrittenLogTrimmedToThePosition(t *testing.T) {
 	}
 	bob := l.listen(t, "bob", map[string]string{"red": "0"})
 	bob.reach("red", l.say(t, "red", "ann", "kept"))
-	rollBack := l.backup()
+	rollBack := l.backup(t)
 	had := l.say(t, "red", "ann", "lost")
 	lost := bob.until("batch", func(e live.Event) bool { return e.Messages != nil && e.Messages.To == had }).Messages
 	proxy.Mute(true)
@@ -131,7 +131,7 @@ func TestFollowRewrittenLogAfterLeaving(t *testing.T) {
 	l.group(t, "red", "ann", "bob")
 	bob := l.listen(t, "bob", map[string]string{"red": "0"})
 	bob.reach("red", l.say(t, "red", "ann", "kept"))
-	rollBack := l.backup()
+	rollBack := l.backup(t)
 	had := l.say(t, "red", "ann", "lost")
 	lost := bob.until("batch", func(e live.Event) bool { return e.Messages != nil && e.Messages.To == had }).Messages
 	if err := l.RemoveMember(t.Context(), chat.Caller{User: "ann"}, "red", "bob"); err != nil {
@@ -175,7 +175,7 @@ func TestFollowRewrittenInbox(t *testing.T) {
 	}
 	send("kept")
 	reach(1)
-	rollBack := l.backup()
+	rollBack := l.backup(t)
 	send("lost")
 	reach(2)
 	proxy.Mute(true)
@@ -189,17 +189,29 @@ func TestFollowRewrittenInbox(t *testing.T) {
 }
 
 // backup copies everything that the server holds, and returns what puts it back.
-func (l *node) backup() (rollBack func()) {
+func (l *node) backup(t *testing.T) (rollBack func()) {
+	t.Helper()
 	keys, _ := l.redis.Do("KEYS", "*").([]any)
 	values := map[string]string{}
 	for _, key := range keys {
 		name, _ := key.(string)
 		values[name], _ = l.redis.Do("DUMP", name).(string)
 	}
-	return func() {
-		l.redis.Do("FLUSHDB")
+	return func() { // in one step, as a failover does it: nobody sees a part of the store
+		t.Helper()
+		conn, err := redistest.Dial(l.redis.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		commands := [][]string{{"MULTI"}, {"FLUSHDB"}}
 		for name, value := range values {
-			l.redis.Do("RESTORE", name, "0", value)
+			commands = append(commands, []string{"RESTORE", name, "0", value})
+		}
+		for _, command := range append(commands, []string{"EXEC"}) {
+			if _, err := conn.Do(command...); err != nil {
+				t.Fatalf("%s: %v", command[0], err)
+			}
 		}
 	}
 }

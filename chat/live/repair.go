@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 	checkChunk    = 1000   // groups or users compared by one call
 	repairWorkers = 4      // fills at once on a node
 	listenPause   = 500 * time.Millisecond
+	fullChecks    = 251 // safety checks in which each followed inbox is compared at least once, even if it does not seem to have grown
 )
 
 // needRepair queues fd for a fill. If one is already queued or running, that one checks again when it is done.
@@ -139,6 +141,10 @@ func (h *hub) checks(ctx context.Context) {
 // check is one comparison. After a loss of signals every feed is due for a fill, because a log that was rolled back and
 // rewritten may end at the same id, and readers look for groups whose signal of joining was lost.
 func (h *hub) check(ctx context.Context, lost bool) error {
+	growth, err := h.store.InboxGrowth(ctx) // before users are listed: what grows from here on is for the next check
+	if err != nil {
+		return err
+	}
 	groups, users, readers := h.followed()
 	if lost {
 		for _, p := range readers {
@@ -164,6 +170,7 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 			}
 		}
 	}
+	users = h.inboxesDue(users, growth, lost)
 	for len(users) > 0 {
 		chunk := users[:min(len(users), checkChunk)]
 		users = users[len(chunk):]
@@ -173,7 +180,21 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 		}
 		h.compareInboxes(chunk, ends)
 	}
+	h.growth = growth
+	h.checked++
 	return nil
+}
+
+// inboxesDue returns the users whose inbox has to be compared: those in whose bucket an inbox grew since the last check, all if
+// signals were lost, and some others in turn.
+func (h *hub) inboxesDue(users []string, growth map[int]int64, lost bool) []string {
+	if lost || h.growth == nil {
+		return users
+	}
+	return slices.DeleteFunc(users, func(user string) bool {
+		bucket := h.store.InboxBucket(user)
+		return growth[bucket] == h.growth[bucket] && bucket%fullChecks != h.checked%fullChecks
+	})
 }
 
 // followed lists the groups and users with live readers, and the idle ones that are still in memory.

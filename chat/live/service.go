@@ -50,7 +50,7 @@ func (s *Service) infos(ctx context.Context, user string, groups []string) ([]ch
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	return s.store.Infos(ctx, user, groups)
+	return s.store.Standings(ctx, user, groups)
 }
 
 // pulls reads a page of each group. A call reads no more bytes than fit into an answer, in the order of the pulls, so each

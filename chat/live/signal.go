@@ -51,6 +51,10 @@ type SignalStore interface {
 	Typing(ctx context.Context, group, user string) error
 	// Lasts returns last and epoch of each group in order, -1 and "" for one that does not exist: one command a partition.
 	Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error)
+	// InboxGrowth returns how often inboxes have grown, by bucket of users, and InboxBucket the bucket of a user: one command
+	// per partition tells which users need no check.
+	InboxGrowth(ctx context.Context) (map[int]int64, error)
+	InboxBucket(user string) int
 	// InboxEnds returns where each user's inbox ends, in order.
 	InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error)
 }

@@ -10,8 +10,11 @@ import (
 type Store interface {
 	SignalStore
 	chat.PullStore
-	// Infos reads each group as user stands to it, in order. A group that does not exist has an empty Epoch.
-	Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error)
+	// Begin reads the whole index of a user, in no particular order, and where the inbox ends.
+	Begin(ctx context.Context, user string) (chat.Beginning, error)
+	// Standings reads the user's standing in each group, in order, without what has to be counted (Unread, MentionsUnread,
+	// Acted), without names and settings, and with Joined only where history is hidden. A group that does not exist has an empty Epoch.
+	Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error)
 	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log.
 	Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
 	// UserGroups returns the whole index of a user, in no particular order.

@@ -25,7 +25,7 @@ import (
 type Config struct {
 	Addr           string   `env:"CHATD_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
-	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss:// or redis-sentinel:// URL of the store. Default: the embedded store."`
+	Redis          string   `env:"CHATD_REDIS" help:"redis://, rediss://, redis-sentinel://, redis-cluster:// or rediss-cluster:// URL of the store. Default: the embedded store."`
 	RedisFile      string   `env:"CHATD_REDIS_FILE" help:"File that contains the URL."`
 	Archive        string   `env:"CHATD_ARCHIVE" help:"Database that keeps all history: sqlite:PATH, postgres://... or off. Default: SQLite in CHATD_DATA with the embedded store, off with Redis."`
 	Files          string   `env:"CHATD_FILES" help:"Where the files of groups are kept: dir:PATH, s3://BUCKET?endpoint=HOST or off. Default: a folder in CHATD_DATA with the embedded store, off with Redis."`

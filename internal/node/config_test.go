@@ -39,7 +39,7 @@ func TestConfigRefuses(t *testing.T) {
 		"address with bad port": {func(c *Config) { c.Addr = "localhost:99999" }, []string{"CHATD_ADDR"}},
 		"admin address":         {func(c *Config) { c.AdminAddr = "x" }, []string{"CHATD_ADMIN_ADDR"}},
 		"URL of the store":      {func(c *Config) { c.Redis, c.JWTSecret = "http://u:canary@x", testSecret }, []string{"CHATD_REDIS", "redis://"}},
-		"cluster":               {func(c *Config) { c.Redis, c.JWTSecret = "redis-cluster://x", testSecret }, []string{"CHATD_REDIS", "Cluster"}},
+		"cluster":               {func(c *Config) { c.Redis, c.JWTSecret = "redis-cluster://x?db=1", testSecret }, []string{"CHATD_REDIS", `"db"`}},
 		"Redis without keys":    {func(c *Config) { c.Redis = "redis://x" }, []string{"CHATD_JWT_SECRET", "CHATD_JWT_JWKS"}},
 		"short secret":          {func(c *Config) { c.JWTSecret = "canary" }, []string{"CHATD_JWT_SECRET", "32 bytes"}},
 		"no secret file":        {func(c *Config) { c.JWTSecretFile = "/nonexistent" }, []string{"CHATD_JWT_SECRET_FILE"}},

@@ -39,6 +39,9 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if s.IsCluster() {
+		return errors.New("this version of chatd cannot rewrite the files of a Redis Cluster: run BGREWRITEAOF and BGSAVE on each of its nodes yourself")
+	}
 	if err := set.scrubArchive(ctx, s, say); err != nil {
 		return err
 	}

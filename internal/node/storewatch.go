@@ -26,7 +26,7 @@ func newStoreWatch(s *store.Store, log *slog.Logger) *storeWatch {
 	w := &storeWatch{conditions: s.Conditions, log: log, known: map[store.ConditionKind]string{},
 		gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "chatd_store_condition",
-			Help: "1 while something about the store needs an operator: persistence, eviction, memory, replica.",
+			Help: "1 while something about the store needs an operator: persistence, eviction, memory, replica, coverage.",
 		}, []string{"kind"})}
 	for _, kind := range store.ConditionKinds {
 		w.gauge.WithLabelValues(string(kind)).Set(0)

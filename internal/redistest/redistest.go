@@ -64,6 +64,14 @@ func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
 
 func start(tb testing.TB, args func(dir, port string) []string) *Server {
 	tb.Helper()
+	s := prepare(tb, args)
+	s.run()
+	return s
+}
+
+// prepare makes a server that does not run yet.
+func prepare(tb testing.TB, args func(dir, port string) []string) *Server {
+	tb.Helper()
 	s := &Server{Addr: FreeAddr(tb), tb: tb, dir: tb.TempDir()}
 	_, port, _ := net.SplitHostPort(s.Addr)
 	s.args = append(args(s.dir, port), "--logfile", s.logFile())
@@ -73,7 +81,6 @@ func start(tb testing.TB, args func(dir, port string) []string) *Server {
 			tb.Logf("redis-server %s: %s", s.Addr, s.logTail())
 		}
 	})
-	s.run()
 	return s
 }
 

@@ -102,7 +102,7 @@ const (
 	findingsMax  = 1_000 // in a report; more would only be more of the same
 	pendingMax   = 5_000 // waiting tasks that are read to learn what they will update
 	windowTries  = 3     // for the reactions of a group that changes meanwhile
-	retryKeysMax = 1_128 // of a sender: the default and what may come between two trims
+	retryKeysMax = 3_128 // of a sender: the default, and what comes until one message of 64 drops the oldest, beyond all chance
 	suspectTries = 3     // how often a difference between partitions has to show
 )
 
@@ -206,7 +206,7 @@ func (d *Doctor) walk(ctx context.Context) error {
 		return fmt.Errorf("DBSIZE: %w", err)
 	}
 	for cursor := uint64(0); ; {
-		keys, next, err := client.Scan(ctx, cursor, "", keysStep).Result()
+		keys, next, err := d.store.NextKeys(ctx, cursor, keysStep)
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Server is what was found about the server, and about the layout of its content.
 type Server struct {
-	Kind           string   `json:"kind"` // redis or embedded
+	Kind           string   `json:"kind"` // redis, cluster or embedded
 	Version        string   `json:"version"`
 	Layout         int      `json:"layout"`
 	Partitions     int      `json:"partitions"`
@@ -51,8 +51,17 @@ func (d *Doctor) server(ctx context.Context) error {
 		return nil
 	}
 	s.Kind = "redis"
-	if err := d.redis(ctx); err != nil {
-		return err
+	if d.store.IsCluster() {
+		s.Kind = "cluster"
+	}
+	masters, err := d.store.Masters(ctx)
+	if err != nil {
+		return fmt.Errorf("masters: %w", err)
+	}
+	for _, one := range masters {
+		if err := d.redis(ctx, one); err != nil {
+			return err
+		}
 	}
 	conditions, err := d.store.Conditions(ctx)
 	if err != nil {
@@ -63,13 +72,31 @@ func (d *Doctor) server(ctx context.Context) error {
 			return err
 		}
 	}
-	return d.rights(ctx)
+	for _, one := range masters {
+		if err := d.rights(ctx, one); err != nil || len(s.MissingRights) > 0 {
+			return err
+		}
+	}
+	return nil
 }
 
 // clock compares the clock of the server with that of this host.
 func (d *Doctor) clock(ctx context.Context) error {
+	masters, err := d.store.Masters(ctx)
+	if err != nil {
+		return fmt.Errorf("masters: %w", err)
+	}
+	for _, one := range masters {
+		if err := d.clockOf(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Doctor) clockOf(ctx context.Context, client *redis.Client) error {
 	before := time.Now()
-	server, err := d.store.Client().Time(ctx).Result()
+	server, err := client.Time(ctx).Result()
 	if err != nil {
 		return fmt.Errorf("TIME: %w", err)
 	}
@@ -83,10 +110,10 @@ func (d *Doctor) clock(ctx context.Context) error {
 		ahead.Round(time.Millisecond))})
 }
 
-// redis reads INFO and CONFIG, as far as the user may.
-func (d *Doctor) redis(ctx context.Context) error {
+// redis reads INFO and CONFIG of one master, as far as the user may.
+func (d *Doctor) redis(ctx context.Context, client *redis.Client) error {
 	s := &d.report.Server
-	text, err := d.store.Client().Info(ctx, "server", "memory", "replication", "persistence").Result()
+	text, err := client.Info(ctx, "server", "memory", "replication", "persistence").Result()
 	if err != nil && !refused(err) {
 		return fmt.Errorf("INFO: %w", err)
 	}
@@ -97,12 +124,13 @@ func (d *Doctor) redis(ctx context.Context) error {
 		}
 	}
 	s.Version, s.Role = info["redis_version"], info["role"]
-	s.Replicas, _ = strconv.Atoi(info["connected_slaves"])
-	s.MemoryBytes, _ = strconv.ParseInt(info["used_memory"], 10, 64)
-	s.MemoryMaxBytes, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
+	replicas, _ := strconv.Atoi(info["connected_slaves"])
+	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
+	limit, _ := strconv.ParseInt(info["maxmemory"], 10, 64)
+	s.Replicas, s.MemoryBytes, s.MemoryMaxBytes = s.Replicas+replicas, s.MemoryBytes+used, s.MemoryMaxBytes+limit
 	settings := map[string]string{}
 	for _, name := range []string{"maxmemory-policy", "appendfsync", "save"} {
-		got, err := d.store.Client().ConfigGet(ctx, name).Result()
+		got, err := client.ConfigGet(ctx, name).Result()
 		if err != nil && !refused(err) {
 			return fmt.Errorf("CONFIG GET: %w", err)
 		}
@@ -133,11 +161,7 @@ zremrangebyscore %s 0 1|zrevrange %s 0 1|zrevrangebyscore %s 1 0|zscore %s m|eva
 
 // rights determines which commands the user may not call: in a transaction that an error at its beginning keeps from
 // being executed, so that nothing happens.
-func (d *Doctor) rights(ctx context.Context) error {
-	client, ok := d.store.Client().(interface{ Conn() *redis.Conn })
-	if !ok {
-		return nil
-	}
+func (d *Doctor) rights(ctx context.Context, client *redis.Client) error {
 	conn := client.Conn()
 	defer func() { _ = conn.Close() }()
 	err := conn.Do(ctx, "multi").Err()

@@ -47,7 +47,7 @@ type shape struct {
 
 var shapes = []shape{
 	{"layout", "hash", ofPartition}, {"public", "zset", ofPartition}, {"wants", "hash", ofPartition}, {"users", "zset", ofPartition},
-	{"reachable", "set", ofPartition}, {"unused", "set", ofPartition}, {"webhooks:health", "hash", ofPartition}, {"live", "zset", ofPartition}, {"nodes", "zset", ofPartition}, {"push_key", "string", ofPartition},
+	{"grown", "hash", ofPartition}, {"reachable", "set", ofPartition}, {"unused", "set", ofPartition}, {"webhooks:health", "hash", ofPartition}, {"live", "zset", ofPartition}, {"nodes", "zset", ofPartition}, {"push_key", "string", ofPartition},
 	{"webhooks", "hash", ofPartition}, {"webhooks:state", "hash", ofPartition}, {"announcements", "zset", ofPartition},
 	{"retention", "hash", ofPartition}, {"archive", "hash", ofPartition},
 	{"q:<id>:tasks", "hash", ofPartition}, {"q:<id>:runs", "hash", ofPartition}, {"q:<id>:counts", "hash", ofPartition},

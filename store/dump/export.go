@@ -190,7 +190,7 @@ func (e *exporter) stopped(ctx context.Context) error {
 	for p := range channels {
 		channels[p] = queue.NewKeys(e.store.Prefix(), p, chat.QueueCore).Wake()
 	}
-	workers, err := e.client.PubSubNumSub(ctx, channels...).Result()
+	workers, err := e.store.Subscribers(ctx, channels)
 	if err != nil {
 		return fmt.Errorf("PUBSUB NUMSUB: %w", err)
 	}
@@ -233,7 +233,7 @@ func (e *exporter) keys(ctx context.Context) error {
 	}
 	e.at.Total = size
 	for {
-		names, next, err := e.client.Scan(ctx, e.at.Cursor, "", 10*keysStep).Result()
+		names, next, err := e.store.NextKeys(ctx, e.at.Cursor, 10*keysStep)
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}

@@ -63,7 +63,7 @@ func newRepartition(m Manifest, to int) *repartition {
 func (r *repartition) learn(p part) error {
 	words := strings.Split(p.Key, ":")
 	switch words[0] {
-	case "g", "u", "public", "users", "reachable", "unused", "webhooks", "announcements", "archive", "push_key", "files", "blobs", "orphans":
+	case "g", "u", "public", "users", "grown", "reachable", "unused", "webhooks", "announcements", "archive", "push_key", "files", "blobs", "orphans":
 	case "s":
 		plan, ok := field(p.Values, "plan")
 		if !ok {
@@ -201,7 +201,7 @@ func (r *repartition) move(p part) []part {
 		return r.split(p, 2, func(v []text) int { return queue.Partition(string(v[1]), r.to) })
 	case "reachable", "unused":
 		return r.split(p, 1, func(v []text) int { return queue.Partition(string(v[0]), r.to) })
-	case "wants", "retention":
+	case "wants", "retention", "grown":
 		return nil
 	}
 	return []part{p}

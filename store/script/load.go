@@ -19,6 +19,8 @@ type Library struct {
 	Shared map[string]string
 	// Groups are the names of keys that come together, by the name of the group.
 	Groups map[string][]string
+	// Sharded rewrites the text of a script for a Redis Cluster. Nil: scripts are the same there.
+	Sharded func(text string) string
 
 	used []*Script
 }
@@ -44,6 +46,13 @@ func NewFreeing[K any](l *Library, name string, names Names[K]) *Step[K] {
 
 func use[K any](l *Library, s *Script, names Names[K]) *Step[K] {
 	l.used = append(l.used, s)
+	if l.Sharded != nil {
+		if text := l.Sharded(s.Text); text != s.Text {
+			sharded := *s
+			sharded.Text, sharded.SHA = text, hash(text)
+			s.Sharded = &sharded
+		}
+	}
 	return Bind(s, names)
 }
 
@@ -52,7 +61,8 @@ type Script struct {
 	Name     string
 	Text     string
 	SHA      string
-	ReadOnly bool // the server runs it as EVALSHA_RO: it is allowed in a transaction, and not written to a journal
+	ReadOnly bool    // the server runs it as EVALSHA_RO: it is allowed in a transaction, and not written to a journal
+	Sharded  *Script // the variant for a Redis Cluster; nil if it is the same
 
 	keys, args section
 	known      map[string]bool // names of keys that its key set fills in

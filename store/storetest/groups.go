@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -50,6 +52,31 @@ var groupTests = map[string]func(*fixture){
 		for i, in := range infos {
 			w.equal(in.ID, names[i])
 			w.equal(in.Epoch != "", names[i] != "none")
+		}
+	},
+	"standings": func(w *fixture) {
+		w.group("g", []string{"bob"}, public)
+		w.group("h", []string{"bob", "dora"}, noHistory)
+		w.says("g", "alice", 3) // 3..5
+		w.ack("g", "bob", 4)
+		w.poke("HSET", w.groupKey("g", "meta"), "archived_from", 1, "late", 5, "changed", 6)
+		w.poke("ZADD", w.groupKey("g", "seen"), 2, "$archive")
+		groups := []string{"g", "none", "h"}
+		users := []string{"alice", "bob", "carl", "dora"}
+		for i, got := range w.standings(users, groups) {
+			infos, err := w.Infos(w.ctx, users[i], groups)
+			w.ok(err)
+			w.equal(got, uncounted(infos))
+		}
+	},
+	"standings of many at once": func(w *fixture) {
+		var users []string
+		for i := range 450 {
+			users = append(users, fmt.Sprint("u", i))
+		}
+		w.group("g", users, noHistory)
+		for i, got := range w.standings(users, []string{"g"}) {
+			w.equal(got[0].Joined, int64(2+i))
 		}
 	},
 	"what is archived is to be had": func(w *fixture) {
@@ -228,4 +255,32 @@ var groupTests = map[string]func(*fixture){
 		w.ok(err)
 		w.equal(slices.Contains(page, "g0"), false)
 	},
+}
+
+// standings reads those of users at the same time, so that some reads are joined.
+func (w *fixture) standings(users, groups []string) [][]chat.Info {
+	w.Helper()
+	all, errs := make([][]chat.Info, len(users)), make([]error, len(users))
+	var done sync.WaitGroup
+	for i, user := range users {
+		done.Go(func() { all[i], errs[i] = w.Standings(w.ctx, user, groups) })
+	}
+	done.Wait()
+	w.ok(errors.Join(errs...))
+	return all
+}
+
+// uncounted is what a standing has of infos.
+func uncounted(infos []chat.Info) []chat.Info {
+	for i, in := range infos {
+		few := chat.Info{Group: chat.Group{ID: in.ID, Epoch: in.Epoch, Visibility: in.Visibility, History: in.History}}
+		few.Role, few.Joined, few.Seen, few.Read, few.LastMark, few.Trimmed = in.Role, in.Joined, in.Seen, in.Read, in.LastMark, in.Trimmed
+		few.First, few.Last, few.Held, few.Archived, few.Late, few.Changed = in.First, in.Last, in.Held, in.Archived, in.Late, in.Changed
+		few.Group.Members = in.Group.Members
+		if in.History {
+			few.Joined = 0
+		}
+		infos[i] = few
+	}
+	return infos
 }

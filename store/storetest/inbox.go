@@ -119,6 +119,48 @@ var inboxTests = map[string]func(*fixture){
 		w.ackInbox("bob", 5)
 		w.equal(w.put(item("bob", "alice", "x")), int64(6))
 	},
+	"begin": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.InboxKeep = 2 })
+		begin := func(user string) chat.Beginning {
+			w.Helper()
+			b, err := w.Begin(w.ctx, user)
+			w.ok(err)
+			return b
+		}
+		_, known := begin("bob").Pull(chat.Position{})
+		w.equal(known, false) // the first pull gives the inbox its epoch
+		w.inbox("bob", chat.Position{}, 1)
+		var cursors []chat.Position
+		answered := 0
+		compare := func() {
+			w.Helper()
+			b := begin("bob")
+			for _, pos := range append(cursors, chat.Position{}, after(0), after(3), after(99),
+				chat.Position{Set: true, ID: 3, Mark: "other"}, chat.Position{Set: true, ID: 3, Epoch: "other"}) {
+				got, ok := b.Pull(pos)
+				if !ok {
+					continue
+				}
+				answered++
+				w.equal(got, w.inbox("bob", pos, 100))
+			}
+		}
+		compare()
+		for range 9 {
+			w.put(item("bob", "alice", "x"))
+			all := w.inbox("bob", chat.Position{}, 100)
+			cursors = append(cursors, all.Position())
+			compare()
+			if all.To%3 == 0 {
+				w.ackInbox("bob", all.To-1)
+				compare()
+			}
+		}
+		w.equal(answered > 60, true)
+		w.put(item("bob", "alice", strings.Repeat("x", 8<<10))) // long: only a pull reads it
+		_, known = begin("bob").Pull(chat.Position{})
+		w.equal(known, false)
+	},
 	"what is acked stays for other devices": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxKeep, l.InboxItemsMax = 3, 4 })
 		for range 4 {

@@ -43,6 +43,66 @@ func (w *fixture) largeLog(group string, n int) {
 const largeBody = 32 << 10
 
 var pullTests = map[string]func(*fixture){
+	"reactions of a page": func(w *fixture) {
+		w.group("g", []string{"bob"}, keep(40))
+		w.says("g", "alice", 60)
+		last := w.info("g", "alice").Last
+		for i := range int64(8) {
+			w.send(reaction("bob", last-6*i, "a b", false))
+			w.send(reaction("alice", last-6*i, "👍", false))
+			w.send(reaction("bob", last-6*i, "👍", false))
+		}
+		w.markRead("g", "bob", w.info("g", "bob").Last)
+		w.markRead("g", "alice", w.info("g", "alice").Last)
+		trimmed := w.info("g", "alice").First
+		if trimmed < 2 {
+			w.Fatalf("nothing is trimmed: the log begins at %d", trimmed)
+		}
+		w.send(reaction("bob", w.info("g", "bob").First, "a b", false))
+		end := w.info("g", "alice").Last
+		some := false
+		for _, user := range []string{"alice", "bob"} {
+			all, err := w.Reactions(w.ctx, "g", user, 1, end)
+			w.ok(err)
+			for _, limit := range []int{1, 30, 100} {
+				for edge := int64(0); edge < end+5; edge += 4 {
+					for _, p := range []chat.Pull{{From: edge, Limit: limit}, {Before: edge + 1, Limit: limit}} {
+						p.Group, p.Counted = "g", true
+						page := w.pull(user, p)
+						for _, m := range page.Messages {
+							w.equal(page.Reactions[m.ID], all[m.ID])
+							some = some || all[m.ID]["a b"].Mine
+						}
+						if page.Reactions == nil {
+							w.Fatalf("no reactions came with %+v", p)
+						}
+					}
+				}
+			}
+		}
+		w.equal(some, true)
+		if page := w.pull("alice", chat.Pull{Group: "g", From: 1, Limit: 100}); page.Reactions != nil {
+			w.Fatalf("reactions came that nobody asked for")
+		}
+		if page := w.pull("carl", chat.Pull{Group: "g", From: 1, Limit: 100, Counted: true}); page.Reactions != nil {
+			w.Fatalf("reactions came to one who is no member")
+		}
+	},
+	"more reactions than one step reads": func(w *fixture) {
+		w.group("g", nil, keep(1000))
+		for n := range 26 {
+			id := w.say("g", "alice", "x")
+			for i := range 20 {
+				w.send(reaction("alice", id, fmt.Sprintf("e%d.%d", n, i), false))
+			}
+		}
+		if page := w.pull("alice", chat.Pull{Group: "g", From: 1, Limit: 1000, Counted: true}); page.Reactions != nil {
+			w.Fatalf("a step read %d reactions", 20*len(page.Reactions))
+		}
+		if page := w.pull("alice", chat.Pull{Group: "g", From: 1, Limit: 20, Counted: true}); len(page.Reactions) != 1 {
+			w.Fatalf("got reactions to %d messages, want 1", len(page.Reactions))
+		}
+	},
 	"a page is bounded in bytes, and the pages follow each other": func(w *fixture) {
 		w.largeLog("g", 100) // 2..101
 		w.says("g", "alice", 900)

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,7 +50,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return c, nil
 		}
 		if l.limits.EnterConn(from) == nil {
-			return &countedConn{TCPConn: tcp, leave: sync.OnceFunc(func() { l.limits.LeaveConn(from) })}, nil
+			return &countedConn{TCPConn: tcp, limits: l.limits, from: from}, nil
 		}
 		l.refuse(tcp)
 	}
@@ -77,11 +77,15 @@ func (l *listener) refuse(c *net.TCPConn) {
 // countedConn is a connection that is counted until it is closed.
 type countedConn struct {
 	*net.TCPConn
-	leave func()
+	limits *Limits
+	from   netip.Addr
+	left   atomic.Bool
 }
 
 func (c *countedConn) Close() error {
 	err := c.TCPConn.Close()
-	c.leave()
+	if !c.left.Swap(true) {
+		c.limits.LeaveConn(c.from)
+	}
 	return err
 }

@@ -197,16 +197,12 @@ func (s *Sessions) oldestSilentLocked() (oldest *session) {
 func (s *Sessions) holdLocked(one *session, user string) (idle *session, taken bool) {
 	delete(s.silent, one)
 	set := s.held[user]
-	if _, ok := set[one]; ok {
+	if slices.Contains(set, one) {
 		return nil, true
-	}
-	if set == nil {
-		set = map[*session]struct{}{}
-		s.held[user] = set
 	}
 	if len(set) >= s.opt.SessionsUserMax {
 		now := time.Now()
-		for other := range set {
+		for _, other := range set {
 			if other.idleAt(now) && (idle == nil || other.lastActed().Before(idle.lastActed())) {
 				idle = other
 			}
@@ -214,10 +210,10 @@ func (s *Sessions) holdLocked(one *session, user string) (idle *session, taken b
 		if idle == nil {
 			return nil, false
 		}
-		delete(set, idle)
+		set = slices.DeleteFunc(set, func(other *session) bool { return other == idle })
 		s.leaveLocked(idle)
 	}
-	set[one] = struct{}{}
+	s.held[user] = append(set, one)
 	one.heldBy = user
 	return idle, true
 }
@@ -290,9 +286,10 @@ func (s *Sessions) release(one *session) {
 }
 
 func (s *Sessions) releaseLocked(one *session) {
-	set := s.held[one.heldBy]
-	delete(set, one)
+	set := slices.DeleteFunc(s.held[one.heldBy], func(other *session) bool { return other == one })
 	if len(set) == 0 {
 		delete(s.held, one.heldBy)
+	} else {
+		s.held[one.heldBy] = set
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
@@ -101,7 +103,13 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 // spend charges a command to its user.
 func (s *session) spend(by chat.Caller, op string) error {
 	_, err := s.all.opt.Limits.Spend(by, limit.CostOf(op, 0))
-	if err != nil && !s.refusals.Allow() {
+	if err == nil {
+		return nil
+	}
+	if s.refusals == nil {
+		s.refusals = rate.NewLimiter(refusalsPerSecond, refusalsBurst)
+	}
+	if !s.refusals.Allow() {
 		s.end(ending{code: closeTooFast, reason: "too many commands that a rate limit refused"})
 	}
 	return err

@@ -53,16 +53,15 @@ type session struct {
 	// Used by the reader only.
 	follower *live.Follower
 	frames   *rate.Limiter
-	control  *rate.Limiter
-	refusals *rate.Limiter // how often a rate limit may refuse a command before the session ends
+	control  *rate.Limiter // nil before the first control frame
+	refusals *rate.Limiter // nil before the first refusal; how often a rate limit may refuse a command before the session ends
 }
 
 func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, h handshake) *session {
 	s := &session{
 		all: all, conn: conn, raw: raw, id: rand.Text()[:16], begun: time.Now(), handshake: h, who: h.who,
 		readDone: make(chan struct{}),
-		frames:   all.opt.frameLimiter(), control: rate.NewLimiter(controlPerSecond, controlBurst),
-		refusals: rate.NewLimiter(refusalsPerSecond, refusalsBurst),
+		frames:   all.opt.frameLimiter(),
 	}
 	s.replies.room.L = &s.replies.mu
 	s.out = writer{session: s, again: backoff.Backoff{Min: retryFirst, Max: retryMax}}
@@ -241,6 +240,9 @@ func (s *session) handle(frame []byte) (answer []byte) {
 
 // controlled counts a control frame and answers a ping; if there are several, answering the newest is enough.
 func (s *session) controlled(pong []byte) error {
+	if s.control == nil {
+		s.control = rate.NewLimiter(controlPerSecond, controlBurst)
+	}
 	if !s.control.Allow() {
 		s.end(ending{code: closeTooFast, reason: "too many control frames"})
 		return errSessionEnds

@@ -118,10 +118,10 @@ type Sessions struct {
 	wg       sync.WaitGroup
 	mu       sync.Mutex
 	live     map[*session]struct{}
-	silent   map[*session]struct{}            // sessions without a token
-	held     map[string]map[*session]struct{} // sessions with one, by user
-	users    map[string]int                   // of those, how many said hello
-	leaving  int                              // sessions of live that gave way to a newer one
+	silent   map[*session]struct{} // sessions without a token
+	held     map[string][]*session // sessions with one, by user
+	users    map[string]int        // of those, how many said hello
+	leaving  int                   // sessions of live that gave way to a newer one
 	draining bool
 	spread   time.Duration // of the drain: over how long its clients should reconnect
 }
@@ -140,7 +140,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	s := &Sessions{
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
 		queue: newRunQueue(), verify: verify, opt: opt, origins: map[string]bool{},
-		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string]map[*session]struct{}{}, users: map[string]int{},
+		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
 			ReadBufferSize:   512, // a live session holds this while it waits for data

@@ -1,7 +1,14 @@
 -- include: retry
 -- include: inbox_grew
 -- include: inbox_room
--- needs: users unused to_strangers from rest mark sent_ms key content system items_max inbox_by cause by_max keys_max epoch notify
+-- needs: grown users unused to_strangers from rest mark sent_ms key content system items_max inbox_by cause by_max keys_max epoch notify
+-- inbox_count counts that an inbox grew, in the bucket of its user, as inboxBucket does. Nodes find lost signals by that.
+local function inbox_count(user)
+  local bucket = 0
+  for i = 1, #user do bucket = (31 * bucket + string.byte(user, i)) % 251 end
+  redis.call('HINCRBY', grown, bucket, 1)
+end
+
 -- inbox_put appends an item to an inbox, or repeats the first answer if the retry key is known. It checks everything
 -- before it writes anything.
 --
@@ -35,7 +42,10 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   local fields = {'end_mark', mark}
   if not has_epoch then fields[3], fields[4] = 'epoch', epoch end
   if crowded or full and not inbox_displace(inbox, inbox_base, inbox_server, base, acked, last) then
-    if inbox_drop(inbox, inbox_base, gaps, last, fields) then redis.call('PUBLISH', channel, 'i') end
+    if inbox_drop(inbox, inbox_base, gaps, last, fields) then
+      inbox_count(user)
+      redis.call('PUBLISH', channel, 'i')
+    end
     return {'OK', int(last + 1), sent_ms, 0, '', 1}
   end
   redis.call('HSET', inbox_base, unpack(fields))
@@ -53,6 +63,7 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   end
   local forget = idle_sender(inbox_senders, now_ms)
   if notify ~= '' then inbox_grew(user, has_epoch or epoch, seq, notify, now_ms) end
+  inbox_count(user)
   redis.call('PUBLISH', channel, 'i')
   return {'OK', seq, sent_ms, 0, forget, 0}
 end

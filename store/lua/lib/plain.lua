@@ -3,8 +3,8 @@
 -- up most of the time of a send, so there are few, and code that is rarely needed is included inside its branch.
 --
 -- It leaves to lib/append.lua messages of users who are not members, and all messages of a group whose settings ask for more
--- checks. One message of 64, at random, prunes by. senders is updated by the same ones, by the first message of a sender, and
--- by each with a retry key, so that keys are kept for a day.
+-- checks. One message of 64, at random, prunes by, drops the oldest retry keys, and updates senders, as does the first message of
+-- a sender: log/forget.lua checks by itself whether retry keys were added since.
 --
 -- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each message its id; or the value of its retry
 --       key, if that is known; or '' if lib/append.lua has to decide. {OK, ''} leaves all of them to it. Refuses WANTS
@@ -14,7 +14,7 @@ local epoch, post, overflow, events = unpack(call('HMGET', meta, 'epoch', 'post'
 if not epoch or post == 'admins' or overflow == 'block' then return {'OK', ''} end
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
-local first, number, id, newest_mark, newest_ms, previous, now_ms
+local first, number, newest_mark, newest_ms, previous, now_ms
 for i = plain, #ARGV, plain_row do
   -- bind: plain at i
   -- bind: own at q
@@ -28,47 +28,52 @@ for i = plain, #ARGV, plain_row do
   end
   -- Members, and nobody else, have a cursor.
   local at = call('ZSCORE', seen, from)
-  local before = at and key ~= '' and call('HGET', sent, key)
-  if not at or before then
-    answer[n] = before or ''
+  if not at then
+    answer[n] = ''
   else
     -- The first write of all. Nothing can fail from here on.
-    number = number and number + 1 or call('INCR', last_id)
-    id = string.format('%d', number)
-    first, newest_mark, newest_ms, previous = first or number, mark, sent_ms, from
-    local entry = id .. ' ' .. mark .. ' - {"id":' .. id .. ',' .. rest
-    call('ZADD', msgs, id, entry)
-    call('ZADD', by, id, id)
-    if tonumber(at) == number - 1 then
-      call('ZADD', seen, id, from)
-      if tonumber(call('ZSCORE', read, from)) == number - 1 then call('ZADD', read, id, from) end
+    if not first then
+      first = call('INCR', last_id)
+      number = first - 1
     end
-    local chosen = string.byte(mark) == 65
-    if key ~= '' then
-      call('HSET', sent, key, id .. ' ' .. sent_ms .. ' ' .. mark .. ' ' .. content)
-      if call('HLEN', sent) > keys_max + 128 then
+    local id = string.format('%d', number + 1)
+    -- Most keys are new, and HSETNX costs less than a lookup and a write. If the key is known, the next message gets the id.
+    if key ~= '' and call('HSETNX', sent, key, id .. ' ' .. sent_ms .. ' ' .. mark .. ' ' .. content) == 0 then
+      answer[n] = call('HGET', sent, key)
+    else
+      local entry = id .. ' ' .. mark .. ' - {"id":' .. id .. ',' .. rest
+      call('ZADD', msgs, id, entry)
+      call('ZADD', by, id, id)
+      if tonumber(at) == number then
+        call('ZADD', seen, id, from)
+        if tonumber(call('ZSCORE', read, from)) == number then call('ZADD', read, id, from) end
+      end
+      number = number + 1
+      newest_mark, newest_ms, previous = mark, sent_ms, from
+      local chosen = string.byte(mark) == 65
+      if kept == 0 or chosen then
+        if not now_ms then
+          -- include: base
+          now_ms = clock_ms()
+        end
+        call('ZADD', senders, string.format('%d', now_ms), from)
+      end
+      if chosen then
+        -- include: prune
         -- include: retry
-        remember(key, id, sent_ms, mark, content, keys_max)
+        prune(by, number - tonumber(call('HGET', meta, 'backlog_max')))
+        if key ~= '' then cut_keys(keys_max) end
       end
+      call('PUBLISH', channel, 'm ' .. epoch .. '\n' .. entry)
+      answer[n] = id
     end
-    if key ~= '' or kept == 0 or chosen then
-      if not now_ms then
-        -- include: base
-        now_ms = clock_ms()
-      end
-      call('ZADD', senders, string.format('%d', now_ms), from)
-    end
-    if chosen then
-      -- include: prune
-      prune(by, number - tonumber(call('HGET', meta, 'backlog_max')))
-    end
-    call('PUBLISH', channel, 'm ' .. epoch .. '\n' .. entry)
-    answer[n] = id
   end
 end
-if not id then return answer end
+if not first then return answer end
 
-if number > first then call('INCRBY', last_id, string.format('%d', number - first)) end
+if number ~= first then call('INCRBY', last_id, string.format('%d', number - first)) end
+if number < first then return answer end
+local id = string.format('%d', number)
 call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'newest', id)
 if core then
   local notify, since, archive = unpack(call('HMGET', wants, 'notify', 'events', 'archive'))

@@ -2,11 +2,10 @@
 -- needs: sent
 -- A retry key is a field of the sender's HASH: `<id> <ms> <mark> <hash of the content>` of the entry it stands for.
 
--- remember stores a retry key. Once there are 128 more than keys_max, the oldest are removed until keys_max are left:
--- only every 128th send pays for looking at the others.
-local function remember(key, id, ms, mark, content, keys_max)
-  redis.call('HSET', sent, key, id .. ' ' .. ms .. ' ' .. mark .. ' ' .. content)
-  if redis.call('HLEN', sent) <= keys_max + 128 then return end
+-- cut_keys removes the oldest retry keys down to keys_max, but only once there are 512 more than that: reading all of them takes
+-- more than a millisecond, so few sends do it.
+local function cut_keys(keys_max)
+  if redis.call('HLEN', sent) <= keys_max + 512 then return end
   local all, ids = redis.call('HGETALL', sent), {}
   for i = 2, #all, 2 do ids[i / 2] = tonumber(string.match(all[i], '^%d+')) end
   local sorted, old = {}, {}
@@ -17,6 +16,12 @@ local function remember(key, id, ms, mark, content, keys_max)
     if at < lowest then old[#old + 1] = all[2 * i - 1] end
   end
   for i = 1, #old, 500 do redis.call('HDEL', sent, unpack(old, i, math.min(i + 499, #old))) end
+end
+
+-- remember stores a retry key.
+local function remember(key, id, ms, mark, content, keys_max)
+  redis.call('HSET', sent, key, id .. ' ' .. ms .. ' ' .. mark .. ' ' .. content)
+  cut_keys(keys_max)
 end
 
 -- known looks up a retry key. It returns nil if the key is new, else the refusal if the content differs, or a table

@@ -1,9 +1,10 @@
 -- Reads logs as one user sees them, each with a page of its entries: in turns and up to a number of bytes, so that no
 -- answer grows with what is stored. Only reads.
 --
--- KEYS  last_ids... groups(meta members joined seen read msgs skip by)...
+-- KEYS  last_ids... groups(meta members joined seen read msgs skip by)... counted(reactions reacted)...
 -- ARGV  user bytes_max:int pages(offset from before count)...
 --   by         of the user
+--   counted    of each group whose reactions are asked for: of all, or of none
 --   bytes_max  of all entries together; the page that exceeds it is the last
 --   offset     how many entries to skip first
 --   from       the lowest id, or
@@ -12,7 +13,9 @@
 -- Returns {OK, the group as the user sees it, its entries, ... for each}. A group is {epoch ('' if there is none),
 --       visibility} or, for a member, {epoch, history, backlog_max, mark, floor, archived_from, trimmed ('<id> <mark>'
 --       of the newest trimmed entry), last, messages stored, '<role> <joined_at ms>', seen, read, unread, number of
---       members, joined (nil if history is not hidden), archived, late, changed (all nil without an archive)}
+--       members, joined (nil if history is not hidden), archived, late, changed (all nil without an archive), and, if
+--       reactions are asked for, a list of '<target> <emoji> <count>', the user's own reaction or nil, ... of the page; nil
+--       if they are more than one step reads}
 -- include: unread
 local call = redis.call
 local n = (#ARGV - pages + 1) / pages_row
@@ -36,6 +39,7 @@ local function take_turn(log, msgs, command, at, far, offset, left, logs_left)
   end
 end
 
+local counts_left, first_counted = 500, last_ids + n + n * groups_row
 for log = 1, n do
   local row, position = last_ids + n + (log - 1) * groups_row, pages + (log - 1) * pages_row
   -- bind: groups at row
@@ -53,6 +57,26 @@ for log = 1, n do
       info[16] = call('ZSCORE', seen, '$archive')
       local changed = call('HMGET', meta, 'late', 'changed')
       info[17], info[18] = changed[1], changed[2]
+    end
+    if KEYS[first_counted] then
+      -- Ids are dense, so what the page holds is known before it is read.
+      local pair, low, high = first_counted + (log - 1) * counted_row, last - stored + 1, last
+      -- bind: counted at pair
+      if before == '0' then
+        low = math.max(low, tonumber(from))
+        high = math.min(high, low + offset + count - 1)
+      else
+        high = math.min(high, tonumber(before) - 1)
+        low = math.max(low, high - offset - count + 1)
+      end
+      local counts = call('ZRANGEBYSCORE', reactions, int(low), int(high), 'LIMIT', '0', counts_left + 1)
+      local list = #counts <= counts_left and {}
+      counts_left = list and counts_left - #counts or counts_left
+      for i = 1, list and #counts or 0 do
+        local target, emoji = string.match(counts[i], '^(%d+) (.*) %d+$')
+        list[2 * i - 1], list[2 * i] = counts[i], call('ZSCORE', reacted, target .. ' ' .. user .. ' ' .. emoji)
+      end
+      info[16], info[17], info[18], info[19] = info[16] or false, info[17] or false, info[18] or false, list
     end
     out[2 * log] = info
     if count ~= '0' and bytes < bytes_max then

@@ -1,0 +1,236 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// cluster is the Redis Cluster of a store. Each node has its own guard, breaker and waits, so that a node that hangs slows down
+// only calls to the partitions on it.
+type cluster struct {
+	*redis.ClusterClient
+	log   *slog.Logger
+	up    context.Context // ends with the store
+	stop  context.CancelFunc
+	loops sync.WaitGroup
+
+	mu    sync.Mutex
+	nodes map[string]*clusterNode // by address: every node that was ever seen
+}
+
+// clusterNode is a node of the cluster, master or replica.
+type clusterNode struct {
+	client  *redis.Client
+	breaker *breaker
+	waits   *waits // nil until the first send waits there
+}
+
+func newCluster(opt *redis.ClusterOptions, log *slog.Logger) *cluster {
+	// go-redis could follow redirects, but then it also repeats commands of the same pipeline that have succeeded, and commands
+	// that a broken connection may have delivered. The hook redirects follows them instead.
+	opt.MaxRetries, opt.MaxRedirects = -1, -1
+	opt.DisableIdentity, opt.ContextTimeoutEnabled = true, true
+	opt.DisableRoutingPolicies = true // they need the right to run COMMAND
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
+	opt.PoolSize, opt.DialerRetries = poolSize, 1
+	opt.ReadBufferSize, opt.WriteBufferSize = connBytes, connBytes
+	opt.ClusterStateReloadInterval = topologyAge
+	c := &cluster{ClusterClient: redis.NewClusterClient(opt), log: log, nodes: map[string]*clusterNode{}}
+	c.up, c.stop = context.WithCancel(context.Background())
+	c.OnNewNode(c.added)
+	c.AddHook(&redirects{c})
+	c.loops.Go(c.watch)
+	return c
+}
+
+// added installs the guard of a new client of a node. A node that comes back keeps its breaker.
+func (c *cluster) added(client *redis.Client) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	addr := client.Options().Addr
+	n := c.nodes[addr]
+	if n == nil {
+		n = &clusterNode{breaker: newBreaker(pinging(client), c.log.With("node", addr))}
+		c.nodes[addr] = n
+		c.loops.Go(func() { n.breaker.run(c.up) })
+	}
+	n.client = client
+	client.AddHook(newGuard(turns, n.breaker, true))
+}
+
+// node returns the node at an address, or nil if it was never seen.
+func (c *cluster) node(addr string) *clusterNode {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nodes[addr]
+}
+
+// client returns the client of the node at an address, or nil if it was never seen.
+func (c *cluster) client(addr string) *redis.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.nodes[addr]; n != nil {
+		return n.client
+	}
+	return nil
+}
+
+// watch reloads the topology while a node does not answer, to find the new masters of its slots.
+func (c *cluster) watch() {
+	tick := time.NewTicker(topologyTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.up.Done():
+			return
+		case <-tick.C:
+		}
+		if c.anyAway() {
+			c.ReloadState(c.up)
+		}
+	}
+}
+
+func (c *cluster) anyAway() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.nodes {
+		if n.breaker.state().Err() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends all connections and loops.
+func (c *cluster) Close() error {
+	c.stop()
+	c.loops.Wait()
+	err := c.ClusterClient.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.nodes {
+		if n.waits != nil {
+			n.waits.running.Wait()
+			err = errors.Join(err, n.waits.client.Close())
+		}
+	}
+	return err
+}
+
+// waitsAt returns the waits and the client of the master of a key.
+func (c *cluster) waitsAt(ctx context.Context, key string) (*waits, *redis.Client, error) {
+	master, err := c.MasterForKey(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodes[master.Options().Addr]
+	if n.waits == nil {
+		n.waits = newWaits(master, n.breaker, true)
+	}
+	return n.waits, master, nil
+}
+
+// masters returns the servers that hold the store: one, or each master of the cluster.
+func (s *Store) masters(ctx context.Context) ([]*redis.Client, error) {
+	if s.cluster == nil {
+		return []*redis.Client{s.single}, nil
+	}
+	var mu sync.Mutex
+	var all []*redis.Client
+	err := s.cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, master)
+		return nil
+	})
+	slices.SortFunc(all, func(a, b *redis.Client) int { return cmp.Compare(a.Options().Addr, b.Options().Addr) })
+	return all, err
+}
+
+// Masters returns the servers that hold the store: one, or each master of the cluster, by address.
+func (s *Store) Masters(ctx context.Context) ([]*redis.Client, error) { return s.masters(ctx) }
+
+// Subscribers counts the subscriptions to channels that are not sharded, by channel.
+func (s *Store) Subscribers(ctx context.Context, channels []string) (map[string]int64, error) {
+	if s.cluster == nil {
+		return s.single.PubSubNumSub(ctx, channels...).Result()
+	}
+	var mu sync.Mutex
+	sums := map[string]int64{}
+	err := s.cluster.ForEachShard(ctx, func(ctx context.Context, node *redis.Client) error { // each node knows only its own subscribers
+		counts, err := node.PubSubNumSub(ctx, channels...).Result()
+		mu.Lock()
+		defer mu.Unlock()
+		for channel, n := range counts {
+			sums[channel] += n
+		}
+		return err
+	})
+	return sums, err
+}
+
+// masterOf returns the server of a key.
+func (s *Store) masterOf(ctx context.Context, key string) (*redis.Client, error) {
+	if s.cluster == nil {
+		return s.single, nil
+	}
+	return s.cluster.MasterForKey(ctx, key)
+}
+
+// A cursor of NextKeys in a cluster has the SCAN cursor of one master in its low 48 bits, which no server exceeds, then 8 bits with
+// the number of that master, then 8 bits of a hash of which master has which partition.
+const (
+	cursorBits   = 48
+	cursorOfNode = 1<<cursorBits - 1
+	cursorNodes  = 1<<8 - 1
+)
+
+// NextKeys returns about count keys of the server, or of all masters of the cluster one after another. A scan begins with cursor 0
+// and has ended when next is 0. It fails if a partition moved to another master since the scan began.
+func (s *Store) NextKeys(ctx context.Context, cursor uint64, count int64) (keys []string, next uint64, err error) {
+	if s.cluster == nil {
+		return s.single.Scan(ctx, cursor, "", count).Result()
+	}
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	homes := fnv.New32a()
+	for _, part := range s.keys.partitions {
+		home, err := s.masterOf(ctx, part.base)
+		if err != nil {
+			return nil, 0, err
+		}
+		_, _ = homes.Write([]byte(home.Options().Addr + " "))
+	}
+	topology := uint64(homes.Sum32()&cursorNodes) << (cursorBits + 8)
+	at := cursor >> cursorBits & cursorNodes
+	if at >= uint64(min(len(masters), cursorNodes)) || cursor != 0 && cursor>>(cursorBits+8) != topology>>(cursorBits+8) {
+		return nil, 0, errTopology
+	}
+	keys, next, err = masters[at].Scan(ctx, cursor&cursorOfNode, "", count).Result()
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case next != 0:
+		return keys, topology | at<<cursorBits | next, nil
+	case at+1 < uint64(len(masters)):
+		return keys, topology | (at+1)<<cursorBits, nil
+	}
+	return keys, 0, nil
+}
+
+var errTopology = errors.New("the cluster has changed meanwhile: a partition has another master")

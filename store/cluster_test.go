@@ -1,0 +1,18 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/storetest"
+)
+
+// TestConformanceOnACluster runs the suite over three masters. What replicas add is in TestClusterFaults.
+func TestConformanceOnACluster(t *testing.T) {
+	cluster := redistest.StartCluster(t, 3, 0)
+	storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		return open(t, store.Options{URL: cluster.URL(), Partitions: 4, Limits: limits})
+	})
+}
