@@ -115,24 +115,15 @@ func (b *bench) busy(server *redistest.Server, do func(i int) error) (float64, e
 // serverTimeOf returns how long the server was busy since CONFIG RESETSTAT, in us: with scripts and transactions, including the
 // commands in them, and with the other commands that were sent.
 func serverTimeOf(server *redistest.Server, sent *names) (total float64) {
-	info, _ := server.Do("INFO", "commandstats").(string)
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
-	for text := range strings.Lines(info) {
-		name, rest, found := strings.Cut(strings.TrimPrefix(text, "cmdstat_"), ":")
-		var calls, us int64
-		if !found {
-			continue
-		}
-		if _, err := fmt.Sscanf(rest, "calls=%d,usec=%d,", &calls, &us); err != nil {
-			continue
-		}
+	for name, s := range commandStats(server) {
 		switch name {
 		case "evalsha", "evalsha_ro", "exec":
-			total += float64(us)
+			total += s.us
 		case "config|resetstat", "info":
 		default:
-			total += float64(us) * float64(sent.calls[name]) / float64(max(calls, 1))
+			total += s.us * float64(sent.calls[name]) / max(s.calls, 1)
 		}
 	}
 	return total

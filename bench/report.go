@@ -31,6 +31,9 @@ figure of its row divided by that of what the last column names, with the target
 func (b *bench) report(folder string) error {
 	var page bytes.Buffer
 	fmt.Fprintf(&page, reportHead, b.machine())
+	if *only != "" {
+		fmt.Fprintf(&page, "This run measured only a part of it (`-only %s`).\n\n", *only)
+	}
 	for _, s := range b.table.sections {
 		fmt.Fprintf(&page, "## %s\n\n| what | figure | ratio | to |\n|---|---|---|---|\n", capitalized(s.name))
 		for _, r := range s.rows {
@@ -97,6 +100,25 @@ func cmdOutput(name string, args ...string) string {
 		return "unknown"
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// commandStat is what redis-server has done of one command since CONFIG RESETSTAT.
+type commandStat struct {
+	calls, us float64 // us: the time that it was busy with them, in microseconds
+}
+
+// commandStats returns the statistics of each command by its name, as "evalsha" or "config|resetstat".
+func commandStats(server *redistest.Server) map[string]commandStat {
+	info, _ := server.Do("INFO", "commandstats").(string)
+	stats := map[string]commandStat{}
+	for text := range strings.Lines(info) {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(text, "cmdstat_"), ":")
+		var s commandStat
+		if _, err := fmt.Sscanf(rest, "calls=%g,usec=%g,", &s.calls, &s.us); err == nil {
+			stats[name] = s
+		}
+	}
+	return stats
 }
 
 // infoText returns the value of a field of INFO.

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
@@ -14,11 +13,6 @@ const bareSend = `local id = redis.call('INCR', KEYS[1])
 redis.call('ZADD', KEYS[2], id, id .. ARGV[1])
 redis.call('PUBLISH', ARGV[2], ARGV[1])
 return id`
-
-var (
-	evalsha     = regexp.MustCompile(`cmdstat_evalsha:calls=(\d+),usec=(\d+)`)
-	commandStat = regexp.MustCompile(`cmdstat_([^:]+):calls=(\d+)`)
-)
 
 // sendingCosts compares the time that the server takes for a send with that of a bare script.
 func (b *bench) sendingCosts() error {
@@ -60,8 +54,7 @@ func (b *bench) sendingCosts() error {
 
 // serverTime is how long a script call of do keeps the server busy, in us, and how many commands it runs.
 func (b *bench) serverTime(n int, do func(i int) error) (us, commands float64, err error) {
-	client := b.store.Client()
-	if err := client.ConfigResetStat(b.ctx).Err(); err != nil {
+	if err := b.store.Client().ConfigResetStat(b.ctx).Err(); err != nil {
 		return 0, 0, err
 	}
 	for i := range n {
@@ -69,26 +62,9 @@ func (b *bench) serverTime(n int, do func(i int) error) (us, commands float64, e
 			return 0, 0, err
 		}
 	}
-	stats, err := client.Info(b.ctx, "commandstats").Result()
-	if err != nil {
-		return 0, 0, err
+	inner, calls, each := scriptCost(b.redis)
+	if calls == 0 {
+		return 0, 0, errors.New("no script ran")
 	}
-	found := evalsha.FindStringSubmatch(stats)
-	if found == nil {
-		return 0, 0, fmt.Errorf("no script ran: %s", stats)
-	}
-	spent, err := strconv.ParseFloat(found[2], 64)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, one := range commandStat.FindAllStringSubmatch(stats, -1) {
-		if one[1] != "evalsha" && one[1] != "info" {
-			calls, err := strconv.ParseFloat(one[2], 64)
-			if err != nil {
-				return 0, 0, err
-			}
-			commands += calls
-		}
-	}
-	return spent / float64(n), commands / float64(n), nil
+	return each * calls / float64(n), inner / float64(n), nil
 }

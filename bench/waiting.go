@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/chatd/chatd/internal/redistest"
@@ -89,22 +88,13 @@ func (b *bench) claiming(e engine, server *redistest.Server, delayed int) error 
 // scriptCost reads, since CONFIG RESETSTAT, how many commands scripts ran, how many script calls there were and how long
 // one took in us.
 func scriptCost(server *redistest.Server) (inner, calls, usec float64) {
-	info, _ := server.Do("INFO", "commandstats").(string)
-	for line := range strings.Lines(info) {
-		name, rest, found := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":")
-		var n, us int64
-		if !found {
-			continue
-		}
-		if _, err := fmt.Sscanf(rest, "calls=%d,usec=%d,", &n, &us); err != nil {
-			continue
-		}
+	for name, s := range commandStats(server) {
 		switch name {
 		case "evalsha", "evalsha_ro":
-			calls, usec = calls+float64(n), usec+float64(us)
+			calls, usec = calls+s.calls, usec+s.us
 		case "info", "config|resetstat", "subscribe", "ping":
 		default:
-			inner += float64(n)
+			inner += s.calls
 		}
 	}
 	return inner, calls, usec / max(calls, 1)
