@@ -2,14 +2,24 @@ package redistest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
+)
+
+// work keeps the server busy for about workTime, in microseconds, on an idle machine like those that the bounds of steps
+// were measured on.
+const (
+	work     = "local t = {} for i = 1, 4500 do t[i] = 'x' .. i end return #table.concat(t)"
+	workTime = 1000
 )
 
 // Longest runs do, after prepare, and returns the longest single step, which blocks the server, in microseconds, and
 // what it was, by the server's own log. A step is a command, a script or a transaction. A busy machine may suspend the
 // server in the middle, so the server goes before other processes from then on, if the test may say so, and this is
-// repeated, up to twenty times, until no step of a run takes longer than enough; the best run counts.
+// repeated, up to twenty times, until no step of a run takes longer than enough; the best run counts. Processes that share
+// a processor and its caches also make each step slower, all the time. So the steps of a run are shortened by as much as
+// a fixed piece of work took longer than on an idle machine; a step that blocks the server too long still does then.
 func (s *Server) Longest(enough int64, prepare, do func(run int)) (us int64, step string) {
 	s.tb.Helper()
 	const runs = 20
@@ -22,6 +32,7 @@ func (s *Server) Longest(enough int64, prepare, do func(run int)) (us int64, ste
 		do(run)
 		s.Do("CONFIG", "SET", "slowlog-log-slower-than", "-1")
 		longest, of := s.longest()
+		longest = longest * workTime / max(s.timeOfWork(), workTime)
 		if run == 0 || longest < us {
 			us, step = longest, of
 		}
@@ -30,6 +41,29 @@ func (s *Server) Longest(enough int64, prepare, do func(run int)) (us int64, ste
 		}
 	}
 	return us, step
+}
+
+// timeOfWork returns how long work takes now, in microseconds: the median of some times.
+func (s *Server) timeOfWork() int64 {
+	s.tb.Helper()
+	s.Do("SLOWLOG", "RESET")
+	s.Do("CONFIG", "SET", "slowlog-log-slower-than", "0")
+	for range 5 {
+		s.Do("EVAL", work, "0")
+	}
+	s.Do("CONFIG", "SET", "slowlog-log-slower-than", "-1")
+	var times []int64
+	list, _ := s.Do("SLOWLOG", "GET", "-1").([]any)
+	for _, one := range list {
+		if fields, _ := one.([]any); strings.HasPrefix(fmt.Sprint(fields[3]), "[EVAL") {
+			times = append(times, fields[2].(int64))
+		}
+	}
+	if len(times) == 0 {
+		s.tb.Fatal("no time of work was logged")
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
 }
 
 func (s *Server) longest() (us int64, step string) {
