@@ -26,6 +26,7 @@ type breaker struct {
 	calls   atomic.Int64  // under way
 	spoke   atomic.Bool   // the server has answered since the last tick
 	suspect chan struct{} // has an entry when a call failed
+	dials   atomic.Int64  // connections that were opened
 
 	mu    sync.Mutex
 	up    context.Context // ends when the breaker opens
@@ -225,6 +226,7 @@ func (b *breaker) dial(ctx context.Context, next func(context.Context) (net.Conn
 	if err != nil {
 		return nil, errors.Join(context.Cause(up), err)
 	}
+	b.dials.Add(1)
 	c := &breakerConn{Conn: conn, of: b}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -134,13 +134,21 @@ func (c *cluster) waitsAt(ctx context.Context, key string) (*waits, *redis.Clien
 	if err != nil {
 		return nil, nil, err
 	}
+	return c.waitsOf(master.Options().Addr)
+}
+
+// waitsOf returns the waits and the client of the node at an address.
+func (c *cluster) waitsOf(addr string) (*waits, *redis.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.nodes[master.Options().Addr]
-	if n.waits == nil {
-		n.waits = newWaits(master, n.breaker, true)
+	n := c.nodes[addr]
+	if n == nil {
+		return nil, nil, errTopology
 	}
-	return n.waits, master, nil
+	if n.waits == nil {
+		n.waits = newWaits(n.client, n.breaker, true)
+	}
+	return n.waits, n.client, nil
 }
 
 // masters returns the servers that hold the store: one, or each master of the cluster.

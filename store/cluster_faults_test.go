@@ -273,7 +273,11 @@ func TestClusterFaults(t *testing.T) {
 		hit, to := b.groups[0], b.groups[1].home
 		slot, _ := c.Slot(b.store.keys.group(hit.group).base)
 		b.sending(t, func() {
-			c.Migrate(slot, hit.home, to, nil)
+			c.Migrate(slot, hit.home, to, func() {
+				if got := b.holdDurably(t, hit.group, chat.DurabilityReplica); got != chat.DurabilityReplica {
+					t.Errorf("a call that followed ASK: got durability %q", got)
+				}
+			})
 			hit.await(t, 20)
 			b.hears(t, hit.group)
 		})

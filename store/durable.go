@@ -35,106 +35,188 @@ func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (r
 	return s.runAndWait(ctx, c, want)
 }
 
-// runAndWait waits for a disk or a replica if one may be reached.
+// runAndWait waits for a disk or a replica if one may be reached. In a cluster it follows redirects itself: what was reached is a
+// matter of the one server that ran the call.
 func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
-	reached := chat.DurabilityMemory
-	if s.server.alwaysOnDisk {
-		reached = chat.DurabilityDisk
-	}
-	var w *durableCall
+	w := &durableCall{call: s.here(c), want: want}
+	at := destination{}
 	for p := newPatience(); ; {
-		waits, server, err := s.waitsFor(ctx, c)
+		waits, server, err := s.waitsFor(ctx, c, at)
 		if err != nil {
 			return nil, "", fail(c.Script.Name, err)
 		}
-		if want == chat.DurabilityDisk && !s.server.waitsForDisk || want == chat.DurabilityReplica && !waits.replicas.present(ctx, server) {
-			r, err := s.run(ctx, c)
-			return r, reached, err
+		w.asking, w.done = at.how == asked, make(chan struct{})
+		before := waits.able(ctx, server)
+		if before.waits(want) {
+			err = waits.do(ctx, w)
+		} else {
+			err = w.runAt(ctx, server, waits.sharded)
 		}
-		w = &durableCall{call: s.here(c), want: want, done: make(chan struct{})}
-		if err := waits.do(ctx, w); err != nil {
+		if err != nil {
 			return nil, "", fail(c.Script.Name, err)
 		}
 		if w.written.Err() == nil {
-			break
+			r, err := asReply(c.Script.Name, w.written.Val())
+			reached := w.reached()
+			// A server that fails over is reached by new connections, after which able asks again.
+			if reached == chat.DurabilityMemory && before.alwaysOnDisk && waits.able(ctx, server).alwaysOnDisk {
+				reached = chat.DurabilityDisk
+			}
+			return r, reached, err
 		}
-		how, _ := redirectOf(w.written.Err())
-		if s.cluster == nil || !p.wait(ctx, how) {
+		at.how, at.addr = redirectOf(w.written.Err())
+		if s.cluster == nil || !p.wait(ctx, at.how) {
 			return nil, "", fail(c.Script.Name, w.written.Err())
+		}
+		if at.how == asked {
+			continue
 		}
 		if _, err := s.masters(ctx); err != nil { // reloads the topology
 			return nil, "", fail(c.Script.Name, err)
 		}
 	}
-	r, err := asReply(c.Script.Name, w.written.Val())
-	if err != nil {
-		return r, "", err
-	}
-	switch answer := w.waited.Val().(type) {
-	case int64: // replicas that have it
-		if answer >= 1 {
-			reached = chat.DurabilityReplica
-		}
-	case []any: // disks that have it: here, and at replicas
-		if len(answer) > 0 && answer[0] == int64(1) {
-			reached = chat.DurabilityDisk
-		}
-	}
-	return r, reached, nil
+}
+
+// destination is where a redirect sends a call; the zero value is the master that the topology names.
+type destination struct {
+	how  redirect
+	addr string
 }
 
 // waitsFor returns the waits of the server that a call goes to, and the client of that server. Only the client shows whether the
 // server answers: a wait may take long.
-func (s *Store) waitsFor(ctx context.Context, c call) (*waits, *redis.Client, error) {
+func (s *Store) waitsFor(ctx context.Context, c call, at destination) (*waits, *redis.Client, error) {
 	if s.cluster == nil {
 		return s.waits, s.single, nil
 	}
 	if err := c.Err(); err != nil {
 		return nil, nil, err
 	}
-	return s.cluster.waitsAt(ctx, c.Keys[0])
+	if at.how != asked {
+		return s.cluster.waitsAt(ctx, c.Keys[0])
+	}
+	if s.cluster.node(at.addr) == nil { // a new master without slots: go-redis gets to know it from the answer to any command
+		_ = s.client.Exists(ctx, c.Keys[0]).Err()
+	}
+	return s.cluster.waitsOf(at.addr)
 }
 
-// replicas caches what is known about the server's replicas, for replicasEvery.
-type replicas struct {
+// ability is what a server can do for durability.
+type ability struct {
+	replicates   bool // a replica may confirm a write: one is connected, or the server does not say
+	waitsForDisk bool // it knows WAITAOF, and has an append-only file
+	alwaysOnDisk bool // it syncs the append-only file before every answer
+}
+
+// waits reports whether it makes sense to wait for a durability.
+func (a ability) waits(want chat.Durability) bool {
+	return want == chat.DurabilityDisk && a.waitsForDisk || want == chat.DurabilityReplica && a.replicates
+}
+
+// abilities caches what a server can do, for abilitiesEvery and as long as no connection is opened: the next server at the same
+// address, after a restart or a failover, may have other settings or another version.
+type abilities struct {
 	mu    sync.Mutex
 	asked time.Time
-	any   bool
+	dials int64 // when it was asked
+	now   ability
 }
 
-// present reports whether a replica may confirm a write: also if the server does not say.
-func (p *replicas) present(ctx context.Context, client *redis.Client) bool {
-	p.mu.Lock()
-	if time.Since(p.asked) < replicasEvery {
-		defer p.mu.Unlock()
-		return p.any
+// able returns what the server can do. Callers that come while one asks wait for its answer.
+func (q *waits) able(ctx context.Context, client *redis.Client) ability {
+	a := &q.abilities
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	dials := q.breaker.dials.Load()
+	if time.Since(a.asked) < abilitiesEvery && a.dials == dials {
+		return a.now
 	}
-	p.asked = time.Now() // callers that come meanwhile use the old value
-	p.mu.Unlock()
-	text, err := client.Info(ctx, "replication").Result()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.any = err != nil || infoFields(text)["connected_slaves"] != "0"
-	return p.any
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), durableWait)
+	defer cancel()
+	now, err := askAbility(ctx, client)
+	if err == nil {
+		a.asked, a.dials, a.now = time.Now(), dials, now
+	}
+	return now
+}
+
+// askAbility asks a server what it can do. A server says only by trying whether it has WAITAOF and the caller may use it; for no
+// disk at all it answers at once. What a server refuses to say it may be able to do, but alwaysOnDisk is a promise.
+func askAbility(ctx context.Context, client *redis.Client) (ability, error) {
+	pipe := client.Pipeline()
+	info, fsync := pipe.Info(ctx, "persistence", "replication"), pipe.ConfigGet(ctx, "appendfsync")
+	waitaof := pipe.Do(ctx, "WAITAOF", 0, 0, 0)
+	if _, err := pipe.Exec(ctx); err != nil && !answered(err) {
+		return ability{}, err
+	}
+	fields := infoFields(info.Val())
+	return ability{
+		replicates:   fields["connected_slaves"] != "0",
+		waitsForDisk: waitaof.Err() == nil && fields["aof_enabled"] != "0",
+		alwaysOnDisk: fields["aof_enabled"] == "1" && fsync.Val()["appendfsync"] == "always",
+	}, nil
 }
 
 // durableCall is a script call that waits for its durability.
 type durableCall struct {
 	call    call
 	want    chat.Durability
+	asking  bool       // an ASK redirect named the server
 	written *redis.Cmd // valid once done is closed
-	waited  *redis.Cmd
+	waited  *redis.Cmd // nil: nothing was waited for
 	done    chan struct{}
+}
+
+// runAt runs the call on a server without waiting, on one of its ordinary connections.
+func (w *durableCall) runAt(ctx context.Context, server *redis.Client, sharded bool) error {
+	for range 2 {
+		pipe := server.Pipeline()
+		w.queue(ctx, pipe)
+		_, _ = pipe.Exec(ctx) // the call has its own error
+		if !unknownScript(w.written) {
+			break
+		}
+		if err := loadScripts(ctx, server, sharded); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queue adds the call to a pipeline.
+func (w *durableCall) queue(ctx context.Context, pipe redis.Pipeliner) {
+	if w.asking {
+		_ = pipe.Do(ctx, "asking") // applies to the next command only
+	}
+	w.written, w.waited = queueCall(ctx, pipe, w.call), nil
+}
+
+// reached tells which durability the server has confirmed.
+func (w *durableCall) reached() chat.Durability {
+	if w.waited == nil {
+		return chat.DurabilityMemory
+	}
+	switch answer := w.waited.Val().(type) {
+	case int64: // replicas that have it
+		if answer >= 1 {
+			return chat.DurabilityReplica
+		}
+	case []any: // disks that have it: here, and at replicas
+		if len(answer) > 0 && answer[0] == int64(1) {
+			return chat.DurabilityDisk
+		}
+	}
+	return chat.DurabilityMemory
 }
 
 // waits runs scripts and waits for a disk or for replicas. WAIT and WAITAOF count what their own connection wrote, and occupy
 // it while they wait. So this happens on a few separate connections. Calls that arrive while all of them wait go together on
 // the next free one, with one wait for all.
 type waits struct {
-	client   *redis.Client
-	replicas replicas
-	sharded  bool     // in a cluster
-	breaker  *breaker // nil with the embedded store, where nothing waits here
+	client    *redis.Client
+	abilities abilities
+	sharded   bool     // in a cluster
+	breaker   *breaker // nil with the embedded store, where nothing waits here
 
 	mu      sync.Mutex
 	flying  int // connections in use
@@ -196,7 +278,7 @@ func (q *waits) send(ctx context.Context, batch []*durableCall) {
 	for attempt := 0; attempt < 2 && len(batch) > 0; attempt++ {
 		pipe := q.client.Pipeline()
 		for _, w := range batch {
-			w.written = queueCall(ctx, pipe, w.call)
+			w.queue(ctx, pipe)
 		}
 		asked := map[chat.Durability]*redis.Cmd{}
 		for _, w := range batch {
@@ -209,7 +291,7 @@ func (q *waits) send(ctx context.Context, batch []*durableCall) {
 		_, _ = pipe.Exec(ctx) // each command has its own error
 		silent.Stop()
 		batch = slices.DeleteFunc(slices.Clone(batch), func(w *durableCall) bool {
-			return !redis.HasErrorPrefix(w.written.Err(), "NOSCRIPT")
+			return !unknownScript(w.written)
 		})
 		if len(batch) > 0 && loadScripts(ctx, q.client, q.sharded) != nil {
 			return

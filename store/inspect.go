@@ -9,14 +9,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// inspect checks whether the servers can be the store: their version, and that they never evict keys. It also finds out what a
-// send can wait for on all of them.
+// inspect checks whether the servers can be the store: their version, and that they never evict keys.
 func (s *Store) inspect(ctx context.Context) error {
 	masters, err := s.masters(ctx)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	s.server = server{waitsForDisk: true, alwaysOnDisk: true}
 	for _, one := range masters {
 		if err := s.inspectOne(ctx, one); err != nil {
 			return err
@@ -26,29 +24,19 @@ func (s *Store) inspect(ctx context.Context) error {
 }
 
 func (s *Store) inspectOne(ctx context.Context, client *redis.Client) error {
-	info, err := client.Info(ctx, "server", "persistence", "replication").Result()
+	info, err := client.Info(ctx, "server", "replication").Result()
 	if err != nil {
 		return fmt.Errorf("store: INFO: %w", err)
 	}
 	fields := infoFields(info)
-	major, minor := version(fields["redis_version"])
-	if major < 7 {
+	major, _, _ := strings.Cut(fields["redis_version"], ".")
+	if number, _ := strconv.Atoi(major); number < 7 {
 		return fmt.Errorf("store: the server has version %q; chatd needs Redis 7.0 or Valkey 7.2 or later", fields["redis_version"])
 	}
 	if problem := replicaProblem(fields); problem != "" {
 		return fmt.Errorf("store: %s", problem)
 	}
-	if err := s.checkEviction(ctx, client); err != nil {
-		return err
-	}
-	aof := fields["aof_enabled"] == "1"
-	s.server.waitsForDisk = s.server.waitsForDisk && aof && (major > 7 || minor >= 2)
-	if s.server.alwaysOnDisk && aof {
-		fsync, err := client.ConfigGet(ctx, "appendfsync").Result()
-		s.server.alwaysOnDisk = err == nil && fsync["appendfsync"] == "always"
-	}
-	s.server.alwaysOnDisk = s.server.alwaysOnDisk && aof
-	return nil
+	return s.checkEviction(ctx, client)
 }
 
 // checkEviction refuses a server that may evict a counter or a cursor when its memory is full: ids would start over.
@@ -76,13 +64,4 @@ func infoFields(info string) map[string]string {
 		}
 	}
 	return fields
-}
-
-func version(v string) (major, minor int) {
-	parts := strings.SplitN(v, ".", 3)
-	major, _ = strconv.Atoi(parts[0])
-	if len(parts) > 1 {
-		minor, _ = strconv.Atoi(parts[1])
-	}
-	return major, minor
 }

@@ -53,7 +53,7 @@ const (
 	durableConns      = 8           // connections that wait for a disk or a replica, each for many sends
 	durableBatch      = pipelineMax // sends that share a wait
 	durableWaitingMax = 10_000      // sends that wait for a connection
-	replicasEvery     = time.Second // how old what is known about replicas may be
+	abilitiesEvery    = time.Second // how old what is known about disk and replicas may be
 
 	// A cluster: how often and how long a call is repeated while its slot moves or gets another master.
 	redirectsMax     = 64

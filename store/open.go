@@ -53,7 +53,6 @@ type Store struct {
 	limits    chat.Limits
 	log       *slog.Logger
 	embedded  Embedded
-	server    server
 	breaker   *breaker // nil with the embedded store, and in a cluster, where each node has one
 	waits     *waits   // nil in a cluster, where each node has its own
 	stop      context.CancelFunc
@@ -68,12 +67,6 @@ type Store struct {
 }
 
 var _ chat.Store = (*Store)(nil)
-
-// server is what was found out about the server when it was opened.
-type server struct {
-	waitsForDisk bool // WAITAOF will work: at least 7.2, with the append-only file on
-	alwaysOnDisk bool // the append-only file is synced before every answer
-}
 
 // Open connects to a store, checks that it can be one, loads the scripts, and records or compares the layout.
 func Open(ctx context.Context, o Options) (*Store, error) {

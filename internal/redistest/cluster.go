@@ -29,10 +29,16 @@ type Cluster struct {
 // arguments of each redis-server.
 func StartCluster(tb testing.TB, masters, replicasEach int, extra ...string) *Cluster {
 	tb.Helper()
-	c := &Cluster{tb: tb, masters: masters, Nodes: make([]*Server, masters*(1+replicasEach))}
-	for i := range c.Nodes {
+	return StartClusterOf(tb, masters, slices.Repeat([]string{Redis}, masters*(1+replicasEach)), extra...)
+}
+
+// StartClusterOf is StartCluster with a program for each node: first those of the masters.
+func StartClusterOf(tb testing.TB, masters int, programs []string, extra ...string) *Cluster {
+	tb.Helper()
+	c := &Cluster{tb: tb, masters: masters, Nodes: make([]*Server, len(programs))}
+	for i, program := range programs {
 		_, bus, _ := net.SplitHostPort(FreeAddr(tb))
-		c.Nodes[i] = prepare(tb, func(dir, port string) []string {
+		c.Nodes[i] = prepare(tb, program, func(dir, port string) []string {
 			args := []string{
 				"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no", "--appendonly", "no", "--save", "",
 				"--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", bus,

@@ -23,13 +23,20 @@ const (
 	stopTimeout  = time.Minute
 )
 
+// The servers that tests start.
+const (
+	Redis  = "redis-server"
+	Valkey = "valkey-server" // 7.2 or later: it knows WAITAOF
+)
+
 // Server is one redis-server process. A Restart makes a new process on the same port and folder.
 type Server struct {
 	Addr string // host:port
 
-	tb   testing.TB
-	dir  string
-	args []string // of redis-server, including the address
+	tb      testing.TB
+	program string
+	dir     string
+	args    []string // including the address
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -40,7 +47,13 @@ type Server struct {
 // additional arguments, such as "--appendfsync", "always".
 func Start(tb testing.TB, extra ...string) *Server {
 	tb.Helper()
-	return start(tb, func(dir, port string) []string {
+	return StartOf(tb, Redis, extra...)
+}
+
+// StartOf is Start with another program.
+func StartOf(tb testing.TB, program string, extra ...string) *Server {
+	tb.Helper()
+	return start(tb, program, func(dir, port string) []string {
 		args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no",
 			"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction"}
 		return append(args, extra...)
@@ -51,7 +64,7 @@ func Start(tb testing.TB, extra ...string) *Server {
 func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
 	tb.Helper()
 	host, port, _ := net.SplitHostPort(primary.Addr)
-	return start(tb, func(dir, own string) []string {
+	return start(tb, Redis, func(dir, own string) []string {
 		file := filepath.Join(dir, "sentinel.conf") // the sentinel writes its state into it
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 1000\n",
 			own, dir, name, host, port, name)
@@ -62,17 +75,17 @@ func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
 	})
 }
 
-func start(tb testing.TB, args func(dir, port string) []string) *Server {
+func start(tb testing.TB, program string, args func(dir, port string) []string) *Server {
 	tb.Helper()
-	s := prepare(tb, args)
+	s := prepare(tb, program, args)
 	s.run()
 	return s
 }
 
 // prepare makes a server that does not run yet.
-func prepare(tb testing.TB, args func(dir, port string) []string) *Server {
+func prepare(tb testing.TB, program string, args func(dir, port string) []string) *Server {
 	tb.Helper()
-	s := &Server{Addr: FreeAddr(tb), tb: tb, dir: tb.TempDir()}
+	s := &Server{Addr: FreeAddr(tb), tb: tb, program: program, dir: tb.TempDir()}
 	_, port, _ := net.SplitHostPort(s.Addr)
 	s.args = append(args(s.dir, port), "--logfile", s.logFile())
 	tb.Cleanup(func() {
@@ -110,7 +123,7 @@ func (s *Server) Signal(sig syscall.Signal) {
 
 func (s *Server) run() {
 	s.tb.Helper()
-	cmd := exec.CommandContext(context.Background(), "redis-server", s.args...)
+	cmd := exec.CommandContext(context.Background(), s.program, s.args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		s.tb.Fatalf("start redis-server: %v", err)
