@@ -26,6 +26,8 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 12h -rapid.checks=$(SOAK_CHECKS) ./chat ./chat/live ./store ./store/queue ./store/embedded
 	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/caddyserver/caddy/v2/cmd/caddy@v2.8.4
+	$(GO) test -race -timeout 1h -run 'TestRollingRestart' ./e2e -caddy=$(CURDIR)/bin/caddy
 	$(GO) test -race -timeout 2h -run 'TestClientsComeBackAtOnce' ./e2e -away=10000
 	$(GO) test -race -timeout 1h -run 'TestArchiveSurvivesKills' ./e2e -archive-kills=20
 	$(GO) test -race -timeout 1h -run 'TestKillLosesNothing$$' ./e2e -crashes=25
@@ -34,7 +36,7 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 1h -run 'TestShippedLinesSurviveKills' ./e2e -ship=1024 -ship-kills=10
 	$(GO) test -race -timeout 1h -run 'TestShipWaitsForAStoppedProcessor' ./e2e -ship-stop=30s
 
-check-deps: ## redis-server, PostgreSQL and chromium: real ones, the tests start them
+check-deps: ## redis-server, PostgreSQL, nginx and chromium: real ones, the tests start them
 	@scripts/install-test-deps
 
 lint: ## formatting, static analysis, tidy modules

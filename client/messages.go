@@ -26,7 +26,7 @@ func (c *Client) SendDurable(ctx context.Context, group string, draft Draft, dur
 		q.Set("durability", durability)
 	}
 	var sent Sent
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, query: q, body: draft, again: true}, &sent)
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, query: q, body: draft, key: draft.ClientID, again: true}, &sent)
 	return sent, err
 }
 
@@ -159,7 +159,7 @@ func (c *Client) SendDirect(ctx context.Context, user string, d Direct) (DirectS
 		d.ClientID = NewKey()
 	}
 	var sent DirectSent
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: d, again: true}, &sent)
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: d, key: d.ClientID, again: true}, &sent)
 	return sent, err
 }
 

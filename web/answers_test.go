@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,19 @@ func TestSendAnswers(t *testing.T) {
 	}
 	if a := send("?durability=replica", `{"body":"x"}`); a.status != 201 || a.field("durability") == "replica" {
 		t.Errorf("durability replica without one: %d %s", a.status, a.body)
+	}
+	header := map[string]string{"Idempotency-Key": "h"}
+	byHeader := request{method: "POST", path: path, body: `{"body":"x"}`, user: "alice", header: header}
+	if a := s.do(byHeader); a.status != 201 || a.field("client_id") != "h" {
+		t.Errorf("with the key in the header: %d %s", a.status, a.body)
+	}
+	if a := s.do(byHeader); a.status != 200 || a.field("duplicate") != true {
+		t.Errorf("again: %d %s", a.status, a.body)
+	}
+	direct := request{method: "POST", path: "/v1/users/bob/messages", body: `{"body":"x"}`, user: "alice", header: header}
+	s.do(direct)
+	if a := s.do(direct); a.status != 200 || a.field("duplicate") != true {
+		t.Errorf("a direct message again: %d %s", a.status, a.body)
 	}
 	checkProblem(t, "durability", send("?durability=all", `{"body":"x"}`), 400, "invalid_request")
 }
@@ -118,6 +132,37 @@ func TestDrain(t *testing.T) {
 	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
+}
+
+// TestDrainEndsConnections: a server that is about to stop serves on, and has its clients open new connections.
+func TestDrainEndsConnections(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.DrainDelay = "3s" })
+	if status, ends := s.connectionEnds("/livez"); status != 200 || ends {
+		t.Errorf("before: got %d, connection ends: %v, want 200, false", status, ends)
+	}
+	s.stop()
+	deadline := time.After(time.Minute)
+	for s.do(request{method: "GET", path: "/readyz"}).status != 503 {
+		select {
+		case <-deadline:
+			t.Fatal("readyz does not say no")
+		default:
+		}
+	}
+	if status, ends := s.connectionEnds("/livez"); status != 200 || !ends {
+		t.Errorf("during the delay: got %d, connection ends: %v, want 200, true", status, ends)
+	}
+}
+
+// connectionEnds makes a request, and reports its status and whether the response ends the connection.
+func (s *server) connectionEnds(path string) (status int, ends bool) {
+	s.t.Helper()
+	resp, err := http.Get(s.url + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode, resp.Close
 }
 
 // waitFor returns when the metrics hold a line.

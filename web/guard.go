@@ -29,6 +29,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		begin := time.Now()
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
+		s.endConnection(c)
 		// Write the answer to an error here already, so that its status is known below.
 		if err := next(c); err != nil {
 			c.Error(err)
@@ -44,6 +45,14 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.echo.IPExtractor(c.Request())))
 		}
 		return nil
+	}
+}
+
+// endConnection asks the client or proxy of a server that is about to stop to use another connection for its next
+// request. One sent on an idle connection while the server closes it would fail, and nobody would know whether it was done.
+func (s *Server) endConnection(c echo.Context) {
+	if s.unready.Load() {
+		c.Response().Header().Set(echo.HeaderConnection, "close")
 	}
 }
 

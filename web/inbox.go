@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/chatd/chatd/chat"
@@ -14,6 +15,7 @@ func (s *Server) SendDirect(ctx context.Context, r api.SendDirectRequestObject) 
 	if b == nil {
 		return nil, errNoBody
 	}
+	b.ClientID = cmp.Or(b.ClientID, deref(r.Params.IdempotencyKey))
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {

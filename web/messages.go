@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,6 +16,7 @@ func (s *Server) SendMessage(ctx context.Context, r api.SendMessageRequestObject
 	if b == nil {
 		return nil, errNoBody
 	}
+	b.ClientID = cmp.Or(b.ClientID, deref(r.Params.IdempotencyKey))
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {

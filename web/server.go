@@ -92,6 +92,8 @@ type Server struct {
 	unready   atomic.Bool     // /readyz says no
 	drain     context.Context // ends when long polls are to be answered and no websocket is taken any longer
 	stopDrain context.CancelFunc
+	polls     atomic.Int64 // calls that wait
+	spread    atomic.Int64 // of the drain: the time.Duration over which it answers them
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)
@@ -175,9 +177,17 @@ func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 // Unready makes /readyz say no, so that balancers send nothing new. Everything is served on.
 func (s *Server) Unready() { s.unready.Store(true) }
 
-// Drain answers long polls with what there is and takes no new websockets. It may be called again.
+// A drain answers so many long polls a second, or more if it would take too long.
+const (
+	drainRate      = 500
+	drainSpreadMax = 10 * time.Second
+)
+
+// Drain answers long polls with what there is, over several seconds if there are many, and takes no new websockets. It
+// may be called again.
 func (s *Server) Drain() {
 	s.Unready()
+	s.spread.Store(int64(min(drainSpreadMax, time.Duration(s.polls.Load())*time.Second/drainRate)))
 	s.stopDrain()
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -37,7 +38,7 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 }
 
 // waiting makes a call that may wait for something. When the server stops it is ended and made again without waiting, so
-// that the client gets what there is and holds nothing up. A call that waits is counted among its user's polls, and no longer
+// that the client gets what there is and holds nothing up; many calls end one after another. A call that waits is counted among its user's polls, and no longer
 // among the calls under way.
 func waiting[T any](s *Server, ctx context.Context, waits bool, do func(ctx context.Context, wait bool) (T, error)) (T, error) {
 	if s.draining() {
@@ -49,15 +50,29 @@ func waiting[T any](s *Server, ctx context.Context, waits bool, do func(ctx cont
 			return *new(T), err
 		}
 		defer leave()
+		s.polls.Add(1)
+		defer s.polls.Add(-1)
 	}
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.drain, cancel)()
+	defer context.AfterFunc(s.drain, func() { s.endPoll(wait, cancel) })()
 	answer, err := do(wait, true)
 	if err != nil && wait.Err() != nil && ctx.Err() == nil {
 		answer, err = do(ctx, false)
 	}
 	return answer, err
+}
+
+// endPoll ends a call that waits in a server that stops: at a random moment of the drain, so that not all clients come to
+// the other nodes at once.
+func (s *Server) endPoll(wait context.Context, end func()) {
+	timer := time.NewTimer(rand.N(max(time.Duration(s.spread.Load()), 1)))
+	defer timer.Stop()
+	select {
+	case <-wait.Done():
+	case <-timer.C:
+		end()
+	}
 }
 
 func (s *Server) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {
@@ -112,6 +127,7 @@ func (s *Server) longPoll(next echo.HandlerFunc) echo.HandlerFunc {
 		deadline := time.Now().Add(s.opt.Limits.WaitMax + writeTimeout)
 		// Not every writer has deadlines (that of a test has none); one without cannot cut the answer off either.
 		_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(deadline)
+		c.Response().Before(func() { s.endConnection(c) }) // the server may have begun to stop meanwhile
 		return next(c)
 	}
 }

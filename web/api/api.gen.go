@@ -1160,6 +1160,9 @@ type ListMessagesParams struct {
 type SendMessageParams struct {
 	// Durability Wait for this durability. The answer is 201 in any case and says in `durability` what was reached.
 	Durability *DurabilityParam `form:"durability,omitempty" json:"durability,omitempty"`
+
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
 // SendMessage200JSONResponseBody defines parameters for SendMessage.
@@ -1253,6 +1256,12 @@ type ListTasksParams struct {
 
 	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SendDirectParams defines parameters for SendDirect.
+type SendDirectParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
 // SendDirect200JSONResponseBody defines parameters for SendDirect.
@@ -1622,7 +1631,7 @@ type ServerInterface interface {
 	EraseUser(ctx echo.Context, user UserParam) error
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
-	SendDirect(ctx echo.Context, user UserParam) error
+	SendDirect(ctx echo.Context, user UserParam, params SendDirectParams) error
 	// ListWebhooks List webhooks
 	// (GET /v1/webhooks)
 	ListWebhooks(ctx echo.Context, params ListWebhooksParams) error
@@ -2265,6 +2274,23 @@ func (w *ServerInterfaceWrapper) SendMessage(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter durability: %s", err))
 	}
 
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SendMessage(ctx, group, params)
 	return err
@@ -2827,8 +2853,28 @@ func (w *ServerInterfaceWrapper) SendDirect(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendDirectParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.SendDirect(ctx, user)
+	err = w.Handler.SendDirect(ctx, user, params)
 	return err
 }
 
@@ -5892,8 +5938,9 @@ func (response EraseUserdefaultApplicationProblemPlusJSONResponse) VisitEraseUse
 }
 
 type SendDirectRequestObject struct {
-	User UserParam `json:"user"`
-	Body *SendDirectJSONRequestBody
+	User   UserParam `json:"user"`
+	Params SendDirectParams
+	Body   *SendDirectJSONRequestBody
 }
 
 type SendDirectResponseObject interface {
@@ -8161,10 +8208,11 @@ func (sh *strictHandler) EraseUser(ctx echo.Context, user UserParam) error {
 }
 
 // SendDirect operation middleware
-func (sh *strictHandler) SendDirect(ctx echo.Context, user UserParam) error {
+func (sh *strictHandler) SendDirect(ctx echo.Context, user UserParam, params SendDirectParams) error {
 	var request SendDirectRequestObject
 
 	request.User = user
+	request.Params = params
 
 	var body SendDirectJSONRequestBody
 	var err error

@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+var caddyFlag = flag.String("caddy", "", "the binary of Caddy: TestRollingRestart runs behind it, too")
+
+// TestRollingRestart restarts three nodes one after another behind the proxies of examples/deploy, while people write
+// and read. No client repeats a request, and none fails; nothing is lost or there twice.
+func TestRollingRestart(t *testing.T) {
+	t.Parallel()
+	proxies := map[string]func(testing.TB, []*harness.Node) string{"nginx": startNginx}
+	if *caddyFlag != "" {
+		proxies["caddy"] = startCaddy
+	}
+	for name, proxy := range proxies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rollingRestart(t, proxy)
+		})
+	}
+}
+
+func rollingRestart(t *testing.T, proxy func(testing.TB, []*harness.Node) string) {
+	t.Helper()
+	const group, writers, each = "g", 4, 2
+	ctx := bounded(t, 2*time.Minute)
+	redis := redistest.Start(t)
+	var nodes []*harness.Node
+	for range 3 { // the proxies keep idle connections for 2 s
+		env := map[string]string{"CHATD_DRAIN_DELAY": "2500ms", "CHATD_TRUSTED_PROXIES": "127.0.0.1/32"}
+		nodes = append(nodes, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: env}))
+	}
+	url, once := proxy(t, nodes), client.WithRetry(1, client.Backoff{})
+	draft := client.GroupDraft{ID: group, Keep: new(int64)}
+	*draft.Keep = 100_000
+	ways := []reader{overStream, overPoll, overSync}
+	for i := range writers {
+		draft.Members = append(draft.Members, fmt.Sprint("writer", i))
+	}
+	for i := range each * len(ways) {
+		draft.Members = append(draft.Members, fmt.Sprint("reader", i))
+	}
+	owner := harness.ClientAt(t, url, "owner", once)
+	must(owner.CreateGroup(ctx, draft))(t)
+
+	r := &run{t: t, nodes: nodes, keep: map[string]int64{group: *draft.Keep}}
+	until, stop := context.WithCancel(ctx)
+	r.stop = stop
+	for i := range each * len(ways) {
+		name := fmt.Sprint("reader", i)
+		one := &reading{
+			at: []*client.Client{harness.ClientAt(t, url, name, once)}, rand: rand.New(rand.NewPCG(uint64(i), 0)),
+			got: &harness.Transcript{Name: name},
+		}
+		r.readings = append(r.readings, one)
+		r.reading.Go(func() {
+			if err := ways[i%len(ways)](until, one); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	writing, enough := context.WithCancel(ctx)
+	var written sync.WaitGroup
+	for i := range writers {
+		name := fmt.Sprint("writer", i)
+		c := harness.ClientAt(t, url, name, once)
+		written.Go(func() {
+			for n := 0; writing.Err() == nil; n++ {
+				if err := sendNoted(ctx, c, &r.ledger, group, fmt.Sprintf("%s-%d", name, n)); err != nil {
+					t.Errorf("%s, send %d: %v", name, n, err)
+				}
+				harness.Pause(writing, 5*time.Millisecond)
+			}
+		})
+	}
+	for _, node := range nodes {
+		before := r.ledger.Count()
+		node.Terminate()
+		node.Start()
+		t.Logf("restarted %s during %d sends", node.Addr, r.ledger.Count()-before)
+	}
+	enough()
+	written.Wait()
+	r.caughtUp(ctx, time.Minute)
+	for i, one := range r.readings {
+		if i%len(ways) == 0 && one.sessions.Load() < 2 {
+			t.Errorf("%s was in %d sessions: no restart ended its websocket", one.got.Name, one.sessions.Load())
+		}
+	}
+}
+
+// sendNoted sends one message and notes its id.
+func sendNoted(ctx context.Context, c *client.Client, ledger *harness.Ledger, group, id string) error {
+	ledger.Attempt(id)
+	sent, err := c.Send(ctx, group, client.Draft{Body: harness.BodyOf(id), ClientID: id})
+	if err != nil {
+		return err
+	}
+	return ledger.Acked(group, sent.ID, id)
+}
+
+const deployFolder = "../examples/deploy/"
+
+// deployed is a configuration from examples/deploy with the addresses of nodes, and others, in place of the example's.
+func deployed(t testing.TB, name string, nodes []*harness.Node, replace ...string) string {
+	t.Helper()
+	for i, node := range nodes {
+		replace = append(replace, fmt.Sprintf("10.0.0.1%d:8080", i+1), node.Addr)
+	}
+	text := string(must(os.ReadFile(deployFolder + name))(t))
+	for i := 0; i < len(replace); i += 2 {
+		if !strings.Contains(text, replace[i]) {
+			t.Fatalf("%s does not contain %q", name, replace[i])
+		}
+	}
+	return strings.NewReplacer(replace...).Replace(text)
+}
+
+// startNginx starts nginx with the example's configuration, without TLS, and returns its URL.
+func startNginx(t testing.TB, nodes []*harness.Node) string {
+	t.Helper()
+	dir, addr := t.TempDir(), redistest.FreeAddr(t)
+	sites := deployed(t, "nginx.conf", nodes, "listen 443 ssl http2;", "listen "+addr+";",
+		"ssl_certificate     /etc/ssl/chat.example.com.pem;", "", "ssl_certificate_key /etc/ssl/chat.example.com.key;", "")
+	main := "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents { worker_connections 4096; }\nhttp {\naccess_log off;\n"
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		main += kind + "_temp_path " + kind + ";\n"
+	}
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, []byte(main+sites+"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nginx, err := exec.LookPath("nginx")
+	if err != nil {
+		nginx = "/usr/sbin/nginx" // Debian's, which the PATH of a user does not have
+	}
+	startProxy(t, addr, nginx, "-p", dir, "-c", path)
+	return "http://" + addr
+}
+
+// startCaddy starts Caddy with the example's configuration, without TLS, and returns its URL.
+func startCaddy(t testing.TB, nodes []*harness.Node) string {
+	t.Helper()
+	addr, path := redistest.FreeAddr(t), filepath.Join(t.TempDir(), "Caddyfile")
+	text := deployed(t, "Caddyfile", nodes, "chat.example.com {", "http://"+addr+" {")
+	if err := os.WriteFile(path, []byte("{\n\tadmin off\n}\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startProxy(t, addr, *caddyFlag, "run", "--adapter", "caddyfile", "--config", path)
+	return "http://" + addr
+}
+
+// startProxy runs a proxy until the test ends, and waits until it reaches a node.
+func startProxy(t testing.TB, addr, name string, args ...string) {
+	t.Helper()
+	var output strings.Builder
+	cmd := exec.CommandContext(context.Background(), name, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir, "XDG_DATA_HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", name, err)
+	}
+	exited := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(exited) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended already
+		<-exited
+		if t.Failed() {
+			t.Logf("%s wrote:\n%s", name, output.String()[max(0, output.Len()-12_000):])
+		}
+	})
+	harness.Eventually(t, 20*time.Second, name+" serves", func() error {
+		select {
+		case <-exited:
+			t.Fatalf("%s ended at its start:\n%s", name, output.String())
+		default:
+		}
+		req := must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/v1/groups", nil))(t)
+		answer, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusUnauthorized {
+			return fmt.Errorf("status %s, want that of a call without a token", answer.Status)
+		}
+		return nil
+	})
+}
