@@ -27,6 +27,7 @@ type breaker struct {
 	spoke   atomic.Bool   // the server has answered since the last tick
 	suspect chan struct{} // has an entry when a call failed
 	dials   atomic.Int64  // connections that were opened
+	seldom  atomic.Bool   // nobody needs the server right now: while it is away it is asked seldom
 
 	mu    sync.Mutex
 	up    context.Context // ends when the breaker opens
@@ -167,6 +168,7 @@ func (b *breaker) awaitAnswer(ctx context.Context) bool {
 	slots := make(chan struct{}, pingsMax)
 	tick := time.NewTicker(pingAgain)
 	defer tick.Stop()
+	asked := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -175,6 +177,10 @@ func (b *breaker) awaitAnswer(ctx context.Context) bool {
 			return true
 		case <-tick.C:
 		}
+		if b.seldom.Load() && time.Since(asked) < pingSeldom {
+			continue
+		}
+		asked = time.Now()
 		select {
 		case slots <- struct{}{}:
 		default:

@@ -105,6 +105,28 @@ func TestBreakerInTime(t *testing.T) {
 	}
 }
 
+// TestBreakerAsksSeldom: a server that nobody needs is asked seldom while it is away, and often again once somebody does.
+func TestBreakerAsksSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startTwin(t)
+		s.away.Store(true)
+		_ = s.call(t) // opens the breaker
+		s.seldom.Store(true)
+		asked := s.asked.Load()
+		<-time.After(10 * pingSeldom)
+		if got := s.asked.Load() - asked; got < 9 || got > 10 {
+			t.Errorf("got %d pings in %v, want one each %v", got, 10*pingSeldom, pingSeldom)
+		}
+		s.away.Store(false)
+		s.seldom.Store(false)
+		needed := time.Now()
+		<-s.closed()
+		if took := time.Since(needed); took > 500*time.Millisecond {
+			t.Errorf("calls succeed %v after the server was needed, want half a second at most", took)
+		}
+	})
+}
+
 // TestBreakerAtOnce: where a call fails and the server refuses the ping too, nobody waits.
 func TestBreakerAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ type cluster struct {
 	log   *slog.Logger
 	up    context.Context // ends with the store
 	stop  context.CancelFunc
-	loops sync.WaitGroup
+	loops sync.WaitGroup // of the breakers
 
 	mu    sync.Mutex
 	nodes map[string]*clusterNode // by address: every node that was ever seen
@@ -49,7 +49,6 @@ func newCluster(opt *redis.ClusterOptions, log *slog.Logger) *cluster {
 	c.up, c.stop = context.WithCancel(context.Background())
 	c.OnNewNode(c.added)
 	c.AddHook(&redirects{c})
-	c.loops.Go(c.watch)
 	return c
 }
 
@@ -85,38 +84,53 @@ func (c *cluster) client(addr string) *redis.Client {
 	return nil
 }
 
-// watch reloads the topology while a node does not answer, to find the new masters of its slots.
-func (c *cluster) watch() {
+// watch reloads the topology while the master of a partition does not answer, to find the new one. A node that is the master of
+// none is asked seldom whether it is back: it may never be, and nobody waits for it.
+func (c *cluster) watch(ctx context.Context, partitions []*partKeys) {
 	tick := time.NewTicker(topologyTick)
 	defer tick.Stop()
 	for {
 		select {
-		case <-c.up.Done():
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if c.anyAway() {
-			c.ReloadState(c.up)
+		if c.anyAway(c.homes(ctx, partitions)) {
+			c.ReloadState(ctx)
 		}
 	}
 }
 
-func (c *cluster) anyAway() bool {
+// homes returns the addresses of the masters of partitions; "" stands for one that is not known.
+func (c *cluster) homes(ctx context.Context, partitions []*partKeys) map[string]bool {
+	homes := map[string]bool{}
+	for _, part := range partitions {
+		addr := ""
+		if master, err := c.MasterForKey(ctx, part.base); err == nil {
+			addr = master.Options().Addr
+		}
+		homes[addr] = true
+	}
+	return homes
+}
+
+// anyAway reports whether one of the homes does not answer or is not known. The breakers of other nodes ask seldom from now on.
+func (c *cluster) anyAway(homes map[string]bool) (away bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, n := range c.nodes {
-		if n.breaker.state().Err() != nil {
-			return true
-		}
+	away = homes[""]
+	for addr, n := range c.nodes {
+		n.breaker.seldom.Store(!homes[addr])
+		away = away || homes[addr] && n.breaker.state().Err() != nil
 	}
-	return false
+	return away
 }
 
-// Close ends all connections and loops.
+// Close ends all connections and loops. Once the client is closed, it adds no node.
 func (c *cluster) Close() error {
+	err := c.ClusterClient.Close()
 	c.stop()
 	c.loops.Wait()
-	err := c.ClusterClient.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.nodes {

@@ -178,16 +178,21 @@ func onCluster(t *testing.T, c *redistest.Cluster) *clusterBench {
 	running.Go(func() { _ = s.Listen(ctx, b.hear) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	for _, g := range b.groups {
-		if err := s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: g.group, Visibility: chat.Private, CreatedBy: "alice",
-			CreatedAt: chat.TimeMs(1), Epoch: "e", Keep: 1_000_000, BacklogMax: 1_000_000, Post: chat.PostMembers, History: true},
-			Notices: []chat.NoticeEntry{{Mark: "madeit", Rest: []byte(`"kind":"notice"}`)}}}); err != nil {
-			t.Fatal(err)
-		}
+		createBenchGroup(t, s, g.group)
 		if err := s.Follow(t.Context(), []string{g.group}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return b
+}
+
+func createBenchGroup(t *testing.T, s *Store, id string) {
+	t.Helper()
+	if err := s.CreateGroup(t.Context(), chat.NewGroup{Group: chat.Group{ID: id, Visibility: chat.Private, CreatedBy: "alice",
+		CreatedAt: chat.TimeMs(1), Epoch: "e", Keep: 1_000_000, BacklogMax: 1_000_000, Post: chat.PostMembers, History: true},
+		Notices: []chat.NoticeEntry{{Mark: "madeit", Rest: []byte(`"kind":"notice"}`)}}}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (b *clusterBench) hear(sig live.Signal) {
@@ -248,6 +253,14 @@ func TestClusterFaults(t *testing.T) {
 			for _, g := range b.groups {
 				g.await(t, 20)
 				b.hears(t, g.group)
+			}
+			if !comes(func() bool {
+				return !b.store.cluster.anyAway(b.store.cluster.homes(t.Context(), b.store.keys.partitions))
+			}) {
+				t.Error("the topology is reloaded for a node that nobody needs")
+			}
+			if n := b.store.cluster.node(hit.home.Addr).breaker; n.state().Err() == nil || !n.seldom.Load() {
+				t.Error("a node that is away and has an heir is taken for one that answers, or asked often")
 			}
 		})
 		for i, g := range b.groups {
@@ -349,7 +362,8 @@ func TestRedirectsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestClusterKeepsItsPartitions: a new store has 64 or as many as the URL says, and another number is refused by name.
+// TestClusterKeepsItsPartitions: a new store has 64 or as many as the URL says, and another number is refused by name. So is a
+// master that hangs when a node starts.
 func TestClusterKeepsItsPartitions(t *testing.T) {
 	c := redistest.StartCluster(t, 3, 0)
 	for _, one := range []struct {
@@ -378,6 +392,11 @@ func TestClusterKeepsItsPartitions(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), Options{URL: c.URL(), Prefix: "none", Existing: true}); !errors.Is(err, ErrEmpty) {
 		t.Errorf("got error %v of a store that is not there", err)
+	}
+	away := c.Nodes[1]
+	away.Signal(syscall.SIGSTOP)
+	if _, err := Open(t.Context(), Options{URL: c.URL(), Prefix: "a"}); err == nil || !strings.Contains(err.Error(), away.Addr) {
+		t.Errorf("got error %v while %s hangs, want one that names it", err, away.Addr)
 	}
 }
 

@@ -16,7 +16,9 @@ func (s *Store) inspect(ctx context.Context) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	for _, one := range masters {
-		if err := s.inspectOne(ctx, one); err != nil {
+		if err := s.inspectOne(ctx, one); err != nil && s.cluster != nil {
+			return fmt.Errorf("%w (at %s)", err, one.Options().Addr)
+		} else if err != nil {
 			return err
 		}
 	}

@@ -69,6 +69,7 @@ const (
 	patienceTick    = 25 * time.Millisecond
 	pingTimeout     = 600 * time.Millisecond // then calls are refused
 	pingAgain       = 100 * time.Millisecond // while they are
+	pingSeldom      = 10 * time.Second       // while they are and nobody needs the server
 	pingTimeoutOpen = time.Second
 	pingsMax        = 8 // at the same time
 

@@ -107,6 +107,9 @@ func (s *Store) start() {
 	if s.breaker != nil {
 		s.loops.Go(func() { s.breaker.run(ctx) })
 	}
+	if s.cluster != nil {
+		s.loops.Go(func() { s.cluster.watch(ctx, s.keys.partitions) })
+	}
 }
 
 // sameServer are the options of another client of the server that a client leads to.
