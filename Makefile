@@ -12,7 +12,7 @@ build: ## the one binary
 # Everything is compiled once, with the race detector: the tests, the binaries that they start, bench, and what `make lint`
 # reads. Vet is part of lint alone.
 test: check-deps ## every test, with the race detector
-	export GOFLAGS="$$($(GO) env GOFLAGS) -race" && \
+	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
 	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
 	cd bench && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...
 
