@@ -27,6 +27,7 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 3h ./e2e -run TestExportCarriesEverything -export 100000
 	$(GO) test -race -timeout 1h -run 'TestSocketsThatOpenAtOnce' ./e2e -sockets=5000
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/caddyserver/caddy/v2/cmd/caddy@v2.8.4
+	$(GO) test -race -timeout 1h -run 'TestSocketsOfADeadNodeComeBack' ./e2e -herd=10000
 	$(GO) test -race -timeout 1h -run 'TestRollingRestart' ./e2e -caddy=$(CURDIR)/bin/caddy
 	$(GO) test -race -timeout 2h -run 'TestClientsComeBackAtOnce' ./e2e -away=10000
 	$(GO) test -race -timeout 1h -run 'TestArchiveSurvivesKills' ./e2e -archive-kills=20

@@ -140,7 +140,7 @@ func startNginx(t testing.TB, nodes []*harness.Node) string {
 	dir, addr := t.TempDir(), redistest.FreeAddr(t)
 	sites := deployed(t, "nginx.conf", nodes, "listen 443 ssl http2;", "listen "+addr+";",
 		"ssl_certificate     /etc/ssl/chat.example.com.pem;", "", "ssl_certificate_key /etc/ssl/chat.example.com.key;", "")
-	main := "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents { worker_connections 4096; }\nhttp {\naccess_log off;\n"
+	main := "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents { worker_connections 32000; }\nhttp {\naccess_log off;\n"
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		main += kind + "_temp_path " + kind + ";\n"
 	}
