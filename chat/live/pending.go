@@ -18,7 +18,7 @@ const (
 type pending struct {
 	user    string
 	session string                 // the reader's own name: it gets no events about its own acks; empty for a long poll
-	plain   bool                   // a long poll: it only has to be woken
+	plain   bool                   // a long poll: it has to be woken, and to know which groups grew
 	every   bool                   // every cursor move in its groups wakes it, too
 	c       chan struct{}          // capacity 1: there is something
 	notify  atomic.Pointer[func()] // called instead of a send on c, if set
@@ -61,25 +61,32 @@ func (p *pending) wake() {
 
 // grew notes that there is something new in a group.
 func (p *pending) grew(in *interest) {
-	if !p.plain {
-		p.mu.Lock()
-		if !in.dirty {
-			in.dirty = true
-			p.dirty = append(p.dirty, in)
-		}
-		p.mu.Unlock()
+	p.mu.Lock()
+	if !in.dirty {
+		in.dirty = true
+		p.dirty = append(p.dirty, in)
 	}
+	p.mu.Unlock()
 	p.wake()
+}
+
+// takeGrown takes the groups that grew. all means that there may be other news as well, of the inbox or of membership.
+func (p *pending) takeGrown() (groups []string, all bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.dirty {
+		in.dirty = false
+		groups = append(groups, in.feed.group)
+	}
+	all = p.inbox || p.lost
+	p.dirty, p.inbox, p.lost = nil, false, false
+	return groups, all
 }
 
 // joinedOrLeft notes a group whose membership may have changed.
 func (p *pending) joinedOrLeft(group string) {
-	if p.plain {
-		p.wake()
-		return
-	}
 	p.mu.Lock()
-	if len(p.check) >= pendingCheckMax {
+	if p.plain || len(p.check) >= pendingCheckMax {
 		p.lost = true
 	} else {
 		if p.check == nil {

@@ -80,8 +80,9 @@ type syncCall struct {
 	errors     []GroupError
 
 	resolved bool
-	unlisted []string        // named, and the caller is in them although the index does not list them
-	foreign  map[string]bool // named, and the caller is not in them
+	index    []chat.UserGroup // as it was read last
+	unlisted []string         // named, and the caller is in them although the index does not list them
+	foreign  map[string]bool  // named, and the caller is not in them
 }
 
 // newSync checks the whole request before any part of it takes effect.
@@ -197,15 +198,21 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 }
 
 // watchOnce watches groups until there is something to answer or the time is up. again means that the caller is in other
-// groups by now, so those must be watched.
+// groups by now, so those must be watched. Once it has looked at everything, a signal of a group has it look at that
+// group alone; one of the inbox or of membership, or a loss of signals, has it look at everything again.
 func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
 	w, err := c.s.hub.watch(ctx, c.by.User, groups)
 	if err != nil {
 		return SyncAnswer{}, nil, false, chat.AsError(err)
 	}
 	defer w.Close()
+	var grown []string // empty: anything may be new
 	for {
-		a, now, err = c.collect(ctx)
+		if len(grown) > 0 {
+			a, err = c.collectGrown(ctx, grown, now)
+		} else {
+			a, now, err = c.collect(ctx)
+		}
 		if err != nil || a.any() {
 			return a, now, false, err
 		}
@@ -217,6 +224,7 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan t
 		}
 		select {
 		case <-w.C():
+			grown = w.grown(now)
 		case <-over:
 			return a, now, false, nil
 		case <-ctx.Done():
@@ -279,13 +287,29 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	if err := c.resolve(ctx, index); err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
-	groups, logs, err := c.logs(ctx, index, looks)
+	c.index = index
+	groups := c.groups(index)
+	logs, err := c.logs(ctx, groups, looks)
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	if len(groups) <= expectedGroupsMax && !slices.Equal(groups, expected) {
 		c.s.indexes.Put(c.by.User, groups)
 	}
+	return c.answer(groups, logs, inbox), groups, nil
+}
+
+// collectGrown is collect where only grown, some of the caller's groups, may have anything new.
+func (c *syncCall) collectGrown(ctx context.Context, grown, groups []string) (SyncAnswer, error) {
+	logs, err := c.logs(ctx, grown, make(map[string]chat.Look, len(grown)))
+	if err != nil {
+		return SyncAnswer{}, chat.AsError(err)
+	}
+	return c.answer(groups, logs, chat.InboxBatch{Complete: true}), nil
+}
+
+// answer joins what was read. groups are all of the caller's, sorted.
+func (c *syncCall) answer(groups []string, logs []*syncLog, inbox chat.InboxBatch) SyncAnswer {
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	room := c.s.limits.PageBytesMax
 	if len(inbox.Items) > 0 || !inbox.Complete {
@@ -311,5 +335,5 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	}
 	slices.Sort(a.Left)
 	a.Groups = c.batches(logs, room)
-	return a, groups, nil
+	return a
 }

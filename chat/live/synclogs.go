@@ -19,16 +19,15 @@ type syncLog struct {
 // news reports whether the group belongs in the answer.
 func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
-// logs reads those of the caller's groups, and of those it names, that have anything new, with as many messages as the answer
-// may hold. looks are those that it has already. Groups of the index that the caller is not in are left out: the index lags.
-func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup, looks map[string]chat.Look) (groups []string, logs []*syncLog, err error) {
-	hints := make(map[string]int64, len(index))
-	for _, g := range index {
+// logs reads those of groups that have anything new, with as many messages as the answer may hold. looks are those that it has
+// already. Groups of the index that the caller is not in are left out: the index lags.
+func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]chat.Look) (logs []*syncLog, err error) {
+	hints := make(map[string]int64, len(c.index))
+	for _, g := range c.index {
 		hints[g.Group] = g.Seen
 	}
-	groups = c.groups(index)
 	if err := c.look(ctx, groups, looks); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	moved := c.moved(groups, hints, looks)
 	all := make([]syncLog, len(moved))
@@ -44,7 +43,7 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup, looks map[s
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i := range pages {
 		l := &all[i]
@@ -65,7 +64,7 @@ func (c *syncCall) logs(ctx context.Context, index []chat.UserGroup, looks map[s
 			logs = append(logs, l)
 		}
 	}
-	return groups, logs, c.top(ctx, logs)
+	return logs, c.top(ctx, logs)
 }
 
 // look adds to looks those of groups that it lacks.

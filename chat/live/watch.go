@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -41,6 +42,20 @@ func (h *hub) watchWith(ctx context.Context, p *pending, groups []string) (*watc
 // C receives when there may be something new: a message in one of the groups, an inbox item, a group joined or left. Spurious
 // wake-ups are possible.
 func (w *watch) C() <-chan struct{} { return w.pending.c }
+
+// grown takes those of mine, which are sorted, that have grown since it was called last; none: anything may be new. Call it
+// after C has received: what comes later lets C receive again.
+func (w *watch) grown(mine []string) []string {
+	groups, all := w.pending.takeGrown()
+	if all {
+		return nil
+	}
+	slices.Sort(groups)
+	return slices.DeleteFunc(groups, func(g string) bool { // the user may have left it: only the index says whether to read it
+		_, in := slices.BinarySearch(mine, g)
+		return !in
+	})
+}
 
 // Close ends the watch. It may be called more than once.
 func (w *watch) Close() {
