@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
@@ -49,6 +51,7 @@ func rollingRestart(t *testing.T, proxy func(testing.TB, []*harness.Node) string
 		nodes = append(nodes, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: env}))
 	}
 	url, once := proxy(t, nodes), client.WithRetry(1, client.Backoff{})
+	openFromPage(ctx, t, url)
 	draft := client.GroupDraft{ID: group, Keep: new(int64)}
 	*draft.Keep = 100_000
 	ways := []reader{overStream, overPoll, overSync}
@@ -105,6 +108,17 @@ func rollingRestart(t *testing.T, proxy func(testing.TB, []*harness.Node) string
 			t.Errorf("%s was in %d sessions: no restart ended its websocket", one.got.Name, one.sessions.Load())
 		}
 	}
+}
+
+// openFromPage opens a websocket as a page of the site does: it works only if the proxy passes on which host was asked.
+func openFromPage(ctx context.Context, t *testing.T, url string) {
+	t.Helper()
+	dialer := &websocket.Dialer{Subprotocols: []string{"chatd.v1"}}
+	conn, answer, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/v1/ws", http.Header{"Origin": {url}})
+	if err != nil {
+		t.Fatalf("a websocket from a page of %s: %v, %+v", url, err, answer)
+	}
+	_ = conn.Close()
 }
 
 // sendNoted sends one message and notes its id.
