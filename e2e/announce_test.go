@@ -66,7 +66,11 @@ func TestAnnouncementSurvivesKills(t *testing.T) {
 	progress := func(c *client.Client, id string, enough func(client.Announcement) bool) (a client.Announcement) {
 		t.Helper()
 		harness.Eventually(t, time.Minute, "the announcement goes on", func() error {
-			if a = must(c.Announcement(ctx, id))(t); !enough(a) {
+			got, err := c.Announcement(ctx, id)
+			if err != nil {
+				return err // the node that is asked may still be starting
+			}
+			if a = got; !enough(a) {
 				return fmt.Errorf("%s: %d of %d", a.State, a.Delivered, a.Total)
 			}
 			return nil

@@ -64,23 +64,25 @@ func TestKillLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	crashes, before, inFlight := *crashFlag, 0, 0
-	for range crashes {
-		target := before + 100 + r.rand.IntN(200)
+	crashes, cut, acknowledged := *crashFlag, 0, 0
+	for attempt := 0; cut < crashes && attempt < 4*crashes; attempt++ {
+		target := acknowledged + 100 + r.rand.IntN(200)
 		harness.Eventually(t, 2*time.Minute, "the next crash has its load", func() error {
-			if got := r.ledger.Count(); got < target && !t.Failed() {
-				return fmt.Errorf("%d sends of %d", got, target)
+			got := r.ledger.Count()
+			if (got < target || watched.flying.Load() == 0) && !t.Failed() {
+				return fmt.Errorf("%d sends of %d, %d in flight", got, target, watched.flying.Load())
 			}
 			return nil
 		})
-		if watched.flying.Load() > 0 {
-			inFlight++
-		}
+		before := watched.unknown.Load()
 		node.Kill()
 		began := time.Now()
 		node.Start()
-		before = r.ledger.Count()
-		t.Logf("killed after %d acknowledged sends, ready again after %v", before, time.Since(began).Round(time.Millisecond))
+		if watched.unknown.Load() > before {
+			cut++ // the crash hit a send whose answer never came: only such a crash shows something
+		}
+		acknowledged = r.ledger.Count()
+		t.Logf("killed after %d acknowledged sends, ready again after %v", acknowledged, time.Since(began).Round(time.Millisecond))
 	}
 	enough.Store(true)
 	writing.Wait()
@@ -88,11 +90,10 @@ func TestKillLosesNothing(t *testing.T) {
 	r.ackAll(ctx, last, func(group string) int64 { return paged(ctx, t, node.Client("owner"), group) })
 	r.busy()
 
-	unknown := watched.unknown.Load()
-	t.Logf("%d crashes, %d with a send in flight; %d sends acknowledged, %d requests with an unknown outcome, %d of them had been stored",
-		crashes, inFlight, r.ledger.Count(), unknown, r.retried.Load())
-	if inFlight < crashes*9/10 || unknown < int64(crashes)*2 || r.ledger.Count() < crashes*100 {
-		t.Error("too little was under way when chatd was killed: the run shows nothing")
+	t.Logf("%d crashes cut a send; %d sends acknowledged, %d requests with an unknown outcome, %d of them had been stored",
+		cut, r.ledger.Count(), watched.unknown.Load(), r.retried.Load())
+	if cut < crashes {
+		t.Errorf("only %d of %d crashes cut a send: the run shows too little", cut, crashes)
 	}
 }
 
