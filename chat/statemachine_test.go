@@ -172,14 +172,40 @@ func memoryDir(t *testing.T) string {
 // the node, and the server has forgotten the scripts.
 func TestMachineRedis(t *testing.T) {
 	server := redistest.Start(t)
+	runMachineOn(t, 60, server.URL(), func() { server.Do("SCRIPT", "FLUSH") })
+}
+
+// `make soak` does a hundred on each. What differs from one server are the client and where the scripts are.
+const machinesElsewhere = 6
+
+// TestMachineCluster is the same with the partitions on three masters, each with a replica.
+func TestMachineCluster(t *testing.T) {
+	cluster := redistest.StartCluster(t, 3, 1)
+	runMachineOn(t, machinesElsewhere, cluster.URL(), func() {
+		for _, node := range cluster.Nodes {
+			node.Do("SCRIPT", "FLUSH")
+		}
+	})
+}
+
+// TestMachineSentinel is the same on a primary that a sentinel names, with a replica. TestFaults has its failovers.
+func TestMachineSentinel(t *testing.T) {
+	redis := withSentinel(t)
+	defer redis.end()
+	runMachineOn(t, machinesElsewhere, redis.url, func() { redis.primary.Do("SCRIPT", "FLUSH") })
+}
+
+// runMachineOn runs the state machine with four partitions, each run under a prefix of its own.
+func runMachineOn(t *testing.T, checks int, url string, forget func()) {
+	t.Helper()
 	runs := 0
-	runMachine(t, 60, func(rt *rapid.T) *backend {
+	runMachine(t, checks, func(rt *rapid.T) *backend {
 		runs++
 		prefix := fmt.Sprintf("run%d", runs)
 		b := &backend{t: rt}
 		b.open = func() (*store.Store, func()) {
-			server.Do("SCRIPT", "FLUSH")
-			s := b.store(store.Options{URL: server.URL(), Prefix: prefix, Partitions: 4})
+			forget()
+			s := b.store(store.Options{URL: url, Prefix: prefix, Partitions: 4})
 			return s, func() { b.fatal(s.Close()) }
 		}
 		return b
