@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -88,14 +89,12 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 	arrived := func(inside, waiting int) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
-			s.sends[0].mu.Lock()
-			i, w := s.sends[0].inside, len(s.sends[0].waiting)
-			s.sends[0].mu.Unlock()
-			if i == inside && w == waiting {
+			got := s.sends[0].Load()
+			if got.Inside == inside && got.Waiting == waiting {
 				return
 			}
 			if time.Now().After(end) {
-				t.Fatalf("%d sends are under way and %d wait, want %d and %d", i, w, inside, waiting)
+				t.Fatalf("got %+v, want %d sends under way and %d that wait", got, inside, waiting)
 			}
 		}
 	}
@@ -170,16 +169,9 @@ func TestJoinedSendsAfterARestart(t *testing.T) {
 	server, s := openWithGroup(t, 1000)
 	server.Do("HSET", "p:{p00}:wants", "notify", "1500")
 	server.Do("SCRIPT", "FLUSH")
-	calls := [][]*waitingSend{nil}
-	for range 3 {
-		calls[0] = append(calls[0], &waitingSend{message: chat.Append{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb",
-			Rest: []byte(`"a":1}`), SentAtMs: 5}})
-	}
-	replies, err := s.runJoined(t.Context(), calls)
-	if err != nil || replies[0].err != nil {
-		t.Fatal(err, replies[0].err)
-	}
-	for i, out := range replies[0].outcomes(s, messagesOf(calls[0])) {
+	list := slices.Repeat([]chat.Append{{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`),
+		SentAtMs: 5}}, 3)
+	for i, out := range s.appendTogether(t.Context(), list) {
 		if out.err != nil || out.done.ID != int64(2+i) {
 			t.Errorf("message %d: got %+v", i, out)
 		}
@@ -227,9 +219,7 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	for waiting, ctx := range []context.Context{leader, t.Context(), t.Context()} {
 		send(ctx, fmt.Sprintf("waiting caller %d", waiting))
 		reached("a caller that waits", func() bool {
-			s.sends[0].mu.Lock()
-			defer s.sends[0].mu.Unlock()
-			return len(s.sends[0].waiting) == waiting+1
+			return s.sends[0].Load().Waiting == waiting+1
 		})
 	}
 	second := make(chan struct{})

@@ -59,9 +59,9 @@ type Store struct {
 	loops     sync.WaitGroup
 	follows   follower
 	queues    map[string]*queue.Client // by name; set once the number of partitions is known
-	sends     []*sends                 // one; in a cluster one for each partition, so that a node that hangs delays only its own
-	begins    joiner[string, chat.Beginning]
-	standings joiner[[]standing, []chat.Info]
+	sends     []*joinedSends           // one; in a cluster one for each partition, so that a node that hangs delays only its own
+	begins    *joinedReads[string, chat.Beginning]
+	standings *joinedReads[[]standing, []chat.Info]
 	unusual   unusualGroups
 	wanted    atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
 }
@@ -91,8 +91,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.cluster != nil {
 		s.follows = newSubscriptions(s)
 	}
-	s.begins = joiner[string, chat.Beginning]{read: s.readBeginnings, most: beginsJoined, pause: beginsPause}
-	s.standings = joiner[[]standing, []chat.Info]{read: s.readStandings, most: beginsJoined, pause: beginsPause}
+	s.begins = joinReads(beginsJoined, beginsPause, s.readBeginnings)
+	s.standings = joinReads(beginsJoined, beginsPause, s.readStandings)
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}

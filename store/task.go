@@ -17,7 +17,7 @@ func (s *Store) newClients() (err error) {
 	}
 	s.sends = nil
 	for range lanes {
-		s.sends = append(s.sends, &sends{})
+		s.sends = append(s.sends, s.joinSends())
 	}
 	s.queues = make(map[string]*queue.Client)
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {

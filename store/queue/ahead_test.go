@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/batch"
 )
 
 func TestWorkersClaimAheadOnlyWhileQuick(t *testing.T) {
@@ -272,110 +273,8 @@ func TestEnqueueTogether(t *testing.T) {
 			}
 			return true
 		})
-		if m := &c.commit; m.inside != 0 || m.flying != 0 || len(m.waiting) != 0 {
-			t.Errorf("left behind: %+v", m)
-		}
-	})
-}
-
-// The task of a caller that gives up while it waits is not enqueued and holds up nobody; a caller that leads goes on
-// for the others.
-func TestEnqueueThatGivesUp(t *testing.T) {
-	each(t, func(t *testing.T, o Options) {
-		c := newClient(t, o)
-		m := &c.commit
-		// Calls in flight that do not end.
-		m.inside, m.flying = commitAlone, commitFlushes
-		ctx, cancel := context.WithCancel(context.Background())
-		quits := make(chan error, 1)
-		go func() {
-			_, _, err := c.Enqueue(ctx, Task{Kind: "quits"})
-			quits <- err
-		}()
-		answers := make(chan error, 3)
-		waiting := func(n int) func() bool {
-			return func() bool {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				return len(m.waiting) == n
-			}
-		}
-		until(t, "it to wait", waiting(1))
-		for range 3 {
-			go func() {
-				_, ok, err := c.Enqueue(context.Background(), Task{Kind: "stays"})
-				if err == nil && !ok {
-					err = errors.New("refused")
-				}
-				answers <- err
-			}()
-		}
-		until(t, "all to wait", waiting(4))
-		cancel()
-		if err := receive(t, "it to give up", quits); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		until(t, "it to be gone", waiting(3))
-		m.land() // one of the calls ends
-		for range 3 {
-			if err := receive(t, "an answer", answers); err != nil {
-				t.Error(err)
-			}
-		}
-		if got := stats(t, c); got.Enqueued != 3 {
-			t.Errorf("got %+v", got)
-		}
-
-		// The lead goes to a caller whose context ends at that very moment.
-		m.mu.Lock()
-		m.flying = commitFlushes
-		m.mu.Unlock()
-		ctx, cancel = context.WithCancel(context.Background())
-		leads := &waiter{task: Task{Kind: "k", ID: NewID(0)}, turn: make(chan struct{})}
-		follows := &waiter{task: Task{Kind: "k", ID: NewID(0)}, turn: make(chan struct{})}
-		m.mu.Lock()
-		m.waiting = []*waiter{leads, follows}
-		m.mu.Unlock()
-		m.land()
-		cancel()
-		if !m.leads(leads) || m.leads(follows) {
-			t.Error("the lead is lost")
-		}
-		c.lead(ctx, leads.batch)
-		receive(t, "the follower's answer", follows.turn)
-		if !leads.ok || !follows.ok || leads.err != nil || follows.err != nil {
-			t.Errorf("got %+v, %+v", leads, follows)
-		}
-	})
-}
-
-// Waiting callers go before later ones, however few these are.
-func TestEnqueueDoesNotOvertake(t *testing.T) {
-	each(t, func(t *testing.T, o Options) {
-		c := newClient(t, o)
-		m := &c.commit
-		m.inside, m.flying = commitAlone, commitAlone // calls in flight that do not end
-		answers := make(chan error, 2)
-		for n := range 2 {
-			go func() {
-				_, _, err := c.Enqueue(context.Background(), Task{Kind: "k"})
-				answers <- err
-			}()
-			until(t, "it to wait", func() bool {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				return len(m.waiting) == n+1
-			})
-			for range 3 { // there are few callers again, but always at least one call in flight
-				m.leave()
-				m.land()
-			}
-		}
-		m.land()
-		for range 2 {
-			if err := receive(t, "an answer", answers); err != nil {
-				t.Error(err)
-			}
+		if left := c.together.Load(); left != (batch.Load{}) {
+			t.Errorf("left behind: %+v", left)
 		}
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/internal/batch"
 )
 
 // Client enqueues tasks into one queue, shows them and moves them. It is safe for concurrent use.
@@ -23,7 +25,7 @@ type Client struct {
 	keys       []Keys
 	work       [][]string // by partition: Keys.Work
 	enqueue    [][]string // by partition: Keys.Enqueue
-	commit     committer
+	together   batch.Batcher[Task, enqueueOutcome]
 	seed       maphash.Seed // of partitionAt
 	checked    atomic.Bool  // the number of partitions matches the keys
 }
@@ -50,6 +52,8 @@ func NewClient(o Options) (*Client, error) {
 		k := NewKeys(o.Prefix, p, o.Queue)
 		c.keys, c.work, c.enqueue = append(c.keys, k), append(c.work, k.Work()), append(c.enqueue, k.Enqueue())
 	}
+	t := &c.together
+	t.Run, t.Alone, t.Calls, t.Size = c.enqueueTogether, enqueueAlone, enqueueCalls, enqueueMax
 	return c, nil
 }
 
@@ -62,8 +66,27 @@ func (c *Client) Enqueue(ctx context.Context, t Task) (id string, ok bool, err e
 	if err := c.prepare(&t, c.partitionAt(time.Now())); err != nil {
 		return t.ID, false, err
 	}
-	ok, err = c.enqueueOne(ctx, t)
-	return t.ID, ok, err
+	out, err := c.together.Do(ctx, t)
+	if err != nil {
+		return t.ID, false, fmt.Errorf("queue: enqueue: %w", err)
+	}
+	return t.ID, out.ok, out.err
+}
+
+// enqueueOutcome is what Enqueue returns about one task.
+type enqueueOutcome struct {
+	ok  bool
+	err error
+}
+
+// enqueueTogether enqueues the tasks of one or more callers of Enqueue.
+func (c *Client) enqueueTogether(ctx context.Context, tasks []Task) []enqueueOutcome {
+	ok, failed := c.put(ctx, tasks)
+	outcomes := make([]enqueueOutcome, len(tasks))
+	for i := range outcomes {
+		outcomes[i] = enqueueOutcome{ok[i], failed[i]}
+	}
+	return outcomes
 }
 
 // prepare checks a task and gives it an id, in partition fallback if nothing about the task decides that.

@@ -35,9 +35,9 @@ const (
 	// payloadBytesMax bounds the payload of a task. enqueueBytesMax bounds the payloads of one script, except that one
 	// task always fits: Redis buffers a whole call, and closes the connection at 1 GiB.
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
-	// commitAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of
-	// which commitFlushes are in flight.
-	commitAlone, commitFlushes = 8, 2
+	// enqueueAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of
+	// which enqueueCalls are in flight.
+	enqueueAlone, enqueueCalls = 8, 2
 	// spreadEvery is how long tasks without a subject that are enqueued one by one go to the same partition, to share calls.
 	spreadEvery = 2 * time.Millisecond
 	// pollMax is the longest sleep, and so the longest delay after a lost wake-up with up to looksMax partitions. An idle
