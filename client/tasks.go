@@ -56,6 +56,8 @@ type Queue struct {
 	Buried    int64 `json:"buried"`    // times that a task became a dead letter
 	Deleted   int64 `json:"deleted"`
 	Dropped   int64 `json:"dropped"` // dead letters dropped to make room for newer ones
+	// Unserved are kinds of waiting tasks that no server has announced to run, as far as a sample shows.
+	Unserved []string `json:"unserved"`
 }
 
 // ReadyAll is how many tasks wait for a worker, in all priorities.

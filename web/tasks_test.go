@@ -303,7 +303,7 @@ func TestTaskMetrics(t *testing.T) {
 	o.enqueue("core", queue.Task{Kind: "made-up", Priority: queue.Critical})
 	wants := []string{
 		`chatd_tasks{priority="",queue="egress",state="delayed"} 1`, `chatd_tasks{priority="",queue="egress",state="dead"} 1`,
-		`chatd_tasks{priority="critical",queue="core",state="ready"} 1`, `chatd_tasks_paused{queue="core"} 1`, `chatd_tasks_paused{queue="egress"} 0`,
+		`chatd_tasks{priority="critical",queue="core",state="ready"} 1`, `chatd_tasks_paused{queue="core"} 1`, `chatd_tasks_unserved_kinds{queue="core"} 1`, `chatd_tasks_paused{queue="egress"} 0`,
 		`chatd_tasks_buried_total{queue="egress"} 1`, `chatd_tasks_enqueued_total{queue="egress"} 2`,
 		`chatd_task_runs_total{kind="unknown",queue="egress",verdict="bury"} 1`, `chatd_task_runs_total{kind="member",queue="core",verdict="complete"} `,
 		`chatd_task_run_seconds_count{kind="member",queue="core"} `, `chatd_task_lateness_seconds_count{queue="egress"} 1`,

@@ -140,6 +140,11 @@ func statsTable(queues []client.Queue) string {
 	count("failed runs", func(q client.Queue) int64 { return q.Failed })
 	count("crashed runs", func(q client.Queue) int64 { return q.Crashed })
 	count("buried", func(q client.Queue) int64 { return q.Buried })
+	for _, q := range queues {
+		if len(q.Unserved) > 0 {
+			fmt.Fprintf(&b, "%s: no server runs the waiting tasks of kind %s\n", q.Queue, plain(strings.Join(q.Unserved, ", ")))
+		}
+	}
 	return b.String()
 }
 

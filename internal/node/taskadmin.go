@@ -73,6 +73,7 @@ func (q adminQueue) info(ctx context.Context) (web.QueueInfo, error) {
 		Queue: q.name, Paused: s.Paused, Delayed: s.Delayed, Leased: s.Leased, Dead: s.Dead, OldestMs: s.Oldest.Milliseconds(),
 		Enqueued: s.Enqueued, Processed: s.Done, Failed: s.Failed, Crashed: s.Crashed,
 		Buried: s.Buried, Deleted: s.Deleted, Dropped: s.Dropped,
+		Unserved: append([]string{}, s.Unserved...),
 	}
 	info.Ready.Critical, info.Ready.High = s.Ready[queue.Critical], s.Ready[queue.High]
 	info.Ready.Normal, info.Ready.Low = s.Ready[queue.Normal], s.Ready[queue.Low]

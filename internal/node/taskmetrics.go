@@ -78,6 +78,8 @@ var (
 	descOldest = prometheus.NewDesc("chatd_tasks_oldest_seconds", "How long the oldest ready task has waited.", []string{"queue"}, nil)
 	descPaused = prometheus.NewDesc("chatd_tasks_paused", "1 while an operator has paused the queue.", []string{"queue"}, nil)
 
+	descUnserved = prometheus.NewDesc("chatd_tasks_unserved_kinds", "Kinds of waiting tasks that no server runs.", []string{"queue"}, nil)
+
 	totals = []struct {
 		desc *prometheus.Desc
 		of   func(web.QueueInfo) int64
@@ -101,7 +103,7 @@ func (f *taskMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, c := range []prometheus.Collector{f.runs, f.late, f.took, f.missed} {
 		c.Describe(to)
 	}
-	for _, d := range []*prometheus.Desc{descTasks, descOldest, descPaused} {
+	for _, d := range []*prometheus.Desc{descTasks, descOldest, descPaused, descUnserved} {
 		to <- d
 	}
 	for _, t := range totals {
@@ -133,6 +135,7 @@ func (f *taskMetrics) Collect(to chan<- prometheus.Metric) {
 			paused = 1
 		}
 		gauge(descPaused, paused)
+		gauge(descUnserved, float64(len(q.Unserved)))
 		for _, t := range totals {
 			to <- prometheus.MustNewConstMetric(t.desc, prometheus.CounterValue, float64(t.of(q)), q.Queue)
 		}

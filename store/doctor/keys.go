@@ -49,7 +49,7 @@ var shapes = []shape{
 	{"layout", "hash", ofPartition}, {"public", "zset", ofPartition}, {"wants", "hash", ofPartition}, {"users", "zset", ofPartition},
 	{"grown", "hash", ofPartition}, {"reachable", "set", ofPartition}, {"unused", "set", ofPartition}, {"webhooks:health", "hash", ofPartition}, {"live", "zset", ofPartition}, {"nodes", "zset", ofPartition}, {"push_key", "string", ofPartition},
 	{"webhooks", "hash", ofPartition}, {"webhooks:state", "hash", ofPartition}, {"announcements", "zset", ofPartition},
-	{"retention", "hash", ofPartition}, {"archive", "hash", ofPartition},
+	{"served", "zset", ofPartition}, {"retention", "hash", ofPartition}, {"archive", "hash", ofPartition},
 	{"q:<id>:tasks", "hash", ofPartition}, {"q:<id>:runs", "hash", ofPartition}, {"q:<id>:counts", "hash", ofPartition},
 	{"q:<id>:unique", "hash", ofPartition}, {"q:<id>:delayed", "zset", ofPartition}, {"q:<id>:leased", "zset", ofPartition},
 	{"q:<id>:dead", "zset", ofPartition}, {"q:<id>:paused", "string", ofPartition}, {"q:<id>:ready:critical", "list", ofPartition},

@@ -295,9 +295,9 @@ func (e *exporter) slice(ctx context.Context, names []string) error {
 	return nil
 }
 
-// transient are keys of a partition that say something of a server or of this store alone: which servers run, who is connected to
-// them, which folder its files are in, and the layout, which an import writes itself.
-var transient = map[string]bool{"nodes": true, "live": true, "blobs": true, "orphans": true, "layout": true}
+// transient are keys of a partition that say something of a server or of this store alone: which servers run, which tasks they
+// run, who is connected to them, which folder its files are in, and the layout, which an import writes itself.
+var transient = map[string]bool{"nodes": true, "served": true, "live": true, "blobs": true, "orphans": true, "layout": true}
 
 func (e *exporter) name(p part) string { return keyName(e.store.Prefix(), p) }
 

@@ -32,6 +32,7 @@ type claimer struct {
 	began   time.Time       // start of the schedule of looks
 	lookMax time.Duration   // the longest time between two looks at a partition
 	again   backoff.Backoff // pauses before failed calls are repeated
+	news    announcer
 }
 
 func newClaimer(s *Server) *claimer {
@@ -39,7 +40,7 @@ func newClaimer(s *Server) *claimer {
 	c := &claimer{
 		Server: s, shards: make([]shard, partitions), first: make([]int, queues), began: time.Now(),
 		lookMax: pollMax * time.Duration((partitions+looksMax-1)/looksMax),
-		again:   backoff.Backoff{Min: errorPause, Max: pollMax},
+		again:   backoff.Backoff{Min: errorPause, Max: pollMax}, news: newAnnouncer(s),
 	}
 	for i := range c.shards {
 		c.shards[i] = shard{ready: make([]bool, queues), left: make([]int64, queues), turn: make([]int, queues)}
@@ -97,10 +98,13 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	if len(demands) == 0 {
 		return c.idle(now)
 	}
-	steps, calls := make([]*stepCall, len(demands)), make([]*call, len(demands))
+	steps, calls := make([]*stepCall, len(demands)), make([]*call, len(demands), len(demands)+1)
 	for i, w := range demands {
 		steps[i] = c.set.stepCall(w, c.terms)
 		calls[i] = &steps[i].call
+	}
+	if news := c.news.call(c.prefix, now); news != nil {
+		calls = append(calls, news) // that it fails is no harm: the figures name too many kinds until the next one
 	}
 	// Not under feed: a call that is cut off may have claimed tasks.
 	err := run(context.WithoutCancel(feed), c.rdb, calls)

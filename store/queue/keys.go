@@ -83,6 +83,9 @@ func (k Keys) Work() []string {
 // records there.
 func layoutKey(prefix string) string { return prefix + ":{" + tag(0) + "}:layout" }
 
+// servedKey is a ZSET, "<queue> <kind> <kind> ..." -> until when a server has announced that it runs these kinds, in ms.
+func servedKey(prefix string) string { return prefix + ":{" + tag(0) + "}:served" }
+
 // tag is the partition's name in the hash tag and at the start of a task's id.
 func tag(partition int) string { return fmt.Sprintf("p%02d", partition) }
 

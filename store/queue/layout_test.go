@@ -39,7 +39,9 @@ func TestPartitionsAreRecorded(t *testing.T) {
 		_, err = c.Get(t.Context(), NewID(0))
 		refused(t, "Get", err, want)
 		patience, stop := context.WithTimeout(t.Context(), 10*time.Second) // without the check Run works until it is stopped
-		refused(t, "Run", newServer(t, other).Run(patience), want)
+		s := newServer(t, other)
+		s.Handle("k", func(context.Context, Task) error { return nil })
+		refused(t, "Run", s.Run(patience), want)
 		stop()
 
 		if s := stats(t, first); s.Enqueued != 1 || s.Paused {

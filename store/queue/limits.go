@@ -54,6 +54,8 @@ const (
 	nameBytesMax = 256
 	// pauseMax is the longest snooze and the longest pause that a handler may ask for.
 	pauseMax = 30 * 24 * time.Hour
+	// announceEvery is how often a server says which kinds it runs; announceLive is for how long that counts.
+	announceEvery, announceLive = 15 * time.Second, 45 * time.Second
 	// reportEvery is how often an unknown kind is logged; reportedMax bounds how many kinds are remembered for that.
 	reportEvery, reportedMax = time.Minute, 1000
 	// listDefault and listMax are the default and the maximum size of a page of tasks.

@@ -168,6 +168,9 @@ func newClient(t testing.TB, o Options) *Client {
 // start runs a server; stop ends it, once, and returns the error of Run.
 func start(t testing.TB, s *Server) (stop func() error) {
 	t.Helper()
+	if len(s.kinds) == 0 { // Run wants a handler, even where no task is to find one
+		s.Handle("another", func(context.Context, Task) error { return nil })
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()

@@ -49,6 +49,7 @@ type queueScript = script.Step[[]string]
 var (
 	enqueueScript  = newScript("enqueue")
 	layoutScript   = newFreeing("layout")
+	announceScript = newFreeing("announce")
 	stepScript     = newFreeing("step")
 	settleScript   = newFreeing("settle")
 	renewScript    = newFreeing("renew")
@@ -57,6 +58,7 @@ var (
 	cancelScript   = newFreeing("cancel")
 	pauseScript    = newFreeing("pause")
 	statsScript    = newReader("stats")
+	servedScript   = newReader("served")
 	showScript     = newReader("show")
 	listScript     = newReader("list")
 )

@@ -19,6 +19,7 @@ type Policy struct {
 	AttemptsMax            int
 	BackoffMin, BackoffMax time.Duration
 	Timeout                time.Duration // of one run; 0 = none
+	Queues                 []string      // of the server's queues, those that run the kind; none = all
 }
 
 type kind struct {
@@ -76,8 +77,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handle registers the handler of a kind of tasks, for all queues of the server. Register all kinds before Run: a task
-// of an unknown kind is buried.
+// Handle registers the handler of a kind of tasks, for all queues of the server. Register all kinds before Run, which
+// fails where a queue has none: a task of an unknown kind is buried.
 func (s *Server) Handle(name string, h Handler) { s.HandlePolicy(name, Policy{}, h) }
 
 // HandlePolicy is Handle with a policy for the kind.
@@ -101,12 +102,16 @@ func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 // of the rest and gives their tasks back, so that others can claim them at once and no attempt is counted. It does not
 // end when Redis cannot be reached, but keeps trying. It may be called once.
 //
-// It returns ErrPartitions at once if the keys have a different number of partitions. Any other error means that
+// It returns ErrNoHandler at once if one of its queues has no handler, and ErrPartitions if the keys have a different
+// number of partitions. Any other error means that
 // handlers ignored the end of their contexts and are still running, or that the results of the last runs could not be
 // stored; those tasks run again when their leases end.
 func (s *Server) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
 		return errors.New("queue: Run was called before")
+	}
+	if err := s.checkHandlers(); err != nil {
+		return err
 	}
 	if err := s.awaitPartitions(ctx); err != nil {
 		return err

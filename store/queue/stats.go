@@ -29,6 +29,11 @@ type Stats struct {
 	Deleted  int64 // tasks cancelled
 
 	DeadBytes int64 // bytes of the dead letters: their payloads and about 60 for each
+
+	// Unserved are kinds of waiting tasks that no server runs: of all servers, none that has a handler for them was at
+	// work in this queue within the last 45 s. In order. They are found in a sample of each partition: the next 25 tasks
+	// of every priority and the 100 that are due next, as far as these are small.
+	Unserved []string
 }
 
 // ReadyAll is how many tasks could be claimed now, in all priorities.
@@ -43,29 +48,57 @@ func (s Stats) ReadyAll() int64 {
 // Stats counts the tasks. The numbers of one partition are read at one instant.
 func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Ready: make(map[Priority]int64, len(priorities))}
-	calls := make([]*call, c.partitions)
+	calls := make([]*call, c.partitions, c.partitions+1)
 	for p := range calls {
 		calls[p] = &call{Call: statsScript.On(c.work[p])}
 	}
-	if err := c.run(ctx, calls); err != nil {
+	served := &call{Call: servedScript.On(nil).Key("served", servedKey(c.prefix))}
+	if err := c.run(ctx, append(calls, served)); err != nil {
 		return s, fmt.Errorf("queue: stats: %w", err)
 	}
+	waiting := map[string]bool{}
 	for _, one := range calls {
-		n, err := one.cmd.Int64Slice()
-		if err != nil || len(n) != 17 {
-			return s, fmt.Errorf("queue: stats: unexpected answer %v", one.cmd)
-		}
-		for i, p := range priorities {
-			s.Ready[p] += n[i]
-		}
-		s.Paused = s.Paused || n[7] == 1
-		s.Oldest = max(s.Oldest, span(n[8]))
-		for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
-			*sum += n[4+i]
-		}
-		for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted, &s.DeadBytes} {
-			*sum += n[9+i]
+		values, err := one.cmd.Slice()
+		if err != nil || !s.add(values, waiting) {
+			return s, fmt.Errorf("queue: stats: unexpected answer %.200v", one.cmd)
 		}
 	}
+	announced, err := served.cmd.StringSlice()
+	if err != nil {
+		return s, fmt.Errorf("queue: stats: unexpected answer %.200v", served.cmd)
+	}
+	s.Unserved = unserved(waiting, announced, c.name)
 	return s, nil
+}
+
+// add adds the numbers of one partition, and the kinds of its sample to waiting.
+func (s *Stats) add(values []any, waiting map[string]bool) bool {
+	const numbers = 17
+	if len(values) != numbers+1 {
+		return false
+	}
+	var n [numbers]int64
+	for i := range n {
+		var ok bool
+		if n[i], ok = values[i].(int64); !ok {
+			return false
+		}
+	}
+	kinds, ok := values[numbers].([]any)
+	for _, kind := range kinds {
+		name, _ := kind.(string)
+		waiting[name] = true
+	}
+	for i, p := range priorities {
+		s.Ready[p] += n[i]
+	}
+	s.Paused = s.Paused || n[7] == 1
+	s.Oldest = max(s.Oldest, span(n[8]))
+	for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
+		*sum += n[4+i]
+	}
+	for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted, &s.DeadBytes} {
+		*sum += n[9+i]
+	}
+	return ok
 }

@@ -35,6 +35,7 @@ func (s *Server) perform(h *pool, r *running) {
 	}
 	began := time.Now()
 	k, known := s.kinds[r.Kind]
+	known = known && k.serves(r.Queue)
 	var o outcome
 	defer func() {
 		if p := recover(); p != nil {

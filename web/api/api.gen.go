@@ -749,6 +749,9 @@ type Queue struct {
 		Low      int64 `json:"low"`
 		Normal   int64 `json:"normal"`
 	} `json:"ready"`
+
+	// Unserved Kinds of waiting tasks that no server has announced to run, as far as a sample of the next tasks shows.
+	Unserved []string `json:"unserved"`
 }
 
 // QueueList defines model for QueueList.

@@ -3,9 +3,11 @@
 -- KEYS  queue:work
 --
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
--- failed, crashed, buried, dropped, deleted, dead_bytes}
+-- failed, crashed, buried, dropped, deleted, dead_bytes, kinds}
 --   age_ms  how long the oldest task at the heads of the ready lists has been ready: since it was
 --           enqueued or due, whichever was last; 0 = none is ready
+--   kinds   an array of the kinds of a sample of the waiting tasks: the next of each list, and
+--           those that are due next. Large tasks are left out, because the whole would be read
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
@@ -29,4 +31,21 @@ reply[9] = age_ms
 local totals = redis.call('HMGET', counts, 'enqueued', 'done', 'failed', 'crashed', 'buried', 'dropped', 'deleted',
   'dead_bytes')
 for i = 1, 8 do reply[9 + i] = tonumber(totals[i] or '0') end
+
+local kinds, known, budget = {}, {}, 262144
+local function sample(ids)
+  for _, id in ipairs(ids) do
+    local size = redis.call('HSTRLEN', tasks, id)
+    if size <= budget then
+      budget = budget - size
+      local kind = string.match(redis.call('HGET', tasks, id) or '', '^%S+ %S+ %S+ %S+ %S+ (%S+) ')
+      if kind and not known[kind] then kinds[#kinds + 1], known[kind] = kind, true end
+    end
+  end
+end
+for p, priority in ipairs(task_priorities) do
+  if reply[p] > 0 then sample(redis.call('LRANGE', lists[priority], 0, 24)) end
+end
+if reply[5] > 0 then sample(redis.call('ZRANGE', delayed, 0, 99)) end
+reply[18] = kinds
 return reply
