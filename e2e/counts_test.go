@@ -204,7 +204,7 @@ func TestSyncTakesTwoRoundTrips(t *testing.T) {
 		must(alice.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"bob"}}))(t)
 		must(alice.Send(ctx, group, client.Text("x")))(t)
 	}
-	bob := far.Client("bob", client.WithRetry(1, client.Backoff{}))
+	bob := far.Client("bob")
 	harness.Eventually(t, 30*time.Second, "bob's index has all groups", func() error {
 		if listed, err := near.Client("bob").Groups(ctx, client.Page{}); err != nil || listed.Total != groups {
 			return fmt.Errorf("%d groups, error %w", listed.Total, err)
@@ -213,16 +213,17 @@ func TestSyncTakesTwoRoundTrips(t *testing.T) {
 	})
 	must(bob.Sync(ctx, client.SyncRequest{}))(t) // opens the connections
 	for name, req := range map[string]client.SyncRequest{"from seen": {}, "from positions": {After: positions(groups)}} {
-		best := time.Hour
-		for range 5 {
+		// A busy machine delays most of them, and never makes one shorter than its round trips.
+		best, trips := time.Hour, 0
+		for i := 0; i < 50 && (i < 3 || trips > 2); i++ {
 			began := time.Now()
 			answer := must(bob.Sync(ctx, req))(t)
 			best = min(best, time.Since(began))
+			trips = int((best + oneWay/2) / (2 * oneWay))
 			if len(answer.Groups) != groups {
 				t.Fatalf("got %d groups, want %d", len(answer.Groups), groups)
 			}
 		}
-		trips := int((best + oneWay/2) / (2 * oneWay))
 		t.Logf("a sync over %d groups %s took %v at %v a round trip: %d", groups, name, best.Round(time.Millisecond), 2*oneWay, trips)
 		if trips < 1 || trips > 2 {
 			t.Errorf("%s: %d round trips, want 1 or 2", name, trips)

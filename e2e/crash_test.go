@@ -65,7 +65,7 @@ func TestKillLosesNothing(t *testing.T) {
 		})
 	}
 	crashes, cut, acknowledged := *crashFlag, 0, 0
-	for attempt := 0; cut < crashes && attempt < 4*crashes; attempt++ {
+	for attempt := 0; cut < crashes && attempt < 4*crashes && !t.Failed(); attempt++ {
 		target := acknowledged + 100 + r.rand.IntN(200)
 		harness.Eventually(t, 2*time.Minute, "the next crash has its load", func() error {
 			got := r.ledger.Count()

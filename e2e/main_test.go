@@ -99,9 +99,9 @@ func must[T any](value T, err error) func(t testing.TB) T {
 	}
 }
 
-// patient retries for long enough that a restart of a node goes by.
+// patient retries while a node restarts, however long that takes: the context of the test ends it.
 func patient() client.Option {
-	return client.WithRetry(60, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second})
+	return client.WithRetry(10_000, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second})
 }
 
 // quick are the options of streams that shall be back soon after a fault.

@@ -142,15 +142,15 @@ func (r *run) caughtUp(ctx context.Context, limit time.Duration) map[string]int6
 		last[group] = must(r.nodes[0].Client("owner", patient()).Group(ctx, group))(r.t).Last
 	}
 	harness.Eventually(r.t, limit, "every reader has every message", func() error {
+		if r.t.Failed() {
+			r.t.FailNow() // a reader has given up, so the rest of the time would only be waited for
+		}
 		for _, one := range r.readings {
 			for group, want := range last {
 				if got := one.got.Last(group); got < want {
 					return fmt.Errorf("%s has %s up to %d of %d", one.got.Name, group, got, want)
 				}
 			}
-		}
-		if r.t.Failed() {
-			r.t.FailNow() // a reader has given up, so the rest of the time would only be waited for
 		}
 		return nil
 	})

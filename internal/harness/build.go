@@ -79,7 +79,7 @@ func moduleRoot() (string, error) {
 
 // Slack is how many times longer than on a quiet machine a step may take before a test gives up. Limits only end tests
 // that have failed: a test that passes never waits for one.
-const Slack = 4
+const Slack = 8
 
 // Eventually calls done until it returns nil, and fails the test if that takes longer than Slack times limit. It is for
 // what has no event to wait for, such as a process becoming ready.
