@@ -52,99 +52,6 @@ func slotOf(tag string) (slot int) {
 	return slot % 16384
 }
 
-// shardSends sends to one group without a pause and keeps what was acknowledged.
-type shardSends struct {
-	group string
-	home  *redistest.Server
-
-	sent, failed atomic.Int64
-	slowest      atomic.Int64 // ns
-	mu           sync.Mutex
-	acked        map[string]int64 // mark to id, of those that a replica had
-}
-
-func (l *shardSends) run(ctx context.Context, s *Store) {
-	for n := 0; ctx.Err() == nil; n++ {
-		mark := fmt.Sprintf("%06d", n)
-		durability := chat.DurabilityReplica // the others take another way
-		if n%2 == 0 {
-			durability = chat.DurabilityMemory
-		}
-		began := time.Now()
-		done, err := s.Append(context.WithoutCancel(ctx), chat.Append{Group: l.group, From: "alice", Kind: chat.Text, Mark: mark, SentAtMs: 1,
-			Durability: durability, Rest: []byte(`"group":"` + l.group + `","from":"alice","kind":"text","body":"x"}`)})
-		l.slowest.Store(max(l.slowest.Load(), int64(time.Since(began))))
-		if err != nil {
-			l.failed.Add(1)
-			continue
-		}
-		if done.Durability == chat.DurabilityReplica {
-			l.mu.Lock()
-			l.acked[mark] = done.ID
-			l.mu.Unlock()
-		}
-		l.sent.Add(1)
-	}
-}
-
-// await waits for more sends to succeed.
-func (l *shardSends) await(t *testing.T, more int64) {
-	t.Helper()
-	want := l.sent.Load() + more
-	if !comes(func() bool { return l.sent.Load() >= want }) {
-		t.Fatalf("sends to %s on %s do not succeed; %d failed", l.group, l.home.Addr, l.failed.Load())
-	}
-}
-
-// comes waits for something of the background, and reports whether it came.
-func comes(holds func() bool) bool {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for !holds() {
-		select {
-		case <-deadline:
-			return false
-		case <-tick.C:
-		}
-	}
-	return true
-}
-
-// check compares what was acknowledged with what is stored.
-func (l *shardSends) check(t *testing.T, s *Store) {
-	t.Helper()
-	stored := map[int64]string{}
-	times := map[string]int{}
-	for from := int64(1); ; {
-		entries, end, err := s.Range(t.Context(), l.group, from, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range entries {
-			stored[m.ID] = m.Mark
-			times[m.Mark]++
-			if times[m.Mark] > 1 {
-				t.Errorf("%s: message %s is there %d times", l.group, m.Mark, times[m.Mark])
-			}
-			from = m.ID + 1
-		}
-		if len(entries) == 0 || from > end.Last {
-			break
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for mark, id := range l.acked {
-		if stored[id] != mark {
-			t.Errorf("%s: message %s with id %d was acknowledged, and %q is there", l.group, mark, id, stored[id])
-		}
-	}
-	if len(l.acked) == 0 {
-		t.Errorf("%s: nothing was acknowledged by a replica", l.group)
-	}
-}
-
 // clusterBench is a store on a cluster, with a group on each master.
 type clusterBench struct {
 	*redistest.Cluster
@@ -170,7 +77,7 @@ func onCluster(t *testing.T, c *redistest.Cluster) *clusterBench {
 		id := fmt.Sprint("g", n)
 		if _, home := c.Slot(s.keys.group(id).base); !used[home] {
 			used[home] = true
-			b.groups = append(b.groups, &shardSends{group: id, home: home, acked: map[string]int64{}})
+			b.groups = append(b.groups, newShardSends(id, home))
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -204,7 +111,7 @@ func (b *clusterBench) hear(sig live.Signal) {
 	}
 }
 
-// sending runs senders to all groups while a fault happens.
+// sending runs senders to all groups and readers of them while a fault happens.
 func (b *clusterBench) sending(t *testing.T, fault func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -213,6 +120,7 @@ func (b *clusterBench) sending(t *testing.T, fault func()) {
 	defer stop()
 	for _, g := range b.groups {
 		running.Go(func() { g.run(ctx, b.store) })
+		running.Go(func() { g.reader.run(ctx, t, b.store) })
 	}
 	for _, g := range b.groups {
 		g.await(t, 20)
@@ -232,78 +140,155 @@ func (b *clusterBench) hears(t *testing.T, group string) {
 	}
 }
 
-// TestClusterFaults: on three masters with a replica each, a master dies, another hangs, and a slot moves, under load. Nothing
-// that a replica had is lost, nothing is there twice, the other shards go on, and signals come again.
+// TestClusterFaults: on three masters with a replica each, under load: a master dies, hangs, hands over to its replica by hand, is cut
+// off from the other nodes but not from chatd, and a slot and all partitions of a master move. Nothing that a replica had is lost,
+// nothing is there twice, whoever holds what is lost is told so and nobody else, the other shards go on, and signals come again.
 func TestClusterFaults(t *testing.T) {
-	c := redistest.StartCluster(t, 3, 1)
-	takeover := func(t *testing.T, fail, heal func(*redistest.Server)) {
-		b := onCluster(t, c)
-		hit := b.groups[0]
-		slot, _ := c.Slot(b.store.keys.group(hit.group).base)
-		b.sending(t, func() {
-			fail(hit.home)
-			heir := c.AwaitHeir(hit.home, slot)
-			promoted := time.Now()
-			hit.await(t, 1)
-			if took := time.Since(promoted); took > 6*time.Second {
-				t.Errorf("the first send succeeded %v after the promotion of %s", took, heir.Addr)
-			} else {
-				t.Logf("the first send succeeded %v after the promotion; %d had failed", took, hit.failed.Load())
-			}
-			for _, g := range b.groups {
-				g.await(t, 20)
-				b.hears(t, g.group)
-			}
-			if !comes(func() bool {
-				return !b.store.cluster.anyAway(b.store.cluster.homes(t.Context(), b.store.keys.partitions))
-			}) {
-				t.Error("the topology is reloaded for a node that nobody needs")
-			}
-			if n := b.store.cluster.node(hit.home.Addr).breaker; n.state().Err() == nil || !n.seldom.Load() {
-				t.Error("a node that is away and has an heir is taken for one that answers, or asked often")
-			}
-		})
-		for i, g := range b.groups {
-			g.check(t, b.store)
-			if slow := time.Duration(g.slowest.Load()); i > 0 && (g.failed.Load() > 0 || slow > 3*time.Second) {
-				t.Errorf("another shard: %d sends failed, and the slowest took %v", g.failed.Load(), slow)
-			}
-		}
-		if b.lost.Load() == 0 {
-			t.Error("nobody was told that signals may be lost")
-		}
-		heal(hit.home)
-		c.AwaitReady()
+	var counts faultCounts
+	plain, gated := redistest.StartCluster(t, 3, 1), redistest.StartGatedCluster(t, 3, 1)
+	faults := []struct {
+		name    string
+		cluster *redistest.Cluster
+		happens func(*testing.T, *clusterBench) (resumed time.Duration, loses losses)
+	}{
+		{"a master dies", plain, func(t *testing.T, b *clusterBench) (time.Duration, losses) {
+			return b.takeover(t, (*redistest.Server).Kill, func(s *redistest.Server) { b.leavesAlone(t, s); s.Restart() }), maybe
+		}},
+		{"a master hangs", plain, func(t *testing.T, b *clusterBench) (time.Duration, losses) {
+			hang := func(s *redistest.Server) { s.Signal(syscall.SIGSTOP) }
+			return b.takeover(t, hang, func(s *redistest.Server) { b.leavesAlone(t, s); s.Signal(syscall.SIGCONT) }), maybe
+		}},
+		{"a replica is promoted by hand", plain, func(t *testing.T, b *clusterBench) (time.Duration, losses) {
+			return b.takeover(t, func(s *redistest.Server) { b.ReplicaOf(s).Do("CLUSTER", "FAILOVER") }, nil), nothing
+		}},
+		{"a slot moves", plain, func(t *testing.T, b *clusterBench) (time.Duration, losses) { b.moveSlot(t); return -1, nothing }},
+		{"a master's partitions move away and back", plain, func(t *testing.T, b *clusterBench) (time.Duration, losses) { b.reshard(t); return -1, nothing }},
+		{"a master is cut off from the others", gated, func(t *testing.T, b *clusterBench) (time.Duration, losses) {
+			return b.takeover(t, b.Isolate, func(*redistest.Server) { b.Join() }), something
+		}},
 	}
-	t.Run("a master dies", func(t *testing.T) {
-		takeover(t, (*redistest.Server).Kill, (*redistest.Server).Restart)
-	})
-	t.Run("a master hangs", func(t *testing.T) {
-		takeover(t, func(s *redistest.Server) { s.Signal(syscall.SIGSTOP) }, func(s *redistest.Server) { s.Signal(syscall.SIGCONT) })
-	})
-	t.Run("a slot moves", func(t *testing.T) {
-		b := onCluster(t, c)
-		hit, to := b.groups[0], b.groups[1].home
-		slot, _ := c.Slot(b.store.keys.group(hit.group).base)
-		b.sending(t, func() {
-			c.Migrate(slot, hit.home, to, func() {
-				if got := b.holdDurably(t, hit.group, chat.DurabilityReplica); got != chat.DurabilityReplica {
-					t.Errorf("a call that followed ASK: got durability %q", got)
+	for range *faultCycles {
+		for _, fault := range faults {
+			t.Run(fault.name, func(t *testing.T) {
+				for _, node := range fault.cluster.Nodes {
+					_, _ = node.Try("FLUSHALL") // what the cycle before left; replicas refuse
+				}
+				b := onCluster(t, fault.cluster)
+				resumed, loses := fault.happens(t, b)
+				if lost := counts.add(t, fault.name, b.store, resumed, b.groups...); lost > 0 && loses == nothing || lost == 0 && loses == something {
+					t.Errorf("%d messages were lost that only a master had, want %s", lost, loses)
+				}
+				if b.lost.Load() == 0 {
+					t.Error("nobody was told that signals may be lost")
 				}
 			})
-			hit.await(t, 20)
-			b.hears(t, hit.group)
-		})
-		for _, g := range b.groups {
-			g.check(t, b.store)
-			if g.failed.Load() > 0 {
-				t.Errorf("%d sends to %s failed", g.failed.Load(), g.group)
+			if t.Failed() {
+				return
 			}
 		}
-		if b.lost.Load() == 0 {
-			t.Error("nobody was told that signals may be lost")
+	}
+	counts.log(t)
+}
+
+// losses says whether a fault loses what only a master had.
+type losses string
+
+const (
+	nothing   losses = "none"
+	maybe     losses = "any number"
+	something losses = "some"
+)
+
+// takeover lets a master fail until its replica serves, and come back. It returns how long after the promotion sends succeeded.
+func (b *clusterBench) takeover(t *testing.T, fail, heal func(*redistest.Server)) (resumed time.Duration) {
+	t.Helper()
+	hit := b.groups[0]
+	slot, _ := b.Slot(b.store.keys.group(hit.group).base)
+	b.sending(t, func() {
+		began := time.Now()
+		fail(hit.home)
+		heir := b.AwaitHeir(hit.home, slot)
+		promoted := time.Now()
+		hit.await(t, 1)
+		resumed = time.Since(promoted)
+		slack := 2 * time.Duration(max(b.groups[1].slowest.Load(), b.groups[2].slowest.Load())) // of a machine that is busy
+		if resumed > resumesWithin+slack {
+			t.Errorf("the first send succeeded %v after the promotion of %s", resumed, heir.Addr)
+		}
+		for _, g := range b.groups {
+			g.await(t, 20)
+			b.hears(t, g.group)
+		}
+		<-time.After(*faultHang - time.Since(began))
+		if heal != nil {
+			heal(hit.home)
+		}
+		b.AwaitReady()
+		for _, g := range b.groups {
+			g.await(t, 20)
 		}
 	})
+	return resumed
+}
+
+// leavesAlone: a node that is away and has an heir is not waited for.
+func (b *clusterBench) leavesAlone(t *testing.T, away *redistest.Server) {
+	t.Helper()
+	if !comes(func() bool {
+		return !b.store.cluster.anyAway(b.store.cluster.homes(t.Context(), b.store.keys.partitions))
+	}) {
+		t.Error("the topology is reloaded for a node that nobody needs")
+	}
+	if n := b.store.cluster.node(away.Public()).breaker; n.state().Err() == nil || !n.seldom.Load() {
+		t.Error("a node that is away and has an heir is taken for one that answers, or asked often")
+	}
+}
+
+// moveSlot moves one slot to another master.
+func (b *clusterBench) moveSlot(t *testing.T) {
+	t.Helper()
+	hit, to := b.groups[0], b.groups[1].home
+	slot, _ := b.Slot(b.store.keys.group(hit.group).base)
+	b.sending(t, func() {
+		b.Migrate(slot, hit.home, to, func() {
+			if got := b.holdDurably(t, hit.group, chat.DurabilityReplica); got != chat.DurabilityReplica {
+				t.Errorf("a call that followed ASK: got durability %q", got)
+			}
+		})
+		hit.await(t, 20)
+		b.hears(t, hit.group)
+	})
+	if hit.failed.Load() > 0 {
+		t.Errorf("%d sends to %s failed", hit.failed.Load(), hit.group)
+	}
+}
+
+// reshard moves every partition of a master to the two others in turn, and then all of them back.
+func (b *clusterBench) reshard(t *testing.T) {
+	t.Helper()
+	hit := b.groups[0]
+	b.sending(t, func() {
+		moved := map[int64]*redistest.Server{}
+		for _, part := range b.store.keys.partitions {
+			if slot, home := b.Slot(part.base); home == hit.home {
+				moved[slot] = b.groups[1+len(moved)%2].home
+				b.Migrate(slot, home, moved[slot], nil)
+			}
+		}
+		hit.await(t, 20)
+		b.hears(t, hit.group)
+		for slot, at := range moved {
+			b.Migrate(slot, at, hit.home, nil)
+		}
+		for _, g := range b.groups {
+			g.await(t, 20)
+			b.hears(t, g.group)
+		}
+		t.Logf("%d slots moved twice", len(moved))
+	})
+	if hit.failed.Load()*100 > hit.sent.Load() {
+		t.Errorf("%d sends to %s failed, and %d succeeded", hit.failed.Load(), hit.group, hit.sent.Load())
+	}
 }
 
 // TestRedirectsAreFollowed: a client that knows the old master of a slot gets through to the new one, and so does one that comes

@@ -9,9 +9,9 @@ import (
 	"github.com/chatd/chatd/store/storetest"
 )
 
-// TestConformanceOnACluster runs the suite over three masters. What replicas add is in TestClusterFaults.
+// TestConformanceOnACluster runs the suite over three masters with a replica each.
 func TestConformanceOnACluster(t *testing.T) {
-	cluster := redistest.StartCluster(t, 3, 0)
+	cluster := redistest.StartCluster(t, 3, 1)
 	storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
 		return open(t, store.Options{URL: cluster.URL(), Partitions: 4, Limits: limits})
 	})

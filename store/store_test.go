@@ -55,13 +55,15 @@ func embeddedServer(t testing.TB) *embedded.Store {
 	return server
 }
 
-// TestConformance runs the suite over Redis with one partition, and over the embedded store. Redis with four partitions is what
-// TestConformanceWithRestrictedRights runs it over.
+// TestConformance runs the suite over Redis with one partition, found by a sentinel, and over the embedded store. Redis at its own
+// address, with four partitions, is what TestConformanceWithRestrictedRights runs it over.
 func TestConformance(t *testing.T) {
-	t.Run("redis/P=1", func(t *testing.T) {
-		server := redistest.Start(t)
+	t.Run("sentinel/P=1", func(t *testing.T) {
+		primary := redistest.Start(t)
+		startReplica(t, primary)
+		url := "redis-sentinel://" + redistest.StartSentinel(t, "chat", primary).Addr + "/0?master_name=chat"
 		storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
-			return open(t, store.Options{URL: server.URL(), Partitions: 1, Limits: limits})
+			return open(t, store.Options{URL: url, Partitions: 1, Limits: limits})
 		})
 	})
 	for _, partitions := range []int{1, 4} {

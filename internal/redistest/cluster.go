@@ -23,6 +23,7 @@ type Cluster struct {
 
 	tb      testing.TB
 	masters int
+	gated   bool // each node is reached through gates, which Isolate closes
 }
 
 // StartCluster runs a cluster and returns once all of its nodes agree on it. Nothing is persisted. extra are additional
@@ -35,7 +36,19 @@ func StartCluster(tb testing.TB, masters, replicasEach int, extra ...string) *Cl
 // StartClusterOf is StartCluster with a program for each node: first those of the masters.
 func StartClusterOf(tb testing.TB, masters int, programs []string, extra ...string) *Cluster {
 	tb.Helper()
-	c := &Cluster{tb: tb, masters: masters, Nodes: make([]*Server, len(programs))}
+	return form(&Cluster{tb: tb, masters: masters, Nodes: make([]*Server, len(programs))}, programs, extra...)
+}
+
+// StartGatedCluster is StartCluster with proxies in front of all nodes, so that Isolate can cut one off.
+func StartGatedCluster(tb testing.TB, masters, replicasEach int, extra ...string) *Cluster {
+	tb.Helper()
+	programs := slices.Repeat([]string{Redis}, masters*(1+replicasEach))
+	return form(&Cluster{tb: tb, masters: masters, Nodes: make([]*Server, len(programs)), gated: true}, programs, extra...)
+}
+
+func form(c *Cluster, programs []string, extra ...string) *Cluster {
+	tb, masters := c.tb, c.masters
+	tb.Helper()
 	for i, program := range programs {
 		_, bus, _ := net.SplitHostPort(FreeAddr(tb))
 		c.Nodes[i] = prepare(tb, program, func(dir, port string) []string {
@@ -47,11 +60,14 @@ func StartClusterOf(tb testing.TB, masters int, programs []string, extra ...stri
 			}
 			return append(args, extra...)
 		})
+		if c.gated {
+			c.Nodes[i].putGates(bus)
+		}
 		c.Nodes[i].run()
 		c.Nodes[i].Do("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1)) // before it knows others
 	}
 	for i, node := range c.Nodes {
-		host, port, _ := net.SplitHostPort(node.Addr)
+		host, port, _ := net.SplitHostPort(node.Public())
 		for _, other := range c.Nodes {
 			if other != node {
 				other.Do("CLUSTER", "MEET", host, port, node.busPort())
@@ -70,7 +86,41 @@ func StartClusterOf(tb testing.TB, masters int, programs []string, extra ...stri
 }
 
 // busPort is the port at which other cluster nodes reach a node.
-func (s *Server) busPort() string { return s.args[slices.Index(s.args, "--cluster-port")+1] }
+func (s *Server) busPort() string {
+	if s.gates != nil {
+		return s.args[slices.Index(s.args, "--cluster-announce-bus-port")+1]
+	}
+	return s.args[slices.Index(s.args, "--cluster-port")+1]
+}
+
+// putGates puts proxies in front of a node's ports and has it announce those, so that all others come through them.
+func (s *Server) putGates(bus string) {
+	s.gates = newGates(s.tb)
+	host, _, _ := net.SplitHostPort(s.Addr)
+	s.public = s.gates.open(s.Addr, false)
+	_, port, _ := net.SplitHostPort(s.public)
+	_, busPort, _ := net.SplitHostPort(s.gates.open(net.JoinHostPort(host, bus), true))
+	s.args = append(s.args, "--cluster-announce-port", port, "--cluster-announce-bus-port", busPort)
+}
+
+// Isolate cuts the connections between a node of a gated cluster and all the others. Clients still reach everyone.
+func (c *Cluster) Isolate(node *Server) {
+	c.tb.Helper()
+	id := node.ID()
+	for _, other := range c.Nodes {
+		if other != node {
+			other.gates.cut(func(peer string) bool { return peer == id })
+		}
+	}
+	node.gates.cut(func(peer string) bool { return peer != "" })
+}
+
+// Join ends Isolate.
+func (c *Cluster) Join() {
+	for _, node := range c.Nodes {
+		node.gates.cut(nil)
+	}
+}
 
 // ID is the node's name in its cluster.
 func (s *Server) ID() string {
@@ -83,7 +133,7 @@ func (s *Server) ID() string {
 func (c *Cluster) URL() string {
 	addrs := make([]string, len(c.Nodes))
 	for i, node := range c.Nodes {
-		addrs[i] = node.Addr
+		addrs[i] = node.Public()
 	}
 	return "redis-cluster://" + strings.Join(addrs, ",")
 }
@@ -114,6 +164,19 @@ func (c *Cluster) seenBy(node *Server) []ClusterNode {
 		})
 	}
 	return seen
+}
+
+// ReplicaOf returns a replica of a master.
+func (c *Cluster) ReplicaOf(master *Server) *Server {
+	c.tb.Helper()
+	id := master.ID()
+	for _, n := range c.View() {
+		if n.Of == id {
+			return c.at(n.Addr)
+		}
+	}
+	c.tb.Fatalf("%s has no replica", master.Addr)
+	return nil
 }
 
 // View is the cluster as one of its running nodes sees it, other than those given.
@@ -163,7 +226,7 @@ func (c *Cluster) AwaitHeir(dead *Server, slot int64) *Server {
 	var heir *Server
 	c.await("a replica to take over", func(node *Server) bool {
 		for _, n := range c.seenBy(node) {
-			if n.Master && n.Linked && n.Addr != dead.Addr && n.owns(slot) {
+			if n.Master && n.Linked && n.Addr != dead.Public() && n.owns(slot) {
 				heir = c.at(n.Addr)
 				return true
 			}
@@ -220,7 +283,7 @@ func (n ClusterNode) owns(slot int64) bool {
 }
 
 func (c *Cluster) at(addr string) *Server {
-	if i := slices.IndexFunc(c.Nodes, func(s *Server) bool { return s.Addr == addr }); i >= 0 {
+	if i := slices.IndexFunc(c.Nodes, func(s *Server) bool { return s.Public() == addr }); i >= 0 {
 		return c.Nodes[i]
 	}
 	return nil

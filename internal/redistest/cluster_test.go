@@ -26,3 +26,29 @@ func TestCluster(t *testing.T) {
 	dead.Restart()
 	c.AwaitReady()
 }
+
+// TestIsolatedMaster: a master that is cut off from the others still takes a client's writes for a moment, its replica takes over
+// without them, and it becomes a replica when it is back.
+func TestIsolatedMaster(t *testing.T) {
+	t.Parallel()
+	c := StartGatedCluster(t, 3, 1)
+	slot, old := c.Slot("k")
+	old.Do("SET", "k", "before")
+	if n := old.Int("WAIT", "1", "10000"); n != 1 {
+		t.Fatalf("%d replicas have the write", n)
+	}
+	c.Isolate(old)
+	old.Do("SET", "k", "lost")
+	heir := c.AwaitHeir(old, slot)
+	if got := heir.Do("GET", "k"); got != "before" {
+		t.Errorf("the new master has %v", got)
+	}
+	for _, err := old.Try("SET", "k", "refused"); err == nil; { // until it has noticed that it is alone
+		_, err = old.Try("SET", "k", "refused")
+	}
+	c.Join()
+	c.AwaitReady()
+	if _, master := c.Slot("k"); master != heir {
+		t.Errorf("%s serves the slot, want %s", master.Addr, heir.Addr)
+	}
+}

@@ -37,6 +37,8 @@ type Server struct {
 	program string
 	dir     string
 	args    []string // including the address
+	public  string   // "": Addr
+	gates   *gates   // nil: none
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -95,6 +97,14 @@ func prepare(tb testing.TB, program string, args func(dir, port string) []string
 		}
 	})
 	return s
+}
+
+// Public is the address at which others reach the server: Addr, or the gate in front of it.
+func (s *Server) Public() string {
+	if s.public != "" {
+		return s.public
+	}
+	return s.Addr
 }
 
 // URL returns the address as CHATD_REDIS takes it.
