@@ -45,6 +45,8 @@ func newShardSends(group string, home *redistest.Server) *shardSends {
 
 func (l *shardSends) run(ctx context.Context, s *Store) {
 	succeeded := time.Now()
+	pause := time.NewTicker(time.Millisecond) // what is refused at once is not repeated at once
+	defer pause.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		mark := fmt.Sprintf("%06d", n)
 		durability := chat.DurabilityReplica // the others take another way
@@ -57,6 +59,7 @@ func (l *shardSends) run(ctx context.Context, s *Store) {
 		l.slowest.Store(max(l.slowest.Load(), int64(time.Since(began))))
 		if err != nil {
 			l.failed.Add(1)
+			<-pause.C
 			continue
 		}
 		l.outage.Store(max(l.outage.Load(), int64(time.Since(succeeded))))
@@ -79,6 +82,19 @@ func (l *shardSends) await(t *testing.T, more int64) {
 	if !comes(func() bool { return l.sent.Load() >= want }) {
 		t.Fatalf("sends to %s on %s do not succeed; %d failed", l.group, l.home.Addr, l.failed.Load())
 	}
+}
+
+// arrives waits until a server that was just promoted gets sends, and returns how long that took.
+func (l *shardSends) arrives(t *testing.T, s *Store, heir *redistest.Server) time.Duration {
+	t.Helper()
+	promoted, key := time.Now(), s.keys.group(l.group).msgs()
+	before := heir.Int("ZCARD", key)
+	if !comes(func() bool { return heir.Int("ZCARD", key) > before }) {
+		t.Fatalf("no send to %s comes to %s; %d failed", l.group, heir.Addr, l.failed.Load())
+	}
+	took := time.Since(promoted)
+	l.await(t, 1)
+	return took
 }
 
 // comes waits for something of the background, and reports whether it came.
@@ -151,6 +167,7 @@ type shardReader struct {
 
 	read, told, lost int // lost: of what it held when it was told
 	former           map[int64]string
+	batches          atomic.Int64 // with messages
 }
 
 func (r *shardReader) run(ctx context.Context, t *testing.T, s *Store) {
@@ -165,6 +182,15 @@ func (r *shardReader) run(ctx context.Context, t *testing.T, s *Store) {
 			t.Errorf("the reader of %s: %v", r.group, err)
 		}
 		return
+	}
+}
+
+// await waits until the reader has taken some more.
+func (r *shardReader) await(t *testing.T) {
+	t.Helper()
+	before := r.batches.Load()
+	if !comes(func() bool { return r.batches.Load() > before+1 }) { // the next one may have begun before
+		t.Fatalf("the reader of %s gets nothing", r.group)
 	}
 }
 
@@ -194,7 +220,9 @@ func (r *shardReader) pull(t *testing.T, service *chat.Service) error {
 		r.held[m.ID] = m.Mark
 		r.read++
 	}
-	r.cursor = batch.Cursor
+	if r.cursor = batch.Cursor; len(batch.Messages) > 0 {
+		r.batches.Add(1)
+	}
 	if !batch.HasMore {
 		r.settle(t)
 	}

@@ -3,26 +3,28 @@ package store
 import (
 	"context"
 	"net"
-	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-// startSentinel runs a primary, a replica that follows it, and a sentinel that knows both.
-func startSentinel(t *testing.T) (primary, heir, sentinel *redistest.Server) {
+// trio is a primary, a replica that follows it, and a sentinel that knows both.
+type trio struct{ primary, heir, sentinel *redistest.Server }
+
+func startTrio(t *testing.T) *trio {
 	t.Helper()
-	common := []string{"--repl-diskless-sync-delay", "0", "--user", "replicating", "on", ">secret", "+@all"}
-	primary = redistest.Start(t, common...)
-	host, port, _ := net.SplitHostPort(primary.Addr)
-	heir = redistest.Start(t, append(common, "--masteruser", "replicating", "--masterauth", "secret", "--replicaof", host+" "+port)...)
+	common := []string{"--repl-diskless-sync-delay", "0", "--user", "replicating", "on", ">secret", "+@all",
+		"--masteruser", "replicating", "--masterauth", "secret"}
+	primary := redistest.StartGated(t, common...)
+	host, port, _ := net.SplitHostPort(primary.Public())
+	heir := redistest.Start(t, append(common, "--replicaof", host+" "+port)...)
 	if !comes(func() bool { return primary.Int("WAIT", "1", "1000") == 1 }) {
 		t.Fatal("the replica does not follow")
 	}
-	sentinel = redistest.StartSentinel(t, "chat", primary)
+	sentinel := redistest.StartSentinel(t, "chat", primary)
 	known := func() bool {
 		replicas, _ := sentinel.Do("SENTINEL", "REPLICAS", "chat").([]any)
 		return len(replicas) == 1
@@ -30,62 +32,106 @@ func startSentinel(t *testing.T) (primary, heir, sentinel *redistest.Server) {
 	if !comes(known) {
 		t.Fatal("the sentinel does not know the replica")
 	}
-	return primary, heir, sentinel
+	return &trio{primary, heir, sentinel}
 }
 
-// TestSentinelFailover: the replica is cut off and then the primary dies, under load, and the sentinel promotes the replica by itself.
-// Sends go on there, everything that it had confirmed is there once, and who holds what is lost is told so.
-func TestSentinelFailover(t *testing.T) {
+// promoted waits until the sentinel has made the replica the primary.
+func (r *trio) promoted(t *testing.T) {
+	t.Helper()
+	if !comes(func() bool { return roleOf(r.heir) == "master" }) {
+		t.Fatal("the sentinel does not promote the replica")
+	}
+}
+
+func roleOf(server *redistest.Server) string {
+	answer, _ := server.Try("ROLE") // a promotion ends the connections of clients
+	role, _ := answer.([]any)
+	if len(role) == 0 {
+		return ""
+	}
+	name, _ := role[0].(string)
+	return name
+}
+
+// sentinelFault is what happens to a primary under load.
+type sentinelFault struct {
+	name  string
+	loses losses
+	fail  func(*testing.T, *trio, *shardSends)
+	heal  func(r *trio, since time.Time) // nil: the old primary stays away
+}
+
+// TestSentinelFaults: under load, a primary dies, dies ahead of its replica, hangs, is replaced by hand, and is cut off from the
+// sentinel and the replica but not from chatd. The sentinel promotes the replica by itself. Sends go on there, everything that it
+// had confirmed is there once, and whoever holds what is lost is told so, and nobody else.
+func TestSentinelFaults(t *testing.T) {
 	t.Parallel()
-	primary, heir, sentinel := startSentinel(t)
-	s, err := Open(t.Context(), Options{URL: "redis-sentinel://" + sentinel.Addr + "/0?master_name=chat"})
+	var counts faultCounts
+	faults := []sentinelFault{
+		{"a primary dies", maybe, func(_ *testing.T, r *trio, _ *shardSends) { r.primary.Kill() }, nil},
+		{"a primary dies ahead of its replica", something, func(t *testing.T, r *trio, g *shardSends) {
+			r.primary.Do("ACL", "SETUSER", "replicating", "off")
+			r.primary.Do("CLIENT", "KILL", "TYPE", "replica")
+			g.await(t, 10)
+			g.reader.await(t)
+			r.primary.Kill()
+		}, nil},
+		{"a primary hangs", maybe, func(_ *testing.T, r *trio, _ *shardSends) { r.primary.Signal(syscall.SIGSTOP) },
+			func(r *trio, since time.Time) {
+				<-time.After(*faultHang - time.Since(since))
+				r.primary.Signal(syscall.SIGCONT)
+			}},
+		{"a replica is promoted by hand", maybe, func(_ *testing.T, r *trio, _ *shardSends) { r.sentinel.Do("SENTINEL", "FAILOVER", "chat") },
+			func(*trio, time.Time) {}},
+		{"a primary is cut off from the others", something, func(_ *testing.T, r *trio, _ *shardSends) { r.primary.Isolate() },
+			func(r *trio, _ time.Time) { r.primary.Join() }},
+	}
+	for range *faultCycles {
+		for _, fault := range faults {
+			if !t.Run(fault.name, func(t *testing.T) { fault.happen(t, &counts) }) {
+				return
+			}
+		}
+	}
+	counts.log(t)
+}
+
+// happen runs one cycle, on servers of its own.
+func (f sentinelFault) happen(t *testing.T, counts *faultCounts) {
+	r := startTrio(t)
+	s, err := Open(t.Context(), Options{URL: "redis-sentinel://" + r.sentinel.Addr + "/0?master_name=chat"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
 	createBenchGroup(t, s, "g")
-	g := &shardSends{group: "g", home: primary, acked: map[string]int64{}}
+	g := newShardSends("g", r.primary)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { g.run(ctx, s) })
+	running.Go(func() { g.reader.run(ctx, t, s) })
 	defer running.Wait()
 	defer stop()
 	g.await(t, 40)
-
-	primary.Do("ACL", "SETUSER", "replicating", "off")
-	primary.Do("CLIENT", "KILL", "TYPE", "replica")
-	g.await(t, 10)
-	service := chat.New(s, chat.Options{Limits: chat.DefaultLimits()})
-	pull := func(after string) chat.Batch {
-		t.Helper()
-		batch, _, err := service.Pull(t.Context(), chat.Caller{User: "alice"}, "g", chat.PullQuery{After: &after, Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return batch
+	slack := 20 * time.Duration(g.slowest.Load()) // of a machine that is busy
+	began := time.Now()
+	f.fail(t, r, g)
+	r.promoted(t)
+	resumed := g.arrives(t, s, r.heir) // a primary that is cut off goes on taking sends
+	if resumed > resumesWithin+slack {
+		t.Errorf("the first send succeeded %v after the promotion was seen", resumed)
 	}
-	_, end, err := s.Range(t.Context(), "g", 1<<40, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost := pull(strconv.FormatInt(end.Last-2, 10)).Cursor // only the primary has it
-	primary.Kill()
-	promoted := func() bool {
-		answer, _ := heir.Try("ROLE") // a promotion ends the connections of clients
-		role, _ := answer.([]any)
-		return len(role) > 0 && role[0] == "master"
-	}
-	if !comes(promoted) {
-		t.Fatal("the sentinel does not promote the replica")
-	}
-	since := time.Now()
-	g.await(t, 1)
-	t.Logf("the first send succeeded %v after the promotion was seen; %d had failed", time.Since(since), g.failed.Load())
 	g.await(t, 20)
+	if f.heal != nil {
+		f.heal(r, began)
+		if *faultHang > 0 && !comes(func() bool { return roleOf(r.primary) == "slave" }) { // which takes ten seconds
+			t.Error("the old primary does not follow the new one")
+		}
+		g.await(t, 20)
+	}
 	stop()
 	running.Wait()
-	g.check(t, s)
-	if batch := pull(lost); batch.Complete {
-		t.Errorf("who holds %s, which is lost, gets %+v", lost, batch)
+	if lost := counts.add(t, f.name, s, resumed, g); lost == 0 && f.loses == something {
+		t.Errorf("no message was lost, want %s", f.loses)
 	}
 }

@@ -30,6 +30,21 @@ const (
 	busSender, busSenderEnd = 40, 80
 )
 
+// StartGated is Start with a proxy in front of the server. Its replicas and sentinels have to use Public.
+func StartGated(tb testing.TB, extra ...string) *Server {
+	tb.Helper()
+	s := Start(tb, extra...)
+	s.gates = newGates(tb)
+	s.public = s.gates.open(s.Addr, false)
+	return s
+}
+
+// Isolate cuts the connections of replicas and sentinels to a gated server. Clients still reach it.
+func (s *Server) Isolate() { s.gates.cut(func(peer string) bool { return peer != "" }) }
+
+// Join ends Isolate.
+func (s *Server) Join() { s.gates.cut(nil) }
+
 func newGates(tb testing.TB) *gates {
 	return &gates{tb: tb, links: map[*gateLink]bool{}}
 }

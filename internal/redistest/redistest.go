@@ -65,7 +65,7 @@ func StartOf(tb testing.TB, program string, extra ...string) *Server {
 // StartSentinel runs a sentinel that monitors a primary under a name and decides about its failover alone.
 func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
 	tb.Helper()
-	host, port, _ := net.SplitHostPort(primary.Addr)
+	host, port, _ := net.SplitHostPort(primary.Public())
 	return start(tb, Redis, func(dir, own string) []string {
 		file := filepath.Join(dir, "sentinel.conf") // the sentinel writes its state into it
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 1000\n",
