@@ -121,6 +121,7 @@ func (b *clusterBench) sending(t *testing.T, fault func()) {
 	for _, g := range b.groups {
 		running.Go(func() { g.run(ctx, b.store) })
 		running.Go(func() { g.reader.run(ctx, t, b.store) })
+		running.Go(func() { g.absent.run(ctx, t, b.store) })
 	}
 	for _, g := range b.groups {
 		g.await(t, 20)

@@ -24,11 +24,12 @@ var (
 // resumesWithin is how soon sends succeed after a promotion, on a machine that has nothing else to do.
 const resumesWithin = 6 * time.Second
 
-// shardSends sends to one group without a pause and keeps what was acknowledged, while a client reads the group.
+// shardSends sends to one group without a pause and keeps what was acknowledged, while two clients read the group.
 type shardSends struct {
 	group  string
 	home   *redistest.Server
-	reader shardReader
+	reader *shardReader
+	absent *shardReader // comes back at the end: until then, other messages may have the ids of what was lost
 
 	sent, failed atomic.Int64
 	slowest      atomic.Int64 // ns
@@ -39,7 +40,7 @@ type shardSends struct {
 }
 
 func newShardSends(group string, home *redistest.Server) *shardSends {
-	return &shardSends{group: group, home: home, reader: shardReader{group: group, held: map[int64]string{}},
+	return &shardSends{group: group, home: home, reader: newShardReader(group), absent: newShardReader(group),
 		acked: map[string]int64{}, memory: map[string]int64{}}
 }
 
@@ -88,6 +89,7 @@ func (l *shardSends) await(t *testing.T, more int64) {
 func (l *shardSends) arrives(t *testing.T, s *Store, heir *redistest.Server) time.Duration {
 	t.Helper()
 	promoted, key := time.Now(), s.keys.group(l.group).msgs()
+	l.absent.away.Store(true)
 	before := heir.Int("ZCARD", key)
 	if !comes(func() bool { return heir.Int("ZCARD", key) > before }) {
 		t.Fatalf("no send to %s comes to %s; %d failed", l.group, heir.Addr, l.failed.Load())
@@ -156,6 +158,7 @@ func (l *shardSends) check(t *testing.T, s *Store) (confirmed, lost int) {
 		}
 	}
 	l.reader.check(t, s, stored)
+	l.absent.check(t, s, stored)
 	return confirmed, lost
 }
 
@@ -165,16 +168,21 @@ type shardReader struct {
 	cursor string
 	held   map[int64]string // id to mark
 
-	read, told, lost int // lost: of what it held when it was told
-	former           map[int64]string
-	batches          atomic.Int64 // with messages
+	read, notified, lost int // lost: of what it held when it was told
+	former               map[int64]string
+	batches              atomic.Int64 // with messages
+	away                 atomic.Bool  // it reads nothing
+}
+
+func newShardReader(group string) *shardReader {
+	return &shardReader{group: group, held: map[int64]string{}}
 }
 
 func (r *shardReader) run(ctx context.Context, t *testing.T, s *Store) {
 	service := chat.New(s, chat.Options{Limits: chat.DefaultLimits()})
 	tick := time.NewTicker(time.Millisecond) // a client that has everything is woken by the next message
 	defer tick.Stop()
-	for ctx.Err() == nil && !t.Failed() {
+	for ctx.Err() == nil && !t.Failed() && !r.away.Load() {
 		if err := r.pull(t, service); err == nil || chat.CodeOf(err) == chat.CodeUnavailable {
 			<-tick.C
 			continue
@@ -205,7 +213,7 @@ func (r *shardReader) pull(t *testing.T, service *chat.Service) error {
 		return err
 	}
 	if !batch.Complete {
-		if r.told++; r.former == nil {
+		if r.notified++; r.former == nil {
 			r.former = r.held
 		}
 		r.held = map[int64]string{}
@@ -251,7 +259,7 @@ func (r *shardReader) settle(t *testing.T) {
 func (r *shardReader) check(t *testing.T, s *Store, stored map[int64]string) {
 	t.Helper()
 	service := chat.New(s, chat.Options{Limits: chat.DefaultLimits()})
-	for len(r.held) < len(stored) || r.former != nil {
+	for first := true; first || len(r.held) < len(stored) || r.former != nil; first = false {
 		if err := r.pull(t, service); err != nil || t.Failed() {
 			t.Fatalf("the reader of %s has %d messages of %d: %v", r.group, len(r.held), len(stored), err)
 		}
@@ -266,7 +274,7 @@ type faultCount struct {
 	cycles, sent, failed          int64
 	elsewhere, elsewhereFailed    int64
 	confirmedLost, memoryLost     int64
-	heldLost, told                int64
+	heldLost, notified            int64
 	resumed, outage, outElsewhere []time.Duration
 }
 
@@ -292,7 +300,9 @@ func (f *faultCounts) add(t *testing.T, name string, s *Store, resumed time.Dura
 		confirmed, lost := g.check(t, s)
 		memoryLost += lost
 		c.confirmedLost, c.memoryLost = c.confirmedLost+int64(confirmed), c.memoryLost+int64(lost)
-		c.heldLost, c.told = c.heldLost+int64(g.reader.lost), c.told+int64(g.reader.told)
+		for _, r := range []*shardReader{g.reader, g.absent} {
+			c.heldLost, c.notified = c.heldLost+int64(r.lost), c.notified+int64(r.notified)
+		}
 		c.sent += g.sent.Load()
 		if i == 0 {
 			c.failed += g.failed.Load()
@@ -319,7 +329,7 @@ func (f *faultCounts) log(t *testing.T) {
 		t.Logf("%s: %d cycles, %d sends acknowledged, %d failed; elsewhere %d acknowledged, %d failed; lost %d that a replica had, %d "+
 			"others; readers were told %d times, of %d messages that they held; no send succeeded for %s, elsewhere for %s; "+
 			"the first succeeded after a promotion by %s", name, c.cycles, c.sent, c.failed, c.elsewhere, c.elsewhereFailed, c.confirmedLost,
-			c.memoryLost, c.told, c.heldLost, spread(c.outage), spread(c.outElsewhere), spread(c.resumed))
+			c.memoryLost, c.notified, c.heldLost, spread(c.outage), spread(c.outElsewhere), spread(c.resumed))
 	}
 }
 

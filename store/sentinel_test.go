@@ -74,6 +74,7 @@ func TestSentinelFaults(t *testing.T) {
 			r.primary.Do("CLIENT", "KILL", "TYPE", "replica")
 			g.await(t, 10)
 			g.reader.await(t)
+			g.absent.await(t)
 			r.primary.Kill()
 		}, nil},
 		{"a primary hangs", maybe, func(_ *testing.T, r *trio, _ *shardSends) { r.primary.Signal(syscall.SIGSTOP) },
@@ -110,6 +111,7 @@ func (f sentinelFault) happen(t *testing.T, counts *faultCounts) {
 	var running sync.WaitGroup
 	running.Go(func() { g.run(ctx, s) })
 	running.Go(func() { g.reader.run(ctx, t, s) })
+	running.Go(func() { g.absent.run(ctx, t, s) })
 	defer running.Wait()
 	defer stop()
 	g.await(t, 40)
