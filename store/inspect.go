@@ -27,7 +27,11 @@ func (s *Store) inspect(ctx context.Context) error {
 
 func (s *Store) inspectOne(ctx context.Context, client *redis.Client) error {
 	info, err := client.Info(ctx, "server", "replication").Result()
-	if err != nil {
+	switch {
+	case redis.HasErrorPrefix(err, "NOPERM"):
+		s.log.Warn("cannot read the version and the role of the store; it must be Redis 7.0, Valkey 7.2 or later, and no replica", "error", err)
+		return s.checkEviction(ctx, client)
+	case err != nil:
 		return fmt.Errorf("store: INFO: %w", err)
 	}
 	fields := infoFields(info)

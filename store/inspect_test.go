@@ -1,0 +1,47 @@
+package store
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chatd/chatd/internal/redistest"
+)
+
+// TestOpenWithoutTheRightToInspect: a user who may not run INFO and CONFIG GET can still be the one of a store; the log says what
+// could not be checked.
+func TestOpenWithoutTheRightToInspect(t *testing.T) {
+	t.Parallel()
+	rules, err := os.ReadFile("../docs/redis.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer(" +info", "", " +config|get", "").Replace(string(rules))
+	file := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := redistest.Start(t, "--aclfile", file)
+	var log bytes.Buffer
+	url := strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)
+	s, err := Open(t.Context(), Options{URL: url, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for _, want := range []string{"cannot read the version and the role", "cannot read the eviction policy"} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("the log does not say once that chatd %s:\n%s", want, log.String())
+		}
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("the store is not ready: %v", err)
+	}
+	if found, err := s.Conditions(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("got conditions %v and error %v of what cannot be read", found, err)
+	}
+	createBenchGroup(t, s, "g")
+}
