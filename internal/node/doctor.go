@@ -35,7 +35,7 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 		defer func() { err = errors.Join(err, server.Close()) }()
 		opt.Embedded = server
 	}
-	s, err := store.Open(ctx, opt)
+	s, err := set.open(ctx, opt)
 	if err != nil {
 		return report, err
 	}

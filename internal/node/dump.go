@@ -120,7 +120,7 @@ func (s settings) openForDump(ctx context.Context, o store.Options, output io.Wr
 		}
 		o.Embedded, closeServer = server, server.Close
 	}
-	if opened, err = store.Open(ctx, o); err != nil {
+	if opened, err = s.open(ctx, o); err != nil {
 		return nil, nil, errors.Join(err, closeServer())
 	}
 	return opened, func() error { return errors.Join(opened.Close(), closeServer()) }, nil

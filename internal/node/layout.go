@@ -35,7 +35,7 @@ func (c Config) Layout(ctx context.Context, output io.Writer) (text string, err 
 		defer func() { err = errors.Join(err, server.Close()) }()
 		opt.Embedded = server
 	}
-	s, err := store.Open(ctx, opt)
+	s, err := set.open(ctx, opt)
 	switch {
 	case errors.Is(err, store.ErrEmpty):
 		return none, nil

@@ -137,11 +137,23 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 		}
 		opt.Embedded = n.embedded
 	}
-	if n.store, err = store.Open(ctx, opt); err != nil {
+	if n.store, err = n.set.open(ctx, opt); err != nil {
 		return err
 	}
 	n.watch = newStoreWatch(n.store, n.log)
 	return nil
+}
+
+// open opens a store. Its error names the setting with the address, if there is one.
+func (s settings) open(ctx context.Context, o store.Options) (*store.Store, error) {
+	opened, err := store.Open(ctx, o)
+	switch {
+	case err == nil || o.Embedded != nil:
+		return opened, err
+	case s.RedisFile != "":
+		return nil, fmt.Errorf("CHATD_REDIS_FILE: %w", err)
+	}
+	return nil, fmt.Errorf("CHATD_REDIS: %w", err)
 }
 
 // openServices makes the services of the domain, each over the core.

@@ -34,7 +34,7 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 		defer func() { err = errors.Join(err, server.Close()) }()
 		opt.Embedded = server
 	}
-	s, err := store.Open(ctx, opt)
+	s, err := set.open(ctx, opt)
 	if err != nil {
 		return err
 	}
