@@ -40,3 +40,11 @@ func TestForeignTextStaysText(t *testing.T) {
 		t.Errorf("sheet: %q", sheet)
 	}
 }
+
+// TestStatsNameKindsThatNobodyRuns: a line for each queue that has some, safe for a terminal.
+func TestStatsNameKindsThatNobodyRuns(t *testing.T) {
+	got := statsTable([]client.Queue{{Queue: "core", Unserved: []string{"old", "n\x1bew"}}, {Queue: "egress"}})
+	if want := "\ncore: no server runs the waiting tasks of kind old, n\uFFFDew\n"; !strings.HasSuffix(got, want) || strings.Contains(got, "egress: ") {
+		t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}

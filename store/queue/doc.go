@@ -10,5 +10,8 @@
 // Server runs the handlers of one or several queues; any number of servers, on any number of nodes, share a queue. Only
 // the clock of Redis decides when a task is due and when a lease ends.
 //
+// Handlers are registered by kind, or by a prefix of kinds, with middleware around them: see Mux. Kind ties a kind to
+// the Go type of its payloads.
+//
 // Scripts of other packages enqueue and cancel tasks in their own atomic step with EnqueueLua and CancelLua.
 package queue

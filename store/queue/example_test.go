@@ -39,3 +39,48 @@ func Example() {
 	}
 	// Output: ada, attempt 1, high
 }
+
+// User is the payload of the tasks of a kind.
+type User struct {
+	Name string `json:"name"`
+}
+
+// Welcome is declared once, for those who enqueue and those who handle.
+var Welcome = queue.Kind[User]{Name: "mail.welcome", Policy: queue.Policy{AttemptsMax: 3}}
+
+func ExampleKind() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop", Queue: "mail"})
+	if err != nil {
+		panic(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	tasks.Use(func(next queue.Handler) queue.Handler { // around every handler
+		return func(ctx context.Context, t queue.Task) error {
+			err := next(ctx, t)
+			fmt.Println(t.Kind, err)
+			return err
+		}
+	})
+	Welcome.Handle(tasks, func(_ context.Context, t *queue.Task, u User) error {
+		fmt.Println("welcome,", u.Name, "-", t.Priority)
+		stop()
+		return nil
+	})
+	if _, _, err := Welcome.Enqueue(ctx, tasks, User{Name: "Ada"}, queue.Task{Priority: queue.High}); err != nil {
+		panic(err)
+	}
+	if err := tasks.Run(ctx); err != nil {
+		panic(err)
+	}
+	// Output:
+	// welcome, Ada - high
+	// mail.welcome <nil>
+}

@@ -33,7 +33,11 @@ type Server struct {
 	o     Options
 	terms terms
 	set   queueSet
-	kinds map[string]kind
+	kinds map[string]kind // by pattern
+	// families are those of kinds whose patterns are prefixes, the longest first, and around is what goes around all
+	// handlers. Run puts both into force.
+	families []family
+	around   []Middleware
 
 	ran     atomic.Bool
 	parent  context.Context // parent of the handlers' contexts
@@ -79,13 +83,12 @@ func New(o Options) (*Server, error) {
 
 // Handle registers the handler of a kind of tasks, for all queues of the server. Register all kinds before Run, which
 // fails where a queue has none: a task of an unknown kind is buried.
-func (s *Server) Handle(name string, h Handler) { s.HandlePolicy(name, Policy{}, h) }
+//
+// The pattern is a kind, or the beginning of kinds followed by "*", see Mux.
+func (s *Server) Handle(pattern string, h Handler) { s.HandlePolicy(pattern, Policy{}, h) }
 
 // HandlePolicy is Handle with a policy for the kind.
-func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
-	if _, twice := s.kinds[name]; twice || name == "" || h == nil {
-		panic(fmt.Sprintf("queue: kind %q has no handler, or two", name)) //nolint:forbidigo // like http.Handle: a mistake that shows at the first start
-	}
+func (s *Server) HandlePolicy(pattern string, p Policy, h Handler) {
 	if p.AttemptsMax <= 0 {
 		p.AttemptsMax = s.o.AttemptsMax
 	}
@@ -95,7 +98,7 @@ func (s *Server) HandlePolicy(name string, p Policy, h Handler) {
 	if p.BackoffMax <= 0 {
 		p.BackoffMax = s.o.BackoffMax
 	}
-	s.kinds[name] = kind{handler: h, policy: p}
+	register(s.kinds, pattern, kind{handler: h, policy: p})
 }
 
 // Run works until ctx ends. Then it stops claiming, gives the running handlers StopTimeout to end, cancels the contexts
@@ -113,6 +116,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err := s.checkHandlers(); err != nil {
 		return err
 	}
+	s.freeze()
 	if err := s.awaitPartitions(ctx); err != nil {
 		return err
 	}

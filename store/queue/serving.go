@@ -80,7 +80,7 @@ func (a *announcer) call(prefix string, now time.Time) *call {
 }
 
 // Serving returns the kinds of tasks that servers run in the queue of this client, in order, as they have announced
-// them within the last 45 s.
+// them within the last 45 s. They are patterns, see Mux.
 func (c *Client) Serving(ctx context.Context) ([]string, error) {
 	served := &call{Call: servedScript.On(nil).Key("served", servedKey(c.prefix))}
 	if err := c.run(ctx, []*call{served}); err != nil {
@@ -106,13 +106,15 @@ func servedIn(announced []string, queue string) map[string]bool {
 	return kinds
 }
 
-// unserved returns the kinds that wait in a queue and that nobody has announced, in order.
-func unserved(waiting map[string]bool, announced []string, queue string) (names []string) {
+// unserved returns the kinds that wait in a queue and that nobody has announced, in order. It removes the others from
+// waiting.
+func unserved(waiting map[string]bool, announced []string, queue string) []string {
 	served := servedIn(announced, queue)
-	for _, name := range slices.Sorted(maps.Keys(waiting)) {
-		if !served[name] {
-			names = append(names, name)
+	for name := range served {
+		if prefix, ok := familyOf(name); ok {
+			maps.DeleteFunc(waiting, func(kind string, _ bool) bool { return strings.HasPrefix(kind, prefix) })
 		}
 	}
-	return names
+	maps.DeleteFunc(waiting, func(kind string, _ bool) bool { return served[kind] })
+	return slices.Sorted(maps.Keys(waiting))
 }

@@ -34,8 +34,7 @@ func (s *Server) perform(h *pool, r *running) {
 		return
 	}
 	began := time.Now()
-	k, known := s.kinds[r.Kind]
-	known = known && k.serves(r.Queue)
+	k, known := s.kindOf(r.Kind, r.Queue)
 	var o outcome
 	defer func() {
 		if p := recover(); p != nil {
