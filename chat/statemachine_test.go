@@ -175,7 +175,7 @@ func TestMachineRedis(t *testing.T) {
 	runMachineOn(t, 60, server.URL(), func() { server.Do("SCRIPT", "FLUSH") })
 }
 
-// `make soak` does a hundred on each. What differs from one server are the client and where the scripts are.
+// `make soak` does more. What differs from one server are the client and where the scripts are.
 const machinesElsewhere = 6
 
 // TestMachineCluster is the same with the partitions on three masters, each with a replica.

@@ -147,6 +147,7 @@ func (b *clusterBench) hears(t *testing.T, group string) {
 func TestClusterFaults(t *testing.T) {
 	t.Parallel()
 	var counts faultCounts
+	defer func() { counts.log(t) }()
 	plain, gated := redistest.StartCluster(t, 3, 1), redistest.StartGatedCluster(t, 3, 1)
 	faults := []struct {
 		name    string
@@ -194,7 +195,6 @@ func TestClusterFaults(t *testing.T) {
 			}
 		}
 	}
-	counts.log(t)
 }
 
 // losses says whether a fault loses what only a master had.

@@ -67,6 +67,7 @@ type sentinelFault struct {
 func TestSentinelFaults(t *testing.T) {
 	t.Parallel()
 	var counts faultCounts
+	defer func() { counts.log(t) }()
 	faults := []sentinelFault{
 		{"a primary dies", maybe, func(_ *testing.T, r *trio, _ *shardSends) { r.primary.Kill() }, nil},
 		{"a primary dies ahead of its replica", something, func(t *testing.T, r *trio, g *shardSends) {
@@ -94,7 +95,6 @@ func TestSentinelFaults(t *testing.T) {
 			}
 		}
 	}
-	counts.log(t)
 }
 
 // happen runs one cycle, on servers of its own.

@@ -134,7 +134,7 @@ func (s *Server) Signal(sig syscall.Signal) {
 func (s *Server) run() {
 	s.tb.Helper()
 	cmd := exec.CommandContext(context.Background(), s.program, s.args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		s.tb.Fatalf("start redis-server: %v", err)
 	}
@@ -187,6 +187,8 @@ func (s *Server) stop(sig syscall.Signal) {
 	_ = cmd.Process.Signal(sig) // it may have exited already
 	select {
 	case <-exited:
+		// A child that rewrites the append-only file goes on without its parent, and writes into the folder while it is removed.
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	case <-time.After(stopTimeout):
 		_ = cmd.Process.Kill()
 		<-exited
