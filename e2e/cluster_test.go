@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"sync"
 	"testing"
@@ -12,11 +13,13 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
+var clusterLoad = flag.Int("cluster-load", 1_280, "messages of TestRedisCluster before its fault")
+
 // TestRedisCluster runs two nodes on three masters with a replica each: every message reaches every reader once and in order.
 // Then a master is killed under load, and nothing is lost that was acknowledged as on a replica.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
-	ctx := bounded(t, 3*time.Minute)
+	ctx := bounded(t, 3*time.Minute+time.Duration(*clusterLoad)*20*time.Millisecond)
 	cluster := redistest.StartCluster(t, 3, 1)
 	nodes := []*harness.Node{
 		harness.StartNode(t, harness.Config{Redis: cluster.URL()}), harness.StartNode(t, harness.Config{Redis: cluster.URL()}),
@@ -28,7 +31,7 @@ func TestRedisCluster(t *testing.T) {
 		r.read(reading, i, way)
 	}
 	began := time.Now()
-	r.write(ctx, 160) // 1,280 messages to four readers are 5,120 deliveries
+	r.write(ctx, *clusterLoad/len(r.writers))
 	r.caughtUp(ctx, time.Minute)
 	t.Logf("%d sends reached all readers after %v", r.ledger.Count(), time.Since(began).Round(time.Millisecond))
 
