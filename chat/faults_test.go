@@ -22,9 +22,9 @@ import (
 
 const (
 	faultSteps  = 60
-	faultChecks = 8           // runs of each setup by default
-	healed      = time.Minute // until everything serves again, or a client has learned what it must
-	savesKept   = 25          // states that a fault may lead back to
+	faultChecks = 8               // runs of each setup by default
+	healed      = 3 * time.Minute // until everything serves again, or a client has learned what it must
+	savesKept   = 25              // states that a fault may lead back to
 
 	overtakenMax = 25 // messages that a log may lack of what a device holds, so that it is written anew up to there
 )

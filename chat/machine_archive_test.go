@@ -42,8 +42,11 @@ type machineArchive struct {
 }
 
 func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o chat.Options) *machineArchive {
-	a := &machineArchive{db: db, archiver: archive.New(groups, db, archive.Options{})}
-	a.serving = archive.Serve(groups, db, a.archiver.CatchUp, o.Limits)
+	patient := patientArchive{db}
+	a := &machineArchive{db: db, archiver: archive.New(groups, patient, archive.Options{})}
+	a.serving = archive.Serve(groups, patient, func(ctx context.Context, group string, to int64) error {
+		return a.archiver.CatchUp(context.WithoutCancel(ctx), group, to)
+	}, o.Limits)
 	if err := a.archiver.Switch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +55,38 @@ func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o 
 	a.retention = retention.New(retainedStore{archivedStore{groups, a.serving}}, a.archiver, retention.Options{})
 	a.erase = erase.New(a.core, groups, a.serving, db, groups)
 	return a
+}
+
+// patientArchive answers after its callers' time, too: on a busy machine a page may take longer than the seconds that a node
+// waits for one, and the machine makes each call once.
+type patientArchive struct{ archive.Store }
+
+func (p patientArchive) Add(ctx context.Context, batches []archive.Batch) error {
+	return p.Store.Add(context.WithoutCancel(ctx), batches)
+}
+
+func (p patientArchive) Version(ctx context.Context, log archive.Log) (int64, error) {
+	return p.Store.Version(context.WithoutCancel(ctx), log)
+}
+
+func (p patientArchive) Read(ctx context.Context, log archive.Log, span archive.Span) ([]chat.Message, error) {
+	return p.Store.Read(context.WithoutCancel(ctx), log, span)
+}
+
+func (p patientArchive) Entries(ctx context.Context, log archive.Log, ids []int64) ([]chat.Message, error) {
+	return p.Store.Entries(context.WithoutCancel(ctx), log, ids)
+}
+
+func (p patientArchive) Reactions(ctx context.Context, log archive.Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
+	return p.Store.Reactions(context.WithoutCancel(ctx), log, user, from, to)
+}
+
+func (p patientArchive) Reacted(ctx context.Context, log archive.Log, target int64, user, emoji string) (archive.Reacted, error) {
+	return p.Store.Reacted(context.WithoutCancel(ctx), log, target, user, emoji)
+}
+
+func (p patientArchive) Drop(ctx context.Context, log archive.Log, to int64) (bool, error) {
+	return p.Store.Drop(context.WithoutCancel(ctx), log, to)
 }
 
 // archiveActions are the actions of a machine with an archive.

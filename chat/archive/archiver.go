@@ -205,6 +205,9 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 	timed, cancel := context.WithTimeout(ctx, addTimeout)
 	defer cancel()
 	err := do(timed)
+	if err != nil && ctx.Err() != nil && a.breaker.abandon() {
+		return &dbError{err}
+	}
 	if err != nil && timed.Err() != nil && ctx.Err() == nil {
 		err = &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
 	}

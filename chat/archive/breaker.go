@@ -97,6 +97,18 @@ func (b *breaker) leave(answered bool) (first bool) {
 	return first
 }
 
+// abandon leaves for a caller whose own time was over before the database answered, such as a search that waits for half a second:
+// that says nothing of the database. While it is away it says that it is not back, so false has the caller leave as after a failure.
+func (b *breaker) abandon() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures > 0 {
+		return false
+	}
+	b.calls--
+	return true
+}
+
 // awaySince is when the database went away; zero where it answers.
 func (b *breaker) awaySince() time.Time {
 	b.mu.Lock()

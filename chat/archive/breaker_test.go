@@ -1,9 +1,12 @@
 package archive
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // TestBreakerOfADatabaseThatHangs: while a call is under way that may take seconds, the others look again ever more rarely, and
@@ -65,4 +68,23 @@ func TestBreakerOfADatabaseThatHangs(t *testing.T) {
 			t.Errorf("after its return it is left alone for %v", wait)
 		}
 	})
+}
+
+// TestCallerWhoGivesUpDoesNotMakeTheDatabaseAway ends the context of a caller while the database works for it.
+func TestCallerWhoGivesUpDoesNotMakeTheDatabaseAway(t *testing.T) {
+	a := New(nil, nil, Options{})
+	giveUp := func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		_ = a.call(ctx, func(context.Context) error { cancel(); return chat.ErrUnavailable })
+	}
+	giveUp()
+	if since := a.AwaySince(); !since.IsZero() || a.breaker.calls != 0 {
+		t.Errorf("after a caller gave up: away since %v, %d calls under way", since, a.breaker.calls)
+	}
+	_ = a.call(t.Context(), func(context.Context) error { return chat.ErrUnavailable })
+	a.breaker.until = time.Now() // the database may be tried again
+	giveUp()
+	if since := a.AwaySince(); since.IsZero() || a.breaker.calls != 0 || a.breaker.trying {
+		t.Errorf("after a failure and a caller who gave up: away since %v, %d calls under way, trying %v", since, a.breaker.calls, a.breaker.trying)
+	}
 }

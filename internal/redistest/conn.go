@@ -19,7 +19,7 @@ type Conn struct {
 	in *bufio.Reader
 }
 
-const replyTimeout = 10 * time.Second
+const replyTimeout = time.Minute
 
 // Dial connects to a server.
 func Dial(addr string) (*Conn, error) {
