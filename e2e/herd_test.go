@@ -20,7 +20,10 @@ var herdFlag = flag.Int("herd", 300, "websockets of TestSocketsOfADeadNodeComeBa
 // Go client does by default, and everybody gets the next message once.
 func TestSocketsOfADeadNodeComeBack(t *testing.T) {
 	t.Parallel()
-	const each = 10 // websockets of one user
+	const (
+		each    = 10    // websockets of one user
+		proxied = 4_000 // websockets of one nginx
+	)
 	ctx := bounded(t, 10*time.Minute)
 	redis := redistest.Start(t)
 	var nodes []*harness.Node
@@ -28,20 +31,23 @@ func TestSocketsOfADeadNodeComeBack(t *testing.T) {
 		env := map[string]string{"CHATD_TRUSTED_PROXIES": "127.0.0.1/32", "CHATD_MAX_CONNS_IP": "off"}
 		nodes = append(nodes, harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: env}))
 	}
-	url := startNginx(t, nodes)
+	var urls []string // nginx has two open files for each websocket, and often no more than 20,000
+	for range 1 + *herdFlag/proxied {
+		urls = append(urls, startNginx(t, nodes))
+	}
 	users := make([]string, *herdFlag/each)
 	for i := range users {
 		users[i] = fmt.Sprint("user-", i)
 	}
-	owner := harness.ClientAt(t, url, "owner", patient())
+	owner := harness.ClientAt(t, urls[0], "owner", patient())
 	must(owner.CreateGroup(ctx, client.GroupDraft{ID: "g", Members: users}))(t)
 
 	var welcome, lost, back, got atomic.Int64
 	var reading sync.WaitGroup
 	room := make(chan struct{}, opening)
 	until, stop := context.WithCancel(ctx)
-	for _, name := range users {
-		c := harness.ClientAt(t, url, name)
+	for i, name := range users {
+		c := harness.ClientAt(t, urls[i%len(urls)], name)
 		for range each {
 			reading.Go(func() {
 				room <- struct{}{}
