@@ -88,7 +88,7 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 	}
 	arrived := func(inside, waiting int) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+		for end := time.Now().Add(2 * time.Minute); ; runtime.Gosched() {
 			got := s.sends[0].Load()
 			if got.Inside == inside && got.Waiting == waiting {
 				return
@@ -190,7 +190,7 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	s.client.AddHook(v)
 	reached := func(what string, done func() bool) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); !done(); runtime.Gosched() {
+		for end := time.Now().Add(2 * time.Minute); !done(); runtime.Gosched() {
 			if time.Now().After(end) {
 				t.Fatalf("gave up waiting for %s", what)
 			}

@@ -209,10 +209,13 @@ func conserved(t testing.TB, s Stats) {
 	}
 }
 
-// until polls cond for as long as a busy machine may need.
+// inVain is when a test gives up waiting: long after what a busy machine needs.
+const inVain = 4 * time.Minute
+
+// until polls cond.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(inVain)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {
@@ -230,7 +233,7 @@ func receive[T any](t testing.TB, what string, ch <-chan T) T {
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(time.Minute):
+	case <-time.After(inVain):
 		t.Fatalf("waited in vain: %s", what)
 		panic("unreachable")
 	}
