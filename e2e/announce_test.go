@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
 )
+
+var announceFlag = flag.Int("announce", 4000, "users of TestAnnouncementSurvivesKills; `make soak` announces to 20,000")
 
 // operator makes a client for one who may announce.
 func operator(t *testing.T, node *harness.Node) *client.Client {
@@ -53,14 +56,14 @@ func everyInbox(t *testing.T, server *redistest.Server, users []string) map[stri
 	return inboxes
 }
 
-// TestAnnouncementSurvivesKills announces to 20,000 users while both nodes are killed, one after the other: each inbox has
+// TestAnnouncementSurvivesKills announces to thousands while both nodes are killed, one after the other: each inbox has
 // it once, and progress ends at the total.
 func TestAnnouncementSurvivesKills(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t, 2*time.Minute)
 	server := partitioned(t)
 	// A long way to Redis, or all would be over before anything could be killed.
-	far := redistest.StartProxy(t, server.Addr, 10*time.Millisecond).URL()
+	far := redistest.StartProxy(t, server.Addr, 40*time.Millisecond).URL()
 	nodes := []*harness.Node{harness.StartNode(t, harness.Config{Redis: far}), harness.StartNode(t, harness.Config{Redis: far})}
 	op := []*client.Client{operator(t, nodes[0]), operator(t, nodes[1])}
 	progress := func(c *client.Client, id string, enough func(client.Announcement) bool) (a client.Announcement) {
@@ -80,13 +83,14 @@ func TestAnnouncementSurvivesKills(t *testing.T) {
 	ended := func(a client.Announcement) bool { return a.State != "pending" && a.State != "running" }
 
 	// Nobody knows them yet: whoever is named becomes known by the item.
-	const users, named = 20_000, 10_000
+	users := int64(*announceFlag)
+	named := users / 2
 	began := time.Now()
 	var all, welcomes []string
 	for i := range users {
 		all = append(all, fmt.Sprintf("user-%d", i))
 	}
-	for some := range slices.Chunk(all, named) {
+	for some := range slices.Chunk(all, int(named)) {
 		draft := client.AnnouncementDraft{To: client.AnnouncementTarget{Users: some}, Body: "welcome"}
 		welcomes = append(welcomes, must(op[0].Announce(ctx, draft))(t).ID)
 	}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/base64"
+	"flag"
 	"fmt"
 	"strings"
 	"sync"
@@ -19,16 +20,18 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
+var notifyFlag = flag.Int("notify", 2000, "members of TestManyAreNotifiedOnce besides the owner; `make soak` notifies 10,000")
+
 const (
-	manyMembers  = 10_000 // besides the owner
-	manyBrowsers = 100    // of them have a browser, the others a webhook
+	manyBrowsers = 100 // members with a browser; the others have a webhook
 	manyMessages = 100
 )
 
-// TestManyAreNotifiedOnce sends a hundred messages to a group of ten thousand who are all away and have a device, before the
+// TestManyAreNotifiedOnce sends a hundred messages to a group of thousands who are all away and have a device, before the
 // delay of notifications is over: each gets one, with the count. A send is one call to Redis, with devices as without. The
 // queue is paused until all are sent, so that the delay may be short however slow the machine is.
 func TestManyAreNotifiedOnce(t *testing.T) {
+	manyMembers := *notifyFlag
 	ctx := bounded(t, 4*time.Minute)
 	redis := redistest.Start(t)
 	receiver := harness.StartReceiver(t, 16)
@@ -37,7 +40,7 @@ func TestManyAreNotifiedOnce(t *testing.T) {
 	t.Cleanup(func() { _ = direct.Close() })
 	gather(ctx, t, direct)
 	for _, key := range queue.NewKeys(direct.Prefix(), 0, chat.QueueCore).Work() {
-		redis.Do("UNLINK", key) // telling ten thousand that they were added is not what this is about
+		redis.Do("UNLINK", key) // telling all of them that they were added is not what this is about
 	}
 	node := harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: notifying("300ms")})
 	operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)
@@ -101,7 +104,7 @@ func parallel(t *testing.T, n int, do func(i int) error) {
 	}
 }
 
-// gather makes the group. It goes by the store itself: over HTTP ten thousand who join and register take half a minute.
+// gather makes the group. It goes by the store itself: over HTTP, ten thousand who join and register take half a minute.
 func gather(ctx context.Context, t *testing.T, direct *store.Store) {
 	t.Helper()
 	rest := []byte(`"group":"big","from":"owner","kind":"notice","notice":"joined","user":"x","sent_at":"2026-11-20T10:00:00.000Z"}`)
@@ -110,7 +113,7 @@ func gather(ctx context.Context, t *testing.T, direct *store.Store) {
 	if err := direct.CreateGroup(ctx, g); err != nil {
 		t.Fatal(err)
 	}
-	parallel(t, manyMembers, func(i int) error {
+	parallel(t, *notifyFlag, func(i int) error {
 		_, _, err := direct.Join(ctx, chat.Membership{Group: "big", User: manyUser(i), By: chat.Caller{User: "owner"}, Role: chat.Ordinary,
 			AtMs: 1, Notice: chat.NoticeEntry{Mark: "aaaaaa", Rest: rest}})
 		return err
@@ -122,7 +125,7 @@ func gather(ctx context.Context, t *testing.T, direct *store.Store) {
 func equip(ctx context.Context, t *testing.T, direct *store.Store, node *harness.Node, receiver *harness.Receiver) {
 	t.Helper()
 	key := must(node.Client("owner").PushKey(ctx))(t)
-	parallel(t, manyMembers, func(i int) error {
+	parallel(t, *notifyFlag, func(i int) error {
 		user := manyUser(i)
 		if i >= manyBrowsers {
 			secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(user, 4)))
