@@ -68,7 +68,7 @@ func TestConformance(t *testing.T) {
 	})
 	for _, partitions := range []int{1, 4} {
 		t.Run(fmt.Sprintf("embedded/P=%d", partitions), func(t *testing.T) {
-			server := embeddedServer(t) // one for all the cases: a new one compiles every script
+			server := embeddedServer(t) // one for all the cases: a new one parses every script
 			storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
 				return open(t, store.Options{Embedded: server, Partitions: partitions, Limits: limits})
 			})
