@@ -42,8 +42,9 @@ type Load struct {
 type waiter[In, Out any] struct {
 	item In
 	turn chan struct{} // closed once it leads, or has its outcome
-	// Until turn is closed, the batcher's mu guards these two.
+	// Until turn is closed, the batcher's mu guards these.
 	taken, leads bool
+	others       []*waiter[In, Out] // that it leads
 	outcome      Out
 }
 
@@ -59,7 +60,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, item In) (outcome Out, err er
 	if len(b.wait) == 0 && (b.load.Inside <= b.Alone || b.load.Flying < b.Calls) {
 		b.load.Flying++
 		b.mu.Unlock()
-		return b.lead(ctx, item, pause), nil
+		return b.lead(ctx, item, nil, pause), nil
 	}
 	w := &waiter[In, Out]{item: item, turn: make(chan struct{})}
 	b.wait = append(b.wait, w)
@@ -73,7 +74,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, item In) (outcome Out, err er
 		}
 	}
 	if w.leads {
-		return b.lead(ctx, item, b.Pause), nil
+		return b.lead(ctx, item, w.others, b.Pause), nil
 	}
 	return w.outcome, nil
 }
@@ -101,13 +102,15 @@ func (b *Batcher[In, Out]) pause() time.Duration {
 	return b.Pause
 }
 
-// lead runs an item together with those of the callers that wait by then.
-func (b *Batcher[In, Out]) lead(ctx context.Context, item In, pause time.Duration) Out {
+// lead runs an item together with those of others, and of the callers that come during a pause.
+func (b *Batcher[In, Out]) lead(ctx context.Context, item In, others []*waiter[In, Out], pause time.Duration) Out {
 	defer b.land()
 	if pause > 0 {
 		time.Sleep(pause) // its own context must not end it: it may have others to lead
+		b.mu.Lock()
+		others = append(others, b.take(b.Size-1-len(others))...)
+		b.mu.Unlock()
 	}
-	others := b.take()
 	items := make([]In, 1, 1+len(others))
 	items[0] = item
 	for _, w := range others {
@@ -124,23 +127,22 @@ func (b *Batcher[In, Out]) lead(ctx context.Context, item In, pause time.Duratio
 	return outcomes[0]
 }
 
-// take removes those that a call takes along.
-func (b *Batcher[In, Out]) take() []*waiter[In, Out] {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := min(len(b.wait), b.Size-1)
+// take removes up to n of the waiting callers, which a call takes along. The caller holds b.mu.
+func (b *Batcher[In, Out]) take(n int) []*waiter[In, Out] {
+	n = min(n, len(b.wait))
 	if n == 0 {
 		return nil
 	}
-	others := slices.Clone(b.wait[:n])
+	taken := slices.Clone(b.wait[:n])
 	b.wait = slices.Delete(b.wait, 0, n)
-	for _, w := range others {
+	for _, w := range taken {
 		w.taken = true
 	}
-	return others
+	return taken
 }
 
-// land notes that a call has ended, and passes the lead to the first waiting caller.
+// land notes that a call has ended, and passes the lead to the first waiting caller. The others go with it at once: when
+// several calls end, the next one takes all of them along.
 func (b *Batcher[In, Out]) land() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,9 +151,9 @@ func (b *Batcher[In, Out]) land() {
 		return
 	}
 	b.load.Flying++
-	next := b.wait[0]
-	b.wait = slices.Delete(b.wait, 0, 1)
-	next.taken, next.leads = true, true
+	call := b.take(b.Size)
+	next := call[0]
+	next.leads, next.others = true, call[1:]
 	close(next.turn)
 }
 

@@ -187,18 +187,40 @@ func TestLeaderThatGivesUpGoesOn(t *testing.T) {
 	}
 }
 
-// The lead goes to a caller whose context ends at that very moment.
+// waits puts callers into the queue that do nothing until they are looked at.
+func (b *controlled) waits(n int) (list []*waiter[int, int]) {
+	for i := range n {
+		list = append(list, &waiter[int, int]{item: i, turn: make(chan struct{})})
+	}
+	b.wait = slices.Clone(list)
+	return list
+}
+
+// TestLeadIsNotLost: the lead goes to a caller whose context ends at that very moment.
 func TestLeadIsNotLost(t *testing.T) {
-	b := start(t, 0, 1, 9)
-	w := &waiter[int, int]{item: 1, turn: make(chan struct{})}
-	follows := &waiter[int, int]{item: 2, turn: make(chan struct{})}
-	b.load.Flying, b.wait = 1, []*waiter[int, int]{w, follows}
+	b := start(t, 0, 1, 2)
+	list := b.waits(3)
+	b.load.Flying = 1
 	b.land()
-	if !b.mustLead(w) || b.mustLead(follows) {
-		t.Error("the lead is lost")
+	for i, leads := range []bool{true, false, false} {
+		if b.mustLead(list[i]) != leads {
+			t.Errorf("caller %d leads: %v, want %v", i, !leads, leads)
+		}
 	}
 	if len(b.wait) != 0 || b.load.Flying != 1 {
-		t.Errorf("got %+v, %d wait; want the follower gone, who gave up", b.load, len(b.wait))
+		t.Errorf("got %+v, %d wait; want the last caller gone, who gave up", b.load, len(b.wait))
+	}
+}
+
+// TestCallsThatEndTogetherAreFollowedByOne: the first that ends gives all waiting callers to the next call.
+func TestCallsThatEndTogetherAreFollowedByOne(t *testing.T) {
+	b := start(t, 0, 2, 9)
+	list := b.waits(3)
+	b.load.Flying = 2
+	b.land()
+	b.land()
+	if !list[0].leads || !slices.Equal(list[0].others, list[1:]) || list[1].leads || b.load.Flying != 1 {
+		t.Errorf("got %+v, leading %d others; want one call with all", b.load, len(list[0].others))
 	}
 }
 
