@@ -339,6 +339,7 @@ func TestWhatIsRefused(t *testing.T) {
 	workers, err := queue.New(queue.Options{Client: from.Client(), Prefix: from.Prefix(), Queues: []queue.QueueOptions{{Name: chat.QueueCore, Workers: 1}},
 		Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
+	workers.Handle("*", func(context.Context, queue.Task) error { return nil })
 	stopped := make(chan error, 1)
 	go func() { stopped <- workers.Run(one) }()
 	harness.Eventually(t, 10*time.Second, "an export beside a server is refused", func() error {

@@ -150,13 +150,15 @@ var logTests = map[string]func(*fixture){
 	},
 	"durability": func(w *fixture) {
 		w.group("g", nil)
+		replicated := w.replicated("g")
 		for _, d := range []chat.Durability{"", chat.DurabilityMemory, chat.DurabilityDisk, chat.DurabilityReplica} {
 			a := text("g", "alice", "x")
 			a.Durability, a.Key, a.Content = d, "k"+string(d), "c"
 			for _, duplicate := range []bool{false, true} {
 				done := w.send(a)
 				w.equal(done.Duplicate, duplicate)
-				if done.Durability == chat.DurabilityReplica || d == "" != (done.Durability == "") {
+				byReplica := done.Durability == chat.DurabilityReplica
+				if byReplica && !(replicated && d == chat.DurabilityReplica) || d == "" != (done.Durability == "") {
 					w.Fatalf("got durability %q for %q", done.Durability, d)
 				}
 			}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -29,6 +30,12 @@ func (w *fixture) poke(command, key string, args ...any) {
 	w.Helper()
 	const text = `return redis.call(table.remove(ARGV, 1), KEYS[1], unpack(ARGV))`
 	w.ok(w.Client().Eval(w.ctx, text, []string{key}, append([]any{command}, args...)...).Err())
+}
+
+// replicated reports whether the server of a group has a replica. The embedded store has none, and no INFO.
+func (w *fixture) replicated(group string) bool {
+	text, err := w.Client().Eval(w.ctx, `return redis.call('INFO', 'replication')`, []string{w.tag(group)}).Text()
+	return err == nil && !strings.Contains(text, "connected_slaves:0")
 }
 
 // sizes are how many members ZSETs have.
