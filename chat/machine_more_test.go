@@ -115,6 +115,9 @@ func (m *machine) removed(t *rapid.T, by, target, group, notice string) {
 func (m *machine) receipts(t *rapid.T, user, group string) {
 	g, w := m.groups[group], m.member(group, user)
 	id, e := m.target(t, group)
+	if g != nil && m.archive != nil && !m.faults { // a search archives every group, which are then trimmed
+		m.sawCut(t, group, m.infoOf(t, machineUsers[0], group).Held)
+	}
 	sender := "" // a trimmed message says nothing of its sender
 	if e != nil && id > g.cut {
 		sender = e.from
