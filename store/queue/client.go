@@ -207,12 +207,13 @@ func (c *Client) partitionFor(t *Task, fallback int) int {
 }
 
 func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
-	one := enqueueScript.Sized(c.enqueue[p], 9*len(indexes))
+	one := enqueueScript.Sized(c.enqueue[p], 10*len(indexes))
 	for _, i := range indexes {
 		t := &tasks[i]
 		one = one.MoreArgs("batch", "id", t.ID, "kind", t.Kind, "payload", t.Payload, "priority", t.Priority.String(),
 			"due_ms", msOf(t.Due), "delay_ms", ceilMs(t.Delay), "unique", t.Unique,
-			"attempts_max", min(t.AttemptsMax, math.MaxInt32), "deadline_ms", msOf(t.Deadline))
+			"attempts_max", min(t.AttemptsMax, math.MaxInt32), "deadline_ms", msOf(t.Deadline),
+			"options", t.optionLines())
 	}
 	return &call{Call: one}
 }

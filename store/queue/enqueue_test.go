@@ -12,7 +12,8 @@ import (
 func TestEnqueueKeepsEverything(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
-		in := Task{Kind: "mail", Payload: []byte("a\nb \x00 c"), Priority: High, Unique: "key with blank", Subject: "ada", AttemptsMax: 7}
+		in := Task{Kind: "mail", Payload: []byte("a\nb \x00 c"), Priority: High, Unique: "key with blank", Subject: "ada", AttemptsMax: 7,
+			Timeout: time.Minute}
 		id := enqueue(t, c, in)
 		p, ok := PartitionOf(id)
 		if !ok || p != Partition("ada", o.Partitions) {
@@ -20,7 +21,7 @@ func TestEnqueueKeepsEverything(t *testing.T) {
 		}
 		got := claimOne(t, c, p, testTerms)
 		if got.ID != id || got.Kind != in.Kind || string(got.Payload) != string(in.Payload) || got.Priority != High ||
-			got.Unique != in.Unique || got.AttemptsMax != 7 || got.Attempt != 1 || got.Enqueued.IsZero() || got.LastError != "" {
+			got.Unique != in.Unique || got.AttemptsMax != 7 || got.Timeout != time.Minute || got.Attempt != 1 || got.Enqueued.IsZero() || got.LastError != "" {
 			t.Errorf("got %+v", got)
 		}
 		if s := stats(t, c); s.Leased != 1 || s.Enqueued != 1 {
@@ -56,6 +57,7 @@ func TestEnqueueRefusesBeforeItWrites(t *testing.T) {
 		for _, bad := range []Task{
 			{}, {Kind: "two words"}, {Kind: strings.Repeat("k", 257)}, {Kind: "ü"}, {Kind: "k", Unique: "a\nb"},
 			{Kind: "k", Priority: 4}, {Kind: "k", ID: "mine"}, {Kind: "k", ID: "p99-x"}, {Kind: "k", ID: "p00-"}, {Kind: "k", AttemptsMax: -1},
+			{Kind: "k", Unique: "a\rb"}, {Kind: "k", Timeout: -1},
 		} {
 			if _, err := c.EnqueueAll(context.Background(), []Task{{Kind: "good"}, bad}); err == nil {
 				t.Errorf("%+v was taken", bad)

@@ -11,6 +11,7 @@ func FuzzParseSpec(f *testing.F) {
 	f.Add("0 1 0 0 0 -", "high 5 0 1700000000000 0 member g.e1\n{\"group\":\"g\"}")
 	f.Add("", "normal 3 0 1 2 kind \n")
 	f.Add("7 1 1700000000000 5 10 a word\nand more", "low 0 9 9223372036854775807 9223372036854775807 k u\npay\nload")
+	f.Add("", "normal 3 0 1 2 kind unique\rtimeout 3000\npay\rload")
 	f.Add("7 x 0 -", "none\n")
 	f.Add("7", "high 1 1")
 	f.Fuzz(func(t *testing.T, text, spec string) {
@@ -33,11 +34,12 @@ func FuzzParseSpec(f *testing.F) {
 				ms[i] = at.UnixMilli()
 			}
 		}
-		again := fmt.Sprintf("%v %d %d %d %d %s %s\n%s", c.Priority, c.AttemptsMax, ms[0], ms[1], ms[2], c.Kind, c.Unique, c.Payload)
+		again := fmt.Sprintf("%v %d %d %d %d %s %s%s\n%s", c.Priority, c.AttemptsMax, ms[0], ms[1], ms[2], c.Kind, c.Unique,
+			c.optionLines(), c.Payload)
 		if err := parseSpec(&d, again); err != nil {
 			t.Fatalf("%q was taken, %q is not: %v", spec, again, err)
 		}
-		if string(d.Payload) != string(c.Payload) || d.Kind != c.Kind || d.Unique != c.Unique || !d.Deadline.Equal(c.Deadline) ||
+		if string(d.Payload) != string(c.Payload) || d.Kind != c.Kind || d.Unique != c.Unique || d.Timeout != c.Timeout || !d.Deadline.Equal(c.Deadline) ||
 			!d.Enqueued.Equal(c.Enqueued) || !d.Due.Equal(c.Due) || d.Priority != c.Priority || d.AttemptsMax != c.AttemptsMax {
 			t.Errorf("got %+v, want %+v", d, c)
 		}

@@ -38,6 +38,9 @@ type Task struct {
 	// Deadline is when it is too late to begin, by the clock of Redis: the task is then buried instead. The context of
 	// a handler that has begun ends at that time. The zero value is never.
 	Deadline time.Time
+	// Timeout is how long one run may take: the context of the handler ends then. The zero value is that of the policy of
+	// its kind.
+	Timeout time.Duration
 
 	// Queue is the queue that it was claimed from. Set for handlers.
 	Queue string
@@ -71,6 +74,9 @@ func (t *Task) check(partitions int) error {
 	}
 	if t.AttemptsMax < 0 {
 		return fmt.Errorf("%w: AttemptsMax is %d", ErrInvalid, t.AttemptsMax)
+	}
+	if err := t.checkOptions(); err != nil {
+		return err
 	}
 	if t.ID == "" {
 		return nil
@@ -110,7 +116,7 @@ func msOf(at time.Time) int64 {
 }
 
 // parseSpec parses a task's specification: "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind>
-// <unique>\n<payload>".
+// <unique>[\r<option> <value>]...\n<payload>".
 func parseSpec(t *Task, spec string) error {
 	head, payload, ok := strings.Cut(spec, "\n")
 	if !ok {
@@ -139,7 +145,11 @@ func parseSpec(t *Task, spec string) error {
 			*to = time.UnixMilli(ms)
 		}
 	}
-	t.Kind, t.Unique, t.Payload = fields[5], rest, []byte(payload)
+	unique, lines, some := strings.Cut(rest, "\r")
+	t.Kind, t.Unique, t.Payload = fields[5], unique, []byte(payload)
+	if some {
+		return t.parseOptions(lines)
+	}
 	return nil
 }
 

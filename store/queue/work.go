@@ -55,7 +55,7 @@ func (s *Server) perform(h *pool, r *running) {
 		}
 		return
 	}
-	r.ctx.deadline = sooner(r.deadline, limit(began, k.policy.Timeout))
+	r.ctx.deadline = sooner(r.deadline, limit(began, r.timeout(k.policy)))
 	// decide runs in here because even asking an error what it is can panic: a nil pointer in it is enough.
 	o = s.decide(r, k.policy, k.handler(&r.ctx, r.Task))
 }

@@ -1,9 +1,10 @@
 -- Enqueues a batch of tasks.
 --
 -- KEYS  queue:enqueue
--- ARGV  batch(id kind payload priority due_ms delay_ms unique attempts_max deadline_ms)...
+-- ARGV  batch(id kind payload priority due_ms delay_ms unique attempts_max deadline_ms options)...
 --   due_ms    0 = none
 --   delay_ms  counts from now if there is no due_ms
+--   options   the options of its specification, as option.go writes them; '' = none
 --
 -- Returns an array: for each task 1, or 0 if its unique key or its id already exists.
 -- Errors: none of its own.

@@ -23,7 +23,7 @@ local function task_cancel(queue, id)
   redis.call('HDEL', runs, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
   task_account(counts, id, -1, #spec)
-  local key = string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
+  local key = string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\r\n]+)')
   -- Another task may have the key by now, if this one waits for its retry.
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
   return 1

@@ -1,7 +1,7 @@
 -- Shared by the scripts that move existing tasks.
 --
 -- A value of tasks is "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind>
--- <unique>\n<payload>" and never changes.
+-- <unique>[\r<option> <value>]...\n<payload>" and never changes.
 -- A value of runs is "<attempts> <crashes> <due_ms> <done> <total> <last error>". A task that
 -- never failed and reported no progress has none.
 -- A member of leased is "<id> <token>", with the token of the newest claim, so finding the
@@ -41,7 +41,14 @@ end
 local function task_free() redis.call('ZREM', leased, '') end
 
 local function task_unique(spec)
-  return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\n]+)\n')
+  return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\r\n]+)')
+end
+
+-- task_option returns the value of one option of a task, nil without it. It looks at the head alone: a payload may hold
+-- anything.
+local function task_option(spec, name)
+  local from, to = string.find(spec, '^[^\r\n]*\r[^\n]*')
+  return from and string.match(string.sub(spec, from, to), '\r' .. name .. ' ([^\r]*)')
 end
 
 local function task_list(spec)

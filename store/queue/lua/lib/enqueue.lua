@@ -21,18 +21,18 @@ local function task_digits(n)
   return n == 0 and '0' or string.format('%.0f', n)
 end
 
--- task_enqueue_all enqueues a batch. args holds nine values for each task: id, kind, payload,
+-- task_enqueue_all enqueues a batch. args holds ten values for each task: id, kind, payload,
 -- priority, due_ms, delay_ms (counts from from_ms if there is no due_ms), unique,
--- attempts_max, deadline_ms. Returns an array, 1 or 0 for each.
+-- attempts_max, deadline_ms, options (as option.go writes them). Returns an array, 1 or 0 for each.
 local function task_enqueue_all(queue, args, now_ms, from_ms)
   -- bind: enqueue at queue
   local ids, taken, now = {}, {}, task_digits(now_ms)
-  for at = 1, #args, 9 do ids[#ids + 1] = args[at] end
+  for at = 1, #args, 10 do ids[#ids + 1] = args[at] end
   local known = redis.call('HMGET', tasks, unpack(ids))
   local lists = {critical = critical, high = high, normal = normal, low = low}
   local reply, specs, due, ready_ids, soonest_ms = {}, {}, {}, {}, 1001
   for i, id in ipairs(ids) do
-    local _, kind, payload, priority, due_ms, delay_ms, key, attempts_max, deadline_ms = unpack(args, 9 * i - 8, 9 * i)
+    local _, kind, payload, priority, due_ms, delay_ms, key, attempts_max, deadline_ms, more = unpack(args, 10 * i - 9, 10 * i)
     local free = not known[i] and not taken[id]
     if free and key ~= '' then free = redis.call('HSETNX', unique, key, id) == 1 end
     reply[i] = free and 1 or 0
@@ -44,7 +44,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms)
       taken[id] = true
       specs[#specs + 1] = id
       specs[#specs + 1] = priority .. ' ' .. task_digits(attempts_max) .. ' ' .. task_digits(deadline_ms) .. ' ' .. now ..
-        ' ' .. due_at .. ' ' .. kind .. ' ' .. key .. '\n' .. payload
+        ' ' .. due_at .. ' ' .. kind .. ' ' .. key .. more .. '\n' .. payload
       if due_ms > now_ms then
         due[#due + 1], due[#due + 2] = due_at, id
         soonest_ms = math.min(soonest_ms, due_ms - now_ms)
@@ -73,6 +73,6 @@ end
 
 local function task_enqueue(queue, id, kind, payload, priority, due_ms, now_ms, unique, options)
   local args = {id, kind, payload, priority, due_ms, 0, unique or '', options and options.attempts_max or 0,
-    options and options.deadline_ms or 0}
+    options and options.deadline_ms or 0, ''}
   return task_enqueue_all(queue, args, tonumber(now_ms), 0)[1]
 end

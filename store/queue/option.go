@@ -1,0 +1,57 @@
+package queue
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options of a task stand in the head of its specification, after the unique key, each as "\r<name> <value>". A task
+// without any has nothing there, and costs what it did before there were options. Neither a name nor a value contains a
+// line break, so the head ends at the first "\n" as ever.
+const optionTimeout = "timeout" // ms
+
+// optionLines returns the options of a task as its specification holds them, "" for none.
+func (t *Task) optionLines() string {
+	var lines strings.Builder
+	if t.Timeout > 0 {
+		fmt.Fprintf(&lines, "\r%s %d", optionTimeout, ceilMs(t.Timeout))
+	}
+	return lines.String()
+}
+
+// parseOptions reads the options behind the unique key in a specification. One that this version does not know is an
+// error: without it the task would run in a way that nobody asked for.
+func (t *Task) parseOptions(lines string) error {
+	for line := range strings.SplitSeq(lines, "\r") {
+		name, value, _ := strings.Cut(line, " ")
+		switch name {
+		case optionTimeout:
+			ms, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || ms <= 0 {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
+			t.Timeout = span(ms)
+		default:
+			return fmt.Errorf("unknown option %.100q", name)
+		}
+	}
+	return nil
+}
+
+// checkOptions returns an error that says what is wrong with the options of a task to be enqueued.
+func (t *Task) checkOptions() error {
+	if t.Timeout < 0 {
+		return fmt.Errorf("%w: Timeout is %v", ErrInvalid, t.Timeout)
+	}
+	return nil
+}
+
+// timeout is how long one run of the task may take: what the task says, else the policy of its kind; 0 = no limit.
+func (t *Task) timeout(p Policy) time.Duration {
+	if t.Timeout > 0 {
+		return t.Timeout
+	}
+	return p.Timeout
+}
