@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	"chat/erase":              {"chat", "chat/archive", "chat/schedule"},
 	"chat/schedule/cron":      {},
 	"store/queue":             {"internal/backoff", "internal/batch", "store/script"},
+	"store/queue/queuetest":   {"store/embedded", "store/queue"},
 	"store/embedded":          {},
 	"client":                  {"client/internal/disk"},
 	"client/internal/disk":    {},

@@ -40,6 +40,7 @@ type Server struct {
 	around   []Middleware
 
 	ran     atomic.Bool
+	solo    solo
 	parent  context.Context // parent of the handlers' contexts
 	pools   []*pool         // by queue
 	freed   chan struct{}   // has an entry when a worker has become free since it was last read
@@ -111,7 +112,7 @@ func (s *Server) HandlePolicy(pattern string, p Policy, h Handler) {
 // stored; those tasks run again when their leases end.
 func (s *Server) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
-		return errors.New("queue: Run was called before")
+		return errors.New("queue: Run or RunNext was called before")
 	}
 	if err := s.checkHandlers(); err != nil {
 		return err
