@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/schedule/cron"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/internal/cron"
 )
 
 // fire sends a due occurrence. The schedule's version makes that happen once, whatever happens to the worker: the step
