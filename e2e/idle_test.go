@@ -29,11 +29,11 @@ func put(ctx context.Context, t *testing.T, c *queue.Client, task queue.Task) st
 func TestWorkerGoesOnAfterACut(t *testing.T) {
 	ctx := bounded(t, time.Minute)
 	server := redistest.Start(t)
-	o := taskOptions(server.Addr, 1)
+	o := must(taskOptions(server.URL(), 1))(t)
 	t.Cleanup(func() { _ = o.Client.Close() })
 	c, r := must(queue.NewClient(o))(t), newReceiver(t)
 	w := startWorker(t, workerSpec{
-		Name: "w", Redis: server.Addr, Receiver: r.url, Partitions: 1, Workers: 2, Lease: tasksLease,
+		Name: "w", Redis: server.URL(), Receiver: r.url, Partitions: 1, Workers: 2, Lease: tasksLease,
 	})
 	task := queue.Task{Kind: effectKind, Payload: must(json.Marshal(effect{}))(t)}
 	if err := r.had(ctx, put(ctx, t, c, task)); err != nil {
@@ -110,7 +110,7 @@ func TestIdleNodeIsQuiet(t *testing.T) {
 	node := harness.StartNode(t, harness.Config{Redis: server.URL()})
 	alice := node.Client("alice")
 	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g", Members: []string{"bob"}}))(t)
-	o := taskOptions(server.Addr, 1)
+	o := must(taskOptions(server.URL(), 1))(t)
 	c := must(queue.NewClient(o))(t)
 	const delayed = 100_000
 	for _, waiting := range []int64{0, delayed} {

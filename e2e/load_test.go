@@ -3,12 +3,10 @@ package e2e
 import (
 	"context"
 	"flag"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/internal/redistest"
 )
 
 var loadFlag = flag.Int("load", 2_000, "messages of the load tests over two nodes; `make soak` sends 20,000")
@@ -22,19 +20,19 @@ const (
 // TestEveryReaderGetsEveryMessage has eight people write into ten groups over two nodes while twenty read in every way
 // there is: everyone gets everything, once and in order, and what all have acked is trimmed to what the group keeps.
 func TestEveryReaderGetsEveryMessage(t *testing.T) {
-	load(t, *loadFlag, func(context.Context, *redistest.Server) func(*testing.T) { return func(*testing.T) {} })
+	load(t, *loadFlag, func(context.Context, *deployment) func(*testing.T) { return func(*testing.T) {} })
 }
 
 // TestEveryReaderGetsEveryMessageWithoutSignals is the same while the nodes' subscriptions are cut ten times a second.
 func TestEveryReaderGetsEveryMessageWithoutSignals(t *testing.T) {
-	load(t, *loadFlag, func(ctx context.Context, redis *redistest.Server) func(*testing.T) {
+	load(t, *loadFlag, func(ctx context.Context, on *deployment) func(*testing.T) {
 		killed, cuts := int64(0), 0
 		done := make(chan struct{})
 		ctx, cancel := context.WithCancel(ctx)
 		go func() {
 			defer close(done)
 			for ctx.Err() == nil {
-				if n := redis.Int("CLIENT", "KILL", "TYPE", "pubsub"); n > 0 {
+				if n := on.sum("CLIENT", "KILL", "TYPE", "pubsub"); n > 0 {
 					killed += n
 					cuts++
 				}
@@ -52,11 +50,11 @@ func TestEveryReaderGetsEveryMessageWithoutSignals(t *testing.T) {
 	})
 }
 
-func load(t *testing.T, messages int, disturb func(context.Context, *redistest.Server) func(*testing.T)) {
+func load(t *testing.T, messages int, disturb func(context.Context, *deployment) func(*testing.T)) {
 	ctx := bounded(t, 6*time.Minute)
-	redis := redistest.Start(t)
+	on := deploy(t)
 	nodes := []*harness.Node{
-		harness.StartNode(t, harness.Config{Redis: redis.URL()}), harness.StartNode(t, harness.Config{Redis: redis.URL()}),
+		harness.StartNode(t, harness.Config{Redis: on.url}), harness.StartNode(t, harness.Config{Redis: on.url}),
 	}
 	r := newRun(ctx, t, nodes, loadWriters, loadReaders, loadGroups)
 	reading, stop := context.WithCancel(ctx)
@@ -65,8 +63,10 @@ func load(t *testing.T, messages int, disturb func(context.Context, *redistest.S
 	for i := range loadReaders * 3 / 4 {
 		r.read(reading, i, ways[i%len(ways)])
 	}
-	calm := disturb(reading, redis)
-	redis.Do("CONFIG", "RESETSTAT")
+	calm := disturb(reading, on)
+	for _, master := range on.masters {
+		master.Do("CONFIG", "RESETSTAT")
+	}
 	began := time.Now()
 	r.write(ctx, messages/loadWriters/4)
 	for i := loadReaders * 3 / 4; i < loadReaders; i++ { // some come late and begin with a backlog
@@ -77,8 +77,8 @@ func load(t *testing.T, messages int, disturb func(context.Context, *redistest.S
 	calm(t)
 	last := r.caughtUp(ctx, 3*time.Minute)
 	all := time.Since(began)
-	commands := redis.Calls()
-	r.ackAll(ctx, last, func(group string) int64 { return stored(redis, group) })
+	commands := on.calls()
+	r.ackAll(ctx, last, on.stored)
 
 	sends := messages / loadWriters / 4 * loadWriters
 	sends += messages / loadWriters * 3 / 4 * loadWriters
@@ -107,9 +107,4 @@ func (r *run) busy() {
 			r.t.Errorf("reader %d made neither a session nor a poll that brought anything", i)
 		}
 	}
-}
-
-// stored counts the messages of a group in Redis itself, which only the documented key of the log tells.
-func stored(redis *redistest.Server, group string) int64 {
-	return redis.Int("ZCARD", fmt.Sprintf("chat:{p00}:g:%s:msgs", group))
 }

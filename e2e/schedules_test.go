@@ -12,7 +12,6 @@ import (
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -316,13 +315,13 @@ func (r *scheduleRun) kill() {
 func TestSchedulesWhileNodesDie(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t, 9*time.Minute) // planning takes as long as the machine needs
-	server := redistest.Start(t)
+	on := deploy(t)
 	r := &scheduleRun{t: t, ctx: ctx, rand: random(t), planned: make([]*planned, plannedAll)}
 	_ = harness.Binary(t) // building it is no part of a start
 	r.killEvery = plannedKillEvery
 	for range 3 {
 		began := time.Now()
-		node := harness.StartNode(t, harness.Config{Redis: server.URL()})
+		node := harness.StartNode(t, harness.Config{Redis: on.url})
 		r.killEvery = max(r.killEvery, 3*time.Since(began)/2)
 		r.nodes, r.owners = append(r.nodes, node), append(r.owners, node.Client("owner", patient()))
 	}
@@ -373,7 +372,7 @@ func TestSchedulesWhileNodesDie(t *testing.T) {
 	}
 	stop()
 	readers.Wait()
-	o := taskOptions(server.Addr, 1)
+	o := must(taskOptions(on.url, on.partitions))(t)
 	tasks := must(must(queue.NewClient(o))(t).Stats(ctx))(t)
 	_ = o.Client.Close()
 	if tasks.Crashed < 3 {

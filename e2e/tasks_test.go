@@ -13,7 +13,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -209,14 +208,14 @@ func (r *taskRun) fill(ctx context.Context) map[string]int {
 // has not begun.
 func TestTasksWhileWorkersDie(t *testing.T) {
 	ctx := bounded(t, 2*time.Minute)
-	server := redistest.Start(t)
-	o := taskOptions(server.Addr, 4)
+	on := deploy(t)
+	o := must(taskOptions(on.url, 4))(t)
 	t.Cleanup(func() { _ = o.Client.Close() })
 	r := &taskRun{
 		t: t, rand: random(t), client: must(queue.NewClient(o))(t), receiver: newReceiver(t),
 		workers: make([]*worker, 3),
 	}
-	r.spec = workerSpec{Redis: server.Addr, Receiver: r.receiver.url, Partitions: 4, Workers: taskWorkers, Lease: tasksLease}
+	r.spec = workerSpec{Redis: on.url, Receiver: r.receiver.url, Partitions: 4, Workers: taskWorkers, Lease: tasksLease}
 	for position := range r.workers {
 		r.start(position)
 	}

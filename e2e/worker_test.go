@@ -20,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/store/queue"
 )
@@ -36,7 +34,7 @@ const (
 	workerTries = 200              // of a call to the receiver, 20 ms apart
 )
 
-// workerSpec is what a worker is told. Hands and lease are of the engine.
+// workerSpec is what a worker begins with. Redis is a URL; Workers and Lease are those of the engine.
 type workerSpec struct {
 	Name, Redis, Receiver string
 	Partitions, Workers   int
@@ -51,11 +49,11 @@ type effect struct {
 }
 
 // taskOptions are those of everyone on the queue of these tests.
-func taskOptions(addr string, partitions int) queue.Options {
+func taskOptions(address string, partitions int) (queue.Options, error) {
+	rdb, err := taskClient(address)
 	return queue.Options{
-		Client:     redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true}),
-		Partitions: partitions, BackoffMin: 50 * time.Millisecond, BackoffMax: time.Second,
-	}
+		Client: rdb, Partitions: partitions, BackoffMin: 50 * time.Millisecond, BackoffMax: time.Second,
+	}, err
 }
 
 // workerMain is the whole program of a worker. It ends with SIGTERM, after its drain.
@@ -64,7 +62,10 @@ func workerMain(text string) error {
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		return err
 	}
-	o := taskOptions(spec.Redis, spec.Partitions)
+	o, err := taskOptions(spec.Redis, spec.Partitions)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = o.Client.Close() }()
 	o.Workers, o.Lease = spec.Workers, spec.Lease
 	tasks, err := queue.New(o)
