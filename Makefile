@@ -14,7 +14,7 @@ build: ## the one binary
 test: check-deps ## every test, with the race detector
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
 	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
-	cd bench && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...
+	for module in bench examples/queue; do (cd $$module && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...) || exit 1; done
 
 # CI has time for a hundred runs or so of each test with random input, and for little load; this is for whoever has hours.
 SOAK_CHECKS ?= 3000

@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"client/internal/disk":    {},
 	"client/ship":             {"client", "client/internal/disk"},
 	"examples/daily-by-place": {"client", "client/ship"},
+	"examples/queue":          {"store/embedded", "store/queue"},
 	"static":                  {},
 	"internal/pgtest":         {"internal/redistest"},
 	"internal/redistest":      {},

@@ -53,7 +53,7 @@ type Options struct {
 	// DeadBytesMax bounds their bytes, payloads and about 60 for each, in the same way. 16 MiB by default.
 	DeadBytesMax int64
 	// Observe, if set, is called after every run, before its outcome is stored, by the goroutine that ran the handler.
-	// It must not block.
+	// It must not block. LogRuns returns a function for it.
 	Observe func(Run)
 	// Logger receives errors and warnings. slog.Default by default.
 	Logger *slog.Logger
@@ -62,6 +62,9 @@ type Options struct {
 // Run describes one run of a handler to Observe.
 type Run struct {
 	Queue, Kind string
+	// ID is that of the task, and Attempt its number of runs, as the handler saw them.
+	ID      string
+	Attempt int
 	// Verdict is what happens to the task: complete, retry, bury, snooze, or return (given back by a stopping server).
 	// It is lost or cancelled if the run lost its task, and expire if the run never began because the deadline had
 	// passed.
@@ -70,6 +73,8 @@ type Run struct {
 	Late time.Duration
 	// Took is how long the handler ran.
 	Took time.Duration
+	// Reason is the error of a run that failed or was buried, as Info.LastError shows it; otherwise empty.
+	Reason string
 }
 
 func (o *Options) setDefaults() {

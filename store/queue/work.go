@@ -71,7 +71,10 @@ func limit(from time.Time, d time.Duration) time.Time {
 func (s *Server) conclude(r *running, o outcome, began time.Time) {
 	mine := s.held.finish(r)
 	if s.o.Observe != nil {
-		s.o.Observe(Run{Queue: r.Queue, Kind: r.Kind, Verdict: r.said(mine, o), Late: r.late, Took: time.Since(began)})
+		s.o.Observe(Run{
+			Queue: r.Queue, Kind: r.Kind, ID: r.ID, Attempt: r.Attempt, Verdict: r.said(mine, o), Late: r.late,
+			Took: time.Since(began), Reason: o.reason,
+		})
 	}
 	if mine {
 		r.outcome = o
