@@ -43,7 +43,7 @@ var sections = []struct {
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
-	{"announcements", announcements}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
+	{"announcements", announcements}, {"cluster", cluster}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
 	{"files", transfers}, {"growth", growth},
 }
 

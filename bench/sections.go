@@ -14,10 +14,10 @@ import (
 
 var requests = regexp.MustCompile(`([0-9.]+) requests per second`)
 
-// rawRate asks redis-benchmark how many times a second the server runs the command, from clients connections, each
-// with depth commands under way.
-func (b *bench) rawRate(n, clients, depth int, args []any) (float64, error) {
-	_, port, _ := strings.Cut(b.redis.Addr, ":")
+// rawRate asks redis-benchmark how many times a second a server runs the command, from clients connections, each with
+// depth commands under way.
+func (b *bench) rawRate(server *redistest.Server, n, clients, depth int, args []any) (float64, error) {
+	_, port, _ := strings.Cut(server.Addr, ":")
 	argv := []string{"-p", port, "-n", strconv.Itoa(n), "-c", strconv.Itoa(clients), "-P", strconv.Itoa(depth), "-q"}
 	for _, a := range args {
 		if text, ok := a.([]byte); ok {
@@ -47,12 +47,12 @@ func sending(b *bench) error {
 	}
 	call := *b.traffic.last.Load()
 	n := scaled(100_000)
-	raw, err := b.rawRate(n, 50, 1, call)
+	raw, err := b.rawRate(b.redis, n, 50, 1, call)
 	if err != nil {
 		return err
 	}
 	b.table.rate("redis-benchmark, the same script call, 50 connections", raw, raw, "")
-	deep, err := b.rawRate(n, 50, 64, call)
+	deep, err := b.rawRate(b.redis, n, 50, 64, call)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func reading(b *bench) error {
 		}
 	}
 	n := scaled(20_000)
-	raw, err := b.rawRate(n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"})
+	raw, err := b.rawRate(b.redis, n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"})
 	if err != nil {
 		return err
 	}
