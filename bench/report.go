@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -71,8 +72,8 @@ func (b *bench) machine() string {
 	item("redis-server", infoText(b.redis, "redis_version"))
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range build.Deps {
-			if strings.HasSuffix(m.Path, "/asynq") {
-				item("asynq", m.Version)
+			if name := path.Base(m.Path); name == "asynq" || name == "river" {
+				item(name, m.Version)
 			}
 		}
 	}
