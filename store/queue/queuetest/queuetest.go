@@ -18,7 +18,7 @@
 //
 // The clock is that of Redis alone: Delay, backoff, Snooze and RetryAfter follow it exactly. Where the tested code computes
 // a Due or a Deadline from the time of day, give it Redis.Now in place of time.Now, or advance a second more: time.Now goes
-// on while the clock stands still. The context of a handler ends by the machine's clock, as many seconds before its
+// on while the clock stands still, except in a bubble of testing/synctest, which works too. The context of a handler ends by the machine's clock, as many seconds before its
 // deadline as were left on the clock of Redis.
 package queuetest
 
@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/store/queue"
@@ -83,8 +84,9 @@ func New(t testing.TB) *Redis {
 		t.Fatalf("queuetest: %v", err)
 	}
 	r.Client = redis.NewClient(&redis.Options{
-		Addr: "queuetest", Dialer: server.Dialer(), Protocol: 2, MaxRetries: -1, DisableIdentity: true,
+		Addr: "127.0.0.1:0", Dialer: server.Dialer(), Protocol: 2, MaxRetries: -1, DisableIdentity: true,
 		ReadTimeout: -1, WriteTimeout: -1, // a slow machine is no dead server
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}, // would look up the address
 	})
 	t.Cleanup(func() {
 		out.end()
