@@ -52,7 +52,7 @@ var shapes = []shape{
 	{"served", "zset", ofPartition}, {"retention", "hash", ofPartition}, {"archive", "hash", ofPartition},
 	{"q:<id>:tasks", "hash", ofPartition}, {"q:<id>:runs", "hash", ofPartition}, {"q:<id>:counts", "hash", ofPartition},
 	{"q:<id>:unique", "hash", ofPartition}, {"q:<id>:delayed", "zset", ofPartition}, {"q:<id>:leased", "zset", ofPartition},
-	{"q:<id>:dead", "zset", ofPartition}, {"q:<id>:paused", "string", ofPartition}, {"q:<id>:ready:critical", "list", ofPartition},
+	{"q:<id>:dead", "zset", ofPartition}, {"q:<id>:paused", "string", ofPartition}, {"q:<id>:periodic", "hash", ofPartition}, {"q:<id>:ready:critical", "list", ofPartition},
 	{"q:<id>:ready:high", "list", ofPartition}, {"q:<id>:ready:normal", "list", ofPartition}, {"q:<id>:ready:low", "list", ofPartition},
 	{"g:<id>:id", "string", ofGroup}, {"g:<id>:meta", "hash", ofGroup}, {"g:<id>:members", "hash", ofGroup},
 	{"g:<id>:joined", "zset", ofGroup}, {"g:<id>:managers", "zset", ofGroup}, {"g:<id>:seen", "zset", ofGroup},

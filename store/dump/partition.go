@@ -253,6 +253,11 @@ func (r *repartition) moveQueue(p part, words []string) []part {
 			v[1] = task + text(" "+token)
 			return to
 		})
+	case "periodic": // id -> declaration, and "<id> at" -> its state
+		return r.split(p, 2, func(v []text) int {
+			id, _, _ := strings.Cut(string(v[0]), " ")
+			return queue.Partition(id, r.to)
+		})
 	case "ready":
 		return r.split(p, 1, func(v []text) int { return move(&v[0]) })
 	}

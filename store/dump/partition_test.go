@@ -23,6 +23,7 @@ import (
 	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/dump"
 	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/queue"
 )
 
 // into exports a store and imports it into another one with so many partitions, which nothing is wrong with. The import is
@@ -100,7 +101,10 @@ func TestPartitionsChange(t *testing.T) {
 	server := redistest.Start(t)
 	first := fill(t, server.URL())
 	b := chattest.Open(t, server.URL())
+	core, err := b.Store.TaskClient(queue.Options{Queue: chat.QueueCore})
+	must(t, err)
 	for n := range 30 {
+		must(t, core.PutPeriodic(t.Context(), queue.Periodic{ID: fmt.Sprint("periodic", n), Every: 24 * time.Hour, Kind: "novelty"}))
 		user, group := fmt.Sprint("user", n), fmt.Sprint("group", n)
 		b.MakeGroup(chat.GroupDraft{ID: group, Visibility: chat.Public}, user, "alice", "bob")
 		for range 3 {
@@ -175,7 +179,7 @@ func spread(t *testing.T, found map[string][]string, partitions int) {
 		}
 		kinds[kind][p] = true
 	}
-	for _, kind := range []string{"g:*:msgs", "u:*:groups", "s:*", "e:*", "public", "users", "q:core:tasks", "q:core:delayed", "q:core:counts", "q:egress:tasks",
+	for _, kind := range []string{"g:*:msgs", "u:*:groups", "s:*", "e:*", "public", "users", "q:core:tasks", "q:core:delayed", "q:core:counts", "q:core:periodic", "q:egress:tasks",
 		"q:egress:paused", "wants", "retention"} {
 		if len(kinds[kind]) != partitions {
 			t.Errorf("%s is in %d partitions, want %d", kind, len(kinds[kind]), partitions)

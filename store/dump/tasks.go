@@ -33,6 +33,11 @@ func (r *repartition) learnTask(id, spec string) error {
 	if !ok {
 		return nil // it cannot be read: the engine turns it into a dead letter wherever it is
 	}
+	if strings.HasPrefix(kind, queue.KindPeriodic) {
+		_, periodic, _ := strings.Cut(id, "-periodic-")
+		r.homes[digestOf(id)] = r.home(periodic)
+		return nil
+	}
 	var s subject
 	if err := json.Unmarshal([]byte(payload), &s); err != nil && kind != webhook.TaskDeliver {
 		return nil

@@ -13,5 +13,7 @@
 // Handlers are registered by kind, or by a prefix of kinds, with middleware around them: see Mux. Kind ties a kind to
 // the Go type of its payloads.
 //
+// A Periodic task enqueues a task at each of its occurrences, by a cron expression or an interval, without a leader.
+//
 // Scripts of other packages enqueue and cancel tasks in their own atomic step with EnqueueLua and CancelLua.
 package queue

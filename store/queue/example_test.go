@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -83,4 +84,33 @@ func ExampleKind() {
 	// Output:
 	// welcome, Ada - high
 	// mail.welcome <nil>
+}
+
+func ExampleServer_Periodic() {
+	embeddedStore, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = embeddedStore.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: embeddedStore.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop", Queue: "mail"})
+	if err != nil {
+		panic(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	tasks.Handle("digest", func(_ context.Context, t queue.Task) error {
+		fmt.Printf("%s for %s\n", t.Kind, t.Payload)
+		stop()
+		return nil
+	})
+	// Each second, so that this example ends soon; in earnest Cron: "0 8 * * MON", Zone: "Europe/Berlin".
+	err = tasks.Periodic(queue.Periodic{ID: "digest", Every: time.Second, Kind: "digest", Payload: []byte("everybody")})
+	if err != nil {
+		panic(err)
+	}
+	if err := tasks.Run(ctx); err != nil {
+		panic(err)
+	}
+	// Output: digest for everybody
 }

@@ -14,6 +14,7 @@ type running struct {
 	token     string
 	crashes   int           // earlier runs whose worker died
 	late      time.Duration // how late the task was claimed
+	claimedMs int64         // when, by the clock of Redis
 	deadline  time.Time     // by our clock; zero = none
 	ctx       runContext
 	// outcome is written by the goroutine that has set ended, before it sends the run to Server.ended. A claim that

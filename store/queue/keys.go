@@ -49,6 +49,10 @@ func (k Keys) Dead() string { return k.base + "dead" }
 // Paused exists while nothing may be claimed.
 func (k Keys) Paused() string { return k.base + "paused" }
 
+// Periodic is a HASH, id of a periodic task -> its declaration, and "<id> at" -> whether it is paused, when it was last
+// due and is due next, and how often it was fired.
+func (k Keys) Periodic() string { return k.base + "periodic" }
+
 // Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 

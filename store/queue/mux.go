@@ -105,6 +105,9 @@ func (s *Server) freeze() {
 
 // kindOf finds what runs a kind in a queue.
 func (s *Server) kindOf(name, queue string) (kind, bool) {
+	if strings.HasPrefix(name, KindPeriodic) {
+		return kind{s.firePeriodic, Policy{AttemptsMax: s.o.AttemptsMax, BackoffMin: s.o.BackoffMin, BackoffMax: s.o.BackoffMax}}, true
+	}
 	if k, ok := s.kinds[name]; ok && k.serves(queue) {
 		return k, true
 	}

@@ -65,7 +65,17 @@ func (s *Server) beginSolo(ctx context.Context) error {
 		s.freeze()
 		s.solo.steps = newClaimer(s)
 	}
-	return errors.Join(ctx.Err(), s.checkPartitions(ctx))
+	if err := errors.Join(ctx.Err(), s.checkPartitions(ctx)); err != nil {
+		return err
+	}
+	for len(s.periodic) > 0 {
+		n := min(len(s.periodic), enqueueMax)
+		if err := s.putPeriodic(ctx, s.periodic[:n]); err != nil {
+			return err
+		}
+		s.periodic = s.periodic[n:]
+	}
+	return nil
 }
 
 // runAt runs the next task of a queue in a partition.

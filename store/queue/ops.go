@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -182,7 +183,7 @@ func (c *claimBatch) read(values []any, to *steppedQueue) bool {
 // fill sets up the run of one task.
 func (c *claimBatch) fill(r *running, id, spec, text string) {
 	r.queue, r.partition, r.token, r.until = c.queue, c.partition, c.token, c.until
-	r.ID, r.Queue = id, c.queue.name
+	r.ID, r.Queue, r.claimedMs = id, c.queue.name, c.now
 	err := parseSpec(&r.Task, spec)
 	var was record
 	if err == nil {
@@ -215,6 +216,7 @@ type outcome struct {
 	verdict verdict
 	delay   time.Duration
 	reason  string
+	fires   *firing // of verdict fire
 }
 
 // answer is what a script returned about runs.
@@ -228,9 +230,34 @@ type answer struct {
 // settle stores the outcomes of runs, in one round trip. An outcome that is sent twice takes effect once, so the call
 // can be repeated after a network error.
 func (t *queueSet) settle(ctx context.Context, ended []*running, dead deadBounds) (answer, error) {
-	return t.each(ctx, "settle", ended, func(keys []string, some []*running) ([]*running, script.Call) {
+	var fires []*running
+	if slices.ContainsFunc(ended, isFiring) {
+		for _, r := range ended {
+			if isFiring(r) {
+				fires = append(fires, r)
+			}
+		}
+		ended = slices.DeleteFunc(slices.Clone(ended), isFiring)
+	}
+	a, err := t.each(ctx, "settle", ended, func(keys []string, some []*running) ([]*running, script.Call) {
 		return settleCall(keys, some, dead)
 	})
+	b, errFires := t.each(ctx, "fire", fires, fireCall)
+	a.answered, a.failed, a.stale = append(a.answered, b.answered...), append(a.failed, b.failed...), append(a.stale, b.stale...)
+	return a, cmp.Or(err, errFires)
+}
+
+func isFiring(r *running) bool { return r.outcome.fires != nil }
+
+// fireCall stores the outcomes of runs that fire periodic tasks.
+func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
+	first := runs[0]
+	one := periodicFireScript.Sized(keys, 5*len(runs)).Key("periodic", first.queue.keys[first.partition].Periodic())
+	for _, r := range runs {
+		f := r.outcome.fires
+		one = one.MoreArgs("fires", "id", r.ID, "token", r.token, "name", f.name, "occurrences", f.times(), "next_ms", f.nextMs)
+	}
+	return runs, one
 }
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.

@@ -65,7 +65,8 @@ type Run struct {
 	// ID is that of the task, and Attempt its number of runs, as the handler saw them.
 	ID      string
 	Attempt int
-	// Verdict is what happens to the task: complete, retry, bury, snooze, or return (given back by a stopping server).
+	// Verdict is what happens to the task: complete, retry, bury, snooze, or return (given back by a stopping server),
+	// or fire: a task of the engine itself, of kind "@periodic:<kind>", has enqueued an occurrence of a periodic task.
 	// It is lost or cancelled if the run lost its task, and expire if the run never began because the deadline had
 	// passed.
 	Verdict string

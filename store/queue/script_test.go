@@ -77,7 +77,7 @@ func renew(t testing.TB, c *Client, lease time.Duration, results ...*running) (l
 
 // end returns a run with its outcome.
 func end(r *running, v verdict, delay time.Duration, reason string) *running {
-	return &running{Task: r.Task, queue: r.queue, partition: r.partition, token: r.token, outcome: outcome{v, delay, reason}}
+	return &running{Task: r.Task, queue: r.queue, partition: r.partition, token: r.token, outcome: outcome{verdict: v, delay: delay, reason: reason}}
 }
 
 func ids(tasks []*running) []string {

@@ -49,6 +49,8 @@ type Server struct {
 	wakes   wakes
 	unknown seldom        // reports kinds without a handler
 	ended   chan *running // runs with their outcomes, on their way to Redis
+	// periodic are those that Run declares.
+	periodic []Periodic
 }
 
 // New returns a server that does nothing until Run is called.
@@ -130,6 +132,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopFeed()
 	feeders.Go(func() { s.listen(feed) })
 	feeders.Go(func() { s.claimLoop(feed) })
+	feeders.Go(func() { s.declare(feed) })
 	for _, h := range s.pools {
 		for range h.workers {
 			s.workers.Go(func() { s.workLoop(h) })

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -87,7 +88,7 @@ func (s *Stats) add(values []any, waiting map[string]bool) bool {
 	kinds, ok := values[numbers].([]any)
 	for _, kind := range kinds {
 		name, _ := kind.(string)
-		waiting[name] = true
+		waiting[strings.TrimPrefix(name, KindPeriodic)] = true // one that fires is of no use without those that run
 	}
 	for i, p := range priorities {
 		s.Ready[p] += n[i]

@@ -20,6 +20,7 @@ const (
 	expire   verdict = "expire"
 	snooze   verdict = "snooze"
 	giveBack verdict = "return"
+	fire     verdict = "fire" // of a task that fires a periodic one; periodic_fire.lua stores it
 )
 
 // Causes with which a handler's context ends, see context.Cause.
@@ -76,7 +77,10 @@ func (s *Server) decide(r *running, p Policy, err error) outcome {
 	var snoozed snoozeError
 	var timing retryError
 	timed := errors.As(err, &timing)
+	var fires *firing
 	switch {
+	case errors.As(err, &fires):
+		return outcome{verdict: fire, fires: fires}
 	case errors.As(err, &hopeless):
 		return outcome{verdict: bury, reason: reason(err)}
 	case errors.As(err, &snoozed):

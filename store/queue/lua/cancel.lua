@@ -8,22 +8,5 @@
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
--- include: cancel
-local state, _, member, spec = task_find(id)
-if not state then return '' end
-if state == 'delayed' or state == 'ready' then
-  -- A task that is in no list either (removed by hand) has no state.
-  return task_cancel(queue, id) == 1 and state or ''
-end
-if state == 'leased' then
-  redis.call('ZREM', leased, member)
-  redis.call('PUBLISH', tasks, 'cancel ' .. member)
-  task_account(counts, id, -1, #spec)
-else
-  redis.call('ZREM', dead, id)
-  redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
-end
-redis.call('HDEL', tasks, id)
-redis.call('HDEL', runs, id)
-redis.call('HINCRBY', counts, 'deleted', 1)
-return state
+-- include: remove
+return task_remove(id)

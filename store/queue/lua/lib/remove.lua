@@ -1,0 +1,25 @@
+-- needs: tasks counts runs leased dead queue
+-- include: cancel
+-- task_remove removes a task, in whatever state it is. A running one loses its lease, so its
+-- result has no effect, and its worker gets a signal. Returns the state that it was in, '' if
+-- there is none.
+local function task_remove(id)
+  local state, _, member, spec = task_find(id)
+  if not state then return '' end
+  if state == 'delayed' or state == 'ready' then
+    -- A task that is in no list either (removed by hand) has no state.
+    return task_cancel(queue, id) == 1 and state or ''
+  end
+  if state == 'leased' then
+    redis.call('ZREM', leased, member)
+    redis.call('PUBLISH', tasks, 'cancel ' .. member)
+    task_account(counts, id, -1, #spec)
+  else
+    redis.call('ZREM', dead, id)
+    redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
+  end
+  redis.call('HDEL', tasks, id)
+  redis.call('HDEL', runs, id)
+  redis.call('HINCRBY', counts, 'deleted', 1)
+  return state
+end
