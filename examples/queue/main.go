@@ -107,7 +107,7 @@ func open(ctx context.Context, rdb redis.UniversalClient, out io.Writer) (err er
 	serving, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Run(serving) }()
-	err = errors.Join(s.sell(ctx), s.await(ctx), s.audit(ctx))
+	err = errors.Join(s.sell(ctx), s.regularly(ctx), s.await(ctx), s.audit(ctx))
 	stop()
 	return errors.Join(err, <-ended)
 }
@@ -191,6 +191,27 @@ func (s *shop) sell(ctx context.Context) error {
 		return err
 	}
 	return s.strike(ctx)
+}
+
+// regularly does now what comes every week, and then gives it up.
+func (s *shop) regularly(ctx context.Context) error {
+	if err := s.server.PutPeriodic(ctx, queue.Periodic{
+		ID: "digest", Cron: "0 8 * * MON", Zone: "Europe/Berlin", Kind: "mail.digest", With: queue.Task{Priority: queue.Low},
+	}); err != nil {
+		return err
+	}
+	if _, err := s.server.RunPeriodic(ctx, "digest"); err != nil {
+		return err
+	}
+	all, _, err := s.server.ListPeriodic(ctx, "", 0)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		s.say("%s comes next on a %s", p.ID, p.Next.UTC().Weekday())
+		err = errors.Join(err, s.server.DeletePeriodic(ctx, p.ID))
+	}
+	return err
 }
 
 // cancel takes a task back that waits.

@@ -27,7 +27,9 @@ func TestEveryFeatureWorks(t *testing.T) {
 		"wait was interrupted: context deadline exceeded",
 		"confirmed order 7 of Ada, attempt 1, high priority",
 		"shipped order 7, 0 failed attempts",
-		"mail: 6 enqueued, 3 done, 2 dead, 1 deleted",
+		"digest comes next on a Monday",
+		"posted mail.digest",
+		"mail: 8 enqueued, 4 done, 2 dead, 2 deleted",
 		"store: 1 enqueued, 1 done",
 		"shipping was snoozed 1 time",
 	} {

@@ -108,6 +108,9 @@ var fromAsynq = map[string]func(c *coming){
 	"`Config.RetryDelayFunc`":                                  retriesAfter,
 	"`Config.IsFailure` returns false":                         snoozes,
 	"`Config.ErrorHandler`":                                    observes,
+	"`scheduler.Register(spec, task)`":                         comesRegularly,
+	"`PeriodicTaskManager`, `scheduler.Unregister`":            declaresWhileItRuns,
+	"`inspector.SchedulerEntries`":                             declaresWhileItRuns,
 	"`inspector.ListArchivedTasks`, `RunTask`":                 listsAndRetries,
 	"`inspector.DeleteTask`, `CancelProcessing`":               cancels,
 	"`inspector.PauseQueue`, `UnpauseQueue`":                   pauses,
@@ -115,26 +118,28 @@ var fromAsynq = map[string]func(c *coming){
 }
 
 var fromRiver = map[string]func(c *coming){
-	"`JobArgs` and `Kind()`":              typed,
-	"`river.AddWorker(workers, w)`":       typed,
-	"`client.Insert(ctx, args, opts)`":    typed,
-	"`client.InsertMany`":                 enqueuesMany,
-	"`client.InsertTx`":                   enqueuesWithAWrite,
-	"`InsertOpts.ScheduledAt`":            isDue,
-	"`InsertOpts.MaxAttempts`":            func(c *coming) { attempts(c, 3) },
-	"`InsertOpts.Priority` 1 to 4":        sharesByPriority,
-	"`InsertOpts.Queue`, `Config.Queues`": servesQueues,
-	"`UniqueOpts{ByArgs: true}`":          isUnique,
-	"`river.JobSnooze(d)`":                snoozes,
-	"`river.JobCancel(err)`":              buries,
-	"`Worker.NextRetry`":                  retriesAfter,
-	"`Worker.Timeout`":                    timesOut,
-	"`client.JobCancel`, `JobDelete`":     cancels,
-	"`client.JobList`, `JobRetry`":        listsAndRetries,
-	"`client.QueuePause`, `QueueResume`":  pauses,
-	"`Config.RescueStuckJobsAfter`":       rescues,
-	"`rivertest.RequireInserted`":         enqueues,
-	"`rivertest.Worker`":                  delays,
+	"`JobArgs` and `Kind()`":                typed,
+	"`river.AddWorker(workers, w)`":         typed,
+	"`client.Insert(ctx, args, opts)`":      typed,
+	"`client.InsertMany`":                   enqueuesMany,
+	"`client.InsertTx`":                     enqueuesWithAWrite,
+	"`InsertOpts.ScheduledAt`":              isDue,
+	"`InsertOpts.MaxAttempts`":              func(c *coming) { attempts(c, 3) },
+	"`InsertOpts.Priority` 1 to 4":          sharesByPriority,
+	"`InsertOpts.Queue`, `Config.Queues`":   servesQueues,
+	"`UniqueOpts{ByArgs: true}`":            isUnique,
+	"`Config.PeriodicJobs`":                 comesRegularly,
+	"`client.PeriodicJobs().Add`, `Remove`": declaresWhileItRuns,
+	"`river.JobSnooze(d)`":                  snoozes,
+	"`river.JobCancel(err)`":                buries,
+	"`Worker.NextRetry`":                    retriesAfter,
+	"`Worker.Timeout`":                      timesOut,
+	"`client.JobCancel`, `JobDelete`":       cancels,
+	"`client.JobList`, `JobRetry`":          listsAndRetries,
+	"`client.QueuePause`, `QueueResume`":    pauses,
+	"`Config.RescueStuckJobsAfter`":         rescues,
+	"`rivertest.RequireInserted`":           enqueues,
+	"`rivertest.Worker`":                    delays,
 }
 
 func TestComingFromAnotherQueue(t *testing.T) {
@@ -553,4 +558,58 @@ func rescues(c *coming) {
 	if got := c.stats(); got.Crashed != 1 || got.Failed != 0 {
 		c.Errorf("%+v", got)
 	}
+}
+
+// comesRegularly declares on two servers what comes once each time. Firing is a run as well.
+func comesRegularly(c *coming) {
+	other, err := queue.New(c.options)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var due []time.Time
+	for _, server := range []*queue.Server{c.server, other} {
+		server.Handle("digest", func(_ context.Context, t queue.Task) error { due = append(due, t.Due); return nil })
+		for _, p := range []queue.Periodic{
+			{ID: "hourly", Every: time.Hour, Kind: "digest"},
+			{ID: "daily", Cron: "0 8 * * *", Zone: "Asia/Kolkata", Kind: "digest"},
+		} {
+			if err := server.Periodic(p); err != nil {
+				c.Fatal(err)
+			}
+		}
+	}
+	if got := c.redis.RunAll(c.Context(), c.server, other); got != 0 {
+		c.Errorf("%d runs at the start", got)
+	}
+	for range 48 {
+		c.redis.Advance(30 * time.Minute)
+		c.redis.RunAll(c.Context(), c.server, other)
+	}
+	if len(due) != 24+1 {
+		c.Errorf("%d occurrences in a day, want 25: %v", len(due), due)
+	}
+	zone, err := time.LoadLocation("Asia/Kolkata")
+	if err != nil {
+		c.Fatal(err)
+	}
+	if !slices.ContainsFunc(due, func(at time.Time) bool { return at.In(zone).Format(time.TimeOnly) == "08:00:00" }) {
+		c.Errorf("none at 8 in the zone: %v", due)
+	}
+}
+
+func declaresWhileItRuns(c *coming) {
+	c.returns(nil)
+	p := queue.Periodic{ID: "hourly", Every: time.Hour, Kind: "k"}
+	if err := c.server.PutPeriodic(c.Context(), p); err != nil {
+		c.Fatal(err)
+	}
+	c.runs(time.Hour, 2) // the one that fires, and the occurrence
+	infos, next, err := c.server.ListPeriodic(c.Context(), "", 0)
+	if err != nil || next != "" || len(infos) != 1 || infos[0].ID != "hourly" || infos[0].Fired != 1 || !infos[0].Next.After(c.redis.Now()) {
+		c.Errorf("ListPeriodic = %+v, %q, %v", infos, next, err)
+	}
+	if err := c.server.DeletePeriodic(c.Context(), "hourly"); err != nil {
+		c.Fatal(err)
+	}
+	c.runs(time.Hour, 0)
 }

@@ -141,7 +141,7 @@ func (r *Redis) wake() {
 }
 
 // RunAll runs the tasks of servers, which are not in Run, until none of them is ready, and returns how many there were,
-// those that handlers enqueued meanwhile included. Delayed tasks that are not yet due stay: Advance first. The handlers
+// those that handlers enqueued meanwhile and those of the engine that fire periodic tasks included. Delayed tasks that are not yet due stay: Advance first. The handlers
 // run one after the other in this goroutine, see queue.Server.RunNext. The test fails if a server cannot run, or after
 // 100,000 runs: a handler that snoozes for 0, or that enqueues the next task each time, would go on forever.
 func (r *Redis) RunAll(ctx context.Context, servers ...*queue.Server) (runs int) {

@@ -287,3 +287,24 @@ func TestShortLeaseEndsWithAnAdvance(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Occurrences that come while the clock jumps are not missed; the task that fires them is not one that waits.
+func TestPeriodicTaskComesOnceForEachOccurrence(t *testing.T) {
+	t.Parallel()
+	r := queuetest.New(t)
+	s := newServer(t, r.Options("mail"))
+	var due []time.Time
+	s.Handle("digest", func(_ context.Context, task queue.Task) error { due = append(due, task.Due); return nil })
+	if err := s.Periodic(queue.Periodic{ID: "digest", Every: time.Hour, Kind: "digest"}); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, r, 0, s)
+	queuetest.RequireNotEnqueued(t, s, queue.Task{})
+	r.Advance(24 * time.Hour)
+	runs(t, r, 1+24, s)
+	for i := range due[1:] {
+		if due[i+1].Sub(due[i]) != time.Hour {
+			t.Errorf("occurrences at %v", due)
+		}
+	}
+}
