@@ -15,7 +15,7 @@ import (
 
 func TestWorkersClaimAheadOnlyWhileQuick(t *testing.T) {
 	now := time.Now()
-	h := newPool(nil, 10, make(chan struct{}, 1))
+	h := newPool(nil, QueueOptions{Workers: 10}, make(chan struct{}, 1))
 	if got := h.room(); got != 10 {
 		t.Errorf("at first: room for %d, want 10", got)
 	}
@@ -51,7 +51,7 @@ func TestWorkersClaimAheadOnlyWhileQuick(t *testing.T) {
 
 func TestWorkersGiveBackWhatWaits(t *testing.T) {
 	now := time.Now()
-	h := newPool(nil, 1, make(chan struct{}, 1))
+	h := newPool(nil, QueueOptions{Workers: 1}, make(chan struct{}, 1))
 	worker := func(n int) {
 		for range n {
 			h.handed++

@@ -193,7 +193,7 @@ func (c *claimer) divide(q int, demands []stepDemand) {
 		s := &c.shards[p]
 		n := min(max(fair, int(min(s.left[q], claimMax))), room, claimMax)
 		room -= n
-		demands[p].claims[q] = claimDemand{n: n, order: turns(s.turn[q], n)}
+		demands[p].claims[q] = claimDemand{n: n, order: c.pools[q].turns(s.turn[q], n)}
 		c.first[q] = (p + 1) % len(demands)
 	}
 }

@@ -99,6 +99,7 @@ var fromAsynq = map[string]func(c *coming){
 	"`asynq.TaskID(id)`, `ErrTaskIDConflict`":                  hasID,
 	"`asynq.Unique(ttl)`, `ErrDuplicateTask`":                  isUnique,
 	"`asynq.Queue(\"critical\")` with `Config.Queues` weights": sharesByPriority,
+	"`Config.StrictPriority`":                                  servesStrictly,
 	"`Config.Concurrency`":                                     worksAtOnce,
 	"`mux.Handle(\"mail:\", h)`":                               matchesPrefix,
 	"`mux.Use(middleware)`":                                    usesMiddleware,

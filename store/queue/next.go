@@ -105,7 +105,7 @@ func (s *Server) claimSolo(ctx context.Context, h *pool, partition int) error {
 	at := &c.shards[partition]
 	for {
 		w := stepDemand{partition: partition, overdue: overdueMax, claims: make([]claimDemand, len(s.pools))}
-		w.claims[h.queue.index] = claimDemand{n: 1, order: turns(at.turn[h.queue.index], 1)}
+		w.claims[h.queue.index] = claimDemand{n: 1, order: h.turns(at.turn[h.queue.index], 1)}
 		sent := time.Now()
 		one := c.set.stepCall(w, c.terms)
 		calls := []*call{&one.call}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 )
@@ -59,6 +60,47 @@ func TestUnknownOptionIsBuried(t *testing.T) {
 			if got := claimOne(t, c, 0, testTerms); got.outcome.verdict != bury {
 				t.Errorf("%q: verdict %q", lines, got.outcome.verdict)
 			}
+		}
+	})
+}
+
+// A strict queue runs a lower priority only when no higher one waits; the queue beside it shares by weight.
+func TestStrictPriorityTakesTheHighestFirst(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.Queues = []QueueOptions{{Name: "strict", Workers: 1, Strict: true}, {Name: "shared", Workers: 1}}
+		s := newServer(t, o)
+		order := map[string]chan Priority{"strict": make(chan Priority, 80), "shared": make(chan Priority, 80)}
+		s.Handle("k", func(_ context.Context, task Task) error {
+			order[task.Queue] <- task.Priority
+			return nil
+		})
+		for _, name := range []string{"strict", "shared"} {
+			mine := o
+			mine.Queue = name
+			c := newClient(t, mine)
+			var tasks []Task
+			for _, p := range []Priority{Low, Normal, High, Critical} {
+				tasks = append(tasks, slices.Repeat([]Task{{Kind: "k", Subject: "s", Priority: p}}, 20)...)
+			}
+			if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start(t, s)
+		var strict, shared []Priority
+		for range 80 {
+			strict = append(strict, receive(t, "a run", order["strict"]))
+			shared = append(shared, receive(t, "a run", order["shared"]))
+		}
+		var want []Priority
+		for _, p := range []Priority{Critical, High, Normal, Low} {
+			want = append(want, slices.Repeat([]Priority{p}, 20)...)
+		}
+		if !slices.Equal(strict, want) {
+			t.Errorf("strict: got %v", strict)
+		}
+		if slices.Equal(shared, want) {
+			t.Error("the other queue is strict as well")
 		}
 	})
 }

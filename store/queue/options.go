@@ -13,6 +13,9 @@ type QueueOptions struct {
 	Name string
 	// Workers is how many handlers of this queue run at once; 0 = Options.Workers.
 	Workers int
+	// Strict serves the priorities one after another: a claim takes the highest one that has tasks in its partition, and
+	// a lower one waits for as long as that may be. Without it they share 8:4:2:1. It binds this server's claims alone.
+	Strict bool
 }
 
 // Options select the queues and configure how a Server works on them. Client is required; every other zero value stands

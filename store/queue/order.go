@@ -36,7 +36,18 @@ func makeCycle() (string, int) {
 	return strings.Repeat(turns.String(), claimMax/period+2), period
 }
 
-// turns returns the priorities of the next n claims, starting at the given turn.
+// strictly is the order of claims that take the highest priority that has tasks: the turn of an empty one goes to that.
+var strictly = strings.Repeat("1", claimMax)
+
+// turns returns the priorities of the next n claims for a pool, starting at the given turn.
+func (p *pool) turns(from, n int) string {
+	if p.strict {
+		return strictly[:n]
+	}
+	return turns(from, n)
+}
+
+// turns returns the priorities of the next n claims by weight, starting at the given turn.
 func turns(from, n int) string {
 	from %= cyclePeriod
 	return cycle[from : from+n]

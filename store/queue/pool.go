@@ -15,6 +15,7 @@ import (
 type pool struct {
 	queue   *serverQueue
 	workers int
+	strict  bool          // QueueOptions.Strict
 	runs    chan *running // claimed tasks; its capacity covers all that may be, so sending never blocks
 	taken   atomic.Int64  // claimed and not yet finished tasks
 	done    atomic.Int64  // handlers that have ended
@@ -29,8 +30,8 @@ type pool struct {
 	checkedAt time.Time
 }
 
-func newPool(q *serverQueue, workers int, freed chan struct{}) *pool {
-	return &pool{queue: q, workers: workers, runs: make(chan *running, workers+aheadMax), freed: freed}
+func newPool(q *serverQueue, o QueueOptions, freed chan struct{}) *pool {
+	return &pool{queue: q, workers: o.Workers, strict: o.Strict, runs: make(chan *running, o.Workers+aheadMax), freed: freed}
 }
 
 // room returns how many more tasks may be claimed.

@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.Client, s.set = clients[0], newQueueSet(clients...)
 	for i, q := range s.set.queues {
-		s.pools = append(s.pools, newPool(q, o.Queues[i].Workers, s.freed))
+		s.pools = append(s.pools, newPool(q, o.Queues[i], s.freed))
 	}
 	s.ended = make(chan *running, max(workers, settleMax))
 	s.wakes.init(o.Partitions, len(o.Queues))
