@@ -131,3 +131,58 @@ func (c *Client) RetryTask(ctx context.Context, id string) (Task, error) {
 func (c *Client) DeleteTask(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"tasks", id}}, nil)
 }
+
+// Periodic is a periodic task of the server as operators see it.
+type Periodic struct {
+	ID       string     `json:"id"`
+	Queue    string     `json:"queue"`
+	Kind     string     `json:"kind"`     // of the tasks that it enqueues
+	Cron     string     `json:"cron"`     // when it is due, in the zone; or
+	Timezone string     `json:"timezone"` // "" is UTC
+	EveryMs  int64      `json:"every_ms"` // the time between two occurrences
+	Misfire  string     `json:"misfire"`  // what happens with missed occurrences: once, skip or all
+	Paused   bool       `json:"paused"`
+	LastAt   *time.Time `json:"last_at"` // its last occurrence
+	NextAt   *time.Time `json:"next_at"` // nil: paused
+	Fired    int64      `json:"fired"`   // how many occurrences there were
+}
+
+// PeriodicTasks lists periodic tasks. A page may be short with more to come: next is empty after the last one.
+func (c *Client) PeriodicTasks(ctx context.Context, page Page) (tasks []Periodic, next string, err error) {
+	var answer struct {
+		Periodic []Periodic `json:"periodic"`
+		Next     string     `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", "periodic"}, query: page.query(), again: true}, &answer)
+	return answer.Periodic, answer.Next, err
+}
+
+// PausePeriodic lets no occurrence of a periodic task be enqueued until it is resumed.
+func (c *Client) PausePeriodic(ctx context.Context, id string) (Periodic, error) {
+	return c.steerPeriodic(ctx, id, "pause")
+}
+
+// ResumePeriodic resumes a periodic task: it is due at its next time from now on.
+func (c *Client) ResumePeriodic(ctx context.Context, id string) (Periodic, error) {
+	return c.steerPeriodic(ctx, id, "resume")
+}
+
+func (c *Client) steerPeriodic(ctx context.Context, id, verb string) (p Periodic, err error) {
+	err = c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", "periodic", id, verb}, again: true}, &p)
+	return p, err
+}
+
+// RunPeriodic enqueues an occurrence of a periodic task now, beside its plan, and returns the id of its task. It is not
+// repeated if its outcome is unknown.
+func (c *Client) RunPeriodic(ctx context.Context, id string) (task string, err error) {
+	var answer struct {
+		Task string `json:"task"`
+	}
+	err = c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", "periodic", id, "run"}}, &answer)
+	return answer.Task, err
+}
+
+// DeletePeriodic ends a periodic task. A server that starts and declares it makes it anew.
+func (c *Client) DeletePeriodic(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"tasks", "periodic", id}, again: true}, nil)
+}

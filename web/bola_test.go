@@ -8,7 +8,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -75,14 +75,19 @@ var matrix = map[string]struct{ private, public string }{
 	"DELETE /v1/users/{user}":    {"401 403 403 403 403 403 202", ""},
 	"GET /v1/erasures/{erasure}": {"401 403 403 403 403 403 404", ""},
 
-	"GET /v1/doctor":                       {"401 403 403 403 403 403 200", ""},
-	"GET /v1/tasks":                        {"401 403 403 403 403 403 200", ""},
-	"GET /v1/tasks/queues":                 {"401 403 403 403 403 403 200", ""},
-	"POST /v1/tasks/queues/{queue}/pause":  {"401 403 403 403 403 403 200", ""},
-	"POST /v1/tasks/queues/{queue}/resume": {"401 403 403 403 403 403 200", ""},
-	"GET /v1/tasks/{task}":                 {"401 403 403 403 403 403 404", ""},
-	"DELETE /v1/tasks/{task}":              {"401 403 403 403 403 403 404", ""},
-	"POST /v1/tasks/{task}/retry":          {"401 403 403 403 403 403 404", ""},
+	"GET /v1/doctor":                            {"401 403 403 403 403 403 200", ""},
+	"GET /v1/tasks":                             {"401 403 403 403 403 403 200", ""},
+	"GET /v1/tasks/queues":                      {"401 403 403 403 403 403 200", ""},
+	"POST /v1/tasks/queues/{queue}/pause":       {"401 403 403 403 403 403 200", ""},
+	"POST /v1/tasks/queues/{queue}/resume":      {"401 403 403 403 403 403 200", ""},
+	"GET /v1/tasks/periodic":                    {"401 403 403 403 403 403 200", ""},
+	"DELETE /v1/tasks/periodic/{periodic}":      {"401 403 403 403 403 403 404", ""},
+	"POST /v1/tasks/periodic/{periodic}/pause":  {"401 403 403 403 403 403 404", ""},
+	"POST /v1/tasks/periodic/{periodic}/resume": {"401 403 403 403 403 403 404", ""},
+	"POST /v1/tasks/periodic/{periodic}/run":    {"401 403 403 403 403 403 404", ""},
+	"GET /v1/tasks/{task}":                      {"401 403 403 403 403 403 404", ""},
+	"DELETE /v1/tasks/{task}":                   {"401 403 403 403 403 403 404", ""},
+	"POST /v1/tasks/{task}/retry":               {"401 403 403 403 403 403 404", ""},
 }
 
 // queries are those of routes that need one.

@@ -41,9 +41,12 @@ var bodies = map[string]string{
 
 	"POST /v1/announcements": `{"to":{"users":["nobody"]},"body":"b"}`,
 
-	"POST /v1/tasks/queues/{queue}/pause":  "",
-	"POST /v1/tasks/queues/{queue}/resume": "",
-	"POST /v1/tasks/{task}/retry":          "",
+	"POST /v1/tasks/queues/{queue}/pause":       "",
+	"POST /v1/tasks/queues/{queue}/resume":      "",
+	"POST /v1/tasks/{task}/retry":               "",
+	"POST /v1/tasks/periodic/{periodic}/pause":  "",
+	"POST /v1/tasks/periodic/{periodic}/resume": "",
+	"POST /v1/tasks/periodic/{periodic}/run":    "",
 }
 
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)

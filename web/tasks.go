@@ -17,6 +17,8 @@ type (
 	TaskPriority = api.TaskPriority
 	// QueueInfo counts the tasks of a queue.
 	QueueInfo = api.Queue
+	// PeriodicInfo describes a periodic task.
+	PeriodicInfo = api.Periodic
 )
 
 // TaskQuery says which tasks to list. Empty fields stand for all queues, all states and the first page.
@@ -38,6 +40,15 @@ type TaskAdmin interface {
 	Retry(ctx context.Context, id string) (TaskInfo, error)
 	// Delete removes a task; the result of a running attempt has no effect.
 	Delete(ctx context.Context, id string) error
+
+	// Periodic returns a page of the periodic tasks of all queues, and the cursor of the next one, "" after the last.
+	Periodic(ctx context.Context, cursor string, limit int) (page []PeriodicInfo, next string, err error)
+	// PausePeriodic pauses a periodic task, or, with paused false, resumes it. It returns its new state.
+	PausePeriodic(ctx context.Context, id string, paused bool) (PeriodicInfo, error)
+	// RunPeriodic enqueues an occurrence now and returns the id of its task.
+	RunPeriodic(ctx context.Context, id string) (task string, err error)
+	// DeletePeriodic ends a periodic task.
+	DeletePeriodic(ctx context.Context, id string) error
 }
 
 // taskIDBytesMax is the bound of the engine.
@@ -90,4 +101,33 @@ func (s *Server) RetryTask(ctx context.Context, r api.RetryTaskRequestObject) (a
 // DeleteTask serves DELETE /v1/tasks/{task}.
 func (s *Server) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
 	return api.DeleteTask204Response{}, s.opt.Tasks.Delete(ctx, r.Task)
+}
+
+// ListPeriodic serves GET /v1/tasks/periodic.
+func (s *Server) ListPeriodic(ctx context.Context, r api.ListPeriodicRequestObject) (api.ListPeriodicResponseObject, error) {
+	list, cursor, err := s.opt.Tasks.Periodic(ctx, deref(r.Params.Cursor), limitOf(r.Params.Limit))
+	return api.ListPeriodic200JSONResponse{Periodic: orEmpty(list), Next: next(cursor)}, err
+}
+
+// PausePeriodic serves POST /v1/tasks/periodic/{periodic}/pause.
+func (s *Server) PausePeriodic(ctx context.Context, r api.PausePeriodicRequestObject) (api.PausePeriodicResponseObject, error) {
+	p, err := s.opt.Tasks.PausePeriodic(ctx, r.Periodic, true)
+	return api.PausePeriodic200JSONResponse(p), err
+}
+
+// ResumePeriodic serves POST /v1/tasks/periodic/{periodic}/resume.
+func (s *Server) ResumePeriodic(ctx context.Context, r api.ResumePeriodicRequestObject) (api.ResumePeriodicResponseObject, error) {
+	p, err := s.opt.Tasks.PausePeriodic(ctx, r.Periodic, false)
+	return api.ResumePeriodic200JSONResponse(p), err
+}
+
+// RunPeriodic serves POST /v1/tasks/periodic/{periodic}/run.
+func (s *Server) RunPeriodic(ctx context.Context, r api.RunPeriodicRequestObject) (api.RunPeriodicResponseObject, error) {
+	task, err := s.opt.Tasks.RunPeriodic(ctx, r.Periodic)
+	return api.RunPeriodic202JSONResponse{Task: task}, err
+}
+
+// DeletePeriodic serves DELETE /v1/tasks/periodic/{periodic}.
+func (s *Server) DeletePeriodic(ctx context.Context, r api.DeletePeriodicRequestObject) (api.DeletePeriodicResponseObject, error) {
+	return api.DeletePeriodic204Response{}, s.opt.Tasks.DeletePeriodic(ctx, r.Periodic)
 }

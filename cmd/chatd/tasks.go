@@ -32,6 +32,8 @@ type tasksCommand struct {
 	Pause  tasksPauseCommand  `cmd:"" help:"Stop claiming tasks of a queue; running tasks continue."`
 	Resume tasksResumeCommand `cmd:"" help:"Resume a paused queue."`
 	Stats  tasksStatsCommand  `cmd:"" help:"Count the tasks of each queue."`
+
+	Periodic tasksPeriodicCommand `cmd:"" help:"List, pause, resume, run and delete periodic tasks."`
 }
 
 // operate calls do with a client of the server, and explains errors to operators.

@@ -26,7 +26,7 @@ const (
 
 // Periodic is a task that runs again and again. Exactly one of Cron and Every says when.
 type Periodic struct {
-	// ID names it within its queue: 1 to 64 of A-Z a-z 0-9 . _ - +
+	// ID names it within its queue: 1 to 64 of A-Z a-z 0-9 . _ - +, not beginning with a dot.
 	ID string
 	// Cron is a crontab expression of five fields, or six with the seconds first, or @hourly, @daily, @weekly, @monthly
 	// or @yearly. An hour that is named ("0 9 * * *") comes once a day also when daylight saving changes; an interval
@@ -152,8 +152,8 @@ func (p *Periodic) check() error {
 }
 
 func checkPeriodicID(id string) error {
-	if id == "" || len(id) > periodicIDMax || strings.ContainsFunc(id, notPeriodic) {
-		return fmt.Errorf("%w: periodic task %q: its ID must be 1 to %d of A-Z a-z 0-9 . _ - +", ErrInvalid, id, periodicIDMax)
+	if id == "" || id[0] == '.' || len(id) > periodicIDMax || strings.ContainsFunc(id, notPeriodic) {
+		return fmt.Errorf("%w: periodic task %q: its ID must be 1 to %d of A-Z a-z 0-9 . _ - +, no dot first", ErrInvalid, id, periodicIDMax)
 	}
 	return nil
 }

@@ -674,6 +674,48 @@ type Page struct {
 	To int64 `json:"to"`
 }
 
+// Periodic defines model for Periodic.
+type Periodic struct {
+	// Cron When it is due; empty if every_ms says it.
+	Cron string `json:"cron"`
+
+	// EveryMs The time between two occurrences; 0 if cron says it.
+	EveryMs int64 `json:"every_ms"`
+
+	// Fired How many occurrences there were.
+	Fired int64  `json:"fired"`
+	Id    string `json:"id"`
+
+	// Kind Of the tasks that it enqueues.
+	Kind string `json:"kind"`
+
+	// LastAt Its last occurrence.
+	LastAt OptionalTime `json:"last_at"`
+
+	// Misfire What happens with missed occurrences: once, skip or all.
+	Misfire string `json:"misfire"`
+
+	// NextAt When it is due; null: paused.
+	NextAt OptionalTime `json:"next_at"`
+	Paused bool         `json:"paused"`
+	Queue  string       `json:"queue"`
+
+	// Timezone Of cron; empty: UTC.
+	Timezone string `json:"timezone"`
+}
+
+// PeriodicPage defines model for PeriodicPage.
+type PeriodicPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next     *Next      `json:"next"`
+	Periodic []Periodic `json:"periodic"`
+}
+
+// PeriodicRun defines model for PeriodicRun.
+type PeriodicRun struct {
+	Task TaskId `json:"task"`
+}
+
 // PositionMark Either an id or the `cursor` of a batch.
 type PositionMark struct {
 	// Cursor The `cursor` of a batch.
@@ -1062,6 +1104,9 @@ type IdempotencyKeyParam = string
 // LimitParam defines model for LimitParam.
 type LimitParam = int64
 
+// PeriodicParam Compared byte for byte.
+type PeriodicParam = Id
+
 // QueueParam Compared byte for byte.
 type QueueParam = Id
 
@@ -1254,6 +1299,15 @@ type ListTasksParams struct {
 	// Queue Default: all queues.
 	Queue *string `form:"queue,omitempty" json:"queue,omitempty"`
 
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListPeriodicParams defines parameters for ListPeriodic.
+type ListPeriodicParams struct {
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1608,6 +1662,21 @@ type ServerInterface interface {
 	// ListTasks List tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx echo.Context, params ListTasksParams) error
+	// ListPeriodic List periodic tasks
+	// (GET /v1/tasks/periodic)
+	ListPeriodic(ctx echo.Context, params ListPeriodicParams) error
+	// DeletePeriodic Delete a periodic task
+	// (DELETE /v1/tasks/periodic/{periodic})
+	DeletePeriodic(ctx echo.Context, periodic PeriodicParam) error
+	// PausePeriodic Pause a periodic task
+	// (POST /v1/tasks/periodic/{periodic}/pause)
+	PausePeriodic(ctx echo.Context, periodic PeriodicParam) error
+	// ResumePeriodic Resume a periodic task
+	// (POST /v1/tasks/periodic/{periodic}/resume)
+	ResumePeriodic(ctx echo.Context, periodic PeriodicParam) error
+	// RunPeriodic Run a periodic task now
+	// (POST /v1/tasks/periodic/{periodic}/run)
+	RunPeriodic(ctx echo.Context, periodic PeriodicParam) error
 	// ListQueues List queues
 	// (GET /v1/tasks/queues)
 	ListQueues(ctx echo.Context) error
@@ -2731,6 +2800,95 @@ func (w *ServerInterfaceWrapper) ListTasks(ctx echo.Context) error {
 	return err
 }
 
+// ListPeriodic converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPeriodic(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPeriodicParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPeriodic(ctx, params)
+	return err
+}
+
+// DeletePeriodic converts echo context to params.
+func (w *ServerInterfaceWrapper) DeletePeriodic(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "periodic" -------------
+	var periodic PeriodicParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "periodic", ctx.Param("periodic"), &periodic, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter periodic: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeletePeriodic(ctx, periodic)
+	return err
+}
+
+// PausePeriodic converts echo context to params.
+func (w *ServerInterfaceWrapper) PausePeriodic(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "periodic" -------------
+	var periodic PeriodicParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "periodic", ctx.Param("periodic"), &periodic, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter periodic: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PausePeriodic(ctx, periodic)
+	return err
+}
+
+// ResumePeriodic converts echo context to params.
+func (w *ServerInterfaceWrapper) ResumePeriodic(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "periodic" -------------
+	var periodic PeriodicParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "periodic", ctx.Param("periodic"), &periodic, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter periodic: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResumePeriodic(ctx, periodic)
+	return err
+}
+
+// RunPeriodic converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPeriodic(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "periodic" -------------
+	var periodic PeriodicParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "periodic", ctx.Param("periodic"), &periodic, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter periodic: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPeriodic(ctx, periodic)
+	return err
+}
+
 // ListQueues converts echo context to params.
 func (w *ServerInterfaceWrapper) ListQueues(ctx echo.Context) error {
 	var err error
@@ -3088,6 +3246,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
+	router.GET(options.BaseURL+"/v1/tasks/periodic", wrapper.ListPeriodic, options.OperationMiddlewares["listPeriodic"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/periodic/:periodic", wrapper.DeletePeriodic, options.OperationMiddlewares["deletePeriodic"]...)
+	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/pause", wrapper.PausePeriodic, options.OperationMiddlewares["pausePeriodic"]...)
+	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/resume", wrapper.ResumePeriodic, options.OperationMiddlewares["resumePeriodic"]...)
+	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/run", wrapper.RunPeriodic, options.OperationMiddlewares["runPeriodic"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task", wrapper.DeleteTask, options.OperationMiddlewares["deleteTask"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task", wrapper.GetTask, options.OperationMiddlewares["getTask"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task/retry", wrapper.RetryTask, options.OperationMiddlewares["retryTask"]...)
@@ -5556,6 +5719,245 @@ func (response ListTasksdefaultApplicationProblemPlusJSONResponse) VisitListTask
 	return err
 }
 
+type ListPeriodicRequestObject struct {
+	Params ListPeriodicParams
+}
+
+type ListPeriodicResponseObject interface {
+	VisitListPeriodicResponse(w http.ResponseWriter) error
+}
+
+type ListPeriodic200JSONResponse PeriodicPage
+
+func (response ListPeriodic200JSONResponse) VisitListPeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPeriodicdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListPeriodicdefaultApplicationProblemPlusJSONResponse) VisitListPeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePeriodicRequestObject struct {
+	Periodic PeriodicParam `json:"periodic"`
+}
+
+type DeletePeriodicResponseObject interface {
+	VisitDeletePeriodicResponse(w http.ResponseWriter) error
+}
+
+type DeletePeriodic204Response struct {
+}
+
+func (response DeletePeriodic204Response) VisitDeletePeriodicResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeletePeriodicdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeletePeriodicdefaultApplicationProblemPlusJSONResponse) VisitDeletePeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PausePeriodicRequestObject struct {
+	Periodic PeriodicParam `json:"periodic"`
+}
+
+type PausePeriodicResponseObject interface {
+	VisitPausePeriodicResponse(w http.ResponseWriter) error
+}
+
+type PausePeriodic200JSONResponse Periodic
+
+func (response PausePeriodic200JSONResponse) VisitPausePeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PausePeriodicdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PausePeriodicdefaultApplicationProblemPlusJSONResponse) VisitPausePeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumePeriodicRequestObject struct {
+	Periodic PeriodicParam `json:"periodic"`
+}
+
+type ResumePeriodicResponseObject interface {
+	VisitResumePeriodicResponse(w http.ResponseWriter) error
+}
+
+type ResumePeriodic200JSONResponse Periodic
+
+func (response ResumePeriodic200JSONResponse) VisitResumePeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumePeriodicdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResumePeriodicdefaultApplicationProblemPlusJSONResponse) VisitResumePeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPeriodicRequestObject struct {
+	Periodic PeriodicParam `json:"periodic"`
+}
+
+type RunPeriodicResponseObject interface {
+	VisitRunPeriodicResponse(w http.ResponseWriter) error
+}
+
+type RunPeriodic202JSONResponse PeriodicRun
+
+func (response RunPeriodic202JSONResponse) VisitRunPeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPeriodicdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPeriodicdefaultApplicationProblemPlusJSONResponse) VisitRunPeriodicResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListQueuesRequestObject struct {
 }
 
@@ -6412,6 +6814,21 @@ type StrictServerInterface interface {
 	// ListTasks List tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx context.Context, request ListTasksRequestObject) (ListTasksResponseObject, error)
+	// ListPeriodic List periodic tasks
+	// (GET /v1/tasks/periodic)
+	ListPeriodic(ctx context.Context, request ListPeriodicRequestObject) (ListPeriodicResponseObject, error)
+	// DeletePeriodic Delete a periodic task
+	// (DELETE /v1/tasks/periodic/{periodic})
+	DeletePeriodic(ctx context.Context, request DeletePeriodicRequestObject) (DeletePeriodicResponseObject, error)
+	// PausePeriodic Pause a periodic task
+	// (POST /v1/tasks/periodic/{periodic}/pause)
+	PausePeriodic(ctx context.Context, request PausePeriodicRequestObject) (PausePeriodicResponseObject, error)
+	// ResumePeriodic Resume a periodic task
+	// (POST /v1/tasks/periodic/{periodic}/resume)
+	ResumePeriodic(ctx context.Context, request ResumePeriodicRequestObject) (ResumePeriodicResponseObject, error)
+	// RunPeriodic Run a periodic task now
+	// (POST /v1/tasks/periodic/{periodic}/run)
+	RunPeriodic(ctx context.Context, request RunPeriodicRequestObject) (RunPeriodicResponseObject, error)
 	// ListQueues List queues
 	// (GET /v1/tasks/queues)
 	ListQueues(ctx context.Context, request ListQueuesRequestObject) (ListQueuesResponseObject, error)
@@ -8008,6 +8425,131 @@ func (sh *strictHandler) ListTasks(ctx echo.Context, params ListTasksParams) err
 		return err
 	} else if validResponse, ok := response.(ListTasksResponseObject); ok {
 		return validResponse.VisitListTasksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListPeriodic operation middleware
+func (sh *strictHandler) ListPeriodic(ctx echo.Context, params ListPeriodicParams) error {
+	var request ListPeriodicRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPeriodic(ctx.Request().Context(), request.(ListPeriodicRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPeriodic")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPeriodicResponseObject); ok {
+		return validResponse.VisitListPeriodicResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeletePeriodic operation middleware
+func (sh *strictHandler) DeletePeriodic(ctx echo.Context, periodic PeriodicParam) error {
+	var request DeletePeriodicRequestObject
+
+	request.Periodic = periodic
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePeriodic(ctx.Request().Context(), request.(DeletePeriodicRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePeriodic")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeletePeriodicResponseObject); ok {
+		return validResponse.VisitDeletePeriodicResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PausePeriodic operation middleware
+func (sh *strictHandler) PausePeriodic(ctx echo.Context, periodic PeriodicParam) error {
+	var request PausePeriodicRequestObject
+
+	request.Periodic = periodic
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PausePeriodic(ctx.Request().Context(), request.(PausePeriodicRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PausePeriodic")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PausePeriodicResponseObject); ok {
+		return validResponse.VisitPausePeriodicResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumePeriodic operation middleware
+func (sh *strictHandler) ResumePeriodic(ctx echo.Context, periodic PeriodicParam) error {
+	var request ResumePeriodicRequestObject
+
+	request.Periodic = periodic
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumePeriodic(ctx.Request().Context(), request.(ResumePeriodicRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumePeriodic")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumePeriodicResponseObject); ok {
+		return validResponse.VisitResumePeriodicResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RunPeriodic operation middleware
+func (sh *strictHandler) RunPeriodic(ctx echo.Context, periodic PeriodicParam) error {
+	var request RunPeriodicRequestObject
+
+	request.Periodic = periodic
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPeriodic(ctx.Request().Context(), request.(RunPeriodicRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPeriodic")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPeriodicResponseObject); ok {
+		return validResponse.VisitRunPeriodicResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

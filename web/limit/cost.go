@@ -38,6 +38,7 @@ var costs = map[string]Cost{
 	"createSchedule": {User: 2, Send: 1},
 	"runSchedule":    {User: 2, Send: 1},
 	"listSchedules":  {User: 1, page: 50},
+	"listPeriodic":   {User: 1, page: 50},
 	"putDevice":      {User: 2},
 	"eraseMe":        {User: 5},
 
