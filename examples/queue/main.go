@@ -86,7 +86,7 @@ func open(ctx context.Context, rdb redis.UniversalClient, out io.Writer) (err er
 	logged := queue.LogRuns(slog.Default())
 	o := queue.Options{
 		Client: rdb, Prefix: "shop", Partitions: 2,
-		Queues:     []queue.QueueOptions{{Name: "mail", Workers: 4}, {Name: "store", Workers: 1}},
+		Queues:     []queue.QueueOptions{{Name: "mail", Workers: 4}, {Name: "store", Workers: 1, Strict: true}},
 		BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond,
 		Observe: func(r queue.Run) {
 			logged(r)

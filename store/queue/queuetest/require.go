@@ -97,7 +97,7 @@ func describe(want queue.Task) string {
 	v := reflect.ValueOf(want)
 	for i := range v.NumField() {
 		switch field := v.Field(i); {
-		case field.IsZero():
+		case field.IsZero(), !v.Type().Field(i).IsExported():
 		case v.Type().Field(i).Name == "Payload":
 			set = append(set, fmt.Sprintf("Payload: %.*q", shownBytes, want.Payload))
 		default:
