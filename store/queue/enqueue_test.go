@@ -57,7 +57,7 @@ func TestEnqueueRefusesBeforeItWrites(t *testing.T) {
 		for _, bad := range []Task{
 			{}, {Kind: "two words"}, {Kind: strings.Repeat("k", 257)}, {Kind: "ü"}, {Kind: "k", Unique: "a\nb"},
 			{Kind: "k", Priority: 4}, {Kind: "k", ID: "mine"}, {Kind: "k", ID: "p99-x"}, {Kind: "k", ID: "p00-"}, {Kind: "k", AttemptsMax: -1},
-			{Kind: "k", Unique: "a\rb"}, {Kind: "k", Timeout: -1},
+			{Kind: "k", Unique: "a\rb"}, {Kind: "k", Timeout: -1}, {Kind: "k", UniqueUntilEnd: true},
 		} {
 			if _, err := c.EnqueueAll(context.Background(), []Task{{Kind: "good"}, bad}); err == nil {
 				t.Errorf("%+v was taken", bad)

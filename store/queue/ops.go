@@ -260,12 +260,15 @@ func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 	return runs, one
 }
 
+// plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it.
+func (r *running) plainlyDone() bool { return r.outcome.verdict == complete && !r.UniqueUntilEnd }
+
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
 func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*running, one script.Call) {
 	ordered = make([]*running, 0, len(runs))
 	groups := 0
 	for _, r := range runs {
-		if r.outcome.verdict == complete {
+		if r.plainlyDone() {
 			if groups == 0 || ordered[len(ordered)-1].token != r.token {
 				groups++
 			}
@@ -285,7 +288,7 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 		done = done[n:]
 	}
 	for _, r := range runs {
-		if o := r.outcome; o.verdict != complete {
+		if o := r.outcome; !r.plainlyDone() {
 			ordered = append(ordered, r)
 			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", ceilMs(o.delay),
 				"err", o.reason)

@@ -10,13 +10,21 @@ import (
 // Options of a task stand in the head of its specification, after the unique key, each as "\r<name> <value>". A task
 // without any has nothing there, and costs what it did before there were options. Neither a name nor a value contains a
 // line break, so the head ends at the first "\n" as ever.
-const optionTimeout = "timeout" // ms
+const (
+	optionTimeout = "timeout" // ms
+	optionUnique  = "unique"  // "end": the unique key is held until the task ends
+)
+
+const uniqueEnd = "end"
 
 // optionLines returns the options of a task as its specification holds them, "" for none.
 func (t *Task) optionLines() string {
 	var lines strings.Builder
 	if t.Timeout > 0 {
 		fmt.Fprintf(&lines, "\r%s %d", optionTimeout, ceilMs(t.Timeout))
+	}
+	if t.UniqueUntilEnd {
+		fmt.Fprintf(&lines, "\r%s %s", optionUnique, uniqueEnd)
 	}
 	return lines.String()
 }
@@ -33,6 +41,11 @@ func (t *Task) parseOptions(lines string) error {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
 			t.Timeout = span(ms)
+		case optionUnique:
+			if value != uniqueEnd {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
+			t.UniqueUntilEnd = true
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
 		}
@@ -44,6 +57,9 @@ func (t *Task) parseOptions(lines string) error {
 func (t *Task) checkOptions() error {
 	if t.Timeout < 0 {
 		return fmt.Errorf("%w: Timeout is %v", ErrInvalid, t.Timeout)
+	}
+	if t.UniqueUntilEnd && t.Unique == "" {
+		return fmt.Errorf("%w: UniqueUntilEnd without a unique key", ErrInvalid)
 	}
 	return nil
 }

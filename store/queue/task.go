@@ -29,6 +29,10 @@ type Task struct {
 	// Unique deduplicates: while a task with this key waits, no second one is enqueued. A claim frees the key, so an
 	// event during the run can enqueue the next task. At most 256 bytes, no line breaks.
 	Unique string
+	// UniqueUntilEnd keeps the key also while the task runs and waits for its retries, until it ends: it is complete, a
+	// dead letter or cancelled, and frees the key in the same step. A dead letter that is retried takes the key again,
+	// unless another task has it by then.
+	UniqueUntilEnd bool
 	// Subject is what the task is about. Tasks with the same subject share a partition, that of the group or user;
 	// tasks without one are spread over all.
 	Subject string

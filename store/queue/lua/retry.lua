@@ -22,6 +22,7 @@ end
 if state == 'dead' then
   task_account(counts, id, 1, #spec)
   redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
+  if task_holds(spec) then redis.call('HSETNX', unique, task_unique(spec), id) end
 end
 redis.call('ZREM', state == 'dead' and dead or delayed, id)
 task_push({id})

@@ -8,6 +8,7 @@
 --   groups    how many groups of completed tasks there are in done
 --   done      of each group: token, n, n ids
 --   verdict   what happens to one of the others:
+--             complete  as those in done; for a task that keeps its unique key until it ends
 --             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --             bury    the same, but the task becomes a dead letter
 --             expire  its deadline passed before it began: a dead letter, no attempt counted
@@ -46,6 +47,16 @@ if #ended > 0 then
   if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
 end
 
+-- finish completes a task that has something to free.
+local function finish(id)
+  local spec = redis.call('HGET', tasks, id)
+  redis.call('HINCRBY', counts, 'done', 1)
+  task_account(counts, id, -1, spec and #spec or 0)
+  task_unhold(id, spec)
+  redis.call('HDEL', tasks, id)
+  redis.call('HDEL', runs, id)
+end
+
 local ready, soonest_ms, back = false, 1001, {}
 for i = at, #ARGV, others_row do
   -- bind: others at i
@@ -53,6 +64,8 @@ for i = at, #ARGV, others_row do
   position = position + 1
   if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
     stale[#stale + 1] = position
+  elseif verdict == 'complete' then
+    finish(id)
   elseif verdict == 'return' then
     back[#back + 1] = id
   else

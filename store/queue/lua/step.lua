@@ -108,11 +108,11 @@ local function shares(length, left, n, order)
   return take
 end
 
--- A claim frees the unique key. A younger task may have taken it meanwhile, while this one waited for its retry.
+-- A claim frees the unique key, unless its task keeps it until the end. A younger task may have taken it meanwhile, while this one waited for its retry.
 local function free_unique(ids, specs)
   local waiting, owners, free = {}, {}, {}
   for i, id in ipairs(ids) do
-    local key = specs[i] and task_unique(specs[i])
+    local key = specs[i] and not task_holds(specs[i]) and task_unique(specs[i])
     if key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
   end
   if #waiting == 0 then return end

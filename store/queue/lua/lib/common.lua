@@ -51,6 +51,16 @@ local function task_option(spec, name)
   return from and string.match(string.sub(spec, from, to), '\r' .. name .. ' ([^\r]*)')
 end
 
+-- task_holds tells whether a task keeps its unique key until it ends, not only while it waits.
+local function task_holds(spec) return task_option(spec, 'unique') == 'end' end
+
+-- task_unhold frees the unique key of a task that ends, if the task kept it until now.
+local function task_unhold(id, spec)
+  if not spec or not task_holds(spec) then return end
+  local key = task_unique(spec)
+  if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
+end
+
 local function task_list(spec)
   return lists[string.match(spec, '^%a+')] or normal
 end
@@ -80,10 +90,12 @@ end
 -- dead letter displaces many small ones, or a bound was lowered, the next scripts continue.
 local task_drops_left = 500
 local function task_bury(id, now_ms, dead_max, dead_bytes_max)
-  local size = redis.call('HSTRLEN', tasks, id)
+  local spec = redis.call('HGET', tasks, id)
+  local size = spec and #spec or 0
   redis.call('ZADD', dead, string.format('%.0f', now_ms), id)
   redis.call('HINCRBY', counts, 'buried', 1)
   task_account(counts, id, -1, size)
+  task_unhold(id, spec)
   local kept, bytes = redis.call('ZCARD', dead), redis.call('HINCRBY', counts, 'dead_bytes', size)
   while task_drops_left > 0 and kept > 0 and (kept > dead_max or bytes > dead_bytes_max) do
     local oldest = {}

@@ -14,6 +14,7 @@ local function task_remove(id)
     redis.call('ZREM', leased, member)
     redis.call('PUBLISH', tasks, 'cancel ' .. member)
     task_account(counts, id, -1, #spec)
+    task_unhold(id, spec)
   else
     redis.call('ZREM', dead, id)
     redis.call('HINCRBY', counts, 'dead_bytes', -#spec)

@@ -1,0 +1,45 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/embedded"
+	"github.com/chatd/chatd/store/queue"
+)
+
+// One import of a user at a time: asked for again while it runs, it is not enqueued; once it has ended, the next one is.
+func ExampleTask_uniqueUntilEnd() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop"})
+	if err != nil {
+		panic(err)
+	}
+
+	ctx := context.Background()
+	again := queue.Task{Kind: "import", Unique: "import ada", UniqueUntilEnd: true}
+	tasks.Handle("import", func(ctx context.Context, _ queue.Task) error {
+		_, enqueued, err := tasks.Enqueue(ctx, again)
+		fmt.Println("while it runs:", enqueued)
+		return err
+	})
+	if _, _, err := tasks.Enqueue(ctx, again); err != nil {
+		panic(err)
+	}
+	if _, err := tasks.RunNext(ctx); err != nil {
+		panic(err)
+	}
+	_, enqueued, err := tasks.Enqueue(ctx, again)
+	fmt.Println("afterwards:", enqueued, err)
+	// Output:
+	// while it runs: false
+	// afterwards: true <nil>
+}
