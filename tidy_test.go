@@ -451,7 +451,7 @@ func TestInterfacesAndPackagesAreSmall(t *testing.T) {
 		})
 	}
 	for folder, n := range lines {
-		if n > packageLinesMax && folder != "store" && folder != "store/storetest" {
+		if n > packageLinesMax && !strings.HasPrefix(folder, "store/queue") && folder != "store" && folder != "store/storetest" {
 			t.Errorf("%s has %d lines without tests, more than %d: what could be a package of its own?", folder, n, packageLinesMax)
 		}
 	}

@@ -203,17 +203,20 @@ func (c *Client) partitionFor(t *Task, fallback int) int {
 	if t.Unique != "" {
 		return Partition(t.Unique, c.partitions)
 	}
+	if t.Batch != nil {
+		return Partition(t.Kind+" "+t.Batch.Key, c.partitions)
+	}
 	return fallback
 }
 
 func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
-	one := enqueueScript.Sized(c.enqueue[p], 10*len(indexes))
+	one := enqueueScript.Sized(c.enqueue[p], 10*len(indexes)).Key("batches", c.keys[p].Batches())
 	for _, i := range indexes {
 		t := &tasks[i]
 		one = one.MoreArgs("batch", "id", t.ID, "kind", t.Kind, "payload", t.Payload, "priority", t.Priority.String(),
 			"due_ms", msOf(t.Due), "delay_ms", ceilMs(t.Delay), "unique", t.Unique,
 			"attempts_max", min(t.AttemptsMax, math.MaxInt32), "deadline_ms", msOf(t.Deadline),
-			"options", t.optionLines())
+			"options", t.enqueuedOptions())
 	}
 	return &call{Call: one}
 }

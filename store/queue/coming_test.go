@@ -104,18 +104,20 @@ var fromAsynq = map[string]func(c *coming){
 	"`mux.Handle(\"mail:\", h)`":                               matchesPrefix,
 	"`mux.Use(middleware)`":                                    usesMiddleware,
 	"`asynq.GetTaskID(ctx)`, `GetRetryCount(ctx)`":             knowsItself,
-	"`fmt.Errorf(\"...: %w\", asynq.SkipRetry)`":               buries,
-	"`asynq.RevokeTask`":                                       func(c *coming) { c.returns(nil); c.enqueue(queue.Task{Kind: "k"}); c.runs(0, 1); c.states(0, 0, 1) },
-	"`Config.RetryDelayFunc`":                                  retriesAfter,
-	"`Config.IsFailure` returns false":                         snoozes,
-	"`Config.ErrorHandler`":                                    observes,
-	"`scheduler.Register(spec, task)`":                         comesRegularly,
-	"`PeriodicTaskManager`, `scheduler.Unregister`":            declaresWhileItRuns,
-	"`inspector.SchedulerEntries`":                             declaresWhileItRuns,
-	"`inspector.ListArchivedTasks`, `RunTask`":                 listsAndRetries,
-	"`inspector.DeleteTask`, `CancelProcessing`":               cancels,
-	"`inspector.PauseQueue`, `UnpauseQueue`":                   pauses,
-	"`inspector.GetQueueInfo`":                                 func(c *coming) { delays(c); c.states(0, 0, 1) },
+	"`asynq.Group(key)`, `GroupMaxSize`, `GroupGracePeriod`, `GroupMaxDelay`": batches,
+	"`Config.GroupAggregator`":                      batches,
+	"`fmt.Errorf(\"...: %w\", asynq.SkipRetry)`":    buries,
+	"`asynq.RevokeTask`":                            func(c *coming) { c.returns(nil); c.enqueue(queue.Task{Kind: "k"}); c.runs(0, 1); c.states(0, 0, 1) },
+	"`Config.RetryDelayFunc`":                       retriesAfter,
+	"`Config.IsFailure` returns false":              snoozes,
+	"`Config.ErrorHandler`":                         observes,
+	"`scheduler.Register(spec, task)`":              comesRegularly,
+	"`PeriodicTaskManager`, `scheduler.Unregister`": declaresWhileItRuns,
+	"`inspector.SchedulerEntries`":                  declaresWhileItRuns,
+	"`inspector.ListArchivedTasks`, `RunTask`":      listsAndRetries,
+	"`inspector.DeleteTask`, `CancelProcessing`":    cancels,
+	"`inspector.PauseQueue`, `UnpauseQueue`":        pauses,
+	"`inspector.GetQueueInfo`":                      func(c *coming) { delays(c); c.states(0, 0, 1) },
 }
 
 var fromRiver = map[string]func(c *coming){
@@ -613,4 +615,21 @@ func declaresWhileItRuns(c *coming) {
 		c.Fatal(err)
 	}
 	c.runs(time.Hour, 0)
+}
+
+func batches(c *coming) {
+	var sizes []int
+	c.server.HandleBatch("k", queue.Policy{}, func(_ context.Context, tasks []queue.Task) error {
+		sizes = append(sizes, len(tasks))
+		return nil
+	})
+	batch := &queue.Batch{Key: "ada", Max: 2, Quiet: time.Minute, MaxWait: time.Hour}
+	for range 3 {
+		c.enqueue(queue.Task{Kind: "k", Batch: batch})
+	}
+	c.runs(0, 1)
+	c.runs(time.Minute, 1)
+	if !slices.Equal(sizes, []int{2, 1}) {
+		c.Errorf("ran together: %v", sizes)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -215,4 +216,24 @@ func ExampleLogRuns() {
 	// Output:
 	// level=ERROR msg="task ran" queue=mail kind=send attempt=1 verdict=bury error="no such user"
 	// 2 1
+}
+
+// One mail about several events.
+func ExampleServer_HandleBatch() {
+	server, end := mail(nil)
+	defer end()
+	server.HandleBatch("digest", queue.Policy{}, func(_ context.Context, tasks []queue.Task) error {
+		names := make([]string, len(tasks))
+		for i, t := range tasks {
+			names[i] = string(t.Payload)
+		}
+		fmt.Println("new photos by", strings.Join(names, " and "))
+		return nil
+	})
+	// Here the second photo makes the batch full; five quiet minutes would do, too, or an hour in all.
+	batch := &queue.Batch{Key: "to kay", Max: 2, Quiet: 5 * time.Minute, MaxWait: time.Hour}
+	enqueueAll(server, queue.Task{Kind: "digest", Payload: []byte("Ada"), Batch: batch},
+		queue.Task{Kind: "digest", Payload: []byte("Grace"), Batch: batch})
+	workOff(server)
+	// Output: new photos by Ada and Grace
 }

@@ -53,6 +53,9 @@ func (k Keys) Paused() string { return k.base + "paused" }
 // due and is due next, and how often it was fired.
 func (k Keys) Periodic() string { return k.base + "periodic" }
 
+// Batches is a HASH with the tasks of batches, see lua/lib/batch.lua. The task that carries a batch is as any other.
+func (k Keys) Batches() string { return k.base + "batches" }
+
 // Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 
@@ -65,7 +68,7 @@ func KeyNames() map[string][]string {
 	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low"}
 	return map[string][]string{
 		"enqueue": enqueue,
-		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused"),
+		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches"),
 	}
 }
 
@@ -80,7 +83,7 @@ func (k Keys) Enqueue() []string {
 // Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
 // Those of Enqueue come first, so that scripts may share functions.
 func (k Keys) Work() []string {
-	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused())
+	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches())
 }
 
 // layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application

@@ -13,6 +13,7 @@ import (
 const (
 	optionTimeout = "timeout" // ms
 	optionUnique  = "unique"  // "end": the unique key is held until the task ends
+	optionBatch   = "batch"   // tasks, bytes, quiet ms, wait ms, key
 )
 
 const uniqueEnd = "end"
@@ -25,6 +26,9 @@ func (t *Task) optionLines() string {
 	}
 	if t.UniqueUntilEnd {
 		fmt.Fprintf(&lines, "\r%s %s", optionUnique, uniqueEnd)
+	}
+	if b := t.Batch; b != nil {
+		fmt.Fprintf(&lines, "\r%s %d %d %d %d %s", optionBatch, b.max(), b.bytes(), ceilMs(b.Quiet), ceilMs(b.MaxWait), b.Key)
 	}
 	return lines.String()
 }
@@ -46,6 +50,11 @@ func (t *Task) parseOptions(lines string) error {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
 			t.UniqueUntilEnd = true
+		case optionBatch:
+			var ok bool
+			if t.Batch, ok = parseBatch(value); !ok {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
 		}
@@ -61,7 +70,7 @@ func (t *Task) checkOptions() error {
 	if t.UniqueUntilEnd && t.Unique == "" {
 		return fmt.Errorf("%w: UniqueUntilEnd without a unique key", ErrInvalid)
 	}
-	return nil
+	return t.checkBatch()
 }
 
 // timeout is how long one run of the task may take: what the task says, else the policy of its kind; 0 = no limit.

@@ -126,8 +126,9 @@ func checkOccurrences(t *testing.T, c *Client, began map[string]map[int64]time.D
 		}
 	}
 	s := stats(t, c)
-	// Of each firing, the task that fires and the occurrence's are done; a pause deletes the one that waits.
-	if s.Done != 2*fired || s.Deleted != int64(*periodicCount) || s.Enqueued != s.Done+s.Deleted || s.Dead != 0 || len(late) == 0 {
+	// Of each firing, the task that fires is done and that of each occurrence; it has several where nobody came in time. A
+	// pause deletes the one that waits.
+	if s.Done > 2*fired || s.Done <= fired || s.Deleted != int64(*periodicCount) || s.Enqueued != s.Done+s.Deleted || s.Dead != 0 || len(late) == 0 {
 		t.Fatalf("%d were fired: %+v", fired, s)
 	}
 	slices.Sort(late)

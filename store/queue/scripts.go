@@ -55,6 +55,7 @@ var (
 	renewScript        = newFreeing("renew")
 	progressScript     = newFreeing("progress")
 	retryScript        = newFreeing("retry")
+	takeScript         = newFreeing("take")
 	cancelScript       = newFreeing("cancel")
 	pauseScript        = newFreeing("pause")
 	periodicPutScript  = newScript("periodic_put")
@@ -65,6 +66,7 @@ var (
 	statsScript        = newReader("stats")
 	servedScript       = newReader("served")
 	showScript         = newReader("show")
+	batchScript        = newReader("batch")
 	listScript         = newReader("list")
 )
 

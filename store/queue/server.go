@@ -20,6 +20,8 @@ type Policy struct {
 	BackoffMin, BackoffMax time.Duration
 	Timeout                time.Duration // of one run; 0 = none
 	Queues                 []string      // of the server's queues, those that run the kind; none = all
+
+	batches bool // the handler takes batches
 }
 
 type kind struct {

@@ -30,6 +30,7 @@ type Stats struct {
 	Deleted  int64 // tasks cancelled
 
 	DeadBytes int64 // bytes of the dead letters: their payloads and about 60 for each
+	Batched   int64 // tasks in batches that wait or run, or are dead; each batch counts as one task above
 
 	// Unserved are kinds of waiting tasks that no server runs: of all servers, none that has a handler for them was at
 	// work in this queue within the last 45 s. In order. They are found in a sample of each partition: the next 25 tasks
@@ -74,7 +75,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 
 // add adds the numbers of one partition, and the kinds of its sample to waiting.
 func (s *Stats) add(values []any, waiting map[string]bool) bool {
-	const numbers = 17
+	const numbers = 18
 	if len(values) != numbers+1 {
 		return false
 	}
@@ -98,7 +99,7 @@ func (s *Stats) add(values []any, waiting map[string]bool) bool {
 	for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
 		*sum += n[4+i]
 	}
-	for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted, &s.DeadBytes} {
+	for i, sum := range []*int64{&s.Enqueued, &s.Done, &s.Failed, &s.Crashed, &s.Buried, &s.Dropped, &s.Deleted, &s.DeadBytes, &s.Batched} {
 		*sum += n[9+i]
 	}
 	return ok

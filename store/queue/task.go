@@ -45,6 +45,8 @@ type Task struct {
 	// Timeout is how long one run may take: the context of the handler ends then. The zero value is that of the policy of
 	// its kind.
 	Timeout time.Duration
+	// Batch, if set, has the task run together with others of its kind, priority and batch key, see Batch.
+	Batch *Batch
 
 	// Queue is the queue that it was claimed from. Set for handlers.
 	Queue string
@@ -57,6 +59,8 @@ type Task struct {
 	Enqueued time.Time
 	// LastError is the error of the last failed run. Set for handlers.
 	LastError string
+
+	members []Task // of a batch that a handler runs
 }
 
 // ErrInvalid means that the task cannot be enqueued as it is. Nothing was written.

@@ -55,6 +55,16 @@ func (s *Server) perform(h *pool, r *running) {
 		}
 		return
 	}
+	if r.Batch != nil {
+		if !k.policy.batches {
+			o = s.decide(r, k.policy, Bury(fmt.Errorf("the handler of kind %q takes no batches: register it with HandleBatch", r.Kind)))
+			return
+		}
+		if err := s.takeBatch(r); err != nil {
+			o = s.decide(r, k.policy, err)
+			return
+		}
+	}
 	r.ctx.deadline = sooner(r.deadline, limit(began, r.timeout(k.policy)))
 	// decide runs in here because even asking an error what it is can panic: a nil pointer in it is enough.
 	o = s.decide(r, k.policy, k.handler(&r.ctx, r.Task))

@@ -21,7 +21,7 @@ if run or state == 'dead' then
 end
 if state == 'dead' then
   task_account(counts, id, 1, #spec)
-  redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
+  redis.call('HINCRBY', counts, 'dead_bytes', -task_size(id))
   if task_holds(spec) then redis.call('HSETNX', unique, task_unique(spec), id) end
 end
 redis.call('ZREM', state == 'dead' and dead or delayed, id)

@@ -8,7 +8,8 @@
 --   groups    how many groups of completed tasks there are in done
 --   done      of each group: token, n, n ids
 --   verdict   what happens to one of the others:
---             complete  as those in done; for a task that keeps its unique key until it ends
+--             complete  as those in done, with what they leave behind: the batch that it carries, or
+--             the unique key that it keeps until it ends
 --             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --             bury    the same, but the task becomes a dead letter
 --             expire  its deadline passed before it began: a dead letter, no attempt counted
@@ -53,6 +54,7 @@ local function finish(id)
   redis.call('HINCRBY', counts, 'done', 1)
   task_account(counts, id, -1, spec and #spec or 0)
   task_unhold(id, spec)
+  task_batch_remove(counts, batches, id, spec or '')
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
 end

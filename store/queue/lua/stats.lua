@@ -3,7 +3,7 @@
 -- KEYS  queue:work
 --
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
--- failed, crashed, buried, dropped, deleted, dead_bytes, kinds}
+-- failed, crashed, buried, dropped, deleted, dead_bytes, batched, kinds}
 --   age_ms  how long the oldest task at the heads of the ready lists has been ready: since it was
 --           enqueued or due, whichever was last; 0 = none is ready
 --   kinds   an array of the kinds of a sample of the waiting tasks: the next of each list, and
@@ -29,8 +29,8 @@ reply[7] = redis.call('ZCARD', dead)
 reply[8] = redis.call('EXISTS', paused)
 reply[9] = age_ms
 local totals = redis.call('HMGET', counts, 'enqueued', 'done', 'failed', 'crashed', 'buried', 'dropped', 'deleted',
-  'dead_bytes')
-for i = 1, 8 do reply[9 + i] = tonumber(totals[i] or '0') end
+  'dead_bytes', 'batched')
+for i = 1, 9 do reply[9 + i] = tonumber(totals[i] or '0') end
 
 local kinds, known, budget = {}, {}, 262144
 local function sample(ids)
@@ -47,5 +47,5 @@ for p, priority in ipairs(task_priorities) do
   if reply[p] > 0 then sample(redis.call('LRANGE', lists[priority], 0, 24)) end
 end
 if reply[5] > 0 then sample(redis.call('ZRANGE', delayed, 0, 99)) end
-reply[18] = kinds
+reply[19] = kinds
 return reply

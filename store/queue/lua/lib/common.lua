@@ -11,7 +11,8 @@
 -- ZADD and ZREM scans the set, it was two to four times slower
 -- with 50 leases.
 -- include: account
--- needs: tasks counts unique delayed critical high normal low leased runs dead
+-- include: batch
+-- needs: tasks counts unique delayed critical high normal low leased runs dead batches
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
 
@@ -84,6 +85,12 @@ local function task_push(ids)
   end
 end
 
+-- task_size returns the bytes of a task, those of the batch that it carries included.
+local function task_size(id)
+  local _, bytes = task_batch_size(batches, id)
+  return redis.call('HSTRLEN', tasks, id) + bytes
+end
+
 -- task_bury keeps a task as a dead letter, and drops the oldest ones while there are more than dead_max, or the bytes of
 -- their specifications, which counts holds as dead_bytes, are more than dead_bytes_max. The newest goes last, whatever
 -- its place among those of the same ms or of a clock that was set back. A script drops a bounded number: if one large
@@ -91,28 +98,33 @@ end
 local task_drops_left = 500
 local function task_bury(id, now_ms, dead_max, dead_bytes_max)
   local spec = redis.call('HGET', tasks, id)
-  local size = spec and #spec or 0
+  local _, carried = task_batch_size(batches, id)
+  local size = (spec and #spec or 0) + carried
   redis.call('ZADD', dead, string.format('%.0f', now_ms), id)
   redis.call('HINCRBY', counts, 'buried', 1)
   task_account(counts, id, -1, size)
   task_unhold(id, spec)
+  if carried > 0 then task_batch_seal(batches, id, spec or '') end
   local kept, bytes = redis.call('ZCARD', dead), redis.call('HINCRBY', counts, 'dead_bytes', size)
   while task_drops_left > 0 and kept > 0 and (kept > dead_max or bytes > dead_bytes_max) do
-    local oldest = {}
+    local oldest, cost = {}, 0
     for _, one in ipairs(redis.call('ZRANGE', dead, 0, 16)) do
-      if #oldest == task_drops_left or kept <= dead_max and bytes <= dead_bytes_max then break end
+      if cost >= task_drops_left or kept <= dead_max and bytes <= dead_bytes_max then break end
       if one ~= id or kept == 1 then
         oldest[#oldest + 1] = one
-        kept, bytes = kept - 1, bytes - redis.call('HSTRLEN', tasks, one)
+        kept, bytes, cost = kept - 1, bytes - task_size(one), cost + 1 + task_batch_size(batches, one)
       end
     end
     if kept == 0 then bytes = 0 end
+    for _, one in ipairs(oldest) do
+      if task_carries(one) then task_batch_remove(counts, batches, one, redis.call('HGET', tasks, one) or '') end
+    end
     redis.call('ZREM', dead, unpack(oldest))
     redis.call('HDEL', tasks, unpack(oldest))
     redis.call('HDEL', runs, unpack(oldest))
     redis.call('HINCRBY', counts, 'dropped', #oldest)
     redis.call('HSET', counts, 'dead_bytes', string.format('%.0f', bytes))
-    task_drops_left = task_drops_left - #oldest
+    task_drops_left = task_drops_left - cost
   end
 end
 

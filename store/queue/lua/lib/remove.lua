@@ -1,4 +1,4 @@
--- needs: tasks counts runs leased dead queue
+-- needs: tasks counts runs leased dead batches queue
 -- include: cancel
 -- task_remove removes a task, in whatever state it is. A running one loses its lease, so its
 -- result has no effect, and its worker gets a signal. Returns the state that it was in, '' if
@@ -17,8 +17,9 @@ local function task_remove(id)
     task_unhold(id, spec)
   else
     redis.call('ZREM', dead, id)
-    redis.call('HINCRBY', counts, 'dead_bytes', -#spec)
+    redis.call('HINCRBY', counts, 'dead_bytes', -task_size(id))
   end
+  task_batch_remove(counts, batches, id, spec)
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
