@@ -2,8 +2,13 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // anyDead returns the id of a dead letter.
@@ -30,6 +35,17 @@ func deadBytes(t fataler, c *Client) (sum int64) {
 				t.Fatal(err)
 			}
 			sum += int64(len(spec))
+			batch, err := c.rdb.HGet(ctx, k.Batches(), id).Result() // "<tasks> <bytes> <since>"
+			if err != nil && !errors.Is(err, redis.Nil) {
+				t.Fatal(err)
+			}
+			if fields := strings.Fields(batch); len(fields) == 3 {
+				n, err := strconv.ParseInt(fields[1], 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += n
+			}
 		}
 	}
 	return sum

@@ -25,6 +25,7 @@ type queueModel struct {
 	newest map[string]*running   // the last lease of a task
 	void   map[*running]struct{} // leases that were reaped, or whose runs have ended
 	paused bool
+	batch  batchModel
 }
 
 // TestNothingIsLostWhateverIsDone takes random steps with everything that moves tasks, and checks after each that every
@@ -41,6 +42,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			w := &queueModel{
 				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, gone: map[string]bool{}, holds: map[string]bool{},
 				newest: map[string]*running{}, void: map[*running]struct{}{},
+				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
 			}
 			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 				w.act()
@@ -57,7 +59,14 @@ func (w *queueModel) act() {
 			w.t.Fatal(err)
 		}
 	}
-	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress"}).Draw(w.t, "what") {
+	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
+		"batched", "batched", "take", "promote"}).Draw(w.t, "what") {
+	case "batched":
+		w.enqueueBatched()
+	case "take":
+		w.take()
+	case "promote":
+		w.promote()
 	case "enqueue":
 		tasks := make([]Task, rapid.IntRange(1, 5).Draw(w.t, "tasks"))
 		for i := range tasks {
@@ -145,8 +154,11 @@ func (w *queueModel) act() {
 	}
 }
 
-// any returns a task that was once enqueued.
+// any returns a task that was once enqueued, often one that carries a batch.
 func (w *queueModel) any() string {
+	if all := w.carriers(); len(all) > 0 && rapid.Bool().Draw(w.t, "carrier") {
+		return rapid.SampledFrom(all).Draw(w.t, "task")
+	}
 	ids := make([]string, 0, len(w.there)+len(w.gone))
 	for id := range w.there {
 		ids = append(ids, id)
@@ -166,6 +178,7 @@ func (w *queueModel) over(id string) {
 	if w.there[id] {
 		delete(w.there, id)
 		w.gone[id] = true
+		w.overBatch(id)
 	}
 	if r := w.newest[id]; r != nil {
 		w.void[r] = struct{}{}
@@ -292,6 +305,7 @@ func (w *queueModel) check() {
 	if len(partitions) != len(w.there) {
 		w.t.Errorf("%d tasks are somewhere, want %d", len(partitions), len(w.there))
 	}
+	w.checkBatches()
 	s := w.stats()
 	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)
