@@ -421,11 +421,13 @@ func TestModuleHasNoReplace(t *testing.T) {
 	}
 }
 
-// methodsMax is how wide an interface may be, and packageLinesMax how long a package: store/ has the methods of all parts, and
-// storetest/ the cases for each of them.
+// methodsMax is how wide an interface may be, and packageLinesMax how long a package: store/ has the methods of all parts,
+// storetest/ the cases for each of them, and store/queue, which may have queueLinesMax, one state machine whose features all
+// meet in the same steps.
 const (
 	methodsMax      = 45
 	packageLinesMax = 4500
+	queueLinesMax   = 6000
 )
 
 // TestInterfacesAndPackagesAreSmall counts the methods of an interface with those that it embeds from the same package; what
@@ -451,8 +453,12 @@ func TestInterfacesAndPackagesAreSmall(t *testing.T) {
 		})
 	}
 	for folder, n := range lines {
-		if n > packageLinesMax && !strings.HasPrefix(folder, "store/queue") && folder != "store" && folder != "store/storetest" {
-			t.Errorf("%s has %d lines without tests, more than %d: what could be a package of its own?", folder, n, packageLinesMax)
+		limit := packageLinesMax
+		if folder == "store/queue" {
+			limit = queueLinesMax
+		}
+		if n > limit && folder != "store" && folder != "store/storetest" {
+			t.Errorf("%s has %d lines without tests, more than %d: what could be a package of its own?", folder, n, limit)
 		}
 	}
 	for name := range interfaces {

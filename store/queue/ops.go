@@ -261,7 +261,9 @@ func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 }
 
 // plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it.
-func (r *running) plainlyDone() bool { return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil }
+func (r *running) plainlyDone() bool {
+	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil
+}
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
 func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*running, one script.Call) {

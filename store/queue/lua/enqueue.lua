@@ -60,29 +60,29 @@ local function join(id, kind, payload, priority, attempts_max, options)
   return 1
 end
 
-local joined, position = {}, 0
+local joined, position, plain_only = {}, 0, true
 for at = batch, #ARGV, batch_row do
   -- bind: batch at at
   position = position + 1
-  if string.find(options, '\rbatch ', 1, true) then joined[position] = at end
+  if string.find(options, '\rbatch ', 1, true) then joined[position], plain_only = at, false end
 end
-if next(joined) == nil then return task_enqueue_all(queue, ARGV, now_ms, from_ms) end
+if plain_only then return task_enqueue_all(queue, ARGV, now_ms, from_ms) end
 
-local plain, places, reply = {}, {}, {}
-for place = 1, position do
-  if not joined[place] then
-    places[#places + 1] = place
-    for i = (place - 1) * batch_row + 1, place * batch_row do plain[#plain + 1] = ARGV[i] end
+local plain, positions, reply = {}, {}, {}
+for p = 1, position do
+  if not joined[p] then
+    positions[#positions + 1] = p
+    for i = (p - 1) * batch_row + 1, p * batch_row do plain[#plain + 1] = ARGV[i] end
   end
 end
 if #plain > 0 then
-  for i, answer in ipairs(task_enqueue_all(queue, plain, now_ms, from_ms)) do reply[places[i]] = answer end
+  for i, answer in ipairs(task_enqueue_all(queue, plain, now_ms, from_ms)) do reply[positions[i]] = answer end
 end
-for place = 1, position do
-  local at = joined[place]
+for p = 1, position do
+  local at = joined[p]
   if at then
     -- bind: batch at at
-    reply[place] = join(id, kind, payload, priority, attempts_max, options)
+    reply[p] = join(id, kind, payload, priority, attempts_max, options)
   end
 end
 return reply
