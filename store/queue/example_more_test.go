@@ -62,9 +62,9 @@ func ExampleServer_RunNext() {
 	server.Handle("welcome", func(_ context.Context, t queue.Task) error { fmt.Printf("welcome, %s\n", t.Payload); return nil })
 	enqueueAll(server, queue.Task{Kind: "welcome", Payload: []byte("Ada")}, queue.Task{Kind: "welcome", Payload: []byte("Grace")},
 		queue.Task{Kind: "welcome", Payload: []byte("Edsger"), Delay: time.Hour})
-	for more, err := true, error(nil); more; {
-		if more, err = server.RunNext(context.Background()); err != nil {
-			panic(err)
+	for {
+		if more, err := server.RunNext(context.Background()); err != nil || !more {
+			break
 		}
 	}
 	// Output:
