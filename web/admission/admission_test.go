@@ -15,8 +15,13 @@ import (
 	"time"
 )
 
-// pass lets virtual time pass.
-func pass(d time.Duration) { <-time.After(d) }
+// pass lets virtual time pass. None is not waited for: under the race detector, a receive from a timer that is due already
+// may crash Go's runtime in a bubble (seen with Go 1.26: five lines with time.After(0) in 100,000 goroutines do it).
+func pass(d time.Duration) {
+	if d > 0 {
+		<-time.After(d)
+	}
+}
 
 // TestBurst: a burst waits, and all of it is served.
 func TestBurst(t *testing.T) {
