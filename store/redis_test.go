@@ -77,6 +77,8 @@ func TestOpenRefusesWhatCannotBeTheStore(t *testing.T) {
 	if got := open(t, store.Options{URL: server.URL(), Prefix: "three"}).Partitions(); got != 3 {
 		t.Errorf("the store beside a queue: got %d partitions, want 3", got)
 	}
+	server.Do("HSET", "three:{p00}:layout", "tasks", "99")
+	refused(store.Options{URL: server.URL(), Prefix: "three"}, `unknown layout of tasks: those under "three" have version 99, this engine knows`)
 	server.Do("HSET", "four:{p00}:layout", "version", "2")
 	refused(store.Options{URL: server.URL(), Prefix: "four"}, "layout is version 2, this chatd knows version 1: use the chatd that wrote it")
 	server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")

@@ -110,9 +110,8 @@ func (s *Server) HandlePolicy(pattern string, p Policy, h Handler) {
 // of the rest and gives their tasks back, so that others can claim them at once and no attempt is counted. It does not
 // end when Redis cannot be reached, but keeps trying. It may be called once.
 //
-// It returns ErrNoHandler at once if one of its queues has no handler, and ErrPartitions if the keys have a different
-// number of partitions. Any other error means that
-// handlers ignored the end of their contexts and are still running, or that the results of the last runs could not be
+// It returns ErrNoHandler at once if one of its queues has no handler, ErrPartitions if the keys have a different number
+// of partitions, and ErrLayout if a newer engine wrote them. Any other error means that handlers ignored the end of their contexts and are still running, or that the results of the last runs could not be
 // stored; those tasks run again when their leases end.
 func (s *Server) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
