@@ -60,13 +60,15 @@ func (w *queueModel) act() {
 		}
 	}
 	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
-		"batched", "batched", "take", "promote"}).Draw(w.t, "what") {
+		"batched", "batched", "take", "promote", "bulk"}).Draw(w.t, "what") {
 	case "batched":
 		w.enqueueBatched()
 	case "take":
 		w.take()
 	case "promote":
 		w.promote()
+	case "bulk":
+		w.bulk()
 	case "enqueue":
 		tasks := make([]Task, rapid.IntRange(1, 5).Draw(w.t, "tasks"))
 		for i := range tasks {

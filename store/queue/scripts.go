@@ -57,6 +57,7 @@ var (
 	retryScript        = newFreeing("retry")
 	takeScript         = newFreeing("take")
 	cancelScript       = newFreeing("cancel")
+	bulkScript         = newFreeing("bulk")
 	pauseScript        = newFreeing("pause")
 	periodicPutScript  = newScript("periodic_put")
 	periodicStopScript = newFreeing("periodic_stop")

@@ -1,0 +1,171 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// bulk calls Bulk until it is through, and returns the sums and the number of calls.
+func bulk(t *testing.T, c *Client, q BulkQuery) (sum BulkResult, calls int) {
+	t.Helper()
+	for {
+		r, err := c.Bulk(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Looked > bulkLook {
+			t.Errorf("one step looked at %d tasks", r.Looked)
+		}
+		calls++
+		sum.Looked, sum.Changed = sum.Looked+r.Looked, sum.Changed+r.Changed
+		if q.Cursor = r.Next; q.Cursor == "" {
+			return sum, calls
+		}
+		if calls > 10_000 {
+			t.Fatal("it does not end")
+		}
+	}
+}
+
+// enqueueMany enqueues tasks of two kinds in turn.
+func enqueueMany(t *testing.T, c *Client, n int, task Task) {
+	t.Helper()
+	tasks := make([]Task, n)
+	for i := range tasks {
+		tasks[i] = task
+		tasks[i].Kind = fmt.Sprintf("k%d", i%2)
+	}
+	if _, err := c.EnqueueAll(t.Context(), tasks); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBulkTakesEachTaskOfAKindOnce: in slices, every task of the state and kind is taken, and no other.
+func TestBulkTakesEachTaskOfAKindOnce(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		enqueueMany(t, c, 900, Task{Due: time.UnixMilli(4102444800000)}) // all at one score
+		enqueueMany(t, c, 10, Task{Payload: make([]byte, 100_000), Delay: time.Hour})
+		enqueueMany(t, c, 7, Task{})
+		sum, calls := bulk(t, c, BulkQuery{Act: BulkRetry, State: Delayed, Kind: "k0"})
+		if sum.Changed != 455 || sum.Looked != 910 || calls < 10 {
+			t.Errorf("retried: got %+v in %d calls", sum, calls)
+		}
+		if s := stats(t, c); s.Delayed != 455 || s.ReadyAll() != 462 {
+			t.Errorf("got %+v", s)
+		}
+		if sum, _ = bulk(t, c, BulkQuery{Act: BulkDelete, State: Delayed}); sum.Changed != 455 {
+			t.Errorf("deleted: got %+v", sum)
+		}
+		if s := stats(t, c); s.Delayed != 0 || s.ReadyAll() != 462 || s.Deleted != 455 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+// TestBulkStartsTheDeadOver: dead tasks get all their attempts again, or are gone with their bytes.
+func TestBulkStartsTheDeadOver(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		const n = 30
+		for range n {
+			inState(t, c, Dead, Task{})
+		}
+		if sum, _ := bulk(t, c, BulkQuery{Act: BulkRetry, State: Dead, Kind: "other"}); sum.Changed != 0 || sum.Looked != n {
+			t.Errorf("another kind: got %+v", sum)
+		}
+		if sum, _ := bulk(t, c, BulkQuery{Act: BulkRetry, State: Dead, Kind: "k"}); sum.Changed != n {
+			t.Errorf("retried: got %+v", sum)
+		}
+		if s := stats(t, c); s.Dead != 0 || s.DeadBytes != 0 || s.ReadyAll() != n {
+			t.Errorf("got %+v", s)
+		}
+		r := claimOne(t, c, 0, testTerms)
+		if r.Attempts != 0 {
+			t.Errorf("it begins with %d attempts", r.Attempts)
+		}
+		settle(t, c, end(r, bury, 0, "no"))
+		if sum, _ := bulk(t, c, BulkQuery{Act: BulkDelete, State: Dead}); sum.Changed != 1 {
+			t.Errorf("deleted: got %+v", sum)
+		}
+		if s := stats(t, c); s.Dead != 0 || s.DeadBytes != 0 || s.Deleted != 1 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+func TestBulkRefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, options(connectWith(t, startEmbedded(t)), 1))
+	for _, q := range []BulkQuery{
+		{}, {Act: BulkRetry}, {Act: BulkRetry, State: Ready}, {Act: BulkDelete, State: Leased}, {Act: "run", State: Dead},
+		{Act: BulkRetry, State: Dead, Cursor: "x"}, {Act: BulkRetry, State: Dead, Cursor: makeCursor(Delayed, 0, "")},
+		{Act: BulkRetry, State: Dead, Cursor: makeCursor(Dead, 1, "")}, {Act: BulkRetry, State: Dead, Kind: string(make([]byte, 257))},
+	} {
+		if _, err := c.Bulk(t.Context(), q); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: got error %v", q, err)
+		}
+	}
+}
+
+// bulk retries or deletes all tasks of a state.
+func (w *queueModel) bulk() {
+	q := BulkQuery{
+		Act:   rapid.SampledFrom([]BulkAct{BulkRetry, BulkDelete}).Draw(w.t, "act"),
+		State: rapid.SampledFrom([]State{Delayed, Dead}).Draw(w.t, "state"),
+	}
+	before, _, err := w.c.List(context.Background(), ListQuery{State: q.State, Limit: listMax})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for changed := 0; ; {
+		r, err := w.c.Bulk(context.Background(), q)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		changed += r.Changed
+		if q.Cursor = r.Next; q.Cursor != "" {
+			continue
+		}
+		if changed != len(before) {
+			w.t.Errorf("%s of what is %s: %d changed, there were %d", q.Act, q.State, changed, len(before))
+		}
+		break
+	}
+	if q.Act == BulkDelete {
+		for _, info := range before {
+			w.over(info.ID)
+		}
+	}
+}
+
+// TestBulkIsBounded: however many tasks there are, one step looks at a hundred, and takes Redis a bounded number of commands.
+func TestBulkIsBounded(t *testing.T) {
+	t.Parallel()
+	rdb := connect(t, startRedis(t))
+	c := newClient(t, options(rdb, 1))
+	enqueueMany(t, c, 20_000, Task{Delay: time.Hour})
+	for _, act := range []BulkAct{BulkRetry, BulkDelete} {
+		before := 0
+		for _, n := range commandCalls(t, rdb) {
+			before += n
+		}
+		r, err := c.Bulk(t.Context(), BulkQuery{Act: act, State: Delayed})
+		if err != nil || r.Changed != bulkLook {
+			t.Fatalf("%s: got %+v, %v", act, r, err)
+		}
+		after := 0
+		for _, n := range commandCalls(t, rdb) {
+			after += n
+		}
+		t.Logf("%s: %d commands for %d tasks", act, after-before, r.Changed)
+		if most := 14 * bulkLook; after-before > most {
+			t.Errorf("%s: %d commands, want at most %d", act, after-before, most)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+-- Retries or deletes the next dead or delayed tasks, all or those of one kind. It looks at a bounded number of tasks, of
+-- members of their batches, and of bytes, because it has to read a task to know its kind.
+--
+-- KEYS  queue:work
+-- ARGV  state act kind anchor limit:int
+--   state   delayed: soonest first; dead: newest first, so that it does not meet again what fails once more
+--   act     retry or delete
+--   kind    '' = all kinds
+--   anchor  "<score> <id>" of the last task that the slice before passed over; '' = begin at the first
+--   limit   tasks to look at
+--
+-- Returns {more, looked, changed, anchor}: 1 if there are more.
+-- Errors: none of its own.
+-- bind: work at queue
+-- include: common
+-- include: remove
+-- include: retry
+local set, newest_first = state == 'dead' and dead or delayed, state == 'dead'
+local from = 0
+if anchor ~= '' then
+  local score, member = string.match(anchor, '^(%S+) (.*)$')
+  from = redis.call(newest_first and 'ZREVRANK' or 'ZRANK', set, member)
+  if from and redis.call('ZSCORE', set, member) == score then
+    from = from + 1
+  elseif newest_first then
+    from = redis.call('ZCOUNT', set, '(' .. score, '+inf')
+  else
+    from = redis.call('ZCOUNT', set, '-inf', '(' .. score)
+  end
+end
+local page = redis.call(newest_first and 'ZREVRANGE' or 'ZRANGE', set, from, from + limit - 1, 'WITHSCORES')
+local now_ms = task_clock()
+local looked, changed, work, bytes = 0, 0, 0, 0
+for i = 1, #page, 2 do
+  local id, size = page[i], redis.call('HSTRLEN', tasks, page[i])
+  local carried = task_batch_size(batches, id)
+  if looked > 0 and (work + carried > 1000 or bytes + size > 262144) then break end
+  looked, work, bytes = looked + 1, work + carried + 1, bytes + size
+  local spec = redis.call('HGET', tasks, id)
+  if spec and (kind == '' or string.match(spec, '^%S+ %S+ %S+ %S+ %S+ (%S+)') == kind) then
+    if act == 'retry' then task_retry(id, state, spec, now_ms) else task_remove(id) end
+    changed = changed + 1
+  else
+    anchor = page[i + 1] .. ' ' .. id
+  end
+end
+if changed > 0 and act == 'retry' then redis.call('PUBLISH', tasks, 'ready') end
+return {(2 * looked < #page or #page == 2 * limit) and 1 or 0, looked, changed, anchor}
