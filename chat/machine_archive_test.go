@@ -24,9 +24,9 @@ import (
 var archiveMustHappen = []happening{
 	{12, []string{"archive", "page of the archive", "edit of an archived message", "delete of an archived message",
 		"react of an archived message", "search"}},
-	{25, []string{"page over the border", "erase", "hold", "search finds an archived message"}},
-	{50, []string{"drop", "erase of an archived message", "erase waits for a hold", "end of a hold", "erase after a hold", "expire",
-		"expire of an archived message", "retain on hold", "search of several pages", "search from outside", "delete a held group"}},
+	{25, []string{"page over the border", "erase", "hold"}},
+	{50, []string{"drop", "search finds an archived message", "erase of an archived message", "erase waits for a hold", "end of a hold", "erase after a hold",
+		"expire", "expire of an archived message", "retain on hold", "search of several pages", "search from outside", "delete a held group"}},
 }
 
 // machineArchive is the archive of a machine, as one node has it. Nothing is archived but where the machine says so.
