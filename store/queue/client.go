@@ -174,6 +174,9 @@ func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed
 			}
 			for j, answer := range answers {
 				enqueued[sent[i][j]] = answer == 1
+				if answer == 2 {
+					failed[sent[i][j]] = ErrBusy
+				}
 			}
 		}
 	}
@@ -202,6 +205,9 @@ func (c *Client) partitionFor(t *Task, fallback int) int {
 	}
 	if t.Unique != "" {
 		return Partition(t.Unique, c.partitions)
+	}
+	if t.Limit != nil {
+		return Partition(t.Limit.Key, c.partitions)
 	}
 	if t.Batch != nil {
 		return Partition(t.Kind+" "+t.Batch.Key, c.partitions)

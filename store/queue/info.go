@@ -19,6 +19,7 @@ type State string
 const (
 	Delayed State = "delayed"
 	Ready   State = "ready"
+	Parked  State = "parked" // waits for a slot of its limit
 	Leased  State = "leased"
 	Dead    State = "dead"
 )
@@ -27,7 +28,7 @@ var (
 	// ErrNotFound means that there is no such task: it never existed, was completed, or was cancelled.
 	ErrNotFound = errors.New("queue: no such task")
 	// ErrConflict means that the task's state does not allow the operation.
-	ErrConflict = errors.New("queue: the task is ready or running")
+	ErrConflict = errors.New("queue: the task is ready, parked or running")
 )
 
 // Progress is the progress that a task has reported.
@@ -48,6 +49,8 @@ type Info struct {
 	Deadline        time.Time
 	LeaseEnds       time.Time // of a leased task
 	Died            time.Time // of a dead task
+	ParkedSince     time.Time // of a parked task
+	Limit           *Limit    // nil = none
 	Progress        Progress
 }
 
@@ -88,7 +91,7 @@ func (c *Client) info(state State, id, at, spec, record string) (Info, error) {
 	i := Info{
 		ID: id, Queue: c.name, Kind: t.Kind, State: state, Priority: t.Priority, Payload: t.Payload,
 		Attempts: h.attempts, Crashes: h.crashes, AttemptsMax: t.AttemptsMax, LastError: h.err,
-		Enqueued: t.Enqueued, Due: t.Due, Deadline: t.Deadline, Progress: h.progress,
+		Enqueued: t.Enqueued, Due: t.Due, Deadline: t.Deadline, Progress: h.progress, Limit: t.Limit,
 	}
 	when := time.UnixMilli(int64(ms))
 	switch state {
@@ -98,6 +101,8 @@ func (c *Client) info(state State, id, at, spec, record string) (Info, error) {
 		i.LeaseEnds = when
 	case Dead:
 		i.Died = when
+	case Parked:
+		i.ParkedSince = when
 	}
 	return i, nil
 }
@@ -113,14 +118,14 @@ type ListQuery struct {
 }
 
 // List returns a page of the tasks in one state, partition by partition: delayed tasks by due time, ready ones in the
-// order of their lists, leased ones by the end of their leases, dead ones newest first. next is the cursor of the next
-// page, empty after the last one. A page may be short, or even empty, with more to come.
+// order of their lists, parked ones longest parked first, leased ones by the end of their leases, dead ones newest first.
+// next is the cursor of the next page, empty after the last one. A page may be short, or even empty, with more to come.
 //
 // Tasks move while you read pages. A task that stays in its state is on one of them; if its neighbours leave, it may be
 // on two.
 func (c *Client) List(ctx context.Context, q ListQuery) (infos []Info, next string, err error) {
 	switch q.State {
-	case Delayed, Ready, Leased, Dead:
+	case Delayed, Ready, Parked, Leased, Dead:
 	default:
 		return nil, "", fmt.Errorf("%w: state %q", ErrInvalid, q.State)
 	}

@@ -56,6 +56,12 @@ func (k Keys) Periodic() string { return k.base + "periodic" }
 // Batches is a HASH with the tasks of batches, see lua/lib/batch.lua. The task that carries a batch is as any other.
 func (k Keys) Batches() string { return k.base + "batches" }
 
+// Slots is a ZSET with the tasks that have slots of limits, and those that wait for one, by key; see lua/lib/limit.lua.
+func (k Keys) Slots() string { return k.base + "slots" }
+
+// Parked is a ZSET, id of a task that waits for a slot -> since when, in us.
+func (k Keys) Parked() string { return k.base + "parked" }
+
 // Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 
@@ -65,10 +71,10 @@ func (k Keys) Wake() string { return k.Tasks() }
 // KeyNames returns the names that scripts use for the keys of Enqueue and Work, in their order: a script.Library with
 // these as its Groups may include EnqueueLua and CancelLua.
 func KeyNames() map[string][]string {
-	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low"}
+	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots"}
 	return map[string][]string{
 		"enqueue": enqueue,
-		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches"),
+		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked"),
 	}
 }
 
@@ -76,14 +82,14 @@ func KeyNames() map[string][]string {
 func (k Keys) Enqueue() []string {
 	return []string{
 		k.Tasks(), k.Counts(), k.Unique(), k.Delayed(),
-		k.Ready(Critical), k.Ready(High), k.Ready(Normal), k.Ready(Low),
+		k.Ready(Critical), k.Ready(High), k.Ready(Normal), k.Ready(Low), k.Slots(),
 	}
 }
 
 // Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
 // Those of Enqueue come first, so that scripts may share functions.
 func (k Keys) Work() []string {
-	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches())
+	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked())
 }
 
 // layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application

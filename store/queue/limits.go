@@ -35,6 +35,8 @@ const (
 	// payloadBytesMax bounds the payload of a task. enqueueBytesMax bounds the payloads of one script, except that one
 	// task always fits: Redis buffers a whole call, and closes the connection at 1 GiB.
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
+	// slotsMax bounds the slots of a limit.
+	slotsMax = 1000
 	// batchMax and batchBytesMax bound a batch: one script moves or removes it whole.
 	batchMax, batchBytesMax = 1000, 1 << 20
 	// enqueueAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of

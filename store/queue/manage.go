@@ -6,20 +6,20 @@ import (
 )
 
 // Retry makes a dead or delayed task ready now, under its old id. A dead task starts over with no failed attempts, but
-// keeps its deadline. ErrConflict: the task is ready or running. ErrNotFound: there is none with this id.
+// keeps its deadline. ErrConflict: the task is ready, parked or running. ErrNotFound: there is none with this id.
 func (c *Client) Retry(ctx context.Context, id string) error {
 	state, err := c.move(ctx, retryScript, id)
 	if err != nil {
 		return fmt.Errorf("queue: retry: %w", err)
 	}
-	if state == Ready || state == Leased {
+	if state == Ready || state == Parked || state == Leased {
 		return ErrConflict
 	}
 	return nil
 }
 
-// Cancel removes a task and returns the state it was in. A task that was delayed, ready or dead is gone and never runs
-// (again). A leased one loses its lease at once: what its handler returns has no effect, and the handler's context ends
+// Cancel removes a task and returns the state it was in. A task that was delayed, parked, ready or dead is gone and never
+// runs (again). A leased one loses its lease at once: what its handler returns has no effect, and the handler's context ends
 // with ErrCancelled as soon as its worker learns of it, at the latest when it next renews its leases. ErrNotFound:
 // there is none with this id.
 //

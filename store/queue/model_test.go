@@ -26,6 +26,7 @@ type queueModel struct {
 	void   map[*running]struct{} // leases that were reaped, or whose runs have ended
 	paused bool
 	batch  batchModel
+	limits map[string]*Limit // of each task that has one
 }
 
 // TestNothingIsLostWhateverIsDone takes random steps with everything that moves tasks, and checks after each that every
@@ -40,7 +41,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			mine.Queue = fmt.Sprint(o.Queue, "-", round)
 			c := newClient(t, mine)
 			w := &queueModel{
-				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, gone: map[string]bool{}, holds: map[string]bool{},
+				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{},
 				newest: map[string]*running{}, void: map[*running]struct{}{},
 				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
 			}
@@ -60,7 +61,9 @@ func (w *queueModel) act() {
 		}
 	}
 	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
-		"batched", "batched", "take", "promote", "bulk"}).Draw(w.t, "what") {
+		"batched", "batched", "take", "promote", "bulk", "limited", "limited"}).Draw(w.t, "what") {
+	case "limited":
+		w.enqueueLimited()
 	case "batched":
 		w.enqueueBatched()
 	case "take":
@@ -263,7 +266,7 @@ func (w *queueModel) check() {
 			all = append(all, listed...)
 		}
 		var dead []string
-		for _, key := range []string{k.Delayed(), k.Leased(), k.Dead()} {
+		for _, key := range []string{k.Parked(), k.Delayed(), k.Leased(), k.Dead()} {
 			listed, err := w.c.rdb.ZRange(ctx, key, 0, -1).Result()
 			if err != nil {
 				w.t.Fatal(err)
@@ -308,8 +311,9 @@ func (w *queueModel) check() {
 		w.t.Errorf("%d tasks are somewhere, want %d", len(partitions), len(w.there))
 	}
 	w.checkBatches()
+	w.checkLimits()
 	s := w.stats()
-	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
+	if got := s.ReadyAll() + s.Delayed + s.Parked + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)
 	}
 	if got := deadBytes(w.t, w.c); got != s.DeadBytes {

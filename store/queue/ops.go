@@ -262,7 +262,7 @@ func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 
 // plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it.
 func (r *running) plainlyDone() bool {
-	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil
+	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Limit == nil
 }
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
@@ -277,7 +277,7 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 			ordered = append(ordered, r)
 		}
 	}
-	one = settleScript.Sized(keys, 5*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups)
+	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups)
 	for done := ordered; len(done) > 0; {
 		n := 1
 		for n < len(done) && done[n].token == done[0].token {
@@ -293,7 +293,7 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 		if o := r.outcome; !r.plainlyDone() {
 			ordered = append(ordered, r)
 			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", ceilMs(o.delay),
-				"err", o.reason)
+				"err", o.reason, "limited", r.Limit != nil)
 		}
 	}
 	return ordered, one

@@ -14,6 +14,7 @@ const (
 	optionTimeout = "timeout" // ms
 	optionUnique  = "unique"  // "end": the unique key is held until the task ends
 	optionBatch   = "batch"   // tasks, bytes, quiet ms, wait ms, key
+	optionLimit   = "limit"   // tasks, 1 = keeps its slot until it ends, what it does if none is free, key
 )
 
 const uniqueEnd = "end"
@@ -29,6 +30,9 @@ func (t *Task) optionLines() string {
 	}
 	if b := t.Batch; b != nil {
 		fmt.Fprintf(&lines, "\r%s %d %d %d %d %s", optionBatch, b.max(), b.bytes(), ceilMs(b.Quiet), ceilMs(b.MaxWait), b.Key)
+	}
+	if t.Limit != nil {
+		fmt.Fprintf(&lines, "\r%s %s", optionLimit, t.Limit.line())
 	}
 	return lines.String()
 }
@@ -55,6 +59,11 @@ func (t *Task) parseOptions(lines string) error {
 			if t.Batch, ok = parseBatch(value); !ok {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
+		case optionLimit:
+			var ok bool
+			if t.Limit, ok = parseLimit(value); !ok {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
 		}
@@ -69,6 +78,9 @@ func (t *Task) checkOptions() error {
 	}
 	if t.UniqueUntilEnd && t.Unique == "" {
 		return fmt.Errorf("%w: UniqueUntilEnd without a unique key", ErrInvalid)
+	}
+	if err := t.checkLimit(); err != nil {
+		return err
 	}
 	return t.checkBatch()
 }

@@ -204,7 +204,7 @@ func stats(t testing.TB, c *Client) Stats {
 // conserved checks that no task appears or disappears.
 func conserved(t testing.TB, s Stats) {
 	t.Helper()
-	if got := s.ReadyAll() + s.Delayed + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
+	if got := s.ReadyAll() + s.Delayed + s.Parked + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		t.Errorf("%d tasks are somewhere, %d were enqueued: %+v", got, s.Enqueued, s)
 	}
 }

@@ -10,10 +10,11 @@ import (
 // Stats counts the tasks of a queue: the existing ones by state, and totals since the queue was created. At every
 // instant, and so in every answer,
 //
-//	Enqueued = Ready + Delayed + Leased + Dead + Done + Dropped + Deleted
+//	Enqueued = Ready + Delayed + Parked + Leased + Dead + Done + Dropped + Deleted
 type Stats struct {
 	Ready   map[Priority]int64
 	Delayed int64
+	Parked  int64 // waiting for a slot of their limits
 	Leased  int64
 	Dead    int64
 	Paused  bool // in any partition
@@ -75,7 +76,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 
 // add adds the numbers of one partition, and the kinds of its sample to waiting.
 func (s *Stats) add(values []any, waiting map[string]bool) bool {
-	const numbers = 18
+	const numbers = 19
 	if len(values) != numbers+1 {
 		return false
 	}
@@ -86,6 +87,7 @@ func (s *Stats) add(values []any, waiting map[string]bool) bool {
 			return false
 		}
 	}
+	s.Parked += n[18]
 	kinds, ok := values[numbers].([]any)
 	for _, kind := range kinds {
 		name, _ := kind.(string)

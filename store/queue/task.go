@@ -45,6 +45,8 @@ type Task struct {
 	// Timeout is how long one run may take: the context of the handler ends then. The zero value is that of the policy of
 	// its kind.
 	Timeout time.Duration
+	// Limit, if set, bounds how many tasks with its key run at once.
+	Limit *Limit
 	// Batch, if set, has the task run together with others of its kind, priority and batch key, see Batch.
 	Batch *Batch
 

@@ -7,7 +7,8 @@
 --   options   the options of its specification, as option.go writes them; '' = none. With a batch
 --             they end in "\rcarrier <id>": what to call the carrier if the task begins a batch
 --
--- Returns an array: for each task 1, or 0 if its unique key or its id already exists.
+-- Returns an array: for each task 1, 0 if its unique key or its id already exists, or 2 if its
+-- limit refuses it.
 -- Errors: none of its own.
 -- bind: enqueue at queue
 -- include: enqueue

@@ -3,7 +3,8 @@
 -- KEYS  queue:work
 -- ARGV  state limit:int anchor
 --   state   delayed: soonest first; ready: in the order of their lists, highest priority
---           first; leased: whose lease ends first; dead: newest first
+--           first; leased: whose lease ends first; parked: longest parked first; dead: newest
+--           first
 --   limit   tasks of a page
 --   anchor  where the page before ended; '' = the first page
 --
@@ -64,7 +65,10 @@ end
 if state == 'ready' then
   page_of_lists()
 else
-  page_of_set(state == 'delayed' and delayed or state == 'leased' and leased or dead, state == 'dead')
+  page_of_set(state == 'delayed' and delayed or state == 'leased' and leased or state == 'parked' and parked or dead, state == 'dead')
+  if state == 'parked' then
+    for i, us in ipairs(times) do times[i] = string.format('%.0f', math.floor(tonumber(us) / 1000)) end
+  end
 end
 local reply = {last}
 if #ids == 0 then return reply end

@@ -3,8 +3,8 @@
 -- KEYS  queue:work
 -- ARGV  id
 --
--- Returns the state that the task was in; '' if there is none. A ready and a leased one stay
--- as they are.
+-- Returns the state that the task was in; '' if there is none. A ready, a parked and a leased
+-- one stay as they are.
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common

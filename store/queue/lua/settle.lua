@@ -3,20 +3,23 @@
 -- reported.
 --
 -- KEYS  queue:work
--- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err)...
+-- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err limited)...
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
 --   groups    how many groups of completed tasks there are in done
 --   done      of each group: token, n, n ids
 --   verdict   what happens to one of the others:
---             complete  as those in done, with what they leave behind: the batch that it carries, or
---             the unique key that it keeps until it ends
+--             complete  as those in done, with what they leave behind: the batch that it carries, the
+--             unique key that it keeps until it ends, or the slot of its limit
 --             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --             bury    the same, but the task becomes a dead letter
 --             expire  its deadline passed before it began: a dead letter, no attempt counted
 --             snooze  no attempt counted, its crashes reset: to the tail of its list now, or
 --                     after delay_ms
 --             return  no attempt counted: back to the head of its list, in front of tasks that were
---                     returned before it, and with its unique key unless a younger task has that
+--                     returned before it, and with its unique key unless a younger task has that. It
+--                     keeps the slot of its limit
+--   limited   1: it has a limit. Another verdict than return frees its slot, unless it keeps that
+--             until it ends, and passes it on
 --
 -- Returns an array: the positions, from 1, of the entries whose token was stale.
 -- Errors: none of its own.
@@ -54,6 +57,8 @@ local function finish(id)
   redis.call('HINCRBY', counts, 'done', 1)
   task_account(counts, id, -1, spec and #spec or 0)
   task_unhold(id, spec)
+  local limit = spec and limit_of(spec)
+  if limit then task_slot_free(id, limit) end
   task_batch_remove(counts, batches, id, spec or '')
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
@@ -82,15 +87,20 @@ for i = at, #ARGV, others_row do
     task_write_run(id, run, from_ms + delay_ms)
     if verdict == 'bury' or verdict == 'expire' then
       task_bury(id, now_ms, dead_max, dead_bytes_max)
-    elseif delay_ms > 0 then
-      redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
-      soonest_ms = math.min(soonest_ms, delay_ms)
     else
-      task_push({id})
-      ready = true
+      local limit = limited == '1' and limit_of(redis.call('HGET', tasks, id) or '')
+      if limit and not limit.keep then task_slot_free(id, limit) end
+      if delay_ms > 0 then
+        redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
+        soonest_ms = math.min(soonest_ms, delay_ms)
+      else
+        task_push({id})
+        ready = true
+      end
     end
   end
 end
+task_slots_pass()
 for _, id in ipairs(back) do
   local spec = redis.call('HGET', tasks, id)
   if spec then

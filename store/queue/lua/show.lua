@@ -4,7 +4,8 @@
 -- ARGV  id
 --
 -- Returns {id, state, time_ms, spec, run}, or {} if there is no such task
---   time_ms  when it is due (delayed), when its lease ends (leased), when it died (dead); 0 (ready)
+--   time_ms  when it is due (delayed), when its lease ends (leased), when it died (dead), since
+--            when it is parked (parked); 0 (ready)
 --   run      its value of runs, or ''
 -- Errors: none of its own.
 -- bind: work at queue

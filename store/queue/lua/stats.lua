@@ -3,7 +3,7 @@
 -- KEYS  queue:work
 --
 -- Returns {critical, high, normal, low, delayed, leased, dead, paused, age_ms, enqueued, done,
--- failed, crashed, buried, dropped, deleted, dead_bytes, batched, kinds}
+-- failed, crashed, buried, dropped, deleted, dead_bytes, batched, parked, kinds}
 --   age_ms  how long the oldest task at the heads of the ready lists has been ready: since it was
 --           enqueued or due, whichever was last; 0 = none is ready
 --   kinds   an array of the kinds of a sample of the waiting tasks: the next of each list, and
@@ -47,5 +47,6 @@ for p, priority in ipairs(task_priorities) do
   if reply[p] > 0 then sample(redis.call('LRANGE', lists[priority], 0, 24)) end
 end
 if reply[5] > 0 then sample(redis.call('ZRANGE', delayed, 0, 99)) end
-reply[19] = kinds
+reply[19] = redis.call('ZCARD', parked)
+reply[20] = kinds
 return reply

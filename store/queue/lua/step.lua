@@ -1,6 +1,7 @@
 -- One step of a worker in one partition, for all queues that it serves: promotes due tasks,
 -- reaps expired leases, claims as many ready tasks as there are free workers, and returns when
--- to come back. One script, so that waiting costs one command.
+-- to come back. A task whose limit has no free slot is parked or delayed instead. One script, so
+-- that waiting costs one command.
 --
 -- KEYS  queues:work...
 -- ARGV  lease_ms:int overdue_max:int crashes_max:int backoff_ms:int jitter:int dead_max:int dead_bytes_max:int token
@@ -25,7 +26,7 @@
 --   buried    how many of the reaped were buried
 --   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
-local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused, batches
+local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused, batches, slots, parked
 -- include: common
 
 -- use binds the keys of the queue that begin at a position in KEYS.
@@ -60,9 +61,12 @@ local function reap(members)
   local ids, again, buried = {}, {}, 0
   for i, member in ipairs(members) do ids[i] = string.match(member, '^%S+') end
   local state = redis.call('HMGET', runs, unpack(ids))
+  local specs = redis.call('EXISTS', slots) == 1 and redis.call('HMGET', tasks, unpack(ids)) or {}
   for i, id in ipairs(ids) do
     local run = task_run(state[i])
     run.crashes = run.crashes + 1
+    local limit = specs[i] and limit_of(specs[i])
+    if limit and not limit.keep then task_slot_free(id, limit) end
     if run.crashes >= crashes_max then
       local reason = string.format('lease ended %d times', run.crashes)
       if run.err ~= '' then reason = reason .. '; before: ' .. run.err end
@@ -83,7 +87,7 @@ local function reap(members)
   end
   task_push(again)
   redis.call('HINCRBY', counts, 'crashed', #ids)
-  return #again, buried
+  return #again + task_slots_pass(), buried
 end
 
 -- How many to take of each priority. It depends only on the lengths of the lists and the order, so every list is popped
@@ -123,12 +127,35 @@ local function free_unique(ids, specs)
   if #free > 0 then redis.call('HDEL', unique, unpack(free)) end
 end
 
+-- admit returns whether a task with a limit may be claimed: it has a slot, or takes one. Otherwise it waits in another way now.
+local function admit(id, limit)
+  if redis.call('ZSCORE', slots, limit.key .. '\n0' .. id) then return true end
+  local taken = limit_taken(slots, limit.key)
+  if taken == 0 or taken < limit.max and not limit_waits(slots, limit.key) then
+    limit_take(slots, limit.key, id)
+    return true
+  end
+  local pause_ms = tonumber(limit.busy)
+  if not pause_ms then
+    limit_park(slots, parked, limit.key, id, 1000 * now_ms)
+    return false
+  end
+  redis.call('ZADD', delayed, string.format('%.0f', from_ms + pause_ms), id)
+  if pause_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', pause_ms)) end
+  if overdue_max > 0 then next_ms = math.min(next_ms, from_ms + pause_ms) end
+  return false
+end
+
 -- lease claims tasks and appends them to the reply.
 local function lease(ids, reply)
   local specs = redis.call('HMGET', tasks, unpack(ids))
   local ends, at, n, with = {}, 5, 0, {}
   for i = 1, #ids do
     local id, spec = ids[i], specs[i]
+    local limit = spec and limit_of(spec)
+    if limit and not admit(id, limit) then
+      spec, specs[i] = false, false
+    end
     if spec then
       ends[n + 1], ends[n + 2] = until_ms, id .. suffix
       reply[at + 1], reply[at + 2] = id, spec

@@ -1,4 +1,5 @@
 -- include: account
+-- include: limit
 -- include: batch
 -- task_cancel removes a waiting task. Other scripts of the same partition include it, so that
 -- they cancel a task in the same step as the write that makes it pointless.
@@ -6,7 +7,7 @@
 -- queue  index in KEYS of the first of the keys that Keys.Work() lists
 -- id     of the task
 --
--- Returns 1 if the task was delayed or ready: it is gone and never runs. Returns 0 and
+-- Returns 1 if the task was delayed, parked or ready: it is gone and never runs. Returns 0 and
 -- writes nothing if it is leased (the including script has to fence it by its own record),
 -- dead or does not exist.
 -- Finding a ready task in its list takes about 10 us for each thousand tasks that wait there.
@@ -15,8 +16,10 @@ local function task_cancel(queue, id)
   -- bind: work at queue
   local spec = redis.call('HGET', tasks, id)
   if not spec then return 0 end
-  if redis.call('ZREM', delayed, id) == 0 then
-    local lists = {critical = critical, high = high, normal = normal, low = low}
+  local lists = {critical = critical, high = high, normal = normal, low = low}
+  local limit = limit_of(spec)
+  local unparked = limit and limit_unpark(slots, parked, limit, id)
+  if not unparked and redis.call('ZREM', delayed, id) == 0 then
     local list = lists[string.match(spec, '^%a+')]
     if not list or redis.call('LREM', list, 1, id) == 0 then return 0 end
   end
@@ -28,5 +31,10 @@ local function task_cancel(queue, id)
   local key = string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\r\n]+)')
   -- Another task may have the key by now, if this one waits for its retry.
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
+  if not limit then return 1 end
+  -- The task behind one that was parked may be content with the slots that are left.
+  local after = unparked and limit_pass(tasks, slots, parked, limit.key) or limit_free(tasks, slots, parked, limit, id)
+  for i = #after - 1, 1, -2 do redis.call('LPUSH', lists[string.match(after[i + 1], '^%a+')] or normal, after[i]) end
+  if #after > 0 then redis.call('PUBLISH', tasks, 'ready') end
   return 1
 end

@@ -12,7 +12,8 @@
 -- with 50 leases.
 -- include: account
 -- include: batch
--- needs: tasks counts unique delayed critical high normal low leased runs dead batches
+-- include: limit
+-- needs: tasks counts unique delayed critical high normal low leased runs dead batches slots parked
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
 
@@ -66,6 +67,24 @@ local function task_list(spec)
   return lists[string.match(spec, '^%a+')] or normal
 end
 
+-- task_slot_free frees the slot of a task that ends or waits again. The tasks that slots were passed on to, which are
+-- passed, become ready with task_slots_pass, which must follow: at the heads of their lists, in the order in which they
+-- were parked.
+local passed = {}
+local function task_slot_free(id, limit)
+  local after = limit_free(tasks, slots, parked, limit, id)
+  for i = 1, #after, 2 do passed[#passed + 1] = {task_list(after[i + 1]), after[i]} end
+end
+
+local function task_slots_pass()
+  if #passed == 0 then return 0 end
+  for i = #passed, 1, -1 do redis.call('LPUSH', passed[i][1], passed[i][2]) end
+  redis.call('PUBLISH', tasks, 'ready')
+  local n = #passed
+  passed = {}
+  return n
+end
+
 -- task_push makes tasks ready, each at the tail of its priority, in the order given. An id without a specification was
 -- removed by hand: it goes nowhere.
 local function task_push(ids)
@@ -94,7 +113,8 @@ end
 -- task_bury keeps a task as a dead letter, and drops the oldest ones while there are more than dead_max, or the bytes of
 -- their specifications, which counts holds as dead_bytes, are more than dead_bytes_max. The newest goes last, whatever
 -- its place among those of the same ms or of a clock that was set back. A script drops a bounded number: if one large
--- dead letter displaces many small ones, or a bound was lowered, the next scripts continue.
+-- dead letter displaces many small ones, or a bound was lowered, the next scripts continue. Its slot is free then:
+-- task_slots_pass must follow.
 local task_drops_left = 500
 local function task_bury(id, now_ms, dead_max, dead_bytes_max)
   local spec = redis.call('HGET', tasks, id)
@@ -104,6 +124,8 @@ local function task_bury(id, now_ms, dead_max, dead_bytes_max)
   redis.call('HINCRBY', counts, 'buried', 1)
   task_account(counts, id, -1, size)
   task_unhold(id, spec)
+  local limit = spec and limit_of(spec)
+  if limit then task_slot_free(id, limit) end
   if carried > 0 then task_batch_seal(batches, id, spec or '') end
   local kept, bytes = redis.call('ZCARD', dead), redis.call('HINCRBY', counts, 'dead_bytes', size)
   while task_drops_left > 0 and kept > 0 and (kept > dead_max or bytes > dead_bytes_max) do
@@ -129,8 +151,8 @@ local function task_bury(id, now_ms, dead_max, dead_bytes_max)
 end
 
 -- task_find returns where a task is: its state, the time that belongs to it as a string of ms (due, end of the lease,
--- death; '0' if ready), its member in leased, its specification. Nothing if there is no such task. There are no more
--- leases than workers, so scanning them is cheap.
+-- death, since when it is parked; '0' if ready), its member in leased, its specification. Nothing if there is no such
+-- task. There are no more leases than workers, so scanning them is cheap.
 local function task_find(id)
   local spec = redis.call('HGET', tasks, id)
   if not spec then return nil end
@@ -138,6 +160,10 @@ local function task_find(id)
   if at then return 'delayed', at, nil, spec end
   at = redis.call('ZSCORE', dead, id)
   if at then return 'dead', at, nil, spec end
+  if limit_of(spec) then
+    at = redis.call('ZSCORE', parked, id)
+    if at then return 'parked', string.format('%.0f', math.floor(tonumber(at) / 1000)), nil, spec end
+  end
   local head, from = id .. ' ', 0
   repeat
     local page = redis.call('ZRANGE', leased, from, from + 499, 'WITHSCORES')

@@ -1,4 +1,5 @@
 -- include: account
+-- include: limit
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
 -- it, so that a task exists if and only if the write that needs it happened.
 --
@@ -23,7 +24,8 @@ end
 
 -- task_enqueue_all enqueues a batch. args holds ten values for each task: id, kind, payload,
 -- priority, due_ms, delay_ms (counts from from_ms if there is no due_ms), unique,
--- attempts_max, deadline_ms, options (as option.go writes them). Returns an array, 1 or 0 for each.
+-- attempts_max, deadline_ms, options (as option.go writes them). Returns an array, 1 or 0 for each;
+-- 2 if its limit refuses it, because every slot of the key is taken.
 local function task_enqueue_all(queue, args, now_ms, from_ms)
   -- bind: enqueue at queue
   local ids, taken, now = {}, {}, task_digits(now_ms)
@@ -34,8 +36,14 @@ local function task_enqueue_all(queue, args, now_ms, from_ms)
   for i, id in ipairs(ids) do
     local _, kind, payload, priority, due_ms, delay_ms, key, attempts_max, deadline_ms, more = unpack(args, 10 * i - 9, 10 * i)
     local free = not known[i] and not taken[id]
+    -- A task that is refused where its limit is busy has its slot from here until it ends.
+    local limit = free and more ~= '' and limit_of(more)
+    if limit and limit.busy ~= 'fail' then limit = nil end
+    local refused = limit and limit_taken(slots, limit.key) >= limit.max
+    if refused then free = false end
     if free and key ~= '' then free = redis.call('HSETNX', unique, key, id) == 1 end
-    reply[i] = free and 1 or 0
+    if free and limit then limit_take(slots, limit.key, id) end
+    reply[i] = free and 1 or refused and 2 or 0
     if free then
       if not lists[priority] then priority = 'normal' end
       due_ms, delay_ms = tonumber(due_ms) or 0, tonumber(delay_ms) or 0

@@ -1,4 +1,4 @@
--- needs: tasks counts runs leased dead batches queue
+-- needs: tasks counts runs leased dead batches slots parked queue
 -- include: cancel
 -- task_remove removes a task, in whatever state it is. A running one loses its lease, so its
 -- result has no effect, and its worker gets a signal. Returns the state that it was in, '' if
@@ -6,7 +6,7 @@
 local function task_remove(id)
   local state, _, member, spec = task_find(id)
   if not state then return '' end
-  if state == 'delayed' or state == 'ready' then
+  if state == 'delayed' or state == 'ready' or state == 'parked' then
     -- A task that is in no list either (removed by hand) has no state.
     return task_cancel(queue, id) == 1 and state or ''
   end
@@ -15,6 +15,8 @@ local function task_remove(id)
     redis.call('PUBLISH', tasks, 'cancel ' .. member)
     task_account(counts, id, -1, #spec)
     task_unhold(id, spec)
+    local limit = limit_of(spec)
+    if limit then task_slot_free(id, limit) end
   else
     redis.call('ZREM', dead, id)
     redis.call('HINCRBY', counts, 'dead_bytes', -task_size(id))
@@ -23,5 +25,6 @@ local function task_remove(id)
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
+  task_slots_pass()
   return state
 end

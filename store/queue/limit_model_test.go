@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"pgregory.net/rapid"
+)
+
+// enqueueLimited enqueues tasks with limits: few keys, of which each task may want another number to run.
+func (w *queueModel) enqueueLimited() {
+	tasks := make([]Task, rapid.IntRange(1, 6).Draw(w.t, "tasks"))
+	for i := range tasks {
+		tasks[i] = Task{ID: NewID(i % w.c.partitions), Kind: "k", Priority: priorities[rapid.IntRange(1, 2).Draw(w.t, "priority")]}
+		tasks[i].Delay = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Hour}).Draw(w.t, "delay")
+		tasks[i].Limit = &Limit{
+			Key: rapid.SampledFrom([]string{"a", "a b"}).Draw(w.t, "key"), Max: rapid.IntRange(1, 3).Draw(w.t, "max"),
+			Busy: rapid.SampledFrom([]Busy{Wait, Wait, Wait, Fail, SnoozeFor(time.Hour)}).Draw(w.t, "busy"),
+			Hold: rapid.Bool().Draw(w.t, "hold"),
+		}
+	}
+	ok, err := w.c.EnqueueAll(context.Background(), tasks)
+	if err != nil && !errors.Is(err, ErrBusy) {
+		w.t.Fatal(err)
+	}
+	for i, put := range ok {
+		if put {
+			w.limits[tasks[i].ID] = tasks[i].Limit
+			w.there[tasks[i].ID] = true
+		} else if tasks[i].Limit.Busy != Fail {
+			w.t.Errorf("%s was refused: %+v", tasks[i].ID, tasks[i].Limit)
+		}
+	}
+}
+
+// checkLimits compares the slots with the places of the tasks: who runs has one, nobody who ended has, no more have them
+// than one of these allows, and nobody is parked who could run.
+func (w *queueModel) checkLimits() {
+	ctx := context.Background()
+	for _, k := range w.c.keys {
+		members, err := w.c.rdb.ZRange(ctx, k.Slots(), 0, -1).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		waiting, err := w.c.rdb.ZRangeWithScores(ctx, k.Parked(), 0, -1).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		since := map[string]redis.Z{}
+		for _, z := range waiting {
+			since[z.Member.(string)] = z
+		}
+		holders, parked := map[string][]string{}, map[string][]string{}
+		for _, m := range members {
+			key, rest, _ := strings.Cut(m, "\n")
+			if rest[0] == '0' {
+				holders[key] = append(holders[key], rest[1:])
+				continue
+			}
+			id := rest[17:]
+			parked[key] = append(parked[key], id)
+			if _, ok := since[id]; !ok {
+				w.t.Errorf("%s waits for a slot, and is not parked", id)
+			}
+			delete(since, id)
+		}
+		if len(since) > 0 {
+			w.t.Errorf("parked, and wait for no slot: %v", since)
+		}
+		w.checkSlots(k, holders, parked)
+	}
+}
+
+func (w *queueModel) checkSlots(k Keys, holders, parked map[string][]string) {
+	ctx := context.Background()
+	has := map[string]bool{}
+	for key, ids := range holders {
+		most := 0
+		for _, id := range ids {
+			l := w.limits[id]
+			if !w.there[id] || l.Key != key {
+				w.t.Fatalf("%s has a slot of %q, there %v, %+v", id, key, w.there[id], l)
+			}
+			has[id], most = true, max(most, l.Max)
+			info, err := w.c.Get(ctx, id)
+			if err != nil || info.State == Dead || info.State == Parked || info.State == Delayed && !l.Hold && l.Busy != Fail {
+				w.t.Errorf("%s has a slot: %s, %v, %+v", id, info.State, err, l)
+			}
+		}
+		if len(ids) > most {
+			w.t.Errorf("%d tasks have slots of %q, the most that one of them allows is %d", len(ids), key, most)
+		}
+	}
+	for key, ids := range parked {
+		if first := w.limits[ids[0]]; len(holders[key]) < first.Max {
+			w.t.Errorf("%s is parked, %d slots of %q are taken: %+v", ids[0], len(holders[key]), key, first)
+		}
+	}
+	leased, err := w.c.rdb.ZRange(ctx, k.Leased(), 0, -1).Result()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range leased {
+		id, _, _ := strings.Cut(m, " ")
+		if w.limits[id] != nil && !has[id] {
+			w.t.Errorf("%s runs without a slot", id)
+		}
+	}
+}
