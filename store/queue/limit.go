@@ -34,7 +34,7 @@ const (
 	// Wait parks the task until a slot is passed on to it, in the order of the claims. It keeps its unique key, and its
 	// deadline is checked when it is claimed again. While others are parked, no later task of the key takes a slot.
 	Wait Busy = 0
-	// Fail refuses the task when it is enqueued: Enqueue returns ErrBusy. A task that is taken has its slot from then
+	// Fail refuses the task when it is enqueued and no slot is free or others are parked: Enqueue returns ErrBusy. A task that is taken has its slot from then
 	// until it ends, also while it is delayed. A dead letter that is retried waits for a slot.
 	Fail Busy = -1
 )

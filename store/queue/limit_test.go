@@ -215,6 +215,9 @@ func TestNobodyOvertakesAParkedTask(t *testing.T) {
 		if got := step(t, c, 0, 5, 0, testTerms).runs; !slices.Equal(ids(got), []string{"p00-a0"}) {
 			t.Errorf("claimed %v", ids(got))
 		}
+		if _, _, err := c.Enqueue(ctx, limited(4, Limit{Key: "a", Max: 3, Busy: Fail})); !errors.Is(err, ErrBusy) {
+			t.Errorf("one that does not wait went ahead of those that do: %v", err)
+		}
 		if state, err := c.Cancel(ctx, "p00-a1"); state != Parked || err != nil {
 			t.Errorf("cancelled %s, %v", state, err)
 		}

@@ -39,7 +39,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms)
     -- A task that is refused where its limit is busy has its slot from here until it ends.
     local limit = free and more ~= '' and limit_of(more)
     if limit and limit.busy ~= 'fail' then limit = nil end
-    local refused = limit and limit_taken(slots, limit.key) >= limit.max
+    local refused = limit and (limit_taken(slots, limit.key) >= limit.max or limit_waits(slots, limit.key))
     if refused then free = false end
     if free and key ~= '' then free = redis.call('HSETNX', unique, key, id) == 1 end
     if free and limit then limit_take(slots, limit.key, id) end
