@@ -14,6 +14,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/chatd/chatd/chat/archive/tokens"
+	"github.com/chatd/chatd/internal/backoff"
 )
 
 const (
@@ -44,11 +45,28 @@ func (e *sqlite) open(ctx context.Context) (write, read *sql.DB, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err = e.write.PingContext(ctx); err != nil {
+	if err = e.connect(ctx); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", e.path, err)
 	}
 	e.read, err = e.pool(sqliteReaders, url.Values{"_pragma": {busy, "query_only(ON)"}})
 	return e.write, e.read, err
+}
+
+// connect makes the first connection of the writer. It turns the write-ahead log on, which fails at once where another
+// process opens or closes the database, without waiting as statements do: it tries until ctx ends.
+func (e *sqlite) connect(ctx context.Context) error {
+	again := backoff.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}
+	for {
+		err := e.write.PingContext(ctx)
+		if err == nil || !e.locked(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(again.Next()):
+		}
+	}
 }
 
 // makeFile makes the file where there is none, for its owner alone; the write-ahead log takes its rights after it.
