@@ -224,6 +224,13 @@ func TestNobodyOvertakesAParkedTask(t *testing.T) {
 		if got := step(t, c, 0, 5, 0, testTerms).runs; !slices.Equal(ids(got), []string{"p00-a2"}) {
 			t.Errorf("then claimed %v", ids(got))
 		}
+		enqueue(t, c, limited(5, Limit{Key: "a", Max: 1}))
+		if got := step(t, c, 0, 5, 0, testTerms).runs; len(got) > 0 {
+			t.Errorf("claimed %v", ids(got))
+		}
+		if state, err := c.Cancel(ctx, "p00-a5"); state != Parked || err != nil {
+			t.Errorf("cancelled %s, %v", state, err)
+		}
 		slots, err := c.rdb.ZRange(ctx, c.keys[0].Slots(), 0, -1).Result()
 		if err != nil || len(slots) != 3 || !strings.HasSuffix(slots[2], "p00-a3") {
 			t.Errorf("slots %q, %v", slots, err)
