@@ -135,8 +135,8 @@ func (r *repartition) learnQueue(p part, words []string) error {
 		pairs(p.Values, func(name, value string) { r.totals[totalOf{words[1], p.Partition, name}] = number(value) })
 	case "batches":
 		return fmt.Errorf("the key %s holds batches of tasks, which no queue of chatd has", p.Key)
-	case "slots", "parked":
-		return fmt.Errorf("the key %s holds limits of tasks, which no queue of chatd has", p.Key)
+	case "slots", "parked", "rates":
+		return fmt.Errorf("the key %s holds limits or rates of tasks, which no queue of chatd has", p.Key)
 	case "paused":
 		r.paused[words[1]] = string(p.Values[0])
 	}

@@ -209,6 +209,9 @@ func (c *Client) partitionFor(t *Task, fallback int) int {
 	if t.Limit != nil {
 		return Partition(t.Limit.Key, c.partitions)
 	}
+	if t.Rate != nil {
+		return Partition(t.Rate.Key, c.partitions)
+	}
 	if t.Batch != nil {
 		return Partition(t.Kind+" "+t.Batch.Key, c.partitions)
 	}

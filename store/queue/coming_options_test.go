@@ -2,7 +2,9 @@ package queue_test
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/chatd/chatd/store/queue"
 )
@@ -26,4 +28,36 @@ func servesStrictly(c *coming) {
 	if got, want := order.String(), "ccccchhhhhnnnnnlllll"; got != want {
 		c.Errorf("ran %s, want %s", got, want)
 	}
+}
+
+func limits(c *coming) {
+	var order strings.Builder
+	c.server.Handle("k", func(_ context.Context, t queue.Task) error {
+		order.Write(t.Payload)
+		if t.Attempt == 1 && string(t.Payload) == "a" {
+			return queue.RetryAfter(time.Hour, errors.New("no luck"))
+		}
+		return nil
+	})
+	for _, name := range []string{"a", "b", "c"} {
+		c.enqueue(queue.Task{Kind: "k", Payload: []byte(name), Limit: &queue.Limit{Key: "one", Max: 1, Hold: true}})
+	}
+	c.runs(0, 1)
+	c.runs(time.Hour, 3)
+	if got := order.String(); got != "aabc" {
+		c.Errorf("ran %s", got)
+	}
+}
+
+func keepsARate(c *coming) {
+	c.server.Handle("k", func(context.Context, queue.Task) error { return nil })
+	for range 5 {
+		c.enqueue(queue.Task{Kind: "k", Rate: &queue.Rate{Key: "host", N: 2, Per: time.Hour}})
+	}
+	c.runs(0, 2)
+	c.runs(30*time.Minute, 1)
+	c.runs(29*time.Minute, 0)
+	c.runs(time.Minute, 1)
+	c.runs(30*time.Minute, 1)
+	c.states(0, 0, 5)
 }

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -45,4 +46,44 @@ func ExampleLimit() {
 	// open
 	// rename
 	// close
+}
+
+// Calls to a host are at least 20 ms apart, however many workers there are.
+func ExampleRate() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop", Workers: 4})
+	if err != nil {
+		panic(err)
+	}
+
+	ctx, stop := context.WithCancel(context.Background())
+	began := make(chan time.Time, 3)
+	tasks.Handle("call", func(context.Context, queue.Task) error {
+		began <- time.Now()
+		if len(began) == 3 {
+			stop()
+		}
+		return nil
+	})
+	for range 3 {
+		one := queue.Task{Kind: "call", Rate: &queue.Rate{Key: "example.com", N: 50, Per: time.Second, Burst: 1}}
+		if _, _, err := tasks.Enqueue(ctx, one); err != nil {
+			panic(err)
+		}
+	}
+	from := time.Now()
+	if err := tasks.Run(ctx); err != nil {
+		panic(err)
+	}
+	<-began
+	<-began
+	fmt.Println("the third one waited for two turns:", (<-began).Sub(from) >= 39*time.Millisecond)
+	// Output:
+	// the third one waited for two turns: true
 }

@@ -51,6 +51,7 @@ type Info struct {
 	Died            time.Time // of a dead task
 	ParkedSince     time.Time // of a parked task
 	Limit           *Limit    // nil = none
+	Rate            *Rate     // nil = none
 	Progress        Progress
 }
 
@@ -91,7 +92,7 @@ func (c *Client) info(state State, id, at, spec, record string) (Info, error) {
 	i := Info{
 		ID: id, Queue: c.name, Kind: t.Kind, State: state, Priority: t.Priority, Payload: t.Payload,
 		Attempts: h.attempts, Crashes: h.crashes, AttemptsMax: t.AttemptsMax, LastError: h.err,
-		Enqueued: t.Enqueued, Due: t.Due, Deadline: t.Deadline, Progress: h.progress, Limit: t.Limit,
+		Enqueued: t.Enqueued, Due: t.Due, Deadline: t.Deadline, Progress: h.progress, Limit: t.Limit, Rate: t.Rate,
 	}
 	when := time.UnixMilli(int64(ms))
 	switch state {

@@ -62,6 +62,9 @@ func (k Keys) Slots() string { return k.base + "slots" }
 // Parked is a ZSET, id of a task that waits for a slot -> since when, in us.
 func (k Keys) Parked() string { return k.base + "parked" }
 
+// Rates is a ZSET, key of a rate -> when all runs that count are over, in us, and more; see lua/lib/rate.lua.
+func (k Keys) Rates() string { return k.base + "rates" }
+
 // Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 
@@ -74,7 +77,7 @@ func KeyNames() map[string][]string {
 	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots"}
 	return map[string][]string{
 		"enqueue": enqueue,
-		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked"),
+		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates"),
 	}
 }
 
@@ -89,7 +92,7 @@ func (k Keys) Enqueue() []string {
 // Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
 // Those of Enqueue come first, so that scripts may share functions.
 func (k Keys) Work() []string {
-	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked())
+	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked(), k.Rates())
 }
 
 // layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application

@@ -13,7 +13,7 @@ import (
 // run one after the other, in the order in which they are claimed.
 //
 // It is exact among the tasks of a queue in one partition, whatever workers die: the partition of the id or the Subject,
-// else the one of the unique key, else the one of the limit's key. Tasks of one key that differ in these may be in
+// else the one of the unique key, else the one of the limit's key, else the one of the rate's. Tasks of one key that differ in these may be in
 // several partitions, each of which has slots of its own.
 type Limit struct {
 	// Key is what the tasks have in common, an account for example. 1 to 256 bytes, no line breaks.

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -107,6 +108,87 @@ func (w *queueModel) checkSlots(k Keys, holders, parked map[string][]string) {
 		id, _, _ := strings.Cut(m, " ")
 		if w.limits[id] != nil && !has[id] {
 			w.t.Errorf("%s runs without a slot", id)
+		}
+	}
+}
+
+// The rates of the model: the first runs of each key begin, and nobody's turn comes while the test runs.
+var modelRates = []Rate{{Key: "r", N: 2, Per: time.Hour}, {Key: "r 1", N: 3, Per: time.Hour, Burst: 1}}
+
+// enqueueRated enqueues tasks with rates, some of which have limits too.
+func (w *queueModel) enqueueRated() {
+	tasks := make([]Task, rapid.IntRange(1, 4).Draw(w.t, "tasks"))
+	for i := range tasks {
+		r := rapid.SampledFrom(modelRates).Draw(w.t, "rate")
+		tasks[i] = Task{ID: NewID(i % w.c.partitions), Kind: "k", Rate: &r}
+		if rapid.Bool().Draw(w.t, "limited") {
+			tasks[i].Limit = &Limit{Key: "a", Max: 1, Hold: rapid.Bool().Draw(w.t, "hold")}
+		}
+	}
+	ok, err := w.c.EnqueueAll(context.Background(), tasks)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i, put := range ok {
+		if !put {
+			w.t.Errorf("%s was refused", tasks[i].ID)
+		}
+		if tasks[i].Limit != nil {
+			w.limits[tasks[i].ID] = tasks[i].Limit
+		}
+		w.there[tasks[i].ID] = true
+	}
+}
+
+// noteRate counts a run that was let begin, unless one that did not begin counted for it.
+func (w *queueModel) noteRate(r *running) {
+	if r.Rate == nil {
+		return
+	}
+	if w.returned[r.ID] {
+		delete(w.returned, r.ID)
+		return
+	}
+	p, _ := PartitionOf(r.ID)
+	key := fmt.Sprint(p, " ", r.Rate.Key)
+	if w.begun[key]++; w.begun[key] > r.Rate.burst() {
+		w.t.Errorf("%d runs of %q began", w.begun[key], key)
+	}
+}
+
+// checkRates compares the turns with the tasks that wait for theirs: each has its own, and they are as far apart as
+// the rate says.
+func (w *queueModel) checkRates() {
+	ctx := context.Background()
+	for _, k := range w.c.keys {
+		turns := map[string][]float64{}
+		all, err := w.c.rdb.ZRangeWithScores(ctx, k.Rates(), 0, -1).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, z := range all {
+			id, ok := strings.CutPrefix(z.Member.(string), "\n")
+			if !ok {
+				continue
+			}
+			if !w.there[id] {
+				w.t.Fatalf("%s has a turn and is gone", id)
+			}
+			info, err := w.c.Get(ctx, id)
+			if err != nil || info.State == Leased || info.State == Dead {
+				w.t.Errorf("%s has a turn: %s, %v", id, info.State, err)
+			}
+			if !w.returned[id] {
+				turns[info.Rate.Key] = append(turns[info.Rate.Key], z.Score)
+			}
+		}
+		for _, r := range modelRates {
+			at := turns[r.Key]
+			for i := 1; i < len(at); i++ {
+				if apart := at[i] - at[i-1]; apart < float64(r.perUs()/int64(r.N))-1 {
+					w.t.Errorf("two turns of %q are %.0f us apart", r.Key, apart)
+				}
+			}
 		}
 	}
 }

@@ -37,6 +37,8 @@ const (
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
 	// slotsMax bounds the slots of a limit.
 	slotsMax = 1000
+	// rateMax bounds the runs of a rate, and its bursts.
+	rateMax = 1_000_000
 	// batchMax and batchBytesMax bound a batch: one script moves or removes it whole.
 	batchMax, batchBytesMax = 1000, 1 << 20
 	// enqueueAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of

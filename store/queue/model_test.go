@@ -27,6 +27,9 @@ type queueModel struct {
 	paused bool
 	batch  batchModel
 	limits map[string]*Limit // of each task that has one
+	// Of the rates: runs that were let begin, by partition and key, and tasks whose last one did not begin.
+	begun    map[string]int
+	returned map[string]bool
 }
 
 // TestNothingIsLostWhateverIsDone takes random steps with everything that moves tasks, and checks after each that every
@@ -42,7 +45,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			c := newClient(t, mine)
 			w := &queueModel{
 				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{},
-				newest: map[string]*running{}, void: map[*running]struct{}{},
+				newest: map[string]*running{}, void: map[*running]struct{}{}, begun: map[string]int{}, returned: map[string]bool{},
 				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
 			}
 			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
@@ -61,7 +64,9 @@ func (w *queueModel) act() {
 		}
 	}
 	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
-		"batched", "batched", "take", "promote", "bulk", "limited", "limited"}).Draw(w.t, "what") {
+		"batched", "batched", "take", "promote", "bulk", "limited", "limited", "rated"}).Draw(w.t, "what") {
+	case "rated":
+		w.enqueueRated()
 	case "limited":
 		w.enqueueLimited()
 	case "batched":
@@ -207,6 +212,7 @@ func (w *queueModel) step(claim int, with terms) {
 				}
 			}
 			w.leases, w.newest[r.ID] = append(w.leases, r), r
+			w.noteRate(r)
 		}
 	}
 }
@@ -226,6 +232,9 @@ func (w *queueModel) settle() {
 		}
 		if _, void := w.void[r]; void {
 			want = append(want, r)
+		}
+		if _, void := w.void[r]; v == giveBack && r.Rate != nil && !void {
+			w.returned[r.ID] = true
 		}
 		some = append(some, end(r, v, delay, "reason"))
 		w.void[r] = struct{}{}
@@ -312,6 +321,7 @@ func (w *queueModel) check() {
 	}
 	w.checkBatches()
 	w.checkLimits()
+	w.checkRates()
 	s := w.stats()
 	if got := s.ReadyAll() + s.Delayed + s.Parked + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)

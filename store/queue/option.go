@@ -15,6 +15,7 @@ const (
 	optionUnique  = "unique"  // "end": the unique key is held until the task ends
 	optionBatch   = "batch"   // tasks, bytes, quiet ms, wait ms, key
 	optionLimit   = "limit"   // tasks, 1 = keeps its slot until it ends, what it does if none is free, key
+	optionRate    = "rate"    // runs, us, burst, key
 )
 
 const uniqueEnd = "end"
@@ -33,6 +34,9 @@ func (t *Task) optionLines() string {
 	}
 	if t.Limit != nil {
 		fmt.Fprintf(&lines, "\r%s %s", optionLimit, t.Limit.line())
+	}
+	if t.Rate != nil {
+		fmt.Fprintf(&lines, "\r%s %s", optionRate, t.Rate.line())
 	}
 	return lines.String()
 }
@@ -64,6 +68,11 @@ func (t *Task) parseOptions(lines string) error {
 			if t.Limit, ok = parseLimit(value); !ok {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
+		case optionRate:
+			var ok bool
+			if t.Rate, ok = parseRate(value); !ok {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
 		}
@@ -80,6 +89,9 @@ func (t *Task) checkOptions() error {
 		return fmt.Errorf("%w: UniqueUntilEnd without a unique key", ErrInvalid)
 	}
 	if err := t.checkLimit(); err != nil {
+		return err
+	}
+	if err := t.checkRate(); err != nil {
 		return err
 	}
 	return t.checkBatch()

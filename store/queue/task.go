@@ -47,6 +47,8 @@ type Task struct {
 	Timeout time.Duration
 	// Limit, if set, bounds how many tasks with its key run at once.
 	Limit *Limit
+	// Rate, if set, bounds how often tasks with its key begin.
+	Rate *Rate
 	// Batch, if set, has the task run together with others of its kind, priority and batch key, see Batch.
 	Batch *Batch
 

@@ -17,7 +17,7 @@
 --                     after delay_ms
 --             return  no attempt counted: back to the head of its list, in front of tasks that were
 --                     returned before it, and with its unique key unless a younger task has that. It
---                     keeps the slot of its limit
+--                     keeps the slot of its limit, and its next run is not counted by its rate
 --   limited   1: it has a limit. Another verdict than return frees its slot, unless it keeps that
 --             until it ends, and passes it on
 --
@@ -25,7 +25,7 @@
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
-local now_ms, from_ms = task_clock()
+local now_ms, from_ms, now_us = task_clock()
 local stale, ended, position, at = {}, {}, 0, done
 
 for _ = 1, groups do
@@ -107,6 +107,8 @@ for _, id in ipairs(back) do
     redis.call('LPUSH', task_list(spec), id)
     local key = task_unique(spec)
     if key then redis.call('HSETNX', unique, key, id) end
+    local rate = rate_of(spec)
+    if rate then rate_return(rates, rate, id, now_us) end
   end
   ready = true
 end

@@ -1,7 +1,7 @@
 -- One step of a worker in one partition, for all queues that it serves: promotes due tasks,
 -- reaps expired leases, claims as many ready tasks as there are free workers, and returns when
--- to come back. A task whose limit has no free slot is parked or delayed instead. One script, so
--- that waiting costs one command.
+-- to come back. A task whose limit or rate does not let it begin is parked or delayed instead.
+-- One script, so that waiting costs one command.
 --
 -- KEYS  queues:work...
 -- ARGV  lease_ms:int overdue_max:int crashes_max:int backoff_ms:int jitter:int dead_max:int dead_bytes_max:int token
@@ -26,7 +26,7 @@
 --   buried    how many of the reaped were buried
 --   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
-local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused, batches, slots, parked
+local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused, batches, slots, parked, rates
 -- include: common
 
 -- use binds the keys of the queue that begin at a position in KEYS.
@@ -36,7 +36,7 @@ local function use(queue)
 end
 
 local suffix = ' ' .. token
-local now_ms, from_ms = task_clock()
+local now_ms, from_ms, now_us = task_clock()
 local now = string.format('%.0f', now_ms)
 local until_ms = string.format('%.0f', from_ms + lease_ms)
 local next_ms = math.huge
@@ -127,8 +127,16 @@ local function free_unique(ids, specs)
   if #free > 0 then redis.call('HDEL', unique, unpack(free)) end
 end
 
--- admit returns whether a task with a limit may be claimed: it has a slot, or takes one. Otherwise it waits in another way now.
-local function admit(id, limit)
+-- delay puts a claimed task among the delayed ones.
+local soonest_ms
+local function delay(id, due_ms)
+  redis.call('ZADD', delayed, string.format('%.0f', due_ms), id)
+  soonest_ms = math.min(soonest_ms, due_ms - now_ms)
+  if overdue_max > 0 then next_ms = math.min(next_ms, due_ms) end
+end
+
+-- slot returns whether a task has a slot of its limit now. Without one, it is parked or delayed.
+local function slot(id, limit)
   if redis.call('ZSCORE', slots, limit.key .. '\n0' .. id) then return true end
   local taken = limit_taken(slots, limit.key)
   if taken == 0 or taken < limit.max and not limit_waits(slots, limit.key) then
@@ -136,13 +144,18 @@ local function admit(id, limit)
     return true
   end
   local pause_ms = tonumber(limit.busy)
-  if not pause_ms then
-    limit_park(slots, parked, limit.key, id, 1000 * now_ms)
-    return false
-  end
-  redis.call('ZADD', delayed, string.format('%.0f', from_ms + pause_ms), id)
-  if pause_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', pause_ms)) end
-  if overdue_max > 0 then next_ms = math.min(next_ms, from_ms + pause_ms) end
+  if pause_ms then delay(id, from_ms + pause_ms) else limit_park(slots, parked, limit.key, id, now_us) end
+  return false
+end
+
+-- admit returns whether a task may be claimed, as far as its limit and its rate go. Otherwise it waits in another way now.
+local function admit(id, spec)
+  local limit, rate = limit_of(spec), rate_of(spec)
+  if limit and not slot(id, limit) then return false end
+  local wait_us = rate and rate_wait(rates, rate, id, now_us) or 0
+  if wait_us <= 0 then return true end
+  if limit and not limit.keep then task_slot_free(id, limit) end
+  delay(id, math.ceil((now_us + wait_us) / 1000))
   return false
 end
 
@@ -152,8 +165,7 @@ local function lease(ids, reply)
   local ends, at, n, with = {}, 5, 0, {}
   for i = 1, #ids do
     local id, spec = ids[i], specs[i]
-    local limit = spec and limit_of(spec)
-    if limit and not admit(id, limit) then
+    if spec and string.find(spec, '^[^\r\n]*\r') and not admit(id, spec) then
       spec, specs[i] = false, false
     end
     if spec then
@@ -208,8 +220,10 @@ local function serve(claim, order)
         end
       end
     end
-    left = left - #ids
+    soonest_ms = 1001
     lease(ids, reply)
+    left = left - #ids + task_slots_pass()
+    if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
   end
   reply[1] = left
   -- A worker that promotes more than it can take wakes the others.

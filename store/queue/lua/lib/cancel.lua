@@ -1,5 +1,6 @@
 -- include: account
 -- include: limit
+-- include: rate
 -- include: batch
 -- task_cancel removes a waiting task. Other scripts of the same partition include it, so that
 -- they cancel a task in the same step as the write that makes it pointless.
@@ -23,6 +24,7 @@ local function task_cancel(queue, id)
     local list = lists[string.match(spec, '^%a+')]
     if not list or redis.call('LREM', list, 1, id) == 0 then return 0 end
   end
+  if rate_of(spec) then rate_drop(rates, id) end
   task_batch_remove(counts, batches, id, spec)
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)

@@ -13,16 +13,17 @@
 -- include: account
 -- include: batch
 -- include: limit
--- needs: tasks counts unique delayed critical high normal low leased runs dead batches slots parked
+-- include: rate
+-- needs: tasks counts unique delayed critical high normal low leased runs dead batches slots parked rates
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
 
 -- The clock of Redis in ms: rounded down for comparisons (nothing starts before its time), rounded up to count from
--- (nothing is shorter than asked for).
+-- (nothing is shorter than asked for), and in us.
 local function task_clock()
   local t = redis.call('TIME')
   local us = tonumber(t[1]) * 1000000 + tonumber(t[2])
-  return math.floor(us / 1000), math.ceil(us / 1000)
+  return math.floor(us / 1000), math.ceil(us / 1000), us
 end
 
 -- task_run parses a value of runs. A field that cannot be parsed counts as 0: this runs after first writes, where an
