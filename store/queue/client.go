@@ -22,6 +22,7 @@ type Client struct {
 	prefix     string
 	name       string
 	partitions int
+	lease      time.Duration
 	keys       []Keys
 	work       [][]string // by partition: Keys.Work
 	enqueue    [][]string // by partition: Keys.Enqueue
@@ -30,7 +31,7 @@ type Client struct {
 	checked    atomic.Bool  // the number of partitions matches the keys
 }
 
-// NewClient returns a client of Options.Queue. It uses the first four options.
+// NewClient returns a client of Options.Queue. It uses the first four options, and Lease for Hold.
 func NewClient(o Options) (*Client, error) {
 	o.setDefaults()
 	if o.Client == nil {
@@ -47,7 +48,7 @@ func NewClient(o Options) (*Client, error) {
 			return nil, fmt.Errorf("queue: %q is not allowed in a key", name)
 		}
 	}
-	c := &Client{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions, seed: maphash.MakeSeed()}
+	c := &Client{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions, lease: o.Lease, seed: maphash.MakeSeed()}
 	for p := range o.Partitions {
 		k := NewKeys(o.Prefix, p, o.Queue)
 		c.keys, c.work, c.enqueue = append(c.keys, k), append(c.work, k.Work()), append(c.enqueue, k.Enqueue())

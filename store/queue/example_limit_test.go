@@ -87,3 +87,41 @@ func ExampleRate() {
 	// Output:
 	// the third one waited for two turns: true
 }
+
+// Only one process at a time rebuilds the index, whether it is a task or not.
+func ExampleClient_Hold() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	client, err := queue.NewClient(queue.Options{Client: rdb, Prefix: "shop"})
+	if err != nil {
+		panic(err)
+	}
+
+	slot, err := client.Hold(context.Background(), "index", 1)
+	if err != nil {
+		panic(err)
+	}
+	_, err = client.TryHold(context.Background(), "index", 1)
+	fmt.Println("another one:", err)
+	fmt.Println("lost:", slot.Context().Err() != nil) // what works under the lock ends with this context
+	if err := slot.Release(context.Background()); err != nil {
+		panic(err)
+	}
+	again, err := client.TryHold(context.Background(), "index", 1)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("the fence has grown:", again.Fence() > slot.Fence())
+	if err := again.Release(context.Background()); err != nil {
+		panic(err)
+	}
+	// Output:
+	// another one: queue: every slot of the limit is taken
+	// lost: false
+	// the fence has grown: true
+}

@@ -42,8 +42,8 @@ const (
 // SnoozeFor has the task try again after a pause of 1 ms to 30 days. No attempt is counted. Others may overtake it.
 func SnoozeFor(pause time.Duration) Busy { return Busy(pause) }
 
-// ErrBusy means that a task was not enqueued because its limit, with Fail, has no free slot. EnqueueAll enqueues the other
-// tasks all the same.
+// ErrBusy means that a task was not enqueued because its limit, with Fail, has no free slot, or that TryHold got none.
+// EnqueueAll enqueues the other tasks all the same.
 var ErrBusy = errors.New("queue: every slot of the limit is taken")
 
 // The ways to write Wait and Fail in a specification; any other is a pause in ms.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,4 +192,78 @@ func (w *queueModel) checkRates() {
 			}
 		}
 	}
+}
+
+// hold takes, asks for or releases slots of code that is not a task.
+func (w *queueModel) hold() {
+	ctx := context.Background()
+	w.c.lease = time.Hour
+	what := rapid.SampledFrom([]string{"take", "take", "ask", "release"}).Draw(w.t, "hold")
+	if what == "take" || len(w.held) == 0 {
+		l := Limit{Key: rapid.SampledFrom([]string{"a", "a b"}).Draw(w.t, "key"), Max: rapid.IntRange(1, 3).Draw(w.t, "max"), Hold: true}
+		p := Partition(l.Key, w.c.partitions)
+		r := &running{Task: Task{ID: NewID(p), Limit: &l}, queue: w.set.queues[0], partition: p, token: newToken()}
+		busy := rapid.SampledFrom([]string{busyWait, busyWait, busyFail}).Draw(w.t, "busy")
+		fence, err := w.c.askForSlot(ctx, r, busy)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if fence >= 0 {
+			w.held, w.limits[r.ID], w.there[r.ID] = append(w.held, r), &l, true
+		} else if busy == busyWait {
+			w.t.Error("one that waits was refused")
+		}
+		w.fenced(p, fence)
+		return
+	}
+	r := rapid.SampledFrom(w.held).Draw(w.t, "slot")
+	var state State
+	if w.there[r.ID] {
+		info, err := w.c.Get(ctx, r.ID)
+		if err != nil || info.State != Leased && info.State != Parked {
+			w.t.Fatalf("%s: %s, %v", r.ID, info.State, err)
+		}
+		state = info.State
+	}
+	if what == "ask" {
+		fence, err := w.c.askForSlot(ctx, r, busyAgain)
+		if err != nil || fence > 0 != (state == Leased) || fence < 0 != (state == "") {
+			w.t.Errorf("asked for %s, %q: %d, %v", r.ID, state, fence, err)
+		}
+		w.fenced(r.partition, fence)
+		return
+	}
+	got, err := w.set.settle(ctx, []*running{end(r, complete, 0, "")}, testTerms.dead)
+	if err != nil || len(got.stale) == 0 != (state == Leased) {
+		w.t.Errorf("released %s, %q: stale %v, %v", r.ID, state, ids(got.stale), err)
+	}
+	if state == Leased {
+		w.over(r.ID)
+	}
+}
+
+func (w *queueModel) fenced(partition int, fence int64) {
+	if fence > 0 && fence <= w.fences[partition] {
+		w.t.Errorf("the fence %d after %d", fence, w.fences[partition])
+	}
+	w.fences[partition] = max(w.fences[partition], fence)
+}
+
+// reapHeld notes that the slots whose leases have ended are gone. It returns how many that waited have one now.
+func (w *queueModel) reapHeld(partition int, leased []string) (passed int64) {
+	for _, r := range w.held {
+		if r.partition != partition {
+			continue
+		}
+		if slices.Contains(leased, r.ID+" "+r.token) {
+			w.over(r.ID)
+		} else if w.there[r.ID] {
+			if info, err := w.c.Get(context.Background(), r.ID); err != nil {
+				w.t.Error(err)
+			} else if info.State == Leased {
+				passed++
+			}
+		}
+	}
+	return passed
 }

@@ -37,6 +37,8 @@ const (
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
 	// slotsMax bounds the slots of a limit.
 	slotsMax = 1000
+	// holdPauseMin and holdPauseMax are the pauses between the questions of one that waits for a slot.
+	holdPauseMin, holdPauseMax = 5 * time.Millisecond, 250 * time.Millisecond
 	// rateMax bounds the runs of a rate, and its bursts.
 	rateMax = 1_000_000
 	// batchMax and batchBytesMax bound a batch: one script moves or removes it whole.

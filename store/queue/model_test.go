@@ -28,6 +28,8 @@ type queueModel struct {
 	batch  batchModel
 	limits map[string]*Limit // of each task that has one
 	// Of the rates: runs that were let begin, by partition and key, and tasks whose last one did not begin.
+	held     []*running    // slots that Hold takes, all that ever were
+	fences   map[int]int64 // by partition: the highest one
 	begun    map[string]int
 	returned map[string]bool
 }
@@ -45,7 +47,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			c := newClient(t, mine)
 			w := &queueModel{
 				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{},
-				newest: map[string]*running{}, void: map[*running]struct{}{}, begun: map[string]int{}, returned: map[string]bool{},
+				newest: map[string]*running{}, void: map[*running]struct{}{}, begun: map[string]int{}, fences: map[int]int64{}, returned: map[string]bool{},
 				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
 			}
 			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
@@ -64,7 +66,9 @@ func (w *queueModel) act() {
 		}
 	}
 	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
-		"batched", "batched", "take", "promote", "bulk", "limited", "limited", "rated"}).Draw(w.t, "what") {
+		"batched", "batched", "take", "promote", "bulk", "limited", "limited", "rated", "hold", "hold"}).Draw(w.t, "what") {
+	case "hold":
+		w.hold()
 	case "rated":
 		w.enqueueRated()
 	case "limited":
@@ -99,7 +103,7 @@ func (w *queueModel) act() {
 		w.step(rapid.IntRange(0, 6).Draw(w.t, "claim"), testTerms)
 	case "reap":
 		// Every lease expires and is reaped.
-		before := w.stats()
+		before, passed := w.stats(), int64(0)
 		for p, k := range w.c.keys {
 			members, err := w.c.rdb.ZRange(ctx, k.Leased(), 0, -1).Result()
 			fatal(err)
@@ -107,8 +111,9 @@ func (w *queueModel) act() {
 				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
 			}
 			stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, testTerms)
+			passed += w.reapHeld(p, members)
 		}
-		if after := w.stats(); after.Crashed != before.Crashed+before.Leased || after.Leased != 0 {
+		if after := w.stats(); after.Crashed != before.Crashed+before.Leased || after.Leased != passed {
 			w.t.Errorf("reaped: before %+v, after %+v", before, after)
 		}
 		for _, r := range w.leases {

@@ -50,6 +50,7 @@ var (
 	enqueueScript      = newScript("enqueue")
 	layoutScript       = newFreeing("layout")
 	announceScript     = newFreeing("announce")
+	holdScript         = newScript("hold")
 	stepScript         = newFreeing("step")
 	settleScript       = newFreeing("settle")
 	renewScript        = newFreeing("renew")

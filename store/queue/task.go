@@ -72,7 +72,7 @@ var ErrInvalid = errors.New("queue: invalid task")
 
 // check returns an error that says what is wrong with a task to be enqueued.
 func (t *Task) check(partitions int) error {
-	if t.Kind == "" || len(t.Kind) > nameBytesMax || strings.HasPrefix(t.Kind, KindPeriodic) || strings.ContainsFunc(t.Kind, notPrintable) {
+	if t.Kind == "" || len(t.Kind) > nameBytesMax || ofEngine(t.Kind) || strings.ContainsFunc(t.Kind, notPrintable) {
 		return fmt.Errorf("%w: kind %q", ErrInvalid, t.Kind)
 	}
 	if len(t.Unique) > nameBytesMax || strings.ContainsAny(t.Unique, "\r\n") {
@@ -99,6 +99,9 @@ func (t *Task) check(partitions int) error {
 	}
 	return nil
 }
+
+// ofEngine tells whether a kind is one that only the engine enqueues.
+func ofEngine(kind string) bool { return kind == KindHold || strings.HasPrefix(kind, KindPeriodic) }
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 

@@ -66,8 +66,13 @@ local function reap(members)
     local run = task_run(state[i])
     run.crashes = run.crashes + 1
     local limit = specs[i] and limit_of(specs[i])
-    if limit and not limit.keep then task_slot_free(id, limit) end
-    if run.crashes >= crashes_max then
+    local held = limit and limit_held(specs[i])
+    if limit and (held or not limit.keep) then task_slot_free(id, limit) end
+    if held then
+      redis.call('HDEL', tasks, id)
+      redis.call('HINCRBY', counts, 'deleted', 1)
+      task_account(counts, id, -1, #specs[i])
+    elseif run.crashes >= crashes_max then
       local reason = string.format('lease ended %d times', run.crashes)
       if run.err ~= '' then reason = reason .. '; before: ' .. run.err end
       run.err = reason

@@ -35,7 +35,8 @@ local function task_cancel(queue, id)
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
   if not limit then return 1 end
   -- The task behind one that was parked may be content with the slots that are left.
-  local after = unparked and limit_pass(tasks, slots, parked, limit.key) or limit_free(tasks, slots, parked, limit, id)
+  local after = unparked and limit_pass(tasks, slots, parked, leased, limit.key)
+    or limit_free(tasks, slots, parked, leased, limit, id)
   for i = #after - 1, 1, -2 do redis.call('LPUSH', lists[string.match(after[i + 1], '^%a+')] or normal, after[i]) end
   if #after > 0 then redis.call('PUBLISH', tasks, 'ready') end
   return 1

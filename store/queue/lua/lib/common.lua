@@ -73,7 +73,7 @@ end
 -- were parked.
 local passed = {}
 local function task_slot_free(id, limit)
-  local after = limit_free(tasks, slots, parked, limit, id)
+  local after = limit_free(tasks, slots, parked, leased, limit, id)
   for i = 1, #after, 2 do passed[#passed + 1] = {task_list(after[i + 1]), after[i]} end
 end
 

@@ -27,10 +27,15 @@ local function limit_waits(slots, key)
   return redis.call('ZLEXCOUNT', slots, '[' .. key .. '\n1', '(' .. key .. '\n2') > 0
 end
 
+-- limit_held returns the length of the lease in ms, as text, and the token of a slot that Hold takes. Of a task, nil.
+local function limit_held(spec)
+  return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ @hold [^\n]*\n(%d+) (%S+)$')
+end
+
 -- limit_pass passes the free slots of a key on. Returns {id, specification, ...} of the tasks that have them now, longest
--- parked first: they are in no list yet. They are several if a task in front of them wanted fewer to run. A parked id
+-- parked first: they are in no list yet. One that Hold takes is leased. They are several if a task in front of them wanted fewer to run. A parked id
 -- without a specification was removed by hand.
-local function limit_pass(tasks, slots, parked, key)
+local function limit_pass(tasks, slots, parked, leased, key)
   local after, taken = {}, limit_taken(slots, key)
   for _ = 1, 100 do
     local first = redis.call('ZRANGEBYLEX', slots, '[' .. key .. '\n1', '(' .. key .. '\n2', 'LIMIT', 0, 1)[1]
@@ -44,16 +49,23 @@ local function limit_pass(tasks, slots, parked, key)
     if own then
       limit_take(slots, key, next_id)
       taken = taken + 1
-      after[#after + 1], after[#after + 2] = next_id, spec
+      local lease_ms, token = limit_held(spec)
+      if token then
+        local t = redis.call('TIME')
+        local until_ms = t[1] * 1000 + math.ceil(t[2] / 1000) + lease_ms
+        redis.call('ZADD', leased, string.format('%.0f', until_ms), next_id .. ' ' .. token)
+      else
+        after[#after + 1], after[#after + 2] = next_id, spec
+      end
     end
   end
   return after
 end
 
 -- limit_free frees the slot of a task, if it has one, and passes it on. Returns what limit_pass does.
-local function limit_free(tasks, slots, parked, limit, id)
+local function limit_free(tasks, slots, parked, leased, limit, id)
   if redis.call('ZREM', slots, limit.key .. '\n0' .. id) == 0 then return {} end
-  return limit_pass(tasks, slots, parked, limit.key)
+  return limit_pass(tasks, slots, parked, leased, limit.key)
 end
 
 -- limit_park parks a task behind the others of its key.
