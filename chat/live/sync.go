@@ -80,7 +80,7 @@ type syncCall struct {
 	errors     []GroupError
 
 	resolved bool
-	index    []chat.UserGroup // as it was read last
+	index    []chat.UserGroup // as it was read last, with what looks have found since
 	unlisted []string         // named, and the caller is in them although the index does not list them
 	foreign  map[string]bool  // named, and the caller is not in them
 }
@@ -209,7 +209,7 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan t
 	var grown []string // empty: anything may be new
 	for {
 		if len(grown) > 0 {
-			a, err = c.collectGrown(ctx, grown, now)
+			a, err = c.collectGrown(ctx, w, grown, now)
 		} else {
 			a, now, err = c.collect(ctx)
 		}
@@ -300,8 +300,8 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 }
 
 // collectGrown is collect where only grown, some of the caller's groups, may have anything new.
-func (c *syncCall) collectGrown(ctx context.Context, grown, groups []string) (SyncAnswer, error) {
-	logs, err := c.logs(ctx, grown, make(map[string]chat.Look, len(grown)))
+func (c *syncCall) collectGrown(ctx context.Context, w *watch, grown, groups []string) (SyncAnswer, error) {
+	logs, err := c.logs(ctx, grown, c.foreseen(w, grown))
 	if err != nil {
 		return SyncAnswer{}, chat.AsError(err)
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -22,13 +23,10 @@ func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 // logs reads those of groups that have anything new, with as many messages as the answer may hold. looks are those that it has
 // already. Groups of the index that the caller is not in are left out: the index lags.
 func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]chat.Look) (logs []*syncLog, err error) {
-	hints := make(map[string]int64, len(c.index))
-	for _, g := range c.index {
-		hints[g.Group] = g.Seen
-	}
 	if err := c.look(ctx, groups, looks); err != nil {
 		return nil, err
 	}
+	hints := c.hints()
 	moved := c.moved(groups, hints, looks)
 	all := make([]syncLog, len(moved))
 	pulls := make([]chat.Pull, len(moved))
@@ -63,6 +61,7 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 		if l.news() {
 			logs = append(logs, l)
 		}
+		c.noteSeen(hints[moved[i]], l.Info.Seen)
 	}
 	return logs, c.top(ctx, logs)
 }
@@ -94,16 +93,54 @@ func (c *syncCall) lookAt() chat.LookAt {
 }
 
 // moved are the groups that have something new for the caller or that it is not in.
-func (c *syncCall) moved(groups []string, hints map[string]int64, looks map[string]chat.Look) (moved []string) {
+func (c *syncCall) moved(groups []string, hints map[string]*chat.UserGroup, looks map[string]chat.Look) (moved []string) {
 	for _, g := range groups {
-		if hint, indexed := hints[g]; indexed && looks[g].Seen > hint {
-			c.s.core.NoteSeen(c.by.User, g, looks[g].Seen)
-		}
+		c.noteSeen(hints[g], looks[g].Seen)
 		if !looks[g].Nothing(c.after[g]) {
 			moved = append(moved, g)
 		}
 	}
 	return moved
+}
+
+// hints are the entries of the index.
+func (c *syncCall) hints() map[string]*chat.UserGroup {
+	hints := make(map[string]*chat.UserGroup, len(c.index))
+	for i := range c.index {
+		hints[c.index[i].Group] = &c.index[i]
+	}
+	return hints
+}
+
+// noteSeen takes what the caller has seen of a group, as the group says. Where the index lags, it is put right; hint is its
+// entry, nil if it has none.
+func (c *syncCall) noteSeen(hint *chat.UserGroup, seen int64) {
+	if hint != nil && seen > hint.Seen {
+		c.s.core.NoteSeen(c.by.User, hint.Group, seen)
+		hint.Seen = seen
+	}
+}
+
+// foreseen says without asking the store what looks at groups that grew would most likely find: where they end is what woke
+// the caller, and how far the caller is in them is what the last look has found. What the store has is compared when the page
+// is read. Groups of which that is not known, or which would not have anything new, are not among them: they are looked at.
+func (c *syncCall) foreseen(w *watch, groups []string) map[string]chat.Look {
+	looks, hints := make(map[string]chat.Look, len(groups)), c.hints()
+	for _, in := range w.interests {
+		g := in.feed.group
+		hint := hints[g]
+		if _, grew := slices.BinarySearch(groups, g); !grew || hint == nil {
+			continue
+		}
+		end := in.feed.snapshot()
+		if end.last == unknownLast {
+			continue
+		}
+		if l := (chat.Look{Last: end.last, Epoch: end.epoch, Seen: hint.Seen}); l.Owed(c.after[g]) > 0 {
+			looks[g] = l
+		}
+	}
+	return looks
 }
 
 // top cuts what was read to each group's fair share of the limit, and reads what is missing from it: where a log has grown

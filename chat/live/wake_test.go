@@ -12,7 +12,7 @@ import (
 // A message wakes the long polls of its group to read that group, and neither the inbox nor the index of anybody.
 func TestLongPollsReadOnlyWhatGrew(t *testing.T) {
 	t.Parallel()
-	const polls, perPoll = 100, 15
+	const polls, perPoll = 100, 12
 	l := startLive(t, signalsOnly)
 	members := make([]string, polls)
 	for i := range members {
