@@ -178,6 +178,9 @@ type Pull struct {
 	Unseen bool
 	// Counted asks for the reactions to the entries of the page.
 	Counted bool
+	// Shared: others are likely to ask for the same few entries at this moment. The store may read them once for all; the
+	// answer is the same, of an instant not before the call.
+	Shared bool
 }
 
 // Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Info

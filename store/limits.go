@@ -29,6 +29,9 @@ const (
 	beginsJoined  = pipelineMax / 2      // sessions that share one
 	beginItemsMax = 4                    // the newest items of an inbox that it brings along
 	beginBytesMax = 4 << 10              // if they are not longer
+	sharedPause   = time.Millisecond     // how long readers of one group that wake together wait for each other
+	sharedUsers   = 100                  // of them that one step answers
+	sharedEntries = plainHead            // that one step reads for all of them: 0.8 MiB at the largest size that the default limits allow
 	standingsMax  = 200                  // users that one step looks up: half a millisecond
 
 	unusualFor   = time.Minute // how long a group's sends skip the lean script, after its settings did not allow it

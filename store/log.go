@@ -18,6 +18,8 @@ var (
 	looksScript = newReader("log/looks", partNames)
 	pagesScript = newReader("log/pages", partNames)
 
+	sharedScript = newReader("log/shared", groupNames)
+
 	logRangeScript = newReader("log/range", groupNames) // in the place of a transaction on a server that is full
 )
 

@@ -15,17 +15,17 @@ func (s *Store) joinSends() *joinedSends {
 	return &joinedSends{Run: s.appendTogether, Alone: sendsAlone, Calls: sendsFlying, Size: sendsJoined}
 }
 
-// lane returns the sends that a send to a group may join.
-func (s *Store) lane(group string) *joinedSends {
+// lane is with whose calls a call about a group is joined.
+func (s *Store) lane(group string) int {
 	if s.cluster == nil {
-		return s.sends[0]
+		return 0
 	}
-	return s.sends[s.keys.partition(group)]
+	return s.keys.partition(group)
 }
 
 // appendJoined appends a plain message, alone or together with others.
 func (s *Store) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
-	out, err := s.lane(a.Group).Do(ctx, a)
+	out, err := s.sends[s.lane(a.Group)].Do(ctx, a)
 	if err != nil {
 		return plainOutcome{err: fail(plainScript.Name, err)}
 	}

@@ -62,6 +62,7 @@ type Store struct {
 	sends     []*joinedSends           // one; in a cluster one for each partition, so that a node that hangs delays only its own
 	begins    *joinedReads[string, chat.Beginning]
 	standings *joinedReads[[]standing, []chat.Info]
+	shared    []*joinedReads[sharedPull, chat.Page] // as sends
 	unusual   unusualGroups
 	wanted    atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
 }

@@ -80,6 +80,9 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 // Pull reads a page of each group for user: a step for at most transactionMax groups of a partition, the partitions at the
 // same time. See chat.PullStore for what is read where there is more than one answer holds.
 func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	if mayShare(pulls) {
+		return s.pullShared(ctx, user, pulls[0])
+	}
 	pages := make([]chat.Page, len(pulls))
 	byPartition := map[int][]int{}
 	for i, p := range pulls {
@@ -143,7 +146,11 @@ func (s *Store) pullChunk(ctx context.Context, user string, pulls []chat.Pull, p
 			pages[i].Reactions = asPageReactions(info)
 		}
 		pages[i].Cut = asked[j].Limit > 0 && len(found[j]) == 0 && bytes >= room
-		fillPage(&pages[i], asked[j], found[j])
+		messages, err := decodeMessages(asked[j].Group, found[j])
+		if asked[j].Before > 0 {
+			slices.Reverse(messages)
+		}
+		showPage(&pages[i], messages, err)
 	}
 	return bytes, nil
 }
@@ -170,9 +177,9 @@ func queuesNothing(err error) bool {
 	return redis.HasErrorPrefix(err, "OOM") || redis.HasErrorPrefix(err, "EXECABORT")
 }
 
-// fillPage puts what was read into a page, as far as the user may see it. A log that cannot be read is no reason to serve
-// none of the others.
-func fillPage(page *chat.Page, p chat.Pull, stored []string) {
+// showPage puts what was read into a page, as far as the user may see it. A log that cannot be read, as err says, is no
+// reason to serve none of the others. The messages may be of other pages, too.
+func showPage(page *chat.Page, messages []chat.Message, err error) {
 	if page.Info.Role == "" {
 		page.Err = chat.ErrNotFound
 		if page.Info.Epoch != "" && page.Info.Visibility == chat.Public {
@@ -180,16 +187,15 @@ func fillPage(page *chat.Page, p chat.Pull, stored []string) {
 		}
 		return
 	}
-	messages, err := decodeMessages(p.Group, stored)
 	if err != nil {
 		page.Err = err
 		return
 	}
-	if p.Before > 0 {
-		slices.Reverse(messages)
-	}
 	for len(messages) > 0 && messages[0].ID < page.Info.Visible() {
 		messages = messages[1:]
+	}
+	if page.Info.Hidden() > 0 {
+		messages = slices.Clone(messages) // what Redact changes
 	}
 	page.Info.Redact(messages)
 	page.Messages = messages

@@ -15,9 +15,10 @@ func (s *Store) newClients() (err error) {
 	if s.cluster != nil {
 		lanes = s.Partitions()
 	}
-	s.sends = nil
+	s.sends, s.shared = nil, nil
 	for range lanes {
 		s.sends = append(s.sends, s.joinSends())
+		s.shared = append(s.shared, joinReads(pipelineMax, sharedPause, s.readShared))
 	}
 	s.queues = make(map[string]*queue.Client)
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {

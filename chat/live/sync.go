@@ -289,7 +289,7 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	}
 	c.index = index
 	groups := c.groups(index)
-	logs, err := c.logs(ctx, groups, looks)
+	logs, err := c.logs(ctx, groups, looks, false)
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
@@ -301,7 +301,7 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 
 // collectGrown is collect where only grown, some of the caller's groups, may have anything new.
 func (c *syncCall) collectGrown(ctx context.Context, w *watch, grown, groups []string) (SyncAnswer, error) {
-	logs, err := c.logs(ctx, grown, c.foreseen(w, grown))
+	logs, err := c.logs(ctx, grown, c.foreseen(w, grown), len(grown) == 1)
 	if err != nil {
 		return SyncAnswer{}, chat.AsError(err)
 	}

@@ -17,12 +17,16 @@ type syncLog struct {
 	broken error // the log cannot be read
 }
 
+// grownMeanwhile is how many more entries are asked for than the log had when the caller was woken.
+const grownMeanwhile = 4
+
 // news reports whether the group belongs in the answer.
 func (l *syncLog) news() bool { return l.Owed() > 0 || !l.Start.Complete }
 
 // logs reads those of groups that have anything new, with as many messages as the answer may hold. looks are those that it has
-// already. Groups of the index that the caller is not in are left out: the index lags.
-func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]chat.Look) (logs []*syncLog, err error) {
+// already. Groups of the index that the caller is not in are left out: the index lags. woken: others have most likely been
+// woken to read the same.
+func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]chat.Look, woken bool) (logs []*syncLog, err error) {
 	if err := c.look(ctx, groups, looks); err != nil {
 		return nil, err
 	}
@@ -36,8 +40,13 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 	}
 	for i, quota := range fill(owed, c.limit) {
 		g := moved[i]
-		all[i] = syncLog{Reading: chat.NewReading(g, c.after[g], max(looks[g].Seen, 0), quota), owed: owed[i], quota: quota}
+		limit := quota
+		if woken {
+			limit = min(quota+grownMeanwhile, c.limit)
+		}
+		all[i] = syncLog{Reading: chat.NewReading(g, c.after[g], max(looks[g].Seen, 0), limit), owed: owed[i], quota: quota}
 		pulls[i], _ = all[i].Ask()
+		pulls[i].Shared = woken
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/chatd/chatd/chat/live"
 )
 
-// A message wakes the long polls of its group to read that group, and neither the inbox nor the index of anybody.
+// A message wakes the long polls of its group to read that group, together, and neither the inbox nor the index of anybody.
 func TestLongPollsReadOnlyWhatGrew(t *testing.T) {
 	t.Parallel()
-	const polls, perPoll = 100, 12
+	const polls, perPoll = 100, 3
 	l := startLive(t, signalsOnly)
 	members := make([]string, polls)
 	for i := range members {

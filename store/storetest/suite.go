@@ -26,7 +26,7 @@ func Run(t *testing.T, open Factory) {
 		tests map[string]func(*fixture)
 	}{
 		{"groups", groupTests}, {"holds", holdTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
-		{"reactions", reactionTests}, {"pull", pullTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
+		{"reactions", reactionTests}, {"pull", pullTests}, {"shared pages", sharedTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"notify", notifyTests},
 		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"races", raceTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// sharedPull is a pull of one user that may share what it reads with those of others.
+type sharedPull struct {
+	user string
+	pull chat.Pull
+}
+
+// mayShare tells whether a pull goes together with those of others: it is for a few entries upward, without reactions.
+func mayShare(pulls []chat.Pull) bool {
+	return len(pulls) == 1 && pulls[0].Shared && pulls[0].Before == 0 && !pulls[0].Counted &&
+		pulls[0].Limit > 0 && pulls[0].Limit <= sharedEntries
+}
+
+// pullShared is Pull for one group, joined with those of other callers.
+func (s *Store) pullShared(ctx context.Context, user string, p chat.Pull) ([]chat.Page, error) {
+	page, err := s.shared[s.lane(p.Group)].ask(ctx, sharedPull{user, p})
+	if err != nil {
+		return nil, err
+	}
+	return []chat.Page{page}, nil
+}
+
+// readShared answers pulls of many users, with a step for those of a group that ask for about the same entries.
+func (s *Store) readShared(ctx context.Context, asked []sharedPull) ([]chat.Page, error) {
+	together := sharers(asked)
+	calls := make([]call, len(together))
+	for i, indexes := range together {
+		calls[i] = s.sharedCall(asked, indexes)
+	}
+	replies, err := s.runReads(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	pages := make([]chat.Page, len(asked))
+	for c, r := range replies {
+		group, log, them := asked[together[c][0]].pull.Group, r.list(1), r.list(3)
+		messages, err := decodeMessages(group, r.texts(2))
+		for j, i := range together[c] {
+			if err != nil { // maybe of an entry that only others ask for
+				page, err := s.pullAlone(ctx, asked[i])
+				if err != nil {
+					return nil, err
+				}
+				pages[i] = page
+				continue
+			}
+			pages[i].Info = asSharedInfo(group, log, them[min(5*j, len(them)):])
+			showPage(&pages[i], cutShared(messages, asked[i].pull), nil)
+		}
+	}
+	return pages, nil
+}
+
+func (s *Store) pullAlone(ctx context.Context, q sharedPull) (chat.Page, error) {
+	q.pull.Shared = false
+	pages, err := s.Pull(ctx, q.user, []chat.Pull{q.pull})
+	if err != nil {
+		return chat.Page{}, err
+	}
+	return pages[0], nil
+}
+
+// sharers divides pulls into those that one step answers: of one group, at most sharedUsers, and at most sharedEntries from
+// the lowest id on.
+func sharers(asked []sharedPull) (together [][]int) {
+	order := make([]int, len(asked))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		p, q := asked[a].pull, asked[b].pull
+		return cmp.Or(cmp.Compare(p.Group, q.Group), cmp.Compare(p.From, q.From))
+	})
+	for _, i := range order {
+		if n := len(together); n > 0 && len(together[n-1]) < sharedUsers {
+			first, p := asked[together[n-1][0]].pull, asked[i].pull
+			if p.Group == first.Group && p.From-first.From+int64(p.Limit) <= sharedEntries {
+				together[n-1] = append(together[n-1], i)
+				continue
+			}
+		}
+		together = append(together, []int{i})
+	}
+	return together
+}
+
+func (s *Store) sharedCall(asked []sharedPull, indexes []int) call {
+	first, to := asked[indexes[0]].pull, int64(0)
+	k := s.keys.group(first.Group)
+	for _, i := range indexes {
+		to = max(to, asked[i].pull.From+int64(asked[i].pull.Limit))
+	}
+	c := sharedScript.On(k).Arg("from", first.From).Arg("count", to-first.From)
+	for _, i := range indexes {
+		c = c.More("bys", k.by(asked[i].user)).MoreArgs("users", asked[i].user)
+	}
+	return c
+}
+
+// asSharedInfo reads a group and one of those who asked, as log/shared.lua answers them. It holds what asPageInfo does.
+func asSharedInfo(group string, log, member reply) chat.Info {
+	if log.text(0) == "" || member.text(0) == "" {
+		in := chat.Info{Group: chat.Group{ID: group, Epoch: log.text(0)}}
+		if in.Epoch != "" {
+			in.Visibility = chat.Visibility(log.text(1))
+		}
+		return in
+	}
+	in := asStanding(group, log, member)
+	in.Visibility, in.Unread = "", member.number(4)
+	if log.text(4) == "" { // there is no archive
+		in.Late, in.Changed = 0, 0
+	}
+	return in
+}
+
+// cutShared cuts what was read to what p asks for. The pages of all share it, so none of them has room to append.
+func cutShared(messages []chat.Message, p chat.Pull) []chat.Message {
+	for len(messages) > 0 && messages[0].ID < p.From {
+		messages = messages[1:]
+	}
+	n := min(len(messages), p.Limit)
+	return messages[:n:n]
+}
