@@ -164,3 +164,61 @@ func TestDelayedTasksCostAClaimNothing(t *testing.T) {
 	}
 	t.Logf("%v, %d bytes", manyCalls, manyBytes)
 }
+
+// TestOptionsCostFewCommands counts what 20 tasks make Redis run from their claim to their end, by what they ask for. One
+// that asks for nothing pays for nothing.
+func TestOptionsCostFewCommands(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--appendonly", "no")
+	rdb := connect(t, server.Addr)
+	c := newClient(t, options(rdb, 1))
+	const n = 20
+	cost := func(task func(key string) Task) (sum int) {
+		tasks := make([]Task, n)
+		for i := range tasks {
+			tasks[i] = task(fmt.Sprint("key", i))
+			tasks[i].Kind = "k"
+			tasks[i].ID = NewID(0)
+		}
+		if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		before := commandCalls(t, rdb)
+		got := step(t, c, 0, n, overdueMax, testTerms).runs
+		ended := make([]*running, len(got))
+		for i, r := range got {
+			ended[i] = end(r, complete, 0, "")
+		}
+		if stale := settle(t, c, ended...); len(got) != n || len(stale) > 0 {
+			t.Fatalf("%d claimed, %d stale", len(got), len(stale))
+		}
+		for name, calls := range commandCalls(t, rdb) {
+			if name != "info" {
+				sum += calls - before[name]
+			}
+		}
+		return sum
+	}
+	plain := func(string) Task { return Task{} }
+	cost(plain) // loads the scripts
+	least := cost(plain)
+	for _, test := range []struct {
+		name string
+		task func(key string) Task
+		more int // than without options, for all 20
+	}{
+		{"none", plain, 0},
+		{"limits", func(key string) Task { return Task{Limit: &Limit{Key: key, Max: 1}} }, n + 3},
+		{"rates", func(key string) Task { return Task{Rate: &Rate{Key: key, N: 1000, Per: time.Second}} }, 4},
+		{"unique keys", func(key string) Task { return Task{Unique: key} }, 2},
+	} {
+		if got := cost(test.task); got > least+test.more {
+			t.Errorf("%s: %d commands, want %d at most", test.name, got, least+test.more)
+		} else {
+			t.Logf("%s: %d commands for %d tasks", test.name, got, n)
+		}
+	}
+	if least > n+25 {
+		t.Errorf("%d commands for %d tasks without options", least, n)
+	}
+}

@@ -260,9 +260,9 @@ func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 	return runs, one
 }
 
-// plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it.
+// plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it, and to free its slot.
 func (r *running) plainlyDone() bool {
-	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Limit == nil
+	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil
 }
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
@@ -284,8 +284,18 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 			n++
 		}
 		one = one.MoreArgs("done", done[0].token, n)
+		limited := 0
 		for _, r := range done[:n] {
 			one = one.MoreArgs("done", r.ID)
+			if r.Limit != nil {
+				limited++
+			}
+		}
+		one = one.MoreArgs("done", limited)
+		for i, r := range done[:n] {
+			if r.Limit != nil {
+				one = one.MoreArgs("done", i+1, r.Limit.Key)
+			}
 		}
 		done = done[n:]
 	}

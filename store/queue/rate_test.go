@@ -125,7 +125,7 @@ func TestRateCountsRuns(t *testing.T) {
 func TestRateLeavesNothingBehind(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
-		for n := range 15 {
+		for n := range 13 {
 			poke(t, c.rdb, c.keys[0].Rates(), "ZADD", 1000+n, fmt.Sprint("old", n))
 		}
 		for n := range 2 {

@@ -6,10 +6,10 @@
 -- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err limited)...
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
 --   groups    how many groups of completed tasks there are in done
---   done      of each group: token, n, n ids
+--   done      of each group: token, n, n ids, m, and m times: which of the n has a limit, and its key
 --   verdict   what happens to one of the others:
---             complete  as those in done, with what they leave behind: the batch that it carries, the
---             unique key that it keeps until it ends, or the slot of its limit
+--             complete  as those in done, with what they leave behind: the batch that it carries, or the
+--             unique key that it keeps until it ends
 --             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --             bury    the same, but the task becomes a dead letter
 --             expire  its deadline passed before it began: a dead letter, no attempt counted
@@ -27,10 +27,12 @@
 -- include: common
 local now_ms, from_ms, now_us = task_clock()
 local stale, ended, position, at = {}, {}, 0, done
+local freed, keys = {}, {} -- the members of slots that are free, and their keys
 
 for _ = 1, groups do
   local count = at + 1
   local suffix, last = ' ' .. ARGV[at], count + tonumber(ARGV[count])
+  local lost = {}
   for i = count + 1, last do
     local id = ARGV[i]
     position = position + 1
@@ -38,9 +40,18 @@ for _ = 1, groups do
       ended[#ended + 1] = id
     else
       stale[#stale + 1] = position
+      lost[i - count] = true
     end
   end
-  at = last + 1
+  local limits = last + 1
+  at = limits + 1 + 2 * tonumber(ARGV[limits])
+  for i = limits + 1, at - 1, 2 do
+    local which, key = tonumber(ARGV[i]), i + 1
+    local owner = count + which
+    if not lost[which] then
+      freed[#freed + 1], keys[#keys + 1] = ARGV[key] .. '\n0' .. ARGV[owner], ARGV[key]
+    end
+  end
 end
 if #ended > 0 then
   redis.call('HINCRBY', counts, 'done', #ended)
@@ -51,20 +62,24 @@ if #ended > 0 then
   if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
 end
 
--- finish completes a task that has something to free.
-local function finish(id)
-  local spec = redis.call('HGET', tasks, id)
-  redis.call('HINCRBY', counts, 'done', 1)
-  task_account(counts, id, -1, spec and #spec or 0)
-  task_unhold(id, spec)
-  local limit = spec and limit_of(spec)
-  if limit then task_slot_free(id, limit) end
-  task_batch_remove(counts, batches, id, spec or '')
-  redis.call('HDEL', tasks, id)
-  redis.call('HDEL', runs, id)
+-- finish completes tasks that have something to free.
+local function finish(ids)
+  if #ids == 0 then return end
+  for i, spec in ipairs(redis.call('HMGET', tasks, unpack(ids))) do
+    local id = ids[i]
+    spec = spec or ''
+    task_account(counts, id, -1, #spec)
+    task_unhold(id, spec)
+    task_batch_remove(counts, batches, id, spec)
+    local limit = limit_of(spec)
+    if limit then freed[#freed + 1], keys[#keys + 1] = limit.key .. '\n0' .. id, limit.key end
+  end
+  redis.call('HINCRBY', counts, 'done', #ids)
+  redis.call('HDEL', tasks, unpack(ids))
+  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ids)) end
 end
 
-local ready, soonest_ms, back = false, 1001, {}
+local ready, soonest_ms, back, finished = false, 1001, {}, {}
 for i = at, #ARGV, others_row do
   -- bind: others at i
   delay_ms = tonumber(delay_ms)
@@ -72,7 +87,7 @@ for i = at, #ARGV, others_row do
   if redis.call('ZREM', leased, id .. ' ' .. token) == 0 then
     stale[#stale + 1] = position
   elseif verdict == 'complete' then
-    finish(id)
+    finished[#finished + 1] = id
   elseif verdict == 'return' then
     back[#back + 1] = id
   else
@@ -100,6 +115,8 @@ for i = at, #ARGV, others_row do
     end
   end
 end
+finish(finished)
+task_slot_passed(limit_free_all(tasks, slots, parked, leased, freed, keys))
 task_slots_pass()
 for _, id in ipairs(back) do
   local spec = redis.call('HGET', tasks, id)

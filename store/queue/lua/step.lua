@@ -140,39 +140,76 @@ local function delay(id, due_ms)
   if overdue_max > 0 then next_ms = math.min(next_ms, due_ms) end
 end
 
--- slot returns whether a task has a slot of its limit now. Without one, it is parked or delayed.
+-- slot returns whether a task has a slot of its limit now. Without one, it is parked or delayed. views are the keys
+-- that this claim has looked at, takes the members of the slots that it has taken.
+local views, takes
+local function take_slots()
+  if #takes > 0 then redis.call('ZADD', slots, unpack(takes)) end
+  takes = {}
+end
+
 local function slot(id, limit)
-  if redis.call('ZSCORE', slots, limit.key .. '\n0' .. id) then return true end
-  local taken = limit_taken(slots, limit.key)
-  if taken == 0 or taken < limit.max and not limit_waits(slots, limit.key) then
-    limit_take(slots, limit.key, id)
+  local view, member = views[limit.key] or limit_view(slots, limit.key), limit.key .. '\n0' .. id
+  views[limit.key] = view
+  if view.has and view.has[id] or not view.has and redis.call('ZSCORE', slots, member) then return true end
+  if view.taken == 0 or view.taken < limit.max and not view.waits then
+    view.taken = view.taken + 1
+    takes[#takes + 1], takes[#takes + 2] = 0, member
     return true
   end
   local pause_ms = tonumber(limit.busy)
-  if pause_ms then delay(id, from_ms + pause_ms) else limit_park(slots, parked, limit.key, id, now_us) end
+  if pause_ms then
+    delay(id, from_ms + pause_ms)
+  else
+    limit_park(slots, parked, limit.key, id, now_us)
+    view.waits = true
+  end
   return false
 end
 
 -- admit returns whether a task may be claimed, as far as its limit and its rate go. Otherwise it waits in another way now.
-local function admit(id, spec)
-  local limit, rate = limit_of(spec), rate_of(spec)
+local function admit(id, limit, rate, seen)
   if limit and not slot(id, limit) then return false end
-  local wait_us = rate and rate_wait(rates, rate, id, now_us) or 0
+  local wait_us = rate and rate_wait(seen, rate, id, now_us) or 0
   if wait_us <= 0 then return true end
-  if limit and not limit.keep then task_slot_free(id, limit) end
+  if limit and not limit.keep then
+    take_slots()
+    task_slot_free(id, limit)
+    views[limit.key] = nil
+  end
   delay(id, math.ceil((now_us + wait_us) / 1000))
   return false
+end
+
+-- admit_all drops the specifications of the tasks that may not be claimed.
+local function admit_all(ids, specs)
+  local limits, rated, wants = {}, {}, {}
+  local some = false
+  for i, spec in ipairs(specs) do
+    local head = spec and string.sub(spec, 1, string.find(spec, '\n', 1, true) or -1)
+    if head and string.find(head, '\r', 1, true) then
+      limits[i], rated[i] = limit_of(head), rate_of(head)
+      if rated[i] then wants[#wants + 1], wants[#wants + 2] = rated[i], ids[i] end
+      some = some or limits[i] or rated[i]
+    end
+  end
+  if not some then return end
+  views, takes = {}, {}
+  local seen = rate_begin(rates, wants)
+  for i, id in ipairs(ids) do
+    if (limits[i] or rated[i]) and not admit(id, limits[i], rated[i], seen) then specs[i] = false end
+  end
+  take_slots()
+  rate_end(rates, seen, now_us)
 end
 
 -- lease claims tasks and appends them to the reply.
 local function lease(ids, reply)
   local specs = redis.call('HMGET', tasks, unpack(ids))
+  admit_all(ids, specs)
   local ends, at, n, with = {}, 5, 0, {}
   for i = 1, #ids do
     local id, spec = ids[i], specs[i]
-    if spec and string.find(spec, '^[^\r\n]*\r') and not admit(id, spec) then
-      spec, specs[i] = false, false
-    end
     if spec then
       ends[n + 1], ends[n + 2] = until_ms, id .. suffix
       reply[at + 1], reply[at + 2] = id, spec

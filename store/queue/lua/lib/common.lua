@@ -72,10 +72,11 @@ end
 -- passed, become ready with task_slots_pass, which must follow: at the heads of their lists, in the order in which they
 -- were parked.
 local passed = {}
-local function task_slot_free(id, limit)
-  local after = limit_free(tasks, slots, parked, leased, limit, id)
+local function task_slot_passed(after)
   for i = 1, #after, 2 do passed[#passed + 1] = {task_list(after[i + 1]), after[i]} end
 end
+
+local function task_slot_free(id, limit) task_slot_passed(limit_free(tasks, slots, parked, leased, limit, id)) end
 
 local function task_slots_pass()
   if #passed == 0 then return 0 end

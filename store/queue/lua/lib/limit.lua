@@ -9,9 +9,10 @@
 -- limit_of returns the limit of a task: how many may run, whether it keeps its slot until it ends, what it does if none
 -- is free, and the key. Without a limit, nil. It looks at the head alone: a payload may hold anything.
 local function limit_of(spec)
-  local options = string.match(spec, '^[^\r\n]*(\r[^\n]*)')
-  if not options then return nil end
-  local max, keep, busy, key = string.match(options, '\rlimit (%d+) ([01]) (%S+) ([^\r]+)')
+  local head = string.sub(spec, 1, string.find(spec, '\n', 1, true) or -1)
+  local _, last = string.find(head, '\rlimit ', 1, true)
+  if not last then return nil end
+  local max, keep, busy, key = string.match(head, '^(%d+) ([01]) (%S+) ([^\r\n]+)', last + 1)
   return key and {max = tonumber(max), keep = keep == '1', busy = busy, key = key}
 end
 
@@ -27,6 +28,23 @@ local function limit_waits(slots, key)
   return redis.call('ZLEXCOUNT', slots, '[' .. key .. '\n1', '(' .. key .. '\n2') > 0
 end
 
+-- limit_view returns what a claim has to know of a key: how many slots are taken, whether tasks are parked, and, unless it
+-- is too many, the ids that have slots. Usually that is one command.
+local function limit_view(slots, key)
+  local members = redis.call('ZRANGEBYLEX', slots, '[' .. key .. '\n0', '(' .. key .. '\n2', 'LIMIT', 0, 17)
+  if #members == 17 then return {taken = limit_taken(slots, key), waits = limit_waits(slots, key)} end
+  local view = {taken = 0, waits = false, has = {}}
+  for _, member in ipairs(members) do
+    if string.byte(member, #key + 2) == 48 then
+      view.taken = view.taken + 1
+      view.has[string.sub(member, #key + 3)] = true
+    else
+      view.waits = true
+    end
+  end
+  return view
+end
+
 -- limit_held returns the length of the lease in ms, as text, and the token of a slot that Hold takes. Of a task, nil.
 local function limit_held(spec)
   return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ @hold [^\n]*\n(%d+) (%S+)$')
@@ -36,10 +54,11 @@ end
 -- parked first: they are in no list yet. One that Hold takes is leased. They are several if a task in front of them wanted fewer to run. A parked id
 -- without a specification was removed by hand.
 local function limit_pass(tasks, slots, parked, leased, key)
-  local after, taken = {}, limit_taken(slots, key)
+  local after, taken = {}, nil
   for _ = 1, 100 do
     local first = redis.call('ZRANGEBYLEX', slots, '[' .. key .. '\n1', '(' .. key .. '\n2', 'LIMIT', 0, 1)[1]
     if not first then break end
+    taken = taken or limit_taken(slots, key)
     local next_id = string.sub(first, #key + 19)
     local spec = redis.call('HGET', tasks, next_id)
     local own = spec and limit_of(spec)
@@ -66,6 +85,21 @@ end
 local function limit_free(tasks, slots, parked, leased, limit, id)
   if redis.call('ZREM', slots, limit.key .. '\n0' .. id) == 0 then return {} end
   return limit_pass(tasks, slots, parked, leased, limit.key)
+end
+
+-- limit_free_all frees slots by their members, and passes on those of the keys. Returns what limit_pass does.
+local function limit_free_all(tasks, slots, parked, leased, members, keys)
+  local after, seen = {}, {}
+  if #members == 0 then return after end
+  redis.call('ZREM', slots, unpack(members))
+  if redis.call('EXISTS', parked) == 0 then return after end
+  for _, key in ipairs(keys) do
+    if not seen[key] then
+      seen[key] = true
+      for _, one in ipairs(limit_pass(tasks, slots, parked, leased, key)) do after[#after + 1] = one end
+    end
+  end
+  return after
 end
 
 -- limit_park parks a task behind the others of its key.

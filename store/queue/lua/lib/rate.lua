@@ -8,9 +8,10 @@
 -- a promised run may begin, in us, and the key. Without a rate, nil. It looks at the head alone: a payload may hold
 -- anything.
 local function rate_of(spec)
-  local options = string.match(spec, '^[^\r\n]*(\r[^\n]*)')
-  if not options then return nil end
-  local n, per_us, burst, key = string.match(options, '\rrate (%d+) (%d+) (%d+) ([^\r]+)')
+  local head = string.sub(spec, 1, string.find(spec, '\n', 1, true) or -1)
+  local _, last = string.find(head, '\rrate ', 1, true)
+  if not last then return nil end
+  local n, per_us, burst, key = string.match(head, '^(%d+) (%d+) (%d+) ([^\r\n]+)', last + 1)
   if not key then return nil end
   local every_us = tonumber(per_us) / tonumber(n)
   return {every_us = every_us, burst = tonumber(burst), late_us = math.max(burst * every_us, 100000), key = key}
@@ -18,30 +19,50 @@ end
 
 local function rate_score(us) return string.format('%.3f', us) end
 
--- rate_tidy removes scores in the past, more than one task can leave.
-local function rate_tidy(rates, now_us)
-  local past = redis.call('ZRANGEBYSCORE', rates, '-inf', rate_score(now_us), 'LIMIT', 0, 10)
-  if #past > 0 then redis.call('ZREM', rates, unpack(past)) end
+-- rate_begin returns what rate_wait needs: the scores of the keys and the tasks in wants, {rate, id, ...}.
+local function rate_begin(rates, wants)
+  local names, seen = {}, {score = {}, tasks = #wants / 2}
+  for i = 1, #wants, 2 do names[i], names[i + 1] = wants[i].key, '\n' .. wants[i + 1] end
+  if #names == 0 then return seen end
+  for i, score in ipairs(redis.call('ZMSCORE', rates, unpack(names))) do seen.score[names[i]] = tonumber(score or 0) end
+  return seen
 end
 
 -- rate_wait returns in how many us a task may begin. If that is 0, it begins now and counts. Otherwise the time is
--- promised to it, and counts: it has to ask again then.
-local function rate_wait(rates, rate, id, now_us)
-  local mine = redis.call('ZSCORE', rates, '\n' .. id)
-  if mine then
-    local from_us = tonumber(mine) - rate.late_us
+-- promised to it, and counts: it has to ask again then. rate_end must follow.
+local function rate_wait(seen, rate, id, now_us)
+  local score, mine = seen.score, '\n' .. id
+  if score[mine] > 0 then
+    local from_us, until_us = score[mine] - rate.late_us, score[mine]
     -- A score of this size is exact to a quarter of a microsecond.
     if now_us < from_us - 1 then return from_us - now_us end
-    redis.call('ZREM', rates, '\n' .. id)
-    if now_us <= tonumber(mine) then return 0 end
+    score[mine] = 0
+    if now_us <= until_us then return 0 end
   end
-  rate_tidy(rates, now_us)
-  local free_us = math.max(tonumber(redis.call('ZSCORE', rates, rate.key) or 0), now_us)
+  local free_us = math.max(score[rate.key], now_us)
   local from_us = free_us - (rate.burst - 1) * rate.every_us
-  redis.call('ZADD', rates, rate_score(free_us + rate.every_us), rate.key)
+  score[rate.key] = free_us + rate.every_us
   if from_us <= now_us then return 0 end
-  redis.call('ZADD', rates, rate_score(from_us + rate.late_us), '\n' .. id)
+  score[mine] = from_us + rate.late_us
   return from_us - now_us
+end
+
+-- rate_end writes what rate_wait has changed, and removes scores in the past: more than the tasks can leave.
+local function rate_end(rates, seen, now_us)
+  if seen.tasks == 0 then return end
+  local anew, gone = {}, {}
+  for name, score in pairs(seen.score) do
+    if score > 0 then
+      anew[#anew + 1], anew[#anew + 2] = rate_score(score), name
+    elseif string.byte(name) == 10 then
+      gone[#gone + 1] = name
+    end
+  end
+  if #anew > 0 then redis.call('ZADD', rates, unpack(anew)) end
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', rates, '-inf', rate_score(now_us), 'LIMIT', 0, 3 * seen.tasks + 7)) do
+    gone[#gone + 1] = name
+  end
+  if #gone > 0 then redis.call('ZREM', rates, unpack(gone)) end
 end
 
 -- rate_return notes that a task that was let begin has not begun: its next run is not counted again.

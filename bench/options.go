@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/queue"
+)
+
+const optionKeys = 1000 // that the tasks with an option share
+
+// optionLoads are what tasks ask for: task makes one of a key. nil: each has a unique key of its own.
+var optionLoads = []struct {
+	name  string
+	task  func(key string) queue.Task
+	takes time.Duration // how long a handler runs
+}{
+	{"without options", plain, 0},
+	{"unique, each with a key of its own", nil, 0},
+	{"one at a time of each of 1,000 keys", oneAtATime, 0},
+	{"with a rate of 1,000 keys that is never reached", func(key string) queue.Task {
+		return queue.Task{Rate: &queue.Rate{Key: key, N: 1_000_000, Per: time.Second}}
+	}, 0},
+	{"in batches of 100 of 1,000 keys", func(key string) queue.Task {
+		return queue.Task{Batch: &queue.Batch{Key: key, Max: scaled(100), MaxWait: time.Minute}}
+	}, 0},
+	{"without options, 1 ms of work", plain, time.Millisecond},
+	{"one at a time of each of 1,000 keys, 1 ms of work", oneAtATime, time.Millisecond},
+}
+
+func plain(string) queue.Task { return queue.Task{} }
+
+func oneAtATime(key string) queue.Task { return queue.Task{Limit: &queue.Limit{Key: key, Max: 1}} }
+
+// options measures what the options of tasks cost: 100,000 tasks with each, all enqueued before, in turns. The tasks
+// of a key must run in their order.
+func options(b *bench) error {
+	b.table.section(fmt.Sprintf("tasks with options through %d workers; the lowest and the highest of %d rounds", taskWorkers, scaled(taskRounds)))
+	server := redistest.Start(b.tb)
+	defer server.Kill()
+	for _, partitions := range []int{1, 16} {
+		rates, ratios := make([][]float64, len(optionLoads)), make([][]float64, len(optionLoads))
+		for round := range scaled(taskRounds) {
+			against := 0
+			for i, load := range optionLoads {
+				rate, err := b.optional(server, fmt.Sprint(round, "-", i), partitions, load.task, load.takes)
+				if err != nil {
+					return fmt.Errorf("%s: %w", load.name, err)
+				}
+				server.Do("FLUSHALL")
+				rates[i] = append(rates[i], rate)
+				if load.takes != optionLoads[against].takes {
+					against = i
+				}
+				ratios[i] = append(ratios[i], rate/rates[against][round])
+			}
+		}
+		for i, load := range optionLoads {
+			r := row{fmt.Sprintf("%s, P = %d", load.name, partitions), spanned("%.0f", rates[i]) + "/s", "", ""}
+			if strings.HasPrefix(load.name, "one at a time") {
+				r.ratio, r.against = spanned("%.2f", ratios[i]), "without options; target 0.8"
+			} else if !strings.HasPrefix(load.name, "without") {
+				r.ratio, r.against = spanned("%.2f", ratios[i]), "without options"
+			}
+			b.table.add(r)
+		}
+	}
+	return nil
+}
+
+// optional returns the rate at which tasks like those that task makes are completed.
+func (b *bench) optional(server *redistest.Server, name string, partitions int, task func(key string) queue.Task, takes time.Duration) (float64, error) {
+	one, err := b.partitioned(server.Addr, name, partitions)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = one.close() }()
+	e := one.(*ours)
+	n := scaled(100) * optionKeys
+	for at := 0; at < n; at += 5000 {
+		tasks := make([]queue.Task, min(5000, n-at))
+		for i := range tasks {
+			number := at + i
+			if task == nil {
+				tasks[i].Unique = fmt.Sprint("key ", number)
+			} else {
+				tasks[i] = task(fmt.Sprint("key ", number%optionKeys))
+			}
+			if tasks[i].Kind = "k"; tasks[i].Batch != nil {
+				tasks[i].Kind = "batched"
+			}
+			tasks[i].Payload = binary.BigEndian.AppendUint64(make([]byte, 0, 40), uint64(number))[:40]
+		}
+		if _, err := e.EnqueueAll(b.ctx, tasks); err != nil {
+			return 0, err
+		}
+	}
+	return b.inOrder(e, n, takes)
+}
+
+// inOrder runs n tasks, and returns how many were completed in a second.
+func (b *bench) inOrder(e *ours, n int, takes time.Duration) (float64, error) {
+	var handled atomic.Int64
+	all := make(chan struct{})
+	var mu sync.Mutex
+	next := make([]int, optionKeys)
+	var astray error
+	note := func(tasks ...queue.Task) error {
+		for _, t := range tasks {
+			number := int(binary.BigEndian.Uint64(t.Payload))
+			if t.Limit != nil {
+				mu.Lock()
+				if key := number % optionKeys; number/optionKeys != next[key] {
+					astray = fmt.Errorf("task %d of key %d ran as its number %d", number/optionKeys, key, next[key])
+				} else {
+					next[key]++
+				}
+				mu.Unlock()
+			}
+		}
+		if handled.Add(int64(len(tasks))) == int64(n) {
+			close(all)
+		}
+		return nil
+	}
+	o := e.options
+	o.Workers = taskWorkers
+	s, err := queue.New(o)
+	if err != nil {
+		return 0, err
+	}
+	s.Handle("k", func(_ context.Context, t queue.Task) error {
+		defer time.Sleep(takes)
+		return note(t)
+	})
+	s.HandleBatch("batched", queue.Policy{}, func(_ context.Context, tasks []queue.Task) error { return note(tasks...) })
+	ctx, cancel := context.WithCancel(b.ctx)
+	ended := make(chan error, 1)
+	began := time.Now()
+	go func() { ended <- s.Run(ctx) }()
+	select {
+	case <-all:
+	case <-b.ctx.Done():
+	}
+	var stats queue.Stats
+	for b.ctx.Err() == nil && err == nil {
+		if stats, err = e.Stats(b.ctx); stats.Leased+stats.ReadyAll()+stats.Parked == 0 {
+			break
+		}
+	}
+	took := time.Since(began)
+	cancel()
+	return float64(n) / took.Seconds(), errors.Join(err, <-ended, b.ctx.Err(), astray)
+}
