@@ -137,6 +137,8 @@ func (r *repartition) learnQueue(p part, words []string) error {
 		return fmt.Errorf("the key %s holds batches of tasks, which no queue of chatd has", p.Key)
 	case "slots", "parked", "rates":
 		return fmt.Errorf("the key %s holds limits or rates of tasks, which no queue of chatd has", p.Key)
+	case "expiring":
+		return fmt.Errorf("the key %s holds unique keys for a time, which no task of chatd has", p.Key)
 	case "paused":
 		r.paused[words[1]] = string(p.Values[0])
 	}

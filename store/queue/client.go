@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,8 +59,9 @@ func NewClient(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Enqueue enqueues one task. It returns the task's id, and false if nothing was enqueued because a task with its unique
-// key is waiting or one with its id exists. Concurrent calls share round trips.
+// Enqueue enqueues one task and returns its id. It returns false if nothing was enqueued, because its unique key is taken
+// or a task with its id exists, and then the id of the one that took the key or has the id; with UniqueFor that may be
+// over by now. Concurrent calls share round trips.
 //
 // After a network error, or if the context ends during the call, it is unknown whether the task was enqueued. If you
 // set the id (NewID), you can repeat the call.
@@ -71,23 +73,19 @@ func (c *Client) Enqueue(ctx context.Context, t Task) (id string, ok bool, err e
 	if err != nil {
 		return t.ID, false, fmt.Errorf("queue: enqueue: %w", err)
 	}
-	return t.ID, out.ok, out.err
+	return cmp.Or(out.holder, t.ID), out.ok, out.err
 }
 
 // enqueueOutcome is what Enqueue returns about one task.
 type enqueueOutcome struct {
-	ok  bool
-	err error
+	ok     bool
+	holder string // id of the task that took its unique key, if that is why it was not enqueued
+	err    error
 }
 
 // enqueueTogether enqueues the tasks of one or more callers of Enqueue.
 func (c *Client) enqueueTogether(ctx context.Context, tasks []Task) []enqueueOutcome {
-	ok, failed := c.put(ctx, tasks)
-	outcomes := make([]enqueueOutcome, len(tasks))
-	for i := range outcomes {
-		outcomes[i] = enqueueOutcome{ok[i], failed[i]}
-	}
-	return outcomes
+	return c.put(ctx, tasks)
 }
 
 // prepare checks a task and gives it an id, in partition fallback if nothing about the task decides that.
@@ -120,29 +118,28 @@ func (c *Client) EnqueueAll(ctx context.Context, tasks []Task) ([]bool, error) {
 			return nil, err
 		}
 	}
-	enqueued, failed := c.put(ctx, tasks)
-	for _, err := range failed {
-		if err != nil {
-			return enqueued, err
-		}
+	enqueued := make([]bool, len(tasks))
+	var failed error
+	for i, out := range c.put(ctx, tasks) {
+		enqueued[i], failed = out.ok, cmp.Or(failed, out.err)
 	}
-	return enqueued, nil
+	return enqueued, failed
 }
 
 // put enqueues prepared tasks. It reports for each whether it was enqueued, or the error that leaves this unknown. A
 // partition that cannot be reached does not hold up the others.
-func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed []error) {
+func (c *Client) put(ctx context.Context, tasks []Task) []enqueueOutcome {
 	indexes := make([][]int, c.partitions)
 	for i := range tasks {
 		p, _ := PartitionOf(tasks[i].ID)
 		indexes[p] = append(indexes[p], i)
 	}
-	enqueued, failed = make([]bool, len(tasks)), make([]error, len(tasks))
+	outcomes := make([]enqueueOutcome, len(tasks))
 	if err := c.checkPartitions(ctx); err != nil {
-		for i := range failed {
-			failed[i] = fmt.Errorf("queue: enqueue: %w", err)
+		for i := range outcomes {
+			outcomes[i].err = fmt.Errorf("queue: enqueue: %w", err)
 		}
-		return enqueued, failed
+		return outcomes
 	}
 	for {
 		var calls []*call
@@ -157,30 +154,40 @@ func (c *Client) put(ctx context.Context, tasks []Task) (enqueued []bool, failed
 			indexes[p] = indexes[p][n:]
 		}
 		if len(calls) == 0 {
-			return enqueued, failed
+			return outcomes
 		}
 		_ = run(ctx, c.rdb, calls) // each has its own error
 		for i, one := range calls {
-			answers, err := one.cmd.Int64Slice()
+			answers, err := one.cmd.Slice()
 			if err == nil && len(answers) != len(sent[i]) {
 				err = fmt.Errorf("unexpected answer %v", one.cmd)
 			}
 			if err != nil {
 				p, _ := PartitionOf(tasks[sent[i][0]].ID)
 				for _, j := range append(sent[i], indexes[p]...) {
-					failed[j] = fmt.Errorf("queue: enqueue: %w", err)
+					outcomes[j].err = fmt.Errorf("queue: enqueue: %w", err)
 				}
 				indexes[p] = nil
 				continue
 			}
 			for j, answer := range answers {
-				enqueued[sent[i][j]] = answer == 1
-				if answer == 2 {
-					failed[sent[i][j]] = ErrBusy
-				}
+				outcomes[sent[i][j]] = enqueueAnswer(answer)
 			}
 		}
 	}
+}
+
+// enqueueAnswer reads what enqueue.lua answers about one task.
+func enqueueAnswer(answer any) (out enqueueOutcome) {
+	switch answer {
+	case int64(1):
+		out.ok = true
+	case int64(2):
+		out.err = ErrBusy
+	default:
+		out.holder, _ = answer.(string)
+	}
+	return out
 }
 
 // together returns how many of the tasks at the given indexes one script enqueues.

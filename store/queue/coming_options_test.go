@@ -61,3 +61,19 @@ func keepsARate(c *coming) {
 	c.runs(30*time.Minute, 1)
 	c.states(0, 0, 5)
 }
+
+func isUniqueForATime(c *coming) {
+	c.server.Handle("k", func(context.Context, queue.Task) error { return nil })
+	one := queue.Task{Kind: "k", Unique: "u", UniqueFor: time.Hour}
+	first, _, err := c.server.Enqueue(context.Background(), one)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.runs(59*time.Minute, 1)
+	if holder, ok, err := c.server.Enqueue(context.Background(), one); holder != first || ok || err != nil {
+		c.Errorf("got %s, %v, %v, want %s", holder, ok, err, first)
+	}
+	c.runs(time.Minute, 0)
+	c.enqueue(one)
+	c.runs(0, 1)
+}

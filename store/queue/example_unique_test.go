@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -42,4 +43,34 @@ func ExampleTask_uniqueUntilEnd() {
 	// Output:
 	// while it runs: false
 	// afterwards: true <nil>
+}
+
+// A confirmation is sent once a day at most, however often it is asked for and although the first one is long done.
+func ExampleTask_uniqueFor() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop"})
+	if err != nil {
+		panic(err)
+	}
+
+	ctx := context.Background()
+	confirm := queue.Task{Kind: "confirm", Unique: "confirm ada", UniqueFor: 24 * time.Hour}
+	tasks.Handle("confirm", func(context.Context, queue.Task) error { return nil })
+	first, _, err := tasks.Enqueue(ctx, confirm)
+	if err != nil {
+		panic(err)
+	}
+	if _, err := tasks.RunNext(ctx); err != nil {
+		panic(err)
+	}
+	holder, enqueued, err := tasks.Enqueue(ctx, confirm)
+	fmt.Println(enqueued, holder == first, err)
+	// Output:
+	// false true <nil>
 }

@@ -33,8 +33,11 @@ func (k Keys) Runs() string { return k.base + "runs" }
 // dead letters; and of accounts, see Client.Accounts.
 func (k Keys) Counts() string { return k.base + "counts" }
 
-// Unique is a HASH, unique key -> id of the waiting task that holds it.
+// Unique is a HASH, unique key -> id of the task that holds it, with "<id> <ms>" if it does so until that time.
 func (k Keys) Unique() string { return k.base + "unique" }
+
+// Expiring is a ZSET, unique key that is held until a time -> that time in ms.
+func (k Keys) Expiring() string { return k.base + "expiring" }
 
 // Delayed is a ZSET, id -> due time in ms.
 func (k Keys) Delayed() string { return k.base + "delayed" }
@@ -74,7 +77,7 @@ func (k Keys) Wake() string { return k.Tasks() }
 // KeyNames returns the names that scripts use for the keys of Enqueue and Work, in their order: a script.Library with
 // these as its Groups may include EnqueueLua and CancelLua.
 func KeyNames() map[string][]string {
-	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots"}
+	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots", "expiring"}
 	return map[string][]string{
 		"enqueue": enqueue,
 		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates"),
@@ -85,7 +88,7 @@ func KeyNames() map[string][]string {
 func (k Keys) Enqueue() []string {
 	return []string{
 		k.Tasks(), k.Counts(), k.Unique(), k.Delayed(),
-		k.Ready(Critical), k.Ready(High), k.Ready(Normal), k.Ready(Low), k.Slots(),
+		k.Ready(Critical), k.Ready(High), k.Ready(Normal), k.Ready(Low), k.Slots(), k.Expiring(),
 	}
 }
 

@@ -35,6 +35,8 @@ const (
 	// payloadBytesMax bounds the payload of a task. enqueueBytesMax bounds the payloads of one script, except that one
 	// task always fits: Redis buffers a whole call, and closes the connection at 1 GiB.
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
+	// uniqueForMax bounds how long a unique key is taken.
+	uniqueForMax = 30 * 24 * time.Hour
 	// slotsMax bounds the slots of a limit.
 	slotsMax = 1000
 	// holdPauseMin and holdPauseMax are the pauses between the questions of one that waits for a slot.

@@ -20,6 +20,7 @@ type queueModel struct {
 	set    queueSet
 	there  map[string]bool       // enqueued, and neither done nor cancelled nor dropped
 	holds  map[string]bool       // keeps its unique key until it ends
+	taken  map[string]string     // "<partition> <unique key>" that is taken for an hour -> the task that took it
 	gone   map[string]bool       // done or cancelled: they must never show up again
 	leases []*running            // every lease ever granted
 	newest map[string]*running   // the last lease of a task
@@ -46,7 +47,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			mine.Queue = fmt.Sprint(o.Queue, "-", round)
 			c := newClient(t, mine)
 			w := &queueModel{
-				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{},
+				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{}, taken: map[string]string{},
 				newest: map[string]*running{}, void: map[*running]struct{}{}, begun: map[string]int{}, fences: map[int]int64{}, returned: map[string]bool{},
 				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
 			}
@@ -88,7 +89,8 @@ func (w *queueModel) act() {
 			tasks[i].Delay = rapid.SampledFrom([]time.Duration{0, 0, time.Hour}).Draw(w.t, "delay")
 			if rapid.Bool().Draw(w.t, "unique") {
 				tasks[i].Unique = rapid.SampledFrom([]string{"a", "b"}).Draw(w.t, "key")
-				tasks[i].UniqueUntilEnd = rapid.Bool().Draw(w.t, "until the end")
+				tasks[i].UniqueFor = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Millisecond, time.Hour}).Draw(w.t, "for")
+				tasks[i].UniqueUntilEnd = tasks[i].UniqueFor == 0 && rapid.Bool().Draw(w.t, "until the end")
 			}
 		}
 		ok, err := w.c.EnqueueAll(ctx, tasks)
@@ -97,6 +99,7 @@ func (w *queueModel) act() {
 			if put {
 				w.holds[tasks[i].ID] = tasks[i].UniqueUntilEnd
 				w.there[tasks[i].ID] = true
+				w.takeKey(&tasks[i])
 			}
 		}
 	case "step":
@@ -301,10 +304,7 @@ func (w *queueModel) check() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		holders, err := w.c.rdb.HVals(ctx, k.Unique()).Result()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		holders := w.holders(k)
 		for _, id := range holders {
 			if !waits[id] && !w.holds[id] || slices.Contains(dead, id) {
 				w.t.Errorf("%s has a unique key and does not wait", id)

@@ -12,7 +12,7 @@ import (
 // line break, so the head ends at the first "\n" as ever.
 const (
 	optionTimeout = "timeout" // ms
-	optionUnique  = "unique"  // "end": the unique key is held until the task ends
+	optionUnique  = "unique"  // "end": the unique key is held until the task ends; ms: for that long after the enqueue
 	optionBatch   = "batch"   // tasks, bytes, quiet ms, wait ms, key
 	optionLimit   = "limit"   // tasks, 1 = keeps its slot until it ends, what it does if none is free, key
 	optionRate    = "rate"    // runs, us, burst, key
@@ -28,6 +28,9 @@ func (t *Task) optionLines() string {
 	}
 	if t.UniqueUntilEnd {
 		fmt.Fprintf(&lines, "\r%s %s", optionUnique, uniqueEnd)
+	}
+	if t.UniqueFor > 0 {
+		fmt.Fprintf(&lines, "\r%s %d", optionUnique, ceilMs(t.UniqueFor))
 	}
 	if b := t.Batch; b != nil {
 		fmt.Fprintf(&lines, "\r%s %d %d %d %d %s", optionBatch, b.max(), b.bytes(), ceilMs(b.Quiet), ceilMs(b.MaxWait), b.Key)
@@ -54,10 +57,11 @@ func (t *Task) parseOptions(lines string) error {
 			}
 			t.Timeout = span(ms)
 		case optionUnique:
-			if value != uniqueEnd {
+			ms, err := strconv.ParseInt(value, 10, 64)
+			if t.UniqueUntilEnd = value == uniqueEnd; !t.UniqueUntilEnd && (err != nil || ms <= 0) {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
-			t.UniqueUntilEnd = true
+			t.UniqueFor = span(ms)
 		case optionBatch:
 			var ok bool
 			if t.Batch, ok = parseBatch(value); !ok {
@@ -87,6 +91,15 @@ func (t *Task) checkOptions() error {
 	}
 	if t.UniqueUntilEnd && t.Unique == "" {
 		return fmt.Errorf("%w: UniqueUntilEnd without a unique key", ErrInvalid)
+	}
+	if t.UniqueFor < 0 || t.UniqueFor > uniqueForMax {
+		return fmt.Errorf("%w: UniqueFor is %v, at most %v", ErrInvalid, t.UniqueFor, uniqueForMax)
+	}
+	if t.UniqueFor > 0 && t.Unique == "" {
+		return fmt.Errorf("%w: UniqueFor without a unique key", ErrInvalid)
+	}
+	if t.UniqueFor > 0 && t.UniqueUntilEnd {
+		return fmt.Errorf("%w: UniqueFor and UniqueUntilEnd: a key is held for a time or until the end", ErrInvalid)
 	}
 	if err := t.checkLimit(); err != nil {
 		return err

@@ -320,10 +320,10 @@ func TestOnePartitionFails(t *testing.T) {
 			for i := range tasks {
 				tasks[i] = Task{Kind: "k", ID: NewID(i % 4)}
 			}
-			enqueued, failed := c.put(ctx, tasks)
+			outcomes := c.put(ctx, tasks)
 			for i := range tasks {
-				if bad := i%4 == 1; enqueued[i] == bad || (failed[i] != nil) != bad {
-					t.Fatalf("%s: enqueued %v, %v", tasks[i].ID, enqueued[i], failed[i])
+				if bad := i%4 == 1; outcomes[i].ok == bad || (outcomes[i].err != nil) != bad {
+					t.Fatalf("%s: enqueued %v, %v", tasks[i].ID, outcomes[i].ok, outcomes[i].err)
 				}
 			}
 			if _, err := c.EnqueueAll(ctx, []Task{{Kind: "k", ID: NewID(0)}, {Kind: "k", ID: NewID(1)}}); err == nil {

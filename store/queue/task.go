@@ -33,6 +33,10 @@ type Task struct {
 	// dead letter or cancelled, and frees the key in the same step. A dead letter that is retried takes the key again,
 	// unless another task has it by then.
 	UniqueUntilEnd bool
+	// UniqueFor takes the key for that long after the enqueue, by the clock of Redis, whatever happens to the task: it may
+	// be complete, dead or cancelled long before, or still wait when another one may be enqueued. 1 ms to 30 days, rounded
+	// up to ms; the zero value is none. It excludes UniqueUntilEnd.
+	UniqueFor time.Duration
 	// Subject is what the task is about. Tasks with the same subject share a partition, that of the group or user;
 	// tasks without one are spread over all.
 	Subject string

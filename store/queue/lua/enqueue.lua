@@ -7,8 +7,8 @@
 --   options   the options of its specification, as option.go writes them; '' = none. With a batch
 --             they end in "\rcarrier <id>": what to call the carrier if the task begins a batch
 --
--- Returns an array: for each task 1, 0 if its unique key or its id already exists, or 2 if its
--- limit refuses it.
+-- Returns an array: for each task 1, 0 if its id already exists, the id of the task that took its
+-- unique key if that is taken, or 2 if its limit refuses it.
 -- Errors: none of its own.
 -- bind: enqueue at queue
 -- include: enqueue
@@ -67,7 +67,7 @@ for at = batch, #ARGV, batch_row do
   position = position + 1
   if string.find(options, '\rbatch ', 1, true) then joined[position], plain_only = at, false end
 end
-if plain_only then return task_enqueue_all(queue, ARGV, now_ms, from_ms) end
+if plain_only then return task_enqueue_all(queue, ARGV, now_ms, from_ms, true) end
 
 local plain, positions, reply = {}, {}, {}
 for p = 1, position do
@@ -77,7 +77,7 @@ for p = 1, position do
   end
 end
 if #plain > 0 then
-  for i, answer in ipairs(task_enqueue_all(queue, plain, now_ms, from_ms)) do reply[positions[i]] = answer end
+  for i, answer in ipairs(task_enqueue_all(queue, plain, now_ms, from_ms, true)) do reply[positions[i]] = answer end
 end
 for p = 1, position do
   local at = joined[p]

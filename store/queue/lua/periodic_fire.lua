@@ -42,10 +42,10 @@ for i = fires, #ARGV, fires_row do
     end
     -- 256 tasks at most, and the occurrences of one more.
     if #batch >= 2560 then
-      task_enqueue_all(queue, batch, now_ms, from_ms)
+      task_enqueue_all(queue, batch, now_ms, from_ms, true)
       batch = {}
     end
   end
 end
-if #batch > 0 then task_enqueue_all(queue, batch, now_ms, from_ms) end
+if #batch > 0 then task_enqueue_all(queue, batch, now_ms, from_ms, true) end
 return stale

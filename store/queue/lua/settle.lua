@@ -123,7 +123,7 @@ for _, id in ipairs(back) do
   if spec then
     redis.call('LPUSH', task_list(spec), id)
     local key = task_unique(spec)
-    if key then redis.call('HSETNX', unique, key, id) end
+    if key and not unique_span(spec) then unique_take(unique, expiring, key, id, now_ms) end
     local rate = rate_of(spec)
     if rate then rate_return(rates, rate, id, now_us) end
   end

@@ -26,7 +26,7 @@
 --   buried    how many of the reaped were buried
 --   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
-local tasks, counts, unique, delayed, critical, high, normal, low, leased, runs, dead, paused, batches, slots, parked, rates
+local tasks, counts, unique, delayed, critical, high, normal, low, slots, expiring, leased, runs, dead, paused, batches, parked, rates
 -- include: common
 
 -- use binds the keys of the queue that begin at a position in KEYS.
@@ -117,13 +117,17 @@ local function shares(length, left, n, order)
   return take
 end
 
--- A claim frees the unique key, unless its task keeps it until the end. A younger task may have taken it meanwhile, while this one waited for its retry.
+-- A claim frees the unique key, unless its task keeps it until the end or a time. A younger task may have taken it
+-- meanwhile, while this one waited for its retry.
 local function free_unique(ids, specs)
-  local waiting, owners, free = {}, {}, {}
+  local waiting, owners, free, spans = {}, {}, {}, false
   for i, id in ipairs(ids) do
     local key = specs[i] and not task_holds(specs[i]) and task_unique(specs[i])
-    if key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
+    if key and unique_span(specs[i]) then
+      spans = true
+    elseif key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
   end
+  if spans then unique_trim(unique, expiring, now_ms) end
   if #waiting == 0 then return end
   local holders = redis.call('HMGET', unique, unpack(waiting))
   for i, holder in ipairs(holders) do

@@ -14,7 +14,8 @@
 -- include: batch
 -- include: limit
 -- include: rate
--- needs: tasks counts unique delayed critical high normal low leased runs dead batches slots parked rates
+-- include: unique
+-- needs: tasks counts unique expiring delayed critical high normal low leased runs dead batches slots parked rates
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
 

@@ -1,5 +1,6 @@
 -- include: account
 -- include: limit
+-- include: unique
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
 -- it, so that a task exists if and only if the write that needs it happened.
 --
@@ -14,7 +15,8 @@
 -- unique    while a task with this key waits, no second one is enqueued; '' = none
 -- options   optional: {attempts_max = n, deadline_ms = t}
 --
--- Returns 1, or 0 if the unique key or the id already exists.
+-- Returns 1, or 0 if the unique key or the id already exists. It does not ask whether another task took that key only
+-- until a time (Task.UniqueFor) that has come: such keys are for those who enqueue with a Client.
 -- Raises nothing after its first write.
 -- task_digits formats a whole number, and anything else as 0.
 local function task_digits(n)
@@ -25,8 +27,9 @@ end
 -- task_enqueue_all enqueues a batch. args holds ten values for each task: id, kind, payload,
 -- priority, due_ms, delay_ms (counts from from_ms if there is no due_ms), unique,
 -- attempts_max, deadline_ms, options (as option.go writes them). Returns an array, 1 or 0 for each;
--- 2 if its limit refuses it, because every slot of the key is taken.
-local function task_enqueue_all(queue, args, now_ms, from_ms)
+-- 2 if its limit refuses it, because every slot of the key is taken. With holders, the id of the
+-- task that took its unique key stands in place of that 0, and keys whose time has come are free.
+local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
   -- bind: enqueue at queue
   local ids, taken, now = {}, {}, task_digits(now_ms)
   for at = 1, #args, 10 do ids[#ids + 1] = args[at] end
@@ -41,9 +44,19 @@ local function task_enqueue_all(queue, args, now_ms, from_ms)
     if limit and limit.busy ~= 'fail' then limit = nil end
     local refused = limit and (limit_taken(slots, limit.key) >= limit.max or limit_waits(slots, limit.key))
     if refused then free = false end
-    if free and key ~= '' then free = redis.call('HSETNX', unique, key, id) == 1 end
+    local holder
+    if free and key ~= '' then
+      local span_ms = more ~= '' and unique_span(more)
+      if span_ms then unique_trim(unique, expiring, now_ms) end
+      if holders then
+        free, holder = unique_take(unique, expiring, key, id, now_ms)
+      else
+        free = redis.call('HSETNX', unique, key, id) == 1
+      end
+      if free and span_ms then unique_keep(unique, expiring, key, id, from_ms + span_ms) end
+    end
     if free and limit then limit_take(slots, limit.key, id) end
-    reply[i] = free and 1 or refused and 2 or 0
+    reply[i] = free and 1 or refused and 2 or holder or 0
     if free then
       if not lists[priority] then priority = 'normal' end
       due_ms, delay_ms = tonumber(due_ms) or 0, tonumber(delay_ms) or 0

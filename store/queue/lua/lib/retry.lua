@@ -1,4 +1,4 @@
--- needs: tasks counts unique delayed runs dead batches
+-- needs: tasks counts unique expiring delayed runs dead batches
 -- task_retry makes a dead or delayed task ready now, whose state and specification task_find returned. A dead one starts
 -- over: no attempts, no crashes. The caller wakes the workers.
 local function task_retry(id, state, spec, now_ms)
@@ -11,7 +11,7 @@ local function task_retry(id, state, spec, now_ms)
   if state == 'dead' then
     task_account(counts, id, 1, #spec)
     redis.call('HINCRBY', counts, 'dead_bytes', -task_size(id))
-    if task_holds(spec) then redis.call('HSETNX', unique, task_unique(spec), id) end
+    if task_holds(spec) then unique_take(unique, expiring, task_unique(spec), id, now_ms) end
   end
   redis.call('ZREM', state == 'dead' and dead or delayed, id)
   task_push({id})

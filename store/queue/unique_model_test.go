@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// takeKey notes the unique key that a task was enqueued with. One that is taken for an hour stays so while the test runs.
+func (w *queueModel) takeKey(t *Task) {
+	if t.Unique == "" {
+		return
+	}
+	p, _ := PartitionOf(t.ID)
+	key := fmt.Sprint(p, " ", t.Unique)
+	if first := w.taken[key]; first != "" {
+		w.t.Errorf("%s was enqueued although %s has taken the key", t.ID, first)
+	}
+	if t.UniqueFor == time.Hour {
+		w.taken[key] = t.ID
+	}
+}
+
+// holders returns the tasks of a partition that have unique keys while they wait, or until they end. It checks that those
+// that are taken for a time are noted with that time, and no others, and that whoever took one for an hour has it still.
+func (w *queueModel) holders(k Keys) (tasks []string) {
+	ctx := context.Background()
+	held, err := w.c.rdb.HGetAll(ctx, k.Unique()).Result()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	expiring, err := w.c.rdb.ZRangeWithScores(ctx, k.Expiring(), 0, -1).Result()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, z := range expiring {
+		key, _ := z.Member.(string)
+		if _, end, _ := strings.Cut(held[key], " "); end != fmt.Sprintf("%.0f", z.Score) {
+			w.t.Errorf("key %s ends at %.0f, but is held by %q", key, z.Score, held[key])
+		}
+	}
+	timed := 0
+	for _, holder := range held {
+		if strings.Contains(holder, " ") {
+			timed++
+		} else {
+			tasks = append(tasks, holder)
+		}
+	}
+	if timed != len(expiring) {
+		w.t.Errorf("%d keys are taken for a time, %d ends are noted", timed, len(expiring))
+	}
+	for key, id := range w.taken {
+		p, unique, _ := strings.Cut(key, " ")
+		if k == w.c.keys[int(p[0]-'0')] && !strings.HasPrefix(held[unique], id+" ") {
+			w.t.Errorf("%s took key %s for an hour, but %q has it", id, unique, held[unique])
+		}
+	}
+	return tasks
+}
