@@ -132,6 +132,32 @@ func (c *Client) DeleteTask(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"tasks", id}}, nil)
 }
 
+// TasksQuery says which tasks ChangeTasks takes.
+type TasksQuery struct {
+	Queue  string     `json:"queue"` // core or egress
+	State  string     `json:"state"` // delayed or dead
+	Kind   string     `json:"kind,omitempty"`
+	Error  string     `json:"error,omitempty"`  // text that the error of the last run contains
+	Before *time.Time `json:"before,omitempty"` // dead tasks that died before, delayed ones that are due before
+	Act    string     `json:"act"`              // retry, delete or run
+	Cursor string     `json:"cursor,omitempty"` // TasksChanged.Next of the call before
+}
+
+// TasksChanged says how far ChangeTasks has come.
+type TasksChanged struct {
+	Looked  int64  `json:"looked"`  // tasks that the call looked at
+	Changed int64  `json:"changed"` // those that it retried, deleted or ran
+	Next    string `json:"next"`    // empty: there are no more
+}
+
+// ChangeTasks retries, deletes or runs the next tasks of a queue, for a second at most. It is not repeated if its outcome
+// is unknown; calling it again without a cursor goes on with what is left.
+func (c *Client) ChangeTasks(ctx context.Context, q TasksQuery) (TasksChanged, error) {
+	var done TasksChanged
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", "bulk"}, body: q}, &done)
+	return done, err
+}
+
 // Periodic is a periodic task of the server as operators see it.
 type Periodic struct {
 	ID       string     `json:"id"`

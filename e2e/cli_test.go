@@ -245,6 +245,29 @@ func testTasksSteering(t *testing.T, c commands, ids []string) {
 	c.eventually("the queue goes on", func(q client.Queue) bool {
 		return q.ReadyAll() == 0 && q.Processed > before.Processed && q.Dead == deadLetters-2 && q.Buried == deadLetters+1
 	})
+	testTasksTogether(c)
+}
+
+// testTasksTogether steers all dead tasks at once.
+func testTasksTogether(c commands) {
+	c.refused([]string{"-all"}, "delete")
+	c.refused([]string{"-all"}, "retry", "-kind", "doomed")
+	c.refused([]string{"not both"}, "retry", "-all", "p00-x")
+	c.refused([]string{"-before", "soon"}, "retry", "-all", "-before", "soon")
+	if out := c.must("retry", "-all", "-error", "no such text"); !strings.HasPrefix(out, fmt.Sprintf("0 of %d dead tasks", deadLetters-2)) {
+		c.t.Errorf("retry of none: %q", out)
+	}
+	if out := c.must("retry", "-all", "-before", "240h", "-json"); out != `{"looked":0,"changed":0}`+"\n" {
+		c.t.Errorf("retry of what died ten days ago: %q", out)
+	}
+	if out := c.must("retry", "-all", "-kind", "doomed", "-queue", "core", "-before", "2100-01-01T00:00:00Z"); !strings.HasPrefix(out, fmt.Sprint(deadLetters-2, " of")) {
+		c.t.Errorf("retry of all: %q", out)
+	}
+	c.eventually("they are dead again", func(q client.Queue) bool { return q.Dead == deadLetters-2 && q.Buried == 2*deadLetters-1 })
+	if out := c.must("delete", "-all"); !strings.HasPrefix(out, fmt.Sprint(deadLetters-2, " of")) {
+		c.t.Errorf("delete of all: %q", out)
+	}
+	c.eventually("they are gone", func(q client.Queue) bool { return q.Dead == 0 && q.Deleted == deadLetters })
 }
 
 func testTasksRefusals(c commands, id string) {

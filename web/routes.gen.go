@@ -123,6 +123,7 @@ func describedRoutes() map[string]*route {
 		"POST /v1/schedules/:schedule/run":         {id: "runSchedule", method: "POST", template: "/v1/schedules/{schedule}/run", path: []string{"schedule"}},
 		"POST /v1/sync":                            {id: "sync", method: "POST", template: "/v1/sync"},
 		"POST /v1/tasks/:task/retry":               {id: "retryTask", method: "POST", template: "/v1/tasks/{task}/retry", admin: true, path: []string{"task"}},
+		"POST /v1/tasks/bulk":                      {id: "changeTasks", method: "POST", template: "/v1/tasks/bulk", admin: true},
 		"POST /v1/tasks/periodic/:periodic/pause":  {id: "pausePeriodic", method: "POST", template: "/v1/tasks/periodic/{periodic}/pause", admin: true, path: []string{"periodic"}},
 		"POST /v1/tasks/periodic/:periodic/resume": {id: "resumePeriodic", method: "POST", template: "/v1/tasks/periodic/{periodic}/resume", admin: true, path: []string{"periodic"}},
 		"POST /v1/tasks/periodic/:periodic/run":    {id: "runPeriodic", method: "POST", template: "/v1/tasks/periodic/{periodic}/run", admin: true, path: []string{"periodic"}},

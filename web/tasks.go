@@ -15,6 +15,10 @@ type (
 	TaskState = api.TaskState
 	// TaskPriority says which of the waiting tasks goes first.
 	TaskPriority = api.TaskPriority
+	// TaskBulk says which tasks of a queue are changed together, and how.
+	TaskBulk = api.TaskBulk
+	// TaskBulkDone says how far that has come.
+	TaskBulkDone = api.TaskBulkDone
 	// QueueInfo counts the tasks of a queue.
 	QueueInfo = api.Queue
 	// PeriodicInfo describes a periodic task.
@@ -38,6 +42,9 @@ type TaskAdmin interface {
 	Task(ctx context.Context, id string) (TaskInfo, error)
 	// Retry lets a dead or delayed task run now.
 	Retry(ctx context.Context, id string) (TaskInfo, error)
+	// Bulk retries, deletes or runs the next tasks of a queue, for a bounded time. It returns the cursor to go on with, "" after
+	// the last.
+	Bulk(ctx context.Context, q TaskBulk) (TaskBulkDone, error)
 	// Delete removes a task; the result of a running attempt has no effect.
 	Delete(ctx context.Context, id string) error
 
@@ -101,6 +108,12 @@ func (s *Server) RetryTask(ctx context.Context, r api.RetryTaskRequestObject) (a
 // DeleteTask serves DELETE /v1/tasks/{task}.
 func (s *Server) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
 	return api.DeleteTask204Response{}, s.opt.Tasks.Delete(ctx, r.Task)
+}
+
+// ChangeTasks serves POST /v1/tasks/bulk.
+func (s *Server) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestObject) (api.ChangeTasksResponseObject, error) {
+	done, err := s.opt.Tasks.Bulk(ctx, *r.Body)
+	return api.ChangeTasks200JSONResponse(done), err
 }
 
 // ListPeriodic serves GET /v1/tasks/periodic.

@@ -342,3 +342,75 @@ func TestTaskMetricsWithoutStore(t *testing.T) {
 		t.Errorf("%d %s", metrics.status, metrics.body)
 	}
 }
+
+// TestTasksAreChangedTogether: what an operator selects is retried or deleted, in as many calls as it takes, and nothing else.
+func TestTasksAreChangedTogether(t *testing.T) {
+	o := startOperated(t)
+	const n = 250
+	c, err := queue.NewClient(queue.Options{Client: o.rdb, Queue: chat.QueueEgress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := make([]queue.Task, n)
+	for i := range tasks {
+		tasks[i] = queue.Task{Kind: fmt.Sprint("doomed", i%2), Subject: "s"}
+		if i >= 200 {
+			tasks[i].Delay = time.Hour
+		}
+	}
+	if _, err := c.EnqueueAll(t.Context(), tasks); err != nil {
+		t.Fatal(err)
+	}
+	o.eventually(chat.QueueEgress, "the tasks are dead", func(q web.QueueInfo) bool { return q.Dead == 200 })
+	change := func(body string) (looked, changed int64) {
+		t.Helper()
+		more := ""
+		for range 100 {
+			a := o.do(request{method: "POST", path: "/v1/tasks/bulk", user: "root", role: "admin", body: strings.TrimSuffix(body, "}") + more + "}"})
+			var done web.TaskBulkDone
+			if err := json.Unmarshal([]byte(a.body), &done); a.status != http.StatusOK || err != nil {
+				t.Fatalf("%s: %d %s", body, a.status, a.body)
+			}
+			looked, changed = looked+done.Looked, changed+done.Changed
+			if done.Next == nil {
+				break
+			}
+			more = `,"cursor":"` + *done.Next + `"`
+		}
+		return looked, changed
+	}
+	for _, test := range []struct {
+		body            string
+		looked, changed int64
+	}{
+		{`{"queue":"core","state":"dead","act":"delete"}`, 0, 0},
+		{`{"queue":"egress","state":"dead","act":"delete","kind":"doomed1","error":"unknown kind"}`, 200, 100},
+		{`{"queue":"egress","state":"dead","act":"delete","error":"something else"}`, 100, 0},
+		{`{"queue":"egress","state":"dead","act":"delete","before":"2020-01-01T00:00:00Z"}`, 0, 0},
+		{`{"queue":"egress","state":"delayed","act":"delete","kind":"doomed0"}`, 50, 25},
+		{`{"queue":"egress","state":"delayed","act":"run","before":"2100-01-01T00:00:00Z"}`, 25, 25},
+	} {
+		if looked, changed := change(test.body); looked != test.looked || changed != test.changed {
+			t.Errorf("%s: %d of %d, want %d of %d", test.body, changed, looked, test.changed, test.looked)
+		}
+	}
+	q := o.eventually(chat.QueueEgress, "those that ran are dead", func(q web.QueueInfo) bool { return q.Dead == 125 && q.Delayed == 0 })
+	if q.Deleted != 125 {
+		t.Errorf("got %+v", q)
+	}
+	for body, want := range map[string]string{
+		`{"queue":"mail","state":"dead","act":"retry"}`:                                           "queue",
+		`{"queue":"core","state":"ready","act":"retry"}`:                                          "state",
+		`{"queue":"core","state":"dead","act":"bury"}`:                                            "act",
+		`{"queue":"core","state":"dead","act":"run"}`:                                             "act",
+		`{"queue":"core","state":"dead"}`:                                                         "act",
+		`{"queue":"core","state":"dead","act":"retry","before":"x"}`:                              "type",
+		`{"queue":"core","state":"dead","act":"retry","cursor":"x"}`:                              "cursor",
+		`{"queue":"core","state":"dead","act":"retry","kind":"` + strings.Repeat("ä", 200) + `"}`: "kind",
+	} {
+		a := o.do(request{method: "POST", path: "/v1/tasks/bulk", user: "root", role: "admin", body: body})
+		if a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
+			t.Errorf("%s: %d %s, want one about %s", body, a.status, a.body, want)
+		}
+	}
+}

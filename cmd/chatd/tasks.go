@@ -203,33 +203,6 @@ func (t *tasksCommand) each(c node.Config, ids []string, do func(server *client.
 	})
 }
 
-type tasksRetryCommand struct {
-	IDs []string `arg:"" name:"id" help:"Ids of tasks."`
-}
-
-func (r tasksRetryCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
-	return t.each(c, r.IDs, func(server *client.Client, id string) error {
-		task, err := server.RetryTask(env.ctx, id)
-		if err != nil {
-			return err
-		}
-		return t.print(env, task, id+" is "+task.State+"\n")
-	})
-}
-
-type tasksDeleteCommand struct {
-	IDs []string `arg:"" name:"id" help:"Ids of tasks."`
-}
-
-func (d tasksDeleteCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
-	return t.each(c, d.IDs, func(server *client.Client, id string) error {
-		if err := server.DeleteTask(env.ctx, id); err != nil {
-			return err
-		}
-		return t.print(env, map[string]string{"id": id, "state": "deleted"}, id+" is deleted\n")
-	})
-}
-
 type tasksPauseCommand struct {
 	Queue string `arg:"" help:"Name of the queue."`
 }

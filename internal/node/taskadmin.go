@@ -196,6 +196,58 @@ func (a *taskAdmin) Retry(ctx context.Context, id string) (web.TaskInfo, error) 
 	return a.describe(info), taskError(err)
 }
 
+// bulkTime is how long one call of Bulk goes on.
+const bulkTime = time.Second
+
+// Bulk changes many tasks, in the steps of the engine. What it has changed before an error is not lost: the answer says
+// how far it came.
+func (a *taskAdmin) Bulk(ctx context.Context, q web.TaskBulk) (done web.TaskBulkDone, err error) {
+	i := slices.IndexFunc(a.queues, func(one adminQueue) bool { return one.name == q.Queue })
+	if i < 0 {
+		return done, chat.Errorf(chat.CodeInvalid, "queue: no such queue; want core or egress")
+	}
+	query := queue.BulkQuery{
+		Act: queue.BulkAct(q.Act), State: queue.State(q.State), Kind: textOf(q.Kind), Error: textOf(q.Error), Cursor: textOf(q.Cursor),
+	}
+	switch {
+	case query.State != queue.Delayed && query.State != queue.Dead:
+		return done, chat.Errorf(chat.CodeInvalid, "state: want delayed or dead")
+	case query.Act != queue.BulkRetry && query.Act != queue.BulkDelete && query.Act != queue.BulkRun:
+		return done, chat.Errorf(chat.CodeInvalid, "act: want retry, delete or run")
+	case query.Act == queue.BulkRun && query.State == queue.Dead:
+		return done, chat.Errorf(chat.CodeInvalid, "act: run takes delayed tasks; retry dead ones")
+	case len(query.Kind) > 256 || len(query.Error) > 1024:
+		return done, chat.Errorf(chat.CodeInvalid, "kind and error: at most 256 and 1,024 bytes")
+	}
+	if q.Before != nil {
+		query.Before = q.Before.Time
+	}
+	for began := time.Now(); ; {
+		step, err := a.queues[i].client.Bulk(ctx, query)
+		if err != nil && done.Looked == 0 {
+			return done, taskError(err)
+		}
+		if err != nil {
+			break
+		}
+		done.Looked, done.Changed = done.Looked+int64(step.Looked), done.Changed+int64(step.Changed)
+		if query.Cursor = step.Next; query.Cursor == "" || time.Since(began) > bulkTime {
+			break
+		}
+	}
+	if query.Cursor != "" {
+		done.Next = &query.Cursor
+	}
+	return done, nil
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 // Delete removes a task.
 func (a *taskAdmin) Delete(ctx context.Context, id string) error {
 	client, _, err := a.find(ctx, id)

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // BulkAct is what Bulk does to tasks.
@@ -12,6 +13,7 @@ type BulkAct string
 const (
 	BulkRetry  BulkAct = "retry"  // as Client.Retry
 	BulkDelete BulkAct = "delete" // as Client.Cancel
+	BulkRun    BulkAct = "run"    // as BulkRetry, of delayed tasks alone: they are ready now
 )
 
 // bulkLook is how many tasks one step of Bulk looks at.
@@ -25,6 +27,11 @@ type BulkQuery struct {
 	State State
 	// Kind of the tasks; empty = all kinds.
 	Kind string
+	// Error is text that the error of the last run contains, byte by byte; empty = whatever it is. At most 1,024 bytes.
+	Error string
+	// Before, if set, takes only dead tasks that died, or delayed ones that are due, before this time, rounded down to ms,
+	// by the clock of Redis.
+	Before time.Time
 	// Cursor is BulkResult.Next of the call before; empty = begin at the first task.
 	Cursor string
 }
@@ -47,11 +54,21 @@ type BulkResult struct {
 // ErrInvalid: the query is malformed.
 func (c *Client) Bulk(ctx context.Context, q BulkQuery) (BulkResult, error) {
 	var r BulkResult
-	if q.Act != BulkRetry && q.Act != BulkDelete {
-		return r, fmt.Errorf("%w: act %q: want retry or delete", ErrInvalid, q.Act)
+	if q.Act != BulkRetry && q.Act != BulkDelete && q.Act != BulkRun {
+		return r, fmt.Errorf("%w: act %q: want retry, delete or run", ErrInvalid, q.Act)
 	}
 	if q.State != Delayed && q.State != Dead {
 		return r, fmt.Errorf("%w: state %q: Bulk takes delayed or dead tasks", ErrInvalid, q.State)
+	}
+	if q.Act == BulkRun && q.State == Dead {
+		return r, fmt.Errorf("%w: act run takes delayed tasks: retry dead ones", ErrInvalid)
+	}
+	if len(q.Error) > errorBytesMax {
+		return r, fmt.Errorf("%w: error of %d bytes, at most %d", ErrInvalid, len(q.Error), errorBytesMax)
+	}
+	var before int64
+	if !q.Before.IsZero() {
+		before = min(max(q.Before.UnixMilli(), 1), msMax)
 	}
 	if len(q.Kind) > nameBytesMax {
 		return r, fmt.Errorf("%w: kind of %d bytes, at most %d", ErrInvalid, len(q.Kind), nameBytesMax)
@@ -60,8 +77,12 @@ func (c *Client) Bulk(ctx context.Context, q BulkQuery) (BulkResult, error) {
 	if !ok || p >= c.partitions {
 		return r, fmt.Errorf("%w: cursor %q", ErrInvalid, q.Cursor)
 	}
-	one := &call{Call: bulkScript.On(c.work[p]).Arg("state", string(q.State)).Arg("act", string(q.Act)).Arg("kind", q.Kind).
-		Arg("anchor", anchor).Arg("limit", bulkLook)}
+	act := string(q.Act)
+	if q.Act == BulkRun {
+		act = string(BulkRetry)
+	}
+	one := &call{Call: bulkScript.On(c.work[p]).Arg("state", string(q.State)).Arg("act", act).Arg("kind", q.Kind).
+		Arg("err", q.Error).Arg("before_ms", before).Arg("anchor", anchor).Arg("limit", bulkLook)}
 	if err := c.run(ctx, []*call{one}); err != nil {
 		return r, fmt.Errorf("queue: bulk: %w", err)
 	}

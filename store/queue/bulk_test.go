@@ -99,6 +99,43 @@ func TestBulkStartsTheDeadOver(t *testing.T) {
 	})
 }
 
+// TestBulkTakesWhatIsAskedFor: by the error of the last run, and by the time of death or the due time, which is not before
+// itself.
+func TestBulkTakesWhatIsAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for i, reason := range []string{"timeout of a", "timeout of b", "100% refused", "timeout of c"} {
+			id := enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
+			settle(t, c, end(claimOne(t, c, 0, testTerms), bury, 0, reason))
+			poke(t, c.rdb, c.keys[0].Dead(), "ZADD", 1000+i, id)
+		}
+		for i := range 3 {
+			enqueue(t, c, Task{Kind: "k", Due: time.UnixMilli(int64(4102444800000 + i))})
+		}
+		at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
+		for _, test := range []struct {
+			q               BulkQuery
+			looked, changed int
+		}{
+			{BulkQuery{Act: BulkDelete, State: Dead, Before: at(1000)}, 0, 0},
+			{BulkQuery{Act: BulkDelete, State: Dead, Before: at(1001), Error: "refused"}, 1, 0},
+			{BulkQuery{Act: BulkDelete, State: Dead, Error: "100% r"}, 4, 1},
+			{BulkQuery{Act: BulkRetry, State: Dead, Error: "timeout", Before: at(1003)}, 2, 2},
+			{BulkQuery{Act: BulkRetry, State: Dead, Error: "time.ut"}, 1, 0},
+			{BulkQuery{Act: BulkRun, State: Delayed, Before: at(4102444800000)}, 0, 0},
+			{BulkQuery{Act: BulkRun, State: Delayed, Before: at(4102444800002)}, 2, 2},
+			{BulkQuery{Act: BulkDelete, State: Delayed}, 1, 1},
+		} {
+			if sum, _ := bulk(t, c, test.q); sum.Looked != test.looked || sum.Changed != test.changed {
+				t.Errorf("%+v: got %+v, want %d of %d", test.q, sum, test.changed, test.looked)
+			}
+		}
+		if s := stats(t, c); s.Dead != 1 || s.ReadyAll() != 4 || s.Delayed != 0 || s.Deleted != 2 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
 func TestBulkRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, options(connectWith(t, startEmbedded(t)), 1))
@@ -106,6 +143,7 @@ func TestBulkRefusesWhatItCannotDo(t *testing.T) {
 		{}, {Act: BulkRetry}, {Act: BulkRetry, State: Ready}, {Act: BulkDelete, State: Leased}, {Act: "run", State: Dead},
 		{Act: BulkRetry, State: Dead, Cursor: "x"}, {Act: BulkRetry, State: Dead, Cursor: makeCursor(Delayed, 0, "")},
 		{Act: BulkRetry, State: Dead, Cursor: makeCursor(Dead, 1, "")}, {Act: BulkRetry, State: Dead, Kind: string(make([]byte, 257))},
+		{Act: BulkRetry, State: Dead, Error: string(make([]byte, 1025))}, {Act: "bury", State: Delayed},
 	} {
 		if _, err := c.Bulk(t.Context(), q); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: got error %v", q, err)

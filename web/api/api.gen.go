@@ -56,28 +56,28 @@ func (e ItemKind) Valid() bool {
 
 // Defines values for MessageKind.
 const (
-	Data     MessageKind = "data"
-	Delete   MessageKind = "delete"
-	Edit     MessageKind = "edit"
-	Notice   MessageKind = "notice"
-	Reaction MessageKind = "reaction"
-	Text     MessageKind = "text"
+	MessageKindData     MessageKind = "data"
+	MessageKindDelete   MessageKind = "delete"
+	MessageKindEdit     MessageKind = "edit"
+	MessageKindNotice   MessageKind = "notice"
+	MessageKindReaction MessageKind = "reaction"
+	MessageKindText     MessageKind = "text"
 )
 
 // Valid indicates whether the value is a known member of the MessageKind enum.
 func (e MessageKind) Valid() bool {
 	switch e {
-	case Data:
+	case MessageKindData:
 		return true
-	case Delete:
+	case MessageKindDelete:
 		return true
-	case Edit:
+	case MessageKindEdit:
 		return true
-	case Notice:
+	case MessageKindNotice:
 		return true
-	case Reaction:
+	case MessageKindReaction:
 		return true
-	case Text:
+	case MessageKindText:
 		return true
 	default:
 		return false
@@ -117,6 +117,45 @@ func (e MessageNotice) Valid() bool {
 	}
 }
 
+// Defines values for TaskBulkAct.
+const (
+	TaskBulkActDelete TaskBulkAct = "delete"
+	TaskBulkActRetry  TaskBulkAct = "retry"
+	TaskBulkActRun    TaskBulkAct = "run"
+)
+
+// Valid indicates whether the value is a known member of the TaskBulkAct enum.
+func (e TaskBulkAct) Valid() bool {
+	switch e {
+	case TaskBulkActDelete:
+		return true
+	case TaskBulkActRetry:
+		return true
+	case TaskBulkActRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TaskBulkState.
+const (
+	TaskBulkStateDead    TaskBulkState = "dead"
+	TaskBulkStateDelayed TaskBulkState = "delayed"
+)
+
+// Valid indicates whether the value is a known member of the TaskBulkState enum.
+func (e TaskBulkState) Valid() bool {
+	switch e {
+	case TaskBulkStateDead:
+		return true
+	case TaskBulkStateDelayed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TaskPriority.
 const (
 	Critical TaskPriority = "critical"
@@ -143,22 +182,22 @@ func (e TaskPriority) Valid() bool {
 
 // Defines values for TaskState.
 const (
-	Dead    TaskState = "dead"
-	Delayed TaskState = "delayed"
-	Leased  TaskState = "leased"
-	Ready   TaskState = "ready"
+	TaskStateDead    TaskState = "dead"
+	TaskStateDelayed TaskState = "delayed"
+	TaskStateLeased  TaskState = "leased"
+	TaskStateReady   TaskState = "ready"
 )
 
 // Valid indicates whether the value is a known member of the TaskState enum.
 func (e TaskState) Valid() bool {
 	switch e {
-	case Dead:
+	case TaskStateDead:
 		return true
-	case Delayed:
+	case TaskStateDelayed:
 		return true
-	case Leased:
+	case TaskStateLeased:
 		return true
-	case Ready:
+	case TaskStateReady:
 		return true
 	default:
 		return false
@@ -1027,6 +1066,44 @@ type Task struct {
 	Total      *int64       `json:"total,omitempty"`
 }
 
+// TaskBulk defines model for TaskBulk.
+type TaskBulk struct {
+	// Act retry: as for one task, a dead one starts over. run: delayed tasks are ready now.
+	Act TaskBulkAct `json:"act"`
+
+	// Before Dead tasks that died before, delayed ones that are due before. Default: whenever.
+	Before *Time `json:"before,omitempty"`
+
+	// Cursor `next` of the call before.
+	Cursor *string `json:"cursor,omitempty"`
+
+	// Error Text that the error of the last run contains. Default: whatever it is.
+	Error *string `json:"error,omitempty"`
+
+	// Kind Default: all kinds.
+	Kind  *string       `json:"kind,omitempty"`
+	Queue string        `json:"queue"`
+	State TaskBulkState `json:"state"`
+}
+
+// TaskBulkAct retry: as for one task, a dead one starts over. run: delayed tasks are ready now.
+type TaskBulkAct string
+
+// TaskBulkState defines model for TaskBulk.State.
+type TaskBulkState string
+
+// TaskBulkDone defines model for TaskBulkDone.
+type TaskBulkDone struct {
+	// Changed Of these, those that it retried, deleted or ran.
+	Changed int64 `json:"changed"`
+
+	// Looked Tasks that this call looked at.
+	Looked int64 `json:"looked"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+}
+
 // TaskId defines model for TaskId.
 type TaskId = string
 
@@ -1389,6 +1466,9 @@ type UpdateScheduleJSONRequestBody = ScheduleChange
 // SyncJSONRequestBody defines body for Sync for application/json ContentType.
 type SyncJSONRequestBody = SyncRequest
 
+// ChangeTasksJSONRequestBody defines body for ChangeTasks for application/json ContentType.
+type ChangeTasksJSONRequestBody = TaskBulk
+
 // SendDirectJSONRequestBody defines body for SendDirect for application/json ContentType.
 type SendDirectJSONRequestBody = DirectDraft
 
@@ -1662,6 +1742,9 @@ type ServerInterface interface {
 	// ListTasks List tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx echo.Context, params ListTasksParams) error
+	// ChangeTasks Retry, delete or run many tasks
+	// (POST /v1/tasks/bulk)
+	ChangeTasks(ctx echo.Context) error
 	// ListPeriodic List periodic tasks
 	// (GET /v1/tasks/periodic)
 	ListPeriodic(ctx echo.Context, params ListPeriodicParams) error
@@ -2800,6 +2883,15 @@ func (w *ServerInterfaceWrapper) ListTasks(ctx echo.Context) error {
 	return err
 }
 
+// ChangeTasks converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangeTasks(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangeTasks(ctx)
+	return err
+}
+
 // ListPeriodic converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPeriodic(ctx echo.Context) error {
 	var err error
@@ -3246,6 +3338,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/bulk", wrapper.ChangeTasks, options.OperationMiddlewares["changeTasks"]...)
 	router.GET(options.BaseURL+"/v1/tasks/periodic", wrapper.ListPeriodic, options.OperationMiddlewares["listPeriodic"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/periodic/:periodic", wrapper.DeletePeriodic, options.OperationMiddlewares["deletePeriodic"]...)
 	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/pause", wrapper.PausePeriodic, options.OperationMiddlewares["pausePeriodic"]...)
@@ -5719,6 +5812,55 @@ func (response ListTasksdefaultApplicationProblemPlusJSONResponse) VisitListTask
 	return err
 }
 
+type ChangeTasksRequestObject struct {
+	Body *ChangeTasksJSONRequestBody
+}
+
+type ChangeTasksResponseObject interface {
+	VisitChangeTasksResponse(w http.ResponseWriter) error
+}
+
+type ChangeTasks200JSONResponse TaskBulkDone
+
+func (response ChangeTasks200JSONResponse) VisitChangeTasksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeTasksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ChangeTasksdefaultApplicationProblemPlusJSONResponse) VisitChangeTasksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPeriodicRequestObject struct {
 	Params ListPeriodicParams
 }
@@ -6814,6 +6956,9 @@ type StrictServerInterface interface {
 	// ListTasks List tasks
 	// (GET /v1/tasks)
 	ListTasks(ctx context.Context, request ListTasksRequestObject) (ListTasksResponseObject, error)
+	// ChangeTasks Retry, delete or run many tasks
+	// (POST /v1/tasks/bulk)
+	ChangeTasks(ctx context.Context, request ChangeTasksRequestObject) (ChangeTasksResponseObject, error)
 	// ListPeriodic List periodic tasks
 	// (GET /v1/tasks/periodic)
 	ListPeriodic(ctx context.Context, request ListPeriodicRequestObject) (ListPeriodicResponseObject, error)
@@ -8425,6 +8570,52 @@ func (sh *strictHandler) ListTasks(ctx echo.Context, params ListTasksParams) err
 		return err
 	} else if validResponse, ok := response.(ListTasksResponseObject); ok {
 		return validResponse.VisitListTasksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangeTasks operation middleware
+func (sh *strictHandler) ChangeTasks(ctx echo.Context) error {
+	var request ChangeTasksRequestObject
+
+	var body ChangeTasksJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeTasks(ctx.Request().Context(), request.(ChangeTasksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeTasks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangeTasksResponseObject); ok {
+		return validResponse.VisitChangeTasksResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -39,6 +39,7 @@ var costs = map[string]Cost{
 	"runSchedule":    {User: 2, Send: 1},
 	"listSchedules":  {User: 1, page: 50},
 	"listPeriodic":   {User: 1, page: 50},
+	"changeTasks":    {User: 5}, // many steps
 	"putDevice":      {User: 2},
 	"eraseMe":        {User: 5},
 

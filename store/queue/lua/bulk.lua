@@ -1,13 +1,16 @@
--- Retries or deletes the next dead or delayed tasks, all or those of one kind. It looks at a bounded number of tasks, of
--- members of their batches, and of bytes, because it has to read a task to know its kind.
+-- Retries or deletes the next dead or delayed tasks, all or those that are asked for. It looks at
+-- a bounded number of tasks, of members of their batches, and of bytes, because it has to read a
+-- task to know its kind.
 --
 -- KEYS  queue:work
--- ARGV  state act kind anchor limit:int
---   state   delayed: soonest first; dead: newest first, so that it does not meet again what fails once more
---   act     retry or delete
---   kind    '' = all kinds
---   anchor  "<score> <id>" of the last task that the slice before passed over; '' = begin at the first
---   limit   tasks to look at
+-- ARGV  state act kind err before_ms:int anchor limit:int
+--   state      delayed: soonest first; dead: newest first, so that it does not meet again what fails once more
+--   act        retry or delete
+--   kind       '' = all kinds
+--   err        text that the error of the last run contains; '' = whatever it is
+--   before_ms  dead tasks that died before, delayed ones that are due before; 0 = whenever
+--   anchor     "<score> <id>" of the last task that the slice before passed over; '' = begin at the first
+--   limit      tasks to look at
 --
 -- Returns {more, looked, changed, anchor}: 1 if there are more.
 -- Errors: none of its own.
@@ -17,6 +20,7 @@
 -- include: retry
 local set, newest_first = state == 'dead' and dead or delayed, state == 'dead'
 local from = 0
+if anchor == '' and before_ms > 0 and newest_first then from = redis.call('ZCOUNT', set, before_ms, '+inf') end
 if anchor ~= '' then
   local score, member = string.match(anchor, '^(%S+) (.*)$')
   from = redis.call(newest_first and 'ZREVRANK' or 'ZRANK', set, member)
@@ -30,14 +34,17 @@ if anchor ~= '' then
 end
 local page = redis.call(newest_first and 'ZREVRANGE' or 'ZRANGE', set, from, from + limit - 1, 'WITHSCORES')
 local now_ms = task_clock()
-local looked, changed, work, bytes = 0, 0, 0, 0
+local looked, changed, work, bytes, past = 0, 0, 0, 0, false
 for i = 1, #page, 2 do
   local id, size = page[i], redis.call('HSTRLEN', tasks, page[i])
   local carried = task_batch_size(batches, id)
+  past = before_ms > 0 and tonumber(page[i + 1]) >= before_ms
+  if past then break end
   if looked > 0 and (work + carried > 1000 or bytes + size > 262144) then break end
   looked, work, bytes = looked + 1, work + carried + 1, bytes + size
   local spec = redis.call('HGET', tasks, id)
-  if spec and (kind == '' or string.match(spec, '^%S+ %S+ %S+ %S+ %S+ (%S+)') == kind) then
+  if spec and (kind == '' or string.match(spec, '^%S+ %S+ %S+ %S+ %S+ (%S+)') == kind)
+    and (err == '' or string.find(task_run(redis.call('HGET', runs, id)).err, err, 1, true)) then
     if act == 'retry' then task_retry(id, state, spec, now_ms) else task_remove(id) end
     changed = changed + 1
   else
@@ -45,4 +52,4 @@ for i = 1, #page, 2 do
   end
 end
 if changed > 0 and act == 'retry' then redis.call('PUBLISH', tasks, 'ready') end
-return {(2 * looked < #page or #page == 2 * limit) and 1 or 0, looked, changed, anchor}
+return {not past and (2 * looked < #page or #page == 2 * limit) and 1 or 0, looked, changed, anchor}
