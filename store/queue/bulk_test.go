@@ -136,6 +136,53 @@ func TestBulkTakesWhatIsAskedFor(t *testing.T) {
 	})
 }
 
+// TestBulkLeavesAloneWhatFailsAgain: workers that bury each task again, faster than it goes on, do not keep it busy for
+// ever.
+func TestBulkLeavesAloneWhatFailsAgain(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		const n = 250
+		c := newClient(t, o)
+		tasks := make([]Task, n)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", ID: NewID(0)}
+		}
+		if _, err := c.EnqueueAll(t.Context(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		fail := func() {
+			for {
+				runs := step(t, c, 0, 100, overdueMax, testTerms).runs
+				if len(runs) == 0 {
+					return
+				}
+				for i, r := range runs {
+					runs[i] = end(r, bury, 0, "no luck")
+				}
+				settle(t, c, runs...)
+			}
+		}
+		fail()
+		for i := range tasks { // some ms ago
+			poke(t, c.rdb, c.keys[0].Dead(), "ZADD", 1000+i/90, tasks[i].ID)
+		}
+		q, changed, calls := BulkQuery{Act: BulkRetry, State: Dead, Error: "luck"}, 0, 0
+		for first := stats(t, c); ; calls++ {
+			r, err := c.Bulk(t.Context(), q)
+			if err != nil || first.Dead != n || calls > 100 {
+				t.Fatalf("%d calls, %d dead, %v", calls, first.Dead, err)
+			}
+			changed += r.Changed
+			fail()
+			if q.Cursor = r.Next; q.Cursor == "" {
+				break
+			}
+		}
+		if s := stats(t, c); changed != n || s.Dead != n || s.Buried != 2*n {
+			t.Errorf("%d retried: %+v", changed, s)
+		}
+	})
+}
+
 func TestBulkRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, options(connectWith(t, startEmbedded(t)), 1))

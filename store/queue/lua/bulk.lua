@@ -9,7 +9,8 @@
 --   kind       '' = all kinds
 --   err        text that the error of the last run contains; '' = whatever it is
 --   before_ms  dead tasks that died before, delayed ones that are due before; 0 = whenever
---   anchor     "<score> <id>" of the last task that the slice before passed over; '' = begin at the first
+--   anchor     "<score> <id>" of the last task that the slice before passed over, or of one that it changed;
+--              '' = begin at the first
 --   limit      tasks to look at
 --
 -- Returns {more, looked, changed, anchor}: 1 if there are more.
@@ -47,6 +48,8 @@ for i = 1, #page, 2 do
     and (err == '' or string.find(task_run(redis.call('HGET', runs, id)).err, err, 1, true)) then
     if act == 'retry' then task_retry(id, state, spec, now_ms) else task_remove(id) end
     changed = changed + 1
+    -- What fails again meanwhile is newer: it is not met twice.
+    if string.match(anchor, '^%S*') ~= page[i + 1] then anchor = page[i + 1] .. ' ' .. id end
   else
     anchor = page[i + 1] .. ' ' .. id
   end
