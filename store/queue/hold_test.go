@@ -61,7 +61,7 @@ func TestHoldIsExclusive(t *testing.T) {
 						fences = append(fences, slot.Fence())
 						mu.Unlock()
 						release(t, slot)
-						if slot.Context().Err() == nil || slot.Release(context.Background()) != ErrLeaseLost {
+						if slot.Context().Err() == nil || !errors.Is(slot.Release(context.Background()), ErrLeaseLost) {
 							t.Errorf("%d: released, and not over", i)
 						}
 						if _, _, err := c.Enqueue(context.Background(), Task{Kind: key, Limit: &Limit{Key: key, Max: most}}); err != nil {
@@ -176,7 +176,7 @@ func TestHoldNoticesItsEnd(t *testing.T) {
 		ends := func(slot *Slot, want error) {
 			t.Helper()
 			receive(t, "the end", slot.Context().Done())
-			if cause := context.Cause(slot.Context()); cause != want {
+			if cause := context.Cause(slot.Context()); !errors.Is(cause, want) {
 				t.Errorf("ended by %v, want %v", cause, want)
 			}
 		}
@@ -193,7 +193,7 @@ func TestHoldNoticesItsEnd(t *testing.T) {
 			t.Error(err)
 		}
 		ends(slot, ErrCancelled)
-		if err := slot.Release(ctx); err != ErrLeaseLost {
+		if err := slot.Release(ctx); !errors.Is(err, ErrLeaseLost) {
 			t.Errorf("released: %v", err)
 		}
 
