@@ -135,6 +135,8 @@ func (r *repartition) learnQueue(p part, words []string) error {
 		pairs(p.Values, func(name, value string) { r.totals[totalOf{words[1], p.Partition, name}] = number(value) })
 	case "batches":
 		return fmt.Errorf("the key %s holds batches of tasks, which no queue of chatd has", p.Key)
+	case "kept", "results":
+		return fmt.Errorf("the key %s holds results of tasks, which no queue of chatd has", p.Key)
 	case "slots", "parked", "rates":
 		return fmt.Errorf("the key %s holds limits or rates of tasks, which no queue of chatd has", p.Key)
 	case "expiring":

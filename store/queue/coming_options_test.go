@@ -77,3 +77,16 @@ func isUniqueForATime(c *coming) {
 	c.enqueue(one)
 	c.runs(0, 1)
 }
+
+func leavesAResult(c *coming) {
+	c.server.Handle("k", func(ctx context.Context, _ queue.Task) error { return queue.SetResult(ctx, []byte("42")) })
+	id := c.enqueue(queue.Task{Kind: "k", Keep: time.Hour})
+	c.runs(0, 1)
+	if got, err := c.server.Wait(context.Background(), id); err != nil || string(got.Data) != "42" {
+		c.Errorf("got %q, %v", got.Data, err)
+	}
+	c.runs(time.Hour, 0)
+	if _, err := c.server.Result(context.Background(), id); !errors.Is(err, queue.ErrNotFound) {
+		c.Errorf("after an hour: %v", err)
+	}
+}

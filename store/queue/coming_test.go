@@ -105,6 +105,7 @@ var fromAsynq = map[string]func(c *coming){
 	"a limiter in the handler, with `RetryDelayFunc`":                         keepsARate,
 	"`mux.Handle(\"mail:\", h)`":                                              matchesPrefix,
 	"`mux.Use(middleware)`":                                                   usesMiddleware,
+	"`asynq.Retention(d)`, `task.ResultWriter().Write(data)`":                 leavesAResult,
 	"`asynq.GetTaskID(ctx)`, `GetRetryCount(ctx)`":                            knowsItself,
 	"`asynq.Group(key)`, `GroupMaxSize`, `GroupGracePeriod`, `GroupMaxDelay`": batches,
 	"`Config.GroupAggregator`":                                                batches,

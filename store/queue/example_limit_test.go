@@ -125,3 +125,37 @@ func ExampleClient_Hold() {
 	// lost: false
 	// the fence has grown: true
 }
+
+// Whoever enqueues a task can wait for what it has found out.
+func ExampleClient_Wait() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop"})
+	if err != nil {
+		panic(err)
+	}
+
+	ctx, stop := context.WithCancel(context.Background())
+	tasks.Handle("count", func(ctx context.Context, t queue.Task) error {
+		return queue.SetResult(ctx, fmt.Appendf(nil, "%d letters", len(t.Payload)))
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- tasks.Run(ctx) }()
+	id, _, err := tasks.Enqueue(ctx, queue.Task{Kind: "count", Payload: []byte("pineapple"), Keep: time.Minute})
+	if err != nil {
+		panic(err)
+	}
+	result, err := tasks.Wait(ctx, id)
+	fmt.Println(string(result.Data), err)
+	stop()
+	if err := <-ended; err != nil {
+		panic(err)
+	}
+	// Output:
+	// 9 letters <nil>
+}

@@ -53,7 +53,7 @@ func (c *Client) hold(ctx context.Context, key string, most int, busy string) (*
 	t.ID = NewID(p)
 	set := newQueueSet(c)
 	r := &running{Task: t, queue: set.queues[0], partition: p, token: newToken()}
-	again := backoff.Backoff{Min: holdPauseMin, Max: holdPauseMax}
+	again := backoff.Backoff{Min: askPauseMin, Max: askPauseMax}
 	for {
 		sent := time.Now()
 		fence, err := c.askForSlot(ctx, r, busy)

@@ -68,6 +68,12 @@ func (k Keys) Parked() string { return k.base + "parked" }
 // Rates is a ZSET, key of a rate -> when all runs that count are over, in us, and more; see lua/lib/rate.lua.
 func (k Keys) Rates() string { return k.base + "rates" }
 
+// Kept is a ZSET, id of a task that is complete and has left a result -> until when that is kept, in ms.
+func (k Keys) Kept() string { return k.base + "kept" }
+
+// Results is a HASH, id -> when the task was complete, in ms, and its result. It has those of Kept.
+func (k Keys) Results() string { return k.base + "results" }
+
 // Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 
@@ -80,7 +86,7 @@ func KeyNames() map[string][]string {
 	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots", "expiring"}
 	return map[string][]string{
 		"enqueue": enqueue,
-		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates"),
+		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates", "kept", "results"),
 	}
 }
 
@@ -95,7 +101,7 @@ func (k Keys) Enqueue() []string {
 // Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
 // Those of Enqueue come first, so that scripts may share functions.
 func (k Keys) Work() []string {
-	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked(), k.Rates())
+	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked(), k.Rates(), k.Kept(), k.Results())
 }
 
 // layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application

@@ -267,3 +267,25 @@ func (w *queueModel) reapHeld(partition int, leased []string) (passed int64) {
 	}
 	return passed
 }
+
+// checkResults expects a result of each task that is complete and leaves one, and of no other.
+func (w *queueModel) checkResults() {
+	ctx := context.Background()
+	found := 0
+	for _, k := range w.c.keys {
+		kept, err := w.c.rdb.ZRange(ctx, k.Kept(), 0, -1).Result()
+		results, err2 := w.c.rdb.HLen(ctx, k.Results()).Result()
+		if err != nil || err2 != nil || int(results) != len(kept) {
+			w.t.Fatalf("%d kept, %d results, %v, %v", len(kept), results, err, err2)
+		}
+		for _, id := range kept {
+			if !w.keeps[id] {
+				w.t.Errorf("%s has left a result", id)
+			}
+		}
+		found += len(kept)
+	}
+	if found != len(w.keeps) {
+		w.t.Errorf("%d results, want %d", found, len(w.keeps))
+	}
+}

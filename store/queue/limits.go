@@ -39,8 +39,10 @@ const (
 	uniqueForMax = 30 * 24 * time.Hour
 	// slotsMax bounds the slots of a limit.
 	slotsMax = 1000
-	// holdPauseMin and holdPauseMax are the pauses between the questions of one that waits for a slot.
-	holdPauseMin, holdPauseMax = 5 * time.Millisecond, 250 * time.Millisecond
+	// askPauseMin and askPauseMax are the pauses between the questions of one that waits for a slot, or for a result.
+	askPauseMin, askPauseMax = 5 * time.Millisecond, 250 * time.Millisecond
+	// resultBytesMax bounds the result of a task, keepMax for how long it is kept.
+	resultBytesMax, keepMax = 64 << 10, 90 * 24 * time.Hour
 	// rateMax bounds the runs of a rate, and its bursts.
 	rateMax = 1_000_000
 	// batchMax and batchBytesMax bound a batch: one script moves or removes it whole.

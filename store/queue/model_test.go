@@ -29,8 +29,9 @@ type queueModel struct {
 	batch  batchModel
 	limits map[string]*Limit // of each task that has one
 	// Of the rates: runs that were let begin, by partition and key, and tasks whose last one did not begin.
-	held     []*running    // slots that Hold takes, all that ever were
-	fences   map[int]int64 // by partition: the highest one
+	keeps    map[string]bool // leaves a result behind; true: has done so
+	held     []*running      // slots that Hold takes, all that ever were
+	fences   map[int]int64   // by partition: the highest one
 	begun    map[string]int
 	returned map[string]bool
 }
@@ -48,7 +49,7 @@ func TestNothingIsLostWhateverIsDone(t *testing.T) {
 			c := newClient(t, mine)
 			w := &queueModel{
 				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{}, taken: map[string]string{},
-				newest: map[string]*running{}, void: map[*running]struct{}{}, begun: map[string]int{}, fences: map[int]int64{}, returned: map[string]bool{},
+				newest: map[string]*running{}, void: map[*running]struct{}{}, keeps: map[string]bool{}, begun: map[string]int{}, fences: map[int]int64{}, returned: map[string]bool{},
 				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
 			}
 			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
@@ -87,6 +88,7 @@ func (w *queueModel) act() {
 		for i := range tasks {
 			tasks[i] = Task{ID: NewID(i % w.c.partitions), Kind: "k", Priority: priorities[rapid.IntRange(0, 3).Draw(w.t, "priority")]}
 			tasks[i].Delay = rapid.SampledFrom([]time.Duration{0, 0, time.Hour}).Draw(w.t, "delay")
+			tasks[i].Keep = rapid.SampledFrom([]time.Duration{0, 0, time.Hour}).Draw(w.t, "keep")
 			if rapid.Bool().Draw(w.t, "unique") {
 				tasks[i].Unique = rapid.SampledFrom([]string{"a", "b"}).Draw(w.t, "key")
 				tasks[i].UniqueFor = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Millisecond, time.Hour}).Draw(w.t, "for")
@@ -247,6 +249,9 @@ func (w *queueModel) settle() {
 		some = append(some, end(r, v, delay, "reason"))
 		w.void[r] = struct{}{}
 		if v == complete && !slices.Contains(want, r) {
+			if r.Keep > 0 {
+				w.keeps[r.ID] = true
+			}
 			w.over(r.ID)
 		}
 	}
@@ -327,6 +332,7 @@ func (w *queueModel) check() {
 	w.checkBatches()
 	w.checkLimits()
 	w.checkRates()
+	w.checkResults()
 	s := w.stats()
 	if got := s.ReadyAll() + s.Delayed + s.Parked + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)

@@ -217,6 +217,7 @@ type outcome struct {
 	delay   time.Duration
 	reason  string
 	fires   *firing // of verdict fire
+	result  []byte  // of verdict complete, of a task with Keep
 }
 
 // answer is what a script returned about runs.
@@ -262,7 +263,7 @@ func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 
 // plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it, and to free its slot.
 func (r *running) plainlyDone() bool {
-	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil
+	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Keep == 0
 }
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
@@ -302,8 +303,12 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 	for _, r := range runs {
 		if o := r.outcome; !r.plainlyDone() {
 			ordered = append(ordered, r)
-			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", ceilMs(o.delay),
-				"err", o.reason, "limited", r.Limit != nil)
+			delay, text := o.delay, any(o.reason)
+			if o.verdict == complete {
+				delay, text = r.Keep, o.result
+			}
+			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", ceilMs(delay),
+				"err", text, "limited", r.Limit != nil)
 		}
 	}
 	return ordered, one

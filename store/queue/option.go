@@ -16,6 +16,7 @@ const (
 	optionBatch   = "batch"   // tasks, bytes, quiet ms, wait ms, key
 	optionLimit   = "limit"   // tasks, 1 = keeps its slot until it ends, what it does if none is free, key
 	optionRate    = "rate"    // runs, us, burst, key
+	optionKeep    = "keep"    // ms
 )
 
 const uniqueEnd = "end"
@@ -40,6 +41,9 @@ func (t *Task) optionLines() string {
 	}
 	if t.Rate != nil {
 		fmt.Fprintf(&lines, "\r%s %s", optionRate, t.Rate.line())
+	}
+	if t.Keep > 0 {
+		fmt.Fprintf(&lines, "\r%s %d", optionKeep, ceilMs(t.Keep))
 	}
 	return lines.String()
 }
@@ -77,6 +81,12 @@ func (t *Task) parseOptions(lines string) error {
 			if t.Rate, ok = parseRate(value); !ok {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
+		case optionKeep:
+			ms, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || ms <= 0 {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
+			t.Keep = span(ms)
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
 		}
@@ -100,6 +110,12 @@ func (t *Task) checkOptions() error {
 	}
 	if t.UniqueFor > 0 && t.UniqueUntilEnd {
 		return fmt.Errorf("%w: UniqueFor and UniqueUntilEnd: a key is held for a time or until the end", ErrInvalid)
+	}
+	if t.Keep < 0 || t.Keep > keepMax {
+		return fmt.Errorf("%w: Keep is %v, at most %v", ErrInvalid, t.Keep, keepMax)
+	}
+	if t.Keep > 0 && t.Batch != nil {
+		return fmt.Errorf("%w: Keep: a task in a batch leaves no result", ErrInvalid)
 	}
 	if err := t.checkLimit(); err != nil {
 		return err

@@ -16,6 +16,7 @@ type runContext struct {
 	run      *running
 
 	mu     sync.Mutex
+	result []byte          // of SetResult
 	ended  error           // the cause, once it has ended
 	made   context.Context // nil until it is first needed
 	cancel context.CancelCauseFunc
@@ -35,6 +36,13 @@ func (c *runContext) end(cause error) {
 	if c.made != nil {
 		c.finish()
 	}
+}
+
+// taken returns what SetResult was given.
+func (c *runContext) taken() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.result
 }
 
 // cause returns the cause it has ended with; nil before that.

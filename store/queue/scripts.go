@@ -69,6 +69,7 @@ var (
 	servedScript       = newReader("served")
 	showScript         = newReader("show")
 	batchScript        = newReader("batch")
+	resultScript       = newReader("result")
 	listScript         = newReader("list")
 )
 

@@ -53,6 +53,9 @@ type Task struct {
 	Limit *Limit
 	// Rate, if set, bounds how often tasks with its key begin.
 	Rate *Rate
+	// Keep is how long the result of the task is kept once it is complete, at most 90 days: Client.Result and Client.Wait
+	// return it, see SetResult. The zero value leaves nothing behind.
+	Keep time.Duration
 	// Batch, if set, has the task run together with others of its kind, priority and batch key, see Batch.
 	Batch *Batch
 

@@ -71,7 +71,7 @@ func Snooze(d time.Duration) error { return snoozeError{min(max(d, 0), pauseMax)
 // decide returns the outcome of a run whose handler returned err.
 func (s *Server) decide(r *running, p Policy, err error) outcome {
 	if err == nil {
-		return outcome{verdict: complete}
+		return outcome{verdict: complete, result: r.ctx.taken()}
 	}
 	var hopeless buryError
 	var snoozed snoozeError

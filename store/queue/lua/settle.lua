@@ -9,7 +9,8 @@
 --   done      of each group: token, n, n ids, m, and m times: which of the n has a limit, and its key
 --   verdict   what happens to one of the others:
 --             complete  as those in done, with what they leave behind: the batch that it carries, or the
---             unique key that it keeps until it ends
+--             unique key that it keeps until it ends. If delay_ms is not 0, its result, err, is kept for
+--             that long
 --             retry   the handler failed: an attempt is counted, and it runs again after delay_ms
 --             bury    the same, but the task becomes a dead letter
 --             expire  its deadline passed before it began: a dead letter, no attempt counted
@@ -80,6 +81,7 @@ local function finish(ids)
 end
 
 local ready, soonest_ms, back, finished = false, 1001, {}, {}
+local until_ms, left = {}, {} -- of those that leave results behind
 for i = at, #ARGV, others_row do
   -- bind: others at i
   delay_ms = tonumber(delay_ms)
@@ -88,6 +90,11 @@ for i = at, #ARGV, others_row do
     stale[#stale + 1] = position
   elseif verdict == 'complete' then
     finished[#finished + 1] = id
+    if delay_ms > 0 then
+      local n = #until_ms
+      until_ms[n + 1], until_ms[n + 2] = string.format('%.0f', from_ms + delay_ms), id
+      left[n + 1], left[n + 2] = id, string.format('%.0f ', now_ms) .. err
+    end
   elseif verdict == 'return' then
     back[#back + 1] = id
   else
@@ -116,6 +123,16 @@ for i = at, #ARGV, others_row do
   end
 end
 finish(finished)
+if #left > 0 then
+  redis.call('ZADD', kept, unpack(until_ms))
+  redis.call('HSET', results, unpack(left))
+  -- More than there can be new ones.
+  local over = redis.call('ZRANGEBYSCORE', kept, '-inf', string.format('%.0f', now_ms), 'LIMIT', 0, #left + 10)
+  if #over > 0 then
+    redis.call('ZREM', kept, unpack(over))
+    redis.call('HDEL', results, unpack(over))
+  end
+end
 task_slot_passed(limit_free_all(tasks, slots, parked, leased, freed, keys))
 task_slots_pass()
 for _, id in ipairs(back) do

@@ -26,7 +26,7 @@
 --   buried    how many of the reaped were buried
 --   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
-local tasks, counts, unique, delayed, critical, high, normal, low, slots, expiring, leased, runs, dead, paused, batches, parked, rates
+local tasks, counts, unique, delayed, critical, high, normal, low, slots, expiring, leased, runs, dead, paused, batches, parked, rates, kept, results
 -- include: common
 
 -- use binds the keys of the queue that begin at a position in KEYS.
