@@ -96,7 +96,7 @@ func (c *Client) prepare(t *Task, fallback int) error {
 	if t.ID == "" {
 		t.ID = NewID(c.partitionFor(t, fallback))
 	}
-	return nil
+	return t.nameThen(c.partitions)
 }
 
 // partitionAt picks the partition of a task that may go anywhere. All such tasks within spreadEvery go to the same one, so that

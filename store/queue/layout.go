@@ -21,7 +21,7 @@ var ErrLayout = errors.New("unknown layout of tasks")
 // grows whenever an older engine could not run what a newer one stores; a newer one runs whatever older ones stored.
 //
 //	1: specifications, run records, and the lists and sets of states
-//	2: options in the heads of specifications, batches, periodic tasks, limits, rates, unique keys for a time, results
+//	2: options in the heads of specifications, batches, periodic tasks, limits, rates, unique keys for a time, results, successors
 const layoutVersion = 2
 
 // CheckPartitions returns how many partitions the keys under a prefix have. The first call records partitions, or 1 if

@@ -43,6 +43,8 @@ const (
 	askPauseMin, askPauseMax = 5 * time.Millisecond, 250 * time.Millisecond
 	// resultBytesMax bounds the result of a task, keepMax for how long it is kept.
 	resultBytesMax, keepMax = 64 << 10, 90 * 24 * time.Hour
+	// thenMax and thenBytesMax bound the successors of a task, the bytes in base64 and with their own successors.
+	thenMax, thenBytesMax = 16, 128 << 10
 	// rateMax bounds the runs of a rate, and its bursts.
 	rateMax = 1_000_000
 	// batchMax and batchBytesMax bound a batch: one script moves or removes it whole.

@@ -89,6 +89,9 @@ func (w *queueModel) act() {
 			tasks[i] = Task{ID: NewID(i % w.c.partitions), Kind: "k", Priority: priorities[rapid.IntRange(0, 3).Draw(w.t, "priority")]}
 			tasks[i].Delay = rapid.SampledFrom([]time.Duration{0, 0, time.Hour}).Draw(w.t, "delay")
 			tasks[i].Keep = rapid.SampledFrom([]time.Duration{0, 0, time.Hour}).Draw(w.t, "keep")
+			if rapid.IntRange(0, 3).Draw(w.t, "then") == 0 {
+				tasks[i].Then = []Task{{Kind: "k", Keep: tasks[i].Keep, Then: []Task{{Kind: "k"}}}, {Kind: "k", Delay: time.Hour}}
+			}
 			if rapid.Bool().Draw(w.t, "unique") {
 				tasks[i].Unique = rapid.SampledFrom([]string{"a", "b"}).Draw(w.t, "key")
 				tasks[i].UniqueFor = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Millisecond, time.Hour}).Draw(w.t, "for")
@@ -251,6 +254,9 @@ func (w *queueModel) settle() {
 		if v == complete && !slices.Contains(want, r) {
 			if r.Keep > 0 {
 				w.keeps[r.ID] = true
+			}
+			for _, next := range r.Then {
+				w.there[next.ID] = true
 			}
 			w.over(r.ID)
 		}

@@ -263,7 +263,7 @@ func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 
 // plainlyDone reports whether a run completes a task that leaves nothing to do but to remove it, and to free its slot.
 func (r *running) plainlyDone() bool {
-	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Keep == 0
+	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Keep == 0 && len(r.Then) == 0
 }
 
 // settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
@@ -299,6 +299,21 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 			}
 		}
 		done = done[n:]
+	}
+	var then []*successor
+	var before []string // whose they are
+	for _, r := range runs {
+		if r.outcome.verdict == complete {
+			for i := range r.Then {
+				next := r.Then[i].asSuccessor()
+				then, before = append(then, &next), append(before, r.ID)
+			}
+		}
+	}
+	one = one.MoreArgs("done", len(then))
+	for i, next := range then {
+		one = one.MoreArgs("done", before[i], next.ID, next.Kind, next.Payload, next.Priority, next.DueMs, next.DelayMs, next.Unique,
+			next.AttemptsMax, next.DeadlineMs, next.Options)
 	}
 	for _, r := range runs {
 		if o := r.outcome; !r.plainlyDone() {

@@ -17,6 +17,7 @@ const (
 	optionLimit   = "limit"   // tasks, 1 = keeps its slot until it ends, what it does if none is free, key
 	optionRate    = "rate"    // runs, us, burst, key
 	optionKeep    = "keep"    // ms
+	optionThen    = "then"    // see then.go
 )
 
 const uniqueEnd = "end"
@@ -44,6 +45,9 @@ func (t *Task) optionLines() string {
 	}
 	if t.Keep > 0 {
 		fmt.Fprintf(&lines, "\r%s %d", optionKeep, ceilMs(t.Keep))
+	}
+	if len(t.Then) > 0 {
+		fmt.Fprintf(&lines, "\r%s %s", optionThen, t.thenLine())
 	}
 	return lines.String()
 }
@@ -87,6 +91,11 @@ func (t *Task) parseOptions(lines string) error {
 				return fmt.Errorf("option %s: malformed %.100q", name, value)
 			}
 			t.Keep = span(ms)
+		case optionThen:
+			var ok bool
+			if t.Then, ok = parseThen(value); !ok {
+				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			}
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
 		}

@@ -56,6 +56,11 @@ type Task struct {
 	// Keep is how long the result of the task is kept once it is complete, at most 90 days: Client.Result and Client.Wait
 	// return it, see SetResult. The zero value leaves nothing behind.
 	Keep time.Duration
+	// Then are tasks that the step which completes this one enqueues, at most 16, and 128 KiB as they are stored: they exist
+	// if and only if it is complete. If it becomes a dead letter or is cancelled, they never do. They are as other tasks, may have
+	// successors of their own, and are in its partition: an ID or a Subject has to be of that. A Delay counts from then on. One
+	// whose unique key is taken by then is not enqueued. They join no batch, and a limit with Fail is refused.
+	Then []Task
 	// Batch, if set, has the task run together with others of its kind, priority and batch key, see Batch.
 	Batch *Batch
 
@@ -95,6 +100,9 @@ func (t *Task) check(partitions int) error {
 		return fmt.Errorf("%w: AttemptsMax is %d", ErrInvalid, t.AttemptsMax)
 	}
 	if err := t.checkOptions(); err != nil {
+		return err
+	}
+	if err := t.checkThen(partitions); err != nil {
 		return err
 	}
 	if t.ID == "" {

@@ -6,7 +6,9 @@
 -- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err limited)...
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
 --   groups    how many groups of completed tasks there are in done
---   done      of each group: token, n, n ids, m, and m times: which of the n has a limit, and its key
+--   done      of each group: token, n, n ids, m, and m times: which of the n has a limit, and its key.
+--             Then how many successors the others have, and for each the id of the task before it
+--             and what task_enqueue_all takes
 --   verdict   what happens to one of the others:
 --             complete  as those in done, with what they leave behind: the batch that it carries, or the
 --             unique key that it keeps until it ends. If delay_ms is not 0, its result, err, is kept for
@@ -26,6 +28,7 @@
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
+-- include: enqueue
 local now_ms, from_ms, now_us = task_clock()
 local stale, ended, position, at = {}, {}, 0, done
 local freed, keys = {}, {} -- the members of slots that are free, and their keys
@@ -54,6 +57,15 @@ for _ = 1, groups do
     end
   end
 end
+-- The successors of tasks, by the id of the task before them.
+local successors, follow, first = {}, {}, at + 1
+at = first + 11 * tonumber(ARGV[at])
+for i = first, at - 1, 11 do
+  local before = ARGV[i]
+  successors[before] = successors[before] or {}
+  for j = i + 1, i + 10 do table.insert(successors[before], ARGV[j]) end
+end
+
 if #ended > 0 then
   redis.call('HINCRBY', counts, 'done', #ended)
   for _, id in ipairs(ended) do
@@ -90,6 +102,7 @@ for i = at, #ARGV, others_row do
     stale[#stale + 1] = position
   elseif verdict == 'complete' then
     finished[#finished + 1] = id
+    if successors[id] then follow[#follow + 1] = successors[id] end
     if delay_ms > 0 then
       local n = #until_ms
       until_ms[n + 1], until_ms[n + 2] = string.format('%.0f', from_ms + delay_ms), id
@@ -146,6 +159,7 @@ for _, id in ipairs(back) do
   end
   ready = true
 end
+for _, one_by_one in ipairs(follow) do task_enqueue_all(queue, one_by_one, now_ms, from_ms) end
 if ready then redis.call('PUBLISH', tasks, 'ready') end
 if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
 return stale

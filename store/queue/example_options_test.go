@@ -159,3 +159,32 @@ func ExampleClient_Wait() {
 	// Output:
 	// 9 letters <nil>
 }
+
+// An order is confirmed when it is paid: the second task exists if and only if the first one is complete.
+func ExampleTask_then() {
+	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Close() }()
+	rdb := redis.NewClient(&redis.Options{Dialer: server.Dialer(), MaxRetries: -1, DisableIdentity: true})
+	defer func() { _ = rdb.Close() }()
+	tasks, err := queue.New(queue.Options{Client: rdb, Prefix: "shop"})
+	if err != nil {
+		panic(err)
+	}
+
+	ctx, stop := context.WithCancel(context.Background())
+	tasks.Handle("pay", func(context.Context, queue.Task) error { fmt.Println("paid"); return nil })
+	tasks.Handle("confirm", func(context.Context, queue.Task) error { fmt.Println("confirmed"); stop(); return nil })
+	order := queue.Task{Kind: "pay", Subject: "order 7", Then: []queue.Task{{Kind: "confirm"}}}
+	if _, _, err := tasks.Enqueue(ctx, order); err != nil {
+		panic(err)
+	}
+	if err := tasks.Run(ctx); err != nil {
+		panic(err)
+	}
+	// Output:
+	// paid
+	// confirmed
+}
