@@ -9,6 +9,7 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -47,7 +48,7 @@ func newUploadBox(t *testing.T, node *harness.Node) *uploadBox {
 	}
 	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host }}
 	b := &uploadBox{target: node.URL()}
-	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handle := pass.ServeHTTP
 		if r.Method == http.MethodPatch {
 			b.mu.Lock()
@@ -59,6 +60,16 @@ func newUploadBox(t *testing.T, node *harness.Node) *uploadBox {
 		}
 		handle(w, r)
 	}))
+	// Where the system lets the buffer of a connection grow to the size of a file, an upload that nobody reads ends all the same.
+	b.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state != http.StateNew {
+			return
+		}
+		if err := conn.(*net.TCPConn).SetReadBuffer(256 << 10); err != nil {
+			t.Error(err)
+		}
+	}
+	b.Start()
 	t.Cleanup(func() {
 		b.CloseClientConnections()
 		b.Close()
@@ -169,7 +180,7 @@ func (p *person) uploadRefusals(box *uploadBox, path string) {
 	p.t.Helper()
 	release, ended := make(chan struct{}), make(chan error, 1)
 	box.next(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.CopyN(io.Discard, r.Body, 8<<20) // less than the file, by more than the system buffers
+		_, _ = io.CopyN(io.Discard, r.Body, 8<<20) // less than the file, by more than the buffers on the way
 		<-release
 		_, err := io.Copy(io.Discard, r.Body)
 		ended <- err
