@@ -3,12 +3,15 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 )
 
 // States of tasks.
 const (
 	TaskReady   = "ready"
+	TaskParked  = "parked" // waits for a slot of its limit
 	TaskDelayed = "delayed"
 	TaskLeased  = "leased"
 	TaskDead    = "dead"
@@ -28,14 +31,65 @@ type Task struct {
 	DueAt       *time.Time `json:"due_at,omitempty"`      // of a delayed one
 	LeaseUntil  *time.Time `json:"lease_until,omitempty"` // of a leased one
 	DiedAt      *time.Time `json:"died_at,omitempty"`     // of a dead one
+	ParkedAt    *time.Time `json:"parked_at,omitempty"`   // of a parked one, since when
 	DeadlineAt  *time.Time `json:"deadline_at,omitempty"` // it is not started after this
+	Limit       *TaskLimit `json:"limit,omitempty"`       // nil: none
 	LastError   *string    `json:"last_error"`            // why its last run failed
 	Done        *int64     `json:"done,omitempty"`        // the progress that its run has reported
 	Total       *int64     `json:"total,omitempty"`
 }
 
-// Queue counts the tasks of a queue. At every instant Enqueued is the sum of the existing ones (ready, delayed, leased,
-// dead) and of Processed, Deleted and Dropped.
+// TaskLimit says how many tasks of a key run at once.
+type TaskLimit struct {
+	Key string `json:"key"`
+	Max int64  `json:"max"`
+}
+
+// DayTotals counts the runs of a kind of tasks that ended on a day.
+type DayTotals struct {
+	Day     string `json:"day"` // such as 2026-11-23, in UTC
+	Queue   string `json:"queue"`
+	Kind    string `json:"kind"`
+	Done    int64  `json:"done"`    // runs that completed their task
+	Failed  int64  `json:"failed"`  // runs that failed
+	Buried  int64  `json:"buried"`  // tasks that became dead letters
+	Crashed int64  `json:"crashed"` // runs whose worker died
+}
+
+// Days counts the runs of the last days, 1 to 90, the newest day first.
+func (c *Client) Days(ctx context.Context, last int) ([]DayTotals, error) {
+	var answer struct {
+		Days []DayTotals `json:"days"`
+	}
+	query := url.Values{"days": {strconv.Itoa(last)}}
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", "days"}, query: query, again: true}, &answer)
+	return answer.Days, err
+}
+
+// LimitUse says who has the slots of a limit, and who waits for them, in one partition.
+type LimitUse struct {
+	Queue        string     `json:"queue"`
+	Key          string     `json:"key"`
+	Held         int64      `json:"held"`          // tasks that have a slot
+	Waiting      int64      `json:"waiting"`       // tasks that are parked
+	WaitingSince *time.Time `json:"waiting_since"` // nil: none waits
+	Holders      []string   `json:"holders"`       // ids, 20 at most
+	Waiters      []string   `json:"waiters"`       // ids, the longest parked first, 20 at most
+}
+
+// Limits lists the limits that are in use. A page has at most 100, and may be short with more to come: next is empty after
+// the last one.
+func (c *Client) Limits(ctx context.Context, page Page) (limits []LimitUse, next string, err error) {
+	var answer struct {
+		Limits []LimitUse `json:"limits"`
+		Next   string     `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"tasks", "limits"}, query: page.query(), again: true}, &answer)
+	return answer.Limits, answer.Next, err
+}
+
+// Queue counts the tasks of a queue. At every instant Enqueued is the sum of the existing ones (ready, parked, delayed,
+// leased, dead) and of Processed, Deleted and Dropped.
 type Queue struct {
 	Queue  string `json:"queue"`
 	Paused bool   `json:"paused"`
@@ -45,6 +99,7 @@ type Queue struct {
 		Normal   int64 `json:"normal"`
 		Low      int64 `json:"low"`
 	} `json:"ready"`
+	Parked    int64 `json:"parked"` // waiting for a slot of their limits
 	Delayed   int64 `json:"delayed"`
 	Leased    int64 `json:"leased"`
 	Dead      int64 `json:"dead"`

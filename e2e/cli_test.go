@@ -82,7 +82,7 @@ func (c commands) queue(name string) client.Queue {
 		if err := json.Unmarshal([]byte(line), &q); err != nil {
 			c.t.Fatalf("%q: %v", line, err)
 		}
-		if sum := q.ReadyAll() + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped; sum != q.Enqueued {
+		if sum := q.ReadyAll() + q.Parked + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped; sum != q.Enqueued {
 			c.t.Errorf("%d enqueued, %d accounted for: %s", q.Enqueued, sum, line)
 		}
 		if q.Queue == name {
@@ -205,6 +205,22 @@ func testTasksCommand(t *testing.T, node *harness.Node, last func(c commands, id
 	if out = c.must("stats"); !strings.Contains(out, "egress") || !strings.Contains(out, fmt.Sprint(deadLetters)) {
 		t.Errorf("stats:\n%s", out)
 	}
+
+	if out := c.must("limits"); out != "" {
+		t.Errorf("limits of nothing: %q", out)
+	}
+	op := c.client("-user", "op", "-role", "admin")
+	harness.Eventually(t, cliWait, "the totals of the day", func() error {
+		days, err := op.Days(t.Context(), 1)
+		if len(days) == 0 || days[0].Kind != "*" || days[0].Buried != deadLetters {
+			return fmt.Errorf("%+v, %w", days, err)
+		}
+		return nil
+	})
+	if out := c.must("days", "-days", "2"); !strings.HasPrefix(out, "DAY ") || !strings.Contains(out, fmt.Sprintf(" %d", deadLetters)) {
+		t.Errorf("days:\n%s", out)
+	}
+	c.refused([]string{"-days", "1 to 90"}, "days", "-days", "91")
 
 	testTasksSteering(t, c, ids)
 	if last != nil {

@@ -88,9 +88,16 @@ func describedRoutes() map[string]*route {
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},
 			"queue":  {bytesMax: 64},
-			"state":  {enum: []string{"ready", "delayed", "leased", "dead"}},
+			"state":  {enum: []string{"ready", "parked", "delayed", "leased", "dead"}},
 		}},
 		"GET /v1/tasks/:task": {id: "getTask", method: "GET", template: "/v1/tasks/{task}", admin: true, path: []string{"task"}},
+		"GET /v1/tasks/days": {id: "listDays", method: "GET", template: "/v1/tasks/days", admin: true, query: map[string]parameter{
+			"days": {integer: true, min: 1},
+		}},
+		"GET /v1/tasks/limits": {id: "listLimits", method: "GET", template: "/v1/tasks/limits", admin: true, query: map[string]parameter{
+			"cursor": {bytesMax: 512},
+			"limit":  {integer: true, min: 1},
+		}},
 		"GET /v1/tasks/periodic": {id: "listPeriodic", method: "GET", template: "/v1/tasks/periodic", admin: true, query: map[string]parameter{
 			"cursor": {bytesMax: 512},
 			"limit":  {integer: true, min: 1},

@@ -85,7 +85,7 @@ func TestMethods(t *testing.T) {
 		has[r.template][r.method] = true
 	}
 	for template, methods := range has {
-		if template == "/v1/groups/public" || template == "/v1/tasks/queues" || template == "/v1/tasks/periodic" || template == "/v1/tasks/bulk" {
+		if template == "/v1/groups/public" || template == "/v1/tasks/queues" || template == "/v1/tasks/periodic" || template == "/v1/tasks/bulk" || template == "/v1/tasks/limits" || template == "/v1/tasks/days" {
 			continue // other methods mean the group, or the task, of that name, which there never is
 		}
 		path := fill(template, "g", "bob")

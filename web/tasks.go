@@ -19,6 +19,12 @@ type (
 	TaskBulk = api.TaskBulk
 	// TaskBulkDone says how far that has come.
 	TaskBulkDone = api.TaskBulkDone
+	// TaskLimit is the limit that a task has.
+	TaskLimit = api.TaskLimit
+	// LimitInfo says who has the slots of a limit, and who waits for them.
+	LimitInfo = api.LimitInfo
+	// DayTotals counts the runs of a kind that ended on a day.
+	DayTotals = api.DayTotals
 	// QueueInfo counts the tasks of a queue.
 	QueueInfo = api.Queue
 	// PeriodicInfo describes a periodic task.
@@ -47,6 +53,11 @@ type TaskAdmin interface {
 	Bulk(ctx context.Context, q TaskBulk) (TaskBulkDone, error)
 	// Delete removes a task; the result of a running attempt has no effect.
 	Delete(ctx context.Context, id string) error
+
+	// Days returns how the runs of each kind ended on each of the last days.
+	Days(ctx context.Context, last int) ([]DayTotals, error)
+	// Limits returns a page of the limits that are in use in all queues, and the cursor of the next one, "" after the last.
+	Limits(ctx context.Context, cursor string, limit int) (page []LimitInfo, next string, err error)
 
 	// Periodic returns a page of the periodic tasks of all queues, and the cursor of the next one, "" after the last.
 	Periodic(ctx context.Context, cursor string, limit int) (page []PeriodicInfo, next string, err error)
@@ -114,6 +125,25 @@ func (s *Server) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) 
 func (s *Server) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestObject) (api.ChangeTasksResponseObject, error) {
 	done, err := s.opt.Tasks.Bulk(ctx, *r.Body)
 	return api.ChangeTasks200JSONResponse(done), err
+}
+
+// daysDefault is how many days are counted if the caller does not say.
+const daysDefault = 7
+
+// ListDays serves GET /v1/tasks/days.
+func (s *Server) ListDays(ctx context.Context, r api.ListDaysRequestObject) (api.ListDaysResponseObject, error) {
+	last := daysDefault
+	if r.Params.Days != nil {
+		last = int(*r.Params.Days)
+	}
+	list, err := s.opt.Tasks.Days(ctx, last)
+	return api.ListDays200JSONResponse{Days: orEmpty(list)}, err
+}
+
+// ListLimits serves GET /v1/tasks/limits.
+func (s *Server) ListLimits(ctx context.Context, r api.ListLimitsRequestObject) (api.ListLimitsResponseObject, error) {
+	list, cursor, err := s.opt.Tasks.Limits(ctx, deref(r.Params.Cursor), limitOf(r.Params.Limit))
+	return api.ListLimits200JSONResponse{Limits: orEmpty(list), Next: next(cursor)}, err
 }
 
 // ListPeriodic serves GET /v1/tasks/periodic.

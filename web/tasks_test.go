@@ -77,7 +77,7 @@ func (o operated) queue(name string) web.QueueInfo {
 	o.into("GET", "/v1/tasks/queues", &list)
 	var found web.QueueInfo
 	for _, q := range list.Queues {
-		sum := q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped
+		sum := q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low + q.Parked + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped
 		if q.Enqueued != sum {
 			o.t.Errorf("%s: %d enqueued, %d accounted for: %+v", q.Queue, q.Enqueued, sum, q)
 		}
@@ -271,7 +271,7 @@ func TestTaskInputs(t *testing.T) {
 		"cursor=x", "cursor=ready.core", "cursor=ready.nope.", "cursor=done.core.", "cursor=ready.core.!",
 		"state=dead&cursor=ready.core.", "queue=core&cursor=ready.egress.",
 	}
-	for _, state := range []string{"ready", "delayed", "leased", "dead"} {
+	for _, state := range []string{"ready", "parked", "delayed", "leased", "dead"} {
 		for _, inner := range []string{"x", "-1 ", "1 ", "99999 ", "0 x", "0 1", "0 1 ", "0  x", "0 x y", "0 1 x y z", "0 1x y", "0 0x10 y", "0 inf y", "0 nan y"} {
 			if state == "ready" || !strings.HasPrefix(inner, "0 1 x") {
 				queries = append(queries, "cursor="+state+".core."+raw(state+" "+inner))
@@ -399,18 +399,76 @@ func TestTasksAreChangedTogether(t *testing.T) {
 		t.Errorf("got %+v", q)
 	}
 	for body, want := range map[string]string{
-		`{"queue":"mail","state":"dead","act":"retry"}`:                                           "queue",
-		`{"queue":"core","state":"ready","act":"retry"}`:                                          "state",
-		`{"queue":"core","state":"dead","act":"bury"}`:                                            "act",
-		`{"queue":"core","state":"dead","act":"run"}`:                                             "act",
-		`{"queue":"core","state":"dead"}`:                                                         "act",
-		`{"queue":"core","state":"dead","act":"retry","before":"x"}`:                              "type",
-		`{"queue":"core","state":"dead","act":"retry","cursor":"x"}`:                              "cursor",
-		`{"queue":"core","state":"dead","act":"retry","kind":"` + strings.Repeat("ä", 200) + `"}`: "kind",
+		`{"queue":"mail","state":"dead","act":"retry"}`:                                            "queue",
+		`{"queue":"core","state":"ready","act":"retry"}`:                                           "state",
+		`{"queue":"core","state":"dead","act":"bury"}`:                                             "act",
+		`{"queue":"core","state":"dead","act":"run"}`:                                              "act",
+		`{"queue":"core","state":"dead"}`:                                                          "act",
+		`{"queue":"core","state":"dead","act":"retry","before":"x"}`:                               "a field has a value",
+		`{"queue":"core","state":"dead","act":"retry","before":"0001-01-01T00:00:00Z"}`:            "before",
+		`{"queue":"core","state":"dead","act":"retry","error":"` + strings.Repeat("ä", 600) + `"}`: "error: at most",
+		`{"queue":"core","state":"dead","act":"retry","cursor":"x"}`:                               "cursor",
+		`{"queue":"core","state":"dead","act":"retry","kind":"` + strings.Repeat("ä", 200) + `"}`:  "kind",
 	} {
 		a := o.do(request{method: "POST", path: "/v1/tasks/bulk", user: "root", role: "admin", body: body})
 		if a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
 			t.Errorf("%s: %d %s, want one about %s", body, a.status, a.body, want)
 		}
+	}
+}
+
+// TestParkedTasksAndLimitsShow: operators see what waits for a slot, who has it, and the figures add up with them.
+func TestParkedTasksAndLimitsShow(t *testing.T) {
+	o := startOperated(t)
+	hold, err := queue.NewClient(queue.Options{Client: o.rdb, Queue: chat.QueueEgress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot, err := hold.Hold(t.Context(), "printer", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for range 3 {
+		ids = append(ids, o.enqueue(chat.QueueEgress, queue.Task{Kind: "none", Subject: "printer", Limit: &queue.Limit{Key: "printer", Max: 1}}))
+	}
+	o.eventually(chat.QueueEgress, "all are parked", func(q web.QueueInfo) bool { return q.Parked == 3 })
+	if got := o.list("&state=parked", 2); !slices.Equal(got, ids) {
+		t.Errorf("parked: %v, want %v", got, ids)
+	}
+	one := o.task(ids[1])
+	if one.State != "parked" || one.ParkedAt == nil || one.Limit == nil || one.Limit.Key != "printer" || one.Limit.Max != 1 {
+		t.Errorf("parked: %+v", one)
+	}
+	var page struct {
+		Limits []web.LimitInfo
+		Next   *string
+	}
+	o.into("GET", "/v1/tasks/limits?limit=1", &page)
+	if len(page.Limits) != 1 {
+		t.Fatalf("got %+v", page)
+	}
+	l := page.Limits[0]
+	if l.Queue != chat.QueueEgress || l.Key != "printer" || l.Held != 1 || l.Waiting != 3 || l.WaitingSince == nil || !slices.Equal(l.Waiters, ids) ||
+		len(l.Holders) != 1 || o.task(l.Holders[0]).Kind != queue.KindHold {
+		t.Errorf("got %+v", l)
+	}
+	metric := `chatd_tasks{priority="",queue="egress",state="parked"} 3`
+	harness.Eventually(t, taskWait, "the metrics", func() error {
+		if metrics := o.do(request{method: "GET", path: "/metrics"}); !strings.Contains(metrics.body, "\n"+metric) {
+			return fmt.Errorf("there is no %s", metric)
+		}
+		return nil
+	})
+	for _, cursor := range []string{"x", "egress", "nope.", "egress.x"} {
+		checkProblem(t, cursor, o.ask("GET", "/v1/tasks/limits?cursor="+cursor), 400, "invalid_request")
+	}
+	if err := slot.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.eventually(chat.QueueEgress, "nobody waits", func(q web.QueueInfo) bool { return q.Parked == 0 && q.Dead == 3 })
+	page.Limits = nil
+	if o.into("GET", "/v1/tasks/limits", &page); len(page.Limits) != 0 {
+		t.Errorf("afterwards: %+v", page)
 	}
 }

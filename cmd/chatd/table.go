@@ -37,6 +37,8 @@ func when(t client.Task, now time.Time) string {
 		return "running"
 	case t.DiedAt != nil:
 		return away(t.DiedAt.Sub(now))
+	case t.ParkedAt != nil:
+		return away(t.ParkedAt.Sub(now))
 	default:
 		return away(t.EnqueuedAt.Sub(now))
 	}
@@ -82,6 +84,10 @@ func taskSheet(t client.Task) string {
 	line("due", instant(t.DueAt))
 	line("lease until", instant(t.LeaseUntil))
 	line("died", instant(t.DiedAt))
+	line("parked", instant(t.ParkedAt))
+	if t.Limit != nil {
+		line("limit", fmt.Sprintf("%d at once of %s", t.Limit.Max, plain(t.Limit.Key)))
+	}
 	line("deadline", instant(t.DeadlineAt))
 	if t.Done != nil && t.Total != nil {
 		line("progress", fmt.Sprintf("%d of %d", *t.Done, *t.Total))
@@ -130,6 +136,7 @@ func statsTable(queues []client.Queue) string {
 	count("  normal", func(q client.Queue) int64 { return q.Ready.Normal })
 	count("  low", func(q client.Queue) int64 { return q.Ready.Low })
 	line("  oldest", func(q client.Queue) string { return (time.Duration(q.OldestMs) * time.Millisecond).String() })
+	count("parked", func(q client.Queue) int64 { return q.Parked })
 	count("delayed", func(q client.Queue) int64 { return q.Delayed })
 	count("leased", func(q client.Queue) int64 { return q.Leased })
 	count("dead", func(q client.Queue) int64 { return q.Dead })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,5 +47,21 @@ func TestStatsNameKindsThatNobodyRuns(t *testing.T) {
 	got := statsTable([]client.Queue{{Queue: "core", Unserved: []string{"old", "n\x1bew"}}, {Queue: "egress"}})
 	if want := "\ncore: no server runs the waiting tasks of kind old, n\uFFFDew\n"; !strings.HasSuffix(got, want) || strings.Contains(got, "egress: ") {
 		t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}
+
+// TestLimitsNameWhoHoldsThem: a row names the first tasks that have slots, safe for a terminal, and for how long others wait.
+func TestLimitsNameWhoHoldsThem(t *testing.T) {
+	now := time.Now()
+	since := now.Add(-90 * time.Second)
+	l := client.LimitUse{Queue: "egress", Key: "a\x1bb", Held: 4, Waiting: 7, WaitingSince: &since, Holders: []string{"p00-1", "p00-2", "p00-3", "p00-4"}}
+	got := strings.Fields(limitText(l, now))
+	want := []string{"a\uFFFDb", "egress", "4", "7", "1m30s", "ago", "p00-1", "p00-2", "p00-3", "…"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	l.WaitingSince, l.Waiting, l.Holders = nil, 0, l.Holders[:1]
+	if got := strings.Fields(limitText(l, now)); !slices.Equal(got, []string{"a\uFFFDb", "egress", "4", "0", "p00-1"}) {
+		t.Errorf("nobody waits: %q", got)
 	}
 }

@@ -32,6 +32,8 @@ type tasksCommand struct {
 	Pause  tasksPauseCommand  `cmd:"" help:"Stop claiming tasks of a queue; running tasks continue."`
 	Resume tasksResumeCommand `cmd:"" help:"Resume a paused queue."`
 	Stats  tasksStatsCommand  `cmd:"" help:"Count the tasks of each queue."`
+	Days   tasksDaysCommand   `cmd:"" help:"Count the runs of each day by kind."`
+	Limits tasksLimitsCommand `cmd:"" help:"Show who has the slots of limits, and who waits for them."`
 
 	Periodic tasksPeriodicCommand `cmd:"" help:"List, pause, resume, run and delete periodic tasks."`
 }
@@ -105,7 +107,7 @@ func (t *tasksCommand) print(env *environment, v any, text string) error {
 }
 
 type tasksListCommand struct {
-	State string `enum:",ready,delayed,leased,dead" default:"" help:"Only tasks in this state: ready, delayed, leased or dead."`
+	State string `enum:",ready,parked,delayed,leased,dead" default:"" help:"Only tasks in this state: ready, parked, delayed, leased or dead."`
 	Queue string `help:"Only tasks of this queue."`
 	Limit int    `default:"100" help:"Maximum number of tasks; 0: all."`
 	IDs   bool   `name:"ids" help:"Print only ids, one per line."`

@@ -30,7 +30,7 @@ func (m *manyTasks) before(now time.Time) (*time.Time, error) {
 		return &at, nil
 	}
 	at, err := time.Parse(time.RFC3339, m.Before)
-	if err != nil {
+	if err != nil || at.IsZero() {
 		return nil, fmt.Errorf("-before: %q is neither a time such as 2026-11-23T10:00:00Z nor a duration such as 36h", m.Before)
 	}
 	return &at, nil

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const (
 )
 
 // taskStates is the order in which tasks of all states are listed.
-var taskStates = []queue.State{queue.Leased, queue.Ready, queue.Delayed, queue.Dead}
+var taskStates = []queue.State{queue.Leased, queue.Ready, queue.Parked, queue.Delayed, queue.Dead}
 
 // taskAdmin shows operators the queues of the domain. It implements web.TaskAdmin.
 type taskAdmin struct {
@@ -70,7 +71,7 @@ func (q adminQueue) info(ctx context.Context) (web.QueueInfo, error) {
 		return web.QueueInfo{}, taskError(err)
 	}
 	info := web.QueueInfo{
-		Queue: q.name, Paused: s.Paused, Delayed: s.Delayed, Leased: s.Leased, Dead: s.Dead, OldestMs: s.Oldest.Milliseconds(),
+		Queue: q.name, Paused: s.Paused, Delayed: s.Delayed, Parked: s.Parked, Leased: s.Leased, Dead: s.Dead, OldestMs: s.Oldest.Milliseconds(),
 		Enqueued: s.Enqueued, Processed: s.Done, Failed: s.Failed, Crashed: s.Crashed,
 		Buried: s.Buried, Deleted: s.Deleted, Dropped: s.Dropped,
 		Unserved: append([]string{}, s.Unserved...),
@@ -150,6 +151,56 @@ func (a *taskAdmin) Tasks(ctx context.Context, q web.TaskQuery) (tasks []web.Tas
 	return tasks, "", nil
 }
 
+// Days counts the runs of the last days, the newest first.
+func (a *taskAdmin) Days(ctx context.Context, last int) (days []web.DayTotals, err error) {
+	for _, q := range a.queues {
+		totals, err := q.client.Days(ctx, last)
+		if errors.Is(err, queue.ErrInvalid) {
+			return nil, chat.Errorf(chat.CodeInvalid, "days: want 1 to 90")
+		}
+		if err != nil {
+			return nil, taskError(err)
+		}
+		for _, t := range totals {
+			days = append(days, web.DayTotals{
+				Day: t.Day.Format(time.DateOnly), Queue: q.name, Kind: t.Kind, Done: t.Done, Failed: t.Failed, Buried: t.Buried, Crashed: t.Crashed,
+			})
+		}
+	}
+	slices.SortStableFunc(days, func(a, b web.DayTotals) int { return strings.Compare(b.Day, a.Day) })
+	return days, nil
+}
+
+// Limits lists the keys of limits queue by queue. A cursor is "<queue>.<cursor of the engine>".
+func (a *taskAdmin) Limits(ctx context.Context, cursor string, limit int) (page []web.LimitInfo, next string, err error) {
+	queues, inner := a.queues, ""
+	if cursor != "" {
+		name, rest, ok := strings.Cut(cursor, ".")
+		i := slices.IndexFunc(queues, func(q adminQueue) bool { return q.name == name })
+		if !ok || i < 0 {
+			return nil, "", errTaskCursor
+		}
+		queues, inner = queues[i:], rest
+	}
+	for _, q := range queues {
+		infos, more, err := q.client.Limits(ctx, inner, limit-len(page))
+		if err != nil {
+			return nil, "", taskError(err)
+		}
+		for _, l := range infos {
+			page = append(page, web.LimitInfo{
+				Queue: q.name, Key: l.Key, Held: l.Held, Waiting: l.Waiting, WaitingSince: timeOrNull(l.Since),
+				Holders: append([]string{}, l.Holders...), Waiters: append([]string{}, l.Waiters...),
+			})
+		}
+		if more != "" || limit > 0 && len(page) >= limit {
+			return page, q.name + "." + more, nil
+		}
+		inner = ""
+	}
+	return page, "", nil
+}
+
 func (s stretch) cursor(inner string) string {
 	return string(s.state) + "." + s.queue.name + "." + inner
 }
@@ -216,8 +267,12 @@ func (a *taskAdmin) Bulk(ctx context.Context, q web.TaskBulk) (done web.TaskBulk
 		return done, chat.Errorf(chat.CodeInvalid, "act: want retry, delete or run")
 	case query.Act == queue.BulkRun && query.State == queue.Dead:
 		return done, chat.Errorf(chat.CodeInvalid, "act: run takes delayed tasks; retry dead ones")
-	case len(query.Kind) > 256 || len(query.Error) > 1024:
-		return done, chat.Errorf(chat.CodeInvalid, "kind and error: at most 256 and 1,024 bytes")
+	case len(query.Kind) > 256:
+		return done, chat.Errorf(chat.CodeInvalid, "kind: at most 256 bytes")
+	case len(query.Error) > 1024:
+		return done, chat.Errorf(chat.CodeInvalid, "error: at most 1,024 bytes")
+	case q.Before != nil && q.Before.IsZero():
+		return done, chat.Errorf(chat.CodeInvalid, "before: the year 1 is no time of a task; leave it out to take tasks of any time")
 	}
 	if q.Before != nil {
 		query.Before = q.Before.Time
@@ -228,6 +283,8 @@ func (a *taskAdmin) Bulk(ctx context.Context, q web.TaskBulk) (done web.TaskBulk
 			return done, taskError(err)
 		}
 		if err != nil {
+			slog.WarnContext(ctx, "tasks: a change of many stopped before its end, and can go on", "queue", q.Queue, "act", q.Act,
+				"looked", done.Looked, "changed", done.Changed, "error", err)
 			break
 		}
 		done.Looked, done.Changed = done.Looked+int64(step.Looked), done.Changed+int64(step.Changed)
@@ -264,6 +321,10 @@ func (a *taskAdmin) describe(i queue.Info) web.TaskInfo {
 		Id: i.ID, Queue: i.Queue, Kind: i.Kind, State: web.TaskState(i.State), Priority: web.TaskPriority(i.Priority.String()),
 		Attempts: int64(i.Attempts), AttemptsMax: int64(i.AttemptsMax), Crashes: int64(i.Crashes),
 		EnqueuedAt: chat.Time{Time: i.Enqueued}, LeaseUntil: timeOrNull(i.LeaseEnds), DiedAt: timeOrNull(i.Died), DeadlineAt: timeOrNull(i.Deadline),
+	}
+	t.ParkedAt = timeOrNull(i.ParkedSince)
+	if i.Limit != nil {
+		t.Limit = &web.TaskLimit{Key: i.Limit.Key, Max: int64(i.Limit.Max)}
 	}
 	if t.AttemptsMax == 0 {
 		t.AttemptsMax = int64(a.attemptsMax[i.Kind])

@@ -127,6 +127,7 @@ func (f *taskMetrics) Collect(to chan<- prometheus.Metric) {
 		gauge(descTasks, float64(q.Ready.Normal), "ready", "normal")
 		gauge(descTasks, float64(q.Ready.Low), "ready", "low")
 		gauge(descTasks, float64(q.Delayed), "delayed", "")
+		gauge(descTasks, float64(q.Parked), "parked", "")
 		gauge(descTasks, float64(q.Leased), "leased", "")
 		gauge(descTasks, float64(q.Dead), "dead", "")
 		gauge(descOldest, float64(q.OldestMs)/1000)

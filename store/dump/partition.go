@@ -266,6 +266,8 @@ func (r *repartition) moveQueue(p part, words []string) []part {
 			id, _, _ := strings.Cut(string(v[0]), " ")
 			return queue.Partition(id, r.to)
 		})
+	case "days": // of the whole queue, in partition 0
+		return []part{p}
 	case "ready":
 		return r.split(p, 1, func(v []text) int { return move(&v[0]) })
 	}

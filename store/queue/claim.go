@@ -106,8 +106,10 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	if news := c.news.call(c.prefix, now); news != nil {
 		calls = append(calls, news) // that it fails is no harm: the figures name too many kinds until the next one
 	}
+	totals, answered := c.tallyCalls(now, tallyEvery)
 	// Not under feed: a call that is cut off may have claimed tasks.
-	err := run(context.WithoutCancel(feed), c.rdb, calls)
+	err := run(context.WithoutCancel(feed), c.rdb, append(calls, totals...))
+	answered()
 	var failed []*shard
 	for i, one := range steps {
 		s := &c.shards[demands[i].partition]
@@ -217,6 +219,7 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 		s.ready[q], s.left[q] = part.left > 0, part.left
 		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
 		if part.reaped > 0 {
+			c.countReaped(q, part.lapsed)
 			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.pools[q].queue.name, "partition", w.partition,
 				"tasks", part.reaped, "buried", part.buried)
 		}

@@ -74,6 +74,9 @@ func (k Keys) Kept() string { return k.base + "kept" }
 // Results is a HASH, id -> when the task was complete, in ms, and its result. It has those of Kept.
 func (k Keys) Results() string { return k.base + "results" }
 
+// ByDay is a HASH in partition 0 alone, day and kind -> how many runs ended, and how; see lua/count_days.lua.
+func (k Keys) ByDay() string { return k.base + "days" }
+
 // Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
 func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 

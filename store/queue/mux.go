@@ -108,13 +108,19 @@ func (s *Server) kindOf(name, queue string) (kind, bool) {
 	if strings.HasPrefix(name, KindPeriodic) {
 		return kind{s.firePeriodic, Policy{AttemptsMax: s.o.AttemptsMax, BackoffMin: s.o.BackoffMin, BackoffMax: s.o.BackoffMax}}, true
 	}
+	_, k, ok := s.registered(name, queue)
+	return k, ok
+}
+
+// registered finds what is registered for a kind in a queue, and under which pattern.
+func (s *Server) registered(name, queue string) (pattern string, k kind, ok bool) {
 	if k, ok := s.kinds[name]; ok && k.serves(queue) {
-		return k, true
+		return name, k, true
 	}
 	for _, f := range s.families {
 		if strings.HasPrefix(name, f.prefix) && f.serves(queue) {
-			return f.kind, true
+			return f.prefix + "*", f.kind, true
 		}
 	}
-	return kind{}, false
+	return "", kind{}, false
 }

@@ -51,6 +51,7 @@ func (s *Server) RunNext(ctx context.Context) (ran bool, err error) {
 			return ran, err
 		}
 	}
+	s.writeTallies(parent)
 	return false, nil
 }
 
@@ -112,8 +113,11 @@ func (s *Server) claimSolo(ctx context.Context, h *pool, partition int) error {
 		if news := c.news.call(c.prefix, sent); news != nil {
 			calls = append(calls, news)
 		}
+		totals, answered := s.tallyCalls(sent, tallyEvery)
 		// Not under ctx: a call that is cut off may have claimed a task.
-		if err := run(context.WithoutCancel(ctx), c.rdb, calls); err != nil {
+		err := run(context.WithoutCancel(ctx), c.rdb, append(calls, totals...))
+		answered()
+		if err != nil {
 			return fmt.Errorf("queue: claim: %w", err)
 		}
 		if err := c.absorb(ctx, w, one, sent); err != nil {
@@ -144,6 +148,7 @@ func (s *Server) settleSolo(ctx context.Context) (some bool, err error) {
 	ended := s.collect(nil)
 	got, err := s.set.settle(context.WithoutCancel(ctx), ended, s.terms.dead)
 	s.held.drop(ended)
+	s.count(got.answered, got.stale)
 	for _, r := range got.stale {
 		s.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
 	}

@@ -70,7 +70,8 @@ type steppedQueue struct {
 	left     int64 // ready tasks that were not claimed
 	promoted int64
 	reaped   int64
-	buried   int64
+	buried   int64 // of the reaped
+	lapsed   []any // of the reaped by kind, as step.lua returns it
 	runs     []*running
 }
 
@@ -149,16 +150,20 @@ func (c *claimBatch) read(values []any, to *steppedQueue) bool {
 	if len(values) < 5 || len(values)%2 != 1 {
 		return false
 	}
-	for i, n := range []*int64{&to.left, &to.promoted, &to.reaped, &to.buried} {
+	for i, n := range []*int64{&to.left, &to.promoted, &to.reaped} {
 		count, ok := values[i].(int64)
 		if !ok {
 			return false
 		}
 		*n = count
 	}
+	var okLapsed bool
 	with, ok := values[4].([]any)
-	if !ok {
+	if to.lapsed, okLapsed = values[3].([]any); !ok || !okLapsed {
 		return false
+	}
+	for i := 2; i < len(to.lapsed); i += 3 {
+		to.buried += script.Reply(to.lapsed).Number(i)
 	}
 	n := (len(values) - 5) / 2
 	if n == 0 {

@@ -50,6 +50,7 @@ var (
 	enqueueScript      = newScript("enqueue")
 	layoutScript       = newFreeing("layout")
 	announceScript     = newFreeing("announce")
+	countDaysScript    = newFreeing("count_days")
 	holdScript         = newScript("hold")
 	stepScript         = newFreeing("step")
 	settleScript       = newFreeing("settle")
@@ -71,6 +72,8 @@ var (
 	batchScript        = newReader("batch")
 	resultScript       = newReader("result")
 	listScript         = newReader("list")
+	limitsScript       = newReader("limits")
+	daysScript         = newReader("days")
 )
 
 func newScript(name string) *queueScript { return addScript(library.Load(name, false)) }

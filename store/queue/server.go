@@ -51,6 +51,7 @@ type Server struct {
 	wakes   wakes
 	unknown seldom        // reports kinds without a handler
 	ended   chan *running // runs with their outcomes, on their way to Redis
+	tallies []*tally      // by queue
 	// periodic are those that Run declares.
 	periodic []Periodic
 }
@@ -80,6 +81,7 @@ func New(o Options) (*Server, error) {
 	s.Client, s.set = clients[0], newQueueSet(clients...)
 	for i, q := range s.set.queues {
 		s.pools = append(s.pools, newPool(q, o.Queues[i], s.freed))
+		s.tallies = append(s.tallies, newTally(NewKeys(o.Prefix, 0, q.name).ByDay()))
 	}
 	s.ended = make(chan *running, max(workers, settleMax))
 	s.wakes.init(o.Partitions, len(o.Queues))
@@ -159,6 +161,9 @@ func (s *Server) Run(ctx context.Context) error {
 	close(s.ended)
 	stopKeep()
 	keepers.Wait()
+	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+	defer cancelLast()
+	s.writeTallies(last)
 	return errors.Join(stopped, settled)
 }
 

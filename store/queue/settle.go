@@ -64,6 +64,7 @@ func (l *settler) reachable(batch []*running) []*running {
 func (l *settler) store(batch []*running) {
 	got, err := l.set.settle(context.WithoutCancel(l.stopping), batch, l.terms.dead)
 	l.held.drop(got.answered)
+	l.count(got.answered, got.stale)
 	for _, r := range got.stale {
 		l.o.Logger.Warn("run ended after its lease was lost", "queue", r.Queue, "task", r.ID, "verdict", string(r.outcome.verdict))
 	}

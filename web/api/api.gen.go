@@ -185,6 +185,7 @@ const (
 	TaskStateDead    TaskState = "dead"
 	TaskStateDelayed TaskState = "delayed"
 	TaskStateLeased  TaskState = "leased"
+	TaskStateParked  TaskState = "parked"
 	TaskStateReady   TaskState = "ready"
 )
 
@@ -196,6 +197,8 @@ func (e TaskState) Valid() bool {
 	case TaskStateDelayed:
 		return true
 	case TaskStateLeased:
+		return true
+	case TaskStateParked:
 		return true
 	case TaskStateReady:
 		return true
@@ -312,6 +315,33 @@ type Content struct {
 
 // Cursors defines model for Cursors.
 type Cursors = chat.Cursors
+
+// DayList defines model for DayList.
+type DayList struct {
+	Days []DayTotals `json:"days"`
+}
+
+// DayTotals defines model for DayTotals.
+type DayTotals struct {
+	// Buried Tasks that became dead letters.
+	Buried int64 `json:"buried"`
+
+	// Crashed Runs that ended with their worker.
+	Crashed int64 `json:"crashed"`
+
+	// Day In UTC.
+	Day string `json:"day"`
+
+	// Done Runs that completed their task.
+	Done int64 `json:"done"`
+
+	// Failed Runs that failed.
+	Failed int64 `json:"failed"`
+
+	// Kind Of the tasks; `*` for those that no node has a handler for.
+	Kind  string `json:"kind"`
+	Queue string `json:"queue"`
+}
 
 // DevDraft defines model for DevDraft.
 type DevDraft struct {
@@ -582,6 +612,34 @@ type Item struct {
 // ItemKind defines model for Item.Kind.
 type ItemKind string
 
+// LimitInfo defines model for LimitInfo.
+type LimitInfo struct {
+	// Held Tasks that have a slot.
+	Held int64 `json:"held"`
+
+	// Holders Ids of those that have a slot, 20 at most.
+	Holders []TaskId `json:"holders"`
+	Key     string   `json:"key"`
+	Queue   string   `json:"queue"`
+
+	// Waiters Ids of those that wait, the longest parked first, 20 at most.
+	Waiters []TaskId `json:"waiters"`
+
+	// Waiting Tasks that are parked until a slot is free.
+	Waiting int64 `json:"waiting"`
+
+	// WaitingSince Since when the first of them waits; null: none waits.
+	WaitingSince OptionalTime `json:"waiting_since"`
+}
+
+// LimitPage defines model for LimitPage.
+type LimitPage struct {
+	Limits []LimitInfo `json:"limits"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+}
+
 // Mark defines model for Mark.
 type Mark struct {
 	Id int64 `json:"id"`
@@ -808,7 +866,7 @@ type Queue struct {
 	// Dropped Dead letters that gave way to newer ones.
 	Dropped int64 `json:"dropped"`
 
-	// Enqueued Since the queue began: enqueued = ready + delayed + leased + dead + processed + deleted + dropped.
+	// Enqueued Since the queue began: enqueued = ready + parked + delayed + leased + dead + processed + deleted + dropped.
 	Enqueued int64 `json:"enqueued"`
 
 	// Failed Runs that failed.
@@ -817,7 +875,10 @@ type Queue struct {
 
 	// OldestMs How long the oldest ready task has waited.
 	OldestMs int64 `json:"oldest_ms"`
-	Paused   bool  `json:"paused"`
+
+	// Parked Tasks waiting for a slot of their limits.
+	Parked int64 `json:"parked"`
+	Paused bool  `json:"paused"`
 
 	// Processed Tasks completed.
 	Processed int64  `json:"processed"`
@@ -1060,10 +1121,16 @@ type Task struct {
 
 	// LeaseUntil Of a leased task.
 	LeaseUntil OptionalTime `json:"lease_until,omitempty"`
-	Priority   TaskPriority `json:"priority"`
-	Queue      string       `json:"queue"`
-	State      TaskState    `json:"state"`
-	Total      *int64       `json:"total,omitempty"`
+
+	// Limit How many tasks of a key run at once.
+	Limit *TaskLimit `json:"limit,omitempty"`
+
+	// ParkedAt Since when a parked task waits for a slot of its limit.
+	ParkedAt OptionalTime `json:"parked_at,omitempty"`
+	Priority TaskPriority `json:"priority"`
+	Queue    string       `json:"queue"`
+	State    TaskState    `json:"state"`
+	Total    *int64       `json:"total,omitempty"`
 }
 
 // TaskBulk defines model for TaskBulk.
@@ -1106,6 +1173,12 @@ type TaskBulkDone struct {
 
 // TaskId defines model for TaskId.
 type TaskId = string
+
+// TaskLimit How many tasks of a key run at once.
+type TaskLimit struct {
+	Key string `json:"key"`
+	Max int64  `json:"max"`
+}
 
 // TaskPage defines model for TaskPage.
 type TaskPage struct {
@@ -1376,6 +1449,21 @@ type ListTasksParams struct {
 	// Queue Default: all queues.
 	Queue *string `form:"queue,omitempty" json:"queue,omitempty"`
 
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListDaysParams defines parameters for ListDays.
+type ListDaysParams struct {
+	// Days How many days, the present one included.
+	Days *int32 `form:"days,omitempty" json:"days,omitempty"`
+}
+
+// ListLimitsParams defines parameters for ListLimits.
+type ListLimitsParams struct {
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1745,6 +1833,12 @@ type ServerInterface interface {
 	// ChangeTasks Retry, delete or run many tasks
 	// (POST /v1/tasks/bulk)
 	ChangeTasks(ctx echo.Context) error
+	// ListDays Count the runs of each day
+	// (GET /v1/tasks/days)
+	ListDays(ctx echo.Context, params ListDaysParams) error
+	// ListLimits List limits that are in use
+	// (GET /v1/tasks/limits)
+	ListLimits(ctx echo.Context, params ListLimitsParams) error
 	// ListPeriodic List periodic tasks
 	// (GET /v1/tasks/periodic)
 	ListPeriodic(ctx echo.Context, params ListPeriodicParams) error
@@ -2892,6 +2986,49 @@ func (w *ServerInterfaceWrapper) ChangeTasks(ctx echo.Context) error {
 	return err
 }
 
+// ListDays converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDays(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDaysParams
+	// ------------- Optional query parameter "days" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "days", ctx.QueryParams(), &params.Days, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter days: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDays(ctx, params)
+	return err
+}
+
+// ListLimits converts echo context to params.
+func (w *ServerInterfaceWrapper) ListLimits(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLimitsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListLimits(ctx, params)
+	return err
+}
+
 // ListPeriodic converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPeriodic(ctx echo.Context) error {
 	var err error
@@ -3339,6 +3476,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/bulk", wrapper.ChangeTasks, options.OperationMiddlewares["changeTasks"]...)
+	router.GET(options.BaseURL+"/v1/tasks/days", wrapper.ListDays, options.OperationMiddlewares["listDays"]...)
+	router.GET(options.BaseURL+"/v1/tasks/limits", wrapper.ListLimits, options.OperationMiddlewares["listLimits"]...)
 	router.GET(options.BaseURL+"/v1/tasks/periodic", wrapper.ListPeriodic, options.OperationMiddlewares["listPeriodic"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/periodic/:periodic", wrapper.DeletePeriodic, options.OperationMiddlewares["deletePeriodic"]...)
 	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/pause", wrapper.PausePeriodic, options.OperationMiddlewares["pausePeriodic"]...)
@@ -5861,6 +6000,104 @@ func (response ChangeTasksdefaultApplicationProblemPlusJSONResponse) VisitChange
 	return err
 }
 
+type ListDaysRequestObject struct {
+	Params ListDaysParams
+}
+
+type ListDaysResponseObject interface {
+	VisitListDaysResponse(w http.ResponseWriter) error
+}
+
+type ListDays200JSONResponse DayList
+
+func (response ListDays200JSONResponse) VisitListDaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDaysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListDaysdefaultApplicationProblemPlusJSONResponse) VisitListDaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLimitsRequestObject struct {
+	Params ListLimitsParams
+}
+
+type ListLimitsResponseObject interface {
+	VisitListLimitsResponse(w http.ResponseWriter) error
+}
+
+type ListLimits200JSONResponse LimitPage
+
+func (response ListLimits200JSONResponse) VisitListLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLimitsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListLimitsdefaultApplicationProblemPlusJSONResponse) VisitListLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPeriodicRequestObject struct {
 	Params ListPeriodicParams
 }
@@ -6959,6 +7196,12 @@ type StrictServerInterface interface {
 	// ChangeTasks Retry, delete or run many tasks
 	// (POST /v1/tasks/bulk)
 	ChangeTasks(ctx context.Context, request ChangeTasksRequestObject) (ChangeTasksResponseObject, error)
+	// ListDays Count the runs of each day
+	// (GET /v1/tasks/days)
+	ListDays(ctx context.Context, request ListDaysRequestObject) (ListDaysResponseObject, error)
+	// ListLimits List limits that are in use
+	// (GET /v1/tasks/limits)
+	ListLimits(ctx context.Context, request ListLimitsRequestObject) (ListLimitsResponseObject, error)
 	// ListPeriodic List periodic tasks
 	// (GET /v1/tasks/periodic)
 	ListPeriodic(ctx context.Context, request ListPeriodicRequestObject) (ListPeriodicResponseObject, error)
@@ -8616,6 +8859,56 @@ func (sh *strictHandler) ChangeTasks(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(ChangeTasksResponseObject); ok {
 		return validResponse.VisitChangeTasksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDays operation middleware
+func (sh *strictHandler) ListDays(ctx echo.Context, params ListDaysParams) error {
+	var request ListDaysRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDays(ctx.Request().Context(), request.(ListDaysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDays")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDaysResponseObject); ok {
+		return validResponse.VisitListDaysResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListLimits operation middleware
+func (sh *strictHandler) ListLimits(ctx echo.Context, params ListLimitsParams) error {
+	var request ListLimitsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLimits(ctx.Request().Context(), request.(ListLimitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLimits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListLimitsResponseObject); ok {
+		return validResponse.VisitListLimitsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

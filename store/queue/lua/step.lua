@@ -19,11 +19,12 @@
 --   order        a digit for each claim: 1 critical, 2 high, 3 normal, 4 low. The turn of an
 --                empty list goes to the highest one that is not
 --
--- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, buried, with, id,
+-- Returns {now_ms, wait_ms, then for each queue {left, promoted, reaped, lapsed, with, id,
 -- spec, id, ...}}
 --   wait_ms   until the next due time or end of a lease, at least 0; -1 = none is known
 --   left      ready tasks that were not claimed; 0 while the queue is paused
---   buried    how many of the reaped were buried
+--   lapsed    {kind, n, buried, ...}: how many of the reaped there were of each kind, and how many
+--             of these were buried. Those that Hold takes are left out
 --   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
 local tasks, counts, unique, delayed, critical, high, normal, low, slots, expiring, leased, runs, dead, paused, batches, parked, rates, kept, results
@@ -58,15 +59,21 @@ end
 -- The pauses of tasks that lost their workers together are spread by the golden ratio: if one of them kills workers,
 -- the others get to run without it.
 local function reap(members)
-  local ids, again, buried = {}, {}, 0
+  local ids, again, lapsed, at = {}, {}, {}, {}
   for i, member in ipairs(members) do ids[i] = string.match(member, '^%S+') end
   local state = redis.call('HMGET', runs, unpack(ids))
-  local specs = redis.call('EXISTS', slots) == 1 and redis.call('HMGET', tasks, unpack(ids)) or {}
+  local specs = redis.call('HMGET', tasks, unpack(ids))
   for i, id in ipairs(ids) do
     local run = task_run(state[i])
     run.crashes = run.crashes + 1
     local limit = specs[i] and limit_of(specs[i])
     local held = limit and limit_held(specs[i])
+    local kind = specs[i] and string.match(specs[i], '^%S+ %S+ %S+ %S+ %S+ (%S+)') or ''
+    if not held and not at[kind] then
+      at[kind] = #lapsed + 1
+      lapsed[#lapsed + 1], lapsed[#lapsed + 2], lapsed[#lapsed + 3] = kind, 0, 0
+    end
+    if not held then lapsed[at[kind] + 1] = lapsed[at[kind] + 1] + 1 end
     if limit and (held or not limit.keep) then task_slot_free(id, limit) end
     if held then
       redis.call('HDEL', tasks, id)
@@ -78,7 +85,7 @@ local function reap(members)
       run.err = reason
       task_write_run(id, run, 0)
       task_bury(id, now_ms, dead_max, dead_bytes_max)
-      buried = buried + 1
+      lapsed[at[kind] + 2] = lapsed[at[kind] + 2] + 1
     elseif run.crashes == 1 then
       task_write_run(id, run, now_ms)
       again[#again + 1] = id
@@ -92,7 +99,7 @@ local function reap(members)
   end
   task_push(again)
   redis.call('HINCRBY', counts, 'crashed', #ids)
-  return #again + task_slots_pass(), buried
+  return #again + task_slots_pass(), lapsed
 end
 
 -- How many to take of each priority. It depends only on the lengths of the lists and the order, so every list is popped
@@ -238,7 +245,7 @@ end
 
 -- serve takes the step in the queue whose keys are bound.
 local function serve(claim, order)
-  local reply = {0, 0, 0, 0, {}}
+  local reply = {0, 0, 0, {}, {}}
   local pushed = 0
   if overdue_max > 0 then
     local ended = expired(leased)

@@ -1,0 +1,90 @@
+package queue
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chatd/chatd/store/script"
+)
+
+const (
+	limitsPageDefault = 20
+	limitsPageMax     = 100
+	limitIDsMax       = 20 // holders, and waiters, of a key that are named
+)
+
+// LimitInfo says who has the slots of one key of limits in one partition, and who waits for them. The key of tasks with
+// subjects in different partitions appears once for each: a limit holds within its partition.
+type LimitInfo struct {
+	Key     string
+	Held    int64     // tasks that have a slot: they run, are ready with one, or keep it until they end; and holders of Client.Hold
+	Waiting int64     // tasks that are parked, and callers of Client.Hold that wait
+	Since   time.Time // since when the first of them waits, by the clock of Redis; zero: none waits
+	Holders []string  // ids of Held, at most 20
+	Waiters []string  // ids of Waiting, longest parked first, at most 20
+}
+
+// Limits returns a page of the keys of limits that are in use, partition by partition and in the order of their bytes.
+// limit is how many: 20 if it is 0, 100 at most. next is the cursor of the next page, empty after the last one. Each page
+// is read at one instant for each partition. A key that is in use while all pages are read is on exactly one of them.
+// ErrInvalid: the cursor is none of this list.
+func (c *Client) Limits(ctx context.Context, cursor string, limit int) (infos []LimitInfo, next string, err error) {
+	p, after, ok := parseLimitsCursor(cursor)
+	if !ok || p >= c.partitions {
+		return nil, "", fmt.Errorf("%w: cursor %q", ErrInvalid, cursor)
+	}
+	if limit <= 0 {
+		limit = limitsPageDefault
+	}
+	limit = min(limit, limitsPageMax)
+	for ; p < c.partitions; p, after = p+1, "" {
+		if len(infos) == limit {
+			return infos, makeLimitsCursor(p, ""), nil
+		}
+		one := &call{Call: limitsScript.On(c.work[p]).Arg("page", limit-len(infos)).Arg("ids_max", limitIDsMax).Arg("after", after)}
+		if err := c.run(ctx, []*call{one}); err != nil {
+			return nil, "", fmt.Errorf("queue: limits: %w", err)
+		}
+		values, err := one.cmd.Slice()
+		if err != nil || len(values)%6 != 1 {
+			return nil, "", fmt.Errorf("queue: limits: unexpected answer %.200v", one.cmd)
+		}
+		reply := script.Reply(values)
+		for i := 1; i < len(values); i += 6 {
+			info := LimitInfo{
+				Key: reply.Text(i), Held: reply.Number(i + 1), Waiting: reply.Number(i + 2),
+				Holders: reply.Texts(i + 4), Waiters: reply.Texts(i + 5),
+			}
+			if us := reply.Number(i + 3); us > 0 {
+				info.Since = time.UnixMicro(us)
+			}
+			infos = append(infos, info)
+		}
+		if reply.Number(0) == 1 {
+			return infos, makeLimitsCursor(p, infos[len(infos)-1].Key), nil
+		}
+	}
+	return infos, "", nil
+}
+
+func makeLimitsCursor(partition int, key string) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "limits %d %s", partition, key))
+}
+
+func parseLimitsCursor(cursor string) (partition int, after string, ok bool) {
+	if cursor == "" {
+		return 0, "", true
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	rest, found := strings.CutPrefix(string(text), "limits ")
+	number, key, separated := strings.Cut(rest, " ")
+	if err != nil || !found || !separated || strings.ContainsAny(key, "\r\n") {
+		return 0, "", false
+	}
+	partition, err = strconv.Atoi(number)
+	return partition, key, err == nil && partition >= 0
+}
