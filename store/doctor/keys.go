@@ -52,7 +52,7 @@ var shapes = []shape{
 	{"served", "zset", ofPartition}, {"retention", "hash", ofPartition}, {"archive", "hash", ofPartition},
 	{"q:<id>:tasks", "hash", ofPartition}, {"q:<id>:runs", "hash", ofPartition}, {"q:<id>:counts", "hash", ofPartition},
 	{"q:<id>:unique", "hash", ofPartition}, {"q:<id>:delayed", "zset", ofPartition}, {"q:<id>:leased", "zset", ofPartition},
-	{"q:<id>:dead", "zset", ofPartition}, {"q:<id>:paused", "string", ofPartition}, {"q:<id>:periodic", "hash", ofPartition}, {"q:<id>:batches", "hash", ofPartition}, {"q:<id>:slots", "zset", ofPartition}, {"q:<id>:parked", "zset", ofPartition}, {"q:<id>:rates", "zset", ofPartition}, {"q:<id>:kept", "zset", ofPartition}, {"q:<id>:results", "hash", ofPartition}, {"q:<id>:expiring", "zset", ofPartition}, {"q:<id>:days", "hash", ofPartition},
+	{"q:<id>:dead", "zset", ofPartition}, {"q:<id>:paused", "string", ofPartition}, {"q:<id>:periodic", "hash", ofPartition}, {"q:<id>:batches", "hash", ofPartition}, {"q:<id>:slots", "hash", ofPartition}, {"q:<id>:lines", "zset", ofPartition}, {"q:<id>:parked", "zset", ofPartition}, {"q:<id>:rates", "zset", ofPartition}, {"q:<id>:kept", "zset", ofPartition}, {"q:<id>:results", "hash", ofPartition}, {"q:<id>:expiring", "zset", ofPartition}, {"q:<id>:days", "hash", ofPartition},
 	{"q:<id>:ready:critical", "list", ofPartition},
 	{"q:<id>:ready:high", "list", ofPartition}, {"q:<id>:ready:normal", "list", ofPartition}, {"q:<id>:ready:low", "list", ofPartition},
 	{"g:<id>:id", "string", ofGroup}, {"g:<id>:meta", "hash", ofGroup}, {"g:<id>:members", "hash", ofGroup},

@@ -137,7 +137,7 @@ func (r *repartition) learnQueue(p part, words []string) error {
 		return fmt.Errorf("the key %s holds batches of tasks, which no queue of chatd has", p.Key)
 	case "kept", "results":
 		return fmt.Errorf("the key %s holds results of tasks, which no queue of chatd has", p.Key)
-	case "slots", "parked", "rates":
+	case "slots", "lines", "parked", "rates":
 		return fmt.Errorf("the key %s holds limits or rates of tasks, which no queue of chatd has", p.Key)
 	case "expiring":
 		return fmt.Errorf("the key %s holds unique keys for a time, which no task of chatd has", p.Key)

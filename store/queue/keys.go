@@ -59,8 +59,11 @@ func (k Keys) Periodic() string { return k.base + "periodic" }
 // Batches is a HASH with the tasks of batches, see lua/lib/batch.lua. The task that carries a batch is as any other.
 func (k Keys) Batches() string { return k.base + "batches" }
 
-// Slots is a ZSET with the tasks that have slots of limits, and those that wait for one, by key; see lua/lib/limit.lua.
+// Slots is a HASH, key of a limit -> the tasks that have its slots; see lua/lib/limit.lua.
 func (k Keys) Slots() string { return k.base + "slots" }
+
+// Lines is a ZSET with the tasks that wait for slots of limits, by key and since when; see lua/lib/limit.lua.
+func (k Keys) Lines() string { return k.base + "lines" }
 
 // Parked is a ZSET, id of a task that waits for a slot -> since when, in us.
 func (k Keys) Parked() string { return k.base + "parked" }
@@ -89,7 +92,7 @@ func KeyNames() map[string][]string {
 	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots", "expiring"}
 	return map[string][]string{
 		"enqueue": enqueue,
-		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates", "kept", "results"),
+		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates", "kept", "results", "lines"),
 	}
 }
 
@@ -104,7 +107,7 @@ func (k Keys) Enqueue() []string {
 // Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
 // Those of Enqueue come first, so that scripts may share functions.
 func (k Keys) Work() []string {
-	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked(), k.Rates(), k.Kept(), k.Results())
+	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked(), k.Rates(), k.Kept(), k.Results(), k.Lines())
 }
 
 // layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application

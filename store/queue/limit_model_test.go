@@ -43,7 +43,11 @@ func (w *queueModel) enqueueLimited() {
 func (w *queueModel) checkLimits() {
 	ctx := context.Background()
 	for _, k := range w.c.keys {
-		members, err := w.c.rdb.ZRange(ctx, k.Slots(), 0, -1).Result()
+		taken, err := w.c.rdb.HGetAll(ctx, k.Slots()).Result()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		members, err := w.c.rdb.ZRange(ctx, k.Lines(), 0, -1).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -56,13 +60,17 @@ func (w *queueModel) checkLimits() {
 			since[z.Member.(string)] = z
 		}
 		holders, parked := map[string][]string{}, map[string][]string{}
+		for key, value := range taken {
+			marked, ids, _ := strings.Cut(value, " ")
+			holders[key] = strings.Split(ids, " ")
+			waits := slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, key+"\n") })
+			if marked != map[bool]string{true: "+"}[waits] {
+				w.t.Errorf("the slots of %q are %q, others wait: %v", key, value, waits)
+			}
+		}
 		for _, m := range members {
 			key, rest, _ := strings.Cut(m, "\n")
-			if rest[0] == '0' {
-				holders[key] = append(holders[key], rest[1:])
-				continue
-			}
-			id := rest[17:]
+			id := rest[16:]
 			parked[key] = append(parked[key], id)
 			if _, ok := since[id]; !ok {
 				w.t.Errorf("%s waits for a slot, and is not parked", id)

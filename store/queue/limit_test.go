@@ -72,9 +72,9 @@ func TestLimitIsNeverExceeded(t *testing.T) {
 func noSlots(t testing.TB, c *Client) {
 	t.Helper()
 	for _, k := range c.keys {
-		for _, key := range []string{k.Slots(), k.Parked()} {
-			if left, err := c.rdb.ZRange(context.Background(), key, 0, -1).Result(); err != nil || len(left) > 0 {
-				t.Errorf("left in %s: %q, %v", key, left, err)
+		for _, key := range []string{k.Slots(), k.Lines(), k.Parked()} {
+			if left, err := c.rdb.Exists(context.Background(), key).Result(); err != nil || left > 0 {
+				t.Errorf("%s is left, %v", key, err)
 			}
 		}
 	}
@@ -231,9 +231,10 @@ func TestNobodyOvertakesAParkedTask(t *testing.T) {
 		if state, err := c.Cancel(ctx, "p00-a5"); state != Parked || err != nil {
 			t.Errorf("cancelled %s, %v", state, err)
 		}
-		slots, err := c.rdb.ZRange(ctx, c.keys[0].Slots(), 0, -1).Result()
-		if err != nil || len(slots) != 3 || !strings.HasSuffix(slots[2], "p00-a3") {
-			t.Errorf("slots %q, %v", slots, err)
+		slots, err := c.rdb.HGetAll(ctx, c.keys[0].Slots()).Result()
+		lines, linesErr := c.rdb.ZRange(ctx, c.keys[0].Lines(), 0, -1).Result()
+		if err != nil || linesErr != nil || len(slots) != 1 || slots["a"] != "+ p00-a0 p00-a2" || len(lines) != 1 || !strings.HasSuffix(lines[0], "p00-a3") {
+			t.Errorf("slots %q, %v; lines %q, %v", slots, err, lines, linesErr)
 		}
 	})
 }

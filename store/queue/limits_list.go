@@ -28,12 +28,12 @@ type LimitInfo struct {
 	Waiters []string  // ids of Waiting, longest parked first, at most 20
 }
 
-// Limits returns a page of the keys of limits that are in use, partition by partition and in the order of their bytes.
-// limit is how many: 20 if it is 0, 100 at most. next is the cursor of the next page, empty after the last one. Each page
-// is read at one instant for each partition. A key that is in use while all pages are read is on exactly one of them.
+// Limits returns a page of the keys of limits that are in use, partition by partition. limit is how many: 20 if it is 0,
+// 100 at most. next is the cursor of the next page, empty after the last one. Each page is read at one instant for each
+// partition. A key that is in use while all pages are read is on one of them; while others come and go, it may be on two.
 // ErrInvalid: the cursor is none of this list.
 func (c *Client) Limits(ctx context.Context, cursor string, limit int) (infos []LimitInfo, next string, err error) {
-	p, after, ok := parseLimitsCursor(cursor)
+	p, scan, after, ok := parseLimitsCursor(cursor)
 	if !ok || p >= c.partitions {
 		return nil, "", fmt.Errorf("%w: cursor %q", ErrInvalid, cursor)
 	}
@@ -41,20 +41,20 @@ func (c *Client) Limits(ctx context.Context, cursor string, limit int) (infos []
 		limit = limitsPageDefault
 	}
 	limit = min(limit, limitsPageMax)
-	for ; p < c.partitions; p, after = p+1, "" {
+	for ; p < c.partitions; p, scan, after = p+1, "0", "" {
 		if len(infos) == limit {
-			return infos, makeLimitsCursor(p, ""), nil
+			return infos, makeLimitsCursor(p, "0", ""), nil
 		}
-		one := &call{Call: limitsScript.On(c.work[p]).Arg("page", limit-len(infos)).Arg("ids_max", limitIDsMax).Arg("after", after)}
+		one := &call{Call: limitsScript.On(c.work[p]).Arg("page", limit-len(infos)).Arg("ids_max", limitIDsMax).Arg("cursor", scan).Arg("after", after)}
 		if err := c.run(ctx, []*call{one}); err != nil {
 			return nil, "", fmt.Errorf("queue: limits: %w", err)
 		}
 		values, err := one.cmd.Slice()
-		if err != nil || len(values)%6 != 1 {
+		if err != nil || len(values)%6 != 2 {
 			return nil, "", fmt.Errorf("queue: limits: unexpected answer %.200v", one.cmd)
 		}
 		reply := script.Reply(values)
-		for i := 1; i < len(values); i += 6 {
+		for i := 2; i < len(values); i += 6 {
 			info := LimitInfo{
 				Key: reply.Text(i), Held: reply.Number(i + 1), Waiting: reply.Number(i + 2),
 				Holders: reply.Texts(i + 4), Waiters: reply.Texts(i + 5),
@@ -64,27 +64,28 @@ func (c *Client) Limits(ctx context.Context, cursor string, limit int) (infos []
 			}
 			infos = append(infos, info)
 		}
-		if reply.Number(0) == 1 {
-			return infos, makeLimitsCursor(p, infos[len(infos)-1].Key), nil
+		if scan, after = reply.Text(0), reply.Text(1); scan != "0" || after != "" {
+			return infos, makeLimitsCursor(p, scan, after), nil
 		}
 	}
 	return infos, "", nil
 }
 
-func makeLimitsCursor(partition int, key string) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "limits %d %s", partition, key))
+// makeLimitsCursor returns the cursor of a position, as limits.lua returns it.
+func makeLimitsCursor(partition int, scan, after string) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "limits %d %s %s", partition, scan, after))
 }
 
-func parseLimitsCursor(cursor string) (partition int, after string, ok bool) {
+func parseLimitsCursor(cursor string) (partition int, scan, after string, ok bool) {
 	if cursor == "" {
-		return 0, "", true
+		return 0, "0", "", true
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	rest, found := strings.CutPrefix(string(text), "limits ")
-	number, key, separated := strings.Cut(rest, " ")
-	if err != nil || !found || !separated || strings.ContainsAny(key, "\r\n") {
-		return 0, "", false
+	fields := strings.SplitN(string(text), " ", 4)
+	if err != nil || len(fields) != 4 || fields[0] != "limits" || strings.ContainsAny(fields[3], "\r\n") {
+		return 0, "", "", false
 	}
-	partition, err = strconv.Atoi(number)
-	return partition, key, err == nil && partition >= 0
+	partition, err = strconv.Atoi(fields[1])
+	_, scanErr := strconv.ParseUint(fields[2], 10, 64)
+	return partition, fields[2], fields[3], err == nil && partition >= 0 && scanErr == nil
 }

@@ -34,16 +34,18 @@ if busy == 'again' then return -1 end
 
 local spec = string.format('normal 0 0 %.0f 0 @hold %s\n%d %s', now_ms, options, lease_ms, token)
 local limit = limit_of(spec)
-local taken = limit_taken(slots, limit.key)
-local free = taken == 0 or taken < limit.max and not limit_waits(slots, limit.key)
+local view = limit_view(slots, limit.key)
+local free = limit_open(view, limit)
 if not free and busy == 'fail' then return -1 end
 redis.call('HSET', tasks, id, spec)
 redis.call('HINCRBY', counts, 'enqueued', 1)
 task_account(counts, id, 1, #spec)
 if not free then
-  limit_park(slots, parked, limit.key, id, now_us)
+  limit_park(lines, parked, limit.key, id, now_us)
+  view.waits = true
+  limit_write(slots, limit.key, view)
   return 0
 end
-limit_take(slots, limit.key, id)
+limit_take(slots, limit.key, view, id)
 redis.call('ZADD', leased, until_ms, member)
 return fence()

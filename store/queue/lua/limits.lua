@@ -1,48 +1,55 @@
--- Lists the keys of limits of which tasks have slots or wait for one, a page at a time, in the
--- order of their bytes. Writes nothing.
+-- Lists the keys of limits of which tasks have slots, a page at a time. Writes nothing.
 --
 -- KEYS  queue:work
--- ARGV  page:int ids_max:int after
+-- ARGV  page:int ids_max:int cursor after
 --   page     keys, at most
 --   ids_max  ids of each key that have slots, and of those that wait, at most
---   after    the key that the page before ended with; '' = the first page
+--   cursor   of HSCAN; after: the last key of the page before, if the keys of this cursor were too
+--            many for it; '' = none was
 --
--- Returns {more, key, held, waiting, since_us, holders, waiters, key, ...}
---   more      1 if keys follow, else 0
+-- Returns {cursor, after, key, held, waiting, since_us, holders, waiters, key, ...}
+--   cursor, after  where the next page begins; '0' and '' = nothing is left
 --   held      how many tasks have slots; waiting: how many are parked
 --   since_us  since when the first of them is parked; '0' = none is
---   holders   ids of those that have slots, in the order of their bytes; waiters: of those that are
---             parked, longest parked first
+--   holders   ids of those that have slots, in the order in which they got them; waiters: of those
+--             that are parked, longest parked first
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
-local reply, from = {0}, after == '' and '-' or '(' .. after .. '\n2'
+local reply, left = {cursor, after}, page
 
--- ids_in returns what follows head in the members of a range, ids_max of them.
-local function ids_in(head, first, last)
-  local ids = redis.call('ZRANGEBYLEX', slots, first, last, 'LIMIT', 0, ids_max)
-  for i, member in ipairs(ids) do ids[i] = string.sub(member, #head + 1) end
-  return ids
+-- append appends what there is to say of a key.
+local function append(key, value)
+  local view, waiting, since_us, waiters = limit_read(value), 0, '0', {}
+  local from, to = '[' .. key .. '\n', '(' .. key .. '\11'
+  if view.waits then
+    waiting = redis.call('ZLEXCOUNT', lines, from, to)
+    for i, member in ipairs(redis.call('ZRANGEBYLEX', lines, from, to, 'LIMIT', 0, ids_max)) do
+      if i == 1 then since_us = string.sub(member, #key + 2, #key + 17) end
+      waiters[i] = string.sub(member, #key + 18)
+    end
+  end
+  local n, holders = #reply, {}
+  for i = 1, math.min(#view.ids, ids_max) do holders[i] = view.ids[i] end
+  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4], reply[n + 5], reply[n + 6] =
+    key, #view.ids, waiting, since_us, holders, waiters
 end
 
-for n = 0, page do
-  local first = redis.call('ZRANGEBYLEX', slots, from, '+', 'LIMIT', 0, 1)[1]
-  if not first then break end
-  if n == page then
-    reply[1] = 1
+-- The keys of one cursor may be more than a page: then they are listed in their order.
+repeat
+  local found = redis.call('HSCAN', slots, reply[1], 'COUNT', left)
+  local keys, values = {}, {}
+  for i = 1, #found[2], 2 do
+    local key = found[2][i]
+    if key > reply[2] then keys[#keys + 1], values[key] = key, found[2][i + 1] end
+  end
+  table.sort(keys)
+  for i = 1, math.min(left, #keys) do append(keys[i], values[keys[i]]) end
+  if #keys > left then
+    reply[2] = keys[left]
     break
   end
-  local key = string.match(first, '^[^\n]*')
-  local has, waits, stop = key .. '\n0', key .. '\n1', key .. '\n2'
-  local parked_ids, since_us = ids_in(waits, '[' .. waits, '(' .. stop), '0'
-  for i, id in ipairs(parked_ids) do
-    if i == 1 then since_us = string.sub(id, 1, 16) end
-    parked_ids[i] = string.sub(id, 17)
-  end
-  for _, value in ipairs({key, limit_taken(slots, key), redis.call('ZLEXCOUNT', slots, '[' .. waits, '(' .. stop), since_us,
-    ids_in(has, '[' .. has, '(' .. waits), parked_ids}) do
-    reply[#reply + 1] = value
-  end
-  from = '(' .. stop
-end
+  left = left - #keys
+  reply[1], reply[2] = found[1], ''
+until left == 0 or reply[1] == '0'
 return reply

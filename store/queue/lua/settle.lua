@@ -31,7 +31,7 @@
 -- include: enqueue
 local now_ms, from_ms, now_us = task_clock()
 local stale, ended, position, at = {}, {}, 0, done
-local freed, keys = {}, {} -- the members of slots that are free, and their keys
+local freed, keys = {}, {} -- the tasks whose slots are free, and the keys of their limits
 
 for _ = 1, groups do
   local count = at + 1
@@ -53,7 +53,7 @@ for _ = 1, groups do
     local which, key = tonumber(ARGV[i]), i + 1
     local owner = count + which
     if not lost[which] then
-      freed[#freed + 1], keys[#keys + 1] = ARGV[key] .. '\n0' .. ARGV[owner], ARGV[key]
+      freed[#freed + 1], keys[#keys + 1] = ARGV[owner], ARGV[key]
     end
   end
 end
@@ -85,7 +85,7 @@ local function finish(ids)
     task_unhold(id, spec)
     task_batch_remove(counts, batches, id, spec)
     local limit = limit_of(spec)
-    if limit then freed[#freed + 1], keys[#keys + 1] = limit.key .. '\n0' .. id, limit.key end
+    if limit then freed[#freed + 1], keys[#keys + 1] = id, limit.key end
   end
   redis.call('HINCRBY', counts, 'done', #ids)
   redis.call('HDEL', tasks, unpack(ids))
@@ -146,7 +146,7 @@ if #left > 0 then
     redis.call('HDEL', results, unpack(over))
   end
 end
-task_slot_passed(limit_free_all(tasks, slots, parked, leased, freed, keys))
+task_slot_passed(limit_free_all(tasks, slots, parked, leased, lines, freed, keys))
 task_slots_pass()
 for _, id in ipairs(back) do
   local spec = redis.call('HGET', tasks, id)

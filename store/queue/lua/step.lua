@@ -27,7 +27,7 @@
 --             of these were buried. Those that Hold takes are left out
 --   with      {position, run, ...}: the values of runs that claimed tasks have, positions from 1
 -- Errors: none of its own.
-local tasks, counts, unique, delayed, critical, high, normal, low, slots, expiring, leased, runs, dead, paused, batches, parked, rates, kept, results
+local tasks, counts, unique, delayed, critical, high, normal, low, slots, expiring, leased, runs, dead, paused, batches, parked, rates, kept, results, lines
 -- include: common
 
 -- use binds the keys of the queue that begin at a position in KEYS.
@@ -151,28 +151,52 @@ local function delay(id, due_ms)
   if overdue_max > 0 then next_ms = math.min(next_ms, due_ms) end
 end
 
--- slot returns whether a task has a slot of its limit now. Without one, it is parked or delayed. views are the keys
--- that this claim has looked at, takes the members of the slots that it has taken.
-local views, takes
-local function take_slots()
-  if #takes > 0 then redis.call('ZADD', slots, unpack(takes)) end
-  takes = {}
+-- slot returns whether a task has a slot of its limit now. Without one, it is parked or delayed. views are those of the keys
+-- that this claim has looked at: false if nobody has a slot, a value as it is stored, or what limit_read makes of it.
+-- store_views stores those that are touched, some of which may be named twice.
+local views, touched
+local function store_views()
+  local anew = {}
+  for _, key in ipairs(touched) do
+    local view = views[key]
+    if view then
+      anew[#anew + 1], anew[#anew + 2] = key, type(view) == 'string' and view or limit_value(view)
+      views[key] = nil
+    end
+  end
+  if #anew > 0 then redis.call('HSET', slots, unpack(anew)) end
+  touched = {}
+end
+
+-- first takes a slot of a key of which nobody has one, as most of them are.
+local function first(id, key)
+  if views[key] ~= false then return false end
+  views[key] = ' ' .. id
+  touched[#touched + 1] = key
+  return true
 end
 
 local function slot(id, limit)
-  local view, member = views[limit.key] or limit_view(slots, limit.key), limit.key .. '\n0' .. id
-  views[limit.key] = view
-  if view.has and view.has[id] or not view.has and redis.call('ZSCORE', slots, member) then return true end
-  if view.taken == 0 or view.taken < limit.max and not view.waits then
-    view.taken = view.taken + 1
-    takes[#takes + 1], takes[#takes + 2] = 0, member
+  local key = limit.key
+  if views[key] == nil then views[key] = redis.call('HGET', slots, key) end
+  if first(id, key) then return true end
+  local view = views[key]
+  if type(view) == 'string' then
+    view = limit_read(view)
+    view.has = {}
+    for _, one in ipairs(view.ids) do view.has[one] = true end
+  end
+  if view.has[id] then return true end
+  touched[#touched + 1] = key
+  if limit_open(view, limit) then
+    view.ids[#view.ids + 1], view.has[id] = id, true
     return true
   end
   local pause_ms = tonumber(limit.busy)
   if pause_ms then
     delay(id, from_ms + pause_ms)
   else
-    limit_park(slots, parked, limit.key, id, now_us)
+    limit_park(lines, parked, key, id, now_us)
     view.waits = true
   end
   return false
@@ -184,9 +208,9 @@ local function admit(id, limit, rate, seen)
   local wait_us = rate and rate_wait(seen, rate, id, now_us) or 0
   if wait_us <= 0 then return true end
   if limit and not limit.keep then
-    take_slots()
+    store_views()
     task_slot_free(id, limit)
-    views[limit.key] = nil
+    views = {}
   end
   delay(id, math.ceil((now_us + wait_us) / 1000))
   return false
@@ -194,23 +218,29 @@ end
 
 -- admit_all drops the specifications of the tasks that may not be claimed.
 local function admit_all(ids, specs)
-  local limits, rated, wants = {}, {}, {}
+  local options, keys, rated, names, wants = {}, {}, {}, {}, {}
   local some = false
   for i, spec in ipairs(specs) do
-    local head = spec and string.sub(spec, 1, string.find(spec, '\n', 1, true) or -1)
-    if head and string.find(head, '\r', 1, true) then
-      limits[i], rated[i] = limit_of(head), rate_of(head)
+    local line = spec and string.match(spec, '^[^\r\n]*(\r[^\n]*)')
+    if line then
+      options[i], keys[i] = line, string.match(line, '\rlimit %d+ [01] %S+ ([^\r]+)')
+      if keys[i] then names[#names + 1] = keys[i] end
+      rated[i] = string.find(line, '\rrate ', 1, true) and rate_of(line)
       if rated[i] then wants[#wants + 1], wants[#wants + 2] = rated[i], ids[i] end
-      some = some or limits[i] or rated[i]
+      some = some or keys[i] or rated[i]
     end
   end
   if not some then return end
-  views, takes = {}, {}
+  views, touched = {}, {}
+  if #names > 0 then
+    for i, value in ipairs(redis.call('HMGET', slots, unpack(names))) do views[names[i]] = value end
+  end
   local seen = rate_begin(rates, wants)
   for i, id in ipairs(ids) do
-    if (limits[i] or rated[i]) and not admit(id, limits[i], rated[i], seen) then specs[i] = false end
+    local key, rate = keys[i], rated[i]
+    if (rate or key and not first(id, key)) and not admit(id, key and limit_of(options[i]), rate, seen) then specs[i] = false end
   end
-  take_slots()
+  store_views()
   rate_end(rates, seen, now_us)
 end
 

@@ -19,7 +19,7 @@ local function task_cancel(queue, id)
   if not spec then return 0 end
   local lists = {critical = critical, high = high, normal = normal, low = low}
   local limit = limit_of(spec)
-  local unparked = limit and limit_unpark(slots, parked, limit, id)
+  local unparked = limit and limit_unpark(lines, parked, limit, id)
   if not unparked and redis.call('ZREM', delayed, id) == 0 then
     local list = lists[string.match(spec, '^%a+')]
     if not list or redis.call('LREM', list, 1, id) == 0 then return 0 end
@@ -35,8 +35,8 @@ local function task_cancel(queue, id)
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
   if not limit then return 1 end
   -- The task behind one that was parked may be content with the slots that are left.
-  local after = unparked and limit_pass(tasks, slots, parked, leased, limit.key)
-    or limit_free(tasks, slots, parked, leased, limit, id)
+  local after = unparked and limit_pass(tasks, slots, parked, leased, lines, limit.key, limit_view(slots, limit.key))
+    or limit_free(tasks, slots, parked, leased, lines, limit, id)
   for i = #after - 1, 1, -2 do redis.call('LPUSH', lists[string.match(after[i + 1], '^%a+')] or normal, after[i]) end
   if #after > 0 then redis.call('PUBLISH', tasks, 'ready') end
   return 1

@@ -15,7 +15,7 @@
 -- include: limit
 -- include: rate
 -- include: unique
--- needs: tasks counts unique expiring delayed critical high normal low leased runs dead batches slots parked rates
+-- needs: tasks counts unique expiring delayed critical high normal low leased runs dead batches slots parked rates lines
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
 
@@ -77,7 +77,7 @@ local function task_slot_passed(after)
   for i = 1, #after, 2 do passed[#passed + 1] = {task_list(after[i + 1]), after[i]} end
 end
 
-local function task_slot_free(id, limit) task_slot_passed(limit_free(tasks, slots, parked, leased, limit, id)) end
+local function task_slot_free(id, limit) task_slot_passed(limit_free(tasks, slots, parked, leased, lines, limit, id)) end
 
 local function task_slots_pass()
   if #passed == 0 then return 0 end

@@ -42,7 +42,8 @@ local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
     -- A task that is refused where its limit is busy has its slot from here until it ends.
     local limit = free and more ~= '' and limit_of(more)
     if limit and limit.busy ~= 'fail' then limit = nil end
-    local refused = limit and (limit_taken(slots, limit.key) >= limit.max or limit_waits(slots, limit.key))
+    local view = limit and limit_view(slots, limit.key)
+    local refused = view and not limit_open(view, limit)
     if refused then free = false end
     local holder
     if free and key ~= '' then
@@ -55,7 +56,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
       end
       if free and span_ms then unique_keep(unique, expiring, key, id, from_ms + span_ms) end
     end
-    if free and limit then limit_take(slots, limit.key, id) end
+    if free and limit then limit_take(slots, limit.key, view, id) end
     reply[i] = free and 1 or refused and 2 or holder or 0
     if free then
       if not lists[priority] then priority = 'normal' end

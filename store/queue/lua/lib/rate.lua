@@ -8,10 +8,7 @@
 -- a promised run may begin, in us, and the key. Without a rate, nil. It looks at the head alone: a payload may hold
 -- anything.
 local function rate_of(spec)
-  local head = string.sub(spec, 1, string.find(spec, '\n', 1, true) or -1)
-  local _, last = string.find(head, '\rrate ', 1, true)
-  if not last then return nil end
-  local n, per_us, burst, key = string.match(head, '^(%d+) (%d+) (%d+) ([^\r\n]+)', last + 1)
+  local n, per_us, burst, key = string.match(spec, '^[^\n]-\rrate (%d+) (%d+) (%d+) ([^\r\n]+)')
   if not key then return nil end
   local every_us = tonumber(per_us) / tonumber(n)
   return {every_us = every_us, burst = tonumber(burst), late_us = math.max(burst * every_us, 100000), key = key}

@@ -1,4 +1,4 @@
--- needs: tasks counts runs leased dead batches slots parked rates queue
+-- needs: tasks counts runs leased dead batches slots parked rates lines queue
 -- include: cancel
 -- task_remove removes a task, in whatever state it is. A running one loses its lease, so its
 -- result has no effect, and its worker gets a signal. Returns the state that it was in, '' if
