@@ -185,6 +185,7 @@ local function slot(id, limit)
     view = limit_read(view)
     view.has = {}
     for _, one in ipairs(view.ids) do view.has[one] = true end
+    views[key] = view
   end
   if view.has[id] then return true end
   touched[#touched + 1] = key
