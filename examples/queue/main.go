@@ -72,6 +72,8 @@ type shop struct {
 	runs        map[string]int // by kind and verdict: what a program would export as a metric
 	postOffice  bool           // is open
 	deliveredTo []string
+	changes     []string // of account 7
+	calls       chan time.Time
 }
 
 func (s *shop) say(format string, args ...any) {
@@ -82,12 +84,13 @@ func (s *shop) say(format string, args ...any) {
 
 // open runs the shop until every task has ended.
 func open(ctx context.Context, rdb redis.UniversalClient, out io.Writer) (err error) {
-	s := &shop{out: out, runs: map[string]int{}}
+	s := &shop{out: out, runs: map[string]int{}, calls: make(chan time.Time, 2)}
 	logged := queue.LogRuns(slog.Default())
 	o := queue.Options{
 		Client: rdb, Prefix: "shop", Partitions: 2,
 		Queues:     []queue.QueueOptions{{Name: "mail", Workers: 4}, {Name: "store", Workers: 1, Strict: true}},
-		BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond,
+		BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond, AttemptsMax: 5, CrashesMax: 3, Lease: 10 * time.Second,
+		StopTimeout: 5 * time.Second, DeadMax: 1000, DeadBytesMax: 1 << 20, Logger: slog.Default(),
 		Observe: func(r queue.Run) {
 			logged(r)
 			s.mu.Lock()
@@ -103,13 +106,17 @@ func open(ctx context.Context, rdb redis.UniversalClient, out io.Writer) (err er
 		return err
 	}
 	s.handle()
+	if err := s.plan(); err != nil {
+		return err
+	}
 
 	serving, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Run(serving) }()
-	err = errors.Join(s.sell(ctx), s.regularly(ctx), s.await(ctx), s.audit(ctx))
+	err = errors.Join(s.pausePlan(ctx), s.sell(ctx), s.together(ctx), s.regularly(ctx), s.await(ctx), s.audit(ctx), s.look(ctx), s.mistakes(ctx, o))
 	stop()
-	return errors.Join(err, <-ended)
+	err = errors.Join(err, <-ended)
+	return errors.Join(err, s.today(ctx))
 }
 
 // handle registers the handlers.
@@ -131,6 +138,7 @@ func (s *shop) handle() {
 	mail.Handle("*", s.post) // every mail.… without a handler of its own
 	s.server.Mount("mail.", &mail)
 	Ship.Handle(s.server, s.ship)
+	s.handleTogether()
 	s.server.Handle("count", func(ctx context.Context, t queue.Task) error {
 		if t.Attempt == 1 {
 			return queue.RetryAfter(time.Millisecond, errors.New("the clerk is at lunch"))
@@ -294,7 +302,7 @@ func (s *shop) audit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.say("mail: %d enqueued, %d done, %d dead, %d deleted", mail.Enqueued, mail.Done, mail.Dead, mail.Deleted)
+	s.say("mail adds up: %v", mail.Enqueued == mail.Done+mail.Dead+mail.Deleted+mail.Dropped)
 	s.say("store: %d enqueued, %d done", store.Enqueued, store.Done)
 	s.mu.Lock()
 	snoozed := s.runs["ship snooze"]

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +33,28 @@ func TestEveryFeatureWorks(t *testing.T) {
 		"shipped order 7, 0 failed attempts",
 		"digest comes next on a Monday",
 		"posted mail.digest",
-		"mail: 8 enqueued, 4 done, 2 dead, 2 deleted",
+		"mail adds up: true",
+		"tidy is paused: true",
+		"account 7: open, rename, close",
+		"while stock is taken: true, true",
+		"stock: one has it, one waits",
+		"thanked for waiting",
+		"the second call came later: true",
+		"2 letters wait",
+		"3 letters in one envelope",
+		"1 parcel in the van",
+		"thanked for order 7",
+		"remind 7: again false, the key is the first one's: true",
+		"inventory: again false, the key is the first one's: true",
+		"run: 2",
+		"retry: 1",
+		"delete: 3",
+		"delete: 1",
+		"of ada: 1 task in partition 1, true",
+		"priorities have names: true",
+		"without a handler: true",
+		"with 3 partitions for 2: true; without a kind: true",
+		"book.change: 3 done, 1 failed",
 		"store: 1 enqueued, 1 done",
 		"shipping was snoozed 1 time",
 	} {
@@ -64,4 +89,101 @@ func TestOrderIsConfirmedAfterItsDelay(t *testing.T) {
 	if runs := r.RunAll(t.Context(), server); runs != 1 || out.String() != "confirmed order 8 of Grace, attempt 1, normal priority\n" {
 		t.Errorf("%d runs: %s", runs, out.String())
 	}
+}
+
+// TestProgramUsesEveryFeature: whatever the engine exports for applications is used here, so that this program shows it
+// works from outside. What is not used has a reason.
+func TestProgramUsesEveryFeature(t *testing.T) {
+	t.Parallel()
+	besides := map[string]string{
+		"RunNext": "queuetest.RunAll calls it", "ErrLayout": "needs a store of a newer engine", "ErrDead": "of Wait", "ErrNotReady": "of Result",
+		"ErrConflict": "of Retry", "ErrLeaseLost": "a cause, as ErrCancelled", "ErrCancelled": "the middleware prints the cause", "ErrStopped": "the same",
+		"MisfireOnce": "the default", "MisfireAll": "as MisfireSkip", "KindHold": "as what slots are listed", "PartitionsMax": "a bound",
+		"EnqueueLua": "for scripts", "CancelLua": "for scripts", "KeyNames": "for scripts", "NewKeys": "for scripts", "Keys": "for scripts",
+		"Enqueuer": "implemented by what is used", "Handlers": "the same", "BatchHandler": "the type of a function", "Middleware": "the same",
+		"Normal": "the default", "Ready": "a state, as Delayed", "Parked": "the same", "BulkAct": "a type", "Progress": "what Get shows of SetProgress",
+		"KindPeriodic": "what runs inside",
+	}
+	used := map[string]bool{}
+	each := func(dir string, visit func(file *ast.File)) {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visit(file)
+		}
+	}
+	each(".", func(file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				used[n.Sel.Name] = true
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok {
+					used[key.Name] = true
+				}
+			}
+			return true
+		})
+	})
+	settings := map[string]bool{"Task": true, "Limit": true, "Rate": true, "Batch": true, "Periodic": true, "BulkQuery": true, "Policy": true,
+		"Options": true, "QueueOptions": true, "ListQuery": true}
+	need := func(name string) {
+		if ast.IsExported(name) && !used[name] && besides[name] == "" {
+			t.Errorf("nothing here uses %s", name)
+		}
+		if used[name] && besides[name] != "" {
+			t.Errorf("%s is used: it needs no reason", name)
+		}
+	}
+	each("../../store/queue", func(file *ast.File) {
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if receiver := receiverOf(d); receiver != "Keys" && (receiver == "" || ast.IsExported(receiver)) {
+					need(d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							need(name.Name)
+						}
+					case *ast.TypeSpec:
+						if fields, ok := s.Type.(*ast.StructType); ok && settings[s.Name.Name] {
+							for _, field := range fields.Fields.List {
+								for _, name := range field.Names {
+									need(name.Name)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// receiverOf returns the type whose method a function is; empty if it is none.
+func receiverOf(d *ast.FuncDecl) (name string) {
+	if d.Recv == nil {
+		return ""
+	}
+	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && name == "" {
+			name = id.Name
+		}
+		return true
+	})
+	return name
 }

@@ -90,3 +90,50 @@ func leavesAResult(c *coming) {
 		c.Errorf("after an hour: %v", err)
 	}
 }
+
+// actsOnMany works off what waits for next week, and removes the dead letters of one kind.
+func actsOnMany(c *coming) {
+	broken := true
+	c.server.Handle("*", func(context.Context, queue.Task) error {
+		if broken {
+			return queue.Bury(errRow)
+		}
+		return nil
+	})
+	for _, kind := range []string{"a", "b", "b"} {
+		c.enqueue(queue.Task{Kind: kind})
+	}
+	c.runs(0, 3)
+	broken = false
+	for range 2 {
+		c.enqueue(queue.Task{Kind: "later", Delay: 7 * 24 * time.Hour})
+	}
+	for _, q := range []queue.BulkQuery{
+		{Act: queue.BulkRun, State: queue.Delayed}, {Act: queue.BulkDelete, State: queue.Dead, Kind: "b"}, {Act: queue.BulkRetry, State: queue.Dead},
+	} {
+		if step, err := c.server.Bulk(c.Context(), q); err != nil || step.Next != "" {
+			c.Fatal(step, err)
+		}
+	}
+	c.runs(0, 3)
+	c.states(0, 0, 3)
+}
+
+// countsByDay runs two tasks today, and one that fails tomorrow.
+func countsByDay(c *coming) {
+	c.server.Handle("k", func(context.Context, queue.Task) error { return nil })
+	c.server.Handle("broken", func(context.Context, queue.Task) error { return queue.Bury(errRow) })
+	for range 2 {
+		c.enqueue(queue.Task{Kind: "k"})
+	}
+	c.enqueue(queue.Task{Kind: "broken", Delay: 24 * time.Hour})
+	c.runs(0, 2)
+	c.runs(24*time.Hour, 1)
+	days, err := c.server.Days(c.Context(), 2)
+	if err != nil || len(days) != 2 {
+		c.Fatal(days, err)
+	}
+	if now, before := days[0], days[1]; now.Kind != "broken" || now.Failed != 1 || now.Buried != 1 || before.Kind != "k" || before.Done != 2 || now.Day.Sub(before.Day) != 24*time.Hour {
+		c.Errorf("got %+v", days)
+	}
+}

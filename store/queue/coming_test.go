@@ -120,6 +120,8 @@ var fromAsynq = map[string]func(c *coming){
 	"`inspector.ListArchivedTasks`, `RunTask`":                                listsAndRetries,
 	"`inspector.DeleteTask`, `CancelProcessing`":                              cancels,
 	"`inspector.PauseQueue`, `UnpauseQueue`":                                  pauses,
+	"`inspector.RunAllScheduledTasks`, `RunAllArchivedTasks`, `DeleteAll...`": actsOnMany,
+	"`inspector.History(queue, n)`":                                           countsByDay,
 	"`inspector.GetQueueInfo`":                                                func(c *coming) { delays(c); c.states(0, 0, 1) },
 }
 

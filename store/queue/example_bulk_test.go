@@ -48,3 +48,45 @@ func ExampleClient_Bulk() {
 	fmt.Println(retried, "retried,", stats.Done, "done,", stats.Dead, "dead")
 	// Output: 3 retried, 3 done, 0 dead
 }
+
+// Who has the slot of an account, and who waits for it.
+func ExampleClient_Limits() {
+	ctx := context.Background()
+	server, end := mail(nil)
+	defer end()
+	slot, err := server.Hold(ctx, "account 7", 1)
+	if err != nil {
+		panic(err)
+	}
+	server.Handle("change", func(context.Context, queue.Task) error { return nil })
+	enqueueAll(server, queue.Task{Kind: "change", Limit: &queue.Limit{Key: "account 7", Max: 1}})
+	workOff(server) // which parks the task
+	limits, _, err := server.Limits(ctx, "", 0)
+	if err != nil {
+		panic(err)
+	}
+	for _, l := range limits {
+		fmt.Printf("%s: %d slot held, %d waiting\n", l.Key, l.Held, l.Waiting)
+	}
+	if err := slot.Release(ctx); err != nil {
+		panic(err)
+	}
+	// Output: account 7: 1 slot held, 1 waiting
+}
+
+// What ran today, and how it ended.
+func ExampleClient_Days() {
+	server, end := mail(nil)
+	defer end()
+	server.Handle("welcome", func(context.Context, queue.Task) error { return nil })
+	enqueueAll(server, queue.Task{Kind: "welcome"}, queue.Task{Kind: "welcome"})
+	workOff(server)
+	days, err := server.Days(context.Background(), 1)
+	if err != nil {
+		panic(err)
+	}
+	for _, d := range days {
+		fmt.Printf("%s: %d done, %d failed\n", d.Kind, d.Done, d.Failed)
+	}
+	// Output: welcome: 2 done, 0 failed
+}
