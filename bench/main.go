@@ -42,7 +42,7 @@ var sections = []struct {
 	run  func(*bench) error
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
-	{"tasks", tasks}, {"options", options}, {"river", besideRiver}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
+	{"tasks", tasks}, {"features", features}, {"options", options}, {"river", besideRiver}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
 	{"announcements", announcements}, {"cluster", cluster}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
 	{"files", transfers}, {"growth", growth},
 }
