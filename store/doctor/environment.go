@@ -153,11 +153,13 @@ func refused(err error) bool {
 }
 
 // needed are the commands of chatd and of its scripts, with valid arguments; %s is a key, %c a channel.
-var needed = strings.FieldsFunc(`del %s|exists %s|get %s|hdel %s f|hexists %s f|hget %s f|hgetall %s|hincrby %s f 1|hlen %s|hmget %s f|hset %s f v
-hsetnx %s f v|incr %s|incrby %s 1|lindex %s 0|llen %s|lpop %s|lpos %s v|lpush %s v|lrange %s 0 1|lrem %s 1 v|ltrim %s 0 1|publish %c m
-rename %s %s|rpush %s v|sadd %s v|setnx %s v|sismember %s v|smismember %s v|srem %s v|time|unlink %s|wait 0 1|zadd %s 1 m|zcard %s
-zcount %s 0 1|zlexcount %s - +|zmscore %s m|zrange %s 0 1|zrangebylex %s - +|zrangebyscore %s 0 1|zrem %s m|zremrangebyrank %s 0 1
-zremrangebyscore %s 0 1|zrevrange %s 0 1|zrevrangebyscore %s 1 0|zscore %s m|evalsha 0 0|evalsha_ro 0 0|script load return`, func(r rune) bool { return r == '|' || r == '\n' })
+var needed = strings.FieldsFunc(`del %s|exists %s|get %s|hdel %s f|hexists %s f|hget %s f|hgetall %s|hincrby %s f 1|hkeys %s|hlen %s
+hmget %s f|hscan %s 0|hset %s f v|hsetnx %s f v|hstrlen %s f|hvals %s|incr %s|incrby %s 1|lindex %s 0|llen %s|lpop %s|lpos %s v|lpush %s v
+lrange %s 0 1|lrem %s 1 v|lset %s 0 v|ltrim %s 0 1|mget %s|publish %c m|rename %s %s|rpush %s v|sadd %s v|set %s v|setnx %s v
+sismember %s v|smismember %s v|srem %s v|time|unlink %s|wait 0 1|zadd %s 1 m|zcard %s|zcount %s 0 1|zlexcount %s - +|zmscore %s m
+zrange %s 0 1|zrangebylex %s - +|zrangebyscore %s 0 1|zrank %s m|zrem %s m|zremrangebyrank %s 0 1|zremrangebyscore %s 0 1
+zrevrange %s 0 1|zrevrangebylex %s + -|zrevrangebyscore %s 1 0|zrevrank %s m|zscore %s m|evalsha 0 0|evalsha_ro 0 0
+script load return`, func(r rune) bool { return r == '|' || r == '\n' })
 
 // rights determines which commands the user may not call: in a transaction that an error at its beginning keeps from
 // being executed, so that nothing happens.
