@@ -39,6 +39,14 @@ type NewTask struct {
 	Unique   string // while a task with this key waits, no second one is enqueued; empty: none
 }
 
+// PeriodicTask is a task that comes again and again, each time once for all nodes together. An occurrence is left out
+// while the one before still waits or runs.
+type PeriodicTask struct {
+	Kind    string // of its tasks, and its own name
+	Every   time.Duration
+	Payload any // as JSON
+}
+
 // TaskStore enqueues tasks.
 type TaskStore interface {
 	// Enqueue puts tasks in, each in the partition of its subject: one step for those of a partition and queue.

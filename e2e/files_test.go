@@ -6,14 +6,18 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
@@ -185,4 +189,58 @@ func TestBrowserUploadsByTus(t *testing.T) {
 	if len(got) != size || resp.Header.Get("Content-Type") != "video/mp4" || resp.Header.Get("Content-Disposition") != `attachment; filename="l_we.mp4"; filename*=UTF-8''l%C3%B6we.mp4` {
 		t.Errorf("got %d bytes, %v", len(got), resp.Header)
 	}
+}
+
+// TestFilesAreCompared: bytes without a record are found, by the only node when it starts, and by one of several as a
+// periodic task.
+func TestFilesAreCompared(t *testing.T) {
+	t.Parallel()
+	orphan := func(t *testing.T, folder string) {
+		t.Helper()
+		path := filepath.Join(folder, "blobs", "AA", "AAAA-0")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-3 * time.Hour)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := func(t *testing.T, node *harness.Node) {
+		t.Helper()
+		harness.Eventually(t, time.Minute, "the bytes are found", func() error {
+			if !strings.Contains(string(node.Log()), "files have no record and will be removed") {
+				return errors.New("the log says nothing")
+			}
+			return nil
+		})
+	}
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		folder := filepath.Join(t.TempDir(), "files")
+		node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_FILES": "dir:" + folder}})
+		node.Terminate()
+		orphan(t, folder)
+		node.Start()
+		found(t, node)
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		ctx, redis, folder := bounded(t, time.Minute), redistest.Start(t), filepath.Join(t.TempDir(), "files")
+		node := harness.StartNode(t, harness.Config{Redis: redis.URL(), Env: map[string]string{"CHATD_FILES": "dir:" + folder}})
+		op := operator(t, node)
+		harness.Eventually(t, time.Minute, "the task is declared", func() error {
+			all, _, err := op.PeriodicTasks(ctx, client.Page{})
+			if err != nil || len(all) != 1 || all[0].ID != files.TaskCompare || all[0].EveryMs != time.Hour.Milliseconds() {
+				return fmt.Errorf("got %+v, %w", all, err)
+			}
+			return nil
+		})
+		orphan(t, folder)
+		must(op.RunPeriodic(ctx, files.TaskCompare))(t)
+		found(t, node)
+	})
 }

@@ -19,7 +19,11 @@ const (
 	TaskRemoved = "file_removed" // RemovedTask: the record of a file is gone
 	TaskExpire  = "file_expire"  // GroupTask: files of a group have expired
 	TaskGone    = "file_gone"    // GroupTask: the group was deleted
+	TaskCompare = "file_compare" // CompareTask: periodic
 )
+
+// CompareTask compares the bytes of files with their records.
+type CompareTask struct{}
 
 // RemovedTask removes the bytes of a file, and frees the quota of its owner.
 type RemovedTask struct {

@@ -14,6 +14,7 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 		TaskRemoved: chat.Patient(s.removeBytes),
 		TaskExpire:  chat.Patient(func(ctx context.Context, t GroupTask) error { return s.steps(ctx, t, s.store.ExpireFiles) }),
 		TaskGone:    chat.Patient(func(ctx context.Context, t GroupTask) error { return s.steps(ctx, t, s.store.GoneFiles) }),
+		TaskCompare: chat.Handle(s.compareSome),
 	}
 }
 
@@ -45,21 +46,37 @@ func (s *Service) steps(ctx context.Context, t GroupTask, step func(context.Cont
 	return chat.Errorf(chat.CodeConflict, "more files left to remove than one task handles")
 }
 
-// Run compares blobs and records again and again until ctx ends. Each node does it; doing it twice does no harm.
+// Periodic are the tasks that come again and again, where several nodes share the work. A node that is the only one has
+// Run instead.
+func (s *Service) Periodic() []chat.PeriodicTask {
+	if s.blobs == nil || s.opt.Sole {
+		return nil
+	}
+	return []chat.PeriodicTask{{Kind: TaskCompare, Every: compareEvery, Payload: CompareTask{}}}
+}
+
+// Run compares blobs and records until ctx ends, at once and then each hour, if this node is the only one.
 func (s *Service) Run(ctx context.Context) {
-	if s.blobs == nil {
+	if s.blobs == nil || !s.opt.Sole {
 		return
 	}
 	every := time.NewTicker(compareEvery)
 	defer every.Stop()
-	for {
+	for s.compareSome(ctx, CompareTask{}) == nil {
 		select {
 		case <-ctx.Done():
-			return
 		case <-every.C:
 		}
-		if err := s.compare(ctx, letterAt(s.opt.Now())); err != nil && ctx.Err() == nil {
-			s.opt.Log.WarnContext(ctx, "files and their records could not be compared", "error", err)
-		}
 	}
+}
+
+// compareSome compares a part of the blobs and records: another one each hour. What fails is tried again then.
+func (s *Service) compareSome(ctx context.Context, _ CompareTask) error {
+	if s.blobs == nil {
+		return nil // files were switched off since
+	}
+	if err := s.compare(ctx, letterAt(s.opt.Now())); err != nil && ctx.Err() == nil {
+		s.opt.Log.WarnContext(ctx, "files and their records could not be compared", "error", err)
+	}
+	return ctx.Err()
 }

@@ -264,6 +264,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { report(loops, failed, "presence", n.services.Notifications.Run(loops)) })
 	background.Go(func() { report(loops, failed, "archiver", n.archiver.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
+	background.Go(func() { n.services.Files.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	working.Go(func() { report(work, failed, "task server", n.tasks.Run(work)) })
 

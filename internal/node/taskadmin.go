@@ -311,7 +311,9 @@ func (a *taskAdmin) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Cancel(ctx, id)
+	if _, err = client.Cancel(ctx, id); errors.Is(err, queue.ErrConflict) {
+		return chat.Errorf(chat.CodeConflict, "the task fires a periodic one: pause or delete that")
+	}
 	return taskError(err)
 }
 

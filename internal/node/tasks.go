@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -36,6 +37,23 @@ func (n *Node) openTasks() (err error) {
 	}
 	for name, kind := range kinds {
 		n.tasks.HandlePolicy(name, queue.Policy{AttemptsMax: kind.AttemptsMax, Timeout: kind.Timeout}, taskHandler(kind))
+	}
+	return declarePeriodic(n.tasks, n.services.Files.Periodic())
+}
+
+// declarePeriodic declares periodic tasks. They belong to the queue core.
+func declarePeriodic(server *queue.Server, tasks []chat.PeriodicTask) error {
+	for _, t := range tasks {
+		payload, err := json.Marshal(t.Payload)
+		if err != nil {
+			return err
+		}
+		err = server.Periodic(queue.Periodic{ID: t.Kind, Every: t.Every, Kind: t.Kind, Payload: payload, With: queue.Task{
+			Priority: queue.Low, Unique: t.Kind, UniqueUntilEnd: true,
+		}})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (r *repartition) learnTask(id, spec string) error {
 	case announce.TaskPart:
 	case announce.TaskRun, webhook.TaskSpread:
 		h.partition = 0
-	case archive.TaskWalk, archive.TaskCompare, retention.TaskWalk:
+	case archive.TaskWalk, archive.TaskCompare, retention.TaskWalk, files.TaskCompare:
 		h = r.home(kind)
 	case notify.TaskInbox, notify.TaskPush:
 		h = r.home(s.User)

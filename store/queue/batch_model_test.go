@@ -147,6 +147,7 @@ func (w *queueModel) promote() {
 				}
 			}
 		}
+		w.lapse(p)
 		stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, testTerms)
 	}
 }

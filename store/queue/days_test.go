@@ -73,7 +73,9 @@ func TestRunsAreCountedByDayAndKind(t *testing.T) {
 		stop := start(t, another)
 		enqueue(t, another.Client, Task{Kind: "good"})
 		until(t, "the task to be done", func() bool { return stats(t, another.Client).Done == 4 })
-		stop()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
 		if got, want := daysOf(t, s.Client)[1], "good 4 0 2 1"; got != want {
 			t.Errorf("after a server has stopped: got %q, want %q", got, want)
 		}

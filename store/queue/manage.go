@@ -21,13 +21,16 @@ func (c *Client) Retry(ctx context.Context, id string) error {
 // Cancel removes a task and returns the state it was in. A task that was delayed, parked, ready or dead is gone and never
 // runs (again). A leased one loses its lease at once: what its handler returns has no effect, and the handler's context ends
 // with ErrCancelled as soon as its worker learns of it, at the latest when it next renews its leases. ErrNotFound:
-// there is none with this id.
+// there is none with this id. ErrConflict: it fires a periodic task; pause or delete that one.
 //
 // Finding a ready task in its list takes Redis about 10 ms for each million tasks that wait there.
 func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 	state, err := c.move(ctx, cancelScript, id)
 	if err != nil {
 		return "", fmt.Errorf("queue: cancel: %w", err)
+	}
+	if state == "fires" {
+		return "", ErrConflict
 	}
 	return state, nil
 }

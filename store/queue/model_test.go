@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/internal/redistest"
 )
 
 // queueModel is what the model test knows of a queue: which tasks must exist, and which leases were granted. It asks Redis
@@ -20,7 +23,7 @@ type queueModel struct {
 	set    queueSet
 	there  map[string]bool       // enqueued, and neither done nor cancelled nor dropped
 	holds  map[string]bool       // keeps its unique key until it ends
-	taken  map[string]string     // "<partition> <unique key>" that is taken for an hour -> the task that took it
+	taken  map[string]usedKey    // "<partition> <unique key>" that is taken for an hour
 	gone   map[string]bool       // done or cancelled: they must never show up again
 	leases []*running            // every lease ever granted
 	newest map[string]*running   // the last lease of a task
@@ -29,36 +32,60 @@ type queueModel struct {
 	batch  batchModel
 	limits map[string]*Limit // of each task that has one
 	// Of the rates: runs that were let begin, by partition and key, and tasks whose last one did not begin.
-	keeps    map[string]bool // leaves a result behind; true: has done so
-	held     []*running      // slots that Hold takes, all that ever were
-	fences   map[int]int64   // by partition: the highest one
+	keeps    map[string]int64 // has left a result behind -> until when it is there, ms; 0: it may be gone
+	held     []*running       // slots that Hold takes, all that ever were
+	fences   map[int]int64    // by partition: the highest one
 	begun    map[string]int
 	returned map[string]bool
+	hurried  map[string]bool // may begin before it is due
+	acts     []string
+	clock    *movableClock
+	periodic periodicModel
 }
 
 // TestNothingIsLostWhateverIsDone takes random steps with everything that moves tasks, and checks after each that every
 // task is in exactly one place, that only the newest lease counts, and that completed or cancelled tasks
 // never come back.
-func TestNothingIsLostWhateverIsDone(t *testing.T) {
-	each(t, func(t *testing.T, o Options) {
-		round := 0
-		rapid.Check(t, func(rt *rapid.T) {
-			round++
-			mine := o
-			mine.Queue = fmt.Sprint(o.Queue, "-", round)
-			c := newClient(t, mine)
-			w := &queueModel{
-				t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{}, taken: map[string]string{},
-				newest: map[string]*running{}, void: map[*running]struct{}{}, keeps: map[string]bool{}, begun: map[string]int{}, fences: map[int]int64{}, returned: map[string]bool{},
-				batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}},
-			}
-			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
-				w.act()
-				w.check()
-			}
-		})
+func TestNothingIsLostWhateverIsDone(t *testing.T) { each(t, randomSteps) }
+
+// TestNothingIsLostOnACluster is TestNothingIsLostWhateverIsDone on three masters.
+func TestNothingIsLostOnACluster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 3, 0)
+	rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{cluster.Nodes[0].Addr}, MaxRedirects: -1, DisableIdentity: true})
+	t.Cleanup(func() { _ = rdb.Close() })
+	randomSteps(t, options(rdb, 6))
+}
+
+func randomSteps(t *testing.T, o Options) {
+	round, clock := 0, newMovableClock(t, o.Client)
+	rapid.Check(t, func(rt *rapid.T) {
+		round++
+		mine := o
+		mine.Queue = fmt.Sprint(o.Queue, "-", round)
+		c := newClient(t, mine)
+		w := &queueModel{
+			t: rt, c: c, set: newQueueSet(c), there: map[string]bool{}, limits: map[string]*Limit{}, gone: map[string]bool{}, holds: map[string]bool{}, taken: map[string]usedKey{},
+			newest: map[string]*running{}, void: map[*running]struct{}{}, keeps: map[string]int64{}, begun: map[string]int{}, fences: map[int]int64{}, returned: map[string]bool{}, hurried: map[string]bool{},
+			batch: batchModel{carriers: map[string]string{}, begun: map[string][]string{}}, clock: clock,
+			periodic: periodicModel{server: newServer(t, mine), all: map[string]*modelPeriodic{}}, acts: allActs,
+		}
+		if rapid.IntRange(0, 2).Draw(rt, "periodic tasks") == 0 {
+			w.acts = periodicActs
+		}
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			w.act()
+			w.check()
+		}
 	})
 }
+
+// The acts of a run: all of them, or those that have to come one after the other, many times, around periodic tasks.
+var (
+	allActs = []string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
+		"batched", "batched", "take", "promote", "bulk", "limited", "limited", "rated", "hold", "hold", "clock", "clock", "periodic", "periodic", "fire"}
+	periodicActs = []string{"step", "settle", "reap", "pause", "promote", "bulk", "clock", "clock", "clock", "periodic", "fire", "fire"}
+)
 
 func (w *queueModel) act() {
 	ctx := context.Background()
@@ -67,8 +94,13 @@ func (w *queueModel) act() {
 			w.t.Fatal(err)
 		}
 	}
-	switch rapid.SampledFrom([]string{"enqueue", "enqueue", "step", "step", "settle", "settle", "reap", "renew", "cancel", "retry", "pause", "progress",
-		"batched", "batched", "take", "promote", "bulk", "limited", "limited", "rated", "hold", "hold"}).Draw(w.t, "what") {
+	switch rapid.SampledFrom(w.acts).Draw(w.t, "what") {
+	case "clock":
+		w.moveClock()
+	case "periodic":
+		w.actPeriodic()
+	case "fire":
+		w.firePeriodic()
 	case "hold":
 		w.hold()
 	case "rated":
@@ -118,6 +150,7 @@ func (w *queueModel) act() {
 			for _, m := range members {
 				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
 			}
+			w.lapse(p)
 			stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, testTerms)
 			passed += w.reapHeld(p, members)
 		}
@@ -158,6 +191,7 @@ func (w *queueModel) act() {
 		if err := w.c.Retry(ctx, id); errors.Is(err, ErrNotFound) == w.there[id] {
 			w.t.Errorf("retry %s: %v, there %v", id, err, w.there[id])
 		}
+		w.hurried[id] = true
 	case "pause":
 		if w.paused = !w.paused; w.paused {
 			fatal(w.c.Pause(ctx))
@@ -184,7 +218,9 @@ func (w *queueModel) any() string {
 	}
 	ids := make([]string, 0, len(w.there)+len(w.gone))
 	for id := range w.there {
-		ids = append(ids, id)
+		if !w.firesPeriodic(id) {
+			ids = append(ids, id)
+		}
 	}
 	for id := range w.gone {
 		ids = append(ids, id)
@@ -210,6 +246,7 @@ func (w *queueModel) over(id string) {
 
 func (w *queueModel) step(claim int, with terms) {
 	for p := range w.c.partitions {
+		w.lapse(p)
 		got := stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{claim, turns(0, claim)}}}, with)
 		runs := got.queues[0].runs
 		if w.paused && len(runs) > 0 {
@@ -226,6 +263,9 @@ func (w *queueModel) step(claim int, with terms) {
 			}
 			w.leases, w.newest[r.ID] = append(w.leases, r), r
 			w.noteRate(r)
+			if _, latestMs := w.clock.now(w.t, w.c.keys[p]); r.Due.UnixMilli() > latestMs && !w.hurried[r.ID] && r.Batch == nil {
+				w.t.Errorf("%s is due at %v and was claimed %d ms before", r.ID, r.Due, r.Due.UnixMilli()-latestMs)
+			}
 		}
 	}
 }
@@ -243,6 +283,9 @@ func (w *queueModel) settle() {
 		if slices.ContainsFunc(some, func(one *running) bool { return one.ID == r.ID && one.token == r.token }) {
 			continue // a run has one outcome
 		}
+		if w.firesPeriodic(r.ID) && v == complete {
+			v = giveBack // it is never just complete, see firePeriodic
+		}
 		if _, void := w.void[r]; void {
 			want = append(want, r)
 		}
@@ -253,7 +296,8 @@ func (w *queueModel) settle() {
 		w.void[r] = struct{}{}
 		if v == complete && !slices.Contains(want, r) {
 			if r.Keep > 0 {
-				w.keeps[r.ID] = true
+				nowMs, _ := w.clock.now(w.t, w.c.keys[r.partition])
+				w.keeps[r.ID] = nowMs + r.Keep.Milliseconds()
 			}
 			for _, next := range r.Then {
 				w.there[next.ID] = true
@@ -339,6 +383,7 @@ func (w *queueModel) check() {
 	w.checkLimits()
 	w.checkRates()
 	w.checkResults()
+	w.checkPeriodic()
 	s := w.stats()
 	if got := s.ReadyAll() + s.Delayed + s.Parked + s.Leased + s.Dead + s.Done + s.Dropped + s.Deleted; got != s.Enqueued {
 		w.t.Errorf("%d tasks add up, %d were enqueued: %+v", got, s.Enqueued, s)
@@ -346,7 +391,7 @@ func (w *queueModel) check() {
 	if got := deadBytes(w.t, w.c); got != s.DeadBytes {
 		w.t.Errorf("%d bytes of dead letters add up, %d are counted", got, s.DeadBytes)
 	}
-	if int(s.Done+s.Deleted) != len(w.gone) {
-		w.t.Errorf("%d done, %d cancelled, want %d", s.Done, s.Deleted, len(w.gone))
+	if want := len(w.gone) + w.periodic.ended; int(s.Done+s.Deleted) != want {
+		w.t.Errorf("%d done, %d cancelled, want %d", s.Done, s.Deleted, want)
 	}
 }

@@ -7,18 +7,25 @@ import (
 	"time"
 )
 
-// takeKey notes the unique key that a task was enqueued with. One that is taken for an hour stays so while the test runs.
+// usedKey is a unique key that a task took for an hour.
+type usedKey struct {
+	id      string
+	untilMs int64
+}
+
+// takeKey notes the unique key that a task was enqueued with. One that is taken for an hour stays so until the clock is moved beyond its end.
 func (w *queueModel) takeKey(t *Task) {
 	if t.Unique == "" {
 		return
 	}
 	p, _ := PartitionOf(t.ID)
 	key := fmt.Sprint(p, " ", t.Unique)
-	if first := w.taken[key]; first != "" {
-		w.t.Errorf("%s was enqueued although %s has taken the key", t.ID, first)
+	if first, ok := w.taken[key]; ok {
+		w.t.Errorf("%s was enqueued although %s has taken the key", t.ID, first.id)
 	}
 	if t.UniqueFor == time.Hour {
-		w.taken[key] = t.ID
+		nowMs, _ := w.clock.now(w.t, w.c.keys[p])
+		w.taken[key] = usedKey{t.ID, nowMs + t.UniqueFor.Milliseconds()}
 	}
 }
 
@@ -51,10 +58,10 @@ func (w *queueModel) holders(k Keys) (tasks []string) {
 	if timed != len(expiring) {
 		w.t.Errorf("%d keys are taken for a time, %d ends are noted", timed, len(expiring))
 	}
-	for key, id := range w.taken {
+	for key, u := range w.taken {
 		p, unique, _ := strings.Cut(key, " ")
-		if k == w.c.keys[int(p[0]-'0')] && !strings.HasPrefix(held[unique], id+" ") {
-			w.t.Errorf("%s took key %s for an hour, but %q has it", id, unique, held[unique])
+		if k == w.c.keys[int(p[0]-'0')] && !strings.HasPrefix(held[unique], u.id+" ") {
+			w.t.Errorf("%s took key %s for an hour, but %q has it", u.id, unique, held[unique])
 		}
 	}
 	return tasks

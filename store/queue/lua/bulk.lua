@@ -1,6 +1,7 @@
 -- Retries or deletes the next dead or delayed tasks, all or those that are asked for. It looks at
 -- a bounded number of tasks, of members of their batches, and of bytes, because it has to read a
--- task to know its kind.
+-- task to know its kind. Delayed tasks that fire periodic ones are passed over: without them nothing
+-- would fire.
 --
 -- KEYS  queue:work
 -- ARGV  state act kind err before_ms:int anchor limit:int
@@ -44,7 +45,8 @@ for i = 1, #page, 2 do
   if looked > 0 and (work + carried > 1000 or bytes + size > 262144) then break end
   looked, work, bytes = looked + 1, work + carried + 1, bytes + size
   local spec = redis.call('HGET', tasks, id)
-  if spec and (kind == '' or string.match(spec, '^%S+ %S+ %S+ %S+ %S+ (%S+)') == kind)
+  local of = spec and string.match(spec, '^%S+ %S+ %S+ %S+ %S+ (%S+)')
+  if of and (kind == '' or of == kind) and (state == 'dead' or string.sub(of, 1, 10) ~= '@periodic:')
     and (err == '' or string.find(task_run(redis.call('HGET', runs, id)).err, err, 1, true)) then
     if act == 'retry' then task_retry(id, state, spec, now_ms) else task_remove(id) end
     changed = changed + 1
