@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -223,7 +224,9 @@ func (e *ours) serve(handle func(s *queue.Server)) (stop func(), err error) {
 	go func() { ended <- s.Run(ctx) }()
 	return func() {
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			fmt.Fprintln(os.Stderr, "the task server ended with:", err)
+		}
 	}, nil
 }
 
