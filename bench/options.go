@@ -23,7 +23,7 @@ var optionLoads = []struct {
 	takes time.Duration // how long a handler runs
 }{
 	{"without options", plain, 0},
-	{"unique, each with a key of its own", nil, 0},
+	{"unique, each with another key", nil, 0},
 	{"one at a time of each of 1,000 keys", oneAtATime, 0},
 	{"with a rate of 1,000 keys that is never reached", func(key string) queue.Task {
 		return queue.Task{Rate: &queue.Rate{Key: key, N: 1_000_000, Per: time.Second}}
