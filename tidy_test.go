@@ -238,7 +238,7 @@ var notNames = map[string]string{
 }
 
 // foreignNames are the names that libraries gave.
-var foreignNames = []string{"AddHook", "Hook", "DialHook", "ProcessHook", "ProcessPipelineHook", "SetPreHook", "Job"}
+var foreignNames = []string{"AddHook", "Hook", "DialHook", "ProcessHook", "ProcessPipelineHook", "SetPreHook", "Job", "JobArgs", "NewPeriodicJob", "PeriodicJob", "PeriodicJobs"}
 
 var (
 	wordInName  = regexp.MustCompile(`[A-Z]?[a-z0-9]+|[A-Z]+`)

@@ -253,22 +253,29 @@ func (e *peer) serve(c asynq.Config, handle func(context.Context, *asynq.Task) e
 	return stop, nil
 }
 
+// latenesses collects how late the first so many tasks begin.
+type latenesses struct {
+	*counted
+	mu sync.Mutex
+	by []time.Duration
+}
+
+func newLateness(want int) *latenesses { return &latenesses{counted: newCounted(want)} }
+
+func (l *latenesses) add(by time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if int64(len(l.by)) < l.want {
+		l.by = append(l.by, by)
+		l.counted.add(1)
+	}
+}
+
 // periodic compares when the occurrences of tasks begin that come every second. Those of asynq come on the second, those of
 // chatd each at a moment of its own.
 func (b *bench) periodic(server *redistest.Server) error {
-	const every = time.Second
 	n, times := scaled(1000), max(scaled(10), 2)
-	var late []time.Duration
-	var mu sync.Mutex
-	all := newCounted(n * times)
-	note := func(by time.Duration) {
-		mu.Lock()
-		defer mu.Unlock()
-		if len(late) < n*times {
-			late = append(late, by)
-			all.add(1)
-		}
-	}
+	late := newLateness(n * times)
 	p := newPeer(server.Addr, "periodic", 1).(*peer)
 	scheduler := asynq.NewScheduler(p.redis, &asynq.SchedulerOpts{LogLevel: asynq.FatalLevel})
 	for i := range n {
@@ -277,29 +284,33 @@ func (b *bench) periodic(server *redistest.Server) error {
 		}
 	}
 	stop, err := p.serve(asynq.Config{}, func(context.Context, *asynq.Task) error {
-		note(time.Since(time.Now().Truncate(every)))
+		late.add(time.Since(time.Now().Truncate(time.Second)))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	if err = scheduler.Start(); err == nil {
-		err = all.wait(b.ctx)
+		err = late.wait(b.ctx)
 		scheduler.Shutdown()
 	}
 	stop()
-	if err != nil {
+	if err = errors.Join(err, p.close()); err != nil {
 		return err
 	}
-	b.table.spread(fmt.Sprintf("asynq, one scheduler: lateness of %d tasks that come every second", n), late)
+	b.table.spread(fmt.Sprintf("asynq, one scheduler: lateness of %d tasks that come every second", n), late.by)
 	server.Do("FLUSHALL")
+	return b.ourPeriodic(server, n, times)
+}
 
+// ourPeriodic measures it for n tasks of chatd until each has come so many times.
+func (b *bench) ourPeriodic(server *redistest.Server, n, times int) error {
+	const every = time.Second
 	e, err := b.ours(server.Addr, "periodic")
 	if err != nil {
 		return err
 	}
-	a := e.(*ours)
-	late, all = nil, newCounted(n*times)
+	a, late := e.(*ours), newLateness(n*times)
 	due := make([]time.Time, n) // one of the times of each
 	for i := range n {
 		if err := a.PutPeriodic(b.ctx, queue.Periodic{ID: fmt.Sprint("every-", i), Every: every, Kind: "k", Payload: binary.BigEndian.AppendUint64(nil, uint64(i))}); err != nil {
@@ -311,18 +322,17 @@ func (b *bench) periodic(server *redistest.Server) error {
 		}
 		due[i] = info.Next
 	}
-	stop, err = a.serve(func(s *queue.Server) {
+	stop, err := a.serve(func(s *queue.Server) {
 		s.Handle("k", func(_ context.Context, t queue.Task) error {
-			by := time.Since(due[binary.BigEndian.Uint64(t.Payload)]) % every
-			note(by)
+			late.add(time.Since(due[binary.BigEndian.Uint64(t.Payload)]) % every)
 			return nil
 		})
 	})
 	if err != nil {
 		return err
 	}
-	err = all.wait(b.ctx)
+	err = late.wait(b.ctx)
 	stop()
-	b.table.spread(fmt.Sprintf("chatd: lateness of %d tasks that come every second", n), late)
-	return errors.Join(err, closeAll(a, p))
+	b.table.spread(fmt.Sprintf("chatd: lateness of %d tasks that come every second", n), late.by)
+	return errors.Join(err, a.close())
 }

@@ -23,7 +23,7 @@ var riverWorkers = []int{taskWorkers, 2000}
 
 // riverArgs are the payload of a task.
 type riverArgs struct {
-	Payload string `json:"payload"`
+	Payload []byte `json:"payload"`
 }
 
 // Kind names the worker.
@@ -35,7 +35,7 @@ type riverWorker struct {
 }
 
 func (w *riverWorker) Work(_ context.Context, j *river.Job[riverArgs]) error {
-	return w.handle([]byte(j.Args.Payload))
+	return w.handle(j.Args.Payload)
 }
 
 // riverEngine is River on a database of its own, with the pauses between fetches of its own benchmark in place of its
@@ -74,26 +74,31 @@ func newRiver(ctx context.Context, url string, workers int) (*riverEngine, error
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func (e *riverEngine) enqueue(ctx context.Context, payload []byte) error {
-	_, err := e.client.Insert(ctx, riverArgs{string(payload)}, nil)
+	_, err := e.client.Insert(ctx, riverArgs{payload}, nil)
 	return err
 }
 
 func (e *riverEngine) enqueueAt(ctx context.Context, due time.Time, payload []byte) error {
-	_, err := e.client.Insert(ctx, riverArgs{string(payload)}, &river.InsertOpts{ScheduledAt: due})
+	_, err := e.client.Insert(ctx, riverArgs{payload}, &river.InsertOpts{ScheduledAt: due})
 	return err
 }
 
 // enqueueUnique enqueues a job of which only one may exist.
 func (e *riverEngine) enqueueUnique(ctx context.Context, key string) error {
-	_, err := e.client.Insert(ctx, riverArgs{key}, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err := e.client.Insert(ctx, riverArgs{[]byte(key)}, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	return err
 }
 
 func (e *riverEngine) fill(ctx context.Context, n int, payload []byte) error {
+	return e.fillWith(ctx, n, river.InsertManyParams{Args: riverArgs{payload}})
+}
+
+// fillWith inserts n jobs, some thousands at a time.
+func (e *riverEngine) fillWith(ctx context.Context, n int, like river.InsertManyParams) error {
 	for n > 0 {
 		params := make([]river.InsertManyParams, min(n, 5000))
 		for i := range params {
-			params[i].Args = riverArgs{string(payload)}
+			params[i] = like
 		}
 		if _, err := e.client.InsertManyFast(ctx, params); err != nil {
 			return err
@@ -105,11 +110,16 @@ func (e *riverEngine) fill(ctx context.Context, n int, payload []byte) error {
 
 // run starts the client that works, with as many workers as the engine was made with.
 func (e *riverEngine) run(_ int, handle func(payload []byte) error) (func(), error) {
+	return e.runPeriodic(nil, handle)
+}
+
+// runPeriodic is run with periodic jobs, which River has in the client.
+func (e *riverEngine) runPeriodic(periodic []*river.PeriodicJob, handle func(payload []byte) error) (func(), error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &riverWorker{handle: handle})
 	client, err := river.NewClient(riverpgxv5.New(e.pool), &river.Config{
-		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: e.workers}},
-		Workers: workers, Logger: quiet(), FetchCooldown: 2 * time.Millisecond, FetchPollInterval: 20 * time.Millisecond,
+		Queues:       map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: e.workers}},
+		PeriodicJobs: periodic, Workers: workers, Logger: quiet(), FetchCooldown: 2 * time.Millisecond, FetchPollInterval: 20 * time.Millisecond,
 	})
 	if err != nil {
 		return nil, err
@@ -148,7 +158,13 @@ func besideRiver(b *bench) error {
 			return fmt.Errorf("river: %s: %w", w.name, err)
 		}
 	}
-	return uniques(b, pg, server)
+	for _, part := range []func(*bench, *pgtest.Server, *redistest.Server) error{uniques, riverDelayed, riverLateness, riverPeriodic} {
+		if err := part(b, pg, server); err != nil {
+			return err
+		}
+		server.Do("FLUSHALL")
+	}
+	return nil
 }
 
 // beside runs a workload on each engine in turn, several rounds.

@@ -249,48 +249,54 @@ func waitingAlone(b *bench, server *redistest.Server) error {
 // lateness measures how long after its time a delayed task begins; both clocks are those of this machine.
 func lateness(b *bench, server *redistest.Server) error {
 	a, p, err := b.pair(server.Addr, "late")
+	if err == nil {
+		err = b.latenessOf("asynq", p)
+	}
+	if err == nil {
+		err = b.latenessOf("chatd", a)
+	}
 	if err != nil {
 		return err
 	}
+	return closeAll(a, p)
+}
+
+// latenessOf measures it for one engine.
+func (b *bench) latenessOf(name string, one engine) error {
 	n, from, over := scaled(2000), shorter(time.Second), shorter(5*time.Second)
-	for _, one := range []struct {
-		engine
-		name string
-	}{{p, "asynq"}, {a, "chatd"}} {
-		var mu sync.Mutex
-		late := make([]time.Duration, 0, n)
-		all := make(chan struct{})
-		stop, err := one.run(taskWorkers, func(payload []byte) error {
-			by := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
-			mu.Lock()
-			defer mu.Unlock()
-			if late = append(late, by); len(late) == n {
-				close(all)
-			}
-			return nil
-		})
-		if err != nil {
+	var mu sync.Mutex
+	late := make([]time.Duration, 0, n)
+	all := make(chan struct{})
+	stop, err := one.run(taskWorkers, func(payload []byte) error {
+		by := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
+		mu.Lock()
+		defer mu.Unlock()
+		if late = append(late, by); len(late) == n {
+			close(all)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for range n {
+		due := time.Now().Add(from + rand.N(over))
+		if err := one.enqueueAt(b.ctx, due, binary.BigEndian.AppendUint64(nil, uint64(due.UnixNano()))); err != nil {
 			return err
 		}
-		for range n {
-			due := time.Now().Add(from + rand.N(over))
-			if err := one.enqueueAt(b.ctx, due, binary.BigEndian.AppendUint64(nil, uint64(due.UnixNano()))); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-all:
-		case <-b.ctx.Done():
-			return b.ctx.Err()
-		}
-		stop()
-		early := 0
-		for _, by := range late {
-			if by < 0 {
-				early++
-			}
-		}
-		b.table.spread(fmt.Sprintf("%s: lateness of %d tasks delayed by %v to %v (early: %d)", one.name, n, from, from+over, early), late)
 	}
-	return closeAll(a, p)
+	select {
+	case <-all:
+	case <-b.ctx.Done():
+		return b.ctx.Err()
+	}
+	early := 0
+	for _, by := range late {
+		if by < 0 {
+			early++
+		}
+	}
+	b.table.spread(fmt.Sprintf("%s: lateness of %d tasks delayed by %v to %v (early: %d)", name, n, from, from+over, early), late)
+	return nil
 }
