@@ -9,11 +9,14 @@ TEST_TIMEOUT ?= 30m
 build: ## the one binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/chatd ./cmd/chatd
 
+# Most tests wait for servers most of the time, so more of them run at once than there are cores.
+TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
+
 # Everything is compiled once, with the race detector: the tests, the binaries that they start, bench, and what `make lint`
 # reads. Vet is part of lint alone.
 test: check-deps ## every test, with the race detector
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
-	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) ./... && \
+	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) ./... && \
 	for module in bench examples/queue; do (cd $$module && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...) || exit 1; done
 
 # CI has time for a hundred runs or so of each test with random input, and for little load; this is for whoever has hours.
