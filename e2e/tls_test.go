@@ -7,10 +7,12 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +22,8 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-// authority makes the certificate of a new authority and one for 127.0.0.1 that it signed, and returns the files.
-func authority(t *testing.T) (ca, cert, key string) {
+// authority makes the certificate of a new authority and one for 127.0.0.1 that it signed.
+func authority(t *testing.T) (files redistest.TLS) {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, kind string, der []byte) string {
@@ -35,53 +37,104 @@ func authority(t *testing.T) (ca, cert, key string) {
 	top := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: until,
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	topKey := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	ca = write("ca.pem", "CERTIFICATE", must(x509.CreateCertificate(rand.Reader, top, top, topKey.Public(), topKey))(t))
+	files.CA = write("ca.pem", "CERTIFICATE", must(x509.CreateCertificate(rand.Reader, top, top, topKey.Public(), topKey))(t))
 	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redis"}, NotAfter: until,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature}
 	leafKey := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	cert = write("cert.pem", "CERTIFICATE", must(x509.CreateCertificate(rand.Reader, leaf, top, leafKey.Public(), topKey))(t))
-	key = write("key.pem", "EC PRIVATE KEY", must(x509.MarshalECPrivateKey(leafKey))(t))
-	return ca, cert, key
+	files.Cert = write("cert.pem", "CERTIFICATE", must(x509.CreateCertificate(rand.Reader, leaf, top, leafKey.Public(), topKey))(t))
+	files.Key = write("key.pem", "EC PRIVATE KEY", must(x509.MarshalECPrivateKey(leafKey))(t))
+	return files
 }
 
-// TestRedisOverTLS: a node verifies the certificate of Redis, or of a node of a cluster, by the authorities of its host, does not start
-// with one that it cannot verify, and takes any with skip_verify.
+// trusting is the configuration of a node whose host knows one authority.
+func trusting(t *testing.T, url string, authority redistest.TLS) harness.Config {
+	t.Helper()
+	return harness.Config{Redis: url, Env: map[string]string{"SSL_CERT_FILE": authority.CA, "SSL_CERT_DIR": t.TempDir()}}
+}
+
+// TestRedisOverTLS: a node verifies the certificates of Redis, of a cluster's nodes, of sentinels and what they monitor, by the
+// authorities of its host. It does not start with one that it cannot verify, and takes any with skip_verify.
 func TestRedisOverTLS(t *testing.T) {
 	t.Parallel()
-	ca, cert, key := authority(t)
-	stranger, _, _ := authority(t)
-	stores := map[string]func(t *testing.T, tls ...string){
-		"rediss": func(t *testing.T, tls ...string) { redistest.Start(t, tls...) },
-		"rediss-cluster": func(t *testing.T, tls ...string) {
-			// A node that never met another one does not know its address.
-			redistest.StartCluster(t, 1, 0, append(tls, "--tls-cluster", "yes", "--cluster-announce-ip", "127.0.0.1")...)
-		},
-	}
-	for scheme, start := range stores {
-		t.Run(scheme, func(t *testing.T) {
+	files, stranger := authority(t), authority(t)
+	for name, start := range map[string]func(t *testing.T) (url string){ // to which skip_verify can be added
+		"alone":    func(t *testing.T) string { return "rediss://" + redistest.StartTLS(t, files).Public() + "/0?" },
+		"cluster":  func(t *testing.T) string { return overTLS(redistest.StartTLSCluster(t, 3, files)) + "?" },
+		"sentinel": func(t *testing.T) string { return startTLSTrio(t, files).url + "&" },
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := bounded(t, time.Minute)
-			addr := redistest.FreeAddr(t)
-			_, port, _ := net.SplitHostPort(addr)
-			start(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", ca, "--tls-auth-clients", "no")
-			trusting := func(url, authority string) harness.Config {
-				return harness.Config{Redis: url, Env: map[string]string{"SSL_CERT_FILE": authority, "SSL_CERT_DIR": t.TempDir()}}
-			}
-			url := scheme + "://" + addr
-			if out := refused(t, trusting(url, stranger)); !strings.Contains(out, "certificate") {
+			url := start(t)
+			if out := refused(t, trusting(t, url, stranger)); !strings.Contains(out, "certificate") {
 				t.Errorf("chatd does not say that the certificate is not trusted:\n%s", out)
 			}
 			for _, node := range []*harness.Node{
-				harness.StartNode(t, trusting(url, ca)), harness.StartNode(t, trusting(url+"?skip_verify=true", stranger)),
+				harness.StartNode(t, trusting(t, url, files)), harness.StartNode(t, trusting(t, url+"skip_verify=true", stranger)),
 			} {
-				group := strings.ReplaceAll(node.Addr, ":", "-")
 				alice := node.Client("alice")
-				must(alice.CreateGroup(ctx, client.GroupDraft{ID: group}))(t)
 				stream := must(alice.Stream(ctx, quick(nil)))(t)
-				must(alice.Send(ctx, group, client.Text("over TLS")))(t)
-				until(ctx, t, stream.Next, func(e client.Messages) bool { return e.Messages[len(e.Messages)-1].Body == "over TLS" })
+				for i := range 5 { // of several masters
+					group := fmt.Sprint(strings.ReplaceAll(node.Addr, ":", "-"), "-", i)
+					must(alice.CreateGroup(ctx, client.GroupDraft{ID: group}))(t)
+					must(alice.Send(ctx, group, client.Text("over TLS")))(t)
+					until(ctx, t, stream.Next, func(e client.Messages) bool {
+						return e.Group == group && e.Messages[len(e.Messages)-1].Body == "over TLS"
+					})
+				}
 				stream.Close()
 			}
 		})
+	}
+}
+
+// overTLS is the URL of a cluster's nodes over TLS.
+func overTLS(c *redistest.Cluster) string {
+	return strings.Replace(c.URL(), "redis-cluster:", "rediss-cluster:", 1)
+}
+
+// tlsTrio is a primary, its replica and a sentinel that talk over TLS alone.
+type tlsTrio struct {
+	primary, replica *redistest.Server
+	url              string
+}
+
+func startTLSTrio(t *testing.T, files redistest.TLS) *tlsTrio {
+	t.Helper()
+	primary := redistest.StartTLS(t, files, "--repl-diskless-sync-delay", "0")
+	host, port, _ := net.SplitHostPort(primary.Public())
+	replica := redistest.StartTLS(t, files, "--replicaof", host+" "+port)
+	sentinel := redistest.StartTLSSentinel(t, "chat", primary, files)
+	return &tlsTrio{primary, replica, "redis-sentinel://" + sentinel.Public() + "/0?master_name=chat&tls=true"}
+}
+
+// TestFailoverOverTLS: what was confirmed by a replica is there, and sends go on, when a sentinel has promoted it, all over TLS.
+func TestFailoverOverTLS(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	files := authority(t)
+	trio := startTLSTrio(t, files)
+	node := harness.StartNode(t, trusting(t, trio.url, files))
+	alice := node.Client("alice", patient())
+	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g"}))(t)
+	must(alice.Send(ctx, "g", client.Text("before")))(t)
+	if n := trio.primary.Int("WAIT", "1", "20000"); n != 1 {
+		t.Fatal("the replica does not follow")
+	}
+	stream := must(alice.Stream(ctx, quick(nil)))(t)
+	defer stream.Close()
+	trio.primary.Kill()
+	must(alice.Send(ctx, "g", client.Text("after")))(t)
+	var bodies []string
+	until(ctx, t, stream.Next, func(e client.Messages) bool {
+		for _, m := range e.Messages {
+			if m.Kind == client.KindText { // not the creation
+				bodies = append(bodies, m.Body)
+			}
+		}
+		return len(bodies) > 0 && bodies[len(bodies)-1] == "after"
+	})
+	if want := []string{"before", "after"}; !slices.Equal(bodies, want) {
+		t.Errorf("the messages are %q, want %q", bodies, want)
 	}
 }

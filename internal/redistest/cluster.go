@@ -24,6 +24,7 @@ type Cluster struct {
 	tb      testing.TB
 	masters int
 	gated   bool // each node is reached through gates, which Isolate closes
+	tls     *TLS // nil: none
 }
 
 // StartCluster runs a cluster and returns once all of its nodes agree on it. Nothing is persisted. extra are additional
@@ -60,6 +61,9 @@ func form(c *Cluster, programs []string, extra ...string) *Cluster {
 			}
 			return append(args, extra...)
 		})
+		if c.tls != nil {
+			c.Nodes[i].putTLS(*c.tls, "--tls-cluster", "yes")
+		}
 		if c.gated {
 			c.Nodes[i].putGates(bus)
 		}

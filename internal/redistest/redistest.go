@@ -55,21 +55,24 @@ func Start(tb testing.TB, extra ...string) *Server {
 // StartOf is Start with another program.
 func StartOf(tb testing.TB, program string, extra ...string) *Server {
 	tb.Helper()
-	return start(tb, program, func(dir, port string) []string {
-		args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no",
-			"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction"}
-		return append(args, extra...)
-	})
+	return start(tb, program, func(dir, port string) []string { return append(alone(dir, port), extra...) })
 }
 
-// StartSentinel runs a sentinel that monitors a primary under a name and decides about its failover alone.
-func StartSentinel(tb testing.TB, name string, primary *Server) *Server {
+// alone are the arguments of a server that is not in a cluster.
+func alone(dir, port string) []string {
+	return []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no",
+		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction"}
+}
+
+// StartSentinel runs a sentinel that monitors a primary under a name and decides about its failover alone. extra are
+// additional lines of its configuration.
+func StartSentinel(tb testing.TB, name string, primary *Server, extra ...string) *Server {
 	tb.Helper()
 	host, port, _ := net.SplitHostPort(primary.Public())
 	return start(tb, Redis, func(dir, own string) []string {
 		file := filepath.Join(dir, "sentinel.conf") // the sentinel writes its state into it
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 1000\n",
-			own, dir, name, host, port, name)
+			own, dir, name, host, port, name) + strings.Join(extra, "\n") + "\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			tb.Fatal(err)
 		}
