@@ -21,7 +21,7 @@ func TestEachOccurrenceOnceThoughNodesDie(t *testing.T) {
 	t.Parallel()
 	addr := startRedis(t)
 	o := options(connect(t, addr), 4)
-	o.Lease, o.Workers, o.StopTimeout, o.CrashesMax = 500*time.Millisecond, 16, time.Millisecond, 1000
+	o.Lease, o.Workers, o.StopTimeout, o.CrashesMax = 500*time.Millisecond, 64, time.Millisecond, 1000
 	c := newClient(t, o)
 	var mu sync.Mutex
 	began := map[string]map[int64]time.Duration{} // payload, occurrence -> how late it first ran
@@ -60,12 +60,6 @@ func TestEachOccurrenceOnceThoughNodesDie(t *testing.T) {
 		_ = rdb.Close() // the kill: nothing that it does now reaches Redis
 		_ = stop()
 	}
-	for i := range *periodicCount {
-		name := fmt.Sprint("p", i)
-		if err := c.PutPeriodic(context.Background(), Periodic{ID: name, Every: *periodicEvery, Kind: "k", Payload: []byte(name), Misfire: MisfireAll}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	ending, end := context.WithTimeout(context.Background(), *periodicFor)
 	defer end()
 	var nodes sync.WaitGroup
@@ -74,12 +68,18 @@ func TestEachOccurrenceOnceThoughNodesDie(t *testing.T) {
 	for i := range 3 {
 		nodes.Go(func() {
 			for life := time.Duration(i+1) * time.Second; ending.Err() == nil; life = 3 * time.Second {
-				ctx, kill := context.WithTimeout(ending, life)
+				ctx, kill := context.WithTimeout(context.Background(), life) // beyond ending, so that they never all die at once
 				node(ctx)
 				kill()
 			}
 			node(last)
 		})
+	}
+	for i := range *periodicCount {
+		name := fmt.Sprint("p", i)
+		if err := c.PutPeriodic(context.Background(), Periodic{ID: name, Every: *periodicEvery, Kind: "k", Payload: []byte(name), Misfire: MisfireAll}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	<-ending.Done()
 	for i := range *periodicCount {
