@@ -1,5 +1,5 @@
 # Everything a newcomer or CI runs. `make test` installs what the tests need, then passes or says why.
-.PHONY: build test soak check-deps lint bench bench-compare generate clean
+.PHONY: build test test-packages test-modules soak check-deps lint bench bench-compare generate clean
 .DEFAULT_GOAL := build
 
 GO ?= go
@@ -13,10 +13,16 @@ build: ## the one binary
 TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
 
 # Everything is compiled once, with the race detector: the tests, the binaries that they start, bench, and what `make lint`
-# reads. Vet is part of lint alone.
+# reads. Vet is part of lint alone. The modules beside this one need little of the machine and run at the same time.
 test: check-deps ## every test, with the race detector
+	@$(MAKE) --no-print-directory -j2 test-packages test-modules
+
+test-packages:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
-	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) ./... && \
+	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) ./...
+
+test-modules:
+	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
 	for module in bench examples/queue; do (cd $$module && $(GO) test -vet=off -timeout $(TEST_TIMEOUT) ./...) || exit 1; done
 
 # CI has time for a hundred runs or so of each test with random input, and for little load; this is for whoever has hours.
