@@ -41,6 +41,7 @@ func TestSocketsOfADeadNodeComeBack(t *testing.T) {
 	}
 	owner := harness.ClientAt(t, urls[0], "owner", patient())
 	must(owner.CreateGroup(ctx, client.GroupDraft{ID: "g", Members: users}))(t)
+	joined := must(owner.Send(ctx, "g", client.Text("before")))(t) // after the notices of all who joined
 
 	var welcome, lost, back, got atomic.Int64
 	var reading sync.WaitGroup
@@ -48,6 +49,7 @@ func TestSocketsOfADeadNodeComeBack(t *testing.T) {
 	until, stop := context.WithCancel(ctx)
 	for i, name := range users {
 		c := harness.ClientAt(t, urls[i%len(urls)], name)
+		must(c.Ack(ctx, "g", joined.ID))(t)
 		for range each {
 			reading.Go(func() {
 				room <- struct{}{}
@@ -61,7 +63,7 @@ func TestSocketsOfADeadNodeComeBack(t *testing.T) {
 				entered := sync.OnceFunc(func() { <-room })
 				defer entered()
 				received := 0
-				for gone := false; ; {
+				for here, gone := false, false; ; {
 					event, err := stream.Next(until)
 					if err != nil {
 						return // the end of the test
@@ -71,12 +73,15 @@ func TestSocketsOfADeadNodeComeBack(t *testing.T) {
 						entered()
 						if gone {
 							back.Add(1)
-						} else {
+						} else if !here {
 							welcome.Add(1)
 						}
+						here, gone = true, false
 					case client.Disconnected:
-						gone = true
-						lost.Add(1)
+						if here { // otherwise it was not let in yet, and tries again
+							gone = true
+							lost.Add(1)
+						}
 					case client.Messages:
 						for _, m := range e.Messages {
 							if m.Body != "after" {
