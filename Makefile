@@ -4,7 +4,7 @@
 
 GO ?= go
 # The load and model tests take minutes under the race detector; they have a bound all the same.
-TEST_TIMEOUT ?= 30m
+TEST_TIMEOUT ?= 20m
 
 build: ## the one binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/chatd ./cmd/chatd

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -203,10 +204,15 @@ func (in *interpreter) command(l *lua.LState) (v lua.LValue, failed bool) {
 
 // formatNumber formats a number as Redis does, with "%.17g", except that an exact integer does not become 1e+17.
 func formatNumber(f float64) string {
-	if i := int64(f); float64(i) == f && i > -1<<53 && i < 1<<53 {
-		return strconv.FormatInt(i, 10)
+	if isExact(f) {
+		return strconv.FormatInt(int64(f), 10)
 	}
 	return strconv.FormatFloat(f, 'g', 17, 64)
+}
+
+// isExact reports whether a number is an integer that a float64 tells from its neighbours.
+func isExact(f float64) bool {
+	return f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
 func errTable(l *lua.LState, message string) *lua.LTable {

@@ -186,9 +186,18 @@ func appendBulk(b []byte, s string) []byte {
 
 func appendScore(b []byte, score float64, resp3 bool) []byte {
 	if resp3 {
-		return append(append(append(b, ','), fpconv.Dtoa(score)...), "\r\n"...)
+		return append(append(append(b, ','), formatScore(score)...), "\r\n"...)
 	}
-	return appendBulk(b, fpconv.Dtoa(score))
+	return appendBulk(b, formatScore(score))
+}
+
+// formatScore formats a score as Redis does: an exact integer has all its digits, though the shortest form of 100,000,000
+// is 1e+8.
+func formatScore(score float64) string {
+	if isExact(score) {
+		return strconv.FormatInt(int64(score), 10)
+	}
+	return fpconv.Dtoa(score)
 }
 
 // toLua converts an answer to what redis.call returns for it.
@@ -201,7 +210,7 @@ func toLua(l *lua.LState, r reply) (v lua.LValue, failed bool) {
 	case string:
 		return lua.LString(r), false
 	case float64:
-		return lua.LString(fpconv.Dtoa(r)), false
+		return lua.LString(formatScore(r)), false
 	case []string:
 		t := l.CreateTable(len(r), 0)
 		for _, s := range r {
@@ -219,7 +228,7 @@ func toLua(l *lua.LState, r reply) (v lua.LValue, failed bool) {
 		t := l.CreateTable(2*len(r), 0)
 		for _, e := range r {
 			t.Append(lua.LString(e.member))
-			t.Append(lua.LString(fpconv.Dtoa(e.score)))
+			t.Append(lua.LString(formatScore(e.score)))
 		}
 		return t, false
 	}

@@ -140,7 +140,7 @@ func compareState(ctx context.Context, t *rapid.T, ours, real *redis.Client) {
 
 var (
 	keysOfTest = []string{"a", "b", "c", "lex"}
-	anyScore   = rapid.SampledFrom([]string{"0", "1", "2", "2", "3", "-1", "-0.5", "0.25", "7.5", "inf", "-inf", "+inf", "1000000", "9007199254740991"})
+	anyScore   = rapid.SampledFrom([]string{"0", "1", "2", "2", "3", "-1", "-0.5", "0.25", "7.5", "inf", "-inf", "+inf", "1000000", "100000000", "1795500000000", "9007199254740991"})
 	anyMember  = rapid.OneOf(
 		rapid.SampledFrom([]string{"", "a", "b", "aa", "ab", "B", "\x00", "\xff", "\xff\xff", "é", "z"}),
 		rapid.Map(rapid.IntRange(0, 40), func(i int) string { return fmt.Sprint("m", i) }))
@@ -176,7 +176,8 @@ func anyCall(t *rapid.T) aCall {
 		args = anyRead(t, key)
 	}
 	if args[0][0] == 'Z' && rapid.IntRange(0, 40).Draw(t, "mistake") == 0 {
-		args[rapid.IntRange(1, len(args)-1).Draw(t, "at")] = wrong.Draw(t, "wrong")
+		// Not the key: what Redis answers to ranges by bytes, in a set whose scores differ, is unspecified.
+		args[rapid.IntRange(2, len(args)-1).Draw(t, "at")] = wrong.Draw(t, "wrong")
 	}
 	return aCall{how, args}
 }
