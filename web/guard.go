@@ -85,11 +85,17 @@ func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// The headers of every answer share their values: Set makes a slice for each.
+var (
+	noStore    = []string{"no-store"}
+	noSniff    = []string{"nosniff"}
+	noReferrer = []string{"no-referrer"}
+	noMore     = []string{apiPolicy}
+)
+
 func secure(h http.Header) {
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", apiPolicy)
+	h["Cache-Control"], h["X-Content-Type-Options"], h["Referrer-Policy"] = noStore, noSniff, noReferrer
+	h["Content-Security-Policy"] = noMore
 }
 
 // cors answers requests of other sites: those in the configured list may call and read, all others may not. Tokens travel in
