@@ -77,11 +77,14 @@ func (s *Service) asStored(ctx context.Context, group string, sent *Sent) {
 // NewAppend is what a store needs to append e, sent at nowMs.
 func NewAppend(e Entry, nowMs int64) Append {
 	e.SentAt = TimeMs(nowMs)
-	return Append{
-		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs,
-		Key: e.ClientID, Content: contentHash(e), Mentions: e.Mentions, ReplyTo: e.ReplyTo, Target: min(e.Target, IDMax),
-		Emoji: e.Emoji, Removed: e.Removed,
+	a := Append{
+		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs, Key: e.ClientID,
+		Mentions: e.Mentions, ReplyTo: e.ReplyTo, Target: min(e.Target, IDMax), Emoji: e.Emoji, Removed: e.Removed,
 	}
+	if a.Key != "" {
+		a.Content = contentHash(e)
+	}
+	return a
 }
 
 // newSent is the answer to a send. A duplicate has the same content, so only id, mark and time are those of the first.

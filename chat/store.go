@@ -130,7 +130,7 @@ type Append struct {
 	Rest       []byte // JSON of the entry after `{"id":N,`
 	SentAtMs   int64
 	Key        string   // client_id, or empty
-	Content    string   // hash of the content, compared when Key is known already
+	Content    string   // hash of the content, compared when Key is known already; empty without a Key
 	Mentions   []string // only members among them are counted and notified
 	ReplyTo    int64    // above last: ErrOutOfRange
 	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted

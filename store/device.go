@@ -120,7 +120,7 @@ func (s *Store) Reach(ctx context.Context, user, id string) (d notify.Device, aw
 	var state *redis.Cmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		stored = pipe.HGet(ctx, s.keys.user(user).devices(), id)
-		state = queueCall(ctx, pipe, awayCall(s.keys.home(user), []string{user}))
+		state = awayCall(s.keys.home(user), []string{user}).Send(ctx, pipe)
 	})
 	if err != nil {
 		return notify.Device{}, false, err

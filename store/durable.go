@@ -188,7 +188,7 @@ func (w *durableCall) queue(ctx context.Context, pipe redis.Pipeliner) {
 	if w.asking {
 		_ = pipe.Do(ctx, "asking") // applies to the next command only
 	}
-	w.written, w.waited = queueCall(ctx, pipe, w.call), nil
+	w.written, w.waited = w.call.Send(ctx, pipe), nil
 }
 
 // reached tells which durability the server has confirmed.

@@ -208,7 +208,7 @@ func (s *Store) readBeginnings(ctx context.Context, users []string) ([]chat.Begi
 				indexes[i] = pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
 				c = c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
 			}
-			ends, asked = append(ends, queueCall(ctx, pipe, c)), append(asked, here)
+			ends, asked = append(ends, c.Send(ctx, pipe)), append(asked, here)
 		}
 	})
 	if err != nil {

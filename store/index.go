@@ -78,10 +78,10 @@ func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, 
 	read := s.looks(user, groups, at, looks)
 	pipe := s.client.Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
-	pull := queueCall(ctx, pipe, s.inboxPullCall(k, after, limit))
+	pull := s.inboxPullCall(k, after, limit).Send(ctx, pipe)
 	cmds := make([]*redis.Cmd, len(read.calls))
 	for i, c := range read.calls {
-		cmds[i] = queueCall(ctx, pipe, c)
+		cmds[i] = c.Send(ctx, pipe)
 	}
 	if _, err := pipe.Exec(ctx); err == nil {
 		r, err := asReply(inboxPullScript.Name, pull.Val())

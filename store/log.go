@@ -29,7 +29,7 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 	var end *redis.Cmd
 	var members *redis.StringSliceCmd
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		end = queueCall(ctx, pipe, lastsCall(lastsScript.On(k.partKeys), k))
+		end = lastsCall(lastsScript.On(k.partKeys), k).Send(ctx, pipe)
 		members = pipe.ZRangeByScore(ctx, k.msgs(), &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "+inf",
 			Count: int64(limit)})
 	})

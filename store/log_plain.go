@@ -60,11 +60,11 @@ func (s *Store) runPlain(ctx context.Context, list []chat.Append) (reply, error)
 // plainCall is a call for plain messages of one group.
 func (s *Store) plainCall(step *script.Step[groupKeys], list []chat.Append) call {
 	k := s.keys.group(list[0].Group)
-	c := step.Sized(k, 6*len(list)).Arg("channel", k.channel()).Arg("group", list[0].Group).Arg("keys_max", s.limits.KeysMax)
+	c := step.Sized(k, 6*len(list)).Arg("channel", k.channel()).Arg("group", &list[0].Group).Arg("keys_max", s.limits.KeysMax)
 	for i := range list {
 		a := &list[i]
 		c = c.More("own", "by", k.by(a.From), "sent", k.sent(a.From)).
-			MoreArgs("plain", "from", a.From, "mark", a.Mark, "rest", a.Rest, "sent_ms", a.SentAtMs, "key", shortHash(a.Key),
+			MoreArgs("plain", "from", &a.From, "mark", &a.Mark, "rest", a.Rest, "sent_ms", &a.SentAtMs, "key", shortHash(a.Key),
 				"content", shortHash(a.Content))
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/script"
 )
 
 // reads runs reads in one round trip, and once more, calling fill again, if the connection broke.
@@ -31,7 +32,7 @@ func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill 
 			return nil
 		}
 		for _, cmd := range cmds {
-			if s.again(ctx, cmd.Err(), keyOf(cmd)) {
+			if s.again(ctx, cmd.Err(), script.KeyOf(cmd)) {
 				err = cmd.Err()
 				break
 			}
@@ -43,15 +44,6 @@ func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill 
 	}
 }
 
-// keyOf returns the first key of a script call.
-func keyOf(cmd redis.Cmder) string {
-	if args := cmd.Args(); len(args) > 3 {
-		key, _ := args[3].(string)
-		return key
-	}
-	return ""
-}
-
 // runReads runs reading scripts in as few round trips as the bounds allow.
 func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 	replies := make([]reply, 0, len(calls))
@@ -60,7 +52,7 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 		err := s.reads(ctx, func(pipe redis.Pipeliner) {
 			cmds = cmds[:0]
 			for _, c := range chunk {
-				cmds = append(cmds, queueCall(ctx, pipe, c))
+				cmds = append(cmds, c.Send(ctx, pipe))
 			}
 		})
 		if err != nil {
@@ -159,7 +151,7 @@ func (s *Store) pullChunk(ctx context.Context, user string, pulls []chat.Pull, p
 func (s *Store) pullRanges(ctx context.Context, user string, asked []chat.Pull, ranges []*redis.StringSliceCmd, plain, room int) (reply, error) {
 	var more *redis.Cmd
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
-		more = queueCall(ctx, pipe, s.pagesCall(user, asked, plain, room))
+		more = s.pagesCall(user, asked, plain, room).Send(ctx, pipe)
 		for j, p := range asked {
 			if p.Limit > 0 {
 				ranges[j] = queueRange(ctx, pipe, s.keys.group(p.Group).msgs(), p, min(p.Limit, plain))

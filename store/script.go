@@ -42,19 +42,6 @@ func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
 // call is one run of a script.
 type call = script.Call
 
-// queueCall adds a call to a pipeline or a transaction, or sends it at once.
-func queueCall(ctx context.Context, to redis.Cmdable, c call) *redis.Cmd {
-	if err := c.Err(); err != nil {
-		cmd := redis.NewCmd(ctx)
-		cmd.SetErr(err)
-		return cmd
-	}
-	if c.Script.ReadOnly {
-		return to.EvalShaRO(ctx, c.Script.SHA, c.Keys, c.Args...)
-	}
-	return to.EvalSha(ctx, c.Script.SHA, c.Keys, c.Args...)
-}
-
 // here returns the variant of a call for this kind of server.
 func (s *Store) here(c call) call {
 	if s.cluster != nil && c.Script.Sharded != nil {
@@ -122,9 +109,9 @@ func (s *Store) run(ctx context.Context, c call) (reply, error) {
 		return nil, broke(c.Script.Name, err)
 	}
 	c = s.here(c)
-	value, err := queueCall(ctx, s.client, c).Result()
+	value, err := c.Send(ctx, s.client).Result()
 	if s.again(ctx, err, c.Keys[0]) {
-		value, err = queueCall(ctx, s.client, c).Result()
+		value, err = c.Send(ctx, s.client).Result()
 	}
 	if err != nil {
 		return nil, fail(c.Script.Name, err)
@@ -178,7 +165,7 @@ func (s *Store) pipeline(ctx context.Context, calls []call) ([]*redis.Cmd, error
 	for attempt := 0; attempt < 2 && len(missing) > 0; attempt++ {
 		pipe := s.client.Pipeline()
 		for _, i := range missing {
-			cmds[i] = queueCall(ctx, pipe, s.here(calls[i]))
+			cmds[i] = s.here(calls[i]).Send(ctx, pipe)
 		}
 		_, execErr := pipe.Exec(ctx)
 		var unknown []int

@@ -33,19 +33,12 @@ type runner struct{ client redis.UniversalClient }
 
 // do runs one call and returns what follows the OK.
 func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	run := r.client.EvalSha
-	if c.Script.ReadOnly {
-		run = r.client.EvalShaRO
-	}
-	value, err := run(ctx, c.Script.SHA, c.Keys, c.Args...).Result()
+	value, err := c.Send(ctx, r.client).Result()
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		if err := r.client.ScriptLoad(ctx, c.Script.Text).Err(); err != nil {
 			return nil, fmt.Errorf("SCRIPT LOAD: %w", err)
 		}
-		value, err = run(ctx, c.Script.SHA, c.Keys, c.Args...).Result()
+		value, err = c.Send(ctx, r.client).Result()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("script %s: %w", c.Script.Name, err)

@@ -279,7 +279,7 @@ func (i *importer) flush(ctx context.Context) error {
 			if err := put.Err(); err != nil {
 				return err
 			}
-			pipe.EvalSha(ctx, put.Script.SHA, put.Keys, put.Args...)
+			put.Send(ctx, pipe)
 		}
 		answers, err := pipe.Exec(ctx)
 		if err != nil {

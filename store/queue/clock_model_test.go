@@ -96,8 +96,8 @@ func (m *movableClock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 // exchange has a command call the copy of a script.
 func (m *movableClock) exchange(cmd redis.Cmder) {
 	if args := cmd.Args(); len(args) > 1 && strings.HasPrefix(cmd.Name(), "evalsha") {
-		if sha, ok := args[1].(string); ok && m.copies[sha] != "" {
-			args[1] = m.copies[sha]
+		if sha, ok := args[1].(*string); ok && m.copies[*sha] != "" {
+			args[1] = m.copies[*sha]
 		}
 	}
 }

@@ -35,8 +35,14 @@ func (d *deaf) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
+// runs reports whether a command runs the script.
+func (d *deaf) runs(cmd redis.Cmder) bool {
+	sha, ok := cmd.Args()[1].(*string)
+	return ok && *sha == d.to
+}
+
 func (d *deaf) lose(err error, cmds ...redis.Cmder) error {
-	if err != nil || !d.on.Load() || cmds[0].Args()[1] != d.to {
+	if err != nil || !d.on.Load() || !d.runs(cmds[0]) {
 		return err
 	}
 	d.lost.Add(1)

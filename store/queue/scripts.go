@@ -158,22 +158,15 @@ func loadScripts(ctx context.Context, rdb redis.UniversalClient, calls []*call) 
 func send(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 	if len(calls) == 1 {
 		c := calls[0]
-		c.cmd = evalSha(ctx, rdb, c)
+		c.cmd = c.Send(ctx, rdb)
 		return c.cmd.Err()
 	}
 	pipe := rdb.Pipeline()
 	for _, c := range calls {
-		c.cmd = evalSha(ctx, pipe, c)
+		c.cmd = c.Send(ctx, pipe)
 	}
 	_, err := pipe.Exec(ctx)
 	return err
-}
-
-func evalSha(ctx context.Context, to redis.Scripter, c *call) *redis.Cmd {
-	if c.Script.ReadOnly {
-		return to.EvalShaRO(ctx, c.Script.SHA, c.Keys, c.Args...)
-	}
-	return to.EvalSha(ctx, c.Script.SHA, c.Keys, c.Args...)
 }
 
 func firstError(calls []*call) error {

@@ -73,6 +73,9 @@ type interceptor struct {
 func (h *interceptor) look(cmds ...redis.Cmder) {
 	for _, cmd := range cmds {
 		for _, arg := range cmd.Args() {
+			if key, ok := arg.(*string); ok { // of a script
+				arg = *key
+			}
 			if arg == h.key && h.times.CompareAndSwap(0, 1) {
 				h.do()
 			}
