@@ -46,7 +46,7 @@ func (b *bench) sendingCluster() error {
 		if err := errors.Join(own.group(groups[i], 3), own.send(groups[i])); err != nil {
 			return err
 		}
-		args := *own.traffic.last.Load()
+		args := own.traffic.newest()
 		_, master := masters.Slot(fmt.Sprint(args[3])) // EVALSHA, the script, how many keys, the first one
 		calls[master] = args
 	}

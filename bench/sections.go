@@ -45,7 +45,7 @@ func sending(b *bench) error {
 	if err := b.send("send"); err != nil {
 		return err
 	}
-	call := *b.traffic.last.Load()
+	call := b.traffic.newest()
 	n := scaled(100_000)
 	raw, err := b.rawRate(b.redis, n, 50, 1, call)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -157,6 +158,20 @@ func (t *traffic) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 		t.trips.Add(1)
 		return next(ctx, cmds)
 	}
+}
+
+// newest returns the arguments of the newest single command, those of scripts as they are sent: chatd gives pointers.
+func (t *traffic) newest() []any {
+	args := slices.Clone(*t.last.Load())
+	for i, arg := range args {
+		switch p := arg.(type) {
+		case *string:
+			args[i] = *p
+		case *int64:
+			args[i] = *p
+		}
+	}
+	return args
 }
 
 // during counts commands and round trips of do.
