@@ -51,7 +51,8 @@ func (c Call) Key(name, value string) Call {
 }
 
 // Arg sets the argument of this name: a bool if the header says flag, an integer if it says int, else a text, bytes or
-// an integer. A pointer to a text saves an allocation; the text stays as it is until the call was answered.
+// an integer. A pointer to a text or an integer saves an allocation; the value stays as it is until the call has been
+// answered.
 func (c Call) Arg(name string, value any) Call {
 	slots := c.Script.args.slots
 	i := c.nextArg
@@ -68,7 +69,7 @@ func (c Call) Arg(name string, value any) Call {
 		if v {
 			value = "1"
 		}
-	case int, int64:
+	case int, int64, *int64:
 		is = number
 	case string, *string, []byte:
 	default:
@@ -93,7 +94,7 @@ func (c Call) More(rest string, row ...string) Call {
 	return c
 }
 
-// MoreArgs appends arguments to a rest, as More does with keys.
+// MoreArgs appends arguments to a rest, as More does with keys. They may be pointers, as those of Arg.
 func (c Call) MoreArgs(rest string, row ...any) Call {
 	r, ok := c.Script.args.next(&c.argRest, rest)
 	if !ok || len(r.row) > 0 && len(row) != 2*len(r.row) {

@@ -14,8 +14,8 @@ type Sender interface {
 // Send sends the call at once, or adds it to a pipeline or a transaction. A call that cannot be sent is a command with
 // that error.
 //
-// It is what EvalSha of the client does, without an allocation for each key: the arguments of the command are pointers to the
-// hash and into Keys, which stay as they are until it has been answered.
+// It is what EvalSha of the client does, without an allocation for each key: the arguments of the command are pointers
+// to the hash and into Keys, which stay as they are until it has been answered.
 func (c Call) Send(ctx context.Context, to Sender) *redis.Cmd {
 	if err := c.Err(); err != nil {
 		cmd := redis.NewCmd(ctx)

@@ -20,7 +20,10 @@ func (s *sender) Process(_ context.Context, cmd redis.Cmder) error {
 // plain are the arguments of a command as the client would write them.
 func plain(cmd redis.Cmder) (args []any) {
 	for _, arg := range cmd.Args() {
-		if p, ok := arg.(*string); ok {
+		switch p := arg.(type) {
+		case *string:
+			arg = *p
+		case *int64:
 			arg = *p
 		}
 		args = append(args, arg)
@@ -32,8 +35,8 @@ func TestSend(t *testing.T) {
 	for _, readOnly := range []bool{false, true} {
 		step := Bind(library("-- KEYS  log all...\n-- ARGV  user id:int\n").Load("s", readOnly), roomNames)
 		to := &sender{}
-		user := "bob"
-		cmd := step.On(room{"r"}).More("all", "a", "b").Arg("user", &user).Arg("id", 7).Send(t.Context(), to)
+		user, id := "bob", int64(7)
+		cmd := step.On(room{"r"}).More("all", "a", "b").Arg("user", &user).Arg("id", &id).Send(t.Context(), to)
 		if to.cmd != cmd || cmd.Err() != nil {
 			t.Fatalf("got %v, sent %v", cmd, to.cmd)
 		}
@@ -42,7 +45,7 @@ func TestSend(t *testing.T) {
 			command = "evalsha_ro"
 		}
 		log := roomNames.Keys["log"](room{"r"})
-		want := []any{command, step.SHA, 3, log, "a", "b", "bob", 7}
+		want := []any{command, step.SHA, 3, log, "a", "b", "bob", int64(7)}
 		if diff := cmp.Diff(want, plain(cmd)); diff != "" {
 			t.Error(diff)
 		}
