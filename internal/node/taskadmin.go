@@ -226,8 +226,7 @@ func (a *taskAdmin) find(ctx context.Context, id string) (*queue.Client, web.Tas
 	return nil, web.TaskInfo{}, taskError(queue.ErrNotFound)
 }
 
-// Retry makes a task ready. If it has already completed when Retry reads it again, Retry describes it as it was when it
-// became ready.
+// Retry makes a task ready and describes it as it became ready: a worker may have claimed or even completed it since.
 func (a *taskAdmin) Retry(ctx context.Context, id string) (web.TaskInfo, error) {
 	client, was, err := a.find(ctx, id)
 	if err != nil {
@@ -236,15 +235,11 @@ func (a *taskAdmin) Retry(ctx context.Context, id string) (web.TaskInfo, error) 
 	if err := client.Retry(ctx, id); err != nil {
 		return web.TaskInfo{}, taskError(err)
 	}
-	info, err := client.Get(ctx, id)
-	if errors.Is(err, queue.ErrNotFound) {
-		if was.State == web.TaskState(queue.Dead) {
-			was.Attempts, was.Crashes = 0, 0
-		}
-		was.State, was.DiedAt, was.DueAt = web.TaskState(queue.Ready), nil, nil
-		return was, nil
+	if was.State == web.TaskState(queue.Dead) {
+		was.Attempts, was.Crashes = 0, 0
 	}
-	return a.describe(info), taskError(err)
+	was.State, was.DiedAt, was.DueAt = web.TaskState(queue.Ready), nil, nil
+	return was, nil
 }
 
 // bulkTime is how long one call of Bulk goes on.
