@@ -85,8 +85,8 @@ func summary(r doctor.Report, repair bool) string {
 	s := r.Server
 	var b strings.Builder
 	fmt.Fprintln(&b, versionLine())
-	fmt.Fprintf(&b, "store: %s %s, %s with %s, layout %d, %s, persistence: %s, eviction: %s\n", s.Kind, s.Version, s.Role, plural(s.Replicas, "replica"),
-		s.Layout, plural(s.Partitions, "partition"), s.Persistence, s.Eviction)
+	fmt.Fprintf(&b, "store: %s, %s with %s, layout %d, %s, persistence: %s, eviction: %s\n", strings.TrimSpace(s.Kind+" "+s.Version),
+		s.Role, plural(s.Replicas, "replica"), s.Layout, plural(s.Partitions, "partition"), s.Persistence, s.Eviction)
 	if s.Kind == "redis" {
 		limit := "no limit"
 		if s.MemoryMaxBytes > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/embedded"
 )
 
@@ -82,6 +83,11 @@ func TestDoctorOnTheEmbeddedStore(t *testing.T) {
 	}
 	if err := running.Close(); err != nil {
 		t.Fatal(err)
+	}
+	// It has no version of a server.
+	report := doctor.Report{Server: doctor.Server{Kind: "embedded", Role: "master", Layout: 1, Partitions: 1, Persistence: "journal", Eviction: "noeviction"}}
+	if got, want := summary(report, false), "\nstore: embedded, master with 0 replicas, layout 1, 1 partition, persistence: journal, eviction: noeviction\n"; !strings.Contains(got, want) {
+		t.Errorf("summary: got %q, want %q in it", got, want)
 	}
 }
 
