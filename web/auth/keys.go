@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,9 @@ func openKeySet(ctx context.Context, opt TokenOptions, changed func()) (*keySet,
 	k := &keySet{changed: changed, now: opt.Now, log: opt.Log, every: fileEvery, gap: fileGap}
 	u, err := url.Parse(opt.JWKS)
 	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	if !isURL && strings.Contains(opt.JWKS, "://") {
+		return nil, errors.New("want an https URL or a file")
+	}
 	if isURL {
 		client := egress.Client(opt.Egress, keySetBytesMax)
 		k.every, k.gap = urlEvery, urlGap

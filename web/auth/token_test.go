@@ -267,6 +267,10 @@ func TestKeysRefusedAtStart(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		}
 	}
+	// Not a missing file: the error says what is allowed.
+	if _, err := NewVerifier(context.Background(), TokenOptions{JWKS: "ftp://issuer.example/keys"}); err == nil || !strings.Contains(err.Error(), "want an https URL or a file") {
+		t.Errorf("an ftp URL: got %v", err)
+	}
 }
 
 func labelled(key map[string]string, name, value string) map[string]string {
