@@ -171,7 +171,7 @@ func (c Content) NamesNoFiles() error {
 	return nil
 }
 
-// checkBody checks the text of a message: not empty, valid UTF-8, no control characters except tab and line breaks.
+// checkBody checks the text of a message: not empty, valid UTF-8, nothing below U+0020 except tab and line breaks.
 func checkBody(body *string, bytesMax int) error {
 	switch {
 	case body == nil || *body == "":

@@ -2,8 +2,8 @@
 //
 // An expression has five fields (minute, hour, day of month, month, day of week) or six with the seconds first, names
 // (JAN, MON) and steps as in crontab(5), or is one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly,
-// @annually. If both the day of month and the day of week are restricted, a day that matches either will do, as in
-// crontab(5).
+// @annually. A range may go over the end of its field (FRI-MON, 22-2), which crontab(5) refuses. If both the day of month
+// and the day of week are restricted, a day that matches either will do, as in crontab(5).
 //
 // Daylight saving. Hours that are listed one by one (`9`, `9,17`) are fixed wall times: each fires at the first instant
 // at which the local clock shows it or a later time. So a wall time that a change skips fires once, at the first
