@@ -224,6 +224,10 @@ func TestMethodOverride(t *testing.T) {
 	if a := post(path, "HEAD", ""); a.status != 200 || a.header.Get("Upload-Offset") != "3" {
 		t.Errorf("HEAD: %d %s", a.status, a.body)
 	}
+	whole := s.upload("whole", "text/plain", "hello")
+	if a := post(whole, "HEAD", ""); a.status != 200 || a.header.Get("Upload-Offset") != "5" || a.body != "" {
+		t.Errorf("HEAD of a whole file: %d %q %v", a.status, a.body, a.header)
+	}
 	if a := post(path, "DELETE", ""); a.status != 204 || s.offset(path) != -1 {
 		t.Errorf("DELETE: %d %s", a.status, a.body)
 	}

@@ -73,10 +73,23 @@ func overrideMethod(next http.Handler) http.Handler {
 		if r.Method == http.MethodPost && upload && (method == http.MethodPatch || method == http.MethodDelete || method == http.MethodHead) {
 			r = r.WithContext(r.Context()) // a copy
 			r.Method = method
+			if method == http.MethodHead {
+				w = bodiless{w}
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// bodiless answers a POST that stands for a HEAD: a length that no body follows would break the answer off.
+type bodiless struct{ http.ResponseWriter }
+
+func (w bodiless) WriteHeader(status int) {
+	w.Header().Del("Content-Length")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w bodiless) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // describeUploads serves OPTIONS of both paths of files.
 func (s *Server) describeUploads(c echo.Context) error {
