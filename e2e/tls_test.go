@@ -118,9 +118,7 @@ func TestFailoverOverTLS(t *testing.T) {
 	alice := node.Client("alice", patient())
 	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "g"}))(t)
 	must(alice.Send(ctx, "g", client.Text("before")))(t)
-	if n := trio.primary.Int("WAIT", "1", "20000"); n != 1 {
-		t.Fatal("the replica does not follow")
-	}
+	trio.primary.AwaitReplica()
 	stream := must(alice.Stream(ctx, quick(nil)))(t)
 	defer stream.Close()
 	trio.primary.Kill()

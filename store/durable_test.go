@@ -104,9 +104,7 @@ func startReplica(t *testing.T, of *redistest.Server) *redistest.Server {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(of.Addr)
 	replica := redistest.Start(t, "--replicaof", host+" "+port)
-	if of.Int("WAIT", "1", "9000") != 1 {
-		t.Fatal("the replica does not follow")
-	}
+	of.AwaitReplica()
 	return replica
 }
 

@@ -21,9 +21,7 @@ func startTrio(t *testing.T) *trio {
 	primary := redistest.StartGated(t, common...)
 	host, port, _ := net.SplitHostPort(primary.Public())
 	heir := redistest.Start(t, append(common, "--replicaof", host+" "+port)...)
-	if !comes(func() bool { return primary.Int("WAIT", "1", "1000") == 1 }) {
-		t.Fatal("the replica does not follow")
-	}
+	primary.AwaitReplica()
 	sentinel := redistest.StartSentinel(t, "chat", primary)
 	known := func() bool {
 		replicas, _ := sentinel.Do("SENTINEL", "REPLICAS", "chat").([]any)

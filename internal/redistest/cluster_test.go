@@ -34,9 +34,7 @@ func TestIsolatedMaster(t *testing.T) {
 	c := StartGatedCluster(t, 3, 1)
 	slot, old := c.Slot("k")
 	old.Do("SET", "k", "before")
-	if n := old.Int("WAIT", "1", "10000"); n != 1 {
-		t.Fatalf("%d replicas have the write", n)
-	}
+	old.AwaitReplica()
 	c.Isolate(old)
 	old.Do("SET", "k", "lost")
 	heir := c.AwaitHeir(old, slot)

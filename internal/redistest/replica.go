@@ -1,0 +1,38 @@
+package redistest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// AwaitReplica waits until a replica has everything that the server had when it was called, whoever wrote it. WAIT does not
+// tell that: it waits for what its own connection has written, which is nothing on a new one.
+func (s *Server) AwaitReplica() {
+	s.tb.Helper()
+	offset := s.Field("replication", "master_repl_offset")
+	deadline := time.After(formTimeout)
+	tick := time.NewTicker(formTick)
+	defer tick.Stop()
+	for !s.hasReplica(offset) {
+		select {
+		case <-deadline:
+			s.tb.Fatalf("no replica of %s has what was written before offset %d:\n%v", s.Addr, offset, s.Do("INFO", "replication"))
+		case <-tick.C:
+		}
+	}
+}
+
+// hasReplica tells whether a replica has confirmed that it has everything up to an offset.
+func (s *Server) hasReplica(offset int64) bool {
+	s.tb.Helper()
+	info, _ := s.Do("INFO", "replication").(string)
+	for line := range lines(info) {
+		_, about, _ := strings.Cut(line, "state=online,offset=") // slave0:ip=..,port=..,state=online,offset=..,lag=..
+		var confirmed int64
+		if _, err := fmt.Sscanf(about, "%d", &confirmed); err == nil && confirmed >= offset {
+			return true
+		}
+	}
+	return false
+}
