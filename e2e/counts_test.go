@@ -84,9 +84,10 @@ func sample(commands []string) string {
 	return b.String()
 }
 
-const crowd = 1000
+// crowd is how many members are online. Each of them reads that everybody else has joined, so a larger one takes long.
+const crowd = 200
 
-// TestMessageToManyCostsNoMoreThanToOne counts the commands of a message to one online member and to a thousand.
+// TestMessageToManyCostsNoMoreThanToOne counts the commands of a message to one online member and to a crowd.
 func TestMessageToManyCostsNoMoreThanToOne(t *testing.T) {
 	ctx := bounded(t, 4*time.Minute)
 	redis := redistest.Start(t)
@@ -180,7 +181,7 @@ func TestMessageToManyCostsNoMoreThanToOne(t *testing.T) {
 			t.Errorf("%s: %d script calls for %d sends: %s", group, calls, sends, sample(all))
 		}
 		// The safety check, and the pulls of sessions that fell behind on a busy machine: for no message those of all.
-		if limit := 2*int(elapsed/time.Second) + sends + crowd/4; others > limit {
+		if limit := 2*int(elapsed/time.Second) + sends + crowd/2; others > limit {
 			t.Errorf("%s: %d other commands, want at most %d: %s", group, others, limit, sample(about(all, group)))
 		}
 	}
