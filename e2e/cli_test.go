@@ -119,7 +119,7 @@ func (c commands) client(args ...string) *client.Client {
 }
 
 // enqueueDoomed puts tasks into the core queue that no server knows.
-func enqueueDoomed(t *testing.T, rdb redis.UniversalClient) {
+func enqueueDoomed(t *testing.T, rdb queue.Redis) {
 	t.Helper()
 	c, err := queue.NewClient(queue.Options{Client: rdb})
 	if err != nil {

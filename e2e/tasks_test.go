@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/store/queue"
 )
@@ -149,7 +147,7 @@ func (r *taskRun) resume(ctx context.Context, w *worker, held []string) {
 
 // sample looks at the queue ten times a second until all is done: every task is in exactly one place, and no lease that
 // has ended stays longer than until the next look at overdue ones.
-func (r *taskRun) sample(ctx context.Context, rdb redis.UniversalClient) error {
+func (r *taskRun) sample(ctx context.Context, rdb queue.Redis) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for ; ; r.samples++ {

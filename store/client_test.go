@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 )
 
 type nowhere struct{ Embedded }
@@ -18,7 +20,7 @@ func TestClientsRepeatNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.single.Options().MaxRetries; got != 0 {
+		if got := s.client.(*redis.Client).Options().MaxRetries; got != 0 {
 			t.Errorf("%q: got %d repeats, want none", o.URL, got)
 		}
 		_ = s.disconnect()
@@ -27,7 +29,7 @@ func TestClientsRepeatNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.cluster.Options(); got.MaxRetries != -1 || got.MaxRedirects != 0 {
+	if got := s.cluster.(*cluster).Options(); got.MaxRetries != -1 || got.MaxRedirects != 0 {
 		t.Errorf("got %d repeats and %d redirects of a cluster, want none", got.MaxRetries, got.MaxRedirects)
 	}
 	_ = s.disconnect()

@@ -1,17 +1,17 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/chatd/chatd/store/queue"
 )
 
 // cluster is the Redis Cluster of a store. Each node has its own guard, breaker and waits, so that a node that hangs slows down
@@ -33,6 +33,8 @@ type clusterNode struct {
 	breaker *breaker
 	waits   *waits // nil until the first send waits there
 }
+
+var _ clusterClient = (*cluster)(nil)
 
 func newCluster(opt *redis.ClusterOptions, log *slog.Logger) *cluster {
 	// go-redis could follow redirects, but then it also repeats commands of the same pipeline that have succeeded, and commands
@@ -142,17 +144,22 @@ func (c *cluster) Close() error {
 	return err
 }
 
-// waitsAt returns the waits and the client of the master of a key.
-func (c *cluster) waitsAt(ctx context.Context, key string) (*waits, *redis.Client, error) {
-	master, err := c.MasterForKey(ctx, key)
-	if err != nil {
-		return nil, nil, err
+func (c *cluster) waitsFor(ctx context.Context, key string, at destination) (*waits, queue.Redis, error) {
+	if at.how != asked {
+		master, err := c.MasterForKey(ctx, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c.waitsOf(master.Options().Addr)
 	}
-	return c.waitsOf(master.Options().Addr)
+	if c.node(at.addr) == nil { // a new master without slots: go-redis gets to know it from the answer to any command
+		_ = c.Exists(ctx, key).Err()
+	}
+	return c.waitsOf(at.addr)
 }
 
 // waitsOf returns the waits and the client of the node at an address.
-func (c *cluster) waitsOf(addr string) (*waits, *redis.Client, error) {
+func (c *cluster) waitsOf(addr string) (*waits, queue.Redis, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.nodes[addr]
@@ -163,53 +170,6 @@ func (c *cluster) waitsOf(addr string) (*waits, *redis.Client, error) {
 		n.waits = newWaits(n.client, n.breaker, true)
 	}
 	return n.waits, n.client, nil
-}
-
-// masters returns the servers that hold the store: one, or each master of the cluster.
-func (s *Store) masters(ctx context.Context) ([]*redis.Client, error) {
-	if s.cluster == nil {
-		return []*redis.Client{s.single}, nil
-	}
-	var mu sync.Mutex
-	var all []*redis.Client
-	err := s.cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, master)
-		return nil
-	})
-	slices.SortFunc(all, func(a, b *redis.Client) int { return cmp.Compare(a.Options().Addr, b.Options().Addr) })
-	return all, err
-}
-
-// Masters returns the servers that hold the store: one, or each master of the cluster, by address.
-func (s *Store) Masters(ctx context.Context) ([]*redis.Client, error) { return s.masters(ctx) }
-
-// Subscribers counts the subscriptions to channels that are not sharded, by channel.
-func (s *Store) Subscribers(ctx context.Context, channels []string) (map[string]int64, error) {
-	if s.cluster == nil {
-		return s.single.PubSubNumSub(ctx, channels...).Result()
-	}
-	var mu sync.Mutex
-	sums := map[string]int64{}
-	err := s.cluster.ForEachShard(ctx, func(ctx context.Context, node *redis.Client) error { // each node knows only its own subscribers
-		counts, err := node.PubSubNumSub(ctx, channels...).Result()
-		mu.Lock()
-		defer mu.Unlock()
-		for channel, n := range counts {
-			sums[channel] += n
-		}
-		return err
-	})
-	return sums, err
-}
-
-// masterOf returns the server of a key.
-func (s *Store) masterOf(ctx context.Context, key string) (*redis.Client, error) {
-	if s.cluster == nil {
-		return s.single, nil
-	}
-	return s.cluster.MasterForKey(ctx, key)
 }
 
 // A cursor of NextKeys in a cluster has the SCAN cursor of one master in its low 48 bits, which no server exceeds, then 8 bits with
@@ -224,7 +184,7 @@ const (
 // and has ended when next is 0. It fails if a partition moved to another master since the scan began.
 func (s *Store) NextKeys(ctx context.Context, cursor uint64, count int64) (keys []string, next uint64, err error) {
 	if s.cluster == nil {
-		return s.single.Scan(ctx, cursor, "", count).Result()
+		return s.client.Scan(ctx, cursor, "", count).Result()
 	}
 	masters, err := s.masters(ctx)
 	if err != nil {
@@ -236,14 +196,14 @@ func (s *Store) NextKeys(ctx context.Context, cursor uint64, count int64) (keys 
 		if err != nil {
 			return nil, 0, err
 		}
-		_, _ = homes.Write([]byte(home.Options().Addr + " "))
+		_, _ = homes.Write([]byte(home.Addr + " "))
 	}
 	topology := uint64(homes.Sum32()&cursorNodes) << (cursorBits + 8)
 	at := cursor >> cursorBits & cursorNodes
 	if at >= uint64(min(len(masters), cursorNodes)) || cursor != 0 && cursor>>(cursorBits+8) != topology>>(cursorBits+8) {
 		return nil, 0, errTopology
 	}
-	keys, next, err = masters[at].Scan(ctx, cursor&cursorOfNode, "", count).Result()
+	keys, next, err = masters[at].Client.Scan(ctx, cursor&cursorOfNode, "", count).Result()
 	switch {
 	case err != nil:
 		return nil, 0, err

@@ -237,12 +237,13 @@ func (b *clusterBench) takeover(t *testing.T, fail, heal func(*redistest.Server)
 // leavesAlone: a node that is away and has an heir is not waited for.
 func (b *clusterBench) leavesAlone(t *testing.T, away *redistest.Server) {
 	t.Helper()
+	nodes := b.store.cluster.(*cluster)
 	if !comes(func() bool {
-		return !b.store.cluster.anyAway(b.store.cluster.homes(t.Context(), b.store.keys.partitions))
+		return !nodes.anyAway(nodes.homes(t.Context(), b.store.keys.partitions))
 	}) {
 		t.Error("the topology is reloaded for a node that nobody needs")
 	}
-	if n := b.store.cluster.node(away.Public()).breaker; n.state().Err() == nil || !n.seldom.Load() {
+	if n := nodes.node(away.Public()).breaker; n.state().Err() == nil || !n.seldom.Load() {
 		t.Error("a node that is away and has an heir is taken for one that answers, or asked often")
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
 )
 
 // ConditionKind names a problem of a server that answers.
@@ -47,7 +46,7 @@ func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 	}
 	var all []Condition
 	for _, one := range masters {
-		found, err := s.conditionsOf(ctx, one)
+		found, err := s.conditionsOf(ctx, one.Client)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +55,7 @@ func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 				continue
 			}
 			if s.cluster != nil {
-				c.Message = one.Options().Addr + ": " + c.Message
+				c.Message = one.Addr + ": " + c.Message
 			}
 			all = append(all, c)
 		}
@@ -64,7 +63,7 @@ func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 	return all, nil
 }
 
-func (s *Store) conditionsOf(ctx context.Context, client *redis.Client) ([]Condition, error) {
+func (s *Store) conditionsOf(ctx context.Context, client queue.Redis) ([]Condition, error) {
 	text, err := client.Info(ctx, "persistence", "memory", "replication").Result()
 	if err != nil && !refusedByServer(err) {
 		return nil, unavailable("INFO", err)

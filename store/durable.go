@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/queue"
 )
 
 // durable reports whether an answer waits for more than the store's memory.
@@ -85,20 +86,14 @@ type destination struct {
 
 // waitsFor returns the waits of the server that a call goes to, and the client of that server. Only the client shows whether the
 // server answers: a wait may take long.
-func (s *Store) waitsFor(ctx context.Context, c call, at destination) (*waits, *redis.Client, error) {
+func (s *Store) waitsFor(ctx context.Context, c call, at destination) (*waits, queue.Redis, error) {
 	if s.cluster == nil {
-		return s.waits, s.single, nil
+		return s.waits, s.client, nil
 	}
 	if err := c.Err(); err != nil {
 		return nil, nil, err
 	}
-	if at.how != asked {
-		return s.cluster.waitsAt(ctx, c.Keys[0])
-	}
-	if s.cluster.node(at.addr) == nil { // a new master without slots: go-redis gets to know it from the answer to any command
-		_ = s.client.Exists(ctx, c.Keys[0]).Err()
-	}
-	return s.cluster.waitsOf(at.addr)
+	return s.cluster.waitsFor(ctx, c.Keys[0], at)
 }
 
 // ability is what a server can do for durability.
@@ -123,7 +118,7 @@ type abilities struct {
 }
 
 // able returns what the server can do. Callers that come while one asks wait for its answer.
-func (q *waits) able(ctx context.Context, client *redis.Client) ability {
+func (q *waits) able(ctx context.Context, client queue.Redis) ability {
 	a := &q.abilities
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +137,7 @@ func (q *waits) able(ctx context.Context, client *redis.Client) ability {
 
 // askAbility asks a server what it can do. A server says only by trying whether it has WAITAOF and the caller may use it; for no
 // disk at all it answers at once. What a server refuses to say it may be able to do, but alwaysOnDisk is a promise.
-func askAbility(ctx context.Context, client *redis.Client) (ability, error) {
+func askAbility(ctx context.Context, client queue.Redis) (ability, error) {
 	pipe := client.Pipeline()
 	info, fsync := pipe.Info(ctx, "persistence", "replication"), pipe.ConfigGet(ctx, "appendfsync")
 	waitaof := pipe.Do(ctx, "WAITAOF", 0, 0, 0)
@@ -168,7 +163,7 @@ type durableCall struct {
 }
 
 // runAt runs the call on a server without waiting, on one of its ordinary connections.
-func (w *durableCall) runAt(ctx context.Context, server *redis.Client, sharded bool) error {
+func (w *durableCall) runAt(ctx context.Context, server queue.Redis, sharded bool) error {
 	for range 2 {
 		pipe := server.Pipeline()
 		w.queue(ctx, pipe)
@@ -213,7 +208,7 @@ func (w *durableCall) reached() chat.Durability {
 // it while they wait. So this happens on a few separate connections. Calls that arrive while all of them wait go together on
 // the next free one, with one wait for all.
 type waits struct {
-	client    *redis.Client
+	client    queue.Redis
 	abilities abilities
 	sharded   bool     // in a cluster
 	breaker   *breaker // nil with the embedded store, where nothing waits here

@@ -30,7 +30,10 @@ type follower interface {
 // after any error the PubSub is replaced by a new one, and a confirmation that nobody asked for reveals a silent reconnect.
 type subscription struct {
 	store *Store
-	node  string // address of the master; empty without a cluster
+	open  func(ctx context.Context) *redis.PubSub // a connection, without subscribing to anything
+
+	cluster *cluster // nil without one
+	node    string   // address of the master in it
 
 	mu      sync.Mutex
 	ps      *redis.PubSub       // nil while disconnected
@@ -54,8 +57,8 @@ func (c *channel) isConfirmed() bool {
 	}
 }
 
-func newSubscription(s *Store, node string) *subscription {
-	return &subscription{store: s, node: node, want: map[string]*channel{}, leaving: map[string]int{}}
+func newSubscription(s *Store, open func(context.Context) *redis.PubSub) *subscription {
+	return &subscription{store: s, open: open, want: map[string]*channel{}, leaving: map[string]int{}}
 }
 
 // Listen starts the node's subscription and delivers signals until ctx ends.
@@ -77,8 +80,8 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 		}
 		deliver(live.Signal{Kind: live.SignalCut})
 		f.store.log.Warn("subscription to Redis lost", "error", err)
-		if f.node != "" {
-			f.store.cluster.ReloadState(ctx)
+		if f.cluster != nil {
+			f.cluster.ReloadState(ctx)
 		}
 		if f.awaitReturn(ctx) {
 			again.Reset()
@@ -94,8 +97,8 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 // awaitReturn waits while the server is known to be down, and reports whether it was.
 func (f *subscription) awaitReturn(ctx context.Context) bool {
 	b := f.store.breaker
-	if f.node != "" {
-		b = f.store.cluster.node(f.node).breaker
+	if f.cluster != nil {
+		b = f.cluster.node(f.node).breaker
 	}
 	if b == nil || b.state().Err() == nil {
 		return false
@@ -107,18 +110,10 @@ func (f *subscription) awaitReturn(ctx context.Context) bool {
 	return true
 }
 
-// open opens a connection without subscribing to anything.
-func (f *subscription) open(ctx context.Context) *redis.PubSub {
-	if f.node == "" {
-		return f.store.client.Subscribe(ctx)
-	}
-	return f.store.cluster.client(f.node).SSubscribe(ctx)
-}
-
 // subscribe subscribes to channels, in a cluster with a command for each slot.
 func (f *subscription) subscribe(ctx context.Context, ps *redis.PubSub, names []string) error {
 	return f.ask(names, func(some []string) error {
-		if f.node == "" {
+		if f.cluster == nil {
 			return ps.Subscribe(ctx, some...)
 		}
 		return ps.SSubscribe(ctx, some...)
@@ -128,7 +123,7 @@ func (f *subscription) subscribe(ctx context.Context, ps *redis.PubSub, names []
 // unsubscribe drops channels.
 func (f *subscription) unsubscribe(ps *redis.PubSub, names []string) error {
 	return f.ask(names, func(some []string) error {
-		if f.node == "" {
+		if f.cluster == nil {
 			return ps.Unsubscribe(context.Background(), some...)
 		}
 		for _, name := range some {
@@ -140,7 +135,7 @@ func (f *subscription) unsubscribe(ps *redis.PubSub, names []string) error {
 
 func (f *subscription) ask(names []string, command func(some []string) error) error {
 	bySlot := map[string][]string{"": names}
-	if f.node != "" {
+	if f.cluster != nil {
 		bySlot = map[string][]string{}
 		for _, name := range names {
 			bySlot[tagOf(name)] = append(bySlot[tagOf(name)], name)

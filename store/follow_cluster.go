@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/chat/live"
 )
 
@@ -15,7 +17,8 @@ import (
 // moves to another master, the channels of its partition move too. Signals published meanwhile are lost; SignalLost says so once
 // the channels are subscribed again.
 type subscriptions struct {
-	store *Store
+	store   *Store
+	cluster *cluster
 
 	running sync.WaitGroup // the listen loops of lines
 
@@ -32,9 +35,17 @@ type line struct {
 	stop context.CancelFunc
 }
 
-func newSubscriptions(s *Store) *subscriptions {
-	return &subscriptions{store: s, homes: map[string]string{},
-		lines: map[string]*line{"": {subscription: newSubscription(s, "")}}}
+func newSubscriptions(s *Store, c *cluster) *subscriptions {
+	f := &subscriptions{store: s, cluster: c, homes: map[string]string{}}
+	f.lines = map[string]*line{"": {subscription: f.subscription("")}}
+	return f
+}
+
+// subscription makes the one to a master; that of address "" never listens.
+func (f *subscriptions) subscription(addr string) *subscription {
+	one := newSubscription(f.store, func(ctx context.Context) *redis.PubSub { return f.cluster.client(addr).SSubscribe(ctx) })
+	one.cluster, one.node = f.cluster, addr
+	return one
 }
 
 // tagOf returns the tag of a channel: the part in braces.
@@ -97,7 +108,7 @@ func (f *subscriptions) moves(ctx context.Context) (moves map[string]string, cut
 	moves = map[string]string{}
 	for _, part := range f.store.keys.partitions {
 		tag := tagOf(part.base)
-		master, err := f.store.cluster.MasterForKey(ctx, part.base)
+		master, err := f.cluster.MasterForKey(ctx, part.base)
 		if err != nil || master.Options().Addr == f.homes[tag] {
 			continue
 		}
@@ -116,7 +127,7 @@ func (f *subscriptions) move(ctx context.Context, tag, home string) {
 
 // begin opens a line to a master, without any channels yet.
 func (f *subscriptions) begin(ctx context.Context, addr string, deliver func(live.Signal)) *line {
-	l := &line{subscription: newSubscription(f.store, addr)}
+	l := &line{subscription: f.subscription(addr)}
 	ctx, l.stop = context.WithCancel(ctx)
 	f.running.Go(func() { _ = l.listen(ctx, deliver) })
 	return l

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/store/queue"
 )
 
 // inspect checks whether the servers can be the store: their version, and that they never evict keys.
@@ -16,8 +18,8 @@ func (s *Store) inspect(ctx context.Context) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	for _, one := range masters {
-		if err := s.inspectOne(ctx, one); err != nil && s.cluster != nil {
-			return fmt.Errorf("%w (at %s)", err, one.Options().Addr)
+		if err := s.inspectOne(ctx, one.Client); err != nil && s.cluster != nil {
+			return fmt.Errorf("%w (at %s)", err, one.Addr)
 		} else if err != nil {
 			return err
 		}
@@ -25,7 +27,7 @@ func (s *Store) inspect(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) inspectOne(ctx context.Context, client *redis.Client) error {
+func (s *Store) inspectOne(ctx context.Context, client queue.Redis) error {
 	info, err := client.Info(ctx, "server", "replication").Result()
 	switch {
 	case redis.HasErrorPrefix(err, "NOPERM"):
@@ -46,7 +48,7 @@ func (s *Store) inspectOne(ctx context.Context, client *redis.Client) error {
 }
 
 // checkEviction refuses a server that may evict a counter or a cursor when its memory is full: ids would start over.
-func (s *Store) checkEviction(ctx context.Context, client *redis.Client) error {
+func (s *Store) checkEviction(ctx context.Context, client queue.Redis) error {
 	policy, err := client.ConfigGet(ctx, "maxmemory-policy").Result()
 	if err != nil {
 		if !refusedByServer(err) {

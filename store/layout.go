@@ -108,7 +108,7 @@ func (s *Store) Process(ctx context.Context) (string, error) {
 	}
 	var ids []string
 	for _, one := range masters {
-		info, err := one.Info(ctx, "server").Result()
+		info, err := one.Client.Info(ctx, "server").Result()
 		if redis.HasErrorPrefix(err, "NOPERM") {
 			return "", nil
 		}

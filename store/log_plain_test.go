@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/queue"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // twoPaths are two stores that get the same steps: one appends plain messages by the lean script, alone or several at a time,
@@ -25,7 +24,7 @@ import (
 type twoPaths struct {
 	*testing.T
 	rand       *rand.Rand
-	client     *redis.Client
+	client     queue.Redis
 	lean, full *Store
 	sends      int
 	notices    int
@@ -50,7 +49,7 @@ func TestPlainAppendsLikeAny(t *testing.T) {
 				return s
 			}
 			p := &twoPaths{T: t, rand: rand.New(rand.NewPCG(seed, 1)), lean: open("lean"), full: open("full"), group: "g"}
-			p.client = p.lean.single
+			p.client = p.lean.client
 			p.both(func(ctx context.Context, s *Store) error {
 				return s.CreateGroup(ctx, chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1),
 					Epoch: "e", Keep: 4, BacklogMax: backlog, Post: chat.PostMembers, History: true}, Members: []string{"bob"},

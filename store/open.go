@@ -45,9 +45,9 @@ type Options struct {
 
 // Store is the store of the domain: of the core and of every feature, whose Go file says so.
 type Store struct {
-	client    redis.UniversalClient
-	single    *redis.Client // client, if it is that of a single server; nil in a cluster
-	cluster   *cluster      // client, if it is that of a cluster; nil otherwise
+	client    queue.Redis
+	server    Server        // of client, if that is a single one; zero in a cluster
+	cluster   clusterClient // client, if it is that of a cluster; nil otherwise
 	address   string        // of the server, as errors show it
 	keys      keyspace
 	limits    chat.Limits
@@ -87,10 +87,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{limits: o.Limits, log: o.Log, embedded: o.Embedded, keys: newKeyspace(o.Prefix, 1)}
 	if err := s.connect(&o); err != nil {
 		return nil, err
-	}
-	s.follows = newSubscription(s, "")
-	if s.cluster != nil {
-		s.follows = newSubscriptions(s)
 	}
 	s.begins = joinReads(beginsJoined, beginsPause, s.readBeginnings)
 	s.standings = joinReads(beginsJoined, beginsPause, s.readStandings)
@@ -167,7 +163,7 @@ func (s *Store) connect(o *Options) error {
 		// A late answer means a busy machine here, never a dead peer: only the caller's context limits the wait.
 		opt.ReadTimeout, opt.WriteTimeout = -1, -1
 		s.address = "the embedded store"
-		s.connected(redis.NewClient(opt))
+		useServer(s, redis.NewClient(opt))
 		return nil
 	}
 	a, err := parseURL(o.URL)
@@ -176,27 +172,28 @@ func (s *Store) connect(o *Options) error {
 		return fmt.Errorf("store: %w", err)
 	case a.cluster != nil:
 		s.address = "the cluster at " + strings.Join(a.cluster.Addrs, ", ")
-		s.cluster = newCluster(a.cluster, o.Log)
-		s.client = s.cluster
+		c := newCluster(a.cluster, o.Log)
+		s.client, s.cluster, s.follows = c, c, newSubscriptions(s, c)
 		o.Partitions = cmp.Or(o.Partitions, a.partitions)
 	case a.redis != nil:
 		s.address = "the server at " + a.redis.Addr
-		s.connected(redis.NewClient(withDefaults(a.redis)))
+		useServer(s, redis.NewClient(withDefaults(a.redis)))
 	default:
 		s.address = fmt.Sprintf("the primary %q of the sentinels %s", a.sentinel.MasterName, strings.Join(a.sentinel.SentinelAddrs, ", "))
-		s.connected(redis.NewFailoverClient(withFailoverDefaults(a.sentinel)))
+		useServer(s, redis.NewFailoverClient(withFailoverDefaults(a.sentinel)))
 	}
 	return nil
 }
 
-// connected sets up the client of a single server.
-func (s *Store) connected(client *redis.Client) {
-	s.client, s.single = client, client
+// useServer sets up the client of a single server. No method: see server.go.
+func useServer(s *Store, client *redis.Client) {
+	s.client, s.server = client, serverOf(client)
 	if s.embedded == nil {
 		s.breaker = newBreaker(pinging(client), s.log)
 	}
 	client.AddHook(newGuard(turns, s.breaker, true))
 	s.waits = newWaits(client, s.breaker, false)
+	s.follows = newSubscription(s, func(ctx context.Context) *redis.PubSub { return client.Subscribe(ctx) })
 }
 
 // disconnect ends all connections.
@@ -234,8 +231,8 @@ func (s *Store) IsCluster() bool { return s.cluster != nil }
 // IsEmbedded tells whether the store is in this process.
 func (s *Store) IsEmbedded() bool { return s.embedded != nil }
 
-// Client is the connection, for the task engine.
-func (s *Store) Client() redis.UniversalClient { return s.client }
+// Client sends commands to the servers of the store.
+func (s *Store) Client() queue.Redis { return s.client }
 
 // Partitions is how many partitions the store has.
 func (s *Store) Partitions() int { return len(s.keys.partitions) }
@@ -256,7 +253,7 @@ func (s *Store) Ping(ctx context.Context) error { return fail("ping", s.ping(ctx
 func (s *Store) ping(ctx context.Context) error {
 	masters, err := s.masters(ctx)
 	for _, one := range masters {
-		if err = one.Ping(ctx).Err(); err == nil {
+		if err = one.Client.Ping(ctx).Err(); err == nil {
 			return nil
 		}
 	}

@@ -35,13 +35,13 @@ var scheduleFields = []string{"plan", "state", "version", "created_ms", "next_ms
 
 // Clock is the clock of the server, which decides what is due.
 func (s *Store) Clock(ctx context.Context) (int64, error) {
-	client, err := s.masterOf(ctx, s.keys.part(0).layout())
+	server, err := s.masterOf(ctx, s.keys.part(0).layout())
 	if err != nil {
 		return 0, fail("time", err)
 	}
-	now, err := client.Time(ctx).Result()
+	now, err := server.Client.Time(ctx).Result()
 	if broken(err) && ctx.Err() == nil {
-		now, err = client.Time(ctx).Result()
+		now, err = server.Client.Time(ctx).Result()
 	}
 	if err != nil {
 		return 0, fail("time", err)
@@ -56,9 +56,9 @@ func (s *Store) queueClock(ctx context.Context, pipe redis.Pipeliner, key string
 		return pipe.Time(ctx)
 	}
 	now := redis.NewTimeCmd(ctx, "time")
-	client, err := s.masterOf(ctx, key)
+	server, err := s.masterOf(ctx, key)
 	if err == nil {
-		return client.Time(ctx)
+		return server.Client.Time(ctx)
 	}
 	now.SetErr(err)
 	return now

@@ -54,7 +54,7 @@ func (s *Store) here(c call) call {
 func (s *Store) loadScripts(ctx context.Context) error {
 	masters, err := s.masters(ctx)
 	for _, one := range masters {
-		err = errors.Join(err, loadScripts(ctx, one, s.cluster != nil))
+		err = errors.Join(err, loadScripts(ctx, one.Client, s.cluster != nil))
 	}
 	return err
 }
@@ -65,10 +65,10 @@ func (s *Store) loadScriptsAt(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return loadScripts(ctx, one, s.cluster != nil)
+	return loadScripts(ctx, one.Client, s.cluster != nil)
 }
 
-func loadScripts(ctx context.Context, client *redis.Client, sharded bool) error {
+func loadScripts(ctx context.Context, client queue.Redis, sharded bool) error {
 	pipe := client.Pipeline()
 	for _, script := range library.Used() {
 		if sharded && script.Sharded != nil {
@@ -88,12 +88,12 @@ func (s *Store) again(ctx context.Context, err error, key string) bool {
 
 // loadScriptsFor puts every script into the cache of each server that some of the calls go to.
 func (s *Store) loadScriptsFor(ctx context.Context, calls []call, some []int) error {
-	loaded := map[*redis.Client]bool{}
+	loaded := map[string]bool{} // by address
 	for _, i := range some {
 		one, err := s.masterOf(ctx, calls[i].Keys[0])
-		if err == nil && !loaded[one] {
-			loaded[one] = true
-			err = loadScripts(ctx, one, s.cluster != nil)
+		if err == nil && !loaded[one.Addr] {
+			loaded[one.Addr] = true
+			err = loadScripts(ctx, one.Client, s.cluster != nil)
 		}
 		if err != nil {
 			return err

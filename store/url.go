@@ -40,6 +40,8 @@ type address struct {
 
 // CheckURL tells whether raw can be the URL of a store. Its error says what is wrong and what is allowed, and quotes
 // nothing that could be part of a password. Nothing is connected to.
+//
+//go:noinline
 func CheckURL(raw string) error {
 	_, err := parseURL(raw)
 	return err

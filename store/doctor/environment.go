@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
 
@@ -59,7 +61,7 @@ func (d *Doctor) server(ctx context.Context) error {
 		return fmt.Errorf("masters: %w", err)
 	}
 	for _, one := range masters {
-		if err := d.redis(ctx, one); err != nil {
+		if err := d.redis(ctx, one.Client); err != nil {
 			return err
 		}
 	}
@@ -87,14 +89,14 @@ func (d *Doctor) clock(ctx context.Context) error {
 		return fmt.Errorf("masters: %w", err)
 	}
 	for _, one := range masters {
-		if err := d.clockOf(ctx, one); err != nil {
+		if err := d.clockOf(ctx, one.Client); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *Doctor) clockOf(ctx context.Context, client *redis.Client) error {
+func (d *Doctor) clockOf(ctx context.Context, client queue.Redis) error {
 	before := time.Now()
 	server, err := client.Time(ctx).Result()
 	if err != nil {
@@ -111,7 +113,7 @@ func (d *Doctor) clockOf(ctx context.Context, client *redis.Client) error {
 }
 
 // redis reads INFO and CONFIG of one master, as far as the user may.
-func (d *Doctor) redis(ctx context.Context, client *redis.Client) error {
+func (d *Doctor) redis(ctx context.Context, client queue.Redis) error {
 	s := &d.report.Server
 	text, err := client.Info(ctx, "server", "memory", "replication", "persistence").Result()
 	if err != nil && !refused(err) {
@@ -163,8 +165,8 @@ script load return`, func(r rune) bool { return r == '|' || r == '\n' })
 
 // rights determines which commands the user may not call: in a transaction that an error at its beginning keeps from
 // being executed, so that nothing happens.
-func (d *Doctor) rights(ctx context.Context, client *redis.Client) error {
-	conn := client.Conn()
+func (d *Doctor) rights(ctx context.Context, server store.Server) error {
+	conn := server.Conn()
 	defer func() { _ = conn.Close() }()
 	err := conn.Do(ctx, "multi").Err()
 	if err == nil {

@@ -29,7 +29,7 @@ func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
 }
 
 // runner runs scripts, and sends the source of one that the server does not know.
-type runner struct{ client redis.UniversalClient }
+type runner struct{ client queue.Redis }
 
 // do runs one call and returns what follows the OK.
 func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {

@@ -111,7 +111,7 @@ func Export(ctx context.Context, s *store.Store, to io.Writer, o Options) (Count
 
 type exporter struct {
 	store  *store.Store
-	client redis.UniversalClient
+	client queue.Redis
 	opt    Options
 	out    *writer
 	at     Checkpoint

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
 
@@ -90,7 +91,7 @@ func Import(ctx context.Context, s *store.Store, from io.ReadSeeker, counts Coun
 
 type importer struct {
 	store   *store.Store
-	client  redis.UniversalClient
+	client  queue.Redis
 	opt     Options
 	file    *reader
 	archive string       // id of the database; empty: none

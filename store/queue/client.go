@@ -19,7 +19,7 @@ import (
 
 // Client enqueues tasks into one queue, shows them and moves them. It is safe for concurrent use.
 type Client struct {
-	rdb        redis.UniversalClient
+	rdb        Redis
 	prefix     string
 	name       string
 	partitions int
@@ -37,6 +37,9 @@ func NewClient(o Options) (*Client, error) {
 	o.setDefaults()
 	if o.Client == nil {
 		return nil, errors.New("queue: no Redis client")
+	}
+	if _, can := o.Client.(subscriber); !can {
+		return nil, fmt.Errorf("queue: a %T is no Redis client: it has no method Subscribe", o.Client)
 	}
 	if repeats(o.Client) {
 		return nil, errors.New("queue: the Redis client repeats calls by itself: set its MaxRetries to -1")
@@ -240,7 +243,7 @@ func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
 
 // repeats reports whether a client retries calls by itself. go-redis treats MaxRetries 0 as 3, and -1 as none, which
 // its options then show as 0, or as -1 for a cluster.
-func repeats(c redis.UniversalClient) bool {
+func repeats(c Redis) bool {
 	switch c := c.(type) {
 	case *redis.Client:
 		return c.Options().MaxRetries > 0

@@ -17,7 +17,7 @@ import (
 // movableClock lets a test move the clock of Redis, forward and back, and that of each partition by itself, as on the
 // masters of a cluster. It loads copies of all scripts that add an offset to the time, and has a client call these.
 type movableClock struct {
-	rdb    redis.UniversalClient
+	rdb    Redis
 	copies map[string]string // SHA of a script -> SHA of its copy
 	ahead  map[string]time.Duration
 	latest map[string]int64 // the latest time that there ever was, us
@@ -32,7 +32,7 @@ end
 `
 
 // newMovableClock makes the clock of a client's Redis movable. Only the scripts of this package see it move.
-func newMovableClock(t testing.TB, rdb redis.UniversalClient) *movableClock {
+func newMovableClock(t testing.TB, rdb Redis) *movableClock {
 	t.Helper()
 	m := &movableClock{rdb: rdb, copies: map[string]string{}, ahead: map[string]time.Duration{}, latest: map[string]int64{}}
 	load := func(ctx context.Context, server *redis.Client) error {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/internal/backoff"
 )
 
@@ -28,7 +26,7 @@ const layoutVersion = 2
 // that is 0. A later call with a different number gets ErrPartitions, unless it passes 0: with the wrong number it
 // would look for tasks in the wrong places. ErrLayout: the tasks were written by a newer version of the engine. Tasks of
 // an older one are accepted, and from then on that version is refused. It is one atomic step.
-func CheckPartitions(ctx context.Context, rdb redis.UniversalClient, prefix string, partitions int) (int, error) {
+func CheckPartitions(ctx context.Context, rdb Redis, prefix string, partitions int) (int, error) {
 	one := &call{Call: layoutScript.On(nil).Key("layout", layoutKey(prefix)).Arg("partitions", partitions).Arg("version", layoutVersion)}
 	if err := run(ctx, rdb, []*call{one}); err != nil {
 		return 0, fmt.Errorf("queue: partitions: %w", err)

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/store/script"
 )
 
@@ -21,7 +19,7 @@ type serverQueue struct {
 
 // queueSet is the queues that one server serves. One step script serves all of them in a partition.
 type queueSet struct {
-	rdb        redis.UniversalClient
+	rdb        Redis
 	partitions int
 	queues     []*serverQueue
 	keys       [][]string // by partition: Keys.Work of every queue, one after the other

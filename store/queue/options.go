@@ -1,11 +1,28 @@
 package queue
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
+
+// Redis is a client of go-redis: a *redis.Client, a *redis.ClusterClient, or what has these methods and the Subscribe of
+// redis.UniversalClient. Subscribe is not among them because its result leads to the types of all clients of go-redis,
+// and each package that reaches those spends more than a second of its compilation on their methods.
+type Redis interface {
+	redis.Cmdable
+	Process(ctx context.Context, cmd redis.Cmder) error
+	Do(ctx context.Context, args ...any) *redis.Cmd
+	AddHook(h redis.Hook)
+	Close() error
+}
+
+// subscriber is what else NewClient asks of a Redis.
+type subscriber interface {
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+}
 
 // QueueOptions configure one queue of a Server.
 type QueueOptions struct {
@@ -23,7 +40,7 @@ type QueueOptions struct {
 type Options struct {
 	// Client talks to Redis 7.0 or later. Its MaxRetries must be -1: if the client repeated a script after a timeout,
 	// it would claim twice, and the first claim would be lost until its lease ends.
-	Client redis.UniversalClient
+	Client Redis
 	// Prefix is the prefix of every key ("chat").
 	Prefix string
 	// Partitions is the number of partitions of every queue under Prefix. 1 by default. The first process records it;

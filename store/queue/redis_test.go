@@ -114,7 +114,7 @@ func another(o Options) *redis.Client {
 }
 
 // poke runs one command from within a script, because the embedded store accepts writes only from scripts.
-func poke(t testing.TB, rdb redis.UniversalClient, key string, command ...any) {
+func poke(t testing.TB, rdb Redis, key string, command ...any) {
 	t.Helper()
 	const text = "local a = {} for i = 2, #ARGV do a[i - 1] = ARGV[i] end return redis.call(ARGV[1], KEYS[1], unpack(a))"
 	if err := rdb.Eval(context.Background(), text, []string{key}, command...).Err(); err != nil {
@@ -139,7 +139,7 @@ func each(t *testing.T, test func(t *testing.T, o Options)) {
 	}
 }
 
-func options(rdb redis.UniversalClient, partitions int) Options {
+func options(rdb Redis, partitions int) Options {
 	return Options{
 		Client: rdb, Prefix: "test", Partitions: partitions, Queue: "q" + strings.ToLower(NewID(0)[4:12]),
 		Workers: 8, Lease: 10 * time.Second, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,

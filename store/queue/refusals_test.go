@@ -48,6 +48,17 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// TestNewRefusesWhatCannotSubscribe: without subscriptions no wake-up would arrive.
+func TestNewRefusesWhatCannotSubscribe(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	defer func() { _ = client.Close() }()
+	if _, err := New(Options{Client: noSubscriber{client}}); err == nil || !strings.Contains(err.Error(), "Subscribe") {
+		t.Errorf("got %v, want that it cannot subscribe", err)
+	}
+}
+
+type noSubscriber struct{ Redis }
+
 // TestNewRefusesAClientThatRepeats: New refuses Redis clients that retry by themselves.
 func TestNewRefusesAClientThatRepeats(t *testing.T) {
 	const addr = "127.0.0.1:1"

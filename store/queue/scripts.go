@@ -99,7 +99,7 @@ type call struct {
 // run sends the calls in one round trip (one for each node of a cluster). A server that has restarted has lost its
 // scripts and answers NOSCRIPT without running the call: run loads the scripts again and repeats those calls, and only
 // those. Each call keeps its own error in cmd; run returns the first of them.
-func run(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
+func run(ctx context.Context, rdb Redis, calls []*call) error {
 	for _, c := range calls {
 		if err := c.Err(); err != nil {
 			return err
@@ -129,8 +129,8 @@ func run(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
 
 // loadScripts loads every script into the cache of each server that some of the calls go to. Other servers of a cluster may
 // be down.
-func loadScripts(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
-	servers := map[redis.UniversalClient]bool{}
+func loadScripts(ctx context.Context, rdb Redis, calls []*call) error {
+	servers := map[Redis]bool{}
 	for _, c := range calls {
 		server := rdb
 		if cluster, ok := rdb.(interface {
@@ -155,7 +155,7 @@ func loadScripts(ctx context.Context, rdb redis.UniversalClient, calls []*call) 
 	return nil
 }
 
-func send(ctx context.Context, rdb redis.UniversalClient, calls []*call) error {
+func send(ctx context.Context, rdb Redis, calls []*call) error {
 	if len(calls) == 1 {
 		c := calls[0]
 		c.cmd = c.Send(ctx, rdb)

@@ -229,7 +229,7 @@ func TestHangingRedis(t *testing.T) {
 	}
 }
 
-func withClient(o Options, rdb redis.UniversalClient) Options {
+func withClient(o Options, rdb Redis) Options {
 	o.Client = rdb
 	return o
 }

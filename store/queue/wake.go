@@ -85,7 +85,7 @@ func (s *Server) listen(ctx context.Context) {
 			channels = append(channels, k.Wake())
 		}
 	}
-	sub := s.rdb.Subscribe(ctx, channels...)
+	sub := s.rdb.(subscriber).Subscribe(ctx, channels...) // NewClient has checked that it is one
 	defer func() { _ = sub.Close() }()
 	events := sub.ChannelWithSubscriptions()
 	for {
