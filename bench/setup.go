@@ -81,7 +81,13 @@ func (b *bench) open(o store.Options) {
 	if err != nil {
 		b.tb.Fatalf("open: %v", err)
 	}
-	s.Client().AddHook(b.traffic)
+	masters, err := s.Masters(b.ctx)
+	if err != nil {
+		b.tb.Fatalf("masters: %v", err)
+	}
+	for _, server := range masters { // sends go straight to them
+		server.Client.AddHook(b.traffic)
+	}
 	service := chat.New(s, chat.Options{Limits: o.Limits})
 	readers := live.New(service, s)
 	b.store, b.service, b.live = s, service, readers

@@ -87,8 +87,8 @@ func (c *cluster) client(addr string) *redis.Client {
 }
 
 // watch reloads the topology while the master of a partition does not answer, to find the new one. A node that is the master of
-// none is asked seldom whether it is back: it may never be, and nobody waits for it.
-func (c *cluster) watch(ctx context.Context, partitions []*partKeys) {
+// none is asked seldom whether it is back: it may never be, and nobody waits for it. It passes on where the masters are.
+func (c *cluster) watch(ctx context.Context, partitions []*partKeys, see func(homes map[string]bool)) {
 	tick := time.NewTicker(topologyTick)
 	defer tick.Stop()
 	for {
@@ -97,7 +97,9 @@ func (c *cluster) watch(ctx context.Context, partitions []*partKeys) {
 			return
 		case <-tick.C:
 		}
-		if c.anyAway(c.homes(ctx, partitions)) {
+		homes := c.homes(ctx, partitions)
+		see(homes)
+		if c.anyAway(homes) {
 			c.ReloadState(ctx)
 		}
 	}

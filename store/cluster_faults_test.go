@@ -246,6 +246,9 @@ func (b *clusterBench) leavesAlone(t *testing.T, away *redistest.Server) {
 	if n := nodes.node(away.Public()).breaker; n.state().Err() == nil || !n.seldom.Load() {
 		t.Error("a node that is away and has an heir is taken for one that answers, or asked often")
 	}
+	if !comes(func() bool { return !b.store.sends.leadTo(away.Public()) }) {
+		t.Error("the lane to a node that is away and has an heir is kept")
+	}
 }
 
 // moveSlot moves one slot to another master.

@@ -23,7 +23,7 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 	if s.plain(a) {
 		out := s.appendJoined(ctx, a)
 		if broken(out.err) && a.Key != "" && ctx.Err() == nil {
-			out = s.appendPlain(ctx, []chat.Append{a})[0]
+			out = s.appendPlain(ctx, a)
 		}
 		// log/plain writes a retry key to find out whether it is known, which a full server refuses. log/append reads the key first,
 		// so a repeat is still answered.

@@ -9,47 +9,43 @@ import (
 )
 
 // joinedSends joins plain messages that are sent at the same time: one round trip, and one script call for each group.
-type joinedSends = batch.Batcher[chat.Append, plainOutcome]
+type joinedSends = batch.Batcher[*chat.Append, plainOutcome]
 
-func (s *Store) joinSends() *joinedSends {
-	return &joinedSends{Run: s.appendTogether, Alone: sendsAlone, Calls: sendsFlying, Size: sendsJoined}
-}
-
-// lane is with whose calls a call about a group is joined.
-func (s *Store) lane(group string) int {
-	if s.cluster == nil {
-		return 0
+func (s *Store) joinSends(server Server) *joinedSends {
+	together := func(ctx context.Context, list []*chat.Append) []plainOutcome {
+		return s.appendTogether(ctx, server, list)
 	}
-	return s.keys.partition(group)
+	return &joinedSends{Run: together, Alone: sendsAlone, Calls: sendsFlying, Size: sendsJoined}
 }
 
-// appendJoined appends a plain message, alone or together with others.
+// appendJoined appends a plain message, alone or together with others to the same server.
 func (s *Store) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
-	out, err := s.sends[s.lane(a.Group)].Do(ctx, a)
+	server, err := s.masterOf(ctx, s.keys.home(a.Group).base)
 	if err != nil {
 		return plainOutcome{err: fail(plainScript.Name, err)}
+	}
+	out, err := s.sends.to(server).Do(ctx, &a)
+	switch {
+	case err != nil:
+		return plainOutcome{err: fail(plainScript.Name, err)}
+	case out.refused:
+		return s.appendPlain(ctx, a)
 	}
 	return out
 }
 
-// appendTogether appends plain messages of any groups.
-func (s *Store) appendTogether(ctx context.Context, list []chat.Append) []plainOutcome {
-	if len(list) == 1 {
-		return s.appendPlain(ctx, list)
-	}
+// appendTogether appends plain messages of any groups, all of which a server had when they came.
+func (s *Store) appendTogether(ctx context.Context, server Server, list []*chat.Append) []plainOutcome {
 	calls := joinCalls(list)
-	replies, err := s.runJoined(ctx, calls)
-	if err != nil {
-		return failedOutcomes(len(list), err)
-	}
+	answers := s.runJoined(ctx, server, calls)
 	outcomes := make([]plainOutcome, len(list))
 	for i, c := range calls {
-		for j, out := range replies[i].outcomes(s, c.messages) {
+		for j, out := range s.plainOutcomes(answers[i], c.messages) {
 			outcomes[c.indexes[j]] = out
 		}
 	}
 	for i, c := range calls {
-		if r := replies[i]; r.err == nil {
+		if r := answers[i]; r.err == nil {
 			s.afterAppend(ctx, c.messages[0].Group, r.reply.text(2), r.reply.number(3) == 1)
 		}
 	}
@@ -58,12 +54,12 @@ func (s *Store) appendTogether(ctx context.Context, list []chat.Append) []plainO
 
 // joinedCall is what one script call appends: messages of one group, in the order of arrival.
 type joinedCall struct {
-	messages []chat.Append
+	messages []*chat.Append
 	indexes  []int // of each among all that are sent together
 }
 
 // joinCalls divides messages into calls.
-func joinCalls(list []chat.Append) (calls []joinedCall) {
+func joinCalls(list []*chat.Append) (calls []joinedCall) {
 	open, bytes := map[string]int{}, map[string]int{}
 	for index, a := range list {
 		i, ok := open[a.Group]
@@ -78,23 +74,10 @@ func joinCalls(list []chat.Append) (calls []joinedCall) {
 	return calls
 }
 
-// plainReply is the answer to one call, or why there is none.
-type plainReply struct {
-	reply reply
-	err   error
-}
-
-func (r plainReply) outcomes(s *Store, list []chat.Append) []plainOutcome {
-	if r.err != nil {
-		return failedOutcomes(len(list), r.err)
-	}
-	return s.plainOutcomes(r.reply, list)
-}
-
 // runJoined runs the script for each of the calls in one round trip. Those that came without the keys of the queue and need them
 // are run again.
-func (s *Store) runJoined(ctx context.Context, calls []joinedCall) ([]plainReply, error) {
-	answers := make([]plainReply, len(calls))
+func (s *Store) runJoined(ctx context.Context, server Server, calls []joinedCall) []laneAnswer {
+	answers := make([]laneAnswer, len(calls))
 	left := make([]int, len(calls))
 	for i := range left {
 		left[i] = i
@@ -109,19 +92,15 @@ func (s *Store) runJoined(ctx context.Context, calls []joinedCall) ([]plainReply
 		for j, i := range left {
 			list[j] = s.plainCall(script, calls[i].messages)
 		}
-		replies, errs, err := s.runAll(ctx, list)
-		if err != nil {
-			return nil, err
-		}
 		var again []int
-		for j, i := range left {
-			answers[i] = plainReply{replies[j], errs[j]}
-			if !wanted && errors.Is(errs[j], errWants) {
+		for j, answer := range s.runAt(ctx, server, list) {
+			answers[left[j]] = answer
+			if !wanted && errors.Is(answer.err, errWants) {
 				s.wanted.Store(true)
-				again = append(again, i)
+				again = append(again, left[j])
 			}
 		}
 		left = again
 	}
-	return answers, nil
+	return answers
 }

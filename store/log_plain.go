@@ -24,29 +24,26 @@ func (s *Store) plain(a chat.Append) bool {
 		!durable(a.Durability) && !s.unusual.holds(a.Group)
 }
 
-// plainOutcome is what became of a plain message. left: it was not appended, and log/append.lua has to decide.
+// plainOutcome is what became of a plain message. left: it was not appended, and log/append.lua has to decide. refused: the server
+// did nothing, as in laneAnswer.
 type plainOutcome struct {
-	done chat.Appended
-	left bool
-	err  error
+	done          chat.Appended
+	left, refused bool
+	err           error
 }
 
-// appendPlain appends plain messages of one group, in one step.
-func (s *Store) appendPlain(ctx context.Context, list []chat.Append) []plainOutcome {
+// appendPlain appends a plain message by itself.
+func (s *Store) appendPlain(ctx context.Context, a chat.Append) plainOutcome {
+	list := []*chat.Append{&a}
 	r, err := s.runPlain(ctx, list)
-	if err != nil {
-		return failedOutcomes(len(list), err)
+	if err == nil {
+		s.afterAppend(ctx, a.Group, r.text(2), r.number(3) == 1)
 	}
-	s.afterAppend(ctx, list[0].Group, r.text(2), r.number(3) == 1)
-	return s.plainOutcomes(r, list)
-}
-
-func failedOutcomes(n int, err error) []plainOutcome {
-	return slices.Repeat([]plainOutcome{{err: err}}, n)
+	return s.plainOutcomes(laneAnswer{reply: r, err: err}, list)[0]
 }
 
 // runPlain runs the script, with the keys of the queue if somebody wants to know of new entries.
-func (s *Store) runPlain(ctx context.Context, list []chat.Append) (reply, error) {
+func (s *Store) runPlain(ctx context.Context, list []*chat.Append) (reply, error) {
 	if !s.wanted.Load() {
 		r, err := s.run(ctx, s.plainCall(plainScript, list))
 		if !errors.Is(err, errWants) {
@@ -58,11 +55,10 @@ func (s *Store) runPlain(ctx context.Context, list []chat.Append) (reply, error)
 }
 
 // plainCall is a call for plain messages of one group.
-func (s *Store) plainCall(step *script.Step[groupKeys], list []chat.Append) call {
+func (s *Store) plainCall(step *script.Step[groupKeys], list []*chat.Append) call {
 	k := s.keys.group(list[0].Group)
-	c := step.Sized(k, 6*len(list)).Arg("channel", k.channel()).Arg("group", &list[0].Group).Arg("keys_max", s.limits.KeysMax)
-	for i := range list {
-		a := &list[i]
+	c := step.Rows(k, len(list)).Arg("channel", k.channel()).Arg("group", &list[0].Group).Arg("keys_max", s.limits.KeysMax)
+	for _, a := range list {
 		c = c.More("own", "by", k.by(a.From), "sent", k.sent(a.From)).
 			MoreArgs("plain", "from", &a.From, "mark", &a.Mark, "rest", a.Rest, "sent_ms", &a.SentAtMs, "key", shortHash(a.Key),
 				"content", shortHash(a.Content))
@@ -71,11 +67,15 @@ func (s *Store) plainCall(step *script.Step[groupKeys], list []chat.Append) call
 }
 
 // plainOutcomes reads what the script answers for each of the messages.
-func (s *Store) plainOutcomes(r reply, list []chat.Append) []plainOutcome {
+func (s *Store) plainOutcomes(answer laneAnswer, list []*chat.Append) []plainOutcome {
+	if answer.err != nil {
+		return slices.Repeat([]plainOutcome{{err: answer.err, refused: answer.refused}}, len(list))
+	}
+	r := answer.reply
 	outcomes := make([]plainOutcome, len(list))
 	epoch := r.text(1)
 	for i := range list {
-		a, out := &list[i], &outcomes[i]
+		a, out := list[i], &outcomes[i]
 		text := r.text(4 + i)
 		id, rest, known := strings.Cut(text, " ")
 		switch {

@@ -118,7 +118,11 @@ func (p *twoPaths) send(list []chat.Append) {
 		done, err := p.lean.Append(ctx, list[0])
 		lean[0] = fmt.Sprint(done, err)
 	} else {
-		for i, out := range p.lean.appendPlain(ctx, list) {
+		pointers := make([]*chat.Append, len(list))
+		for i := range list {
+			pointers[i] = &list[i]
+		}
+		for i, out := range p.lean.appendTogether(ctx, p.lean.server, pointers) {
 			if out.left {
 				out.done, out.err = p.lean.appendAny(ctx, p.lean.keys.group("g").of(list[i].From), list[i])
 			}

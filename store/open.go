@@ -59,10 +59,10 @@ type Store struct {
 	loops     sync.WaitGroup
 	follows   follower
 	queues    map[string]*queue.Client // by name; set once the number of partitions is known
-	sends     []*joinedSends           // one; in a cluster one for each partition, so that a node that hangs delays only its own
+	sends     *lanes[joinedSends]
 	begins    *joinedReads[string, chat.Beginning]
 	standings *joinedReads[[]standing, []chat.Info]
-	shared    []*joinedReads[sharedPull, chat.Page] // as sends
+	shared    *lanes[sharedReads]
 	unusual   unusualGroups
 	wanted    atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
 }
@@ -88,6 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.connect(&o); err != nil {
 		return nil, err
 	}
+	s.sends, s.shared = newLanes(s.joinSends), newLanes(s.joinShared)
 	s.begins = joinReads(beginsJoined, beginsPause, s.readBeginnings)
 	s.standings = joinReads(beginsJoined, beginsPause, s.readStandings)
 	if err := s.prepare(ctx, o); err != nil {
@@ -105,7 +106,7 @@ func (s *Store) start() {
 		s.loops.Go(func() { s.breaker.run(ctx) })
 	}
 	if s.cluster != nil {
-		s.loops.Go(func() { s.cluster.watch(ctx, s.keys.partitions) })
+		s.loops.Go(func() { s.cluster.watch(ctx, s.keys.partitions, s.keepLanes) })
 	}
 }
 

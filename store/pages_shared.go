@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/batch"
 )
 
 // sharedPull is a pull of one user that may share what it reads with those of others.
@@ -20,44 +21,78 @@ func mayShare(pulls []chat.Pull) bool {
 		pulls[0].Limit > 0 && pulls[0].Limit <= sharedEntries
 }
 
+// sharedReads joins pulls that come at about the same time, and go to one server. While one reads, the others wait for the next read.
+type sharedReads = batch.Batcher[sharedPull, sharedPage]
+
+// sharedPage is the answer to a shared pull, or why there is none. refused: as in laneAnswer.
+type sharedPage struct {
+	page    chat.Page
+	err     error
+	refused bool
+}
+
+func (s *Store) joinShared(server Server) *sharedReads {
+	read := func(ctx context.Context, asked []sharedPull) []sharedPage { return s.readShared(ctx, server, asked) }
+	return &sharedReads{Run: read, Calls: 1, Size: pipelineMax, Pause: sharedPause}
+}
+
 // pullShared is Pull for one group, joined with those of other callers.
 func (s *Store) pullShared(ctx context.Context, user string, p chat.Pull) ([]chat.Page, error) {
-	page, err := s.shared[s.lane(p.Group)].ask(ctx, sharedPull{user, p})
+	server, err := s.masterOf(ctx, s.keys.home(p.Group).base)
 	if err != nil {
-		return nil, err
+		return nil, fail("read", err)
 	}
-	return []chat.Page{page}, nil
+	got, err := s.shared.to(server).Do(ctx, sharedPull{user, p})
+	switch {
+	case err != nil:
+		return nil, unavailable("read", err)
+	case got.refused:
+		got.page, got.err = s.pullAlone(ctx, sharedPull{user, p})
+	}
+	if got.err != nil {
+		return nil, got.err
+	}
+	return []chat.Page{got.page}, nil
 }
 
 // readShared answers pulls of many users, with a step for those of a group that ask for about the same entries.
-func (s *Store) readShared(ctx context.Context, asked []sharedPull) ([]chat.Page, error) {
+func (s *Store) readShared(ctx context.Context, server Server, asked []sharedPull) []sharedPage {
 	together := sharers(asked)
 	calls := make([]call, len(together))
 	for i, indexes := range together {
 		calls[i] = s.sharedCall(asked, indexes)
 	}
-	replies, err := s.runReads(ctx, calls)
-	if err != nil {
-		return nil, err
+	answers := s.runAt(ctx, server, calls)
+	if i := slices.IndexFunc(answers, func(a laneAnswer) bool { return broken(a.err) }); i >= 0 && ctx.Err() == nil {
+		answers = s.runAt(ctx, server, calls)
 	}
-	pages := make([]chat.Page, len(asked))
-	for c, r := range replies {
-		group, log, them := asked[together[c][0]].pull.Group, r.list(1), r.list(3)
-		messages, err := decodeMessages(group, r.texts(2))
-		for j, i := range together[c] {
-			if err != nil { // maybe of an entry that only others ask for
-				page, err := s.pullAlone(ctx, asked[i])
-				if err != nil {
-					return nil, err
-				}
-				pages[i] = page
-				continue
-			}
-			pages[i].Info = asSharedInfo(group, log, them[min(5*j, len(them)):])
-			showPage(&pages[i], cutShared(messages, asked[i].pull), nil)
+	pages := make([]sharedPage, len(asked))
+	for c, answer := range answers {
+		s.sharePages(ctx, asked, together[c], answer, pages)
+	}
+	return pages
+}
+
+// sharePages makes the pages of those whom one step answers.
+func (s *Store) sharePages(ctx context.Context, asked []sharedPull, them []int, answer laneAnswer, pages []sharedPage) {
+	if answer.err != nil {
+		for _, i := range them {
+			pages[i].err, pages[i].refused = answer.err, answer.refused
 		}
+		return
 	}
-	return pages, nil
+	r, group := answer.reply, asked[them[0]].pull.Group
+	log, members := r.list(1), r.list(3)
+	messages, err := decodeMessages(group, r.texts(2))
+	for j, i := range them {
+		if err != nil { // maybe of an entry that only others ask for
+			pages[i].page, pages[i].err = s.pullAlone(ctx, asked[i])
+			continue
+		}
+		page := &pages[i].page
+		page.Info = asSharedInfo(group, log, members[min(5*j, len(members)):])
+		showPage(page, cutShared(messages, asked[i].pull), nil)
+	}
 }
 
 func (s *Store) pullAlone(ctx context.Context, q sharedPull) (chat.Page, error) {

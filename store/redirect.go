@@ -205,7 +205,10 @@ func (r *redirects) sendTransaction(ctx context.Context, addr string, how redire
 	return err
 }
 
-func unknownScript(cmd redis.Cmder) bool { return redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") }
+func unknownScript(cmd redis.Cmder) bool {
+	err := cmd.Err()
+	return err != nil && redis.HasErrorPrefix(err, "NOSCRIPT")
+}
 
 func clearErrors(cmds []redis.Cmder) {
 	for _, cmd := range cmds {

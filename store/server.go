@@ -47,7 +47,7 @@ type clusterClient interface {
 	// waitsFor returns the waits of the server that a call on a key goes to, and the client of that server.
 	waitsFor(ctx context.Context, key string, at destination) (*waits, queue.Redis, error)
 	// watch keeps the topology up to date while the master of a partition is away, until ctx ends.
-	watch(ctx context.Context, partitions []*partKeys)
+	watch(ctx context.Context, partitions []*partKeys, see func(homes map[string]bool))
 }
 
 // masters returns the servers that hold the store.

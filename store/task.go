@@ -9,17 +9,8 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// newClients makes a client for each queue of the domain, and the lanes of sends, once the number of partitions is known.
+// newClients makes a client for each queue of the domain, once the number of partitions is known.
 func (s *Store) newClients() (err error) {
-	lanes := 1
-	if s.cluster != nil {
-		lanes = s.Partitions()
-	}
-	s.sends, s.shared = nil, nil
-	for range lanes {
-		s.sends = append(s.sends, s.joinSends())
-		s.shared = append(s.shared, joinReads(pipelineMax, sharedPause, s.readShared))
-	}
 	s.queues = make(map[string]*queue.Client)
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		s.queues[name], err = queue.NewClient(queue.Options{

@@ -61,13 +61,19 @@ const spare = 8
 func (s *Step[K]) On(k K) Call { return s.Sized(k, spare) }
 
 // Sized is On with room for about `more` values of the rests, keys or arguments.
-func (s *Step[K]) Sized(k K, more int) Call {
+func (s *Step[K]) Sized(k K, more int) Call { return s.begin(k, s.keys.room(more), s.args.room(more)) }
+
+// Rows is On with room for n rows of each rest.
+func (s *Step[K]) Rows(k K, n int) Call { return s.begin(k, s.keys.rows(n), s.args.rows(n)) }
+
+// begin starts a call with room for values of the rests.
+func (s *Step[K]) begin(k K, moreKeys, moreArgs int) Call {
 	c := Call{Script: s.Script, missing: len(s.args.slots)}
 	if s.whole != nil {
 		c.Keys = slices.Clip(s.whole(k))
 		c.missing += max(len(s.known)-len(c.Keys), 0)
 	} else {
-		c.Keys = make([]string, len(s.known), len(s.known)+s.keys.room(more))
+		c.Keys = make([]string, len(s.known), len(s.known)+moreKeys)
 		c.missing += len(s.known)
 		for i, key := range s.known {
 			if key != nil {
@@ -79,7 +85,7 @@ func (s *Step[K]) Sized(k K, more int) Call {
 			c.missing -= copy(c.Keys[g.at:g.at+g.n], g.keys(k))
 		}
 	}
-	if room := len(s.args.slots) + s.args.room(more); room > 0 {
+	if room := len(s.args.slots) + moreArgs; room > 0 {
 		c.Args = make([]any, len(s.args.slots), room)
 	}
 	return c
@@ -90,4 +96,12 @@ func (s *section) room(more int) int {
 		return 0
 	}
 	return more
+}
+
+// rows is how many values n rows of each rest are.
+func (s *section) rows(n int) (values int) {
+	for _, r := range s.rests {
+		values += n * max(1, len(r.row))
+	}
+	return values
 }
