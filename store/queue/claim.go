@@ -13,6 +13,7 @@ type shard struct {
 	ready []bool  // by queue: tasks may be ready
 	left  []int64 // by queue: ready tasks that the last claim left
 	turn  []int   // by queue: whose turn the next claim is, see turns
+	most  []int   // by queue: how many tasks to claim beyond a fair share, see suit
 	// unsure means that the last call failed. Redis may have run it all the same, so until a call is answered, none
 	// claims: nobody would know of the leases.
 	unsure    bool
@@ -22,6 +23,23 @@ type shard struct {
 // turnBack repeats the turn of a task that is given back: only tasks that begin use up turns, however slow the workers are.
 func (s *shard) turnBack(q int) {
 	s.turn[q] = (s.turn[q] + cyclePeriod - 1) % cyclePeriod
+}
+
+// suit adapts most to a claim of n tasks of which got may run. The others have to wait for slots of their limits: a claim
+// that takes no more tasks than there are free slots saves parking them, and other partitions have tasks too. If few may
+// run, those that may are behind the others, and large claims get there soonest.
+func (s *shard) suit(q, n, got int) {
+	switch {
+	case got == n:
+		if n >= s.most[q] {
+			s.most[q] = min(s.most[q]+1, claimMax)
+		}
+	case s.left[q] == 0: // there were no more
+	case got < n/4:
+		s.most[q] = claimMax
+	default:
+		s.most[q] = got
+	}
 }
 
 // claimer is the state of the claim loop. One goroutine owns it.
@@ -43,7 +61,7 @@ func newClaimer(s *Server) *claimer {
 		again:   backoff.Backoff{Min: errorPause, Max: pollMax}, news: newAnnouncer(s),
 	}
 	for i := range c.shards {
-		c.shards[i] = shard{ready: make([]bool, queues), left: make([]int64, queues), turn: make([]int, queues)}
+		c.shards[i] = shard{ready: make([]bool, queues), left: make([]int64, queues), turn: make([]int, queues), most: slices.Repeat([]int{claimMax}, queues)}
 	}
 	return c
 }
@@ -193,7 +211,7 @@ func (c *claimer) divide(q int, demands []stepDemand) {
 			continue
 		}
 		s := &c.shards[p]
-		n := min(max(fair, int(min(s.left[q], claimMax))), room, claimMax)
+		n := min(max(fair, int(min(s.left[q], int64(s.most[q])))), room, claimMax)
 		room -= n
 		demands[p].claims[q] = claimDemand{n: n, order: c.pools[q].turns(s.turn[q], n)}
 		c.first[q] = (p + 1) % len(demands)
@@ -218,6 +236,7 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 	for q, part := range got.queues {
 		s.ready[q], s.left[q] = part.left > 0, part.left
 		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
+		s.suit(q, w.claims[q].n, len(part.runs))
 		if part.reaped > 0 {
 			c.countReaped(q, part.lapsed)
 			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.pools[q].queue.name, "partition", w.partition,

@@ -20,7 +20,8 @@ var ErrLayout = errors.New("unknown layout of tasks")
 //
 //	1: specifications, run records, and the lists and sets of states
 //	2: options in the heads of specifications, batches, periodic tasks, limits, rates, unique keys for a time, results, successors
-const layoutVersion = 2
+//	3: a slot of a limit without a blank in front, and the mark among the slots; see lua/lib/limit.lua
+const layoutVersion = 3
 
 // CheckPartitions returns how many partitions the keys under a prefix have. The first call records partitions, or 1 if
 // that is 0. A later call with a different number gets ErrPartitions, unless it passes 0: with the wrong number it

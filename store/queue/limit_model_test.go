@@ -43,7 +43,7 @@ func (w *queueModel) enqueueLimited() {
 func (w *queueModel) checkLimits() {
 	ctx := context.Background()
 	for _, k := range w.c.keys {
-		taken, err := w.c.rdb.HGetAll(ctx, k.Slots()).Result()
+		taken, err := slotsOf(w.c, k)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -61,10 +61,10 @@ func (w *queueModel) checkLimits() {
 		}
 		holders, parked := map[string][]string{}, map[string][]string{}
 		for key, value := range taken {
-			marked, ids, _ := strings.Cut(value, " ")
+			ids, marked := strings.CutPrefix(value, "+ ")
 			holders[key] = strings.Split(ids, " ")
 			waits := slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, key+"\n") })
-			if marked != map[bool]string{true: "+"}[waits] {
+			if marked != waits {
 				w.t.Errorf("the slots of %q are %q, others wait: %v", key, value, waits)
 			}
 		}

@@ -72,13 +72,109 @@ func TestLimitIsNeverExceeded(t *testing.T) {
 func noSlots(t testing.TB, c *Client) {
 	t.Helper()
 	for _, k := range c.keys {
-		for _, key := range []string{k.Slots(), k.Lines(), k.Parked()} {
+		if slots, err := slotsOf(c, k); err != nil || len(slots) > 0 {
+			t.Errorf("slots %q are left, %v", slots, err)
+		}
+		for _, key := range []string{k.Lines(), k.Parked()} {
 			if left, err := c.rdb.Exists(context.Background(), key).Result(); err != nil || left > 0 {
 				t.Errorf("%s is left, %v", key, err)
 			}
 		}
 	}
 	conserved(t, stats(t, c))
+}
+
+// slotsOf returns the values of the keys of limits, without the mark.
+func slotsOf(c *Client, k Keys) (map[string]string, error) {
+	slots, err := c.rdb.HGetAll(context.Background(), k.Slots()).Result()
+	delete(slots, "\n")
+	return slots, err
+}
+
+// TestSlotsAreAHashTable: Redis would read a listpack from its beginning to find a key, in each claim and settle.
+func TestSlotsAreAHashTable(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, options(connect(t, startRedis(t)), 1))
+	enqueue(t, c, limited(0, Limit{Key: "a", Max: 1}))
+	settle(t, c, end(claimOne(t, c, 0, testTerms), complete, 0, ""))
+	if got, err := c.rdb.ObjectEncoding(context.Background(), c.keys[0].Slots()).Result(); got != "hashtable" || err != nil {
+		t.Errorf("slots are a %s, %v", got, err)
+	}
+	noSlots(t, c)
+}
+
+// TestSlotsOfLayout2: a blank in front of each id says the same.
+func TestSlotsOfLayout2(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for _, l := range []Limit{{Key: "a", Max: 1}, {Key: "b", Max: 2}} {
+			for n := range l.Max {
+				enqueue(t, c, limited(n, l))
+			}
+			first := step(t, c, 0, 5, 0, testTerms).runs
+			old := " " + strings.Join(ids(first), " ")
+			poke(t, c.rdb, c.keys[0].Slots(), "HSET", l.Key, old)
+			for n := range 2 {
+				enqueue(t, c, limited(l.Max+n, l))
+			}
+			if got := step(t, c, 0, 5, 0, testTerms).runs; len(got) > 0 {
+				t.Errorf("%v were claimed beside %v", ids(got), ids(first))
+			}
+			poke(t, c.rdb, c.keys[0].Slots(), "HSET", l.Key, "+"+old)
+			settle(t, c, end(first[0], complete, 0, ""))
+			next := step(t, c, 0, 5, 0, testTerms).runs
+			if want := fmt.Sprint("p00-", l.Key, l.Max); len(next) != 1 || next[0].ID != want {
+				t.Fatalf("then %v, want %s", ids(next), want)
+			}
+			for _, r := range append(first[1:], next...) {
+				settle(t, c, end(r, complete, 0, ""))
+			}
+			for _, r := range step(t, c, 0, 5, 0, testTerms).runs {
+				settle(t, c, end(r, complete, 0, ""))
+			}
+		}
+		noSlots(t, c)
+	})
+}
+
+// TestTwiceTheSameKeyInAClaim: of the tasks of a key that one claim takes, as many run as may, in their order.
+func TestTwiceTheSameKeyInAClaim(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		one, two := Limit{Key: "a", Max: 1}, Limit{Key: "b", Max: 2}
+		for n := range 3 {
+			enqueue(t, c, limited(n, one))
+			enqueue(t, c, limited(n, two))
+		}
+		got := step(t, c, 0, 6, 0, testTerms).runs
+		if !slices.Equal(ids(got), []string{"p00-a0", "p00-b0", "p00-b1"}) {
+			t.Errorf("claimed %v", ids(got))
+		}
+		if taken, err := slotsOf(c, c.keys[0]); err != nil || len(taken) != 2 || taken["a"] != "+ p00-a0" || taken["b"] != "+ p00-b0 p00-b1" {
+			t.Errorf("slots %q, %v", taken, err)
+		}
+	})
+}
+
+// TestClaimSuitsTheSlots: a partition whose tasks wait for each other is asked for as many as can run.
+func TestClaimSuitsTheSlots(t *testing.T) {
+	s := shard{left: []int64{500}, most: []int{claimMax}}
+	for i, one := range []struct{ n, got, want int }{
+		{claimMax, 60, 60},         // as many as have slots
+		{20, 20, 60},               // says nothing about 60
+		{60, 60, 61}, {61, 59, 59}, // feels its way
+		{59, 3, claimMax}, // who may run is far behind
+		{claimMax, claimMax, claimMax},
+	} {
+		if s.suit(0, one.n, one.got); s.most[0] != one.want {
+			t.Errorf("%d: after %d of %d: %d, want %d", i, one.got, one.n, s.most[0], one.want)
+		}
+	}
+	s.left[0] = 0
+	s.suit(0, claimMax, 60)
+	if s.most[0] != claimMax {
+		t.Errorf("got %d where there were no more tasks", s.most[0])
+	}
 }
 
 // TestSlotIsPassedOn: whatever ends a run, the task that has waited longest is ready in the same step.
@@ -231,7 +327,7 @@ func TestNobodyOvertakesAParkedTask(t *testing.T) {
 		if state, err := c.Cancel(ctx, "p00-a5"); state != Parked || err != nil {
 			t.Errorf("cancelled %s, %v", state, err)
 		}
-		slots, err := c.rdb.HGetAll(ctx, c.keys[0].Slots()).Result()
+		slots, err := slotsOf(c, c.keys[0])
 		lines, linesErr := c.rdb.ZRange(ctx, c.keys[0].Lines(), 0, -1).Result()
 		if err != nil || linesErr != nil || len(slots) != 1 || slots["a"] != "+ p00-a0 p00-a2" || len(lines) != 1 || !strings.HasSuffix(lines[0], "p00-a3") {
 			t.Errorf("slots %q, %v; lines %q, %v", slots, err, lines, linesErr)

@@ -269,7 +269,8 @@ func (r *running) plainlyDone() bool {
 	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Keep == 0 && len(r.Then) == 0
 }
 
-// settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, then the others.
+// settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, those with limits first, then
+// the others.
 func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*running, one script.Call) {
 	ordered = make([]*running, 0, len(runs))
 	groups := 0
@@ -283,23 +284,20 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 	}
 	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups)
 	for done := ordered; len(done) > 0; {
-		n := 1
+		n, limited := 0, 0
 		for n < len(done) && done[n].token == done[0].token {
-			n++
-		}
-		one = one.MoreArgs("done", done[0].token, n)
-		limited := 0
-		for _, r := range done[:n] {
-			one = one.MoreArgs("done", r.ID)
-			if r.Limit != nil {
+			if done[n].Limit != nil {
+				done[limited], done[n] = done[n], done[limited]
 				limited++
 			}
+			n++
 		}
-		one = one.MoreArgs("done", limited)
-		for i, r := range done[:n] {
-			if r.Limit != nil {
-				one = one.MoreArgs("done", i+1, r.Limit.Key)
-			}
+		one = one.MoreArgs("done", done[0].token, n, limited)
+		for _, r := range done[:n] {
+			one = one.MoreArgs("done", r.ID)
+		}
+		for _, r := range done[:limited] {
+			one = one.MoreArgs("done", r.Limit.Key)
 		}
 		done = done[n:]
 	}

@@ -41,7 +41,7 @@ repeat
   local keys, values = {}, {}
   for i = 1, #found[2], 2 do
     local key = found[2][i]
-    if key > reply[2] then keys[#keys + 1], values[key] = key, found[2][i + 1] end
+    if key > reply[2] and key ~= limit_mark then keys[#keys + 1], values[key] = key, found[2][i + 1] end
   end
   table.sort(keys)
   for i = 1, math.min(left, #keys) do append(keys[i], values[keys[i]]) end

@@ -6,8 +6,8 @@
 -- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err limited)...
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
 --   groups    how many groups of completed tasks there are in done
---   done      of each group: token, n, n ids, m, and m times: which of the n has a limit, and its key.
---             Then how many successors the others have, and for each the id of the task before it
+--   done      of each group: token, n, m, n ids, of which the first m have limits, and the m keys of
+--             these. Then how many successors the others have, and for each the id of the task before it
 --             and what task_enqueue_all takes
 --   verdict   what happens to one of the others:
 --             complete  as those in done, with what they leave behind: the batch that it carries, or the
@@ -34,26 +34,18 @@ local stale, ended, position, at = {}, {}, 0, done
 local freed, keys = {}, {} -- the tasks whose slots are free, and the keys of their limits
 
 for _ = 1, groups do
-  local count = at + 1
-  local suffix, last = ' ' .. ARGV[at], count + tonumber(ARGV[count])
-  local lost = {}
-  for i = count + 1, last do
-    local id = ARGV[i]
+  local size, head = at + 1, at + 2
+  local suffix, count, limits = ' ' .. ARGV[at], tonumber(ARGV[size]), tonumber(ARGV[head])
+  local last, limited = head + count, head + limits
+  at = last + limits + 1
+  for i = head + 1, last do
+    local id, key = ARGV[i], i + count
     position = position + 1
     if redis.call('ZREM', leased, id .. suffix) == 1 then
       ended[#ended + 1] = id
+      if i <= limited then freed[#freed + 1], keys[#keys + 1] = id, ARGV[key] end
     else
       stale[#stale + 1] = position
-      lost[i - count] = true
-    end
-  end
-  local limits = last + 1
-  at = limits + 1 + 2 * tonumber(ARGV[limits])
-  for i = limits + 1, at - 1, 2 do
-    local which, key = tonumber(ARGV[i]), i + 1
-    local owner = count + which
-    if not lost[which] then
-      freed[#freed + 1], keys[#keys + 1] = ARGV[owner], ARGV[key]
     end
   end
 end

@@ -168,19 +168,15 @@ local function store_views()
   touched = {}
 end
 
--- first takes a slot of a key of which nobody has one, as most of them are.
-local function first(id, key)
-  if views[key] ~= false then return false end
-  views[key] = ' ' .. id
-  touched[#touched + 1] = key
-  return true
-end
-
 local function slot(id, limit)
   local key = limit.key
   if views[key] == nil then views[key] = redis.call('HGET', slots, key) end
-  if first(id, key) then return true end
   local view = views[key]
+  if not view then
+    views[key] = id
+    touched[#touched + 1] = key
+    return true
+  end
   if type(view) == 'string' then
     view = limit_read(view)
     view.has = {}
@@ -217,29 +213,69 @@ local function admit(id, limit, rate, seen)
   return false
 end
 
--- admit_all drops the specifications of the tasks that may not be claimed.
-local function admit_all(ids, specs)
-  local options, keys, rated, names, wants = {}, {}, {}, {}, {}
-  local some = false
-  for i, spec in ipairs(specs) do
-    local line = spec and string.match(spec, '^[^\r\n]*(\r[^\n]*)')
-    if line then
-      options[i], keys[i] = line, string.match(line, '\rlimit %d+ [01] %S+ ([^\r]+)')
-      if keys[i] then names[#names + 1] = keys[i] end
-      rated[i] = string.find(line, '\rrate ', 1, true) and rate_of(line)
-      if rated[i] then wants[#wants + 1], wants[#wants + 2] = rated[i], ids[i] end
-      some = some or keys[i] or rated[i]
+-- admit_limited is admit_all for the tasks at which, which have limits and no rates. values are those of the mark and of
+-- their keys. Mostly nobody has a slot of a key: such a task costs two words of one command.
+local function admit_limited(ids, specs, which, keys, values)
+  local anew, last, busy = {limit_mark, limit_mark_value}, 2, {}
+  for j = 1, #which do
+    if values[j + 1] then
+      busy[#busy + 1] = j
+    else
+      anew[last + 1], anew[last + 2] = keys[j], ids[which[j]]
+      last = last + 2
     end
   end
-  if not some then return end
-  views, touched = {}, {}
-  if #names > 0 then
-    for i, value in ipairs(redis.call('HMGET', slots, unpack(names))) do views[names[i]] = value end
+  local fresh = last / 2 - (values[1] and 1 or 0)
+  if redis.call('HSET', slots, unpack(anew)) < fresh then
+    -- Some keys came twice: the first task has the slot.
+    for j = 1, #which do
+      local key = keys[j]
+      if not values[j + 1] and views[key] then busy[#busy + 1] = j elseif not values[j + 1] then views[key] = ids[which[j]] end
+    end
   end
-  local seen = rate_begin(rates, wants)
-  for i, id in ipairs(ids) do
-    local key, rate = keys[i], rated[i]
-    if (rate or key and not first(id, key)) and not admit(id, key and limit_of(options[i]), rate, seen) then specs[i] = false end
+  for _, j in ipairs(busy) do
+    local key, i = keys[j], which[j]
+    views[key] = views[key] or values[j + 1]
+    if not slot(ids[i], limit_of(specs[i])) then specs[i] = false end
+  end
+end
+
+-- admit_all drops the specifications of the tasks that may not be claimed. A task without options costs a look for the
+-- first \r. Mostly a limit is the only one: the pattern is for that.
+local find, match = string.find, string.match
+local function admit_all(ids, specs)
+  local which, names, n, rated, wants = {}, {}, 0, {}, {} -- the positions of the tasks with limits, and their keys
+  for i = 1, #ids do
+    local spec = specs[i]
+    local from = spec and find(spec, '\r', 1, true)
+    local to = from and find(spec, '\n', 1, true)
+    if to and from < to then
+      local key, after = match(spec, '^\rlimit %d+ [01] %S+ ([^\r\n]+)()', from)
+      if after ~= to then
+        local limit, rate = not key and limit_of(spec), rate_of(spec)
+        if limit then key = limit.key end
+        if rate then rated[i], wants[#wants + 1], wants[#wants + 2] = rate, rate, ids[i] end
+      end
+      if key then
+        n = n + 1
+        which[n], names[n] = i, key
+      end
+    end
+  end
+  if n == 0 and #wants == 0 then return end
+
+  local keys, seen = {}, rate_begin(rates, wants)
+  views, touched = {}, {}
+  if n > 0 then
+    local values = redis.call('HMGET', slots, limit_mark, unpack(names))
+    if #wants == 0 then
+      admit_limited(ids, specs, which, names, values)
+      return store_views()
+    end
+    for j = 1, n do keys[which[j]], views[names[j]] = names[j], values[j + 1] end
+  end
+  for i = 1, #ids do
+    if (keys[i] or rated[i]) and not admit(ids[i], keys[i] and limit_of(specs[i]), rated[i], seen) then specs[i] = false end
   end
   store_views()
   rate_end(rates, seen, now_us)
