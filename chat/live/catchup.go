@@ -31,7 +31,7 @@ func (f *Follower) collect() {
 		f.queue(in.line)
 		t.dirty[i] = nil
 	}
-	t.dirty = t.dirty[:0]
+	t.dirty = emptied(t.dirty)
 	if len(f.check) == 0 && len(t.check) > 0 {
 		f.check, t.check = t.check, f.check
 	} else {
@@ -79,13 +79,13 @@ func (f *Follower) readIndex(ctx context.Context) error {
 	listed := make(map[string]struct{}, len(index))
 	for _, g := range index {
 		listed[g.Group] = struct{}{}
-		if f.lines[g.Group] == nil {
+		if f.lines.of(g.Group) == nil {
 			f.checkGroup(g.Group)
 		}
 	}
-	for g := range f.lines {
-		if _, ok := listed[g]; !ok {
-			f.checkGroup(g)
+	for _, l := range f.lines {
+		if _, ok := listed[l.group()]; !ok {
+			f.checkGroup(l.group())
 		}
 	}
 	f.index = false
@@ -102,7 +102,7 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 	}
 	followed := make([]bool, len(groups))
 	for i, g := range groups {
-		followed[i] = f.lines[g] != nil
+		followed[i] = f.lines.of(g) != nil
 	}
 	infos, err := f.look(ctx, groups)
 	if err != nil {
@@ -113,13 +113,13 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 		member := isMember(infos[i])
 		switch {
 		case member && !followed[i]:
-			f.join(f.lines[g], infos[i])
-		case member && f.lines[g].pos.Epoch != infos[i].Epoch:
-			f.restart(f.lines[g], infos[i])
+			f.join(f.lines.of(g), infos[i])
+		case member && f.lines.of(g).pos.Epoch != infos[i].Epoch:
+			f.restart(f.lines.of(g), infos[i])
 		case member:
-			f.queue(f.lines[g])
+			f.queue(f.lines.of(g))
 		case followed[i]:
-			f.left(f.lines[g])
+			f.left(f.lines.of(g))
 		}
 	}
 	return nil
@@ -128,21 +128,21 @@ func (f *Follower) checkGroups(ctx context.Context) error {
 // join adds a group in the middle of a session. It starts at the member's seen, but never repeats what this session got.
 func (f *Follower) join(l *line, info chat.Info) {
 	var pos chat.Position
-	if p, ok := f.past[l.group]; ok && p.Epoch == info.Epoch && p.ID >= info.Seen { // also where they are equal: p has the mark
+	if p, ok := f.past[l.group()]; ok && p.Epoch == info.Epoch && p.ID >= info.Seen { // also where they are equal: p has the mark
 		pos = p
 	}
-	delete(f.past, l.group)
-	f.out = append(f.out, Event{Joined: l.group})
+	delete(f.past, l.group())
+	f.out = append(f.out, Event{Joined: l.group()})
 	f.start(l, info, pos)
 }
 
 // left ends a group.
 func (f *Follower) left(l *line) {
 	if len(f.past) < f.service.limits.UserGroupsMax {
-		f.leftAt(l.group, l.pos) // with its mark: the log may be rolled back before they return
+		f.leftAt(l.group(), l.pos) // with its mark: the log may be rolled back before they return
 	}
 	f.drop(l)
-	f.out = append(f.out, Event{Left: l.group})
+	f.out = append(f.out, Event{Left: l.group()})
 }
 
 // readInbox gives the items after the session's position in the inbox.
@@ -268,7 +268,9 @@ func (f *Follower) serveNext() (served bool) {
 	}
 	if !served {
 		clear(f.todo[behind:])
-		f.todo = f.todo[:behind]
+		if f.todo = f.todo[:behind]; behind == 0 {
+			f.todo = emptied(f.todo)
+		}
 	}
 	return served
 }
@@ -288,7 +290,7 @@ func (f *Follower) serve(l *line) (bytes int, pull bool) {
 	f.out = append(f.out, Event{Messages: b})
 	if removed {
 		f.left(l)
-		f.checkGroup(l.group) // they may have joined again already
+		f.checkGroup(l.group()) // they may have joined again already
 	} else if b.HasMore {
 		f.queue(l)
 	}
@@ -330,7 +332,7 @@ func (l *line) cut(user string) (s *stretch, removed bool, state ringState) {
 	if state = l.lookLocked(); state != ringServed {
 		return nil, false, state
 	}
-	s, removed = l.feed.cutLocked(l.pos.ID+1, l.hidden, l.member, user)
+	s, removed = l.feed.cutLocked(l.pos.ID+1, l.hidden, l.last, user)
 	return s, removed, ringServed
 }
 
@@ -386,7 +388,7 @@ func (f *Follower) pull(ctx context.Context, behind []*line) error {
 			behind = behind[:i]
 			break
 		}
-		readings = append(readings, chat.NewReading(l.group, l.pos, 0, int(limit)))
+		readings = append(readings, chat.NewReading(l.group(), l.pos, 0, int(limit)))
 		asking = append(asking, &readings[i])
 		lives = append(lives, before.life)
 	}
@@ -440,8 +442,8 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 	if r.Err != nil {
 		if code := chat.CodeOf(r.Err); code != chat.CodeNotFound && code != chat.CodeForbidden {
 			// It does not hold up the others, and is looked at again when it grows, or after the next safety check.
-			f.service.log.Error("cannot read a group", "group", l.group, "error", r.Err)
-			l.feed.failed(l.interest)
+			f.service.log.Error("cannot read a group", "group", l.group(), "error", r.Err)
+			l.feed.failed(&l.interest)
 			return 0, nil
 		}
 		f.left(l)
@@ -460,7 +462,7 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 		if r.Cut {
 			return 0, nil
 		}
-		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group, r.Info.Last, l.pos.ID)
+		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group(), r.Info.Last, l.pos.ID)
 	}
 	messages, bytes := fitBytes(r.Messages, room)
 	if len(messages) < len(r.Messages) {
@@ -469,7 +471,7 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 	if len(messages) == 0 && !l.gapPending {
 		return 0, nil
 	}
-	b := &chat.Batch{Group: l.group, First: l.first, Last: r.Info.Last, Complete: !l.gapPending,
+	b := &chat.Batch{Group: l.group(), First: r.Info.Visible(), Last: r.Info.Last, Complete: !l.gapPending,
 		Cursors: chat.Cursors{Seen: r.Info.Seen, Read: r.Info.Read, Unread: r.Info.Unread}}
 	l.advance(b, messages)
 	f.out = append(f.out, Event{Messages: b})

@@ -17,7 +17,8 @@
 //
 // life increases whenever the ring may belong to a different log than before (another epoch, another mark at the same id, a
 // lower end), or when what members may see has changed. A line that was compared during another life asks the store. A feed
-// without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted.
+// without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted. The ring of a feed with readers is
+// given up when it was not used for a few safety checks (quietChecks).
 //
 // # States of a line, one group of a Follower
 //

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -12,65 +11,11 @@ import (
 const (
 	ringBytesMax = 256 << 10 // JSON bytes kept in memory for one group; a ring of maximum-size messages would take 4 MiB
 	stretchesMax = 4         // batches kept for further readers at the same position, each of batchBytesMax or one message
+	quietChecks  = 5         // safety checks after which a ring that nobody used is given up: most groups are quiet most of the time
 )
 
 // unknownLast is the value of last while a feed does not know where its log ends.
 const unknownLast = -1
-
-// entry is a message in memory, with what must be known to obey it.
-type ringEntry struct {
-	chat.Message
-	kind   chat.Kind
-	notice string
-	user   string        // whom a notice concerns
-	target int64         // of an edit or a delete
-	hides  bool          // from this entry on, members may see more, or less, of what came before they joined
-	blank  *chat.Message // an edit without its content; made when first needed
-}
-
-func newRingEntry(m chat.Message) ringEntry {
-	e := ringEntry{Message: m}
-	var facts struct {
-		Kind   chat.Kind `json:"kind"`
-		Notice string    `json:"notice"`
-		User   string    `json:"user"`
-		Target int64     `json:"target"`
-
-		Settings struct {
-			History *bool `json:"history"`
-		} `json:"settings"`
-	}
-	// An entry that cannot be decoded is served as it is and has no effect; a pull from the store checks membership anyway.
-	if json.Unmarshal(m.JSON, &facts) == nil {
-		e.kind, e.notice, e.user, e.target = facts.Kind, facts.Notice, facts.User, facts.Target
-		e.hides = e.kind == chat.Notice && facts.Settings.History != nil
-	}
-	return e
-}
-
-// shownTo is the entry as served to a member who may not see anything below hidden.
-func (e *ringEntry) shownTo(hidden int64) *chat.Message {
-	if e.kind != chat.Edit || e.target >= hidden {
-		return &e.Message
-	}
-	if e.blank == nil {
-		m := chat.Redacted(e.Message, hidden)
-		e.blank = &m
-	}
-	return e.blank
-}
-
-// ends reports whether the entry is the notice that ends user's membership.
-func (e *ringEntry) ends(user string) bool {
-	return e.user == user && e.leaves()
-}
-
-func (e *ringEntry) leaves() bool {
-	return e.notice == chat.NoticeLeft || e.notice == chat.NoticeRemoved
-}
-
-// revises reports whether the entry changed another one.
-func (e *ringEntry) revises() bool { return e.kind == chat.Edit || e.kind == chat.Delete }
 
 // feed is the end of one group's log in memory.
 //
@@ -92,6 +37,8 @@ type feed struct {
 	sure   int         // cuts when the log was compared last: until it is that again, no signal continues the ring
 	ring   []ringEntry
 	bytes  int
+	used   bool // the ring got an entry, or somebody was served from it, since the last safety check
+	quiet  int  // safety checks since then
 
 	changes int           // how often entries changed that are in the log, or may have
 	coldest int64         // the ring cannot be filled back beyond this id
@@ -178,19 +125,20 @@ func (f *feed) resetLocked(epoch string, last int64) {
 
 // pushLocked appends m, whose id is last+1.
 func (f *feed) pushLocked(m chat.Message) {
-	e := newRingEntry(m)
+	e, facts := newRingEntry(m)
 	f.ring = append(f.ring, e)
+	f.used = true
 	f.unshareLocked()
 	f.bytes += len(m.JSON)
 	f.last, f.mark, f.want = m.ID, m.Mark, max(f.want, m.ID)
 	for len(f.ring) > f.entries || f.bytes > ringBytesMax && len(f.ring) > 1 {
 		f.dropFirstLocked()
 	}
-	if e.hides {
+	if facts.hides() {
 		f.life++ // readers ask the store what they may see
 	}
-	if e.kind == chat.Notice && m.ID > f.membersAt && f.members > 0 {
-		switch e.notice {
+	if facts.Kind == chat.Notice && m.ID > f.membersAt && f.members > 0 {
+		switch facts.Notice {
 		case chat.NoticeJoined:
 			f.members++
 		case chat.NoticeLeft, chat.NoticeRemoved:
@@ -240,7 +188,7 @@ func (f *feed) replaceLocked(m chat.Message) {
 	f.changes++
 	if e := f.atLocked(m.ID); e != nil && e.Mark == m.Mark {
 		f.bytes += len(m.JSON) - len(e.JSON)
-		*e = newRingEntry(m)
+		*e, _ = newRingEntry(m)
 		f.unshareLocked()
 	}
 }
@@ -336,7 +284,8 @@ func (f *feed) addLocked(messages []chat.Message) {
 	// An edit whose wake-up was lost may have changed an entry of the ring, and a deletion also the edits of an older
 	// one. The entries just read are as they are now; older ones are given up to the store.
 	for i := range f.ring {
-		if e := &f.ring[i]; e.ID > old && e.revises() && e.target <= old && (e.target >= f.firstLocked() || e.kind == chat.Delete) {
+		e := &f.ring[i]
+		if fx := e.effect; fx != nil && fx.kind != chat.Notice && e.ID > old && fx.target <= old && (fx.target >= f.firstLocked() || fx.kind == chat.Delete) {
 			f.dropBelowLocked(old + 1)
 			return
 		}
@@ -376,6 +325,7 @@ func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unshareLocked() // the readers have got it; what they have not is made anew
+	f.restLocked()
 	if f.life != before.life || f.epoch != before.epoch {
 		return change{}
 	}
@@ -387,6 +337,16 @@ func (f *feed) compare(before snapshot, end chat.LogEnd) change {
 	}
 	differs := end.Epoch != f.epoch || end.Last < before.last || end.Last > f.last
 	return change{hole: differs || f.dueLocked()}
+}
+
+// restLocked gives up the ring of a quiet group: its readers have got it, and others read what they lack from the store.
+func (f *feed) restLocked() {
+	if f.quiet++; f.used {
+		f.used, f.quiet = false, 0
+	}
+	if f.quiet >= quietChecks && len(f.ring) > 0 {
+		f.ring, f.bytes = nil, 0
+	}
 }
 
 // failed notes that a reader could not read the log.

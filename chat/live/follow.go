@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
@@ -19,7 +20,7 @@ type Follower struct {
 	pending *pending
 	welcome Welcome
 
-	lines map[string]*line         // the groups followed
+	lines lines                    // the groups followed
 	past  map[string]chat.Position // how far this session, or the one before it, had read the groups that were left
 	todo  []*line                  // lines to be looked at, each once
 	check map[string]struct{}
@@ -36,23 +37,38 @@ type Follower struct {
 	inboxPos  chat.Position // not set: after what is acked
 }
 
-// line is one group of a Follower.
+// line is one group of a Follower. A node has one for each group of each session, so its size matters.
 type line struct {
-	*interest
-	group string
+	interest
 	// Invariant: everything up to pos was given to the session, or the session knows, or learns from the next batch
 	// (gapPending), that it is gone.
 	pos        chat.Position // Set; Epoch and Mark as far as they are known
+	life       int           // of the feed when pos was last compared
 	verified   bool          // pos was compared with the log
 	gapPending bool          // the next batch must report that entries before it are missing
-	life       int           // of the feed when pos was last compared
-	// Invariant: the user was a member when the log ended at member. Notices of leaving up to there are about earlier stays.
-	member int64
-	last   int64 // of the log, when the store was last asked
-	first  int64 // the lowest id that this member could get then
-	hidden int64 // everything below it was hidden from this member then
-	queued bool  // in todo
-	gone   bool  // no longer followed
+	queued     bool          // in todo
+	gone       bool          // no longer followed
+	hidden     int64         // everything below it was hidden from this member when the store was last asked
+	// Invariant: the log ended at last when the store was last asked, and the user was a member then. Notices of leaving up
+	// to there are about earlier stays.
+	last int64
+}
+
+func (l *line) group() string { return l.feed.group }
+
+// lines are sorted by group.
+type lines []*line
+
+func (ls lines) find(group string) (at int, found bool) {
+	return slices.BinarySearchFunc(ls, group, func(l *line, group string) int { return strings.Compare(l.group(), group) })
+}
+
+// of is the line of a group; nil: it is not followed.
+func (ls lines) of(group string) *line {
+	if at, found := ls.find(group); found {
+		return ls[at]
+	}
+	return nil
 }
 
 // Follow starts the reader of one session. after gives positions by group, as clients write them; all other groups start at
@@ -78,8 +94,8 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	}
 	f := &Follower{
 		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
-		welcome: Welcome{Groups: map[string]WelcomeGroup{}},
-		lines:   map[string]*line{}, inboxDue: true, inboxPos: inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
+		welcome:  Welcome{Groups: map[string]WelcomeGroup{}},
+		inboxDue: true, inboxPos: inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
 	}
 	f.pending.session = by.Session
 	if err := f.begin(ctx, positions); err != nil {
@@ -93,7 +109,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 // begin finds the groups: those of the index, and those that the client names and the user is in, because the index lags.
 func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
 	// Subscribe to the user before reading the index, so that a group joined meanwhile is noticed.
-	if _, err := f.hub.subscribe(ctx, f.pending, nil); err != nil {
+	if _, err := f.hub.subscribe(ctx, f.pending, nil, nil); err != nil {
 		return err
 	}
 	begin, err := f.service.store.Begin(ctx, f.by.User)
@@ -127,7 +143,7 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 			}
 			continue
 		}
-		f.start(f.lines[groups[i]], info, positions[groups[i]])
+		f.start(f.lines.of(groups[i]), info, positions[groups[i]])
 		f.welcome.Groups[groups[i]] = WelcomeGroup{
 			Epoch: info.Epoch, First: info.Visible(), Last: info.Last, Seen: info.Seen, Read: info.Read,
 		}
@@ -169,14 +185,15 @@ func (f *Follower) checkGroup(group string) {
 func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, error) {
 	var missing []string
 	for _, g := range groups {
-		if f.lines[g] == nil {
+		if f.lines.of(g) == nil {
 			missing = append(missing, g)
 		}
 	}
-	interests, err := f.hub.subscribe(ctx, f.pending, missing)
-	for _, in := range interests {
-		in.line = &line{interest: in, group: in.feed.group}
-	}
+	interests, err := f.hub.subscribe(ctx, f.pending, missing, func() *interest {
+		l := &line{}
+		l.line = l
+		return &l.interest
+	})
 	if err != nil {
 		for _, in := range interests {
 			in.line.gone = true // a signal may have arrived in between: there is nothing to read for it
@@ -184,23 +201,21 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 		f.hub.unsubscribe(f.pending, interests...)
 		return nil, err
 	}
-	for _, in := range interests {
-		f.lines[in.line.group] = in.line
-	}
+	f.follow(interests)
 	lives := make([]int, len(groups))
 	for i, g := range groups {
-		lives[i] = f.lines[g].feed.snapshot().life
+		lives[i] = f.lines.of(g).feed.snapshot().life
 	}
 	infos, err := f.service.infos(ctx, f.by.User, groups)
 	if err != nil {
 		// Groups that were followed before continue; new ones are looked at again.
 		for _, g := range missing {
-			f.drop(f.lines[g])
+			f.drop(f.lines.of(g))
 		}
 		return nil, err
 	}
 	for i, info := range infos {
-		l := f.lines[groups[i]]
+		l := f.lines.of(groups[i])
 		switch {
 		case isMember(info):
 			if !l.pos.Set { // new: its position comes from this answer
@@ -214,9 +229,18 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 	return infos, nil
 }
 
+// follow adds the lines of interests.
+func (f *Follower) follow(interests []*interest) {
+	f.lines = slices.Grow(f.lines, len(interests))
+	for _, in := range interests {
+		f.lines = append(f.lines, in.line)
+	}
+	slices.SortFunc(f.lines, func(a, b *line) int { return strings.Compare(a.group(), b.group()) })
+}
+
 // learn updates the line with what the store says about the group.
 func (f *Follower) learn(l *line, info chat.Info) {
-	l.member, l.last, l.first, l.hidden = info.Last, info.Last, info.Visible(), info.Hidden()
+	l.last, l.hidden = info.Last, info.Hidden()
 	if l.feed.observe(info) {
 		f.hub.needRepair(l.feed)
 	}
@@ -251,8 +275,10 @@ func (f *Follower) queue(l *line) {
 // drop stops following a group.
 func (f *Follower) drop(l *line) {
 	l.gone = true
-	delete(f.lines, l.group)
-	f.hub.unsubscribe(f.pending, l.interest)
+	if at, found := f.lines.find(l.group()); found {
+		f.lines = slices.Delete(f.lines, at, at+1)
+	}
+	f.hub.unsubscribe(f.pending, &l.interest)
 }
 
 // Welcome says where the session starts. It may be called once.
@@ -315,13 +341,13 @@ func (f *Follower) Ready() (e Event, ok, behind bool) {
 		// The node subscribes to a group before it knows whether the user is in it: what arrived about others until then, or
 		// after leaving, is not for this session.
 		if c := f.pending.nextCursor(); c != nil {
-			if c.User != f.by.User && f.lines[c.Group] == nil {
+			if c.User != f.by.User && f.lines.of(c.Group) == nil {
 				continue
 			}
 			return Event{Cursor: c}, true, false
 		}
 		if t := f.pending.nextTyping(); t != nil {
-			if f.lines[t.Group] == nil {
+			if f.lines.of(t.Group) == nil {
 				continue
 			}
 			return Event{Typing: t}, true, false
@@ -352,9 +378,9 @@ func (f *Follower) Close() {
 	f.settle()
 	for _, l := range f.lines {
 		l.gone = true
-		f.hub.unsubscribe(f.pending, l.interest)
+		f.hub.unsubscribe(f.pending, &l.interest)
 	}
-	clear(f.lines)
+	f.lines = nil
 	f.hub.leave(f.pending)
 }
 

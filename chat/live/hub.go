@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,7 +32,7 @@ type hub struct {
 
 // userFeed is what a node follows about one user.
 type userFeed struct {
-	readers   map[*pending]struct{}
+	readers   []*pending // mostly one
 	confirmed bool
 	inboxEnd  chat.InboxEnd // what readers were last woken for; Last is unknownLast if they were not
 	idleSince time.Time
@@ -135,24 +136,27 @@ func (h *hub) eachReader(user string, do func(*pending)) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if u := h.users[user]; u != nil {
-		for p := range u.readers {
+		for _, p := range u.readers {
 			do(p)
 		}
 	}
 }
 
 // subscribe registers p's interest in each of groups and in its user, and returns once the store has confirmed all
-// subscriptions. The interests are in the order of groups. Pass them to unsubscribe in the end, also after an error.
-func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*interest, error) {
-	interests := make([]*interest, 0, len(groups))
+// subscriptions. The interests are in the order of groups, each made by fresh. Pass them to unsubscribe in the end, also
+// after an error.
+func (h *hub) subscribe(ctx context.Context, p *pending, groups []string, fresh func() *interest) ([]*interest, error) {
+	var interests []*interest
 	var newGroups, newUsers []string
 	h.mu.Lock()
 	u := h.users[p.user]
 	if u == nil {
-		u = &userFeed{readers: map[*pending]struct{}{}, inboxEnd: chat.InboxEnd{Last: unknownLast}}
+		u = &userFeed{inboxEnd: chat.InboxEnd{Last: unknownLast}}
 		h.users[p.user] = u
 	}
-	u.readers[p] = struct{}{}
+	if !slices.Contains(u.readers, p) {
+		u.readers = append(u.readers, p)
+	}
 	if !u.confirmed {
 		newUsers = []string{p.user}
 	}
@@ -162,7 +166,8 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*in
 			fd = newFeed(g, h.limits.RingEntries)
 			h.groups[g] = fd
 		}
-		in := &interest{feed: fd, pending: p}
+		in := fresh()
+		in.feed, in.pending = fd, p
 		if !fd.add(in) {
 			newGroups = append(newGroups, g)
 		}
@@ -188,7 +193,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string) ([]*in
 func (f *feed) add(in *interest) (confirmed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	in.at = len(f.interests)
+	in.at = int32(len(f.interests))
 	f.interests = append(f.interests, in)
 	if in.pending.every {
 		if f.waiters == nil {
@@ -215,7 +220,7 @@ func (h *hub) unsubscribe(p *pending, interests ...*interest) {
 func (f *feed) remove(in *interest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if in.at >= len(f.interests) || f.interests[in.at] != in {
+	if int(in.at) >= len(f.interests) || f.interests[in.at] != in {
 		return
 	}
 	delete(f.waiters, in.pending)
@@ -234,7 +239,7 @@ func (h *hub) leave(p *pending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if u := h.users[p.user]; u != nil {
-		delete(u.readers, p)
+		u.readers = slices.DeleteFunc(u.readers, func(one *pending) bool { return one == p })
 		u.idleSince = time.Now()
 	}
 }

@@ -34,14 +34,14 @@ type pending struct {
 
 type memberKey struct{ group, user string }
 
-// interest is one reader's interest in one feed.
+// interest is one reader's interest in one feed. A node has one for each group of each session, so its size matters.
 type interest struct {
 	feed    *feed
 	pending *pending
-	at      int   // index in feed.interests; guarded by feed.mu
+	line    *line // of a Follower, which contains it; nil for a watch
+	at      int32 // index in feed.interests; guarded by feed.mu
 	failed  bool  // in feed.unread; guarded by feed.mu
 	dirty   bool  // in pending.dirty; guarded by pending.mu
-	line    *line // of a Follower; nil for a watch
 }
 
 func newPending(user string, plain bool) *pending {

@@ -45,7 +45,7 @@ func TestPendingSkipsOwnMoves(t *testing.T) {
 
 // What is heard of a group before it is known that the user is not in it stays unheard; the own cursor is never secret.
 func TestFollowerKeepsToItsGroups(t *testing.T) {
-	f := &Follower{by: chat.Caller{User: "eve"}, pending: newPending("eve", false), lines: map[string]*line{"red": {}}}
+	f := &Follower{by: chat.Caller{User: "eve"}, pending: newPending("eve", false), lines: lines{{interest: interest{feed: newFeed("red", 1)}}}}
 	for _, g := range []string{"red", "secret"} {
 		for _, u := range []string{"ann", "eve"} {
 			f.pending.cursor(CursorEvent{Group: g, User: u, Seen: 1, Read: 1})

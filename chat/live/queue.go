@@ -49,3 +49,12 @@ func (q *feedQueue) takeAll() []*feed {
 	q.feeds = nil
 	return all
 }
+
+// emptied is a list that has nothing left, for further use: a long one was needed for a burst, and is not kept.
+func emptied[T any](list []T) []T {
+	const kept = 4
+	if cap(list) > kept {
+		return nil
+	}
+	return list[:0]
+}

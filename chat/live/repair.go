@@ -209,9 +209,7 @@ func (h *hub) followed() (groups []*feed, users []string, readers []*pending) {
 			continue
 		}
 		users = append(users, id)
-		for p := range u.readers {
-			readers = append(readers, p)
-		}
+		readers = append(readers, u.readers...)
 	}
 	return groups, users, readers
 }
@@ -225,7 +223,7 @@ func (h *hub) compareInboxes(users []string, ends []chat.InboxEnd) {
 			continue
 		}
 		u.inboxEnd = ends[i]
-		for p := range u.readers {
+		for _, p := range u.readers {
 			p.inboxGrew()
 		}
 	}

@@ -28,6 +28,7 @@ func (f *feed) stretchLocked(from, hidden int64, user string) *stretch {
 // cutLocked makes the stretch from the entry at from, which the ring has, and keeps it for other readers. It ends early, and
 // is kept for nobody, at the notice that ends user's membership as of the entry member.
 func (f *feed) cutLocked(from, hidden, member int64, user string) (s *stretch, removed bool) {
+	f.used = true
 	entries := f.ring[from-f.firstLocked():]
 	entries = entries[:min(len(entries), batchMessagesMax)]
 	messages := make([]chat.Message, 0, len(entries))
@@ -40,11 +41,12 @@ func (f *feed) cutLocked(from, hidden, member int64, user string) (s *stretch, r
 			break
 		}
 		messages = append(messages, *m)
-		s.edits = s.edits || e.kind == chat.Edit
-		if e.leaves() {
-			s.gone = append(s.gone, e.user)
+		s.edits = s.edits || e.edits()
+		leaver := e.leaver()
+		if leaver != "" {
+			s.gone = append(s.gone, leaver)
 		}
-		if removed = e.ends(user) && e.ID > member; removed {
+		if removed = leaver == user && e.ID > member; removed {
 			break
 		}
 	}

@@ -24,7 +24,7 @@ func stretchLog() *feed {
 
 func (f *feed) reader(after, hidden int64) *line {
 	pos := chat.Position{Set: true, ID: after, Epoch: "e", Mark: fmt.Sprint("m", after)}
-	return &line{interest: &interest{feed: f}, group: f.group, pos: pos, verified: true, life: f.life, hidden: hidden}
+	return &line{interest: interest{feed: f}, pos: pos, verified: true, life: f.life, hidden: hidden}
 }
 
 // Readers at the same position get the same batch, as far as they may see the same.

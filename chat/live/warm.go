@@ -98,9 +98,11 @@ func (f *feed) endWarm(before warmth, from int64, messages []chat.Message, end c
 	}
 	ring := make([]ringEntry, 0, n+len(f.ring))
 	for _, m := range messages {
-		ring = append(ring, newRingEntry(m))
+		e, _ := newRingEntry(m)
+		ring = append(ring, e)
 	}
 	f.ring = append(ring, f.ring...)
+	f.used = true
 	f.bytes += bytes
 	return true
 }

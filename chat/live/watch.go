@@ -29,7 +29,7 @@ func (h *hub) watchCursors(ctx context.Context, user, group string) (*watch, err
 
 func (h *hub) watchWith(ctx context.Context, p *pending, groups []string) (*watch, error) {
 	w := &watch{hub: h, pending: p}
-	interests, err := h.subscribe(ctx, w.pending, groups)
+	interests, err := h.subscribe(ctx, w.pending, groups, func() *interest { return &interest{} })
 	if err != nil {
 		h.unsubscribe(w.pending, interests...)
 		h.leave(w.pending)
