@@ -43,16 +43,12 @@ var sections = []struct {
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"features", features}, {"options", options}, {"river", besideRiver}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
-	{"announcements", announcements}, {"cluster", cluster}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
+	{"announcements", announcements}, {"readers", readers}, {"cluster", cluster}, {"overload", overload}, {"archiving", archiving}, {"history", histories},
 	{"files", transfers}, {"growth", growth},
 }
 
 func main() {
-	if os.Getenv(loadVariable) != "" {
-		if err := generate(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
+	if otherProcess() {
 		return
 	}
 	flag.Parse()
@@ -65,6 +61,24 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// otherProcess runs what this program starts itself for: the load, or a server that only holds its clients.
+func otherProcess() bool {
+	var err error
+	switch {
+	case os.Getenv(loadVariable) != "":
+		err = generate(os.Stdin, os.Stdout)
+	case os.Getenv(bareVariable) != "":
+		err = holdClients(os.Stdin, os.Stdout)
+	default:
+		return false
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	return true
 }
 
 // run makes the table. What was measured is printed even if the rest was interrupted; only a complete run is written.

@@ -67,8 +67,11 @@ func (n *Node) ForgetPeak() {
 	}
 }
 
-func (n *Node) proc(file string) string {
+func (n *Node) proc(file string) string { return fmt.Sprintf("/proc/%d/%s", n.Pid(), file) }
+
+// Pid returns the id of the node's process.
+func (n *Node) Pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return fmt.Sprintf("/proc/%d/%s", n.cmd.Process.Pid, file)
+	return n.cmd.Process.Pid
 }
