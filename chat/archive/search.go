@@ -103,11 +103,16 @@ func (q Query) Checked() (tokens.Query, error) {
 // Match is a message as a hit, with its score. ok tells whether it has what is asked for, which an index that compares
 // tokens has found out before.
 func Match(log Log, m chat.Message, wanted tokens.Query) (hit Hit, score float64, ok bool) {
-	var e chat.Entry
+	var e struct { // of a chat.Entry, what has its text
+		Kind      chat.Kind       `json:"kind"`
+		Body      *string         `json:"body"`
+		Data      json.RawMessage `json:"data"`
+		DeletedAt *chat.Time      `json:"deleted_at"`
+	}
 	if json.Unmarshal(m.JSON, &e) != nil {
 		return Hit{}, 0, false
 	}
-	text := Text(e)
+	text := Text(chat.Entry{Content: chat.Content{Kind: e.Kind, Body: e.Body, Data: e.Data}, DeletedAt: e.DeletedAt})
 	split := tokens.Split(text)
 	marks, ok := wanted.Match(split)
 	return Hit{Log: log, Message: m, Snippet: tokens.MakeSnippet(text, marks)}, wanted.Score(split), ok

@@ -21,6 +21,9 @@ type Term struct {
 	Not    bool // the text must not have it
 }
 
+// Word tells that a text must have a single token.
+func (t Term) Word() bool { return len(t.Tokens) == 1 && !t.Prefix && !t.Not }
+
 // Query is what a text must have: every term, and none of those with Not.
 type Query struct {
 	Terms []Term

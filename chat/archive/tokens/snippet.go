@@ -1,6 +1,10 @@
 package tokens
 
-import "unicode"
+import (
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // Bounds of a snippet, in UTF-16 units.
 const (
@@ -19,10 +23,13 @@ func MakeSnippet(text string, marks []Range) Snippet {
 	if len(marks) == 0 {
 		marks = nil
 	}
+	if len(text) <= snippetMax && utf8.ValidString(text) { // no text has more units than bytes
+		return Snippet{text, marks}
+	}
 	runes := []rune(text)
 	at := make([]int, len(runes)+1) // of each rune in UTF-16 units
 	for i, r := range runes {
-		at[i+1] = at[i] + utf16Len(string(r))
+		at[i+1] = at[i] + utf16.RuneLen(r)
 	}
 	from, to := 0, len(runes)
 	if at[len(runes)] > snippetMax {

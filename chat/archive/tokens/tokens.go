@@ -93,7 +93,8 @@ var base = map[rune]string{'ı': "i", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d"
 // splitter holds the word or the run that is being read.
 type splitter struct {
 	tokens []Token
-	fold   cases.Caser
+	fold   cases.Caser // made when it is needed
+	folds  bool
 
 	word    strings.Builder
 	letters int // characters in word
@@ -106,9 +107,13 @@ type splitter struct {
 // Split gives the tokens of text in their order: the index of a token is its position. Indexes hold what it gave: whoever
 // changes it writes a migration that builds them anew.
 func Split(text string) []Token {
-	s := splitter{fold: cases.Fold()}
+	s := splitter{tokens: make([]Token, 0, min(len(text)/wordBytes+1, Max))}
 	offset := 0
 	for i := 0; i < len(text) && len(s.tokens) < Max; {
+		if n := s.plainWord(text[i:], offset); n > 0 {
+			i, offset = i+n, offset+n
+			continue
+		}
 		if c := text[i]; c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf) {
 			s.add(unicode.ToLower(rune(c)), offset, offset+1)
 			i, offset = i+1, offset+1
@@ -122,6 +127,31 @@ func Split(text string) []Token {
 	s.endWord()
 	s.endRun()
 	return s.tokens[:min(len(s.tokens), Max)]
+}
+
+// wordBytes is less than what a word takes in most texts, with the space after it.
+const wordBytes = 5
+
+// plainWord takes a whole word of ASCII letters and digits that nothing can join: not what is before it, and no mark after it. It
+// returns its length, and 0 where there is none. Most words are like this, and most of these are their own compared form.
+func (s *splitter) plainWord(text string, offset int) int {
+	if s.letters > 0 {
+		return 0
+	}
+	n := 0
+	for n < len(text) && n <= WordMax && plainLetter(text[n]) {
+		n++
+	}
+	if n == 0 || n > WordMax || n < len(text) && text[n] >= utf8.RuneSelf {
+		return 0
+	}
+	s.endRun()
+	s.emit(Token{Text: strings.ToLower(text[:n]), From: offset, First: offset + n, To: offset + n})
+	return n
+}
+
+func plainLetter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 func utf16Len(s string) (n int) {
@@ -142,6 +172,9 @@ func (s *splitter) segment(text string, from, to int) {
 		}
 		return r
 	}, norm.NFKD.String(text))
+	if !s.folds {
+		s.fold, s.folds = cases.Fold(), true
+	}
 	for _, r := range s.fold.String(norm.NFC.String(bare)) {
 		if plain, ok := base[r]; ok {
 			for _, r := range plain {
