@@ -65,9 +65,12 @@ type engine interface {
 	// unindex takes the entries that a condition names out of the index, before they are deleted.
 	unindex(ctx context.Context, tx *sql.Tx, where string, args ...any) error
 	// search is a statement that finds entries that may be seen, newest first, with its first arguments. Three more follow:
-	// the lowest and the highest doc, and how many to find at most. visible is in the order of its logs. done is called when the
-	// rows are read.
-	search(q tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func())
+	// the lowest and the highest doc, and how many to find at most. The index is asked for q and facets, and what it finds is
+	// compared with check. visible is in the order of its logs. done is called when the rows are read.
+	search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func())
+	// rare tells which of several words to ask the index for. Where these are not all, so few entries have them that each can be
+	// looked at for a page of limit. None: ask for all.
+	rare(ctx context.Context, words []string, low, top int64, limit int) (asked []bool, err error)
 	// walk is a statement like that of search, with all its arguments, which looks at the newest entries alone and finds them in
 	// the same order. Where it finds fewer than limit, there may be more. Empty: search is likely to be faster.
 	walk(ctx context.Context, q tokens.Query, facets [][]string, visible []logRange, low, top int64, limit int) (query string, args []any, err error)

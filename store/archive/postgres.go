@@ -130,16 +130,34 @@ func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { retur
 // search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
 // frequent the words are. What may be seen are sorted arrays, not a table: joined with one, it would read every entry of every
 // log. The CASE keeps its guesses about ids out of this decision.
-func (*postgres) search(q tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
+//
+// What is checked is no condition of the index: IS TRUE keeps it from that.
+func (*postgres) search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
 	n := len(visible)
 	logs, lowest, highest := make([]int64, n), make([]int64, n), make([]int64, n)
 	for i, v := range visible {
 		logs[i], lowest[i], highest[i] = v.number, v.From, v.To
 	}
-	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM (SELECT ?::bigint[] AS logs, ?::bigint[] AS lowest, ?::bigint[] AS highest) AS v, entries AS e
+	query, args = `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM (SELECT ?::bigint[] AS logs, ?::bigint[] AS lowest, ?::bigint[] AS highest) AS v, entries AS e
 		WHERE CASE WHEN v.logs[width_bucket(e.log, v.logs)] = e.log
 			THEN e.id BETWEEN v.lowest[width_bucket(e.log, v.logs)] AND v.highest[width_bucket(e.log, v.logs)] ELSE false END
-		AND e.words @@ ?::text::tsquery AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, []any{logs, lowest, highest, tsQuery(q, facets)}, func() {}
+		AND e.words @@ ?::text::tsquery`, []any{logs, lowest, highest, tsQuery(q, facets)}
+	if len(check.Terms) > 0 {
+		query, args = query+` AND (e.words @@ ?::text::tsquery) IS TRUE`, append(args, tsQuery(check, nil))
+	}
+	return query + ` AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, args, func() {}
+}
+
+// rare words are those that PostgreSQL does not count as frequent.
+func (e *postgres) rare(ctx context.Context, words []string, _, _ int64, _ int) (asked []bool, err error) {
+	of, err := e.shares.get(ctx, e.db)
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range words {
+		asked = append(asked, len(of) > 0 && of[word] == 0)
+	}
+	return asked, nil
 }
 
 func (*postgres) authored(user string) (query string, args []any) {

@@ -164,9 +164,46 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 		}
 		facets = append(facets, numbers)
 	}
-	query, args, done := s.engine.search(wanted, facets, ranges)
+	asked, checked, err := s.split(ctx, wanted, low, top, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	query, args, done := s.engine.search(asked, checked, facets, ranges)
 	defer done()
 	return s.collect(ctx, ranges, most, query, append(args, low, top, limit))
+}
+
+// rareTimes is how many times as many entries as a page needs may have a rare word.
+const rareTimes = 8
+
+// split leaves the frequent words of a query for the entries that the index finds, where another word is rare: to look such an entry
+// up in the long list of a frequent word costs more than to read it, and more the longer the list is.
+func (s *Store) split(ctx context.Context, q tokens.Query, low, top int64, limit int) (asked, checked tokens.Query, err error) {
+	var words []string
+	for _, t := range q.Terms {
+		if t.Word() {
+			words = append(words, t.Tokens[0])
+		}
+	}
+	if len(words) < 2 {
+		return q, tokens.Query{}, nil
+	}
+	rare, err := s.engine.rare(ctx, words, low, top, limit)
+	if err != nil || !slices.Contains(rare, true) {
+		return q, tokens.Query{}, err
+	}
+	for _, t := range q.Terms {
+		frequent := false
+		if t.Word() {
+			frequent, rare = !rare[0], rare[1:]
+		}
+		if frequent {
+			checked.Terms = append(checked.Terms, t)
+		} else {
+			asked.Terms = append(asked.Terms, t)
+		}
+	}
+	return asked, checked, nil
 }
 
 // collect reads candidates until there are enough.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (*sqlite) name() string { return "sqlite" }
 // open makes one connection that writes and a pool that only reads. What was deleted is overwritten with zeros. A commit
 // waits for the disk: the store trims what was committed.
 func (e *sqlite) open(ctx context.Context) (write, read *sql.DB, err error) {
-	if err := registerVisible(); err != nil {
+	if err := registerFunctions(); err != nil {
 		return nil, nil, err
 	}
 	if err := e.makeFile(); err != nil {
@@ -191,12 +192,60 @@ func (*sqlite) indexed(ctx context.Context, tx *sql.Tx, where string, args []any
 }
 
 // search walks the index from the highest doc down, and looks at entries only until it has enough.
-func (*sqlite) search(q tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
-	handle, done := lendRanges(visible)
-	return `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS d INDEXED BY entries_doc ON d.doc = s.rowid
-		CROSS JOIN entries AS e ON e.log = d.log AND e.id = d.id
-		WHERE ` + visibleFunction + `(?, d.log, d.id) AND s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`,
-		[]any{handle, ftsMatch(q, facets)}, done
+func (*sqlite) search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
+	handle, done := lend(lending{visible, check})
+	query, args = `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS d INDEXED BY entries_doc ON d.doc = s.rowid
+		CROSS JOIN entries AS e ON e.log = d.log AND e.id = d.id WHERE `+visibleFunction+`(?, d.log, d.id)`, []any{handle}
+	if len(check.Terms) > 0 {
+		query, args = query+` AND `+hasFunction+`(?, e.json)`, append(args, handle)
+	}
+	return query + ` AND s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, append(args, ftsMatch(q, facets)), done
+}
+
+const (
+	// spanOf is how many of the newest entries with a word tell how frequent it is.
+	spanOf = 17
+	// rarer is how many times as frequent a word is that is not asked for: so many that each entry with the rare word is in another
+	// page of its list.
+	rarer = 256
+)
+
+// rare finds the word that the fewest entries have, if it is rare, and leaves out those that are far more frequent.
+func (e *sqlite) rare(ctx context.Context, words []string, low, top int64, limit int) (asked []bool, err error) {
+	asked = slices.Repeat([]bool{true}, len(words))
+	newest, ends := int64(0), make([]int64, len(words)) // ends: the oldest of spanOf entries
+	rarest, known := 0, false
+	for i, word := range words {
+		n, first, last, err := e.newestWith(ctx, word, low, top, spanOf)
+		if err != nil {
+			return nil, err
+		}
+		if n < spanOf {
+			last = low
+		}
+		newest, ends[i] = max(newest, first), last
+		if ends[i] <= ends[rarest] {
+			rarest, known = i, n < spanOf
+		}
+	}
+	if !known {
+		n, _, _, err := e.newestWith(ctx, words[rarest], low, top, rareTimes*limit)
+		if err != nil || n == rareTimes*limit {
+			return asked, err
+		}
+	}
+	for i, end := range ends {
+		asked[i] = i == rarest || (newest-end) > (newest-ends[rarest])/rarer
+	}
+	return asked, nil
+}
+
+// newestWith counts the newest entries with a word, at most limit, and tells where they begin and end.
+func (e *sqlite) newestWith(ctx context.Context, word string, low, top int64, limit int) (n int, first, last int64, err error) {
+	err = e.read.QueryRowContext(ctx, `SELECT count(*), coalesce(max(rowid), 0), coalesce(min(rowid), 0)
+		FROM (SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?)`,
+		ftsMatch(tokens.Query{Terms: []tokens.Term{{Tokens: []string{word}}}}, nil), low, top, limit).Scan(&n, &first, &last)
+	return n, first, last, err
 }
 
 // walk: the index is asked from the highest doc down anyway.
