@@ -299,6 +299,19 @@ func (f *feed) dropBelowLocked(id int64) {
 	}
 }
 
+// shared returns the feed's own copies of an epoch and a mark that are the same: readers keep them for as long as they follow.
+func (f *feed) shared(epoch, mark string) (string, string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if epoch == f.epoch {
+		epoch = f.epoch
+	}
+	if mark == f.mark {
+		mark = f.mark
+	}
+	return epoch, mark
+}
+
 // observe passes on what a reader learned from the store. It reports whether that contradicts the feed, which then has to
 // ask the store itself.
 func (f *feed) observe(i chat.Info) (suspect bool) {

@@ -214,14 +214,15 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 		}
 		return nil, err
 	}
-	for i, info := range infos {
-		l := f.lines.of(groups[i])
+	for i := range infos {
+		l, info := f.lines.of(groups[i]), &infos[i]
 		switch {
-		case isMember(info):
+		case isMember(*info):
 			if !l.pos.Set { // new: its position comes from this answer
 				l.life = lives[i]
 			}
-			f.learn(l, info)
+			f.learn(l, *info)
+			info.Epoch, info.LastMark = l.feed.shared(info.Epoch, info.LastMark)
 		case !l.pos.Set:
 			f.drop(l)
 		}

@@ -12,7 +12,7 @@ import (
 // TestIdleReadersTakeLittleHeap counts what the reader of a session that is in 20 groups takes while nothing happens. It is not
 // parallel, because it reads the heap of the process.
 func TestIdleReadersTakeLittleHeap(t *testing.T) {
-	const users, groups, most = 150, 20, 5 << 10
+	const users, groups, most = 150, 20, 4 << 10
 	l := startLive(t, signalsOnly)
 	var names []string
 	for i := range users {
