@@ -6,8 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/web/auth"
@@ -58,15 +63,60 @@ func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), 
 	}, nil
 }
 
-// sendingHTTP has 64 connections send through a whole node, client and server in this process.
+// sendingHTTP has 64 connections send through a whole node, and to a server that does no more than check the token. The client and
+// both servers are in this process.
 func (b *bench) sendingHTTP(raw float64) error {
 	url, err := b.serve("off") // callers that do not come again may not be refused
 	if err != nil {
 		return err
 	}
-	token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: "owner", TTL: time.Hour}, time.Now())
+	constant, stop, err := constantServer()
 	if err != nil {
 		return err
+	}
+	defer stop()
+	most, err := b.postRate(constant)
+	if err != nil {
+		return err
+	}
+	rate, err := b.postRate(url)
+	if err != nil {
+		return err
+	}
+	b.table.rate("through HTTP, 64 connections (client in this process)", rate, raw, "unpipelined")
+	b.table.rate("the same, from an Echo handler that checks the token and answers a constant", most, raw, "unpipelined")
+	b.table.rate("through HTTP, beside that handler", rate, most, "the handler; target 0.45")
+	return nil
+}
+
+const sendsPath = "/v1/groups/send/messages"
+
+// constantServer answers sends without doing anything.
+func constantServer() (url string, stop func(), err error) {
+	key := func(*jwt.Token) (any, error) { return []byte(secret), nil }
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.POST(sendsPath, func(c echo.Context) error {
+		token, _ := strings.CutPrefix(c.Request().Header.Get("Authorization"), "Bearer ")
+		if _, err := jwt.Parse(token, key, jwt.WithValidMethods([]string{"HS256"})); err != nil {
+			return err
+		}
+		return c.JSONBlob(http.StatusCreated, []byte(`{"id":1}`))
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by stop
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: e} //nolint:gosec // no timeouts: on loopback
+	go func() { _ = server.Serve(listener) }()
+	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
+}
+
+// postRate has 64 connections send to the server at url, and returns how many sends it answers a second.
+func (b *bench) postRate(url string) (float64, error) {
+	token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: "owner", TTL: time.Hour}, time.Now())
+	if err != nil {
+		return 0, err
 	}
 	const callers = 64
 	transport := &http.Transport{MaxIdleConnsPerHost: callers}
@@ -74,10 +124,10 @@ func (b *bench) sendingHTTP(raw float64) error {
 	caller := &http.Client{Transport: transport}
 	text, err := json.Marshal(map[string]string{"body": *body})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	rate, err := parallel(scaled(20_000), callers, func(int) error {
-		req, err := http.NewRequestWithContext(b.ctx, http.MethodPost, url+"/v1/groups/send/messages", bytes.NewReader(text))
+	return parallel(scaled(20_000), callers, func(int) error {
+		req, err := http.NewRequestWithContext(b.ctx, http.MethodPost, url+sendsPath, bytes.NewReader(text))
 		if err != nil {
 			return err
 		}
@@ -96,9 +146,4 @@ func (b *bench) sendingHTTP(raw float64) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	b.table.rate("through HTTP, 64 connections (client in this process)", rate, raw, "unpipelined")
-	return nil
 }

@@ -192,62 +192,6 @@ func takeUpTo(b *bench, followers []*live.Follower, group string, last int64) er
 	return nil
 }
 
-// memory gives the bytes that a stored message of 200 bytes costs the server.
-func memory(b *bench) error {
-	b.table.section("memory of redis-server a stored message of 200 bytes")
-	if err := b.group("mem-json", 1); err != nil {
-		return err
-	}
-	sent, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, "mem-json", chat.Content{Body: body}, "")
-	if err != nil {
-		return err
-	}
-	b.table.count("its JSON, as it is served", "%d B", len(sent.JSON))
-	for _, listpack := range []string{"64", "512"} {
-		b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", listpack)
-		beside := fmt.Sprintf("zset-max-listpack-value %s: ", listpack)
-		for _, shape := range []struct{ groups, each int }{{1, scaled(100_000)}, {scaled(100), 1000}, {scaled(1000), 100}, {scaled(2000), 10}} {
-			bytes, err := b.memoryOf("mem-"+listpack, shape.groups, shape.each)
-			if err != nil {
-				return err
-			}
-			b.table.count(fmt.Sprintf("%s%d groups of %d messages with retry keys, two members", beside, shape.groups, shape.each),
-				"%.0f B (the group's own keys included)", bytes)
-		}
-		empty := "mem-empty-" + listpack
-		if err := b.group(empty, 1); err != nil {
-			return err
-		}
-		keys, _ := b.redis.Do("KEYS", "*g:"+empty+":*").([]any)
-		bytes := int64(0)
-		for _, key := range keys {
-			bytes += b.redis.Int("MEMORY", "USAGE", fmt.Sprint(key), "SAMPLES", "0")
-		}
-		b.table.count(beside+"a new group with two members", "%d B in %d keys", bytes, len(keys))
-	}
-	b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", "64")
-	return nil
-}
-
-// memoryOf returns the bytes per message in groups of each messages, the keys of the groups included.
-func (b *bench) memoryOf(named string, groups, each int) (float64, error) {
-	before := infoOf(b.redis, "used_memory")
-	_, err := parallel(groups, 16, func(i int) error {
-		id := fmt.Sprintf("%s-%d-%d", named, each, i)
-		if err := b.group(id, 1); err != nil {
-			return err
-		}
-		for n := range each {
-			_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, id, chat.Content{Body: body, ClientID: fmt.Sprint("key-", n)}, "")
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return float64(infoOf(b.redis, "used_memory")-before) / float64(groups*each), err
-}
-
 // infoOf reads a number that INFO names.
 func infoOf(server *redistest.Server, name string) int64 {
 	n, err := strconv.ParseInt(infoText(server, name), 10, 64)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
@@ -14,22 +17,45 @@ redis.call('ZADD', KEYS[2], id, id .. ARGV[1])
 redis.call('PUBLISH', ARGV[2], ARGV[1])
 return id`
 
+// neededSend is what a send does in chatd, without any decision. Each command has its use: the settings of the group; whether
+// somebody wants to know of entries, and whether the sender is known; whether the sender is a member, and has read all; the id;
+// the entry; that it is the sender's own, so that it counts as read; the end of the log, by which a rollback is noticed; and those
+// who follow.
+const neededSend = `local call = redis.call
+call('HMGET', KEYS[3], 'epoch', 'post', 'overflow', 'events')
+call('EXISTS', KEYS[4], KEYS[4], KEYS[5])
+call('ZSCORE', KEYS[6], ARGV[3])
+local id = call('INCR', KEYS[1])
+call('ZADD', KEYS[2], id, id .. ARGV[1])
+call('ZADD', KEYS[5], id, id)
+call('PUBLISH', ARGV[2], ARGV[1])
+call('HSET', KEYS[3], 'mark', 'AbCdEf', 'active_ms', '1800000000000', 'newest', id)
+return id`
+
 // sendingCosts compares the time that the server takes for a send with that of a bare script.
 func (b *bench) sendingCosts() error {
-	client := b.store.Client()
-	sha, err := client.ScriptLoad(b.ctx, bareSend).Result()
-	if err != nil {
-		return err
-	}
 	n := scaled(20_000)
 	text := strings.Repeat("x", 320) // what a message of 200 bytes is, stored
-	bare, _, err := b.serverTime(n, func(int) error {
-		return client.EvalSha(b.ctx, sha, []string{"bare:{p00}:id", "bare:{p00}:msgs"}, text, "bare:{p00}").Err()
-	})
+	script := func(source string, keys ...string) (us float64, err error) {
+		client := b.store.Client()
+		sha, err := client.ScriptLoad(b.ctx, source).Result()
+		if err != nil {
+			return 0, err
+		}
+		us, _, err = b.serverTime(n, func(int) error { return client.EvalSha(b.ctx, sha, keys, text, "bare:{p00}", "user-0").Err() })
+		return us, err
+	}
+	bare, err := script(bareSend, "bare:{p00}:id", "bare:{p00}:msgs")
 	if err != nil {
 		return err
 	}
 	b.table.count("server time of INCR, ZADD and PUBLISH in one script", "%.1f us", bare)
+	needed, err := script(neededSend, "need:{p00}:id", "need:{p00}:msgs", "need:{p00}:meta", "need:{p00}:wants", "need:{p00}:by", "need:{p00}:seen")
+	if err != nil {
+		return err
+	}
+	b.table.count("server time of the eight commands of a send, without its logic", "%.1f us", needed)
+	b.table.compare(needed/bare, "the bare script")
 	for _, keyed := range []bool{false, true} {
 		what := "server time of a send"
 		if keyed {
@@ -48,8 +74,29 @@ func (b *bench) sendingCosts() error {
 		}
 		b.table.count(what, "%.1f us, %.1f commands", us, commands)
 		b.table.compare(us/bare, "the bare script")
+		b.commandParts(n)
 	}
 	return nil
+}
+
+// commandParts says what each command in the script calls since the last reset of the statistics took of the server, for one of n
+// operations. What they leave of the whole is the script itself: its arguments, the interpreter, and how it calls commands.
+func (b *bench) commandParts(n int) {
+	stats := commandStats(b.redis)
+	for _, name := range slices.Collect(maps.Keys(stats)) {
+		switch {
+		case stats[name].calls < float64(n)/2, name == "evalsha", name == "evalsha_ro":
+			delete(stats, name)
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(stats), func(x, y string) int { return cmp.Compare(stats[y].us, stats[x].us) })
+	parts, all := []string{}, 0.0
+	for _, name := range order {
+		each := stats[name].us / float64(n)
+		all += each
+		parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(name), each))
+	}
+	b.table.count("  of it in commands", "%.1f us: %s", all, strings.Join(parts, ", "))
 }
 
 // serverTime is how long a script call of do keeps the server busy, in us, and how many commands it runs.
