@@ -25,7 +25,8 @@ import (
 // A script has what it would have in Redis: KEYS, ARGV, redis.*, the base, string, table and math libraries and cjson.
 // It cannot create globals, so it leaves nothing behind for the next.
 type interpreter struct {
-	srv *server.Server
+	srv    *server.Server
+	values values
 	// direct runs a command about a sorted set.
 	direct func(l *lua.LState, cmd string, args []string) (v lua.LValue, failed bool)
 	state  *lua.LState
@@ -42,7 +43,7 @@ const registrySlotsMax = 64 << 10
 // newInterpreter makes a state whose commands run in ctx: the context of a script's commands, in which miniredis knows
 // that its lock is held.
 func newInterpreter(s *Store, ctx any) *interpreter {
-	in := &interpreter{srv: s.srv, direct: s.direct}
+	in := &interpreter{srv: s.srv, values: s.values, direct: s.direct}
 	in.peer = newPeer(&in.out)
 	in.peer.Ctx = ctx
 	in.reply = bufio.NewReader(&in.in)
@@ -189,6 +190,9 @@ func (in *interpreter) command(l *lua.LState) (v lua.LValue, failed bool) {
 	}
 	if isSortedSet(args[0]) {
 		return in.direct(l, args[0], args[1:])
+	}
+	if v, done := in.values.read(l, args[0], args[1:]); done {
+		return v, false
 	}
 	in.out.Reset()
 	in.srv.Dispatch(in.peer, args)

@@ -70,6 +70,7 @@ type Store struct {
 	srv  *server.Server
 	sets *sortedSets
 
+	values    values
 	peers     sync.Map // *server.Peer -> *peer
 	nestedCtx any      // the context that miniredis passes to commands of a script
 
@@ -157,6 +158,10 @@ func (s *Store) startLua() error {
 	p.Flush()
 	if s.nestedCtx == nil || reply.String() != "$5\r\nready\r\n" {
 		return fmt.Errorf("embedded: this version of miniredis runs scripts differently: %q", reply.String())
+	}
+	var err error
+	if s.values, err = findValues(s.m.DB(0)); err != nil {
+		return err
 	}
 	s.lua = newInterpreter(s, s.nestedCtx)
 	s.sets = newSortedSets(s.srv, func(out *bytes.Buffer) *server.Peer {
