@@ -29,7 +29,7 @@ func TestClientsRepeatNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.cluster.(*cluster).Options(); got.MaxRetries != -1 || got.MaxRedirects != 0 {
+	if got := s.cluster.(*cluster).redis.Options(); got.MaxRetries != -1 || got.MaxRedirects != 0 {
 		t.Errorf("got %d repeats and %d redirects of a cluster, want none", got.MaxRetries, got.MaxRedirects)
 	}
 	_ = s.disconnect()

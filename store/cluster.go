@@ -17,7 +17,7 @@ import (
 // cluster is the Redis Cluster of a store. Each node has its own guard, breaker and waits, so that a node that hangs slows down
 // only calls to the partitions on it.
 type cluster struct {
-	*redis.ClusterClient
+	redis *redis.ClusterClient // not embedded: the compiler would make each of its 600 methods again
 	log   *slog.Logger
 	up    context.Context // ends with the store
 	stop  context.CancelFunc
@@ -47,10 +47,10 @@ func newCluster(opt *redis.ClusterOptions, log *slog.Logger) *cluster {
 	opt.PoolSize, opt.DialerRetries = poolSize, 1
 	opt.ReadBufferSize, opt.WriteBufferSize = connBytes, connBytes
 	opt.ClusterStateReloadInterval = topologyAge
-	c := &cluster{ClusterClient: redis.NewClusterClient(opt), log: log, nodes: map[string]*clusterNode{}}
+	c := &cluster{redis: redis.NewClusterClient(opt), log: log, nodes: map[string]*clusterNode{}}
 	c.up, c.stop = context.WithCancel(context.Background())
-	c.OnNewNode(c.added)
-	c.AddHook(&redirects{c})
+	c.redis.OnNewNode(c.added)
+	c.redis.AddHook(&redirects{c})
 	return c
 }
 
@@ -100,7 +100,7 @@ func (c *cluster) watch(ctx context.Context, partitions []*partKeys, see func(ho
 		homes := c.homes(ctx, partitions)
 		see(homes)
 		if c.anyAway(homes) {
-			c.ReloadState(ctx)
+			c.redis.ReloadState(ctx)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (c *cluster) homes(ctx context.Context, partitions []*partKeys) map[string]
 	homes := map[string]bool{}
 	for _, part := range partitions {
 		addr := ""
-		if master, err := c.MasterForKey(ctx, part.base); err == nil {
+		if master, err := c.redis.MasterForKey(ctx, part.base); err == nil {
 			addr = master.Options().Addr
 		}
 		homes[addr] = true
@@ -132,7 +132,7 @@ func (c *cluster) anyAway(homes map[string]bool) (away bool) {
 
 // Close ends all connections and loops. Once the client is closed, it adds no node.
 func (c *cluster) Close() error {
-	err := c.ClusterClient.Close()
+	err := c.redis.Close()
 	c.stop()
 	c.loops.Wait()
 	c.mu.Lock()
@@ -148,14 +148,14 @@ func (c *cluster) Close() error {
 
 func (c *cluster) waitsFor(ctx context.Context, key string, at destination) (*waits, queue.Redis, error) {
 	if at.how != asked {
-		master, err := c.MasterForKey(ctx, key)
+		master, err := c.redis.MasterForKey(ctx, key)
 		if err != nil {
 			return nil, nil, err
 		}
 		return c.waitsOf(master.Options().Addr)
 	}
 	if c.node(at.addr) == nil { // a new master without slots: go-redis gets to know it from the answer to any command
-		_ = c.Exists(ctx, key).Err()
+		_ = c.redis.Exists(ctx, key).Err()
 	}
 	return c.waitsOf(at.addr)
 }

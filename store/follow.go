@@ -81,7 +81,7 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 		deliver(live.Signal{Kind: live.SignalCut})
 		f.store.log.Warn("subscription to Redis lost", "error", err)
 		if f.cluster != nil {
-			f.cluster.ReloadState(ctx)
+			f.cluster.redis.ReloadState(ctx)
 		}
 		if f.awaitReturn(ctx) {
 			again.Reset()

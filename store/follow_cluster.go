@@ -108,7 +108,7 @@ func (f *subscriptions) moves(ctx context.Context) (moves map[string]string, cut
 	moves = map[string]string{}
 	for _, part := range f.store.keys.partitions {
 		tag := tagOf(part.base)
-		master, err := f.cluster.MasterForKey(ctx, part.base)
+		master, err := f.cluster.redis.MasterForKey(ctx, part.base)
 		if err != nil || master.Options().Addr == f.homes[tag] {
 			continue
 		}

@@ -47,7 +47,7 @@ type Options struct {
 type Store struct {
 	client    queue.Redis
 	server    Server        // of client, if that is a single one; zero in a cluster
-	cluster   clusterClient // client, if it is that of a cluster; nil otherwise
+	cluster   clusterClient // of client; nil for a single server
 	address   string        // of the server, as errors show it
 	keys      keyspace
 	limits    chat.Limits
@@ -174,7 +174,7 @@ func (s *Store) connect(o *Options) error {
 	case a.cluster != nil:
 		s.address = "the cluster at " + strings.Join(a.cluster.Addrs, ", ")
 		c := newCluster(a.cluster, o.Log)
-		s.client, s.cluster, s.follows = c, c, newSubscriptions(s, c)
+		s.client, s.cluster, s.follows = c.redis, c, newSubscriptions(s, c)
 		o.Partitions = cmp.Or(o.Partitions, a.partitions)
 	case a.redis != nil:
 		s.address = "the server at " + a.redis.Addr

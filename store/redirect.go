@@ -108,7 +108,7 @@ func (r *redirects) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 			}
 			clearErrors(inner)
 			if how == later {
-				r.cluster.ReloadState(ctx)
+				r.cluster.redis.ReloadState(ctx)
 				err = next(ctx, cmds)
 			} else {
 				err = r.sendTransaction(ctx, addr, how, inner)
@@ -138,7 +138,7 @@ func (r *redirects) resend(ctx context.Context, cmds []redis.Cmder, next redis.P
 		for at, some := range refused {
 			clearErrors(some)
 			if at.how == later {
-				r.cluster.ReloadState(ctx)
+				r.cluster.redis.ReloadState(ctx)
 				_ = next(ctx, some) // each has its own error
 			} else {
 				_ = r.sendTo(ctx, at.addr, at.how, some)

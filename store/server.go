@@ -37,9 +37,8 @@ func serverOf(client *redis.Client) Server {
 // Conn takes a connection for the caller alone, until it is closed.
 func (s Server) Conn() Conn { return s.conn() }
 
-// clusterClient is the client of a cluster, as a Store sees it.
+// clusterClient is what a Store knows of a cluster beside its client.
 type clusterClient interface {
-	queue.Redis
 	// masters reloads the topology, and returns all masters by address.
 	masters(ctx context.Context) ([]Server, error)
 	masterOf(ctx context.Context, key string) (Server, error)
@@ -48,6 +47,7 @@ type clusterClient interface {
 	waitsFor(ctx context.Context, key string, at destination) (*waits, queue.Redis, error)
 	// watch keeps the topology up to date while the master of a partition is away, until ctx ends.
 	watch(ctx context.Context, partitions []*partKeys, see func(homes map[string]bool))
+	Close() error
 }
 
 // masters returns the servers that hold the store.
@@ -61,7 +61,7 @@ func (s *Store) masters(ctx context.Context) ([]Server, error) {
 func (c *cluster) masters(ctx context.Context) ([]Server, error) {
 	var mu sync.Mutex
 	var all []Server
-	err := c.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
+	err := c.redis.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, serverOf(master))
@@ -83,7 +83,7 @@ func (s *Store) masterOf(ctx context.Context, key string) (Server, error) {
 }
 
 func (c *cluster) masterOf(ctx context.Context, key string) (Server, error) {
-	master, err := c.MasterForKey(ctx, key)
+	master, err := c.redis.MasterForKey(ctx, key)
 	if err != nil {
 		return Server{}, err
 	}
@@ -101,7 +101,7 @@ func (s *Store) Subscribers(ctx context.Context, channels []string) (map[string]
 func (c *cluster) subscribers(ctx context.Context, channels []string) (map[string]int64, error) {
 	var mu sync.Mutex
 	sums := map[string]int64{}
-	err := c.ForEachShard(ctx, func(ctx context.Context, node *redis.Client) error { // each node knows only its own subscribers
+	err := c.redis.ForEachShard(ctx, func(ctx context.Context, node *redis.Client) error { // each node knows only its own subscribers
 		counts, err := node.PubSubNumSub(ctx, channels...).Result()
 		mu.Lock()
 		defer mu.Unlock()
