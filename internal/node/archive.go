@@ -13,7 +13,8 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
-	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/retention"
 	sqlarchive "github.com/chatd/chatd/store/archive"
 )
 
@@ -92,7 +93,7 @@ func (n *Node) archived() archive.Store {
 
 // archivedStore is the store as readers that wait ask it: pages go on in the archive.
 type archivedStore struct {
-	*store.Store
+	live.Store
 	serving *archive.Serving
 }
 
@@ -103,7 +104,7 @@ func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull)
 
 // retainedStore is the store as retention asks it: a log is looked at from where it begins in the archive.
 type retainedStore struct {
-	*store.Store
+	retention.Store
 	ranges interface {
 		Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
 	}
