@@ -6,8 +6,10 @@ GO ?= go
 # The load and model tests take minutes under the race detector; they have a bound all the same.
 TEST_TIMEOUT ?= 20m
 
+# Only a debugger needs DWARF: stack traces and profiles do not. Without it, a build from empty caches takes about a
+# seventh less processor time.
 build: ## the one binary
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/chatd ./cmd/chatd
+	CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags="-s -w" -o bin/chatd ./cmd/chatd
 
 # Most tests wait for servers most of the time, so more of them run at once than there are cores.
 TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
