@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -82,172 +80,244 @@ func generate(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(done)
 }
 
+// do asks and takes the answers in one loop over the sockets: a goroutine for each, woken by the runtime, would cost
+// half as much again. The sockets are closed when the process ends.
 func (l load) do() (all loaded, err error) {
+	poll, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
+	if err != nil {
+		return all, err
+	}
 	conns := make([]*loadConn, l.Connections)
 	for i := range conns {
-		c, err := net.Dial("tcp", l.Addr) //nolint:noctx // ended with the process
+		c, err := dialLoad(l.Addr, l.Requests[i%len(l.Requests)])
 		if err != nil {
 			return all, err
 		}
-		conns[i] = &loadConn{Conn: c, request: []byte(l.Requests[i%len(l.Requests)])}
-		defer c.Close()
-	}
-	begin := time.Now()
-	end := begin.Add(l.For)
-	errs := make([]error, len(conns))
-	var reading sync.WaitGroup
-	for i, c := range conns {
-		reading.Go(func() { errs[i] = c.read(l.PerSecond == 0, begin.Add(l.Settle), end) })
-	}
-	if l.PerSecond == 0 {
-		for _, c := range conns {
-			err = errors.Join(err, c.ask(time.Now()))
+		event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(i)} // Fd is ours to choose: the index
+		if err := syscall.EpollCtl(poll, syscall.EPOLL_CTL_ADD, c.socket, &event); err != nil {
+			return all, err
 		}
-	} else {
-		err = l.askEvenly(conns, begin, end)
+		conns[i] = c
 	}
+	r := loadRun{load: l, conns: conns, begin: time.Now()}
+	r.settled, r.end = r.begin.Add(l.Settle), r.begin.Add(l.For)
+	err = r.loop(poll)
 	for _, c := range conns {
-		c.finish(end)
+		r.all.Unsent += c.unsent
 	}
-	reading.Wait()
-	for _, c := range conns {
-		all.Early, all.Served = append(all.Early, c.early...), append(all.Served, c.served...)
-		all.Refused, all.Unsent = append(all.Refused, c.refused...), all.Unsent+c.unsent
-	}
-	return all, errors.Join(append(errs, err)...)
+	return r.all, err
 }
 
-// askEvenly sends each request when it is due, those of a millisecond one after the other.
-func (l load) askEvenly(conns []*loadConn, begin, end time.Time) error {
-	each := time.Duration(float64(time.Second) / l.PerSecond)
-	for i := 0; ; {
-		now := time.Now()
-		for ; ; i++ {
-			due := begin.Add(each * time.Duration(i))
-			if !due.Before(end) {
-				return nil
-			}
-			if due.After(now) {
-				time.Sleep(max(time.Until(due), time.Millisecond))
-				break
-			}
-			if err := conns[i%len(conns)].ask(due); err != nil {
+// loadRun is a load that is under way.
+type loadRun struct {
+	load
+	conns               []*loadConn
+	begin, settled, end time.Time
+	asked               int // of those that come at even distances, also those that were not sent
+	unanswered          int
+	all                 loaded
+}
+
+func (r *loadRun) loop(poll int) error {
+	if r.PerSecond == 0 {
+		for _, c := range r.conns {
+			if err := r.ask(c, r.begin); err != nil {
 				return err
 			}
 		}
 	}
+	events, buffer := make([]syscall.EpollEvent, 256), make([]byte, 64<<10)
+	for r.PerSecond > 0 {
+		due, err := r.askDue(time.Now())
+		if err != nil {
+			return err
+		}
+		if !due.Before(r.end) {
+			break
+		}
+		wait := time.Until(due).Milliseconds()
+		if wait < 1 { // what comes within a millisecond is taken together: to be woken costs more than that
+			time.Sleep(time.Millisecond)
+			wait = 0
+		}
+		if err := r.answers(poll, events, buffer, int(wait)); err != nil {
+			return err
+		}
+	}
+	for r.unanswered > 0 {
+		if err := r.answers(poll, events, buffer, -1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// loadConn is a connection and what is unanswered on it.
-type loadConn struct {
-	net.Conn
-	request                []byte
-	early, served, refused []time.Duration
-	unsent                 int
-
-	mu       sync.Mutex
-	due      []time.Time // of those unanswered
-	finished bool
+// answers takes what has come, at the latest after so many milliseconds; -1: once anything has.
+func (r *loadRun) answers(poll int, events []syscall.EpollEvent, buffer []byte, wait int) error {
+	for {
+		n, err := syscall.EpollWait(poll, events, wait)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+		for _, e := range events[:max(n, 0)] {
+			if err := r.take(r.conns[e.Fd], buffer); err != nil {
+				return err
+			}
+		}
+		if n < len(events) {
+			return nil
+		}
+		wait = 0 // there may be more, or nothing
+	}
 }
 
-func (c *loadConn) ask(due time.Time) error {
-	c.mu.Lock()
+// askDue sends what is due by now, and returns when the next one is.
+func (r *loadRun) askDue(now time.Time) (time.Time, error) {
+	each := time.Duration(float64(time.Second) / r.PerSecond)
+	for ; ; r.asked++ {
+		due := r.begin.Add(each * time.Duration(r.asked))
+		if due.After(now) || !due.Before(r.end) {
+			return due, nil
+		}
+		if err := r.ask(r.conns[r.asked%len(r.conns)], due); err != nil {
+			return due, err
+		}
+	}
+}
+
+// ask sends one request. It waits where the socket is full, as it is when the server reads nothing.
+func (r *loadRun) ask(c *loadConn, due time.Time) error {
 	if len(c.due) >= pipelineMax {
 		c.unsent++
-		c.mu.Unlock()
 		return nil
 	}
 	c.due = append(c.due, due)
-	c.mu.Unlock()
-	_, err := c.Write(c.request)
-	return err
-}
-
-// finish ends the reader once everything is answered.
-func (c *loadConn) finish(end time.Time) {
-	time.Sleep(time.Until(end))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.finished = true; len(c.due) == 0 {
-		_ = c.Close()
-	}
-}
-
-// read takes answers until the connection is finished; again: each is followed by the next request.
-func (c *loadConn) read(again bool, settled, end time.Time) error {
-	in := bufio.NewReaderSize(c, 8<<10)
-	for {
-		status, err := readAnswer(in)
-		now := time.Now()
-		c.mu.Lock()
-		if err != nil {
-			defer c.mu.Unlock()
-			if c.finished && len(c.due) == 0 {
-				return nil
-			}
+	r.unanswered++
+	for rest := c.request; len(rest) > 0; {
+		n, err := syscall.Write(c.socket, rest)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
 			return err
 		}
-		due := c.due[0]
-		c.due = c.due[1:]
-		last := c.finished && len(c.due) == 0
-		c.mu.Unlock()
-		took := now.Sub(due)
-		switch {
-		case status == 200 && due.Before(settled):
-			c.early = append(c.early, took)
-		case status == 200:
-			c.served = append(c.served, took)
-		case status == 503 && due.Before(settled):
-		case status == 503:
-			c.refused = append(c.refused, took)
-		default:
-			return fmt.Errorf("a request answers %d", status)
+		rest = rest[max(n, 0):]
+	}
+	return nil
+}
+
+// take reads what came on a connection and notes the answers that are whole.
+func (r *loadRun) take(c *loadConn, buffer []byte) error {
+	n, err := syscall.Read(c.socket, buffer)
+	switch {
+	case errors.Is(err, syscall.EINTR):
+		return nil // it is still readable
+	case err != nil:
+		return err
+	case n == 0:
+		return io.ErrUnexpectedEOF // before the end: nobody reads after it
+	}
+	now, came := time.Now(), buffer[:n]
+	if len(c.part) > 0 {
+		c.part = append(c.part, came...)
+		came = c.part
+	}
+	for len(came) > 0 {
+		status, size, err := wholeAnswer(came)
+		if err != nil {
+			return err
 		}
-		if last {
-			return nil
+		if size == 0 {
+			break
 		}
-		if again && now.Before(end) {
-			if err := c.ask(now); err != nil {
-				return err
-			}
+		came = came[size:]
+		if err := r.answered(c, status, now); err != nil {
+			return err
 		}
 	}
+	c.part = append(c.part[:0], came...)
+	return nil
+}
+
+// answered notes an answer to the oldest request of a connection. Without a rate, the next request follows.
+func (r *loadRun) answered(c *loadConn, status int, now time.Time) error {
+	if len(c.due) == 0 {
+		return errAnswer
+	}
+	due := c.due[0]
+	c.due = c.due[1:]
+	r.unanswered--
+	early, took := due.Before(r.settled), now.Sub(due)
+	switch {
+	case status == 200 && early:
+		r.all.Early = append(r.all.Early, took)
+	case status == 200:
+		r.all.Served = append(r.all.Served, took)
+	case status == 503 && early:
+	case status == 503:
+		r.all.Refused = append(r.all.Refused, took)
+	default:
+		return fmt.Errorf("a request answers %d", status)
+	}
+	if r.PerSecond == 0 && now.Before(r.end) {
+		return r.ask(c, now)
+	}
+	return nil
+}
+
+// loadConn is a connection and what is unanswered on it. Its socket blocks: it is read when something came.
+type loadConn struct {
+	socket  int
+	request []byte
+	due     []time.Time // of those unanswered
+	part    []byte      // of an answer that is not whole
+	unsent  int
+}
+
+func dialLoad(addr, request string) (*loadConn, error) {
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(syscall.SetsockoptInt(socket, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1),
+		syscall.Connect(socket, &syscall.SockaddrInet4{Addr: to.Addr().As4(), Port: int(to.Port())}))
+	if err != nil {
+		return nil, errors.Join(err, syscall.Close(socket))
+	}
+	return &loadConn{socket: socket, request: []byte(request)}, nil
 }
 
 var (
-	lengthHeader = []byte("Content-Length: ")
+	headEnd      = []byte("\r\n\r\n")
+	lengthHeader = []byte("\r\nContent-Length: ")
 	errAnswer    = errors.New("no answer of HTTP/1.1 with a length")
 )
 
-// readAnswer reads what chatd writes, and no more of HTTP than that: http.ReadResponse would cost more than a refusal.
-func readAnswer(in *bufio.Reader) (status int, err error) {
-	length := -1
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return 0, err
-		}
-		line = bytes.TrimRight(line, "\r\n")
-		switch {
-		case status == 0:
-			if len(line) < 12 {
-				return 0, errAnswer
-			}
-			if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-				return 0, errAnswer
-			}
-		case bytes.HasPrefix(line, lengthHeader):
-			if length, err = strconv.Atoi(string(line[len(lengthHeader):])); err != nil {
-				return 0, errAnswer
-			}
-		case len(line) == 0:
-			if length < 0 {
-				return 0, errAnswer
-			}
-			_, err := in.Discard(length)
-			return status, err
-		}
+// wholeAnswer reads the status and the size of the first answer in what came; size is 0 while it is not whole. It knows
+// what chatd writes, and no more of HTTP than that: http.ReadResponse would cost more than a refusal.
+func wholeAnswer(came []byte) (status, size int, err error) {
+	end := bytes.Index(came, headEnd)
+	if end < 0 {
+		return 0, 0, nil
 	}
+	head := came[:end]
+	at := bytes.Index(head, lengthHeader)
+	if len(head) < 12 || at < 0 {
+		return 0, 0, errAnswer
+	}
+	digits, _, _ := bytes.Cut(head[at+len(lengthHeader):], headEnd[:2])
+	length, err := strconv.Atoi(string(digits))
+	if err != nil || length < 0 {
+		return 0, 0, errAnswer
+	}
+	if status, err = strconv.Atoi(string(head[9:12])); err != nil {
+		return 0, 0, errAnswer
+	}
+	if size = end + len(headEnd) + length; size > len(came) {
+		return 0, 0, nil
+	}
+	return status, size, nil
 }
 
 // cpuUsed is what this process has used so far.
