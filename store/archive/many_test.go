@@ -49,3 +49,23 @@ func testManyAtOnce(t *testing.T, url string) {
 		t.Errorf("a search finds %v, %v, want message 60", found.Hits, err)
 	}
 }
+
+// TestSQLiteInOrderOfTime: what is archived together is one part of the index of words, though logs take turns in it.
+func TestSQLiteInOrderOfTime(t *testing.T) {
+	s := open(t, "sqlite:"+t.TempDir()+"/archive.db")
+	var batches []archive.Batch
+	for n := range 20 {
+		w := newLog(t, s, archive.Log{Group: fmt.Sprint("group", n), Epoch: "e"})
+		for range 10 {
+			w.text("ann", "word")
+		}
+		batches = append(batches, archive.Batch{Log: w.log, Messages: w.list, Last: chat.IDMax})
+	}
+	if err := s.Add(t.Context(), batches); err != nil {
+		t.Fatal(err)
+	}
+	var parts int
+	if err := s.read.QueryRowContext(t.Context(), `SELECT count(DISTINCT segid) FROM search_idx`).Scan(&parts); err != nil || parts != 1 {
+		t.Errorf("the index has %d parts, %v, want 1", parts, err)
+	}
+}

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -121,6 +122,7 @@ func (*sqlite) writers() int { return 1 } // the database takes no more
 
 func (*sqlite) words(list []tokens.Token) string { return ftsText(list) }
 
+// insert goes by time: the index of words starts another part of itself at each entry that is older than the one before.
 func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
 	stmt, err := tx.PrepareContext(ctx, `INSERT INTO entries (doc, log, id, mark, author, kind, alive, target, edits, json)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc) DO NOTHING`)
@@ -133,7 +135,7 @@ func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
-	for _, r := range rows {
+	for _, r := range slices.SortedFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(a.doc, b.doc) }) {
 		done, err := stmt.ExecContext(ctx, r.doc, r.log, r.ID, r.Mark, r.author, string(r.kind), r.alive, r.targetOrNull(), r.editsOrNull(), string(r.JSON))
 		if err != nil {
 			return nil, err
