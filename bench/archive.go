@@ -36,17 +36,28 @@ type database struct {
 	size      func() (int64, error) // bytes on disk
 }
 
-// databases makes an empty one of each kind. Their commits wait for the disk, as in production.
-func (b *bench) databases() []database {
-	file := filepath.Join(b.tb.TempDir(), "archive.db")
-	lite := database{"SQLite", "sqlite:" + file, func() error { return nil }, func() (int64, error) {
+// databases makes so many empty ones of each kind. Their commits wait for the disk, as in production.
+func (b *bench) databases(each int) (kinds [][]database) {
+	server := pgtest.Start(b.tb, "fsync=on", "full_page_writes=on", "shared_buffers=256MB", "max_wal_size=4GB")
+	var lite, big []database
+	for range each {
+		lite = append(lite, sqliteIn(filepath.Join(b.tb.TempDir(), "archive.db")))
+		big = append(big, b.postgresAt(server.Database()))
+	}
+	return [][]database{lite, big}
+}
+
+func sqliteIn(file string) database {
+	return database{"SQLite", "sqlite:" + file, func() error { return nil }, func() (int64, error) {
 		info, err := os.Stat(file)
 		if err != nil {
 			return 0, err
 		}
 		return info.Size(), nil
 	}}
-	url := pgtest.Start(b.tb, "fsync=on", "full_page_writes=on", "shared_buffers=256MB", "max_wal_size=4GB").Database()
+}
+
+func (b *bench) postgresAt(url string) database {
 	ask := func(query string, to ...any) error {
 		conn, err := pgx.Connect(b.ctx, url)
 		if err != nil {
@@ -59,19 +70,18 @@ func (b *bench) databases() []database {
 		}
 		return conn.QueryRow(b.ctx, query).Scan(to...)
 	}
-	big := database{"PostgreSQL", url, func() error { return ask("ANALYZE; SELECT gin_clean_pending_list('entries_words')") }, func() (size int64, err error) {
+	return database{"PostgreSQL", url, func() error { return ask("ANALYZE; SELECT gin_clean_pending_list('entries_words')") }, func() (size int64, err error) {
 		return size, ask("SELECT pg_database_size(current_database())", &size)
 	}}
-	return []database{lite, big}
 }
 
 // archiving measures how fast a node archives a backlog, from reading it in the store to the commit and the ack, while
 // messages are sent.
 func archiving(b *bench) error {
 	b.table.section(fmt.Sprintf("archiving messages of 200 bytes in %d groups, beside %d sends a second", archiveGroups, besidePerSecond))
-	for _, db := range b.databases() {
-		if err := b.archived(db); err != nil {
-			return fmt.Errorf("%s: %w", db.name, err)
+	for _, kind := range b.databases(1) {
+		if err := b.archived(kind[0]); err != nil {
+			return fmt.Errorf("%s: %w", kind[0].name, err)
 		}
 	}
 	return nil
@@ -90,7 +100,7 @@ func (b *bench) archived(db database) error {
 	t := newTexts(1)
 	bodies := make([]string, 1000)
 	for i := range bodies {
-		bodies[i] = t.body()
+		bodies[i] = t.body("")
 	}
 	send := func(i int) error {
 		_, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, name(i), chat.Content{Body: &bodies[i%len(bodies)]}, "")

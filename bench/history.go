@@ -15,15 +15,16 @@ import (
 	sqlarchive "github.com/chatd/chatd/store/archive"
 )
 
-var messages = flag.Int("messages", 100_000, "how many messages the archive grows to, in tens of what it begins with")
+var messages = flag.Int("messages", 100_000, "messages of the largest archive of history, in tens of the smallest one")
 
 const (
 	historyFirst = 10_000 // messages of the smallest archive; each further one has ten times as many
 	historyEach  = 1_000  // messages of a group
 	historyOwn   = 10     // groups of a usual caller
-	historyBatch = 100
+	historyNamed = 50     // messages that have the same name
+	historyBatch = 10     // messages of a group that are archived together
 	historyReads = 500
-	historyFor   = 2 * time.Second // at most, of one kind of read
+	historyFor   = 2 * time.Second // at most, of one kind of read, for each archive
 	historyEpoch = "0123456789abcdef"
 	historyBegan = 1_700_000_000_000 // ms
 )
@@ -38,9 +39,11 @@ func newTexts(seed uint64) texts {
 // word is the one of a rank: 0 is the most common.
 func word(rank uint64) string { return fmt.Sprintf("w%x", rank*2654435761%(1<<32)) }
 
-func (t texts) body() string {
+// body begins with what is given.
+func (t texts) body(first string) string {
 	const size = 200
 	var text strings.Builder
+	text.WriteString(first)
 	for text.Len() < size-12 {
 		text.WriteString(word(t.common.Uint64()) + " ")
 	}
@@ -48,71 +51,91 @@ func (t texts) body() string {
 	return text.String()
 }
 
-// history is an archive that grows by groups.
+// history is an archive of groups.
 type history struct {
 	b      *bench
-	name   string
+	db     database
 	store  *sqlarchive.Store
 	groups int
-	first  map[string]time.Duration // median of each read in the smallest archive
 }
 
 func logNamed(group int) archive.Log {
 	return archive.Log{Group: "group-" + strconv.Itoa(group), Epoch: historyEpoch}
 }
 
-// histories measures pages and searches while an archive grows, and with many messages in one group.
+// histories measures pages and searches in archives of several sizes, and with many messages in one group.
 func histories(b *bench) error {
 	b.table.section(fmt.Sprintf("history: messages of 200 bytes, %d in a group; pages of 50, searches for 20 hits", historyEach))
-	for _, db := range b.databases() {
-		if err := b.history(db); err != nil {
-			return fmt.Errorf("%s: %w", db.name, err)
+	var sizes []int
+	for n := historyFirst; n <= max(*messages, historyFirst); n *= 10 {
+		sizes = append(sizes, n)
+	}
+	for _, kind := range b.databases(len(sizes)) {
+		if err := b.history(sizes, kind); err != nil {
+			return fmt.Errorf("%s: %w", kind[0].name, err)
 		}
 	}
 	return nil
 }
 
-func (b *bench) history(db database) error {
-	s, err := sqlarchive.Open(b.ctx, db.url)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	h := &history{b: b, name: db.name, store: s, first: map[string]time.Duration{}}
-	for tenfolds, n := 0, historyFirst; n <= max(*messages, historyFirst); tenfolds, n = tenfolds+1, n*10 {
-		if err := h.grow(scaled(n / historyEach)); err != nil {
-			return err
-		}
-		if err := db.prepare(); err != nil {
-			return err
-		}
-		size, err := db.size()
+func (b *bench) history(sizes []int, databases []database) error {
+	var archives []*history
+	for i, db := range databases {
+		s, err := sqlarchive.Open(b.ctx, db.url)
 		if err != nil {
 			return err
 		}
-		b.table.count(h.row("on disk, with the index of words"), "%d B a message", size/h.total())
-		if err := h.read(tenfolds); err != nil {
+		defer func() { _ = s.Close() }()
+		h := &history{b: b, db: db, store: s, groups: scaled(sizes[i] / historyEach)}
+		if err := h.fill(); err != nil {
 			return err
 		}
+		archives = append(archives, h)
 	}
-	return h.oneGroup(db, h.total()/5)
+	if err := b.compareSizes(archives); err != nil {
+		return err
+	}
+	largest := archives[len(archives)-1]
+	return largest.oneGroup(largest.total() / 5)
 }
 
 func (h *history) total() int64 { return int64(h.groups) * historyEach }
 
-// row names what is measured at this size.
+// row names what is measured in this archive.
 func (h *history) row(what string) string {
-	return fmt.Sprintf("%s, %d messages: %s", h.name, h.total(), what)
+	return fmt.Sprintf("%s, %d messages: %s", h.db.name, h.total(), what)
 }
 
-// add gives groups the messages behind from up to to, a batch of each group after the other, as time goes on.
-func (h *history) add(groups []int, from, to, batch int64) error {
-	const together = 10 // groups of a call
-	for low := from; low < to; low += batch {
+// fill gives all groups their messages, as time goes on in all of them.
+func (h *history) fill() error {
+	groups := make([]int, h.groups)
+	for g := range groups {
+		groups[g] = g
+	}
+	began := time.Now()
+	if err := h.add(groups, historyEach, historyBatch); err != nil {
+		return err
+	}
+	h.b.table.rate(h.row("filled, by the database alone"), float64(h.total())/time.Since(began).Seconds(), 0, "")
+	if err := h.db.prepare(); err != nil {
+		return err
+	}
+	size, err := h.db.size()
+	if err != nil {
+		return err
+	}
+	h.b.table.count(h.row("on disk, with the index of words"), "%d B a message", size/h.total())
+	return nil
+}
+
+// add gives groups so many messages, a batch of each group after the other.
+func (h *history) add(groups []int, messages, batch int64) error {
+	const together = 100 // groups of a call
+	for low := int64(0); low < messages; low += batch {
 		_, err := parallel((len(groups)+together-1)/together, 8, func(part int) error {
 			var batches []archive.Batch
 			for _, g := range groups[part*together : min((part+1)*together, len(groups))] {
-				batches = append(batches, batchOf(g, low, min(low+batch, to)))
+				batches = append(batches, h.batch(g, low, min(low+batch, messages)))
 			}
 			return h.store.Add(h.b.ctx, batches)
 		})
@@ -123,11 +146,15 @@ func (h *history) add(groups []int, from, to, batch int64) error {
 	return nil
 }
 
-func batchOf(group int, low, high int64) archive.Batch {
+func (h *history) batch(group int, low, high int64) archive.Batch {
 	t := newTexts(uint64(group)<<32 + uint64(low))
 	batch := archive.Batch{Log: logNamed(group), Last: chat.IDMax}
 	for id := low + 1; id <= high; id++ {
-		body := t.body()
+		first := ""
+		if group < h.groups {
+			first = h.nameOf((id-1)*int64(h.groups)+int64(group)) + " "
+		}
+		body := t.body(first)
 		e := chat.Entry{ID: id, Group: batch.Group, From: "user-" + strconv.FormatInt(id%10, 10), Content: chat.Content{Kind: chat.Text, Body: &body},
 			SentAt: chat.TimeMs(historyBegan + id*historyEach + int64(group))}
 		batch.Messages = append(batch.Messages, chat.Message{ID: id, Mark: "abcdef", JSON: chat.Encode(e)})
@@ -135,21 +162,15 @@ func batchOf(group int, low, high int64) archive.Batch {
 	return batch
 }
 
-// grow fills further groups.
-func (h *history) grow(groups int) error {
-	var further []int
-	for g := h.groups; g < groups; g++ {
-		further = append(further, g)
-	}
-	began := time.Now()
-	if err := h.add(further, 0, historyEach, historyBatch); err != nil {
-		return err
-	}
-	if h.groups = max(h.groups, groups); len(further) > 0 {
-		h.b.table.rate(h.row("filled, by the database alone"), float64(len(further)*historyEach)/time.Since(began).Seconds(), 0, "")
-	}
-	return nil
+// names is how many there are: each is in as many messages, whatever the size of the archive.
+func (h *history) names() int64 { return h.total() / historyNamed }
+
+// nameOf is the name in a message, by its position in time. The messages that have it are in groups that differ.
+func (h *history) nameOf(position int64) string {
+	return name((position + 7*(position/h.names())) % h.names())
 }
+
+func name(n int64) string { return fmt.Sprintf("n%x", n) }
 
 // visible are groups as a member sees them.
 func (h *history) visible(groups int) (list []archive.Visible) {
@@ -159,104 +180,150 @@ func (h *history) visible(groups int) (list []archive.Visible) {
 	return list
 }
 
-// read measures a page and searches, when the archive has grown tenfold so many times.
-func (h *history) read(tenfolds int) error {
-	page := func(i int) error { return h.page(i*31%h.groups, int64(i)*37, historyEach) }
-	if err := h.grown("a page", page, tenfolds); err != nil {
-		return err
-	}
-	one, own, all := h.visible(1), h.visible(historyOwn), h.visible(h.groups)
-	for _, c := range []struct {
-		name    string
-		words   func(i int) string
-		visible []archive.Visible
-	}{
-		{fmt.Sprintf("a common word, in %d groups", historyOwn), common, own},
-		{"a common word, in all groups", common, all},
-		{"a usual word, in 1 group", usual, one},
-		{fmt.Sprintf("a usual word, in %d groups", historyOwn), usual, own},
-		{"a usual word, in all groups", usual, all},
-		{"a rare word, in all groups", rare, all},
-		{"a common and a rare word, in all groups", func(i int) string { return common(i) + " " + rare(i) }, all},
-	} {
-		if err := h.grown("search for "+c.name, h.search(c.words, c.visible), tenfolds); err != nil {
-			return err
-		}
-	}
-	return nil
+// comparison is a kind of read: what it is, and how it is done in an archive, which returns how many messages it found.
+type comparison struct {
+	what string
+	in   func(h *history) func(i int) (found int, err error)
 }
 
-func common(i int) string { return word(uint64(i % 5)) }
-func usual(i int) string  { return word(uint64(100 + i%100)) }
-func rare(i int) string   { return word(uint64(20_000 + i%1000)) }
+// comparisons are compared between archives. Where not said otherwise, each finds as many messages in each of them.
+func comparisons() []comparison {
+	list := []comparison{{"a page", func(h *history) func(int) (int, error) {
+		return func(i int) (int, error) { return h.page(i*31%h.groups, int64(i)*37, historyEach) }
+	}}}
+	const all = math.MaxInt
+	for _, c := range []struct {
+		name   string
+		words  func(h *history, i int) string
+		groups int
+	}{
+		{fmt.Sprintf("a common word, in %d groups", historyOwn), common, historyOwn},
+		{"a common word, in all groups", common, all},
+		{"a usual word, in 1 group", usual, 1},
+		{fmt.Sprintf("a usual word, in %d groups", historyOwn), usual, historyOwn},
+		{"a usual word, in all groups", usual, all},
+		{fmt.Sprintf("a word of %d messages, in all groups", historyNamed), named, all},
+		{fmt.Sprintf("a common word and one of %d messages, in all groups", historyNamed), with(common, named), all},
+		{"a rare word, whose hits grow, in all groups", rare, all},
+		{"a common and a rare word, whose hits grow, in all groups", with(common, rare), all},
+	} {
+		list = append(list, comparison{"search for " + c.name, func(h *history) func(int) (int, error) {
+			visible := h.visible(c.groups)
+			return func(i int) (int, error) { return h.search(c.words(h, i), visible) }
+		}})
+	}
+	return list
+}
+
+func common(_ *history, i int) string { return word(uint64(i % 5)) }
+func usual(_ *history, i int) string  { return word(uint64(100 + i%100)) }
+func rare(_ *history, i int) string   { return word(uint64(20_000 + i%1000)) }
+
+// named is one of 200 words in any archive.
+func named(h *history, i int) string { return name(int64(i) % 200 * h.names() / 200) }
+
+func with(a, b func(*history, int) string) func(*history, int) string {
+	return func(h *history, i int) string { return a(h, i) + " " + b(h, i) }
+}
 
 // page reads a page from somewhere on in a group that has so many messages.
-func (h *history) page(group int, where, messages int64) error {
+func (h *history) page(group int, where, messages int64) (found int, err error) {
 	from := where%max(1, messages-49) + 1
-	_, err := h.store.Read(h.b.ctx, logNamed(group), archive.Span{From: from, To: chat.IDMax, Limit: 50, BytesMax: 1 << 20})
-	return err
+	list, err := h.store.Read(h.b.ctx, logNamed(group), archive.Span{From: from, To: chat.IDMax, Limit: 50, BytesMax: 1 << 20})
+	return len(list), err
 }
 
-func (h *history) search(words func(i int) string, visible []archive.Visible) func(i int) error {
-	return func(i int) error {
-		_, err := h.store.Search(h.b.ctx, archive.Query{Text: words(i), Visible: visible, Sort: archive.Newest, Limit: 20, BytesMax: 1 << 20})
-		return err
-	}
+func (h *history) search(words string, visible []archive.Visible) (found int, err error) {
+	page, err := h.store.Search(h.b.ctx, archive.Query{Text: words, Visible: visible, Sort: archive.Newest, Limit: 20, BytesMax: 1 << 20})
+	return len(page.Hits), err
 }
 
-// grown measures a read, and compares its median with that in the smallest archive.
-func (h *history) grown(what string, read func(i int) error, tenfolds int) error {
-	median, err := h.measure(h.row(what), read)
-	switch {
-	case err != nil:
-		return err
-	case tenfolds == 0:
-		h.first[what] = median
-	default:
-		growth := math.Pow(median.Seconds()/h.first[what].Seconds(), 1/float64(tenfolds))
-		h.b.table.compare(growth, "a tenth, median; target 1.3")
+// compareSizes reads in the archives in turns, so that what else the machine does is shared by all, and compares the medians with
+// those of the smallest one.
+func (b *bench) compareSizes(archives []*history) error {
+	for _, r := range comparisons() {
+		reads := make([]measured, len(archives))
+		for i, h := range archives {
+			reads[i].read = r.in(h)
+		}
+		if err := measureInTurns(reads); err != nil {
+			return fmt.Errorf("%s: %w", r.what, err)
+		}
+		for i, h := range archives {
+			b.table.spread(h.row(r.what+reads[i].hits()), reads[i].took)
+			if i > 0 {
+				growth := math.Pow(reads[i].median().Seconds()/reads[0].median().Seconds(), 1/float64(i))
+				b.table.compare(growth, "a tenth, median; target 1.3")
+			}
+		}
 	}
 	return nil
 }
 
-// measure reads one after the other and returns the median.
-func (h *history) measure(what string, read func(i int) error) (median time.Duration, err error) {
-	var took []time.Duration
-	for began := time.Now(); len(took) < scaled(historyReads) && (len(took) == 0 || time.Since(began) < historyFor); {
-		start := time.Now()
-		if err := read(len(took)); err != nil {
-			return 0, fmt.Errorf("%s: %w", what, err)
+// measured is a read, how long each took, and how many messages it found.
+type measured struct {
+	read  func(i int) (found int, err error)
+	took  []time.Duration
+	found []int
+}
+
+// hits says how many messages a read found, as the end of a row.
+func (m *measured) hits() string {
+	slices.Sort(m.found)
+	return fmt.Sprintf(" (%d found)", m.found[len(m.found)/2])
+}
+
+// median sorts what it took.
+func (m *measured) median() time.Duration {
+	slices.Sort(m.took)
+	return m.took[len(m.took)/2]
+}
+
+// measureInTurns does each read once, then each a second time, and so on.
+func measureInTurns(reads []measured) error {
+	for i, began := 0, time.Now(); i < scaled(historyReads) && (i == 0 || time.Since(began) < historyFor*time.Duration(len(reads))); i++ {
+		for n := range reads {
+			m := &reads[n]
+			start := time.Now()
+			found, err := m.read(i)
+			if err != nil {
+				return err
+			}
+			m.took, m.found = append(m.took, time.Since(start)), append(m.found, found)
 		}
-		took = append(took, time.Since(start))
 	}
-	h.b.table.spread(what, took)
-	return took[len(took)/2], nil // they are sorted now
+	return nil
 }
 
 // oneGroup measures with many messages in one more group.
-func (h *history) oneGroup(db database, messages int64) error {
+func (h *history) oneGroup(messages int64) error {
 	group := h.groups
-	if err := h.add([]int{group}, 0, messages, 10*historyBatch); err != nil {
+	if err := h.add([]int{group}, messages, 100*historyBatch); err != nil {
 		return err
 	}
-	if err := db.prepare(); err != nil {
+	if err := h.db.prepare(); err != nil {
 		return err
 	}
 	one := []archive.Visible{{Log: logNamed(group), From: 1, To: chat.IDMax}}
 	all := slices.Concat(one, h.visible(h.groups))
+	search := func(words func(*history, int) string, visible []archive.Visible) func(i int) (int, error) {
+		return func(i int) (int, error) { return h.search(words(h, i), visible) }
+	}
 	for _, c := range []struct {
 		name string
-		read func(i int) error
+		read func(i int) (int, error)
 	}{
-		{"a page", func(i int) error { return h.page(group, int64(i)*7919, messages) }},
-		{"search for a common word", h.search(common, one)},
-		{"search for a usual word", h.search(usual, one)},
-		{"search for a rare word", h.search(rare, one)},
-		{"search for a usual word, in all groups", h.search(usual, all)},
+		{"a page", func(i int) (int, error) { return h.page(group, int64(i)*7919, messages) }},
+		{"search for a common word", search(common, one)},
+		{"search for a usual word", search(usual, one)},
+		{"search for a rare word", search(rare, one)},
+		{"search for a usual word, in all groups", search(usual, all)},
 	} {
-		if _, err := h.measure(fmt.Sprintf("%s, %d more in one group: %s", h.name, messages, c.name), c.read); err != nil {
-			return err
+		reads := []measured{{read: c.read}}
+		if err := measureInTurns(reads); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
+		h.b.table.spread(fmt.Sprintf("%s, %d more in one group: %s%s", h.db.name, messages, c.name, reads[0].hits()), reads[0].took)
 	}
 	return nil
 }
