@@ -10,10 +10,10 @@ import (
 
 // shard is what the claim loop knows about one partition.
 type shard struct {
-	ready []bool  // by queue: tasks may be ready
-	left  []int64 // by queue: ready tasks that the last claim left
-	turn  []int   // by queue: whose turn the next claim is, see turns
-	most  []int   // by queue: how many tasks to claim beyond a fair share, see suit
+	ready   []bool    // by queue: tasks may be ready
+	left    []int64   // by queue: ready tasks that the last claim left
+	turn    []int     // by queue: whose turn the next claim is, see turns
+	portion []portion // by queue
 	// unsure means that the last call failed. Redis may have run it all the same, so until a call is answered, none
 	// claims: nobody would know of the leases.
 	unsure    bool
@@ -25,20 +25,35 @@ func (s *shard) turnBack(q int) {
 	s.turn[q] = (s.turn[q] + cyclePeriod - 1) % cyclePeriod
 }
 
-// suit adapts most to a claim of n tasks of which got may run. The others have to wait for slots of their limits: a claim
-// that takes no more tasks than there are free slots saves parking them, and other partitions have tasks too. If few may
-// run, those that may are behind the others, and large claims get there soonest.
-func (s *shard) suit(q, n, got int) {
+// portion is how many tasks to claim beyond a fair share from a partition. Those that have to wait for slots of their limits
+// are to stay in their lists: to park one, and to pass a slot on to it, costs Redis more than to run it. So it begins low
+// and doubles until some had to wait. From then on it follows the number that could run, and after every portionEvery
+// claims of which all could, it tries whether more can: by 1, 2, 4 and so on.
+type portion struct {
+	most   int
+	step   int  // how much to try next
+	full   int  // claims since the last try, of which all could run
+	warned bool // some had to wait
+}
+
+func newPortion() portion { return portion{most: portionBegin, step: portionBegin} }
+
+// suit adapts it to a claim of n tasks of which got may run, and left are left.
+func (p *portion) suit(n, got int, left int64) {
 	switch {
 	case got == n:
-		if n >= s.most[q] {
-			s.most[q] = min(s.most[q]+1, claimMax)
+		if n < p.most {
+			return
 		}
-	case s.left[q] == 0: // there were no more
-	case got < n/4:
-		s.most[q] = claimMax
+		if p.full++; p.warned && p.full < portionEvery {
+			return
+		}
+		p.most, p.step, p.full = min(p.most+p.step, claimMax), min(2*p.step, claimMax), 0
+	case left == 0: // there were no more
+	case got < n/4: // those that may run are behind the others: large claims get there soonest
+		*p = portion{most: claimMax, step: 1, warned: true}
 	default:
-		s.most[q] = got
+		*p = portion{most: got, step: 1, warned: true}
 	}
 }
 
@@ -61,7 +76,7 @@ func newClaimer(s *Server) *claimer {
 		again:   backoff.Backoff{Min: errorPause, Max: pollMax}, news: newAnnouncer(s),
 	}
 	for i := range c.shards {
-		c.shards[i] = shard{ready: make([]bool, queues), left: make([]int64, queues), turn: make([]int, queues), most: slices.Repeat([]int{claimMax}, queues)}
+		c.shards[i] = shard{ready: make([]bool, queues), left: make([]int64, queues), turn: make([]int, queues), portion: slices.Repeat([]portion{newPortion()}, queues)}
 	}
 	return c
 }
@@ -191,7 +206,8 @@ func (c *claimer) plan(now time.Time) []stepDemand {
 }
 
 // divide distributes the free workers of a queue over the partitions that may have tasks, in turn. It claims many tasks from a
-// partition that is known to have many: a few large claims cost Redis far less than a small one in each partition.
+// partition that is known to have many: a few large claims cost Redis far less than a small one in each partition. Nor does
+// it claim what little room such claims have left.
 func (c *claimer) divide(q int, demands []stepDemand) {
 	asks := func(p int) bool {
 		s := &c.shards[p]
@@ -205,14 +221,19 @@ func (c *claimer) divide(q int, demands []stepDemand) {
 	}
 	room := c.pools[q].room()
 	fair := (room + asking - 1) / max(asking, 1)
+	some := false
 	for i, first := 0, c.first[q]; i < len(demands) && room > 0; i++ {
 		p := (first + i) % len(demands)
 		if !asks(p) {
 			continue
 		}
 		s := &c.shards[p]
-		n := min(max(fair, int(min(s.left[q], int64(s.most[q])))), room, claimMax)
-		room -= n
+		n := min(max(fair, int(min(s.left[q], int64(s.portion[q].most)))), claimMax)
+		if n > room && some && n > fair {
+			break // it is the first one next time, with more room
+		}
+		n = min(n, room)
+		room, some = room-n, true
 		demands[p].claims[q] = claimDemand{n: n, order: c.pools[q].turns(s.turn[q], n)}
 		c.first[q] = (p + 1) % len(demands)
 	}
@@ -236,7 +257,7 @@ func (c *claimer) absorb(feed context.Context, w stepDemand, one *stepCall, sent
 	for q, part := range got.queues {
 		s.ready[q], s.left[q] = part.left > 0, part.left
 		s.turn[q] = (s.turn[q] + len(part.runs)) % cyclePeriod
-		s.suit(q, w.claims[q].n, len(part.runs))
+		s.portion[q].suit(w.claims[q].n, len(part.runs), part.left)
 		if part.reaped > 0 {
 			c.countReaped(q, part.lapsed)
 			c.o.Logger.Warn("leases expired before their tasks ended", "queue", c.pools[q].queue.name, "partition", w.partition,

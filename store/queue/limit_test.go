@@ -158,22 +158,27 @@ func TestTwiceTheSameKeyInAClaim(t *testing.T) {
 
 // TestClaimSuitsTheSlots: a partition whose tasks wait for each other is asked for as many as can run.
 func TestClaimSuitsTheSlots(t *testing.T) {
-	s := shard{left: []int64{500}, most: []int{claimMax}}
-	for i, one := range []struct{ n, got, want int }{
-		{claimMax, 60, 60},         // as many as have slots
-		{20, 20, 60},               // says nothing about 60
-		{60, 60, 61}, {61, 59, 59}, // feels its way
-		{59, 3, claimMax}, // who may run is far behind
-		{claimMax, claimMax, claimMax},
+	p := newPortion()
+	const begin, every = portionBegin, portionEvery
+	for i, one := range []struct{ times, n, got, want int }{
+		{1, begin, begin, 2 * begin}, {1, begin, begin, 2 * begin}, {1, 2 * begin, 2 * begin, claimMax}, {9, claimMax, claimMax, claimMax},
+		{1, claimMax, 60, 60},                                     // as many as have slots
+		{every, 20, 20, 60},                                       // says nothing about 60
+		{every - 1, 60, 60, 60}, {1, 60, 60, 61}, {1, 61, 59, 59}, // feels its way
+		{every, 59, 59, 60}, {every, 60, 60, 62}, {every, 62, 62, 66}, // and faster, the longer nobody has to wait
+		{1, 66, 3, claimMax}, // who may run is far behind
+		{every, claimMax, claimMax, claimMax},
+		{1, claimMax, 1, claimMax},
 	} {
-		if s.suit(0, one.n, one.got); s.most[0] != one.want {
-			t.Errorf("%d: after %d of %d: %d, want %d", i, one.got, one.n, s.most[0], one.want)
+		for range one.times {
+			p.suit(one.n, one.got, 500)
+		}
+		if p.most != one.want {
+			t.Errorf("%d: after %d of %d, %d times: %d, want %d", i, one.got, one.n, one.times, p.most, one.want)
 		}
 	}
-	s.left[0] = 0
-	s.suit(0, claimMax, 60)
-	if s.most[0] != claimMax {
-		t.Errorf("got %d where there were no more tasks", s.most[0])
+	if p.suit(claimMax, 60, 0); p.most != claimMax {
+		t.Errorf("got %d where there were no more tasks", p.most)
 	}
 }
 

@@ -20,6 +20,8 @@ const (
 
 	// claimMax bounds one claim, so that one node cannot empty a queue before others get a turn.
 	claimMax = 128
+	// portionBegin and portionEvery are how a server finds out how many tasks of a partition can run at once, see portion.
+	portionBegin, portionEvery = claimMax / 4, 16
 	// aheadTime and aheadMax bound how many tasks are claimed beyond the free workers: as many as the workers complete
 	// in that time, and at most that many. Tasks that have not begun after aheadPatience are given back.
 	aheadTime, aheadMax = time.Millisecond, 256
