@@ -35,9 +35,10 @@ local function append(key, value)
     key, #view.ids, waiting, since_us, holders, waiters
 end
 
--- The keys of one cursor may be more than a page: then they are listed in their order.
+-- The keys of one cursor may be more than a page: then they are listed in their order. How many there are must not depend
+-- on the page: with more of them, some might be in front of the last one listed.
 repeat
-  local found = redis.call('HSCAN', slots, reply[1], 'COUNT', left)
+  local found = redis.call('HSCAN', slots, reply[1], 'COUNT', 10)
   local keys, values = {}, {}
   for i = 1, #found[2], 2 do
     local key = found[2][i]
