@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ redis.call('DEL', 'gone') redis.call('HSET', 'before', 'a', '1') redis.call('REN
 if type(got) == 'table' and got.err then return 'error ' .. got.err end
 return cjson.encode({got})`
 	for _, c := range []*redis.Client{ours, real} {
-		if err := c.Eval(ctx, fill, nil).Err(); err != nil && err != redis.Nil {
+		if err := c.Eval(ctx, fill, nil).Err(); err != nil && !errors.Is(err, redis.Nil) {
 			t.Fatal(err)
 		}
 	}
