@@ -10,7 +10,7 @@ import (
 )
 
 // values are the strings and hashes of miniredis, where it keeps them. Scripts that only look at them do so without a command: one
-// that miniredis answers is written as text and read again, which takes five times as long. Everything that changes them, and
+// that miniredis answers is written as text and read again, which takes three times as long. Everything that changes them, and
 // every error, is left to miniredis.
 //
 // miniredis' own lock guards them.
