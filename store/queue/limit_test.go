@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -153,6 +154,28 @@ func TestTwiceTheSameKeyInAClaim(t *testing.T) {
 		if taken, err := slotsOf(c, c.keys[0]); err != nil || len(taken) != 2 || taken["a"] != "+ p00-a0" || taken["b"] != "+ p00-b0 p00-b1" {
 			t.Errorf("slots %q, %v", taken, err)
 		}
+	})
+}
+
+// TestNoWorkerWaitsForRoom: claims are large, and what they leave of the workers is used as well, though no handler ends.
+func TestNoWorkerWaitsForRoom(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		o.Workers = 50
+		s := newServer(t, o)
+		var running atomic.Int64
+		end := make(chan struct{})
+		s.Handle("k", func(context.Context, Task) error {
+			running.Add(1)
+			<-end
+			return nil
+		})
+		for i := range 100 * o.Partitions {
+			id := fmt.Sprintf("p%02d-%d", i%o.Partitions, i)
+			enqueue(t, s.Client, Task{ID: id, Kind: "k", Limit: &Limit{Key: fmt.Sprint("key", i%(40*o.Partitions)), Max: 1}})
+		}
+		start(t, s)
+		defer close(end)
+		until(t, "all workers to be busy", func() bool { return running.Load() == 50 || o.Partitions == 1 && running.Load() == 40 })
 	})
 }
 
