@@ -21,11 +21,14 @@ const (
 	batchBytesMax    = 64 << 10 // JSON bytes of it
 )
 
-// collect takes the hints that the hub has left for the follower.
-func (f *Follower) collect() {
+// collect takes one event that the hub has left for the follower, or if there is none, all hints.
+func (f *Follower) collect() (e Event, ok bool) {
 	t := f.pending
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if e, ok = t.nextLocked(); ok {
+		return e, true
+	}
 	for i, in := range t.dirty {
 		in.dirty = false
 		f.queue(in.line)
@@ -43,6 +46,7 @@ func (f *Follower) collect() {
 	f.inboxDue = f.inboxDue || t.inbox
 	f.index = f.index || t.lost
 	t.inbox, t.lost = false, false
+	return Event{}, false
 }
 
 // read does one round: membership first, then items of the inbox or messages.

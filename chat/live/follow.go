@@ -339,21 +339,12 @@ func (f *Follower) Ready() (e Event, ok, behind bool) {
 		if len(f.out) > 0 {
 			return f.takeOut(), true, false
 		}
-		// The node subscribes to a group before it knows whether the user is in it: what arrived about others until then, or
-		// after leaving, is not for this session.
-		if c := f.pending.nextCursor(); c != nil {
-			if c.User != f.by.User && f.lines.of(c.Group) == nil {
-				continue
+		if e, ok := f.collect(); ok {
+			if f.concerns(e) {
+				return e, true, false
 			}
-			return Event{Cursor: c}, true, false
+			continue
 		}
-		if t := f.pending.nextTyping(); t != nil {
-			if f.lines.of(t.Group) == nil {
-				continue
-			}
-			return Event{Typing: t}, true, false
-		}
-		f.collect()
 		if f.index || len(f.check) > 0 || f.inboxDue {
 			return Event{}, false, true // membership first, and the inbox takes turns with the groups
 		}
@@ -362,6 +353,15 @@ func (f *Follower) Ready() (e Event, ok, behind bool) {
 		}
 		f.settle()
 	}
+}
+
+// concerns reports whether the session may get a cursor or typing event. The node subscribes to a group before it knows
+// whether the user is in it: what arrived about others until then, or after leaving, is not for this session.
+func (f *Follower) concerns(e Event) bool {
+	if c := e.Cursor; c != nil {
+		return c.User == f.by.User || f.lines.of(c.Group) != nil
+	}
+	return f.lines.of(e.Typing.Group) != nil
 }
 
 func (f *Follower) takeOut() (e Event) {

@@ -149,24 +149,16 @@ func (p *pending) typed(e TypingEvent) {
 	p.wake()
 }
 
-// nextCursor takes one cursor event, nextTyping one typing event.
-func (p *pending) nextCursor() *CursorEvent {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key, e := range p.cursors {
+// nextLocked takes one event that needs nothing else: a cursor, or else typing.
+func (p *pending) nextLocked() (e Event, ok bool) {
+	for key := range p.cursors {
+		cursor := p.cursors[key] // no variable of the loop: that would be allocated even where there is nothing
 		delete(p.cursors, key)
-		return &e
+		return Event{Cursor: &cursor}, true
 	}
-	return nil
-}
-
-func (p *pending) nextTyping() *TypingEvent {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for key := range p.typing {
 		delete(p.typing, key)
-		e := TypingEvent{Group: key.group, User: key.user}
-		return &e
+		return Event{Typing: &TypingEvent{Group: key.group, User: key.user}}, true
 	}
-	return nil
+	return Event{}, false
 }
