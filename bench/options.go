@@ -16,12 +16,14 @@ import (
 
 const optionKeys = 1000 // that the tasks with an option share
 
-// optionLoads are what tasks ask for: task makes one of a key. nil: each has a unique key of its own.
-var optionLoads = []struct {
+// optionLoad is what tasks ask for: task makes one of a key. nil: each has a unique key of its own.
+type optionLoad struct {
 	name  string
 	task  func(key string) queue.Task
-	takes time.Duration // how long a handler runs
-}{
+	takes time.Duration // how long a handler waits
+}
+
+var optionLoads = append([]optionLoad{
 	{"without options", plain, 0},
 	{"unique, each with another key", nil, 0},
 	{"one at a time of each of 1,000 keys", oneAtATime, 0},
@@ -31,16 +33,31 @@ var optionLoads = []struct {
 	{"in batches of 100 of 1,000 keys", func(key string) queue.Task {
 		return queue.Task{Batch: &queue.Batch{Key: key, Max: scaled(100), MaxWait: time.Minute}}
 	}, 0},
-	{"without options, 1 ms of work", plain, time.Millisecond},
-	{"one at a time of each of 1,000 keys, 1 ms of work", oneAtATime, time.Millisecond},
+}, limitedWork(100*time.Microsecond, 300*time.Microsecond, time.Millisecond)...)
+
+// limitedWork are plain and limited tasks whose handlers wait: from which work on does the limit no longer show?
+func limitedWork(takes ...time.Duration) (loads []optionLoad) {
+	for _, d := range takes {
+		work := fmt.Sprintf(", %g ms of work", float64(d)/float64(time.Millisecond))
+		loads = append(loads, optionLoad{"without options" + work, plain, d}, optionLoad{"one at a time of each of 1,000 keys" + work, oneAtATime, d})
+	}
+	return loads
+}
+
+// tasks is how many of them there are for each key: with work, fewer show as much.
+func (l *optionLoad) tasks() int {
+	if l.takes > 0 {
+		return scaled(30)
+	}
+	return scaled(100)
 }
 
 func plain(string) queue.Task { return queue.Task{} }
 
 func oneAtATime(key string) queue.Task { return queue.Task{Limit: &queue.Limit{Key: key, Max: 1}} }
 
-// options measures what the options of tasks cost: 100,000 tasks with each, all enqueued before, in turns. The tasks
-// of a key must run in their order.
+// options measures what the options of tasks cost: 100,000 tasks with each, 30,000 where handlers wait, all enqueued
+// before, in turns. The tasks of a key must run in their order.
 func options(b *bench) error {
 	b.table.section(fmt.Sprintf("tasks with options through %d workers; the lowest and the highest of %d rounds", taskWorkers, scaled(taskRounds)))
 	// It does not rewrite its journal: the tasks of one load would do that to the next one.
@@ -51,7 +68,7 @@ func options(b *bench) error {
 		for round := range scaled(taskRounds) {
 			against := 0
 			for i, load := range optionLoads {
-				rate, err := b.optional(server, fmt.Sprint(round, "-", i), partitions, load.task, load.takes)
+				rate, err := b.optional(server, fmt.Sprint(round, "-", i), partitions, load)
 				if err != nil {
 					return fmt.Errorf("%s: %w", load.name, err)
 				}
@@ -76,23 +93,23 @@ func options(b *bench) error {
 	return nil
 }
 
-// optional returns the rate at which tasks like those that task makes are completed.
-func (b *bench) optional(server *redistest.Server, name string, partitions int, task func(key string) queue.Task, takes time.Duration) (float64, error) {
+// optional returns the rate at which the tasks of a load are completed.
+func (b *bench) optional(server *redistest.Server, name string, partitions int, load optionLoad) (float64, error) {
 	one, err := b.partitioned(server.Addr, name, partitions)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = one.close() }()
 	e := one.(*ours)
-	n := scaled(100) * optionKeys
+	n := load.tasks() * optionKeys
 	for at := 0; at < n; at += 5000 {
 		tasks := make([]queue.Task, min(5000, n-at))
 		for i := range tasks {
 			number := at + i
-			if task == nil {
+			if load.task == nil {
 				tasks[i].Unique = fmt.Sprint("key ", number)
 			} else {
-				tasks[i] = task(fmt.Sprint("key ", number%optionKeys))
+				tasks[i] = load.task(fmt.Sprint("key ", number%optionKeys))
 			}
 			if tasks[i].Kind = "k"; tasks[i].Batch != nil {
 				tasks[i].Kind = "batched"
@@ -103,7 +120,7 @@ func (b *bench) optional(server *redistest.Server, name string, partitions int, 
 			return 0, err
 		}
 	}
-	return b.inOrder(e, n, takes)
+	return b.inOrder(e, n, load.takes)
 }
 
 // inOrder runs n tasks, and returns how many were completed in a second.

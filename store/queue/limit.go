@@ -88,21 +88,23 @@ func (l *Limit) line() string {
 
 // parseLimit parses what line returns.
 func parseLimit(value string) (*Limit, bool) {
-	fields := strings.SplitN(value, " ", 4)
-	if len(fields) < 4 || fields[3] == "" || (fields[1] != "0" && fields[1] != "1") {
+	most, rest, _ := strings.Cut(value, " ")
+	keeps, rest, _ := strings.Cut(rest, " ")
+	busy, key, _ := strings.Cut(rest, " ")
+	if key == "" || (keeps != "0" && keeps != "1") {
 		return nil, false
 	}
-	l := &Limit{Key: fields[3], Hold: fields[1] == "1"}
+	l := &Limit{Key: key, Hold: keeps == "1"}
 	var err error
-	if l.Max, err = strconv.Atoi(fields[0]); err != nil || l.Max < 1 {
+	if l.Max, err = strconv.Atoi(most); err != nil || l.Max < 1 {
 		return nil, false
 	}
-	switch fields[2] {
+	switch busy {
 	case busyWait:
 	case busyFail:
 		l.Busy, l.Hold = Fail, false
 	default:
-		ms, err := strconv.ParseInt(fields[2], 10, 64)
+		ms, err := strconv.ParseInt(busy, 10, 64)
 		if err != nil || ms < 1 {
 			return nil, false
 		}

@@ -269,38 +269,37 @@ func (r *running) plainlyDone() bool {
 	return r.outcome.verdict == complete && !r.UniqueUntilEnd && r.Batch == nil && r.Keep == 0 && len(r.Then) == 0
 }
 
-// settleCall orders runs the way settle.lua takes them: the completed ones, grouped by claim, those with limits first, then
+// settleCall orders runs the way settle.lua takes them: the completed ones, those with limits first, each by claim, then
 // the others.
 func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*running, one script.Call) {
 	ordered = make([]*running, 0, len(runs))
-	groups := 0
 	for _, r := range runs {
-		if r.plainlyDone() {
-			if groups == 0 || ordered[len(ordered)-1].token != r.token {
-				groups++
-			}
+		if r.plainlyDone() && r.Limit != nil {
 			ordered = append(ordered, r)
 		}
 	}
-	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups)
-	for done := ordered; len(done) > 0; {
-		n, limited := 0, 0
-		for n < len(done) && done[n].token == done[0].token {
-			if done[n].Limit != nil {
-				done[limited], done[n] = done[n], done[limited]
-				limited++
-			}
-			n++
+	limits := len(ordered)
+	for _, r := range runs {
+		if r.plainlyDone() && r.Limit == nil {
+			ordered = append(ordered, r)
 		}
-		one = one.MoreArgs("done", done[0].token, n, limited)
-		for _, r := range done[:n] {
-			one = one.MoreArgs("done", r.ID)
-		}
-		for _, r := range done[:limited] {
-			one = one.MoreArgs("done", r.Limit.Key)
-		}
-		done = done[n:]
 	}
+	done, groups := make([]any, 0, 2*len(runs)+16), 0
+	for n, i := 0, 0; i < len(ordered); i++ {
+		if n++; i+1 == len(ordered) || ordered[i+1].token != ordered[i].token {
+			done = append(done, ordered[i].token, n)
+			groups, n = groups+1, 0
+		}
+	}
+	done = append(done, limits)
+	for _, r := range ordered {
+		done = append(done, &r.ID)
+	}
+	for _, r := range ordered[:limits] {
+		done = append(done, &r.Limit.Key)
+	}
+	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups).
+		MoreArgs("done", done...)
 	var then []*successor
 	var before []string // whose they are
 	for _, r := range runs {

@@ -5,10 +5,10 @@
 -- KEYS  queue:work
 -- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err limited)...
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
---   groups    how many groups of completed tasks there are in done
---   done      of each group: token, n, m, n ids, of which the first m have limits, and the m keys of
---             these. Then how many successors the others have, and for each the id of the task before it
---             and what task_enqueue_all takes
+--   groups    of completed tasks in done, each with the token of one claim
+--   done      of each group, its token and how many tasks it has. Then m; the ids of all these tasks, of
+--             which the first m have limits; and the m keys of these. Then how many successors the others
+--             have, and for each the id of the task before it and what task_enqueue_all takes
 --   verdict   what happens to one of the others:
 --             complete  as those in done, with what they leave behind: the batch that it carries, or the
 --             unique key that it keeps until it ends. If delay_ms is not 0, its result, err, is kept for
@@ -30,25 +30,33 @@
 -- include: common
 -- include: enqueue
 local now_ms, from_ms, now_us = task_clock()
-local stale, ended, position, at = {}, {}, 0, done
-local freed, keys = {}, {} -- the tasks whose slots are free, and the keys of their limits
+local stale = {}
 
-for _ = 1, groups do
-  local size, head = at + 1, at + 2
-  local suffix, count, limits = ' ' .. ARGV[at], tonumber(ARGV[size]), tonumber(ARGV[head])
-  local last, limited = head + count, head + limits
-  at = last + limits + 1
-  for i = head + 1, last do
-    local id, key = ARGV[i], i + count
-    position = position + 1
-    if redis.call('ZREM', leased, id .. suffix) == 1 then
-      ended[#ended + 1] = id
-      if i <= limited then freed[#freed + 1], keys[#keys + 1] = id, ARGV[key] end
-    else
-      stale[#stale + 1] = position
-    end
+-- The completed tasks. Mostly none is stale, so their ids and keys are as they stand in ARGV.
+local limits_at = done + 2 * groups
+local ids_at = limits_at + 1
+local keys_at = ids_at
+for group = done, limits_at - 1, 2 do
+  local size = group + 1
+  local suffix, after = ' ' .. ARGV[group], keys_at + ARGV[size]
+  for i = keys_at, after - 1 do
+    if redis.call('ZREM', leased, ARGV[i] .. suffix) == 0 then stale[#stale + 1] = i - limits_at end
+  end
+  keys_at = after
+end
+local limits, position = tonumber(ARGV[limits_at]), keys_at - ids_at
+local at = keys_at + limits
+local ended = {unpack(ARGV, ids_at, keys_at - 1)}
+-- Those of them whose slots are free, and the keys of their limits.
+local freed, keys = {unpack(ARGV, ids_at, limits_at + limits)}, {unpack(ARGV, keys_at, at - 1)}
+for i = #stale, 1, -1 do
+  table.remove(ended, stale[i])
+  if stale[i] <= limits then
+    table.remove(freed, stale[i])
+    table.remove(keys, stale[i])
   end
 end
+
 -- The successors of tasks, by the id of the task before them.
 local successors, follow, first = {}, {}, at + 1
 at = first + 11 * tonumber(ARGV[at])

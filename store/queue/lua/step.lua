@@ -213,52 +213,69 @@ local function admit(id, limit, rate, seen)
   return false
 end
 
--- admit_limited is admit_all for the tasks at which, which have limits and no rates. values are those of the mark and of
--- their keys. Mostly nobody has a slot of a key: such a task costs two words of one command.
-local function admit_limited(ids, specs, which, keys, values)
-  local anew, last, busy = {limit_mark, limit_mark_value}, 2, {}
-  for j = 1, #which do
-    if values[j + 1] then
-      busy[#busy + 1] = j
-    else
-      anew[last + 1], anew[last + 2] = keys[j], ids[which[j]]
-      last = last + 2
+-- admit_limited is admit_all for the n tasks at which, which have limits and no rates. names are their keys, taken each key
+-- and the id of its task, and values those of the mark and of the keys. Mostly nobody has a slot of a key, and no key comes
+-- twice: such a task costs two words of one command.
+local function admit_limited(ids, specs, n, which, names, taken, values)
+  local busy, last = {}, 2 * n
+  for j = 1, n do
+    if values[j + 1] then busy[#busy + 1] = j end
+  end
+  if #busy > 0 then
+    last = 0
+    for j = 1, n do
+      if not values[j + 1] then
+        last = last + 2
+        taken[last - 1], taken[last] = names[j], ids[which[j]]
+      end
     end
   end
-  local fresh = last / 2 - (values[1] and 1 or 0)
-  if redis.call('HSET', slots, unpack(anew)) < fresh then
+  if not values[1] then
+    last = last + 2
+    taken[last - 1], taken[last] = limit_mark, limit_mark_value
+  end
+  if last > 0 and redis.call('HSET', slots, unpack(taken, 1, last)) < last / 2 then
     -- Some keys came twice: the first task has the slot.
-    for j = 1, #which do
-      local key = keys[j]
+    for j = 1, n do
+      local key = names[j]
       if not values[j + 1] and views[key] then busy[#busy + 1] = j elseif not values[j + 1] then views[key] = ids[which[j]] end
     end
   end
   for _, j in ipairs(busy) do
-    local key, i = keys[j], which[j]
+    local key, i = names[j], which[j]
     views[key] = views[key] or values[j + 1]
     if not slot(ids[i], limit_of(specs[i])) then specs[i] = false end
   end
 end
 
 -- admit_all drops the specifications of the tasks that may not be claimed. A task without options costs a look for the
--- first \r. Mostly a limit is the only one: the pattern is for that.
-local find, match = string.find, string.match
+-- first \r. Mostly a limit is the only option, and says no more than that tasks wait for each other: a comparison takes
+-- two thirds of the time of a pattern.
+local find, match, sub = string.find, string.match, string.sub
+local limit_alone = '\rlimit 1 0 wait '
 local function admit_all(ids, specs)
-  local which, names, n, rated, wants = {}, {}, 0, {}, {} -- the positions of the tasks with limits, and their keys
+  -- The positions of the tasks with limits, their keys, and what HSET takes.
+  local which, names, taken, n, rated, wants = {}, {}, {}, 0, {}, {}
   for i = 1, #ids do
     local spec = specs[i]
     local from = spec and find(spec, '\r', 1, true)
     local to = from and find(spec, '\n', 1, true)
     if to and from < to then
-      local key, after = match(spec, '^\rlimit %d+ [01] %S+ ([^\r\n]+)()', from)
+      local key, after
+      if sub(spec, from, from + #limit_alone - 1) == limit_alone and to > from + #limit_alone then
+        key = sub(spec, from + #limit_alone, to - 1)
+        after = not find(key, '\r', 1, true) and to
+      else
+        key, after = match(spec, '^\rlimit %d+ [01] %S+ ([^\r\n]+)()', from)
+      end
       if after ~= to then
-        local limit, rate = not key and limit_of(spec), rate_of(spec)
-        if limit then key = limit.key end
+        local limit, rate = limit_of(spec), rate_of(spec)
+        key = limit and limit.key
         if rate then rated[i], wants[#wants + 1], wants[#wants + 2] = rate, rate, ids[i] end
       end
       if key then
         n = n + 1
-        which[n], names[n] = i, key
+        which[n], names[n], taken[2 * n - 1], taken[2 * n] = i, key, key, ids[i]
       end
     end
   end
@@ -267,9 +284,9 @@ local function admit_all(ids, specs)
   local keys, seen = {}, rate_begin(rates, wants)
   views, touched = {}, {}
   if n > 0 then
-    local values = redis.call('HMGET', slots, limit_mark, unpack(names))
+    local values = redis.call('HMGET', slots, limit_mark, unpack(names, 1, n))
     if #wants == 0 then
-      admit_limited(ids, specs, which, names, values)
+      admit_limited(ids, specs, n, which, names, taken, values)
       return store_views()
     end
     for j = 1, n do keys[which[j]], views[names[j]] = names[j], values[j + 1] end

@@ -117,7 +117,14 @@ local function limit_free_all(tasks, slots, parked, leased, lines, ids, keys)
   local after = {}
   if #ids == 0 then return after end
   local views, changed, empty, anew = {}, {}, {}, {}
-  local values = redis.call('HMGET', slots, unpack(keys))
+  local values, alone = redis.call('HMGET', slots, unpack(keys)), 0
+  for i = 1, #ids do
+    if values[i] == ids[i] then alone = alone + 1 end
+  end
+  if alone == #ids then
+    redis.call('HDEL', slots, unpack(keys))
+    return after
+  end
   for i = 1, #ids do
     local key, value = keys[i], values[i]
     if value == ids[i] then

@@ -1,0 +1,97 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestLimitsAreReadFromHeads: a claim finds the key of a limit whatever else the head says, and none in a payload.
+func TestLimitsAreReadFromHeads(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		one := func(name, payload string, l *Limit, keep time.Duration) Task {
+			return Task{ID: "p00-" + name, Kind: "k", Payload: []byte(payload), Limit: l, Keep: keep}
+		}
+		const misleading = "x\rlimit 1 0 wait k\n"
+		for _, task := range []Task{
+			one("plain-1", misleading, nil, 0), one("plain-2", misleading, nil, 0),
+			one("one-1", misleading, &Limit{Key: "a\tb c", Max: 1}, 0), one("one-2", "", &Limit{Key: "a\tb c", Max: 1}, 0),
+			one("kept-1", "", &Limit{Key: "k", Max: 1}, time.Minute), one("kept-2", misleading, &Limit{Key: "k", Max: 1}, 0),
+			one("two-1", "", &Limit{Key: "w", Max: 2}, 0), one("two-2", "", &Limit{Key: "w", Max: 2}, 0), one("two-3", "", &Limit{Key: "w", Max: 2}, 0),
+			one("hold-1", "", &Limit{Key: "h", Max: 1, Hold: true}, 0), one("hold-2", "", &Limit{Key: "h", Max: 1, Hold: true}, 0),
+		} {
+			enqueue(t, c, task)
+		}
+		runs := step(t, c, 0, 20, 0, testTerms).runs
+		want := []string{"p00-plain-1", "p00-plain-2", "p00-one-1", "p00-kept-1", "p00-two-1", "p00-two-2", "p00-hold-1"}
+		if got := ids(runs); !slices.Equal(got, want) {
+			t.Errorf("claimed %q, want %q", got, want)
+		}
+		for len(runs) > 0 {
+			for i, r := range runs {
+				runs[i] = end(r, complete, 0, "")
+			}
+			settle(t, c, runs...)
+			runs = step(t, c, 0, 20, 0, testTerms).runs
+		}
+		if got := stats(t, c); got.Done != 11 {
+			t.Errorf("%d are done, want 11", got.Done)
+		}
+		noSlots(t, c)
+	})
+}
+
+// TestStaleAmongManyOutcomes: of the outcomes of two claims, with limits and without, those whose leases were lost have no
+// effect and are named, and all others free their slots.
+func TestStaleAmongManyOutcomes(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		var runs []*running
+		for claim := range 2 {
+			for i := range 4 {
+				enqueue(t, c, limited(claim, Limit{Key: string(rune('a' + i)), Max: 2}))
+				enqueue(t, c, Task{ID: NewID(0), Kind: "k"})
+			}
+			runs = append(runs, step(t, c, 0, 8, 0, testTerms).runs...)
+		}
+		var lost []*running
+		for i, r := range runs {
+			runs[i] = end(r, complete, 0, "")
+			if i%5 == 1 || i == 12 {
+				lost = append(lost, runs[i])
+				poke(t, c.rdb, c.keys[0].Leased(), "ZREM", r.ID+" "+r.token)
+			}
+		}
+		stale := ids(settle(t, c, runs...))
+		want := ids(lost)
+		slices.Sort(stale)
+		slices.Sort(want)
+		if !slices.Equal(stale, want) {
+			t.Errorf("%q are stale, want %q", stale, want)
+		}
+		slots, err := slotsOf(c, c.keys[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for _, r := range lost {
+			if r.Limit == nil {
+				continue
+			}
+			left++
+			if got := slots[r.Limit.Key]; got != r.ID {
+				t.Errorf("the slots of %q are of %q, want %q", r.Limit.Key, got, r.ID)
+			}
+		}
+		if len(slots) != left || left == 0 || left == len(lost) {
+			t.Errorf("slots %q are left, want %d of %d", slots, left, len(lost))
+		}
+		// The lost ones are nowhere now, so Stats would not add up.
+		done, err := c.rdb.HGet(context.Background(), c.keys[0].Counts(), "done").Int()
+		if err != nil || done != len(runs)-len(lost) {
+			t.Errorf("%d are done, want %d, %v", done, len(runs)-len(lost), err)
+		}
+	})
+}
