@@ -27,9 +27,6 @@
 -- Returns an array: the positions, from 1, of the entries whose token was stale.
 -- Errors: none of its own.
 -- bind: work at queue
--- include: common
--- include: enqueue
-local now_ms, from_ms, now_us = task_clock()
 local stale = {}
 
 -- The completed tasks. Mostly none is stale, so their ids and keys are as they stand in ARGV.
@@ -57,6 +54,23 @@ for i = #stale, 1, -1 do
   end
 end
 
+local sizes = {} -- of those that have an account
+if #ended > 0 then
+  for _, id in ipairs(ended) do
+    if string.find(id, '~', 1, true) then sizes[#sizes + 1], sizes[#sizes + 2] = id, redis.call('HSTRLEN', tasks, id) end
+  end
+  redis.call('HINCRBY', counts, 'done', #ended)
+  redis.call('HDEL', tasks, unpack(ended))
+  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
+end
+-- Mostly that is all, and the functions for the rest would cost more than what was done.
+if at == #ARGV and #freed == 0 and #sizes == 0 then return stale end
+
+-- include: common
+-- include: enqueue
+local now_ms, from_ms, now_us = task_clock()
+for i = 1, #sizes, 2 do task_account(counts, sizes[i], -1, sizes[i + 1]) end
+
 -- The successors of tasks, by the id of the task before them.
 local successors, follow, first = {}, {}, at + 1
 at = first + 11 * tonumber(ARGV[at])
@@ -64,15 +78,6 @@ for i = first, at - 1, 11 do
   local before = ARGV[i]
   successors[before] = successors[before] or {}
   for j = i + 1, i + 10 do table.insert(successors[before], ARGV[j]) end
-end
-
-if #ended > 0 then
-  redis.call('HINCRBY', counts, 'done', #ended)
-  for _, id in ipairs(ended) do
-    if string.find(id, '~', 1, true) then task_account(counts, id, -1, redis.call('HSTRLEN', tasks, id)) end
-  end
-  redis.call('HDEL', tasks, unpack(ended))
-  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
 end
 
 -- finish completes tasks that have something to free.
