@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,15 @@ const (
 	overloadConnections = 800
 	overloadGroups      = 20
 	overloadFactor      = 5
+	overloadRounds      = 5 // a figure of one round differs by more than what it has to show
+)
+
+// What is asked within the first seconds of each load is not counted: overload of the round before has to end, or this one
+// to begin and its burst to be served.
+const (
+	overloadTime  = 4 * time.Second
+	calmSettle    = 2 * time.Second
+	overloadStart = 4 * time.Second
 )
 
 // overload asks a whole node for five times what it can do: how much of that is done, how soon, and what a pair that asks
@@ -29,47 +39,75 @@ const (
 // and so does Redis: the table says what each of them used.
 func overload(b *bench) error { return b.fresh((*bench).overloads) }
 
+// overloadLoad is what came of one load in all rounds.
+type overloadLoad struct {
+	rates, p99s       []float64 // of each round: served a second; in ms
+	served            []time.Duration
+	early             []time.Duration
+	refused           []time.Duration
+	unsent            int
+	node, redis, load float64 // of the processors, summed over the rounds
+}
+
 func (b *bench) overloads() error {
-	b.table.section(fmt.Sprintf("overload: syncs over %d groups through HTTP, on %d processors for all", overloadGroups, runtime.NumCPU()))
+	rounds := scaled(overloadRounds)
+	b.table.section(fmt.Sprintf("overload: syncs over %d groups through HTTP, on %d processors for all; the lowest and the highest of %d rounds",
+		overloadGroups, runtime.NumCPU(), rounds))
 	host, requests, err := b.overloaded()
 	if err != nil {
 		return err
 	}
 	heavy, pair := requests[:overloadUsers], requests[overloadUsers:]
-	took, settle := shorter(10*time.Second), shorter(4*time.Second)
-	peak, err := b.load("", load{Addr: host, Requests: heavy, Connections: 64, For: took})
-	if err != nil {
+	took, calm, start := shorter(overloadTime), shorter(calmSettle), shorter(overloadStart)
+	var peak, below, above, little overloadLoad
+	var warm overloadLoad
+	if err := warm.run(b, load{Addr: host, Requests: heavy, Connections: 64, For: took}); err != nil {
 		return err
 	}
-	if len(peak.Served) == 0 {
-		return errors.New("nothing was served")
+	most := warm.rates[0]
+	for range rounds {
+		if most == 0 {
+			return errors.New("nothing was served")
+		}
+		err := below.run(b, load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: 0.8 * most, Settle: calm, For: calm + took})
+		if err != nil {
+			return err
+		}
+		if err := peak.run(b, load{Addr: host, Requests: heavy, Connections: 64, Settle: calm, For: calm + took}); err != nil {
+			return err
+		}
+		most = peak.rates[len(peak.rates)-1]
+		var failed error
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			failed = little.run(b, load{Addr: host, Requests: pair, Connections: len(pair), PerSecond: 20, Settle: start, For: start + took})
+		})
+		err = above.run(b, load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: overloadFactor * most, Settle: start, For: start + took})
+		watching.Wait()
+		if err := errors.Join(err, failed); err != nil {
+			return err
+		}
 	}
-	most := float64(len(peak.Served)) / took.Seconds()
-	b.table.rate("the peak, 64 connections", most, most, "")
-	below, err := b.load("at 80 % of it", load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: 0.8 * most, For: took})
-	if err != nil {
-		return err
-	}
-	b.table.spread("at 80 % of it", below.Served)
-
-	var little loaded
-	var failed error
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		little, failed = load{Addr: host, Requests: pair, Connections: len(pair), PerSecond: 20, Settle: settle, For: settle + took}.run(b.ctx)
-	})
-	above, err := b.load("overloaded", load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: overloadFactor * most, Settle: settle, For: settle + took})
-	watching.Wait()
-	if err := errors.Join(err, failed); err != nil {
-		return err
-	}
-	b.table.rate("asked for", float64(len(above.Served)+len(above.Refused)+above.Unsent)/took.Seconds(), most, "the peak")
-	b.table.rate("served of it", float64(len(above.Served))/took.Seconds(), most, "the peak")
-	b.table.spread("served, once the burst before it was", above.Served)
-	b.table.spread("served of the burst", above.Early)
-	b.table.spread("refused", above.Refused)
-	b.table.spread(fmt.Sprintf("a pair with 20 calls a second, %d refused", len(little.Refused)), little.Served)
+	b.table.overload(took, peak, below, above, little)
 	return nil
+}
+
+// overload adds the rows of the rounds.
+func (t *table) overload(took time.Duration, peak, below, above, little overloadLoad) {
+	t.add(row{"the peak, 64 connections", spanned("%.0f", peak.rates) + "/s", "", ""})
+	t.count("  of the processors at the peak", "%s", peak.shares())
+	t.add(row{"served at 80 % of it", spanned("%.0f", below.rates) + "/s", byRound(below.rates, peak.rates), "the peak"})
+	t.count("  of the processors at 80 %", "%s", below.shares())
+	t.spread(fmt.Sprintf("at 80 %% of it, %d refused", len(below.refused)), below.served)
+	asked := float64(len(above.served)+len(above.refused)+above.unsent) / took.Seconds() / float64(len(above.rates))
+	t.count("asked for when overloaded", "%.0f/s", asked)
+	t.add(row{"served of it", spanned("%.0f", above.rates) + "/s", byRound(above.rates, peak.rates), "the peak"})
+	t.count("  of the processors overloaded", "%s", above.shares())
+	t.spread("served, once the burst before it was", above.served)
+	t.add(row{"  p99 of each round", spanned("%.1f", above.p99s) + " ms", byRound(above.p99s, below.p99s), "p99 at 80 %"})
+	t.spread("served of the burst", above.early)
+	t.spread("refused", above.refused)
+	t.spread(fmt.Sprintf("a pair with 20 calls a second, %d refused", len(little.refused)), little.served)
 }
 
 // overloaded makes users with groups, and a node. It returns the address of the node, and a request of each user.
@@ -107,27 +145,41 @@ func (b *bench) overloaded() (host string, requests []string, err error) {
 	return at.Host, requests, nil
 }
 
-// load runs l and, where it has a name, notes which share of the processors everybody used meanwhile.
-func (b *bench) load(name string, l load) (loaded, error) {
+// run adds what comes of l, and which share of the processors everybody used meanwhile.
+func (o *overloadLoad) run(b *bench, l load) error {
 	node, err := cpuUsed()
 	if err != nil {
-		return loaded{}, err
+		return err
 	}
 	redis := redisCPU(b.redis)
 	done, err := l.run(b.ctx)
 	if err != nil {
-		return done, err
+		return err
 	}
 	after, err := cpuUsed()
 	if err != nil {
-		return done, err
+		return err
 	}
-	if name != "" {
-		share := func(used time.Duration) float64 { return used.Seconds() / l.For.Seconds() / float64(runtime.NumCPU()) }
-		b.table.count("  of the processors "+name, "node %.2f, redis-server %.2f, load %.2f",
-			share(after-node), share(redisCPU(b.redis)-redis), share(done.CPU))
+	share := func(used time.Duration) float64 { return used.Seconds() / l.For.Seconds() / float64(runtime.NumCPU()) }
+	o.node += share(after - node)
+	o.redis += share(redisCPU(b.redis) - redis)
+	o.load += share(done.CPU)
+	o.rates = append(o.rates, float64(len(done.Served))/(l.For-l.Settle).Seconds())
+	slices.Sort(done.Served)
+	p99 := 0.0
+	if n := len(done.Served); n > 0 {
+		p99 = done.Served[n*99/100].Seconds() * 1000
 	}
-	return done, nil
+	o.p99s = append(o.p99s, p99)
+	o.served, o.early, o.refused = append(o.served, done.Served...), append(o.early, done.Early...), append(o.refused, done.Refused...)
+	o.unsent += done.Unsent
+	return nil
+}
+
+// shares is which share of the processors everybody used, on average.
+func (o *overloadLoad) shares() string {
+	n := float64(len(o.rates))
+	return fmt.Sprintf("node %.2f, redis-server %.2f, load %.2f", o.node/n, o.redis/n, o.load/n)
 }
 
 // redisCPU is what a redis-server has used of the processors so far.
@@ -141,4 +193,17 @@ func redisCPU(server *redistest.Server) time.Duration {
 		used += seconds
 	}
 	return time.Duration(used * float64(time.Second))
+}
+
+// byRound writes the lowest and the highest ratio of two values of the same round, and the median of all.
+func byRound(values, others []float64) string {
+	ratios := make([]float64, len(values))
+	for i := range ratios {
+		ratios[i] = values[i] / others[i]
+	}
+	slices.Sort(ratios)
+	if len(ratios) < 2 {
+		return spanned("%.2f", ratios)
+	}
+	return fmt.Sprintf("%.2f (%s)", ratios[len(ratios)/2], spanned("%.2f", ratios))
 }
