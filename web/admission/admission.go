@@ -4,9 +4,9 @@
 // done for it, unless its caller asks for less than their share.
 //
 // The bound follows how long requests take, a gradient as in Netflix's concurrency-limits: if they take twice as long
-// as usual, admitting more would only divide the same processors and the same store among more of them. failsafe-go's
-// adaptive limiter is not used: it moves its limit by about one per second, keeps a single line without turns, and adds
-// several modules for what window.go does.
+// as those with few beside them, admitting more would only divide the same processors and the same store among more of
+// them. failsafe-go's adaptive limiter is not used: it moves its limit by about one per second, keeps a single line
+// without turns, and adds several modules for what window.go does.
 package admission
 
 import (
@@ -70,8 +70,9 @@ type Line struct {
 	shares   map[Key]time.Time // under overload: when each caller's used share is free again; see mayLineUpLocked
 	window   window
 	usual    time.Duration // duration of a request in progress; 0: unknown
+	sample   sample
 	probe    probe
-	probed   time.Time     // when the last probe began
+	probed   time.Time     // when usual was measured last, or the last probe began
 	perTurn  time.Duration // recent time between two requests that leave
 	standing time.Duration // how long the line has been too long
 	calm     time.Duration // how long nobody has waited or been refused
@@ -115,9 +116,9 @@ func set[T comparable](value *T, otherwise T) {
 
 // Slot is what an admitted request holds. The zero Slot holds nothing.
 type Slot struct {
-	line   *Line
-	since  time.Time
-	probed bool
+	line     *Line
+	since    time.Time
+	measured bool
 }
 
 // Enter waits for the turn of a request. ok is false if it is refused or ctx ends; otherwise Leave must follow.
@@ -129,7 +130,7 @@ func (l *Line) Enter(ctx context.Context, key Key) (p Slot, ok bool) {
 	l.mu.Lock()
 	l.learnLocked(now)
 	if l.waiting == 0 && l.working < l.roomLocked() {
-		p = Slot{line: l, since: now, probed: l.beginLocked()}
+		p = Slot{line: l, since: now, measured: l.beginLocked()}
 		l.mu.Unlock()
 		return p, true
 	}
@@ -232,7 +233,7 @@ func (l *Line) admitLocked(now time.Time) {
 			break
 		}
 		l.waiting--
-		w.slot = Slot{line: l, since: now, probed: l.beginLocked()}
+		w.slot = Slot{line: l, since: now, measured: l.beginLocked()}
 		close(w.turn)
 	}
 	l.window.shortest = min(l.window.shortest, l.waiting)

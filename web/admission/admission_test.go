@@ -208,6 +208,22 @@ func (m *machine) run(t *testing.T, load float64, d time.Duration) {
 	asking.Wait()
 }
 
+// loop has callers who each ask again as soon as they are served: all that the machine can do, and as few in line as callers
+// beyond the bound.
+func (m *machine) loop(t *testing.T, callers int, d time.Duration) {
+	m.served, m.lost = map[string][]time.Duration{}, map[string]int{}
+	var asking sync.WaitGroup
+	end := time.Now().Add(d)
+	for i := range callers {
+		asking.Go(func() {
+			for time.Now().Before(end) {
+				m.ask(t, "loop", fmt.Sprint("loop-", i))
+			}
+		})
+	}
+	asking.Wait()
+}
+
 func (m *machine) p99(group string) time.Duration {
 	slices.Sort(m.served[group])
 	return m.served[group][len(m.served[group])*99/100]
@@ -230,6 +246,10 @@ func TestOverload(t *testing.T) {
 					t.Errorf("under a normal load %d were refused", m.lost["heavy"])
 				}
 				normal := m.p99("heavy")
+				m.loop(t, 30, 5*time.Second) // below the bound: nobody waits in line, and all take long
+				if m.lost["loop"] > 0 {
+					t.Errorf("at the peak %d were refused", m.lost["loop"])
+				}
 				m.run(t, 5, 4*time.Second) // a burst first, which waits
 				m.run(t, 5, 10*time.Second)
 				share := float64(len(m.served["heavy"])) * m.cpu.Seconds() / 2 / 10
@@ -252,6 +272,30 @@ func TestOverload(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSlowRequests: where few requests take longer than a probe, it ends all the same, and the bound grows to what the
+// callers need.
+func TestSlowRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Min: 4, Probe: 2, Start: 8, BurstTime: time.Minute})
+		end := time.Now().Add(time.Minute)
+		var asking sync.WaitGroup
+		for i := range 64 {
+			asking.Go(func() {
+				for time.Now().Before(end) {
+					if p, ok := l.Enter(t.Context(), Key{User: fmt.Sprint(i)}); ok {
+						pass(1500 * time.Millisecond)
+						p.Leave()
+					}
+				}
+			})
+		}
+		asking.Wait()
+		if got := l.state(); got.bound < 64 {
+			t.Errorf("the bound is %d, want 64 for 64 callers at work", got.bound)
+		}
+	})
 }
 
 // TestOverloadIsLogged: one line when overload begins and one when it ends, however often that is within a minute.

@@ -8,25 +8,31 @@ const (
 	windowMin  = 16
 )
 
-// tolerance is how many times longer than usual requests may take before the bound is lowered.
-const tolerance = 1.5
+// How much longer than usual requests may take before the bound is lowered: so many times as long, or by slack where that
+// is more. Processors are handed out in slices of some milliseconds. With a lower bound they stand idle although a line
+// waits, since those in progress all wait for a store that has no processor.
+const (
+	tolerance = 2
+	slack     = 8 * time.Millisecond
+)
 
 // Under overload, the target wait is half of what a request usually takes, within these bounds. Overload begins only at
 // a wait several times as long: at an ordinary peak, nobody needs to be refused.
 const (
-	aimMin      = 2 * time.Millisecond
+	aimMin      = 3 * time.Millisecond
 	aimMax      = 50 * time.Millisecond
 	lateFactor  = 4 // times what a request usually takes
-	lateWaitMin = 20 * time.Millisecond
+	lateWaitMin = 40 * time.Millisecond
 )
 
-// From time to time, while requests wait, a probe admits only a few at once to measure how long they take then. It
-// measures the first few it admits, because the first to end would be the quick ones.
+// How long a request usually takes is measured on those that begin and end while few are in progress: with many, it would
+// say how many there are. Where requests wait and that has not happened for a while, a probe admits only few at once. It
+// measures the first that it admits, because the first to end would be the quick ones.
 const (
+	fewShare   = 8  // of the bound, as a divisor; well above tolerance, so that a bound that is too high comes down
+	measured   = 32 // requests
 	probeEvery = 20 * time.Second
-	probeFirst = 16
-	probeShare = 2 // of the bound, as a divisor
-	probeMax   = time.Second
+	probeMax   = time.Second // then it ends with those it has admitted
 )
 
 // window is what has happened since begin.
@@ -42,30 +48,38 @@ type window struct {
 type probe struct {
 	on       bool
 	begin    time.Time
-	admitted int           // measured requests, at most probeFirst
-	done     int           // of those
-	atWork   time.Duration // sum over those done
+	admitted int // measured requests
+}
+
+// sample is how long measured requests took.
+type sample struct {
+	want   int // all that a probe has admitted, once it is over; 0: as many as measured
+	done   int
+	atWork time.Duration // sum
 }
 
 // aim is the wait that is acceptable under overload.
 func (l *Line) aim() time.Duration { return min(max(l.usual/2, aimMin), aimMax) }
 
+// fewLocked returns how many requests in progress are few.
+func (l *Line) fewLocked() int { return max(l.o.Probe, int(l.bound)/fewShare) }
+
 // roomLocked returns how many requests may be in progress.
 func (l *Line) roomLocked() int {
 	if l.probe.on {
-		return max(l.o.Probe, int(l.bound)/probeShare)
+		return l.fewLocked()
 	}
 	return int(l.bound)
 }
 
-// beginLocked counts a request in.
-func (l *Line) beginLocked() (probed bool) {
+// beginLocked counts a request in, and decides whether it is measured.
+func (l *Line) beginLocked() (measure bool) {
 	l.working++
-	if l.probe.on && l.probe.admitted < probeFirst {
+	if l.probe.on {
 		l.probe.admitted++
-		return true
+		return l.probe.admitted <= measured
 	}
-	return false
+	return l.sample.want == 0 && l.working <= l.fewLocked()
 }
 
 // endLocked counts a request out.
@@ -74,22 +88,31 @@ func (l *Line) endLocked(p Slot, now time.Time) {
 	l.working--
 	l.window.done++
 	l.window.atWork += took
-	if l.probe.on && p.probed && !p.since.Before(l.probe.begin) {
-		l.probe.done++
-		l.probe.atWork += took
+	counts := l.working < l.fewLocked()
+	if l.probe.on || l.sample.want > 0 {
+		counts = !p.since.Before(l.probe.begin)
+	}
+	if p.measured && counts {
+		l.sample.done++
+		l.sample.atWork += took
 	}
 }
 
-// learnLocked closes the probe and the window once they are over.
+// learnLocked closes the sample, the probe and the window once they are over.
 func (l *Line) learnLocked(now time.Time) {
-	if p := &l.probe; p.on && p.done == probeFirst {
-		p.on = false
-		if l.usual == 0 {
-			l.usual = p.atWork / probeFirst
+	if l.probe.on && now.Sub(l.probe.begin) > probeMax {
+		l.probe.on, l.sample.want = false, min(l.probe.admitted, measured)
+	}
+	if s := l.sample; s.done == measured || s.want > 0 && s.done == s.want {
+		took, weight := s.atWork/time.Duration(s.done), time.Duration(8)
+		switch {
+		case l.usual == 0:
+			l.usual = took
+		case l.probe.on || s.want > 0:
+			weight = 2
 		}
-		l.usual += (p.atWork/probeFirst - l.usual) / 2
-	} else if p.on && now.Sub(p.begin) > probeMax {
-		p.on = false
+		l.usual += (took - l.usual) / weight
+		l.sample, l.probe.on, l.probed = sample{}, false, now
 	}
 	w := l.window
 	took := now.Sub(w.begin)
@@ -166,23 +189,21 @@ func (l *Line) endOverloadLocked(now time.Time) {
 }
 
 // adaptLocked adjusts the bound by comparing how long requests take with how long they usually take. That is measured
-// while nobody waits, and by probes while somebody does, because what clients ask for and how fast the store is may
-// have changed.
+// again and again, because what clients ask for and how fast the store is may have changed.
 func (l *Line) adaptLocked(now time.Time, took time.Duration, busy bool) {
 	if !busy {
-		if l.usual == 0 {
-			l.usual = took
-		}
-		l.usual += (took - l.usual) / 8
-		l.probed = now
 		// Never down: a slow store needs more requests in progress than there are processors, even after a quiet time.
 		l.bound = max(l.bound, l.bound+(float64(l.o.Start)-l.bound)/8)
 		return
 	}
-	if l.usual == 0 || now.Sub(l.probed) > probeEvery {
-		l.probed, l.probe = now, probe{on: true, begin: now}
+	if l.probe.on || l.sample.want > 0 && l.usual == 0 {
 		return
 	}
-	gradient := min(max(tolerance*float64(l.usual)/float64(max(took, 1)), 0.5), 1.25)
+	if l.usual == 0 || now.Sub(l.probed) > probeEvery && l.sample.want == 0 {
+		l.probed, l.probe, l.sample = now, probe{on: true, begin: now}, sample{}
+		return
+	}
+	most := max(tolerance*l.usual.Seconds(), (l.usual + slack).Seconds())
+	gradient := min(max(most/max(took, 1).Seconds(), 0.5), 1.25)
 	l.bound = min(max(l.bound*(1+gradient)/2+0.5, float64(l.o.Min)), float64(l.o.Max))
 }
