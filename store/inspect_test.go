@@ -45,3 +45,33 @@ func TestOpenWithoutTheRightToInspect(t *testing.T) {
 	}
 	createBenchGroup(t, s, "g")
 }
+
+// TestOpenLoadsWhatIsMissing: the scripts are 1.5 MB, and most servers that a node connects to have had them from others.
+func TestOpenLoadsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	loaded := func(url string) int64 {
+		t.Helper()
+		server.Do("CONFIG", "RESETSTAT")
+		s, err := Open(t.Context(), Options{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return server.Calls()["script|load"]
+	}
+	all := int64(len(library.Used())) // those of the task engine are loaded when they are needed
+	first := loaded(server.URL())
+	if first < all {
+		t.Errorf("the first store loaded %d scripts, want at least %d", first, all)
+	}
+	if got := loaded(server.URL()); got != 0 {
+		t.Errorf("the second store loaded %d scripts", got)
+	}
+	server.Do("ACL", "SETUSER", "default", "-script|exists")
+	if got := loaded(server.URL()); got != all {
+		t.Errorf("a store that may not ask loaded %d scripts, want %d", got, all)
+	}
+}

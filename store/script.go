@@ -68,13 +68,26 @@ func (s *Store) loadScriptsAt(ctx context.Context, key string) error {
 	return loadScripts(ctx, one.Client, s.cluster != nil)
 }
 
+// loadScripts loads what a server does not know. It has most of what it is asked for from other nodes, or from before: to
+// ask is cheaper than to send all of it. A user without the right to ask sends all.
 func loadScripts(ctx context.Context, client queue.Redis, sharded bool) error {
-	pipe := client.Pipeline()
-	for _, script := range library.Used() {
+	scripts := slices.Clone(library.Used())
+	hashes := make([]string, len(scripts))
+	for i, script := range scripts {
 		if sharded && script.Sharded != nil {
-			script = script.Sharded
+			scripts[i] = script.Sharded
 		}
-		pipe.ScriptLoad(ctx, script.Text)
+		hashes[i] = scripts[i].SHA
+	}
+	known, _ := client.ScriptExists(ctx, hashes...).Result()
+	pipe := client.Pipeline()
+	for i, script := range scripts {
+		if i >= len(known) || !known[i] {
+			pipe.ScriptLoad(ctx, script.Text)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
 	}
 	_, err := pipe.Exec(ctx)
 	return err
