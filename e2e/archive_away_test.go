@@ -16,7 +16,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-var archiveAway = flag.Duration("archive-away", 3*time.Second, "how long the tests of the archive keep PostgreSQL away")
+var archiveAway = flag.Duration("archive-away", time.Second, "how long the tests of the archive keep PostgreSQL away")
 
 const (
 	awayRate    = 500 // sends a second while the database is away

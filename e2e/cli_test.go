@@ -153,7 +153,7 @@ func TestTasksCommand(t *testing.T) {
 		if err := errors.Join(s.Close(), e.Close()); err != nil {
 			t.Fatal(err)
 		}
-		testTasksCommand(t, harness.StartNode(t, harness.Config{Data: data, Env: map[string]string{"CHATD_JWT_SECRET": ""}}), nil)
+		testTasksCommand(t, harness.StartNode(t, harness.Config{Data: data, Env: map[string]string{"CHATD_JWT_SECRET": ""}}))
 	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
@@ -162,11 +162,11 @@ func TestTasksCommand(t *testing.T) {
 		rdb := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1, DisableIdentity: true})
 		t.Cleanup(func() { _ = rdb.Close() })
 		enqueueDoomed(t, rdb)
-		testTasksCommand(t, node, testTasksRefusals) // which are the same for every store
+		testTasksCommand(t, node, testTasksSteering, testTasksRefusals) // which are the same for every store
 	})
 }
 
-func testTasksCommand(t *testing.T, node *harness.Node, last func(c commands, id string)) {
+func testTasksCommand(t *testing.T, node *harness.Node, further ...func(c commands, ids []string)) {
 	c := commands{t, node}
 	c.eventually("all are buried", func(q client.Queue) bool { return q.Dead == deadLetters })
 
@@ -222,15 +222,15 @@ func testTasksCommand(t *testing.T, node *harness.Node, last func(c commands, id
 	}
 	c.refused([]string{"-days", "1 to 90"}, "days", "-days", "91")
 
-	testTasksSteering(t, c, ids)
-	if last != nil {
-		last(c, ids[0])
+	for _, test := range further {
+		test(c, ids)
 	}
 	node.Terminate()
 	c.refused([]string{"no server answers", node.Addr, "-url"}, "stats")
 }
 
-func testTasksSteering(t *testing.T, c commands, ids []string) {
+func testTasksSteering(c commands, ids []string) {
+	t := c.t
 	before := c.queue("core")
 	if out := c.must("pause", "core"); !strings.HasPrefix(out, "core is paused") {
 		t.Errorf("pause: %q", out)
@@ -286,7 +286,7 @@ func testTasksTogether(c commands) {
 	c.eventually("they are gone", func(q client.Queue) bool { return q.Dead == 0 && q.Deleted == deadLetters })
 }
 
-func testTasksRefusals(c commands, id string) {
+func testTasksRefusals(c commands, ids []string) {
 	t := c.t
 	token := must(c.node.Command(t.Context(), "token", "-user", "alice").Output())(t)
 	ordinary := strings.TrimSpace(string(token))
@@ -297,7 +297,7 @@ func testTasksRefusals(c commands, id string) {
 	c.refused([]string{"state"}, "ls", "-state", "done")
 	c.refused([]string{"-url"}, "ls", "-url", "ftp://x")
 	c.refused([]string{"no such task"}, "show", "queues")
-	c.refused([]string{"no such task"}, "show", id+"x")
+	c.refused([]string{"no such task"}, "show", ids[0]+"x")
 	c.refused([]string{"no such route"}, "ls", "-url", c.node.URL()+"/elsewhere")
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	defer page.Close()
