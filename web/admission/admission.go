@@ -119,6 +119,7 @@ type Slot struct {
 	line     *Line
 	since    time.Time
 	measured bool
+	sample   int // the number of the sample
 }
 
 // Enter waits for the turn of a request. ok is false if it is refused or ctx ends; otherwise Leave must follow.
@@ -130,7 +131,7 @@ func (l *Line) Enter(ctx context.Context, key Key) (p Slot, ok bool) {
 	l.mu.Lock()
 	l.learnLocked(now)
 	if l.waiting == 0 && l.working < l.roomLocked() {
-		p = Slot{line: l, since: now, measured: l.beginLocked()}
+		p = Slot{line: l, since: now, measured: l.beginLocked(), sample: l.sample.number}
 		l.mu.Unlock()
 		return p, true
 	}
@@ -233,7 +234,7 @@ func (l *Line) admitLocked(now time.Time) {
 			break
 		}
 		l.waiting--
-		w.slot = Slot{line: l, since: now, measured: l.beginLocked()}
+		w.slot = Slot{line: l, since: now, measured: l.beginLocked(), sample: l.sample.number}
 		close(w.turn)
 	}
 	l.window.shortest = min(l.window.shortest, l.waiting)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,6 +295,69 @@ func TestSlowRequests(t *testing.T) {
 		asking.Wait()
 		if got := l.state(); got.bound < 64 {
 			t.Errorf("the bound is %d, want 64 for 64 callers at work", got.bound)
+		}
+	})
+}
+
+// TestProbeEnds: a request may read the clock before a probe begins and get its turn after that. It is measured like the
+// others; otherwise the probe would wait for it forever.
+func TestProbeEnds(t *testing.T) {
+	l := New(Options{Min: 4, Probe: 2, Start: 16})
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.adaptLocked(now, 5*time.Millisecond, true) // somebody waits, and nothing is known
+	if !l.probe.on {
+		t.Fatal("no probe: nothing would be shown")
+	}
+	for since := now.Add(-time.Microsecond); since.Before(now.Add(2 * probeMax)); since = since.Add(5 * time.Millisecond) {
+		p := Slot{line: l, since: since, measured: l.beginLocked(), sample: l.sample.number}
+		end := since.Add(5 * time.Millisecond)
+		l.endLocked(p, end)
+		l.learnLocked(end)
+	}
+	if l.probe.on || l.sample.want > 0 || l.usual == 0 {
+		t.Errorf("the probe did not end: %+v, %+v, usually %v", l.probe, l.sample, l.usual)
+	}
+}
+
+// TestStallInAProbe: the store stalls while a probe measures. Afterwards, as many are in progress as before.
+func TestStallInAProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers, processors, took = 200, 4, 20 * time.Millisecond
+		l := New(Options{Min: 4, Probe: 2, Start: 32})
+		begin := time.Now()
+		var stalled atomic.Int64 // until when, in ns after begin
+		work := func() {
+			l.mu.Lock()
+			working, probing := l.working, l.probe.on
+			l.mu.Unlock()
+			if probing && time.Since(begin) > probeEvery {
+				stalled.CompareAndSwap(0, int64(time.Since(begin)+8*time.Second))
+			}
+			pass(time.Duration(stalled.Load()) - time.Since(begin))
+			pass(took * time.Duration(max(processors, working)) / processors)
+		}
+		var asking sync.WaitGroup
+		for i := range callers {
+			asking.Go(func() {
+				for time.Since(begin) < 4*probeEvery {
+					if p, ok := l.Enter(t.Context(), Key{User: fmt.Sprint(i % 50)}); ok {
+						work()
+						p.Leave()
+					} else {
+						pass(500 * time.Millisecond)
+					}
+				}
+			})
+		}
+		pass(probeEvery)
+		before := l.state().bound
+		pass(3*probeEvery - time.Second)
+		after := l.state().bound
+		asking.Wait()
+		if stalled.Load() == 0 || after > 2*before {
+			t.Errorf("%d may be in progress, want at most twice as many as before the stall (at %v), %d", after, time.Duration(stalled.Load()), before)
 		}
 	})
 }

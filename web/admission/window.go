@@ -31,6 +31,7 @@ const (
 const (
 	fewShare   = 8  // of the bound, as a divisor; well above tolerance, so that a bound that is too high comes down
 	measured   = 32 // requests
+	sampleMost = 4  // times what is usual: what one sample counts for at most
 	probeEvery = 20 * time.Second
 	probeMax   = time.Second // then it ends with those it has admitted
 )
@@ -53,6 +54,7 @@ type probe struct {
 
 // sample is how long measured requests took.
 type sample struct {
+	number int // changes where a probe begins and where its requests are done: others don't count
 	want   int // all that a probe has admitted, once it is over; 0: as many as measured
 	done   int
 	atWork time.Duration // sum
@@ -88,14 +90,26 @@ func (l *Line) endLocked(p Slot, now time.Time) {
 	l.working--
 	l.window.done++
 	l.window.atWork += took
-	counts := l.working < l.fewLocked()
-	if l.probe.on || l.sample.want > 0 {
-		counts = !p.since.Before(l.probe.begin)
-	}
-	if p.measured && counts {
+	few := l.probe.on || l.sample.want > 0 || l.working < l.fewLocked()
+	if p.measured && p.sample == l.sample.number && few {
 		l.sample.done++
 		l.sample.atWork += took
 	}
+}
+
+// usualLocked learns from a sample how long requests usually take, and begins the next. A probe counts for more, because
+// there are few of them. A sample of requests that a stalled store held back raises the figure by a limited factor: with
+// a higher one, nobody would have to wait, and nothing would be measured any more.
+func (l *Line) usualLocked(took time.Duration, probed bool) {
+	weight, number := time.Duration(8), l.sample.number
+	if probed {
+		weight, number = 2, number+1
+	}
+	if l.usual == 0 {
+		l.usual = took
+	}
+	l.usual += (min(took, sampleMost*l.usual) - l.usual) / weight
+	l.sample = sample{number: number}
 }
 
 // learnLocked closes the sample, the probe and the window once they are over.
@@ -103,16 +117,9 @@ func (l *Line) learnLocked(now time.Time) {
 	if l.probe.on && now.Sub(l.probe.begin) > probeMax {
 		l.probe.on, l.sample.want = false, min(l.probe.admitted, measured)
 	}
-	if s := l.sample; s.done == measured || s.want > 0 && s.done == s.want {
-		took, weight := s.atWork/time.Duration(s.done), time.Duration(8)
-		switch {
-		case l.usual == 0:
-			l.usual = took
-		case l.probe.on || s.want > 0:
-			weight = 2
-		}
-		l.usual += (took - l.usual) / weight
-		l.sample, l.probe.on, l.probed = sample{}, false, now
+	if s := l.sample; s.done == measured || s.want > 0 && s.done >= s.want {
+		l.usualLocked(s.atWork/time.Duration(s.done), l.probe.on || s.want > 0)
+		l.probe.on, l.probed = false, now
 	}
 	w := l.window
 	took := now.Sub(w.begin)
@@ -200,7 +207,7 @@ func (l *Line) adaptLocked(now time.Time, took time.Duration, busy bool) {
 		return
 	}
 	if l.usual == 0 || now.Sub(l.probed) > probeEvery && l.sample.want == 0 {
-		l.probed, l.probe, l.sample = now, probe{on: true, begin: now}, sample{}
+		l.probed, l.probe, l.sample = now, probe{on: true, begin: now}, sample{number: l.sample.number + 1}
 		return
 	}
 	most := max(tolerance*l.usual.Seconds(), (l.usual + slack).Seconds())
