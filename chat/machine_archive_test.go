@@ -169,6 +169,10 @@ func (m *machine) readByAll(t *rapid.T, _, group string) {
 		}
 	}
 	m.trim(t, "", group)
+	// What follows may depend on whether only the archive has a message.
+	infos, err := m.stores.Infos(m.ctx, g.owner(), []string{group})
+	m.must(t, err)
+	m.sawCut(t, group, infos[0].Held)
 }
 
 // changeArchived changes messages that only the archive has, in every way.
