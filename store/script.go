@@ -17,8 +17,8 @@ import (
 var luaFiles embed.FS
 
 // library is where the scripts lie: lua/<noun>/, each run by the Go file of that noun, and lua/lib/ for what they include.
-// "How to add a script" in docs/redis.md says the rest. Open loads all of them into the server's cache, and again whenever it
-// does not know one: a restart and a failover empty that.
+// "How to add a script" in docs/redis.md says the rest. Open loads those that the server's cache lacks, and so does a call
+// that meets an unknown one: a restart and a failover empty the cache.
 var library = &script.Library{
 	Files:  luaFiles,
 	Shared: map[string]string{"task_enqueue": queue.EnqueueLua, "task_cancel": queue.CancelLua},
