@@ -352,8 +352,8 @@ func (l *line) lookLocked() ringState {
 	case l.pos.ID+1 < fd.firstLocked():
 		return ringPull
 	}
-	if !l.verified {
-		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark {
+	if !l.verified { // nor can the ring tell while it may be of a log that the store has lost
+		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark || fd.sure != fd.cuts {
 			return ringPull
 		}
 		l.verified = true

@@ -432,6 +432,30 @@ func TestFeedAfterACut(t *testing.T) {
 	}
 }
 
+// A position that was not compared with the log yet is compared with the store while signals may have been missed: the entry
+// that the ring has may be of a log that is lost.
+func TestRingComparesNoPositionAfterACut(t *testing.T) {
+	fd := newFeed("g", 8)
+	for id := int64(1); id <= 3; id++ {
+		fd.take("e", text(id, "old"), nil)
+	}
+	reader := func(verified bool) *line {
+		pos := chat.Position{Set: true, ID: 2, Epoch: "e", Mark: "old"}
+		return &line{interest: interest{feed: fd}, verified: verified, last: 3, pos: pos}
+	}
+	fd.cut()
+	if _, _, state := reader(false).fromRing("bob"); state != ringPull {
+		t.Errorf("after a cut: got state %d, want the store to be asked", state)
+	}
+	if _, _, state := reader(true).fromRing("bob"); state != ringServed {
+		t.Errorf("a position that was compared before: got state %d, want the ring to serve it", state)
+	}
+	fd.fill(fd.snapshot(), []chat.Message{text(3, "old")}, chat.LogEnd{Last: 3, Epoch: "e"})
+	if b, _, state := reader(false).fromRing("bob"); state != ringServed || b.From != 3 {
+		t.Errorf("after a fill: got state %d, want the ring to serve it", state)
+	}
+}
+
 // TestFeedAfterACutWithoutAMark: a feed that does not know the mark of its end cannot tell whether the log was rewritten.
 func TestFeedAfterACutWithoutAMark(t *testing.T) {
 	fd := newFeed("g", 8)
