@@ -33,7 +33,6 @@ type script struct {
 	sha    string
 	source string
 	f      *lua.LFunction // nil before its first run
-	loaded bool           // by SCRIPT LOAD
 }
 
 // call is the script, TIME or EXEC that is running.
@@ -161,57 +160,44 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 			return refuse(c, p, "ERR the embedded store has only one database: SELECT "+args[0])
 		}
 	case "SCRIPT":
-		switch {
-		case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
-			sha := hashSource(args[1])
-			if s.loaded(sha, false) {
-				c.WriteBulk(sha) // miniredis would parse it again at each load, even if it knows it
-				return true
-			}
-			if message := s.learn(args[1], true); message != "" {
-				return refuse(c, p, message)
-			}
-			if strings.HasPrefix(args[1], "#!") {
-				s.loaded(sha, true)
-				c.WriteBulk(sha) // miniredis cannot parse it and need not: it runs no scripts
-				return true
-			}
-			return s.loadScript(c, p, sha, args)
-		case len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
-			s.order.Lock()
-			clear(s.scripts)
-			s.order.Unlock()
-		}
+		return s.aboutScripts(c, p, args)
 	}
 	return false
 }
 
-// loadScript makes a learned script known to miniredis, unless it is not valid Lua. It is compiled when it first runs:
-// a node loads all of its scripts at each start, and runs only some of them.
-func (s *Store) loadScript(c *server.Peer, p *peer, sha string, args []string) bool {
-	s.dispatch(nil, p, "SCRIPT", args)
-	if answer := p.reply.String(); strings.HasPrefix(answer, "-") {
+// aboutScripts answers SCRIPT. miniredis need not know any script, because it runs none.
+func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
+	var verb string
+	if len(args) > 0 {
+		verb = strings.ToUpper(args[0])
+	}
+	switch {
+	case verb == "LOAD" && len(args) == 2:
+		// A node loads all of its scripts at each start, and runs only some of them: those are compiled.
+		if message := s.learn(args[1], true); message != "" {
+			return refuse(c, p, message)
+		}
+		c.WriteBulk(hashSource(args[1]))
+	case verb == "EXISTS" && len(args) > 1:
 		s.order.Lock()
-		delete(s.scripts, sha)
-		s.order.Unlock()
-		c.WriteRaw(answer)
-		return true
+		defer s.order.Unlock()
+		c.WriteLen(len(args) - 1)
+		for _, sha := range args[1:] {
+			known := 0
+			if s.scripts[strings.ToLower(sha)] != nil {
+				known = 1
+			}
+			c.WriteInt(known)
+		}
+	case verb == "FLUSH":
+		s.order.Lock()
+		defer s.order.Unlock()
+		clear(s.scripts)
+		c.WriteOK()
+	default:
+		return refuse(c, p, "ERR the embedded store knows SCRIPT LOAD, EXISTS and FLUSH only")
 	}
-	s.loaded(sha, true)
-	c.WriteBulk(sha)
 	return true
-}
-
-// loaded reports whether a script was loaded before, so that miniredis knows it too; now marks it as loaded.
-func (s *Store) loaded(sha string, now bool) bool {
-	s.order.Lock()
-	defer s.order.Unlock()
-	script := s.scripts[sha]
-	if script == nil {
-		return false
-	}
-	script.loaded = script.loaded || now
-	return script.loaded
 }
 
 // learn keeps a script. later means that it is compiled when it first runs.
@@ -252,8 +238,8 @@ func (s *Store) compile(one *script) (message string) {
 	return ""
 }
 
-// learnEval learns the script of an EVAL, and makes it known to miniredis, for SCRIPT EXISTS and EXEC.
-func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
+// learnEval learns the script of an EVAL.
+func (s *Store) learnEval(cmd string, args []string) (message string) {
 	if cmd != "EVAL" || len(args) == 0 {
 		return ""
 	}
@@ -263,13 +249,7 @@ func (s *Store) learnEval(p *peer, cmd string, args []string) (message string) {
 	if known {
 		return ""
 	}
-	if message := s.learn(args[0], false); message != "" {
-		return message
-	}
-	if !p.multi {
-		s.dispatch(nil, p, "SCRIPT", []string{"LOAD", args[0]})
-	}
-	return ""
+	return s.learn(args[0], false)
 }
 
 const noScript = "NOSCRIPT No matching script. Please use EVAL."
@@ -300,7 +280,7 @@ func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readO
 	if message != "" {
 		return refuse(c, p, message)
 	}
-	if message := s.learnEval(p, cmd, args); message != "" {
+	if message := s.learnEval(cmd, args); message != "" {
 		return refuse(c, p, message)
 	}
 	sha := args[0]

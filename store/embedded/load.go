@@ -69,8 +69,7 @@ func (s *Store) load(ctx context.Context) error {
 		f.journals[1] = true
 	}
 	s.base = f.base()
-	r := s.newReplay(0)
-	defer r.close()
+	r := &replay{s: s}
 	if f.snapshots[s.base] {
 		if r.seq, err = s.loadSnapshot(ctx, s.base); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,29 +84,38 @@ func TestScriptsAnswerAsRedisDoes(t *testing.T) {
 	}
 }
 
-// TestLoadRefusesWhatIsNoLua: invalid Lua is refused every time, and stays unknown. A valid script runs, though it is
-// compiled late.
-func TestLoadRefusesWhatIsNoLua(t *testing.T) {
+// TestLoadedScriptIsCompiledWhenItRuns: a loaded script is compiled when it first runs. Invalid Lua fails then, every time.
+func TestLoadedScriptIsCompiledWhenItRuns(t *testing.T) {
 	ctx := context.Background()
 	c := client(t, openStore(t, Options{}))
-	for _, text := range []string{"this is no Lua", "return math.random()"} {
-		for range 2 {
-			if sha, err := c.ScriptLoad(ctx, text).Result(); err == nil {
-				t.Errorf("%s is loaded as %s", text, sha)
-			}
-		}
-		if err := c.EvalSha(ctx, hashSource(text), nil).Err(); !redis.HasErrorPrefix(err, "NOSCRIPT") {
-			t.Errorf("%s: got %v, want NOSCRIPT", text, err)
+	random := "return math.random()"
+	if sha, err := c.ScriptLoad(ctx, random).Result(); err == nil {
+		t.Errorf("%s is loaded as %s", random, sha)
+	}
+	if err := c.EvalSha(ctx, hashSource(random), nil).Err(); !redis.HasErrorPrefix(err, "NOSCRIPT") {
+		t.Errorf("%s: got %v, want NOSCRIPT", random, err)
+	}
+	invalid, err := c.ScriptLoad(ctx, "this is no Lua").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := c.EvalSha(ctx, invalid, nil).Err(); err == nil || !strings.HasPrefix(err.Error(), "ERR Error compiling script") {
+			t.Errorf("invalid Lua: got %v, want an error of its compilation", err)
 		}
 	}
 	sha, err := c.ScriptLoad(ctx, "return 7").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, err := c.ScriptExists(ctx, sha).Result(); err != nil || !known[0] {
-		t.Errorf("SCRIPT EXISTS: %v %v", known, err)
+	known, err := c.ScriptExists(ctx, strings.ToUpper(sha), hashSource(random), invalid).Result()
+	if want := []bool{true, false, true}; err != nil || !slices.Equal(known, want) {
+		t.Errorf("SCRIPT EXISTS: got %v, %v; want %v", known, err, want)
 	}
 	if got, err := c.EvalSha(ctx, sha, nil).Int(); err != nil || got != 7 {
 		t.Errorf("got %d, %v", got, err)
+	}
+	if err := c.Do(ctx, "SCRIPT", "KILL").Err(); err == nil || !strings.Contains(err.Error(), "knows SCRIPT LOAD") {
+		t.Errorf("SCRIPT KILL: got %v, want it refused", err)
 	}
 }

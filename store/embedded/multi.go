@@ -15,7 +15,7 @@ func (s *Store) enqueue(c *server.Peer, p *peer, cmd string, args []string) bool
 		if _, message := scriptKeys(cmd, args); message != "" {
 			return refuse(c, p, message)
 		}
-		if message := s.learnEval(p, strings.TrimSuffix(cmd, "_RO"), args); message != "" {
+		if message := s.learnEval(strings.TrimSuffix(cmd, "_RO"), args); message != "" {
 			return refuse(c, p, message)
 		}
 		p.needsClock = true

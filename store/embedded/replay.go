@@ -3,11 +3,8 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/alicebob/miniredis/v2/server"
 )
 
 // ReplayError means that replaying a whole record did not give the recorded result.
@@ -25,10 +22,9 @@ func (e *ReplayError) Error() string {
 
 // replay repeats the calls of journals.
 type replay struct {
-	s    *Store
-	peer *server.Peer
-	seq  uint64 // number of the last record
-	cut  int64  // bytes of a torn tail
+	s   *Store
+	seq uint64 // number of the last record
+	cut int64  // bytes of a torn tail
 }
 
 // journalReplay is the state that a journal's records refer to.
@@ -40,15 +36,6 @@ type journalReplay struct {
 	scripts []*script // by number of the source record
 	next    uint64    // generation in which the journal continues, once it has ended
 }
-
-func (s *Store) newReplay(seq uint64) *replay {
-	r := &replay{s: s, seq: seq}
-	r.peer = newPeer(io.Discard)
-	s.peers.Store(r.peer, &peer{inner: true})
-	return r
-}
-
-func (r *replay) close() { r.s.peers.Delete(r.peer) }
 
 // journal replays one journal. It returns what is needed to append to it; next is 0 unless the journal has ended.
 func (r *replay) journal(ctx context.Context, gen uint64) (j *journal, next uint64, err error) {
@@ -129,7 +116,6 @@ func (r *journalReplay) source(source string) (reason string) {
 	if message := r.s.learn(source, false); message != "" {
 		return "its script is refused: " + message
 	}
-	r.s.srv.Dispatch(r.peer, []string{"SCRIPT", "LOAD", source})
 	sha := hashSource(source)
 	r.j.sources[sha] = len(r.scripts)
 	r.scripts = append(r.scripts, r.s.scripts[sha])
