@@ -44,8 +44,8 @@ type call = script.Call
 
 // here returns the variant of a call for this kind of server.
 func (s *Store) here(c call) call {
-	if s.cluster != nil && c.Script.Sharded != nil {
-		c.Script = c.Script.Sharded
+	if s.cluster != nil {
+		c.Script = c.Script.ForCluster()
 	}
 	return c
 }
@@ -74,8 +74,8 @@ func loadScripts(ctx context.Context, client queue.Redis, sharded bool) error {
 	scripts := slices.Clone(library.Used())
 	hashes := make([]string, len(scripts))
 	for i, script := range scripts {
-		if sharded && script.Sharded != nil {
-			scripts[i] = script.Sharded
+		if sharded {
+			scripts[i] = script.ForCluster()
 		}
 		hashes[i] = scripts[i].SHA
 	}

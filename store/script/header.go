@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,11 +47,10 @@ type rest struct {
 // header is what the comment at the top of a script declares.
 type header struct{ keys, args section }
 
-var (
-	headerLine   = regexp.MustCompile(`^-- (KEYS|ARGV)  (.*)$`)
-	continuation = regexp.MustCompile(`^-- {6,}(\S.*)$`)
-	explanation  = regexp.MustCompile(`^-- {3}([a-z0-9_, ]*?[a-z0-9_])  `)
-	token        = regexp.MustCompile(`^(\||([a-z][a-z0-9_]*)(?::([a-z]+))?(\([a-z0-9_ ]+\))?(\.\.\.)?)(?: +|$)`)
+// How lines of the header begin: one that goes on with the declarations of the one before, and one that explains names.
+const (
+	continuation = "--      "
+	explanation  = "--   "
 )
 
 // reserved are names of Lua, Redis or the loader, which a local must not shadow.
@@ -69,15 +67,18 @@ func (l *Library) parseHeader(source string) (header, error) {
 		if !strings.HasPrefix(line, "--") {
 			break
 		}
-		if found := headerLine.FindStringSubmatch(line); found != nil {
-			table, explaining = found[1], true
-			declared[table] = found[2]
-		} else if found := continuation.FindStringSubmatch(line); found != nil {
+		if names, ok := strings.CutPrefix(line, "-- KEYS  "); ok {
+			table, explaining = "KEYS", true
+			declared[table] = names
+		} else if names, ok := strings.CutPrefix(line, "-- ARGV  "); ok {
+			table, explaining = "ARGV", true
+			declared[table] = names
+		} else if more, ok := strings.CutPrefix(line, continuation); ok && strings.TrimLeft(more, " ") != "" {
 			if table != "" {
-				declared[table] += " " + found[1]
+				declared[table] += " " + strings.TrimLeft(more, " ")
 			}
-		} else if found := explanation.FindStringSubmatch(line); found != nil && explaining {
-			table, explained = "", append(explained, strings.FieldsFunc(found[1], notInName)...)
+		} else if names := explains(line); names != "" && explaining {
+			table, explained = "", append(explained, strings.FieldsFunc(names, notInName)...)
 		} else {
 			table, explaining = "", false
 		}
@@ -102,6 +103,19 @@ func (l *Library) parseHeader(source string) (header, error) {
 	return h, nil
 }
 
+// explains returns what stands before two spaces in a line of the header, if that can be names.
+func explains(line string) string {
+	line, ok := strings.CutPrefix(line, explanation)
+	names, _, more := strings.Cut(line, "  ")
+	if !ok || !more || strings.Trim(names, nameRunes+", ") != "" {
+		return ""
+	}
+	return names
+}
+
+// nameRunes are the characters of names in a header.
+const nameRunes = "abcdefghijklmnopqrstuvwxyz0123456789_"
+
 func notInName(r rune) bool { return r == ' ' || r == ',' }
 
 func (h *header) declares(name string) bool {
@@ -118,27 +132,26 @@ func (h *header) declares(name string) bool {
 func (l *Library) parseSection(table, declared string, taken map[string]bool) (section, error) {
 	s := section{table: table, must: -1}
 	for left := strings.TrimSpace(declared); left != ""; {
-		found := token.FindStringSubmatch(left)
-		if found == nil {
+		t, rest, ok := nextToken(left)
+		if !ok {
 			return s, fmt.Errorf("%s: %q is no name", table, left)
 		}
-		left = left[len(found[0]):]
-		if len(s.rests) > 0 && found[5] == "" {
-			return s, fmt.Errorf("%s: %s stands behind %s..., which takes what follows", table, found[1], s.rests[0].name)
+		left = rest
+		if len(s.rests) > 0 && !t.more {
+			return s, fmt.Errorf("%s: %s stands behind %s..., which takes what follows", table, t.word, s.rests[0].name)
 		}
-		if found[1] == "|" {
+		if t.word == "|" {
 			if s.must >= 0 || table == "ARGV" {
 				return s, fmt.Errorf("%s: there is one | at most, among the keys", table)
 			}
 			s.must = len(s.slots)
 			continue
 		}
-		if name := found[2]; taken[name] {
-			return s, fmt.Errorf("%s: %s is taken", table, name)
-		} else {
-			taken[name] = true
+		if taken[t.name] {
+			return s, fmt.Errorf("%s: %s is taken", table, t.name)
 		}
-		if err := l.declare(&s, found[2], found[3], found[4], found[5] != ""); err != nil {
+		taken[t.name] = true
+		if err := l.declare(&s, t); err != nil {
 			return s, err
 		}
 	}
@@ -148,8 +161,47 @@ func (l *Library) parseSection(table, declared string, taken map[string]bool) (s
 	return s, nil
 }
 
-// declare adds a name: with the part after the colon, or the names of a row, or as one that takes the rest.
-func (l *Library) declare(s *section, name, colon, row string, more bool) error {
+// token is one declaration: a name with the part after its colon, the names of a row, and whether it takes the rest.
+type token struct {
+	word, name, colon, row string
+	more                   bool
+}
+
+// nextToken splits off the first token.
+func nextToken(left string) (t token, rest string, ok bool) {
+	end := strings.IndexAny(left, " (")
+	if end >= 0 && left[end] == '(' { // a row has spaces in it
+		if last := strings.IndexByte(left, ')'); last < 0 {
+			end = -1
+		} else if end = strings.IndexByte(left[last:], ' '); end >= 0 {
+			end += last
+		}
+	}
+	if end < 0 {
+		end = len(left)
+	}
+	t.word, rest = left[:end], strings.TrimLeft(left[end:], " ")
+	if t.word == "|" {
+		return t, rest, true
+	}
+	word, more := strings.CutSuffix(t.word, "...")
+	word, t.row, ok = strings.Cut(word, "(")
+	row, closed := strings.CutSuffix(t.row, ")")
+	t.row, t.more = row, more
+	var colon bool
+	t.name, t.colon, colon = strings.Cut(word, ":")
+	switch {
+	case t.name == "", strings.Trim(t.name, nameRunes) != "", '0' <= t.name[0] && t.name[0] <= '9', t.name[0] == '_',
+		colon && (t.colon == "" || strings.Trim(t.colon, "abcdefghijklmnopqrstuvwxyz") != ""),
+		ok != closed, ok && (row == "" || strings.Trim(row, nameRunes+" ") != ""):
+		return t, rest, false
+	}
+	return t, rest, true
+}
+
+// declare adds what a token declares.
+func (l *Library) declare(s *section, t token) error {
+	name, colon, row, more := t.name, t.colon, t.row, t.more
 	names, grouped := l.Groups[colon]
 	switch {
 	case s.table == "KEYS" && colon != "" && !grouped:
@@ -157,7 +209,7 @@ func (l *Library) declare(s *section, name, colon, row string, more bool) error 
 	case more && row == "" && (colon == "" || s.table == "KEYS"):
 		s.rests = append(s.rests, rest{name, names, colon})
 	case more && colon == "":
-		s.rests = append(s.rests, rest{name: name, row: strings.Fields(strings.Trim(row, "()"))})
+		s.rests = append(s.rests, rest{name: name, row: strings.Fields(row)})
 	case more || row != "":
 		return fmt.Errorf("%s: %s is no rest: want name..., name(a b)... or name:group and three dots", s.table, name)
 	case s.table == "KEYS" && grouped:

@@ -1,17 +1,18 @@
 package script
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
-	"slices"
 	"strings"
+	"sync"
 )
 
-// Library is the scripts of a package and the names that they may use.
+// Library is the scripts of a package and the names that they may use. It is not safe for concurrent use; the scripts that
+// it has made are.
 type Library struct {
 	// Files holds a script `noun/verb` as lua/noun/verb.lua, and included files as lua/lib/name.lua.
 	Files fs.FS
@@ -22,7 +23,9 @@ type Library struct {
 	// Sharded rewrites the text of a script for a Redis Cluster. Nil: scripts are the same there.
 	Sharded func(text string) string
 
-	used []*Script
+	used    []*Script
+	sources map[string]source // what was read so far of lua/lib and Shared, by name
+	out     bytes.Buffer      // the text of a script while it is made
 }
 
 // Used returns the scripts that New, NewReader and NewFreeing have made.
@@ -46,14 +49,19 @@ func NewFreeing[K any](l *Library, name string, names Names[K]) *Step[K] {
 
 func use[K any](l *Library, s *Script, names Names[K]) *Step[K] {
 	l.used = append(l.used, s)
+	step := Bind(s, names)
 	if l.Sharded != nil {
-		if text := l.Sharded(s.Text); text != s.Text {
+		s.sharded = sync.OnceValue(func() *Script {
+			text := l.Sharded(s.Text)
+			if text == s.Text {
+				return s
+			}
 			sharded := *s
-			sharded.Text, sharded.SHA = text, hash(text)
-			s.Sharded = &sharded
-		}
+			sharded.Text, sharded.SHA = text, hash([]byte(text))
+			return &sharded
+		})
 	}
-	return Bind(s, names)
+	return step
 }
 
 // Script is one atomic step. A server knows it by the hash of its text.
@@ -61,11 +69,19 @@ type Script struct {
 	Name     string
 	Text     string
 	SHA      string
-	ReadOnly bool    // the server runs it as EVALSHA_RO: it is allowed in a transaction, and not written to a journal
-	Sharded  *Script // the variant for a Redis Cluster; nil if it is the same
+	ReadOnly bool // the server runs it as EVALSHA_RO: it is allowed in a transaction, and not written to a journal
 
 	keys, args section
 	known      map[string]bool // names of keys that its key set fills in
+	sharded    func() *Script  // nil: the script is the same in a cluster
+}
+
+// ForCluster returns the variant of the script for a Redis Cluster, which is made when it is first asked for.
+func (s *Script) ForCluster() *Script {
+	if s.sharded == nil {
+		return s
+	}
+	return s.sharded()
 }
 
 // WhenFull returns the script as one that a server runs even if its memory is full: it frees memory, or adds hardly
@@ -73,13 +89,13 @@ type Script struct {
 func (s *Script) WhenFull() *Script {
 	full := *s
 	full.Text = "#!lua flags=allow-oom\n" + s.Text
-	full.SHA = hash(full.Text)
+	full.SHA = hash([]byte(full.Text))
 	full.known = map[string]bool{}
 	return &full
 }
 
-func hash(text string) string {
-	sum := sha1.Sum([]byte(text)) // Redis identifies scripts by it; this has nothing to do with security
+func hash(text []byte) string {
+	sum := sha1.Sum(text) // Redis identifies scripts by it; this has nothing to do with security
 	return hex.EncodeToString(sum[:])
 }
 
@@ -113,104 +129,79 @@ func (l *Library) Load(name string, readOnly bool) *Script {
 }
 
 func (l *Library) load(name string) (*Script, error) {
-	source, err := fs.ReadFile(l.Files, "lua/"+name+".lua")
+	text, err := fs.ReadFile(l.Files, "lua/"+name+".lua")
 	if err != nil {
 		return nil, err
 	}
-	h, err := l.parseHeader(string(source))
+	h, err := l.parseHeader(string(text))
 	if err != nil {
 		return nil, err
 	}
-	e := expander{library: l, header: h}
+	e := newExpander(l, h)
 	e.out.WriteString(h.keys.prologue() + h.args.prologue())
-	if err := e.expand(string(source), map[string]bool{}, ""); err != nil {
+	if err := e.expand(divide(string(text)), map[string]bool{}, ""); err != nil {
 		return nil, err
 	}
-	return newScript(name, e.out.String(), h), nil
-}
-
-func newScript(name, text string, h header) *Script {
-	return &Script{Name: name, Text: text, SHA: hash(text), keys: h.keys, args: h.args, known: map[string]bool{}}
+	text = e.out.Bytes()
+	return &Script{Name: name, Text: string(text), SHA: hash(text), keys: h.keys, args: h.args, known: map[string]bool{}}, nil
 }
 
 // Render returns what other scripts may include from a library: lua/lib/name.lua with everything that it includes.
 func (l *Library) Render(name string) string {
-	e := expander{library: l}
+	e := newExpander(l, header{})
 	if err := e.include(name, map[string]bool{}, ""); err != nil {
 		panic(fmt.Sprintf("script %s: %v", name, err)) //nolint:forbidigo // the binary was built from a broken tree
 	}
 	return e.out.String()
 }
 
-var (
-	includeLine = directive{"-- include: ", regexp.MustCompile(`^( *)-- include: (\S+)$`)}
-	needsLine   = directive{"-- needs: ", regexp.MustCompile(`^-- needs: (.+)$`)}
-	bindLine    = directive{" at ", regexp.MustCompile(`^( *)-- (bind|set): ([a-z_]+) at (.+)$`)}
-	// numbered finds literal indexes into KEYS or ARGV.
-	numbered = regexp.MustCompile(`(?:KEYS|ARGV) *\[(\w*)[^\]]*\d|unpack\((?:KEYS|ARGV) *, *\d|#(?:KEYS|ARGV) *[-+<>=~*/] *=?\d`)
-	rowLoop  = regexp.MustCompile(`\bfor \w+ = (\w+), #(?:KEYS|ARGV)(?:, (\w+))? do`)
-)
-
-// directive is a comment that the loader acts on.
-type directive struct {
-	holds string // a text that every such line contains: searching for it is cheap
-	line  *regexp.Regexp
-}
-
-func (d directive) match(line string) []string {
-	if !strings.Contains(line, d.holds) {
-		return nil
-	}
-	return d.line.FindStringSubmatch(line)
-}
-
 // expander writes the text of a script as the server gets it.
 type expander struct {
 	library *Library
 	header  header
-	out     strings.Builder
+	out     *bytes.Buffer
+	bound   map[string]bool // the names that the text so far binds
 }
 
-// expand writes source with its includes. done are the names of the files included so far: a file that is included
-// inside a block is known only to the rest of that block, like its locals.
-func (e *expander) expand(source string, done map[string]bool, indent string) error {
+func newExpander(l *Library, h header) *expander {
+	l.out.Reset()
+	e := &expander{library: l, header: h, out: &l.out, bound: map[string]bool{}}
+	e.binds(h.keys.names())
+	e.binds(h.args.names())
+	return e
+}
+
+func (e *expander) binds(names []string) {
+	for _, name := range names {
+		e.bound[name] = true
+	}
+}
+
+// expand writes s with its includes. done are the names of the files included so far: a file that is included inside a
+// block is known only to the rest of that block, like its locals.
+func (e *expander) expand(s source, done map[string]bool, indent string) error {
 	type block struct {
 		indent int
 		done   map[string]bool
 	}
 	blocks := []block{{0, done}}
-	for line := range strings.Lines(source) {
-		line = strings.TrimSuffix(line, "\n")
-		at := len(line) - len(strings.TrimLeft(line, " "))
-		for line != "" && at < blocks[len(blocks)-1].indent {
-			blocks = blocks[:len(blocks)-1]
-		}
-		// Thousands of lines are loaded at every start: only those that may match are checked with a regular
-		// expression.
-		if found := includeLine.match(line); found != nil {
-			if at > blocks[len(blocks)-1].indent {
+	for i := range s {
+		p := &s[i]
+		if of := p.of; of != nil {
+			for of.lowest < blocks[len(blocks)-1].indent {
+				blocks = blocks[:len(blocks)-1]
+			}
+			if at := len(of.indent); at > blocks[len(blocks)-1].indent {
 				blocks = append(blocks, block{at, maps.Clone(blocks[len(blocks)-1].done)})
 			}
-			if err := e.include(found[2], blocks[len(blocks)-1].done, indent+found[1]); err != nil {
+			if err := e.include(of.name, blocks[len(blocks)-1].done, indent+of.indent); err != nil {
 				return err
 			}
-			continue
-		}
-		if found := needsLine.match(line); found != nil {
-			for _, name := range strings.Fields(found[1]) {
-				if !e.bound(name) {
-					return fmt.Errorf("%s is needed and not bound: declare it in the header, or as a local in front of the include", name)
-				}
-			}
-		}
-		line, err := e.line(line)
-		if err != nil {
+		} else if err := e.act(p, indent); err != nil {
 			return err
 		}
-		if line != "" {
-			line = indent + line
-		}
-		e.out.WriteString(line + "\n")
+		e.write(p.text, indent)
+		e.binds(p.locals)
 	}
 	return nil
 }
@@ -220,66 +211,74 @@ func (e *expander) include(name string, done map[string]bool, indent string) err
 		return nil
 	}
 	done[name] = true
-	if text, ok := e.library.Shared[name]; ok {
-		for line := range strings.Lines(text) {
-			e.out.WriteString(indent + line)
-		}
-		return nil
-	}
-	text, err := fs.ReadFile(e.library.Files, "lua/lib/"+name+".lua")
+	s, err := e.library.read(name)
 	if err != nil {
 		return err
 	}
-	if err := e.expand(string(text), done, indent); err != nil {
+	if err := e.expand(s, done, indent); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
 
-// line checks one line, and writes it with its bindings.
-func (e *expander) line(line string) (string, error) {
-	code, _, _ := strings.Cut(line, "--")
-	if strings.Contains(code, "KEYS") || strings.Contains(code, "ARGV") {
-		if err := e.uncounted(line, code); err != nil {
-			return "", err
+// write writes lines, each with this indent.
+func (e *expander) write(text, indent string) {
+	if indent == "" {
+		e.out.WriteString(text)
+		return
+	}
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			e.out.WriteString(indent)
+		}
+		e.out.WriteString(line)
+	}
+}
+
+// act checks the first line of a piece, or writes what it stands for.
+func (e *expander) act(p *piece, indent string) error {
+	for _, name := range p.needs {
+		if !e.bound[name] {
+			return fmt.Errorf("%s is needed and not bound: declare it in the header, or as a local in front of the include", name)
 		}
 	}
-	found := bindLine.match(line)
-	if found == nil {
-		return line, nil
+	for _, name := range p.counts {
+		// Relative to a rest without rows it is a list index like any other.
+		if row, table := e.row(name); table == "" || row != nil {
+			return fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(p.line))
+		}
 	}
+	if p.loop != nil {
+		if row, _ := e.row(p.loop[1]); row != nil && p.loop[2] != p.loop[1]+"_row" {
+			return fmt.Errorf("%q does not go in steps of %s_row", strings.TrimSpace(p.line), p.loop[1])
+		}
+	}
+	if p.bind != nil {
+		return e.bind(p.bind, indent)
+	}
+	return nil
+}
+
+// bind writes what a bind or set line stands for.
+func (e *expander) bind(found []string, indent string) error {
 	names, table := e.row(found[3])
 	if of := e.library.Groups[found[3]]; of != nil {
 		names, table = of, "KEYS"
 	}
 	if names == nil {
-		return "", fmt.Errorf("%s is neither a group of keys nor a rest in rows", found[3])
+		return fmt.Errorf("%s is neither a group of keys nor a rest in rows", found[3])
 	}
 	values := make([]string, len(names))
 	for i := range names {
 		values[i] = fmt.Sprintf("%s[%s + %d]", table, found[4], i)
 	}
 	values[0] = fmt.Sprintf("%s[%s]", table, found[4])
-	local := "local "
-	if found[2] == "set" {
-		local = ""
+	local := ""
+	if found[2] == "bind" {
+		local = "local "
+		e.binds(names)
 	}
-	return fmt.Sprintf("%s%s%s = %s", found[1], local, strings.Join(names, ", "), strings.Join(values, ", ")), nil
-}
-
-// uncounted refuses a line of code that uses literal indexes into keys or arguments.
-func (e *expander) uncounted(line, code string) error {
-	for _, found := range numbered.FindAllStringSubmatch(code, -1) {
-		// Relative to a rest without rows it is a list index like any other.
-		if row, table := e.row(found[1]); table == "" || row != nil {
-			return fmt.Errorf("%q counts keys or arguments: give them names", strings.TrimSpace(line))
-		}
-	}
-	if found := rowLoop.FindStringSubmatch(code); found != nil {
-		if row, _ := e.row(found[1]); row != nil && found[2] != found[1]+"_row" {
-			return fmt.Errorf("%q does not go in steps of %s_row", strings.TrimSpace(line), found[1])
-		}
-	}
+	fmt.Fprintf(e.out, "%s%s%s%s = %s\n", indent, found[1], local, strings.Join(names, ", "), strings.Join(values, ", "))
 	return nil
 }
 
@@ -294,30 +293,3 @@ func (e *expander) row(name string) (row []string, table string) {
 	}
 	return nil, ""
 }
-
-// bound reports whether a name is bound at the end of the text so far.
-func (e *expander) bound(name string) bool {
-	if slices.Contains(e.header.keys.names(), name) || slices.Contains(e.header.args.names(), name) {
-		return true
-	}
-	for line := range strings.Lines(e.out.String()) {
-		names, found := strings.CutPrefix(strings.TrimLeft(line, " "), "local ")
-		if !found {
-			continue
-		}
-		names, _, _ = strings.Cut(strings.TrimPrefix(names, "function "), " =")
-		for one := range strings.SplitSeq(names, ", ") {
-			after := strings.TrimLeft(one, wordRunes)
-			if one[:len(one)-len(after)] == name {
-				return true
-			}
-			if after != "" {
-				break // the parameters of a function, or a comment
-			}
-		}
-	}
-	return false
-}
-
-// wordRunes are the characters of names.
-const wordRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
