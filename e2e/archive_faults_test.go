@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,6 +45,7 @@ func survives(t *testing.T, node *harness.Node, held func(group string) int64, f
 	for i, way := range []reader{overStream, overPoll} {
 		r.read(reading, i, way)
 	}
+	choices := rand.New(rand.NewPCG(r.rand.Uint64(), 0)) // apart from those of the writers, who go on meanwhile
 	var enough atomic.Bool
 	written := make(chan struct{})
 	go func() {
@@ -53,7 +55,7 @@ func survives(t *testing.T, node *harness.Node, held func(group string) int64, f
 		}
 	}()
 	for n := range *archiveKills * len(faults) {
-		target := r.ledger.Count() + 30 + r.rand.IntN(60)
+		target := r.ledger.Count() + 30 + choices.IntN(60)
 		harness.Eventually(t, 30*time.Second, "the next fault has its load", func() error {
 			if got := r.ledger.Count(); got < target && !t.Failed() {
 				return fmt.Errorf("%d sends of %d", got, target)
