@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"testing"
 
@@ -74,6 +75,9 @@ func (w *fixture) fails(err, want error) {
 
 func (w *fixture) equal(got, want any) {
 	w.Helper()
+	if reflect.DeepEqual(want, got) { // far cheaper than Diff
+		return
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.Fatalf("want -, got +:\n%s", diff)
 	}
