@@ -28,7 +28,7 @@ type load struct {
 	Addr        string
 	Requests    []string // as they are sent
 	Connections int
-	PerSecond   float64 // of all connections, at even distances, whether answers come or not; 0: as often as answers come
+	PerSecond   float64 // of all connections, at even distances, whether answers come or not; 0: see answered
 	For         time.Duration
 	Settle      time.Duration // of it: what is due before that is kept apart
 }
@@ -236,7 +236,8 @@ func (r *loadRun) take(c *loadConn, buffer []byte) error {
 	return nil
 }
 
-// answered notes an answer to the oldest request of a connection. Without a rate, the next request follows.
+// answered notes an answer to the oldest request of a connection. Without a rate, the next request follows, unless it was
+// refused: who asks again at once asks for more than can be served.
 func (r *loadRun) answered(c *loadConn, status int, now time.Time) error {
 	if len(c.due) == 0 {
 		return errAnswer
@@ -256,7 +257,7 @@ func (r *loadRun) answered(c *loadConn, status int, now time.Time) error {
 	default:
 		return fmt.Errorf("a request answers %d", status)
 	}
-	if r.PerSecond == 0 && now.Before(r.end) {
+	if r.PerSecond == 0 && status == 200 && now.Before(r.end) {
 		return r.ask(c, now)
 	}
 	return nil
