@@ -95,3 +95,85 @@ func TestStaleAmongManyOutcomes(t *testing.T) {
 		}
 	})
 }
+
+// TestClaimsTakeSlotsHoweverTheyAreTaken: in one claim, slots that were passed on to tasks, free ones, and those of keys that
+// come twice go to the first of each key, and the others wait.
+func TestClaimsTakeSlotsHoweverTheyAreTaken(t *testing.T) {
+	one := func(name, key string) Task {
+		return Task{ID: "p00-" + name, Kind: "k", Limit: &Limit{Key: key, Max: 1}}
+	}
+	each(t, func(t *testing.T, o Options) {
+		for _, then := range [][]Task{
+			{},
+			{one("b1", "b"), one("c1", "c")},
+			{one("b1", "b"), one("b2", "b"), one("c1", "c")},
+			{one("b1", "b"), one("a3", "a"), one("b2", "b"), one("a4", "a")},
+		} {
+			c := newClient(t, o)
+			enqueue(t, c, one("a1", "a"))
+			enqueue(t, c, one("a2", "a"))
+			running := step(t, c, 0, 2, 0, testTerms).runs // parks a2
+			settle(t, c, end(running[0], complete, 0, "")) // passes the slot on to it
+			ran := map[string][]string{}
+			for _, task := range then {
+				enqueue(t, c, task)
+			}
+			for n := 0; n <= len(then); {
+				runs := step(t, c, 0, 10, 0, testTerms).runs
+				if len(runs) == 0 {
+					t.Fatalf("%d of %d tasks can run", n, len(then)+1)
+				}
+				at := map[string]bool{}
+				for i, r := range runs {
+					if at[r.Limit.Key] {
+						t.Errorf("two of the key %q run at once", r.Limit.Key)
+					}
+					at[r.Limit.Key] = true
+					ran[r.Limit.Key] = append(ran[r.Limit.Key], r.ID)
+					runs[i] = end(r, complete, 0, "")
+				}
+				n += len(runs)
+				settle(t, c, runs...)
+			}
+			for key, order := range ran {
+				if !slices.IsSorted(order) {
+					t.Errorf("the tasks of the key %q ran as %q", key, order)
+				}
+			}
+			noSlots(t, c)
+		}
+	})
+}
+
+// TestOutcomesWithAccountsAndSlots: tasks with an account, with the only slot of a key, with one that another waits for and
+// without a limit are completed together.
+func TestOutcomesWithAccountsAndSlots(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for i, key := range []string{"a", "a", "b", "", ""} {
+			task := Task{ID: NewID(0), Kind: "k"}
+			if i%2 == 0 {
+				task.ID += "~someone"
+			}
+			if key != "" {
+				task.Limit = &Limit{Key: key, Max: 1}
+			}
+			enqueue(t, c, task)
+		}
+		for _, want := range []int{4, 1} {
+			runs := step(t, c, 0, 10, 0, testTerms).runs
+			if len(runs) != want {
+				t.Fatalf("%d tasks run at once, want %d", len(runs), want)
+			}
+			for i, r := range runs {
+				runs[i] = end(r, complete, 0, "")
+			}
+			settle(t, c, runs...)
+		}
+		counts, err := c.rdb.HGetAll(context.Background(), c.keys[0].Counts()).Result()
+		if err != nil || counts["done"] != "5" || counts["tasks~someone"] != "" || counts["bytes~someone"] != "" {
+			t.Errorf("counts are %v, %v", counts, err)
+		}
+		noSlots(t, c)
+	})
+}

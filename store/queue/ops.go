@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/store/script"
@@ -292,13 +293,16 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 		}
 	}
 	done = append(done, limits)
+	accounts := false
 	for _, r := range ordered {
+		accounts = accounts || strings.Contains(r.ID, "~")
 		done = append(done, &r.ID)
 	}
 	for _, r := range ordered[:limits] {
 		done = append(done, &r.Limit.Key)
 	}
-	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).Arg("groups", groups).
+	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).
+		Arg("accounts", accounts).Arg("groups", groups).
 		MoreArgs("done", done...)
 	var then []*successor
 	var before []string // whose they are

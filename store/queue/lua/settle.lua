@@ -3,8 +3,9 @@
 -- reported.
 --
 -- KEYS  queue:work
--- ARGV  dead_max:int dead_bytes_max:int groups:int done... others(verdict id token delay_ms err limited)...
+-- ARGV  dead_max:int dead_bytes_max:int accounts:flag groups:int done... others(verdict id token delay_ms err limited)...
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
+--   accounts  some of the completed tasks in done have an account
 --   groups    of completed tasks in done, each with the token of one claim
 --   done      of each group, its token and how many tasks it has. Then m; the ids of all these tasks, of
 --             which the first m have limits; and the m keys of these. Then how many successors the others
@@ -43,32 +44,43 @@ for group = done, limits_at - 1, 2 do
 end
 local limits, position = tonumber(ARGV[limits_at]), keys_at - ids_at
 local at = keys_at + limits
-local ended = {unpack(ARGV, ids_at, keys_at - 1)}
--- Those of them whose slots are free, and the keys of their limits.
-local freed, keys = {unpack(ARGV, ids_at, limits_at + limits)}, {unpack(ARGV, keys_at, at - 1)}
-for i = #stale, 1, -1 do
-  table.remove(ended, stale[i])
-  if stale[i] <= limits then
-    table.remove(freed, stale[i])
-    table.remove(keys, stale[i])
+local ids, from, to = ARGV, ids_at, keys_at - 1
+-- The keys of the limits of the first of them, whose slots are free now.
+local names, names_at, freed = ARGV, keys_at, limits
+if #stale > 0 then
+  ids, from, names, names_at = {unpack(ids, from, to)}, 1, {unpack(names, names_at, at - 1)}, 1
+  for i = #stale, 1, -1 do
+    table.remove(ids, stale[i])
+    if stale[i] <= limits then table.remove(names, stale[i]) end
   end
+  to, freed = #ids, #names
 end
 
 local sizes = {} -- of those that have an account
-if #ended > 0 then
-  for _, id in ipairs(ended) do
-    if string.find(id, '~', 1, true) then sizes[#sizes + 1], sizes[#sizes + 2] = id, redis.call('HSTRLEN', tasks, id) end
+if to >= from then
+  for i = from, accounts and to or 0 do
+    if string.find(ids[i], '~', 1, true) then sizes[#sizes + 1], sizes[#sizes + 2] = ids[i], redis.call('HSTRLEN', tasks, ids[i]) end
   end
-  redis.call('HINCRBY', counts, 'done', #ended)
-  redis.call('HDEL', tasks, unpack(ended))
-  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ended)) end
+  redis.call('HINCRBY', counts, 'done', to - from + 1)
+  redis.call('HDEL', tasks, unpack(ids, from, to))
+  if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ids, from, to)) end
+end
+-- Mostly each is the only one that has a slot of its key, and nobody waits for it.
+if freed > 0 then
+  local holders, alone = redis.call('HMGET', slots, unpack(names, names_at, names_at + freed - 1)), 0
+  while alone < freed and holders[alone + 1] == ids[from + alone] do alone = alone + 1 end
+  if alone == freed then
+    redis.call('HDEL', slots, unpack(names, names_at, names_at + freed - 1))
+    freed = 0
+  end
 end
 -- Mostly that is all, and the functions for the rest would cost more than what was done.
-if at == #ARGV and #freed == 0 and #sizes == 0 then return stale end
+if at == #ARGV and freed == 0 and #sizes == 0 then return stale end
 
 -- include: common
 -- include: enqueue
 local now_ms, from_ms, now_us = task_clock()
+local free_ids, free_keys = {unpack(ids, from, from + freed - 1)}, {unpack(names, names_at, names_at + freed - 1)}
 for i = 1, #sizes, 2 do task_account(counts, sizes[i], -1, sizes[i + 1]) end
 
 -- The successors of tasks, by the id of the task before them.
@@ -90,7 +102,7 @@ local function finish(ids)
     task_unhold(id, spec)
     task_batch_remove(counts, batches, id, spec)
     local limit = limit_of(spec)
-    if limit then freed[#freed + 1], keys[#keys + 1] = id, limit.key end
+    if limit then free_ids[#free_ids + 1], free_keys[#free_keys + 1] = id, limit.key end
   end
   redis.call('HINCRBY', counts, 'done', #ids)
   redis.call('HDEL', tasks, unpack(ids))
@@ -151,7 +163,7 @@ if #left > 0 then
     redis.call('HDEL', results, unpack(over))
   end
 end
-task_slot_passed(limit_free_all(tasks, slots, parked, leased, lines, freed, keys))
+task_slot_passed(limit_free_all(tasks, slots, parked, leased, lines, free_ids, free_keys))
 task_slots_pass()
 for _, id in ipairs(back) do
   local spec = redis.call('HGET', tasks, id)

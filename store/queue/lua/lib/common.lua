@@ -12,20 +12,14 @@
 -- with 50 leases.
 -- include: account
 -- include: batch
+-- include: clock
 -- include: limit
+-- include: option
 -- include: rate
 -- include: unique
 -- needs: tasks counts unique expiring delayed critical high normal low leased runs dead batches slots parked rates lines
 local task_priorities = {'critical', 'high', 'normal', 'low'}
 local lists = {critical = critical, high = high, normal = normal, low = low}
-
--- The clock of Redis in ms: rounded down for comparisons (nothing starts before its time), rounded up to count from
--- (nothing is shorter than asked for), and in us.
-local function task_clock()
-  local t = redis.call('TIME')
-  local us = tonumber(t[1]) * 1000000 + tonumber(t[2])
-  return math.floor(us / 1000), math.ceil(us / 1000), us
-end
 
 -- task_run parses a value of runs. A field that cannot be parsed counts as 0: this runs after first writes, where an
 -- error would lose the task.
@@ -43,20 +37,6 @@ end
 -- task_free lets the following writes through although Redis is full. Redis refuses only a first write that may take
 -- memory; writes that take none, or free some, must not be refused.
 local function task_free() redis.call('ZREM', leased, '') end
-
-local function task_unique(spec)
-  return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\r\n]+)')
-end
-
--- task_option returns the value of one option of a task, nil without it. It looks at the head alone: a payload may hold
--- anything.
-local function task_option(spec, name)
-  local from, to = string.find(spec, '^[^\r\n]*\r[^\n]*')
-  return from and string.match(string.sub(spec, from, to), '\r' .. name .. ' ([^\r]*)')
-end
-
--- task_holds tells whether a task keeps its unique key until it ends, not only while it waits.
-local function task_holds(spec) return task_option(spec, 'unique') == 'end' end
 
 -- task_unhold frees the unique key of a task that ends, if the task kept it until now.
 local function task_unhold(id, spec)

@@ -6,10 +6,7 @@
 -- parked since then, 16 digits: its score in parked. That is a time in us, later than that of every other task of the key.
 -- No key has parked tasks and no slot taken: whatever frees a slot passes it on in the same step.
 
--- limit_mark is a field of slots that is no key. Its value is longer than 64 bytes, so Redis stores slots as a hash table. As
--- a listpack, which is read from its beginning to find a key, each command took ten times longer with 200 keys. Claims put
--- it there, and it stays.
-local limit_mark, limit_mark_value = '\n', '.................................................................'
+-- include: limit_mark
 
 -- limit_of returns the limit of a task: how many may run, whether it keeps its slot until it ends, what it does if none
 -- is free, and the key. Without a limit, nil. It looks at the head alone: a payload may hold anything.
@@ -112,19 +109,12 @@ local function limit_free(tasks, slots, parked, leased, lines, limit, id)
 end
 
 -- limit_free_all frees the slots of tasks, of which ids and keys are lists, and passes them on. Returns what limit_pass
--- does. Mostly each task is the only one of its key.
+-- does.
 local function limit_free_all(tasks, slots, parked, leased, lines, ids, keys)
   local after = {}
   if #ids == 0 then return after end
   local views, changed, empty, anew = {}, {}, {}, {}
-  local values, alone = redis.call('HMGET', slots, unpack(keys)), 0
-  for i = 1, #ids do
-    if values[i] == ids[i] then alone = alone + 1 end
-  end
-  if alone == #ids then
-    redis.call('HDEL', slots, unpack(keys))
-    return after
-  end
+  local values = redis.call('HMGET', slots, unpack(keys))
   for i = 1, #ids do
     local key, value = keys[i], values[i]
     if value == ids[i] then
