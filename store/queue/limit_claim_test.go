@@ -177,3 +177,26 @@ func TestOutcomesWithAccountsAndSlots(t *testing.T) {
 		noSlots(t, c)
 	})
 }
+
+// TestAccountOfATaskWithoutSpecification: the outcome of a task whose specification somebody removed is taken like any other,
+// with those beside it.
+func TestAccountOfATaskWithoutSpecification(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		for range 3 {
+			enqueue(t, c, Task{ID: NewID(0) + "~someone", Kind: "k"})
+		}
+		runs := step(t, c, 0, 2, 0, testTerms).runs
+		if len(runs) != 2 {
+			t.Fatalf("%d tasks run, want 2", len(runs))
+		}
+		drop := "return redis.call('HDEL', KEYS[1], ARGV[1])"
+		if err := c.rdb.Eval(t.Context(), drop, []string{c.keys[0].Tasks()}, runs[0].ID).Err(); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, c, end(runs[0], complete, 0, ""), end(runs[1], complete, 0, ""))
+		if got, err := c.rdb.HGet(t.Context(), c.keys[0].Counts(), "tasks~someone").Result(); err != nil || got != "1" {
+			t.Errorf("the account has %q tasks (%v), want the one that waits", got, err)
+		}
+	})
+}

@@ -33,6 +33,7 @@ local suffix = ' ' .. token
 local now_ms, from_ms, now_us = task_clock()
 local until_ms = string.format('%.0f', from_ms + lease_ms)
 local next_ms = math.huge
+local drops_left = math.huge -- dead tasks that may still be dropped, of all queues
 
 -- How many to take of each priority. It depends only on the lengths of the lists and the order, so every list is popped
 -- once however many tasks are claimed.
@@ -76,11 +77,13 @@ for i = claims, #ARGV, claims_row do
     local first_due = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]) or math.huge
     if first_end <= now_ms or first_due <= now_ms then
       -- include: reap
+      task_drops_left = math.min(task_drops_left, drops_left)
       local ended = expired(leased)
       if #ended > 0 then pushed, reply[4] = reap(ended) end
       local due = expired(delayed)
       task_push(due)
       reply[2], reply[3], pushed = #due, #ended, pushed + #due
+      drops_left = task_drops_left
     else
       next_ms = math.min(next_ms, first_end, first_due)
     end
@@ -107,8 +110,8 @@ for i = claims, #ARGV, claims_row do
     left = left - #ids
     local specs = redis.call('HMGET', tasks, unpack(ids))
 
-    -- The keys of the n tasks with limits and nothing else to look at, and each key and the id of its task. Mostly a limit is
-    -- the only option, and says no more than that tasks wait for each other: a comparison takes two thirds of the time of a
+    -- The keys of the n tasks with limits and no other option, and each key and the id of its task; others tells whether more
+    -- tasks have a limit or a rate. Mostly a limit is the only option, and says no more than that tasks wait for each other: a comparison takes two thirds of the time of a
     -- pattern. A task without options costs a look for the first \r.
     local names, taken, n, others = {}, {}, 0, false
     for j = 1, #ids do
@@ -126,7 +129,7 @@ for i = claims, #ARGV, claims_row do
         if after == to then
           n = n + 1
           names[n], taken[2 * n - 1], taken[2 * n] = key, key, ids[j]
-        else
+        elseif find(sub(spec, from, to), '\rlimit ', 1, true) or find(sub(spec, from, to), '\rrate ', 1, true) then
           others = true
         end
       end
