@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -186,6 +187,64 @@ func TestStepDropsFewDeadLetters(t *testing.T) {
 			if s := settle(runs[698+i:699+i], deadBounds{1, 1 << 20}); s.Dropped != want {
 				t.Errorf("dropped %d after %d scripts, want %d", s.Dropped, i+1, want)
 			}
+		}
+	})
+}
+
+// TestStepDropsFewDeadLettersOfAllQueues: the bound of a step holds for all of its queues together.
+func TestStepDropsFewDeadLettersOfAllQueues(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		var queues []*Client
+		last := testTerms
+		last.lease, last.crashesMax = time.Millisecond, 1
+		for _, name := range []string{"one", "two"} {
+			o.Queue = name
+			c := newClient(t, o)
+			queues = append(queues, c)
+			tasks := make([]Task, 521)
+			for i := range tasks {
+				tasks[i] = Task{Kind: "k", ID: NewID(0)}
+			}
+			if _, err := c.EnqueueAll(context.Background(), tasks); err != nil {
+				t.Fatal(err)
+			}
+			for buried := 0; buried < len(tasks)-1; {
+				runs := step(t, c, 0, min(100, len(tasks)-1-buried), 0, testTerms).runs
+				for i, r := range runs {
+					runs[i] = end(r, bury, 0, "no")
+				}
+				settle(t, c, runs...)
+				buried += len(runs)
+			}
+			if runs := step(t, c, 0, 1, 0, last).runs; len(runs) != 1 {
+				t.Fatalf("%d tasks run, want the last", len(runs))
+			}
+		}
+		clock := func() time.Time {
+			now, err := o.Client.Time(t.Context()).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return now
+		}
+		claimed := clock()
+		until(t, "both leases have ended", func() bool { return clock().Sub(claimed) > 10*last.lease })
+		set := newQueueSet(queues...)
+		last.dead = deadBounds{1, 1 << 20}
+		var reaped, dropped int64
+		until(t, "both tasks are reaped", func() bool {
+			for _, q := range stepAll(t, set, stepDemand{overdue: overdueMax, claims: []claimDemand{{}, {}}}, last).queues {
+				reaped += q.reaped
+			}
+			before := dropped
+			dropped = stats(t, queues[0]).Dropped + stats(t, queues[1]).Dropped
+			if dropped-before > 500 {
+				t.Errorf("one step drops %d dead letters", dropped-before)
+			}
+			return reaped == 2
+		})
+		if dropped < 500 {
+			t.Errorf("the steps drop %d dead letters, so the bound was not tried", dropped)
 		}
 	})
 }
