@@ -57,8 +57,7 @@ func (s *Store) gate(c *server.Peer, cmd string, args ...string) bool {
 	}
 	p, known := s.peers.Load(c)
 	if !known {
-		// A connection's first command has no context. A command of a script that miniredis runs, which it does in
-		// EXEC, has one.
+		// A connection's first command has no context. A command of the script that startLua lets miniredis run has one.
 		if c.Ctx != nil {
 			if s.lua == nil {
 				s.nestedCtx = c.Ctx
@@ -165,7 +164,7 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 	return false
 }
 
-// aboutScripts answers SCRIPT. miniredis need not know any script, because it runs none.
+// aboutScripts answers SCRIPT. miniredis need not know any script, because it runs none but that of startLua.
 func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
 	var verb string
 	if len(args) > 0 {
@@ -184,7 +183,7 @@ func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
 		c.WriteLen(len(args) - 1)
 		for _, sha := range args[1:] {
 			known := 0
-			if s.scripts[strings.ToLower(sha)] != nil {
+			if s.scripts[sha] != nil {
 				known = 1
 			}
 			c.WriteInt(known)

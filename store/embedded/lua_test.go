@@ -108,7 +108,7 @@ func TestLoadedScriptIsCompiledWhenItRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := c.ScriptExists(ctx, strings.ToUpper(sha), hashSource(random), invalid).Result()
+	known, err := c.ScriptExists(ctx, sha, hashSource(random), invalid).Result()
 	if want := []bool{true, false, true}; err != nil || !slices.Equal(known, want) {
 		t.Errorf("SCRIPT EXISTS: got %v, %v; want %v", known, err, want)
 	}

@@ -288,6 +288,16 @@ var fileTests = map[string]func(*fixture){
 		b.Key, b.Content, b.FilesGone = "newer", "c", true
 		w.equal(second(w.Append(w.ctx, b)), error(files.ErrNotSendable)) // it came in between
 	},
+	"an empty file": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.wholeOf("F", 0)
+		id := w.send(w.naming("alice", "F")).ID
+		w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))))
+		w.deleteMessage(id)
+		w.fails(second(w.ReadFile(w.ctx, "g", "bob", w.f("F"))), chat.ErrNotFound)
+		w.expireFiles()
+		w.removedFiles(w.f("F"))
+	},
 	"trimmed messages name nothing": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(0))
 		w.whole("F")
@@ -372,12 +382,17 @@ func draft(id, owner string, size int64) files.Record {
 // whole uploads a whole file of alice's to the group g.
 func (w *fixture) whole(name string) {
 	w.Helper()
-	w.upload(w.f(name), 10)
+	w.wholeOf(name, 10)
+}
+
+func (w *fixture) wholeOf(name string, size int64) {
+	w.Helper()
+	w.upload(w.f(name), size)
 	_, err := w.LockFile(w.ctx, "g", "alice", w.f(name), "t", "", lease)
 	w.ok(err)
-	_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f(name), Token: "t", Offset: 10, Hash: []byte("h"), Keep: lease})
+	_, err = w.CommitFile(w.ctx, files.Commit{Group: "g", User: "alice", ID: w.f(name), Token: "t", Offset: size, Hash: []byte("h"), Keep: lease})
 	w.ok(err)
-	_, err = w.FinishFile(w.ctx, "g", "alice", w.f(name), "t", fmt.Appendf(nil, `{"id":"%s","name":"n","size":10}`, w.f(name)))
+	_, err = w.FinishFile(w.ctx, "g", "alice", w.f(name), "t", fmt.Appendf(nil, `{"id":"%s","name":"n","size":%d}`, w.f(name), size))
 	w.ok(err)
 }
 

@@ -1,6 +1,7 @@
--- int formats a whole number with all its digits: tostring and .. print only 14.
+-- int formats a whole number with all its digits: tostring and .. print only 14. What is minus nothing to Lua is 0: Redis takes
+-- no -0, and would end the script after its first writes.
 local function int(n)
-  return string.format('%.0f', n)
+  return string.format('%.0f', n + 0)
 end
 
 -- clock_ms is the one clock that decides anything shared.

@@ -110,9 +110,9 @@ for i = claims, #ARGV, claims_row do
     left = left - #ids
     local specs = redis.call('HMGET', tasks, unpack(ids))
 
-    -- The keys of the n tasks with limits and no other option, and each key and the id of its task; others tells whether more
-    -- tasks have a limit or a rate. Mostly a limit is the only option, and says no more than that tasks wait for each other: a comparison takes two thirds of the time of a
-    -- pattern. A task without options costs a look for the first \r.
+    -- The keys of the n tasks with limits and no other option, and each key and the id of its task; others tells whether
+    -- more tasks have a limit or a rate. Mostly a limit is the only option, and says no more than that tasks wait for each
+    -- other: a comparison takes two thirds of the time of a pattern. A task without options costs a look for the first \r.
     local names, taken, n, others = {}, {}, 0, false
     for j = 1, #ids do
       local spec = specs[j]
