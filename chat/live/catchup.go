@@ -351,9 +351,11 @@ func (l *line) lookLocked() ringState {
 		return ringNothing
 	case l.pos.ID+1 < fd.firstLocked():
 		return ringPull
+	case fd.sure != fd.cuts: // the ring may be of a log that the store has lost
+		return ringPull
 	}
-	if !l.verified { // nor can the ring tell while it may be of a log that the store has lost
-		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark || fd.sure != fd.cuts {
+	if !l.verified {
+		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark {
 			return ringPull
 		}
 		l.verified = true
