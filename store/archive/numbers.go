@@ -66,27 +66,24 @@ func (s *Store) visible(ctx context.Context, list []archive.Visible) ([]logRange
 		}
 		s.numbers.put(dropped, read)
 	}
-	order := make([]pair, 0, len(list)) // numbers and positions: they move faster than ranges
-	for i, v := range list {
+	ranges := make([]logRange, 0, len(list))
+	for i := range list {
+		v := &list[i]
 		if known[i] == 0 {
 			known[i] = read[v.Log]
 		}
 		if known[i] > 0 {
-			order = append(order, pair{known[i], int64(i)})
+			ranges = append(ranges, logRange{known[i], v})
 		}
 	}
-	slices.SortFunc(order, func(a, b pair) int { return cmp.Compare(a[0], b[0]) })
-	ranges := make([]logRange, len(order))
-	for i, o := range order {
-		ranges[i] = logRange{o[0], list[o[1]]}
-	}
+	slices.SortFunc(ranges, func(a, b logRange) int { return cmp.Compare(a.number, b.number) })
 	return ranges, nil
 }
 
-// logRange is what of a log may be found.
+// logRange is what of a log may be found. It is small, for sorting moves it.
 type logRange struct {
 	number int64
-	archive.Visible
+	*archive.Visible
 }
 
 // rangeOf finds the log of a number among sorted ranges.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -39,6 +40,10 @@ func (e *postgres) open(ctx context.Context) (write, read *sql.DB, err error) {
 		config.MaxConns = postgresConns
 	}
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan" // a search is planned by its words
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		registerBigints(conn.TypeMap())
+		return nil
+	}
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, nil, err
 	}
@@ -133,14 +138,18 @@ func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { retur
 //
 // What is checked is no condition of the index: IS TRUE keeps it from that.
 func (*postgres) search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
-	n := len(visible)
+	n, cut := len(visible), false
 	logs, lowest, highest := make([]int64, n), make([]int64, n), make([]int64, n)
 	for i, v := range visible {
 		logs[i], lowest[i], highest[i] = v.number, v.From, v.To
+		cut = cut || v.From > 1
+	}
+	if !cut {
+		lowest = nil // each log from its first id, which is usual: an array less to send and to read
 	}
 	query, args = `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM (SELECT ?::bigint[] AS logs, ?::bigint[] AS lowest, ?::bigint[] AS highest) AS v, entries AS e
 		WHERE CASE WHEN v.logs[width_bucket(e.log, v.logs)] = e.log
-			THEN e.id BETWEEN v.lowest[width_bucket(e.log, v.logs)] AND v.highest[width_bucket(e.log, v.logs)] ELSE false END
+			THEN e.id BETWEEN coalesce(v.lowest[width_bucket(e.log, v.logs)], 1) AND v.highest[width_bucket(e.log, v.logs)] ELSE false END
 		AND e.words @@ ?::text::tsquery`, []any{logs, lowest, highest, tsQuery(q, facets)}
 	if len(check.Terms) > 0 {
 		query, args = query+` AND (e.words @@ ?::text::tsquery) IS TRUE`, append(args, tsQuery(check, nil))

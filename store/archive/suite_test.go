@@ -92,6 +92,7 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 		{"lives of a group are apart", testEpochs}, {"drop", testDrop}, {"list of logs", testLogs}, {"an entry that cannot be read", testBadEntry}, {"entries of one ms", testOneMs}, {"many entries at once", testManyAtOnce},
 		{"a long text", testLongText},
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"a rare word among frequent ones", testRare}, {"permission", testPermission},
+		{"ranges of many logs", testRanges},
 		{"a search that takes too long", testTooLong}, {"deleted words", testDeletedWords}, {"a log that was dropped and comes back", testDroppedAndBack},
 		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"edits of a user", testEditsOf}, {"scrub", testScrub}, {"overtaken", testOvertaken},
 		{"migrations", testMigrations}, {"nodes start together", testTogether},

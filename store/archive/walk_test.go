@@ -42,7 +42,7 @@ func TestPostgresWalk(t *testing.T) {
 		t.Fatalf("shares: %v, %v", of, err)
 	}
 	walks := func(text string, limit int) bool {
-		query, _, err := e.walk(t.Context(), tokens.Parse(text), nil, []logRange{{1, visible[0]}}, 0, 1<<62, limit)
+		query, _, err := e.walk(t.Context(), tokens.Parse(text), nil, []logRange{{1, &visible[0]}}, 0, 1<<62, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
