@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"database/sql"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,11 +91,20 @@ func (e *postgres) walk(ctx context.Context, q tokens.Query, facets [][]string, 
 		return "", nil, nil
 	}
 	depth := strconv.Itoa(int(float64(walkSpare*limit) / share))
+	// While it plans, PostgreSQL looks up the first or the last doc for each bound that is near it, and that for each log.
+	var bounds string
+	var docs []any
+	if low > 0 {
+		bounds, docs = ` AND doc >= ?`, append(docs, low)
+	}
+	if top < math.MaxInt64 {
+		bounds, docs = bounds+` AND doc <= ?`, append(docs, top)
+	}
 	parts := make([]string, len(visible))
 	for i, v := range visible {
-		parts[i] = `(SELECT doc, log, id, mark, edits, json, words FROM entries WHERE log = ? AND id BETWEEN ? AND ? AND doc BETWEEN ? AND ?
+		parts[i] = `(SELECT doc, log, id, mark, edits, json, words FROM entries WHERE log = ? AND id BETWEEN ? AND ?` + bounds + `
 			ORDER BY doc DESC LIMIT ` + depth + `)`
-		args = append(args, v.number, v.From, v.To, low, top)
+		args = append(append(args, v.number, v.From, v.To), docs...)
 	}
 	return `SELECT doc, log, id, mark, edits, json FROM (SELECT * FROM (` + strings.Join(parts, " UNION ALL ") + `) AS e ORDER BY doc DESC LIMIT ` + depth + `) AS e
 		WHERE words @@ ?::text::tsquery ORDER BY doc DESC LIMIT ?`, append(args, tsQuery(q, facets), limit), nil
