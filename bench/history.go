@@ -175,7 +175,7 @@ func name(n int64) string { return fmt.Sprintf("n%x", n) }
 // visible are groups as a member sees them.
 func (h *history) visible(groups int) (list []archive.Visible) {
 	for i := range min(groups, h.groups) {
-		list = append(list, archive.Visible{Log: logNamed(i * (h.groups / min(groups, h.groups))), From: 1, To: chat.IDMax})
+		list = append(list, archive.Visible{Log: logNamed(i * (h.groups / min(groups, h.groups))), From: 1, To: historyEach})
 	}
 	return list
 }
@@ -304,7 +304,7 @@ func (h *history) oneGroup(messages int64) error {
 	if err := h.db.prepare(); err != nil {
 		return err
 	}
-	one := []archive.Visible{{Log: logNamed(group), From: 1, To: chat.IDMax}}
+	one := []archive.Visible{{Log: logNamed(group), From: 1, To: messages}}
 	all := slices.Concat(one, h.visible(h.groups))
 	search := func(words func(*history, int) string, visible []archive.Visible) func(i int) (int, error) {
 		return func(i int) (int, error) { return h.search(words(h, i), visible) }
