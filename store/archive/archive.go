@@ -43,9 +43,8 @@ type engine interface {
 	// open connects. The two are the same where one pool does both.
 	open(ctx context.Context) (write, read *sql.DB, err error)
 	close() error
-	// moves is work on the rows of a table that is too much for one transaction, and the version of the schema after which it is
-	// done. It may be interrupted, repeated, and done by several processes at once. nil: there is none.
-	moves() (version int64, move func(ctx context.Context, db *sql.DB) error)
+	// moves is work on the rows of a table that is too much for one transaction, in the order of versions.
+	moves() []move
 	// bind gives a statement the placeholders of the engine; it has `?` for each argument, and no other `?`.
 	bind(query string) string
 	// pairs is a table `w (a, b)` of two integers, made from one argument, a JSON array of pairs.
@@ -68,6 +67,8 @@ type engine interface {
 	// the lowest and the highest doc, and how many to find at most. The index is asked for q and facets, and what it finds is
 	// compared with check. visible is in the order of its logs. done is called when the rows are read.
 	search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func())
+	// few finds all entries that may have what is wanted, where they are few. nil: they are not, or the engine cannot tell.
+	few(ctx context.Context, wanted tokens.Query, q archive.Query, visible []logRange, low, top int64, limit int) (*few, error)
 	// rare tells which of several words to ask the index for. Where these are not all, so few entries have them that each can be
 	// looked at for a page of limit. None: ask for all.
 	rare(ctx context.Context, words []string, low, top int64, limit int) (asked []bool, err error)
@@ -97,7 +98,7 @@ func engineOf(url string) (engine, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	switch {
 	case scheme == "sqlite" && path != "":
-		return &sqlite{path: path}, nil
+		return &sqlite{path: path, fewMax: fewMax}, nil
 	case scheme == "postgres", scheme == "postgresql":
 		return &postgres{url: url}, nil
 	}

@@ -50,7 +50,7 @@ func testManyAtOnce(t *testing.T, url string) {
 	}
 }
 
-// TestSQLiteInOrderOfTime: what is archived together is one part of the index of words, though logs take turns in it.
+// TestSQLiteInOrderOfTime: what is archived together is one part of each index of words, though logs take turns in it.
 func TestSQLiteInOrderOfTime(t *testing.T) {
 	s := open(t, "sqlite:"+t.TempDir()+"/archive.db")
 	var batches []archive.Batch
@@ -64,8 +64,10 @@ func TestSQLiteInOrderOfTime(t *testing.T) {
 	if err := s.Add(t.Context(), batches); err != nil {
 		t.Fatal(err)
 	}
-	var parts int
-	if err := s.read.QueryRowContext(t.Context(), `SELECT count(DISTINCT segid) FROM search_idx`).Scan(&parts); err != nil || parts != 1 {
-		t.Errorf("the index has %d parts, %v, want 1", parts, err)
+	for _, index := range []string{"search", "log_search"} {
+		var parts int
+		if err := s.read.QueryRowContext(t.Context(), `SELECT count(DISTINCT segid) FROM `+index+`_idx`).Scan(&parts); err != nil || parts != 1 {
+			t.Errorf("%s has %d parts, %v, want 1", index, parts, err)
+		}
 	}
 }

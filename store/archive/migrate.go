@@ -135,19 +135,24 @@ func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
 	}
 }
 
+// move is what an engine does itself between the version of the schema and the next one. It may be interrupted, repeated, and done by
+// several processes at once.
+type move struct {
+	version int64
+	run     func(ctx context.Context, db *sql.DB) error
+}
+
 // up runs the migrations in their order, and between two of them what the engine does itself.
 func up(ctx context.Context, p *goose.Provider, e engine, db *sql.DB) error {
-	if version, move := e.moves(); move != nil {
-		if has, err := p.GetDBVersion(ctx); err != nil || has <= version {
-			if err == nil {
-				_, err = p.UpTo(ctx, version)
+	for _, m := range e.moves() {
+		has, err := p.GetDBVersion(ctx)
+		if err == nil && has <= m.version {
+			if _, err = p.UpTo(ctx, m.version); err == nil {
+				err = m.run(ctx, db)
 			}
-			if err == nil {
-				err = move(ctx, db)
-			}
-			if err != nil {
-				return err
-			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	_, err := p.Up(ctx)

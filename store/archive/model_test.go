@@ -43,6 +43,14 @@ func testModel(t *testing.T, url string) {
 		}
 		t.Repeat(map[string]func(*rapid.T){"": m.compare, "grow": m.grow, "archive": m.archive, "archive both": m.archiveBoth, "lose the end": m.lose, "drop": m.drop})
 	})
+	if s.engine.name() != "sqlite" {
+		return
+	}
+	for _, index := range []string{"search", "log_search"} {
+		if _, err := s.write.ExecContext(t.Context(), `INSERT INTO `+index+` (`+index+`) VALUES ('integrity-check')`); err != nil {
+			t.Errorf("%s: %v", index, err)
+		}
+	}
 }
 
 func (m *machine) pick(t *rapid.T) *logWriter { return rapid.SampledFrom(m.logs).Draw(t, "log") }
@@ -203,6 +211,9 @@ func (m *machine) compareSearch(t *rapid.T) {
 		BytesMax: rapid.SampledFrom([]int{1, 500, pageBytes}).Draw(t, "bytes of hits")}
 	if rapid.Bool().Draw(t, "in time") {
 		q.SinceMs, q.UntilMs = firstSentMs+2000, firstSentMs+8000
+	}
+	if e, ok := m.both[0].(*Store).engine.(*sqlite); ok {
+		e.fewMax = rapid.SampledFrom([]int{0, fewMax}).Draw(t, "few")
 	}
 	for _, w := range m.logs[:rapid.IntRange(0, len(m.logs)).Draw(t, "visible")] {
 		q.Visible = append(q.Visible, archive.Visible{Log: w.log, From: rapid.Int64Range(0, 3).Draw(t, "lowest"), To: rapid.Int64Range(5, 30).Draw(t, "highest")})

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
@@ -60,7 +61,7 @@ func (e *postgres) close() error {
 	return err
 }
 
-func (*postgres) moves() (version int64, move func(context.Context, *sql.DB) error) { return 0, nil }
+func (*postgres) moves() []move { return nil }
 
 func (*postgres) bind(query string) string {
 	var b strings.Builder
@@ -131,6 +132,11 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 
 // unindex has nothing to do: the index holds what the rows hold.
 func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { return nil }
+
+// few: it has no index by logs.
+func (*postgres) few(context.Context, tokens.Query, archive.Query, []logRange, int64, int64, int) (*few, error) {
+	return nil, nil
+}
 
 // search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
 // frequent the words are. What may be seen are sorted arrays, not a table: joined with one, it would read every entry of every

@@ -25,7 +25,7 @@ const (
 )
 
 func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error) {
-	for _, statement := range []string{`INSERT INTO search (search) VALUES ('optimize')`, `VACUUM`} {
+	for _, statement := range []string{`INSERT INTO search (search) VALUES ('optimize')`, `INSERT INTO log_search (log_search) VALUES ('optimize')`, `VACUUM`} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", statement, err)
 		}
@@ -33,7 +33,7 @@ func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) (done, left []string, 
 	for range checkpointTries {
 		again, err := e.scrub(ctx, db)
 		if err != nil || !again {
-			return []string{"SQLite: " + e.path + " and its search index rewritten, write-ahead log emptied"}, nil, err
+			return []string{"SQLite: " + e.path + " and its search indexes rewritten, write-ahead log emptied"}, nil, err
 		}
 		select {
 		case <-time.After(checkpointPause):

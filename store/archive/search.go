@@ -149,12 +149,20 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 	}
 	limit := most.entries + 1
 	if len(ranges) <= facetsMax {
+		few, err := s.engine.few(ctx, wanted, q, ranges, low, top, limit)
+		if err != nil {
+			return nil, false, err
+		}
+		if few != nil {
+			defer func() { _ = few.tx.Rollback() }()
+			return s.collect(ctx, few.tx, ranges, most, few.check, few.query, few.args)
+		}
 		query, args, err := s.engine.walk(ctx, wanted, facets, ranges, low, top, limit)
 		if err != nil {
 			return nil, false, err
 		}
 		if query != "" {
-			if list, more, err = s.collect(ctx, ranges, most, query, args); err != nil || more {
+			if list, more, err = s.collect(ctx, s.read, ranges, most, tokens.Query{}, query, args); err != nil || more {
 				return list, more, err
 			}
 		}
@@ -170,7 +178,7 @@ func (s *Store) candidates(ctx context.Context, q archive.Query, wanted tokens.Q
 	}
 	query, args, done := s.engine.search(asked, checked, facets, ranges)
 	defer done()
-	return s.collect(ctx, ranges, most, query, append(args, low, top, limit))
+	return s.collect(ctx, s.read, ranges, most, tokens.Query{}, query, append(args, low, top, limit))
 }
 
 // rareTimes is how many times as many entries as a page needs may have a rare word.
@@ -206,15 +214,20 @@ func (s *Store) split(ctx context.Context, q tokens.Query, low, top int64, limit
 	return asked, checked, nil
 }
 
-// collect reads candidates until there are enough.
-func (s *Store) collect(ctx context.Context, ranges []logRange, most bound, query string, args []any) (list []candidate, more bool, err error) {
+// collect reads candidates until there are enough. It leaves out those that do not have what check says.
+func (s *Store) collect(ctx context.Context, from querier, ranges []logRange, most bound, check tokens.Query, query string, args []any) (list []candidate, more bool, err error) {
 	bytes := 0
-	err = s.query(ctx, s.read, query, args, func(rows *sql.Rows) error {
+	err = s.query(ctx, from, query, args, func(rows *sql.Rows) error {
 		var c candidate
 		var log int64
 		var edits sql.NullString
 		if err := rows.Scan(&c.doc, &log, &c.ID, &c.Mark, &edits, &c.JSON); err != nil {
 			return err
+		}
+		if len(check.Terms) > 0 {
+			if _, _, ok := archive.Match(archive.Log{}, c.Message, check); !ok {
+				return nil
+			}
 		}
 		if bytes += len(c.JSON); len(list) == most.entries || len(list) > 0 && bytes > most.bytes {
 			more = true

@@ -27,6 +27,7 @@ const (
 
 type sqlite struct {
 	path        string
+	fewMax      int
 	write, read *sql.DB
 }
 
@@ -101,9 +102,7 @@ func (e *sqlite) close() error {
 	return errors.Join(errs...)
 }
 
-func (*sqlite) moves() (version int64, move func(context.Context, *sql.DB) error) {
-	return 5, moveEntries
-}
+func (e *sqlite) moves() []move { return []move{{5, moveEntries}, {7, e.fill}} }
 
 func (*sqlite) bind(query string) string { return query }
 
@@ -135,6 +134,7 @@ func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
+	var indexed []*row
 	for _, r := range slices.SortedFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(a.doc, b.doc) }) {
 		done, err := stmt.ExecContext(ctx, r.doc, r.log, r.ID, r.Mark, r.author, string(r.kind), r.alive, r.targetOrNull(), r.editsOrNull(), string(r.JSON))
 		if err != nil {
@@ -148,15 +148,16 @@ func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*
 			if _, err := index.ExecContext(ctx, r.doc, r.index(e), strings.Join(r.facets(), " ")); err != nil {
 				return nil, err
 			}
+			indexed = append(indexed, r)
 		}
 	}
-	return taken, nil
+	return taken, e.inLogs(ctx, tx, indexInLogs, indexed)
 }
 
 // unindexStep bounds the entries that are held in memory while they are taken out of the index.
 const unindexStep = 200
 
-// unindex tells the index what it has of each entry: it keeps no text.
+// unindex tells the indexes what they have of each entry: they keep no text.
 func (e *sqlite) unindex(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	for after := int64(-1); ; {
 		list, err := e.indexed(ctx, tx, where, append(args[:len(args):len(args)], after, unindexStep))
@@ -171,10 +172,20 @@ func (e *sqlite) unindex(ctx context.Context, tx *sql.Tx, where string, args ...
 				return err
 			}
 		}
+		if err := e.inLogs(ctx, tx, unindexInLogs, list); err != nil {
+			return err
+		}
 		if len(list) < unindexStep {
-			return nil
+			return e.writeIndexes(ctx, tx)
 		}
 	}
+}
+
+// writeIndexes has FTS5 write what it holds in memory, as it does at a savepoint. Where an entry is taken out of log_search and put
+// in again before that, FTS5 3.53 loses the entries that come after it in the list of each of its words.
+func (*sqlite) writeIndexes(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `SAVEPOINT indexed; RELEASE indexed`)
+	return err
 }
 
 func (*sqlite) indexed(ctx context.Context, tx *sql.Tx, where string, args []any) (list []*row, err error) {
