@@ -45,9 +45,9 @@ func logRow(log, id int64) (rowid int64, ok bool) {
 // logSpans are the rows of what may be found, unless some of it may have none.
 func logSpans(visible []logRange) (spans []pair, ok bool) {
 	for _, v := range visible {
-		low, _ := logRow(v.number, v.From)
-		high, ok := logRow(v.number, v.To)
-		if !ok {
+		low, ok1 := logRow(v.number, v.From)
+		high, ok2 := logRow(v.number, v.To)
+		if !ok1 || !ok2 {
 			return nil, false
 		}
 		spans = append(spans, pair{low, high})

@@ -43,8 +43,8 @@ func testRare(t *testing.T, url string) {
 			t.Errorf("%s: asks for %+v, checks %+v, %v", text, asked, checked, err)
 		}
 	}
-	// More than facetsMax, so that no search of PostgreSQL walks.
-	visible = append(visible, manyLogs(facetsMax)...)
+	// More than facetsMax, so that no search of PostgreSQL walks, and none of SQLite asks log_search.
+	visible = append(visible, manyLogs(t, s, facetsMax)...)
 	for text, want := range map[string][]string{
 		"frequent seldom":       {"b171", "a171", "b91", "a91"},
 		"also seldom frequent":  {"b171", "a171", "b91", "a91"},

@@ -194,7 +194,7 @@ func testPermission(t *testing.T, url string) {
 	theirs.add(1)
 	for name, visible := range map[string][]archive.Visible{
 		"few":  {{Log: aLog, From: 18, To: 19}},
-		"many": append(manyLogs(facetsMax), archive.Visible{Log: aLog, From: 18, To: 19}),
+		"many": append(manyLogs(t, s, facetsMax), archive.Visible{Log: aLog, From: 18, To: 19}),
 		"none": nil,
 	} {
 		found, err := s.Search(t.Context(), archive.Query{Text: "secret", Visible: visible, Limit: 2, BytesMax: pageBytes})
@@ -215,10 +215,13 @@ func testPermission(t *testing.T, url string) {
 	}
 }
 
-// manyLogs are logs that are not there.
-func manyLogs(n int) (list []archive.Visible) {
+// manyLogs adds logs that have nothing that is searched for.
+func manyLogs(t *testing.T, s *Store, n int) (list []archive.Visible) {
 	for i := range n {
-		list = append(list, archive.Visible{Log: archive.Log{Group: fmt.Sprint("absent", i), Epoch: "e"}})
+		w := newLog(t, s, archive.Log{Group: fmt.Sprint("other", i), Epoch: "e"})
+		w.text("ann", "something else")
+		w.add(1)
+		list = append(list, archive.Visible{Log: w.log, From: 1, To: 1})
 	}
 	return list
 }
