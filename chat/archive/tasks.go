@@ -36,9 +36,9 @@ const (
 	elsewhere    = time.Second            // this node has no archive, another has
 	walkPause    = time.Second            // while enough groups wait
 	walkWaiting  = 10_000                 // groups that wait, some MB of tasks
-	dropSteps    = 20                     // steps of one run that drops a log
+	dropSteps    = 80                     // steps of one run that drops a log
 	turnPause    = time.Millisecond       // between two tasks that a node puts back
-	forgetSteps  = 500                    // steps of one call of Forget
+	forgetSteps  = 2_000                  // steps of one call of Forget
 )
 
 // Handlers are the tasks of the archive, by kind.

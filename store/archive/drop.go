@@ -9,8 +9,9 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 )
 
-// dropMax bounds a step of Drop, in entries and in reactions.
-const dropMax = 2_000
+// dropMax bounds a step of Drop, in entries and in reactions. In a SQLite archive of a million messages, an entry takes 2 to 3 ms,
+// for each of its words is overwritten, and nobody else writes meanwhile.
+const dropMax = 500
 
 // Drop implements archive.Store.
 func (s *Store) Drop(ctx context.Context, log archive.Log, to int64) (more bool, err error) {
