@@ -48,7 +48,7 @@ func TestMoveEntries(t *testing.T) {
 	if _, err := p.UpTo(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := moveSome(t.Context(), s.write, 20); !more || err != nil {
+	if more, err := moveEntries(t.Context(), s.write, 20); !more || err != nil {
 		t.Fatal(more, err)
 	}
 	if old, moved := count(s.write, "entries_by_time"), count(s.write, "entries"); old != 34 || moved != 20 {

@@ -132,20 +132,9 @@ func (e *sqlite) inLogs(ctx context.Context, tx *sql.Tx, statement string, list 
 	return nil
 }
 
-// fill indexes the entries of an archive of before in log_search. Each step is a transaction that notes how far it came: after an
-// interruption, the next call goes on.
-func (e *sqlite) fill(ctx context.Context, db *sql.DB) error {
-	for more := true; more; {
-		var err error
-		if more, err = e.fillSome(ctx, db, fillStep); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fillSome indexes at most step entries.
-func (e *sqlite) fillSome(ctx context.Context, db *sql.DB, step int) (more bool, err error) {
+// fill indexes at most step entries of an archive of before in log_search. Each step is a transaction that notes how far it came:
+// after an interruption, the next call goes on.
+func (e *sqlite) fill(ctx context.Context, db *sql.DB, step int) (more bool, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err

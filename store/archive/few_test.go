@@ -37,23 +37,6 @@ func askFew(t *testing.T, s *Store, text string, visible []archive.Visible, limi
 	return found, true
 }
 
-// findAll pages through a search.
-func findAll(t *testing.T, s *Store, q archive.Query) (found []string) {
-	t.Helper()
-	q.Sort, q.BytesMax = archive.Newest, pageBytes
-	for more := true; more; more = q.Cursor != "" {
-		page, err := s.Search(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, h := range page.Hits {
-			found = append(found, fmt.Sprint(h.Group, h.ID))
-		}
-		q.Cursor = page.Next
-	}
-	return found
-}
-
 func openLite(t *testing.T) (*Store, *sqlite) {
 	t.Helper()
 	s := open(t, "sqlite:"+t.TempDir()+"/archive.db")
@@ -250,7 +233,7 @@ func TestFill(t *testing.T) {
 		if _, err := p.UpTo(t.Context(), 7); err != nil {
 			t.Fatal(err)
 		}
-		if more, err := s.engine.(*sqlite).fillSome(t.Context(), s.write, 30); !more || err != nil {
+		if more, err := s.engine.(*sqlite).fill(t.Context(), s.write, 30); !more || err != nil {
 			t.Fatal(more, err)
 		}
 		if got, ok := askFew(t, s, "word", visible, 50); !ok || len(got) != 28 {
@@ -264,7 +247,7 @@ func TestFill(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	if more, err := s.engine.(*sqlite).fillSome(t.Context(), s.write, 30); more || err != nil {
+	if more, err := s.engine.(*sqlite).fill(t.Context(), s.write, 30); more || err != nil {
 		t.Errorf("once more: %v, %v", more, err)
 	}
 }

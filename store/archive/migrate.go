@@ -139,7 +139,19 @@ func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
 // several processes at once.
 type move struct {
 	version int64
-	run     func(ctx context.Context, db *sql.DB) error
+	step    int                                                                    // entries in one transaction
+	run     func(ctx context.Context, db *sql.DB, step int) (more bool, err error) // one step
+}
+
+// all runs every step.
+func (m move) all(ctx context.Context, db *sql.DB) error {
+	for more := true; more; {
+		var err error
+		if more, err = m.run(ctx, db, m.step); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // up runs the migrations in their order, and between two of them what the engine does itself.
@@ -148,7 +160,7 @@ func up(ctx context.Context, p *goose.Provider, e engine, db *sql.DB) error {
 		has, err := p.GetDBVersion(ctx)
 		if err == nil && has <= m.version {
 			if _, err = p.UpTo(ctx, m.version); err == nil {
-				err = m.run(ctx, db)
+				err = m.all(ctx, db)
 			}
 		}
 		if err != nil {

@@ -49,18 +49,7 @@ func testRanges(t *testing.T, url string) {
 			}
 		}
 		slices.Sort(want)
-		var got []string
-		q := archive.Query{Text: "word", Visible: visible, Limit: 50, BytesMax: pageBytes}
-		for more := true; more; more = q.Cursor != "" {
-			found, err := s.Search(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, h := range found.Hits {
-				got = append(got, fmt.Sprint(h.Group, h.ID))
-			}
-			q.Cursor = found.Next
-		}
+		got := findAll(t, s, archive.Query{Text: "word", Visible: visible, Limit: 50})
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)

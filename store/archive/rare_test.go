@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -53,18 +52,7 @@ func testRare(t *testing.T, url string) {
 		"alone frequent":        nil,
 	} {
 		for _, limit := range []int{1, 3, 50} {
-			var got []string
-			q := archive.Query{Text: text, Visible: visible, Sort: archive.Newest, Limit: limit, BytesMax: pageBytes}
-			for more := true; more; more = q.Cursor != "" {
-				found, err := s.Search(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, h := range found.Hits {
-					got = append(got, fmt.Sprint(h.Group, h.ID))
-				}
-				q.Cursor = found.Next
-			}
+			got := findAll(t, s, archive.Query{Text: text, Visible: visible, Limit: limit})
 			slices.Sort(got)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {

@@ -215,6 +215,23 @@ func testPermission(t *testing.T, url string) {
 	}
 }
 
+// findAll pages through a search.
+func findAll(t *testing.T, s *Store, q archive.Query) (found []string) {
+	t.Helper()
+	q.Sort, q.BytesMax = archive.Newest, pageBytes
+	for more := true; more; more = q.Cursor != "" {
+		page, err := s.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range page.Hits {
+			found = append(found, fmt.Sprint(h.Group, h.ID))
+		}
+		q.Cursor = page.Next
+	}
+	return found
+}
+
 // manyLogs adds logs that have nothing that is searched for.
 func manyLogs(t *testing.T, s *Store, n int) (list []archive.Visible) {
 	for i := range n {

@@ -102,7 +102,7 @@ func (e *sqlite) close() error {
 	return errors.Join(errs...)
 }
 
-func (e *sqlite) moves() []move { return []move{{5, moveEntries}, {7, e.fill}} }
+func (e *sqlite) moves() []move { return []move{{5, moveStep, moveEntries}, {7, fillStep, e.fill}} }
 
 func (*sqlite) bind(query string) string { return query }
 
