@@ -22,14 +22,15 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"chat/importer", "internal/node", "client", "client/ship", "store", "store/archive", "store/doctor", "store/dump", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/ws", "static", "internal/deliver"},
-	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/ws", "static", "internal/deliver"},
+	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
 	"web/admission":           {"chat"},
 	"web/limit":               {"chat", "internal/cache"},
+	"web/origin":              {},
 	"web/auth":                {"chat", "internal/cache", "internal/egress"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
-	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/problem", "web/wire"},
+	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
 	"store":                   {"internal/backoff", "internal/batch", "chat", "chat/...", "store/queue", "store/script"},
 	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/queue", "store/script"},
 	"store/dump":              {"chat", "chat/...", "store", "store/queue", "store/script"},

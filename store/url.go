@@ -98,7 +98,7 @@ func split(rest, port, form string, known ...string) (urlParts, error) {
 		return t, wrong
 	}
 	for _, h := range strings.Split(hosts, ",") {
-		host, err := withPort(h, port)
+		host, err := withPort(strings.TrimSpace(h), port)
 		if err != nil {
 			return t, fmt.Errorf("a host is missing or malformed; want %s", form)
 		}

@@ -18,6 +18,7 @@ func TestCheckURL(t *testing.T) {
 		"redis://:secret@[::1]:6379/0":                            "",
 		"rediss://localhost/1?skip_verify=true":                   "",
 		"redis-sentinel://a:26379,b:26379/0?master_name=main":     "",
+		"redis-sentinel://a:26379, b:26379/0?master_name=main":    "",
 		"redis-sentinel://a,b,[::1]:26379/?master_name=main&db=2": "",
 		"redis-sentinel://u:p@a/main":                             "",
 		"redis-sentinel://a/main/3?tls=true&sentinel_password=x":  "",

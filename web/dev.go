@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/subtle"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -23,7 +22,7 @@ type DevSignIn struct {
 // to 127.0.0.1, and not those that a proxy on this host has marked. Clients behind a proxy that marks nothing lack the code.
 func (s *Server) devToken(c echo.Context) error {
 	r := c.Request()
-	if !sameHost(r) || !sameOrigin(r) {
+	if !sameHost(r) || otherSite(r) || !s.opt.Origins.Same(r) {
 		return chat.Errorf(chat.CodeForbidden, "the development sign-in works only on this host, from its own page")
 	}
 	var draft api.DevDraft
@@ -47,15 +46,8 @@ func (s *Server) devToken(c echo.Context) error {
 	return c.JSON(http.StatusOK, api.DevToken{Token: token, ExpiresAt: chat.Time{Time: expires}})
 }
 
-// sameOrigin reports whether a request comes from a page of this very server, or from no page at all.
-func sameOrigin(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-		return false
-	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && u.Host == r.Host
+// otherSite reports whether a browser says that a page of another origin made the request.
+func otherSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site != "" && site != "same-origin" && site != "none"
 }

@@ -98,8 +98,8 @@ func secure(h http.Header) {
 	h["Content-Security-Policy"] = noMore
 }
 
-// cors answers requests of other sites: those in the configured list may call and read, all others may not. Tokens travel in
-// a header that scripts set, never in cookies, so credentials need not be allowed.
+// cors answers requests of pages: those of the server's own origin and of the configured ones may call and read, all others may
+// not. Tokens travel in a header that scripts set, never in cookies, so credentials need not be allowed.
 func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, h := c.Request(), c.Response().Header()
@@ -108,7 +108,7 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 		if origin == "" {
 			return next(c)
 		}
-		allowed := s.origins[origin]
+		allowed := s.opt.Origins.Allows(r)
 		if allowed {
 			h.Set("Access-Control-Allow-Origin", origin)
 			h.Set("Access-Control-Expose-Headers", "Retry-After, Idempotency-Replayed, RateLimit, RateLimit-Policy, "+fileHeadersExposed)
@@ -117,7 +117,6 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		if !allowed {
-			s.log.DebugContext(r.Context(), "refused a preflight request: CHATD_ORIGINS does not list the origin", "origin", origin)
 			return chat.Errorf(chat.CodeForbidden, "requests from this origin are not allowed")
 		}
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
@@ -249,23 +248,4 @@ func ipExtractor(proxies []netip.Prefix) echo.IPExtractor {
 		options = append(options, echo.TrustIPRange(&net.IPNet{IP: p.Masked().Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}))
 	}
 	return echo.ExtractIPFromXFFHeader(options...)
-}
-
-// SchemeBehind returns a function that finds out how a client reached the server: from what a trusted proxy says, otherwise
-// from the connection itself.
-func SchemeBehind(proxies []netip.Prefix) func(*http.Request) string {
-	return func(r *http.Request) string {
-		peer, err := netip.ParseAddrPort(r.RemoteAddr)
-		if said := r.Header.Get("X-Forwarded-Proto"); err == nil && (said == "http" || said == "https") {
-			for _, p := range proxies {
-				if p.Contains(peer.Addr().Unmap()) {
-					return said
-				}
-			}
-		}
-		if r.TLS != nil {
-			return "https"
-		}
-		return "http"
-	}
 }

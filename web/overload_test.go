@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/origin"
 )
 
 // slowServer serves GET /v1/doctor in 10 ms and works on 10 requests at once: 1,000 a second. A token is its user.
@@ -23,7 +24,7 @@ func slowServer() *Server {
 		return auth.Identity{User: token, Admin: true}, nil
 	}
 	return New(Services{Chat: chat.New(nil, chat.Options{})}, verify, Options{
-		Limits: chat.DefaultLimits(), ServeMetrics: true, Origins: []string{"https://example.org"},
+		Limits: chat.DefaultLimits(), ServeMetrics: true, Origins: origin.New([]string{"https://example.org"}, nil, nil),
 		Line:   admission.New(admission.Options{Max: 10, Min: 10, Probe: 10, LineMax: 1000}),
 		Static: map[string][]byte{"index.html": []byte("<p>")},
 		Doctor: func(context.Context) (DoctorReport, error) {

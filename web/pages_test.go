@@ -139,7 +139,10 @@ func TestCORS(t *testing.T) {
 	if call.status != 200 || call.header.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
 		t.Errorf("call: %d %s", call.status, call.header)
 	}
-	for _, origin := range []string{"null", "*", "https://app.example.com.evil.com", "http://app.example.com", "https://app.example.com:8443", "https://APP.example.com", s.url} {
+	if a := preflight(s.url); a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != s.url {
+		t.Errorf("preflight of the server's own page: %d %s", a.status, a.header)
+	}
+	for _, origin := range []string{"null", "*", "https://app.example.com.evil.com", "http://app.example.com", "https://app.example.com:8443", "https://APP.example.com", "https" + strings.TrimPrefix(s.url, "http")} {
 		a := preflight(origin)
 		if a.status != http.StatusForbidden || a.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("preflight from %s: %d %s", origin, a.status, a.header)

@@ -25,6 +25,7 @@ import (
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/origin"
 )
 
 // SessionHandler serves the websocket route. Count is how many sessions are live.
@@ -39,7 +40,7 @@ type Options struct {
 	Callers      *limit.Limits                                   // what one caller may take; nil: no limits
 	Line         *admission.Line                                 // how many requests are worked on at once; nil: all
 	Durability   chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
-	Origins      []string                                        // exact origins of other sites that may call; the own one needs no entry
+	Origins      *origin.Policy                                  // whose pages may call; nil: its own alone
 	Proxies      []netip.Prefix                                  // whose forwarded addresses count
 	Static       map[string][]byte                               // the browser client by path, index.html among them; what is below assets/HASH/ never changes
 	Sessions     SessionHandler                                  // nil: no websocket route
@@ -84,7 +85,6 @@ type Server struct {
 	opt     Options
 	log     *slog.Logger
 	routes  map[string]*route
-	origins map[string]bool
 	metrics *metrics
 	echo    *echo.Echo
 	address func(*http.Request) netip.Addr // of the client
@@ -105,13 +105,13 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
+	if opt.Origins == nil {
+		opt.Origins = origin.New(nil, opt.Proxies, opt.Log)
+	}
 	s := &Server{
 		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
 		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures, persons: services.Persons, files: services.Files,
-		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(), origins: make(map[string]bool),
-	}
-	for _, o := range opt.Origins {
-		s.origins[o] = true
+		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(),
 	}
 	s.drain, s.stopDrain = context.WithCancel(context.Background())
 	s.metrics = newMetrics(opt.Sessions)

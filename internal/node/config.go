@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ type Config struct {
 	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"Required iss claim of tokens."`
 	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"Required value in the aud claim of tokens."`
 	Origins        []string `env:"CHATD_ORIGINS" help:"Other origins that may call the API, comma-separated."`
-	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses whose X-Forwarded-For is trusted, comma-separated."`
+	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses of proxies whose X-Forwarded-For, -Proto, -Host and Forwarded are trusted, comma-separated."`
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
 	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
@@ -108,6 +109,7 @@ func (p *problems) add(key, format string, args ...any) {
 // check reads every setting. Its error names each invalid one and what is allowed; it never shows secrets.
 func (c Config) check() (settings, error) {
 	s := settings{Config: c, limits: chat.DefaultLimits()}
+	s.trimLists()
 	var p problems
 	s.loopback = s.checkAddresses(&p)
 	s.checkStore(&p)
@@ -121,6 +123,27 @@ func (c Config) check() (settings, error) {
 	s.checkAbsent(&p)
 	s.checkDev(&p)
 	return s, errors.Join(p...)
+}
+
+// trimLists drops the blanks of every list: people write them behind the commas.
+func (s *settings) trimLists() {
+	fields := reflect.ValueOf(&s.Config).Elem()
+	for i := range fields.NumField() {
+		if list, ok := fields.Field(i).Interface().([]string); ok {
+			fields.Field(i).Set(reflect.ValueOf(trimmed(list)))
+		}
+	}
+}
+
+// trimmed returns the elements of a list that are not blank, without the blanks around them.
+func trimmed(list []string) []string {
+	var out []string
+	for _, one := range list {
+		if one = strings.TrimSpace(one); one != "" {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 func (s *settings) checkAddresses(p *problems) (loopback bool) {
@@ -170,7 +193,11 @@ func (s *settings) checkTokens(p *problems) {
 	}
 	s.secrets = nil
 	if s.JWTSecret != "" {
-		for _, secret := range strings.Split(s.JWTSecret, ",") {
+		secrets := trimmed(strings.Split(s.JWTSecret, ","))
+		if len(secrets) == 0 {
+			p.add("CHATD_JWT_SECRET", "the list is empty")
+		}
+		for _, secret := range secrets {
 			if len(secret) < secretBytesMin {
 				p.add("CHATD_JWT_SECRET", "want at least %d bytes, such as `openssl rand -base64 32` makes; several are separated by commas", secretBytesMin)
 			}

@@ -3,6 +3,8 @@ package node
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +87,7 @@ func TestConfigRefuses(t *testing.T) {
 		"dev on all addresses":  {func(c *Config) { c.Dev, c.Addr = "on", "0.0.0.0:8080" }, []string{"CHATD_DEV"}},
 		"dev with no host":      {func(c *Config) { c.Dev, c.Addr = "on", ":8080" }, []string{"CHATD_DEV"}},
 		"dev with Redis":        {func(c *Config) { c.Dev, c.Redis, c.JWTSecret = "on", "redis://x", testSecret }, []string{"CHATD_DEV"}},
+		"secrets of blanks":     {func(c *Config) { c.JWTSecret = " , " }, []string{"CHATD_JWT_SECRET", "empty"}},
 		"two at once":           {func(c *Config) { c.Log, c.MaxBody = "x", "x" }, []string{"CHATD_LOG", "CHATD_MAX_BODY"}},
 	}
 	for name, one := range cases {
@@ -147,6 +150,31 @@ func TestConfigTakes(t *testing.T) {
 		if s, err := c.check(); err != nil || s.dev {
 			t.Errorf("the development sign-in is %v, %v; want it off", s.dev, err)
 		}
+	}
+}
+
+// TestListsMayHaveBlanks: every setting that is a list may have blanks around its elements.
+func TestListsMayHaveBlanks(t *testing.T) {
+	c := defaults(t)
+	var lists []string
+	fields := reflect.TypeFor[Config]()
+	for i := range fields.NumField() {
+		if fields.Field(i).Type == reflect.TypeFor[[]string]() {
+			lists = append(lists, fields.Field(i).Name)
+			reflect.ValueOf(&c).Elem().Field(i).Set(reflect.ValueOf([]string{"10.0.0.0/8", " 127.0.0.1", "", "\t::1 "}))
+		}
+	}
+	c.Origins = []string{"https://a.example", " http://b.example ", " "}
+	c.JWTSecret = testSecret + " , " + testSecret + "2,"
+	s, err := c.check()
+	if err != nil || len(lists) < 3 {
+		t.Fatalf("%v: %v", lists, err)
+	}
+	if len(s.proxies) != 3 || len(s.egress) != 3 || !slices.Equal(s.Origins, []string{"https://a.example", "http://b.example"}) {
+		t.Errorf("got %v, %v, %q", s.proxies, s.egress, s.Origins)
+	}
+	if len(s.secrets) != 2 || string(s.secrets[0]) != testSecret || string(s.secrets[1]) != testSecret+"2" {
+		t.Errorf("got %d secrets", len(s.secrets))
 	}
 }
 

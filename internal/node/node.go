@@ -35,6 +35,7 @@ import (
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/origin"
 	"github.com/chatd/chatd/web/ws"
 )
 
@@ -201,9 +202,10 @@ func (n *Node) openWeb() (err error) {
 	services := ws.Services{
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
 	}
+	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
 	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
-		Origins: n.set.Origins, Durability: n.set.durability, Scheme: web.SchemeBehind(n.set.proxies),
+		Origins: origins, Durability: n.set.durability,
 		Address: web.AddressBehind(n.set.proxies), Limits: n.callers, Line: line, Log: n.log,
 	})
 	site, err := static.Site(static.Files)
@@ -211,7 +213,7 @@ func (n *Node) openWeb() (err error) {
 		return fmt.Errorf("the browser client: %w", err)
 	}
 	opt := web.Options{
-		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: n.set.Origins, Proxies: n.set.proxies,
+		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Log: n.log,
 		Collectors: []prometheus.Collector{

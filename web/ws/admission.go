@@ -68,8 +68,7 @@ func (s *Sessions) refuse(w http.ResponseWriter, err error) {
 
 // admit checks a handshake before it costs anything.
 func (s *Sessions) admit(w http.ResponseWriter, r *http.Request) (h handshake, err error) {
-	if !s.originAllowed(r) {
-		s.opt.Log.DebugContext(r.Context(), "refused a websocket: CHATD_ORIGINS does not list the origin", "origin", r.Header.Get("Origin"))
+	if !s.opt.Origins.Allows(r) {
 		return h, chat.Errorf(chat.CodeForbidden, "connections from this origin are not allowed")
 	}
 	if r.URL.RawQuery != "" {

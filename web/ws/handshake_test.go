@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chatd/chatd/web/origin"
 	"github.com/chatd/chatd/web/ws"
 )
 
 func TestWSHandshake(t *testing.T) {
-	n := startWS(t, ws.SessionOptions{Origins: []string{"https://app.example.com"}, SilentMax: 2, SessionsNodeMax: 4})
+	n := startWS(t, ws.SessionOptions{Origins: origin.New([]string{"https://app.example.com"}, nil, nil), SilentMax: 2, SessionsNodeMax: 4})
 	own := n.server.URL
 	port := own[strings.LastIndex(own, ":"):]
 	for origin, want := range map[string]int{
@@ -36,7 +37,7 @@ func TestWSHandshake(t *testing.T) {
 		"http://evil-chat.example.com": http.StatusForbidden, "http://chat.example.com.evil.com": http.StatusForbidden,
 		"http://example.com": http.StatusForbidden, "http://a.chat.example.com": http.StatusForbidden, "http://chat.example.co": http.StatusForbidden,
 		"http://evil.com#chat.example.com": http.StatusForbidden, "http://chat.example.com@evil.com": http.StatusForbidden,
-		"http://chat.example.com:80": http.StatusForbidden, "https://chat.example.com": http.StatusForbidden,
+		"http://chat.example.com:80": http.StatusSwitchingProtocols, "http://chat.example.com:81": http.StatusForbidden, "https://chat.example.com": http.StatusForbidden,
 	} {
 		c, resp, err := n.dial(t, http.Header{"Host": {"chat.example.com"}, "Origin": {origin}, "Authorization": {"Bearer ann"}})
 		if resp == nil || resp.StatusCode != want {

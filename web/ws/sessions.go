@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +20,7 @@ import (
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/origin"
 )
 
 // Subprotocol is the one protocol of the websocket route.
@@ -45,10 +44,8 @@ type SessionOptions struct {
 	FramesPerSecond float64 // of one socket, sustained; 500
 	FramesBurst     int     // of one socket, at once; 2,000
 
-	Origins    []string // exact origins of other sites that may connect; the server's own needs no entry
+	Origins    *origin.Policy // whose pages may connect; nil: those of the server's own origin
 	Durability chat.Durability
-	// Scheme returns the scheme that the client used, if a proxy in front terminates TLS; nil: that of the connection.
-	Scheme func(*http.Request) string
 	// Address returns the client's address, if a proxy is in front; nil: that of the connection.
 	Address func(*http.Request) netip.Addr
 	Limits  *limit.Limits   // on each caller; nil: none
@@ -97,6 +94,9 @@ func (o *SessionOptions) setDefaults() {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Origins == nil {
+		o.Origins = origin.New(nil, nil, o.Log)
+	}
 }
 
 // Sessions are the live websockets of one node. It is the http.Handler of GET /v1/ws.
@@ -109,7 +109,6 @@ type Sessions struct {
 	notifications *notify.Service
 	verify        auth.Verify
 	opt           SessionOptions
-	origins       map[string]bool
 	upgrader      websocket.Upgrader
 
 	relieved atomic.Int64 // when relieve looked last, Unix ms
@@ -139,7 +138,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	opt.setDefaults()
 	s := &Sessions{
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
-		queue: newRunQueue(), verify: verify, opt: opt, origins: map[string]bool{},
+		queue: newRunQueue(), verify: verify, opt: opt,
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
@@ -155,9 +154,6 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 			reason = chat.Errorf(chat.CodeInvalid, "this route accepts only websocket handshakes, version 13")
 		}
 		s.refuse(w, reason)
-	}
-	for _, o := range opt.Origins {
-		s.origins[o] = true
 	}
 	return s
 }
@@ -188,32 +184,6 @@ func (s *Sessions) snapshot() []*session {
 		list = append(list, one)
 	}
 	return list
-}
-
-// originAllowed accepts clients that are not browsers (no Origin; unlike cookies, tokens are never sent on their own),
-// the server's own origin and the configured ones, each compared as a whole.
-func (s *Sessions) originAllowed(r *http.Request) bool {
-	values := r.Header.Values("Origin")
-	if len(values) == 0 {
-		return true
-	}
-	if len(values) > 1 {
-		return false
-	}
-	if s.origins[values[0]] {
-		return true
-	}
-	u, err := url.Parse(values[0])
-	if err != nil {
-		return false
-	}
-	scheme := "http"
-	if s.opt.Scheme != nil {
-		scheme = s.opt.Scheme(r)
-	} else if r.TLS != nil {
-		scheme = "https"
-	}
-	return u.Scheme == scheme && strings.EqualFold(u.Host, r.Host) && values[0] == u.Scheme+"://"+u.Host
 }
 
 // drainRate is how many sockets per second a drain closes, at least.
