@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/web/auth"
 )
 
@@ -61,6 +64,41 @@ func schedules(b *bench) error {
 		return err
 	}
 	b.table.spread(fmt.Sprintf("three nodes, %d kills (target: p99 1 s)", kills), late)
+	return b.sparse(server)
+}
+
+// sparse measures how late tasks begin that are alone in their partition, for every delay up to ten seconds: nothing but
+// their own signal has a worker look there in time.
+func (b *bench) sparse(server *redistest.Server) error {
+	const step = 250 * time.Millisecond
+	n := 1 + int(shorter(10*time.Second)/step)
+	for _, partitions := range []int{1, 16, 64} {
+		e, err := b.partitioned(server.Addr, fmt.Sprint("sparse", partitions), partitions)
+		if err != nil {
+			return err
+		}
+		late := newLateness(n)
+		stop, err := e.run(taskWorkers, func(payload []byte) error {
+			late.add(time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload)))))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			due := time.Now().Add(time.Duration(i) * step).Add(time.Millisecond).Truncate(time.Millisecond)
+			task := queue.Task{Kind: "k", ID: queue.NewID(i % partitions), Due: due, Payload: binary.BigEndian.AppendUint64(nil, uint64(due.UnixNano()))}
+			if err := e.(*ours).put(b.ctx, task); err != nil {
+				return err
+			}
+		}
+		err = late.wait(b.ctx)
+		stop()
+		if err = errors.Join(err, e.close()); err != nil {
+			return err
+		}
+		b.table.spread(fmt.Sprintf("%d tasks, due every %v up to %v, in %d partitions (target: 100 ms at most)", n, step, time.Duration(n-1)*step, partitions), late.by)
+	}
 	return nil
 }
 

@@ -60,14 +60,17 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
+// dueInMax is longer than any time between two looks at a partition.
+const dueInMax = time.Hour
+
 // dueIn parses the wake-up "delayed <ms>". The wait began when Redis wrote it, so counting from now is late by the
-// latency and never early. A payload that cannot be parsed is due now.
+// latency and never early. A payload that cannot be parsed is due now, and what is due later than dueInMax is seen before.
 func dueIn(payload string) time.Duration {
 	ms, err := strconv.Atoi(strings.TrimPrefix(payload, "delayed "))
 	if err != nil || ms < 0 {
 		return 0
 	}
-	return time.Duration(ms) * time.Millisecond
+	return time.Duration(min(ms, int(dueInMax/time.Millisecond))) * time.Millisecond
 }
 
 // listen turns published messages into entries of wakes, until ctx ends. go-redis reconnects and subscribes again by

@@ -109,7 +109,7 @@ local function finish(ids)
   if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ids)) end
 end
 
-local ready, soonest_ms, back, finished = false, 1001, {}, {}
+local ready, soonest_ms, back, finished = false, math.huge, {}, {}
 local until_ms, left = {}, {} -- of those that leave results behind
 for i = at, #ARGV, others_row do
   -- bind: others at i
@@ -144,7 +144,7 @@ for i = at, #ARGV, others_row do
       if limit and not limit.keep then task_slot_free(id, limit) end
       if delay_ms > 0 then
         redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
-        soonest_ms = math.min(soonest_ms, delay_ms)
+        soonest_ms = math.min(soonest_ms, from_ms + delay_ms)
       else
         task_push({id})
         ready = true
@@ -178,5 +178,5 @@ for _, id in ipairs(back) do
 end
 for _, one_by_one in ipairs(follow) do task_enqueue_all(queue, one_by_one, now_ms, from_ms) end
 if ready then redis.call('PUBLISH', tasks, 'ready') end
-if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
+task_due_signal(tasks, delayed, soonest_ms, now_ms)
 return stale

@@ -154,7 +154,7 @@ for i = claims, #ARGV, claims_row do
       -- include: admit
       admit_all(ids, specs, holders, new)
       left = left + task_slots_pass()
-      if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
+      task_due_signal(tasks, delayed, soonest_ms, now_ms)
     end
 
     local ends, at, m = {}, 5, 0

@@ -1,12 +1,13 @@
 -- Of step.lua: claimed tasks that may have to wait for their limits or rates.
 -- include: common
+-- include: due
 -- needs: overdue_max now_ms from_ms now_us next_ms
 
 -- delay puts a claimed task among the delayed ones.
-local soonest_ms = 1001
+local soonest_ms = math.huge
 local function delay(id, due_ms)
   redis.call('ZADD', delayed, string.format('%.0f', due_ms), id)
-  soonest_ms = math.min(soonest_ms, due_ms - now_ms)
+  soonest_ms = math.min(soonest_ms, due_ms)
   if overdue_max > 0 then next_ms = math.min(next_ms, due_ms) end
 end
 

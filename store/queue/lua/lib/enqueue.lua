@@ -1,4 +1,5 @@
 -- include: account
+-- include: due
 -- include: limit
 -- include: unique
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
@@ -35,7 +36,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
   for at = 1, #args, 10 do ids[#ids + 1] = args[at] end
   local known = redis.call('HMGET', tasks, unpack(ids))
   local lists = {critical = critical, high = high, normal = normal, low = low}
-  local reply, specs, due, ready_ids, soonest_ms = {}, {}, {}, {}, 1001
+  local reply, specs, due, ready_ids, soonest_ms = {}, {}, {}, {}, math.huge
   for i, id in ipairs(ids) do
     local _, kind, payload, priority, due_ms, delay_ms, key, attempts_max, deadline_ms, more = unpack(args, 10 * i - 9, 10 * i)
     local free = not known[i] and not taken[id]
@@ -69,7 +70,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
         ' ' .. due_at .. ' ' .. kind .. ' ' .. key .. more .. '\n' .. payload
       if due_ms > now_ms then
         due[#due + 1], due[#due + 2] = due_at, id
-        soonest_ms = math.min(soonest_ms, due_ms - now_ms)
+        soonest_ms = math.min(soonest_ms, due_ms)
       else
         ready_ids[priority] = ready_ids[priority] or {}
         table.insert(ready_ids[priority], id)
@@ -88,8 +89,7 @@ local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
     if new and redis.call('RPUSH', lists[priority], unpack(new)) == #new then ready = true end
   end
   if ready then redis.call('PUBLISH', tasks, 'ready') end
-  -- Workers look at the delayed tasks at least once a second, so they only need a signal for tasks that are due sooner.
-  if soonest_ms <= 1000 then redis.call('PUBLISH', tasks, string.format('delayed %.0f', soonest_ms)) end
+  task_due_signal(tasks, delayed, soonest_ms, now_ms)
   return reply
 end
 
