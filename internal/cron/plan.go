@@ -2,7 +2,8 @@
 //
 // An expression has five fields (minute, hour, day of month, month, day of week) or six with the seconds first, names
 // (JAN, MON) and steps as in crontab(5), or is one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly,
-// @annually. A range may go over the end of its field (FRI-MON, 22-2), which crontab(5) refuses. If both the day of month
+// @annually. As in Quartz, the day of month may be L (the last), L-3 (three days before it), LW (the last weekday) or 15W
+// (the weekday nearest the 15th, of the same month), and the day of week 5L (the last Friday) or 5#3 (the third). A range may go over the end of its field (FRI-MON, 22-2), which crontab(5) refuses. If both the day of month
 // and the day of week are restricted, a day that matches either will do, as in crontab(5).
 //
 // Daylight saving. Hours that are listed one by one (`9`, `9,17`) are fixed wall times: each fires at the first instant
@@ -19,6 +20,8 @@ package cron
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +41,7 @@ const (
 	starBit     = 1 << 63 // in the library's fields: given as `*`
 )
 
-var parser = cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom).
+var parser = cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom | cron.Extended).
 	WithMaxSearchYears(searchYears)
 
 // named are the short forms; all but @hourly are fixed wall times.
@@ -66,20 +69,20 @@ func Parse(expression, zone string) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	fields, err := split(expression)
+	texts, err := split(expression)
 	if err != nil {
 		return Plan{}, err
 	}
-	parsed, err := parser.Parse(strings.Join(fields, " "))
+	parsed, err := parser.Parse(strings.Join(texts, " "))
 	if err != nil {
-		return Plan{}, fmt.Errorf("%w: %w", ErrExpression, err)
+		return Plan{}, fmt.Errorf("%w: %q cannot be read", ErrExpression, expression)
 	}
 	clock, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
 		return Plan{}, fmt.Errorf("%w: has no fields", ErrExpression)
 	}
 	clock.Location = time.UTC
-	hour, dom, dow := fields[len(fields)-4], fields[len(fields)-3], fields[len(fields)-1]
+	hour, dom, dow := texts[len(texts)-4], texts[len(texts)-3], texts[len(texts)-1]
 	// In crontab(5), `*/2` does not restrict the day; the library thinks it does.
 	if strings.HasPrefix(dom, "*") {
 		clock.Dom |= starBit
@@ -94,8 +97,8 @@ func Parse(expression, zone string) (Plan, error) {
 	return plan, nil
 }
 
-// split refuses what the library accepts but should not: its zone prefixes, its own short forms, empty list elements
-// (which it reads as never, and then searches for).
+// split returns the fields as the library reads them, and refuses what it accepts but should not: its zone prefixes, its own
+// short forms, empty list elements (which it reads as never, and then searches for).
 func split(expression string) ([]string, error) {
 	if len(expression) > expressionBytesMax {
 		return nil, fmt.Errorf("%w: longer than %d bytes", ErrExpression, expressionBytesMax)
@@ -103,22 +106,31 @@ func split(expression string) ([]string, error) {
 	if strings.HasPrefix(expression, "@") {
 		full, ok := named[expression]
 		if !ok {
-			return nil, fmt.Errorf("%w: %q is not a known short form such as @daily", ErrExpression, expression)
+			return nil, fmt.Errorf("%w: %q is unknown: want %s or fields, such as */5 * * * * for every five minutes",
+				ErrExpression, expression, strings.Join(slices.Sorted(maps.Keys(named)), ", "))
 		}
 		expression = full
 	}
-	fields := strings.Fields(expression)
-	if len(fields) != 5 && len(fields) != 6 {
-		return nil, fmt.Errorf("%w: has %d fields, not 5 or 6", ErrExpression, len(fields))
-	}
-	for _, field := range fields {
-		for element := range strings.SplitSeq(field, ",") {
-			if element == "" || strings.Trim(element, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*?-/") != "" {
-				return nil, fmt.Errorf("%w: the field %q cannot be read", ErrExpression, field)
-			}
+	texts := strings.Fields(expression)
+	if len(texts) > 0 {
+		if name, zone, ok := strings.Cut(texts[0], "="); ok && (name == "CRON_TZ" || name == "TZ") {
+			return nil, fmt.Errorf("%w: %s stands in the field timezone instead: %q", ErrExpression, name, zone)
 		}
 	}
-	return fields, nil
+	switch len(texts) {
+	case 5, 6:
+	case 7:
+		return nil, fmt.Errorf("%w: has 7 fields, not 5 or 6: leave out the year, and say how long it goes on by until or count", ErrExpression)
+	default:
+		return nil, fmt.Errorf("%w: has %d fields, not 5 (minute, hour, day of month, month, day of week) or 6 (second first)", ErrExpression, len(texts))
+	}
+	for i, text := range texts {
+		var err error
+		if texts[i], err = fields[i+len(fields)-len(texts)].normal(text); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
 }
 
 // Next returns the first occurrence after an instant; false if there is none within nine years.

@@ -129,7 +129,7 @@ func TestParseRefuses(t *testing.T) {
 	expressions := []string{
 		"", " ", "*", "* * * *", "* * * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8",
 		"TZ=Europe/Berlin 0 9 * * *", "CRON_TZ=UTC 0 9 * * *", "@every 1s", "@every 1h", "@manual", "@none", "@triggered", "@reboot", "@Daily", "@",
-		", * * * *", "1,,2 * * * *", "* * , * *", "0 9 * * MON#1", "0 9 L * *", "0 9 15W * *", "H * * * *", "0 0 30 2 *", "0 0 31 4,6,9,11 *",
+		", * * * *", "1,,2 * * * *", "* * , * *", "H * * * *", "0 0 30 2 *", "0 0 31 4,6,9,11 *",
 		"1-2-3 * * * *", "1/2/3 * * * *", "*/0 * * * *", "*/61 * * * *", "-1 * * * *", "1- * * * *", "a * * * *", "0 9 * FOO *", "0 9 * * \x00",
 		"0 9 * * *\u00a05 5", "99999999999999999999 * * * *", "0 9 * * " + strings.Repeat("1,", 200) + "1",
 	}
@@ -145,6 +145,110 @@ func TestParseRefuses(t *testing.T) {
 	for _, zone := range zones {
 		if _, err := Parse("0 9 * * *", zone); !errors.Is(err, ErrZone) {
 			t.Errorf("%q: got %v, want a refusal of the zone", zone, err)
+		}
+	}
+}
+
+// Days that are counted from an end of the month, compared with what a walk over the days of six years finds.
+func TestNextCountsDaysOfMonths(t *testing.T) {
+	lastDay := func(day time.Time) int { return day.AddDate(0, 1, -day.Day()).Day() }
+	weekday := func(day time.Time) bool { return day.Weekday() != time.Saturday && day.Weekday() != time.Sunday }
+	last := func(day time.Time) bool { return day.Day() == lastDay(day) }
+	nearest := func(to int) func(time.Time) bool { // of the same month
+		return func(day time.Time) bool {
+			if to > lastDay(day) || !weekday(day) {
+				return false
+			}
+			for distance := range 3 {
+				for _, d := range []int{to - distance, to + distance} {
+					if other := day.AddDate(0, 0, d-day.Day()); other.Month() == day.Month() && weekday(other) {
+						return other.Equal(day)
+					}
+				}
+			}
+			return false
+		}
+	}
+	tests := map[string]func(day time.Time) bool{
+		"L * *":    last,
+		"l * *":    last,
+		"L-3 * *":  func(day time.Time) bool { return day.Day() == lastDay(day)-3 },
+		"L-30 * *": func(day time.Time) bool { return day.Day() == 1 && lastDay(day) == 31 },
+		"LW * *": func(day time.Time) bool {
+			return weekday(day) && lastDay(day)-day.Day() < 3 && !weekdayAfter(day, weekday)
+		},
+		"15W * *":    nearest(15),
+		"1W * *":     nearest(1),
+		"31W * *":    nearest(31),
+		"1,15,L * *": func(day time.Time) bool { return day.Day() == 1 || day.Day() == 15 || last(day) },
+		"* * 5L":     func(day time.Time) bool { return day.Weekday() == time.Friday && lastDay(day)-day.Day() < 7 },
+		"? * FRIL":   func(day time.Time) bool { return day.Weekday() == time.Friday && lastDay(day)-day.Day() < 7 },
+		"* * 7L":     func(day time.Time) bool { return day.Weekday() == time.Sunday && lastDay(day)-day.Day() < 7 },
+		"* * mon#1":  func(day time.Time) bool { return day.Weekday() == time.Monday && day.Day() <= 7 },
+		"* * 7#5":    func(day time.Time) bool { return day.Weekday() == time.Sunday && day.Day() > 28 },
+		"* * 1#2,3": func(day time.Time) bool {
+			return day.Weekday() == time.Monday && (day.Day()-1)/7 == 1 || day.Weekday() == time.Wednesday
+		},
+		"L 2 *":       func(day time.Time) bool { return day.Month() == time.February && last(day) },
+		"L * MON#1":   func(day time.Time) bool { return last(day) || day.Weekday() == time.Monday && day.Day() <= 7 }, // either, as ever
+		"13 * FRI":    func(day time.Time) bool { return day.Day() == 13 || day.Weekday() == time.Friday },
+		"*/2 * FRI#1": func(day time.Time) bool { return day.Day()%2 == 1 && day.Weekday() == time.Friday && day.Day() <= 7 },
+	}
+	from, until := at(t, "2024-01-01T00:00:00Z"), at(t, "2029-12-31T23:59:59Z")
+	for expression, matches := range tests {
+		var want []time.Time
+		for day := from; day.Before(until); day = day.AddDate(0, 0, 1) {
+			if matches(day) {
+				want = append(want, day.Add(9*time.Hour))
+			}
+		}
+		if got := occurrences(mustParse(t, "0 9 "+expression, ""), from, until); !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("%s: got %v, want %v", expression, got, want)
+		}
+	}
+}
+
+// weekdayAfter reports whether the month has a weekday after a day.
+func weekdayAfter(day time.Time, weekday func(time.Time) bool) bool {
+	for next := day.AddDate(0, 0, 1); next.Month() == day.Month(); next = next.AddDate(0, 0, 1) {
+		if weekday(next) {
+			return true
+		}
+	}
+	return false
+}
+
+// What is refused is refused in our own words, with what to write instead.
+func TestParseSaysWhatToWrite(t *testing.T) {
+	for expression, want := range map[string]string{
+		"CRON_TZ=Asia/Tokyo 0 9 * * *": `cron: CRON_TZ stands in the field timezone instead: "Asia/Tokyo"`,
+		"TZ=UTC 0 9 * * *":             `cron: TZ stands in the field timezone instead: "UTC"`,
+		"@every 5m":                    "want @annually, @daily, @hourly, @midnight, @monthly, @weekly, @yearly or fields, such as */5 * * * * for every five minutes",
+		"0 0 9 ? * MON 2027":           "has 7 fields, not 5 or 6: leave out the year",
+		"0 9 * *":                      "has 4 fields, not 5 (minute, hour, day of month, month, day of week)",
+		"60 * * * *":                   `cron: minute "60": "60" is unknown: want 0 to 59`,
+		"0 24 * * *":                   `cron: hour "24": "24" is unknown: want 0 to 23`,
+		"99 0 9 * * *":                 `cron: second "99"`,
+		"0 9 0 * *":                    `day of month "0": "0" is unknown: want 1 to 31`,
+		"0 9 * APRIL *":                `month "APRIL": "APRIL" is unknown: want 1 to 12, or JAN to DEC`,
+		"0 9 * * MONDAY":               `day of week "MONDAY": "MONDAY" is unknown: want 0 to 7 (0 and 7 are Sunday), or SUN to SAT`,
+		"0 9 * * L":                    "L is unknown: write 5L or FRIL (the last Friday), 5#3 or FRI#3 (the third Friday), or SAT",
+		"0 9 * * FRI#6":                "FRI#6 is unknown: write 5L",
+		"0 9 * * 9L":                   "9L is unknown: write 5L",
+		"0 9 32W * *":                  "32W is unknown: write L (the last day)",
+		"0 9 L-31 * *":                 "L-31 is unknown: write L (the last day)",
+		"0 9 5L * *":                   "5L is unknown: write L (the last day)",
+		"0 9 WL * *":                   `"WL" is unknown: want 1 to 31`,
+		"L 9 * * *":                    `cron: minute "L": L stands only in a field of days`,
+		"H 9 * * *":                    `cron: minute "H": H is not supported: write a number, 0 to 59`,
+		"*/61 * * * *":                 `minute "*/61": "61" is no step: want 1 to 59 after the slash`,
+		"0 9-17/9 * * *":               `"9" is no step: want 1 to 8 after the slash`,
+		"0 9,, * * *":                  `hour "9,,": a number is missing`,
+		"0 9- * * *":                   `hour "9-": a number is missing`,
+	} {
+		_, err := Parse(expression, "")
+		if err == nil || !errors.Is(err, ErrExpression) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n got %v\nwant %s", expression, err, want)
 		}
 	}
 }
@@ -260,11 +364,15 @@ func FuzzParse(f *testing.F) {
 	f.Add("0 30 2 29 2 MON-FRI", "")
 	f.Add("@weekly", "Pacific/Apia")
 	f.Add("1-5/2,7 0-23 ? JAN 7", "America/Sao_Paulo")
+	f.Add("0 9 L-3,15W 2 FRIL,7#2", "")
 	f.Fuzz(func(t *testing.T, expression, zone string) {
 		plan, err := Parse(expression, zone)
 		if err != nil {
 			if !errors.Is(err, ErrExpression) && !errors.Is(err, ErrZone) {
 				t.Fatalf("%q %q: %v is neither of the two errors", expression, zone, err)
+			}
+			if strings.HasSuffix(err.Error(), "cannot be read") {
+				t.Fatalf("%q: only the library knows why it is refused", expression)
 			}
 			return
 		}

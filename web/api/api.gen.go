@@ -951,7 +951,7 @@ type ScheduleDraft struct {
 	// Count How many occurrences at most; missed ones do not count.
 	Count *int64 `json:"count,omitempty"`
 
-	// Cron Minute, hour, day of month, month, day of week; with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly.
+	// Cron Minute, hour, day of month, month, day of week; with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly. Days may be L, L-3, LW, 15W, 5L and 5#3 as in Quartz.
 	Cron *string `json:"cron,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
@@ -1414,7 +1414,7 @@ type RunScheduleParams struct {
 type SearchParams struct {
 	// Q Words that must all be there; `"a phrase"`, `-word` for one that must not be there, `word*` for the beginning of
 	// one. Case, accents and the width of letters do not matter; Chinese, Japanese, Korean and Thai are compared by
-	// pairs of characters. Everything else is punctuation, which separates words. At most 32 words and phrases.
+	// pairs of characters. Everything else is punctuation, which separates words; `--word` is text. At most 32 words and phrases.
 	Q string `form:"q" json:"q"`
 
 	// Group Only in this group, of which the caller is a member.

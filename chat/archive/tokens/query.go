@@ -30,7 +30,7 @@ type Query struct {
 	Cut   bool // there was more than the bounds allow
 }
 
-// Parse reads a query: words, "a phrase", -word and word*. Everything else is text to look for, and punctuation
+// Parse reads a query: words, "a phrase", -word and word*. Everything else is text to look for, --force too, and punctuation
 // separates. It takes any string: what lies beyond the bounds is left out. The query may be empty, or only say what is
 // not wanted.
 func Parse(text string) Query {
@@ -51,7 +51,7 @@ func Parse(text string) Query {
 		}
 		var t Term
 		var said string
-		if rest, ok := strings.CutPrefix(text, "-"); ok && rest != "" && !startsWithSpace(rest) {
+		if rest, ok := strings.CutPrefix(text, "-"); ok && rest != "" && rest[0] != '-' && !startsWithSpace(rest) {
 			t.Not, text = true, rest
 		}
 		said, text = nextTerm(text)

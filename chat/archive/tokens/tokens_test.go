@@ -47,6 +47,8 @@ func TestParse(t *testing.T) {
 		`-"a b"`:                      {{Tokens: []string{"a", "b"}, Not: true}},
 		`"open quote`:                 {{Tokens: []string{"open"}}, {Tokens: []string{"quote"}}},
 		`a-b foo.* - * ""`:            {{Tokens: []string{"a", "b"}}, {Tokens: []string{"foo"}}},
+		`git push --force --`:         {{Tokens: []string{"git"}}, {Tokens: []string{"push"}}, {Tokens: []string{"force"}}},
+		`---a -- -b`:                  {{Tokens: []string{"a"}}, {Tokens: []string{"b"}, Not: true}},
 		"水":                           {{Tokens: []string{"水"}, Prefix: true}},
 		"東京 a東京b":                     {{Tokens: []string{"東京"}}, {Tokens: []string{"a", "東京", "京", "b"}}},
 		"":                            nil,
