@@ -141,9 +141,10 @@ func (c Content) Revised(by Content) Content {
 	return c
 }
 
-// erased is what a deletion leaves: how the message relates to others, and nothing of its content. Mentions are content, too.
+// erased is what a deletion leaves: how the message relates to others, and nothing that its author wrote or chose. Mentions are
+// content, too, and so is the key of a retry: the store keeps hashes of those.
 func (c Content) erased() Content {
-	return Content{Kind: c.Kind, ClientID: c.ClientID, ReplyTo: c.ReplyTo, Target: c.Target}
+	return Content{Kind: c.Kind, ReplyTo: c.ReplyTo, Target: c.Target}
 }
 
 func checkFiles(files []File) error {

@@ -105,10 +105,14 @@ func (e Entry) edited(by Entry) Entry {
 	return e
 }
 
-// deleted is an entry that a deletion takes the content of: the target, or one of its edits.
+// deleted is an entry that a deletion takes the content of: the target, or one of its edits. A deletion that nobody is named as the
+// author of erases a person: it takes the name, too.
 func (e Entry) deleted(by Entry) Entry {
-	e.Content, e.DeletedAt = e.erased(), &by.SentAt
-	return e
+	left := Entry{ID: e.ID, Group: e.Group, From: e.From, Content: e.erased(), SentAt: e.SentAt, DeletedAt: &by.SentAt}
+	if by.From == "" {
+		left.From = ""
+	}
+	return left
 }
 
 // deleted is the target and its edits without their content.

@@ -170,9 +170,10 @@ type target struct {
 	Late         int64
 }
 
-// delete erases entries of which the first is the target, or all are edits of a target that is gone.
+// delete erases entries of which the first is the target, or all are edits of a target that is gone. The deletion has no author, so
+// that the archive and every client take the name off what is left of the message.
 func (e *eraser) delete(ctx context.Context, t target, list []chat.Message) (id int64, err error) {
-	deletion := chat.Entry{Group: t.Group, From: e.record.User, Content: chat.Content{Kind: chat.Delete, Target: t.ID}}
+	deletion := chat.Entry{Group: t.Group, Content: chat.Content{Kind: chat.Delete, Target: t.ID}}
 	id, err = e.write(ctx, t, deletion, list)
 	if err == nil && len(list) > 0 && list[0].ID == t.ID {
 		e.record.Messages++

@@ -682,8 +682,8 @@ type Message struct {
 	Emoji *string `json:"emoji,omitempty"`
 	Files *[]File `json:"files,omitempty"`
 
-	// From Compared byte for byte.
-	From Id `json:"from"`
+	// From The author; empty in what is left of an erased person's messages.
+	From string `json:"from"`
 
 	// Group Compared byte for byte.
 	Group Id `json:"group"`

@@ -25,9 +25,9 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
   return html`
     <li class=${classes.filter(Boolean).join(" ")} data-key=${k} data-id=${e.id || undefined} data-from=${e.from} data-pending=${e.pending}
         tabindex=${current ? 0 : -1}>
-      ${!mine && html`<span class="face">${head && html`<${Avatar} name=${e.from} />`}</span>`}
+      ${!mine && html`<span class="face">${head && html`<${Avatar} name=${e.from || ERASED} />`}</span>`}
       <div class="column">
-        ${head && html`<p class=${mine ? "author unseen" : "author"}>${mine ? "You" : e.from}</p>`}
+        ${head && html`<p class=${mine ? "author unseen" : "author"}>${mine ? "You" : e.from || ERASED}</p>`}
         <div class="bubble-row">
           <div class="bubble">
             ${quoteText !== undefined && html`
@@ -59,6 +59,8 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
     </li>`;
 }
 export const MessageRow = memo(Row);
+
+const ERASED = "Erased user"; // what is left of a message of somebody who was erased names nobody
 
 /** @param {{entry: import("../types.js").Entry, me: string}} props */
 function Body({ entry: e, me }) {

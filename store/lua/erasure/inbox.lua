@@ -1,5 +1,5 @@
 -- Erases what a sender wrote in someone's inbox, among the items behind a seq: at most 200 of them, and no more once they are
--- bytes_max long together. An erased item keeps its seq, its mark, its sender and its time.
+-- bytes_max long together. An erased item keeps its seq, its mark and its time.
 --
 -- KEYS  inbox inbox_base inbox_sent
 -- ARGV  from after:int bytes_max:int deleted_at
@@ -12,7 +12,8 @@ base = tonumber(base or 0)
 local stored = redis.call('LLEN', inbox)
 local rank = inbox_rank(inbox, after, stored, base, base + stored + tonumber(gaps or 0))
 local erased, read, bytes, seq = 0, 0, 0, after
-local head = '"kind":"direct","from":"' .. from .. '",'
+local kind = '"kind":"direct",'
+local head = kind .. '"from":"' .. from .. '",'
 while read < 200 and bytes < bytes_max do
   local some = redis.call('LRANGE', inbox, rank + read, rank + read + 7)
   for i, item in ipairs(some) do
@@ -23,7 +24,7 @@ while read < 200 and bytes < bytes_max do
       -- sent_at is the last field: what a client wrote stands before it.
       local sent_at = string.match(item, '("sent_at":"[^"]*")}$')
       if sent_at then
-        redis.call('LSET', inbox, rank + read + i - 1, start .. head .. sent_at .. ',"deleted_at":"' .. deleted_at .. '"}')
+        redis.call('LSET', inbox, rank + read + i - 1, start .. kind .. sent_at .. ',"deleted_at":"' .. deleted_at .. '"}')
         erased = erased + 1
       end
     end
