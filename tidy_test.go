@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"web/admission":           {"chat"},
 	"web/limit":               {"chat", "internal/cache"},
 	"web/origin":              {},
-	"web/auth":                {"chat", "internal/cache", "internal/egress"},
+	"web/auth":                {"chat", "internal/cache", "internal/egress", "web/wire"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
 	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},

@@ -199,7 +199,7 @@ const (
 	readTimeout    = 15 * time.Second
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = 75 * time.Second
-	headerBytesMax = 16 << 10
+	headerBytesMax = 32 << 10 // a token of up to 16 KiB, and what browsers and proxies add
 )
 
 // NewHTTPServer returns a server for h with a deadline on everything a client can hold up.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
@@ -143,6 +144,24 @@ func TestTokenCheck(t *testing.T) {
 	out, _, err := call(t, "token", "check", of, "-jwt-secret", newer+","+older)
 	if err != nil || !strings.HasPrefix(out, "valid: user alice, role admin, expires 20") || !strings.Contains(out, "(in 59m5") && !strings.Contains(out, "(in 1h0m0s)") {
 		t.Errorf("got %q, %v", out, err)
+	}
+	// It says which role the token gives where another claim holds the roles.
+	other := harness.Sign(map[string]any{"alg": "HS256"}, map[string]any{
+		"sub": "42", "uid": 7, "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": []string{"user", "ops"}},
+	}, older)
+	for args, want := range map[string]string{
+		"": "valid: user 42, no role, expires 20",
+		"-jwt-role-claim=realm_access.roles -jwt-user-claim=uid":  "valid: user 7, no role, ",
+		"-jwt-role-claim=realm_access.roles -jwt-admin-value=ops": "valid: user 42, role admin, ",
+	} {
+		out, _, err := call(t, append([]string{"token", "check", other, "-jwt-secret", older}, strings.Fields(args)...)...)
+		if err != nil || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: got %q, %v; want %s", args, out, err, want)
+		}
+	}
+	named := token("-jwt-secret", older, "-jwt-user-claim", "uid")
+	if out, _, err := call(t, "token", "check", named, "-jwt-secret", older, "-jwt-user-claim", "uid"); err != nil || !strings.HasPrefix(out, "valid: user alice, no role, ") {
+		t.Errorf("a token where another claim names the user: got %q, %v", out, err)
 	}
 	// The first of several signs.
 	if _, _, err := call(t, "token", "check", token("-jwt-secret", newer+","+older), "-jwt-secret", newer); err != nil {

@@ -9,15 +9,13 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/chatd/chatd/web/auth"
 )
 
 // devTokenTTL is long enough for a day of experimenting.
 const devTokenTTL = 24 * time.Hour
 
 func (n *Node) issue(user string) (string, time.Time, error) {
-	return auth.SignToken(n.set.secrets[0], auth.Claims{User: user, Issuer: n.set.JWTIssuer, Audience: n.set.JWTAudience, TTL: devTokenTTL}, time.Now())
+	return n.set.sign(user, "", devTokenTTL)
 }
 
 // newDevCode makes the code of the development sign-in: 128 random bits.

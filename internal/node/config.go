@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -34,9 +35,12 @@ type Config struct {
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
 	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
 	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that contains the secret."`
-	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the JWKS for RS256, ES256 and EdDSA tokens."`
+	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the JWKS for tokens of an identity provider (RS256 to PS512, ES256 to ES512, EdDSA)."`
 	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"Required iss claim of tokens."`
 	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"Required value in the aud claim of tokens."`
+	JWTUserClaim   string   `name:"jwt-user-claim" env:"CHATD_JWT_USER_CLAIM" help:"Claim of tokens that holds the user's id, by name or by path (a.b). Default: sub."`
+	JWTRoleClaim   string   `name:"jwt-role-claim" env:"CHATD_JWT_ROLE_CLAIM" help:"Claim of tokens that holds the user's role or a list of roles, by name or by path (realm_access.roles). Default: role."`
+	JWTAdminValue  string   `name:"jwt-admin-value" env:"CHATD_JWT_ADMIN_VALUE" default:"admin" help:"Role of operators in that claim."`
 	Origins        []string `env:"CHATD_ORIGINS" help:"Other origins that may call the API, comma-separated."`
 	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses of proxies whose X-Forwarded-For, -Proto, -Host and Forwarded are trusted, comma-separated."`
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
@@ -202,6 +206,13 @@ func (s *settings) checkTokens(p *problems) {
 				p.add("CHATD_JWT_SECRET", "want at least %d bytes, such as `openssl rand -base64 32` makes; several are separated by commas", secretBytesMin)
 			}
 			s.secrets = append(s.secrets, []byte(secret))
+		}
+	}
+	for _, c := range []struct{ key, value string }{
+		{"CHATD_JWT_USER_CLAIM", s.JWTUserClaim}, {"CHATD_JWT_ROLE_CLAIM", s.JWTRoleClaim}, {"CHATD_JWT_ADMIN_VALUE", s.JWTAdminValue},
+	} {
+		if len(c.value) > claimBytesMax || strings.TrimSpace(c.value) != c.value || strings.ContainsFunc(c.value, unicode.IsControl) {
+			p.add(c.key, "want at most %d bytes without control characters, and without spaces around them; not %q", claimBytesMax, c.value)
 		}
 	}
 	if s.Redis != "" && len(s.secrets) == 0 && s.JWTJWKS == "" {

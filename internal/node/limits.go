@@ -12,6 +12,7 @@ import (
 // Bounds of settings, and of what the node does on its own.
 const (
 	secretBytesMin    = 32               // HS256 is as strong as its secret, up to its 256 bits
+	claimBytesMax     = 256              // name of a claim, or a role in one
 	drainDelayDefault = 5 * time.Second  // load balancers typically ask /readyz this often
 	drainDelayMax     = 5 * time.Minute  //
 	notifyDelayMax    = time.Hour        // nobody wants a notification later than that

@@ -81,8 +81,15 @@ func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 	if err := s.findSecret(); err != nil {
 		return "", err
 	}
-	token, _, err := auth.SignToken(s.secrets[0], auth.Claims{User: user, Role: role, Issuer: c.JWTIssuer, Audience: c.JWTAudience, TTL: ttl}, time.Now())
+	token, _, err := s.sign(user, role, ttl)
 	return token, err
+}
+
+// sign makes a token that a server with these settings takes.
+func (s *settings) sign(user, role string, ttl time.Duration) (token string, expires time.Time, err error) {
+	return auth.SignToken(s.secrets[0], auth.Claims{
+		User: user, UserClaim: s.JWTUserClaim, Role: role, Issuer: s.JWTIssuer, Audience: s.JWTAudience, TTL: ttl,
+	}, time.Now())
 }
 
 // CheckToken verifies a token as a server with this configuration would. The error says what is wrong with it.
@@ -129,7 +136,8 @@ func (s *settings) findSecret() error {
 // newVerifier makes the verifier of tokens for these settings.
 func (s *settings) newVerifier(ctx context.Context, log *slog.Logger) (*auth.Verifier, error) {
 	v, err := auth.NewVerifier(ctx, auth.TokenOptions{
-		Secrets: s.secrets, JWKS: s.JWTJWKS, Issuer: s.JWTIssuer, Audience: s.JWTAudience, Egress: s.egress, Log: log,
+		Secrets: s.secrets, JWKS: s.JWTJWKS, Issuer: s.JWTIssuer, Audience: s.JWTAudience, UserClaim: s.JWTUserClaim,
+		RoleClaim: s.JWTRoleClaim, AdminValue: s.JWTAdminValue, Egress: s.egress, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("CHATD_JWT_JWKS: %w", err)

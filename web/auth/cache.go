@@ -7,7 +7,8 @@ import (
 	"github.com/chatd/chatd/internal/cache"
 )
 
-// tokensMax is how many verified tokens each of the two generations of the cache holds: about 2 MiB in all.
+// tokensMax is how many verified tokens each of the two generations of the cache holds. However long tokens are, only a hash
+// and the user stay of each: about 4 MiB in all.
 const tokensMax = 8192
 
 type tokenKey [sha256.Size]byte

@@ -3,12 +3,6 @@ package auth
 import (
 	"bytes"
 	"context"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/rsa"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/chatd/chatd/chat"
@@ -31,16 +25,18 @@ import (
 // Bounds of a key set.
 const (
 	keySetBytesMax = 256 << 10
-	rsaBitsMin     = 2048
 	fetchTimeout   = 5 * time.Second
 	urlEvery       = 5 * time.Minute  // from a URL: the longest time for which a removed key is still trusted
 	urlGap         = 30 * time.Second // between two fetches caused by unknown key ids
 	fileEvery      = 10 * time.Second
 	fileGap        = time.Second
-	firstGap       = time.Second // while there are no keys yet
+	firstGap       = time.Second    // while there are no keys yet
+	keysHeldMax    = 24 * time.Hour // how long keys stay in use while their source cannot be read
+	unusableNamed  = 20             // keys that a warning names
 )
 
-// keySet is a JSON Web Key Set from a URL or a file. Keys stay in use while their source cannot be read.
+// keySet is a JSON Web Key Set from a URL or a file. What was read last replaces what was known before, whatever it holds.
+// While the source cannot be read, the keys stay in use for up to keysHeldMax.
 type keySet struct {
 	read    func(context.Context) ([]byte, error)
 	changed func() // called when the keys have changed
@@ -49,17 +45,18 @@ type keySet struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	loaded atomic.Pointer[loadedKeys]
+	loaded atomic.Pointer[loadedKeys] // nil: there is nothing to trust
 
-	mu   sync.Mutex // held during a refresh: there is one at a time, and the others wait for it
-	last time.Time  // when the last refresh began
+	mu      sync.Mutex // held during a refresh: there is one at a time, and the others wait for it
+	last    time.Time  // when the last refresh began
+	failure string     // why the source cannot be read, as the log says; empty: it can
+	skipped string     // the keys of the source that cannot be used, as the log says
 }
 
 type loadedKeys struct {
-	raw   []byte
-	keys  keyfunc.Keyfunc
-	ids   map[string]bool
-	count int
+	raw  []byte
+	at   time.Time // when the source was last read
+	keys []verifyKey
 }
 
 func openKeySet(ctx context.Context, opt TokenOptions, changed func()) (*keySet, error) {
@@ -76,56 +73,136 @@ func openKeySet(ctx context.Context, opt TokenOptions, changed func()) (*keySet,
 	} else {
 		k.read = func(context.Context) ([]byte, error) { return readBounded(opt.JWKS) }
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.last = k.now()
-	err = k.load(ctx)
-	if err == nil {
-		return k, nil
+	err = k.loadLocked(ctx)
+	switch {
+	case isURL: // what another server says is no reason not to start
+		k.reportLocked(err)
+	case err != nil:
+		return nil, err
+	case len(k.loaded.Load().keys) == 0:
+		return nil, errors.New("the key set holds no key that verifies tokens" + listOf(k.skipped))
 	}
-	if isURL && errors.Is(err, errSource) {
-		k.log.Warn("cannot load the key set for tokens; retrying", "error", err)
-		return k, nil
-	}
-	return nil, err
+	return k, nil
 }
 
-// errSource marks a source that could not be read, as opposed to one with invalid content.
-var errSource = errors.New("the key set cannot be read")
-
-func (k *keySet) load(ctx context.Context) error {
+// loadLocked reads the source. An error means that the keys in use stay what they are.
+func (k *keySet) loadLocked(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
+	now := k.now()
 	raw, err := k.read(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSource, err)
-	}
-	before := k.loaded.Load()
-	if before != nil && bytes.Equal(before.raw, raw) {
-		return nil
-	}
-	keys, err := parseKeySet(ctx, raw)
 	if err != nil {
 		return err
 	}
-	k.loaded.Store(keys)
+	if before := k.loaded.Load(); before != nil && bytes.Equal(before.raw, raw) {
+		k.loaded.Store(&loadedKeys{raw: before.raw, at: now, keys: before.keys})
+		return nil
+	}
+	keys, unusable, err := parseKeySet(raw)
+	if err != nil {
+		return err
+	}
+	k.loaded.Store(&loadedKeys{raw: raw, at: now, keys: keys})
 	k.changed()
+	k.warnLocked(unusable, len(keys))
 	return nil
 }
 
-// find returns the key for a token: by its kid, or all keys if it has none. For an unknown kid it reads the source again.
+// warnLocked logs which keys of the source cannot be used, once as long as they stay the same.
+func (k *keySet) warnLocked(unusable []string, usable int) {
+	slices.Sort(unusable) // the order of a set may change with each answer
+	if more := len(unusable) - unusableNamed; more > 0 {
+		unusable = append(unusable[:unusableNamed], fmt.Sprintf("and %d more", more))
+	}
+	skipped := strings.Join(unusable, "; ")
+	if skipped != k.skipped && skipped != "" {
+		k.log.Warn("skipping keys of the key set that cannot verify tokens", "keys", skipped)
+	}
+	k.skipped = skipped
+	if usable == 0 {
+		k.log.Warn("the key set holds no key that verifies tokens: those that need one are refused")
+	}
+}
+
+// reportLocked logs why the source cannot be read, once for each cause, and that it can be read again.
+func (k *keySet) reportLocked(err error) {
+	failure := ""
+	if err != nil {
+		failure = err.Error()
+	}
+	l := k.current()
+	switch {
+	case failure == k.failure:
+	case failure == "":
+		k.log.Info("the key set for tokens can be read again")
+	case l == nil:
+		k.log.Warn("cannot read the key set for tokens; retrying", "error", err)
+	default:
+		k.log.Warn("cannot read the key set for tokens; its keys stay in use for a day at most", "error", err, "until", l.at.Add(keysHeldMax).UTC())
+	}
+	k.failure = failure
+}
+
+func listOf(skipped string) string {
+	if skipped == "" {
+		return ""
+	}
+	return "; skipped: " + skipped
+}
+
+// current returns the keys in use; nil if none were read yet, or not for too long.
+func (k *keySet) current() *loadedKeys {
+	l := k.loaded.Load()
+	if l == nil || k.now().Sub(l.at) <= keysHeldMax {
+		return l
+	}
+	if k.loaded.CompareAndSwap(l, nil) {
+		k.changed()
+		k.log.Error("the key set for tokens could not be read for too long: its keys are no longer trusted", "since", l.at.UTC())
+	}
+	return k.loaded.Load()
+}
+
+// find returns the keys that may verify a token: those with its kid, or all if it has none, as far as its algorithm is
+// theirs. For an unknown kid it reads the source again.
 func (k *keySet) find(ctx context.Context, t *jwt.Token) (any, error) {
 	kid, named := t.Header["kid"].(string)
-	holds := func(l *loadedKeys) bool { return l != nil && (!named || l.ids[kid]) }
-	l := k.loaded.Load()
-	if !holds(l) {
+	of := func(l *loadedKeys) (found []verifyKey) {
+		if l == nil {
+			return nil
+		}
+		if !named {
+			return l.keys
+		}
+		return slices.DeleteFunc(slices.Clone(l.keys), func(key verifyKey) bool { return key.id != kid })
+	}
+	found := of(k.current())
+	if len(found) == 0 {
 		k.refresh(ctx)
-		if l = k.loaded.Load(); l == nil {
+		l := k.current()
+		if l == nil {
 			return nil, chat.ErrUnavailable
 		}
-		if !holds(l) {
-			return nil, errUnknownKey
+		if found = of(l); len(found) == 0 {
+			if named {
+				return nil, errUnknownKey
+			}
+			return nil, errNoKeys
 		}
 	}
-	return l.keys.KeyfuncCtx(ctx)(t)
+	var fitting jwt.VerificationKeySet
+	for _, key := range found {
+		if key.fits(t.Method) {
+			fitting.Keys = append(fitting.Keys, key.public)
+		}
+	}
+	if len(fitting.Keys) == 0 {
+		return nil, errOtherKey
+	}
+	return fitting, nil
 }
 
 // refresh reads the source again, unless that happened within the gap: no matter how many tokens name keys that do not exist,
@@ -141,9 +218,7 @@ func (k *keySet) refresh(ctx context.Context) {
 		return
 	}
 	k.last = k.now()
-	if err := k.load(ctx); err != nil {
-		k.log.Warn("cannot refresh the key set for tokens; the current keys stay in use", "error", err)
-	}
+	k.reportLocked(k.loadLocked(ctx))
 }
 
 func (k *keySet) run(ctx context.Context) {
@@ -191,80 +266,4 @@ func bounded(r io.Reader) ([]byte, error) {
 		err = fmt.Errorf("more than %d bytes", keySetBytesMax)
 	}
 	return raw, err
-}
-
-// parseKeySet returns the keys that can verify a token. It skips keys for other purposes; a weak or symmetric key is an
-// error, because whoever put it there expects it to be used.
-func parseKeySet(ctx context.Context, raw []byte) (*loadedKeys, error) {
-	var set struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
-	if err := json.Unmarshal(raw, &set); err != nil {
-		return nil, errors.New("the key set is no JSON object with a list of keys")
-	}
-	out := &loadedKeys{raw: raw, ids: make(map[string]bool)}
-	var usable []json.RawMessage
-	for i, one := range set.Keys {
-		id, ok, err := checkKey(one)
-		if err != nil {
-			return nil, fmt.Errorf("key %d of the set: %w", i+1, err)
-		}
-		if ok {
-			usable = append(usable, one)
-			out.ids[id] = true
-			out.count++
-		}
-	}
-	if out.count == 0 {
-		return nil, errors.New("the key set holds no RSA, P-256 or Ed25519 key for signatures")
-	}
-	kept, err := json.Marshal(map[string]any{"keys": usable})
-	if err != nil {
-		return nil, err
-	}
-	out.keys, err = keyfunc.NewJWKSetJSON(kept)
-	return out, err
-}
-
-// checkKey reports whether a key of a set is for verifying.
-func checkKey(raw json.RawMessage) (id string, ok bool, err error) {
-	var head struct {
-		Kty string `json:"kty"`
-		Use string `json:"use"`
-		Kid string `json:"kid"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return "", false, errors.New("no JSON object")
-	}
-	if head.Kty == "oct" {
-		return "", false, errors.New("a symmetric key belongs in CHATD_JWT_SECRET, not in a key set")
-	}
-	if head.Use != "" && head.Use != "sig" {
-		return "", false, nil
-	}
-	one, err := keyfunc.NewJWKJSON(raw)
-	if err != nil {
-		return "", false, nil //nolint:nilerr // a kind of key that this server cannot use
-	}
-	all, err := one.Storage().KeyReadAll(context.Background())
-	if err != nil || len(all) != 1 {
-		return "", false, err
-	}
-	key := all[0].Key()
-	if private, isPrivate := key.(interface{ Public() crypto.PublicKey }); isPrivate {
-		key = private.Public()
-	}
-	switch k := key.(type) {
-	case *rsa.PublicKey:
-		if k.N.BitLen() < rsaBitsMin {
-			return "", false, fmt.Errorf("an RSA key needs at least %d bits", rsaBitsMin)
-		}
-		return head.Kid, true, nil
-	case *ecdsa.PublicKey:
-		return head.Kid, k.Curve == elliptic.P256(), nil
-	case ed25519.PublicKey:
-		return head.Kid, true, nil
-	default:
-		return "", false, nil
-	}
 }

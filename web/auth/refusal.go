@@ -14,13 +14,19 @@ import (
 // Why a token is refused, as its holder is told. Apart from times, the texts repeat nothing of the token or of the
 // configuration. Each fits into the reason of a close frame, 123 bytes.
 var (
-	errMalformed  = chat.Errorf(chat.CodeUnauthenticated, "token is malformed: want a signed JWT, three base64url parts separated by dots")
-	errCrit       = chat.Errorf(chat.CodeUnauthenticated, "token header crit is not supported")
-	errType       = chat.Errorf(chat.CodeUnauthenticated, "token typ must be JWT or at+jwt, or absent")
-	errKeyID      = chat.Errorf(chat.CodeUnauthenticated, "token kid must be 1 to 64 characters of A-Z a-z 0-9 . _ -")
-	errUnknownKey = chat.Errorf(chat.CodeUnauthenticated, "token kid is not in the key set")
-	errSignature  = chat.Errorf(chat.CodeUnauthenticated, "token signature is invalid")
-	errNoExp      = chat.Errorf(chat.CodeUnauthenticated, "token has no exp")
+	errMalformed   = chat.Errorf(chat.CodeUnauthenticated, "token is malformed: want a signed JWT, three base64url parts separated by dots")
+	errCrit        = chat.Errorf(chat.CodeUnauthenticated, "token header crit is not supported")
+	errHeader      = chat.Errorf(chat.CodeUnauthenticated, "token header must be a JSON object that nests at most 32 deep and has no name twice")
+	errClaims      = chat.Errorf(chat.CodeUnauthenticated, "token claims must be a JSON object that nests at most 32 deep and has no name twice")
+	errType        = chat.Errorf(chat.CodeUnauthenticated, "token typ must be JWT or at+jwt, or absent")
+	errKeyID       = chat.Errorf(chat.CodeUnauthenticated, "token kid must be a string of at most %d bytes", keyIDBytesMax)
+	errUnknownKey  = chat.Errorf(chat.CodeUnauthenticated, "token kid is not in the key set")
+	errNoKeys      = chat.Errorf(chat.CodeUnauthenticated, "token needs a key, and the key set is empty")
+	errOtherKey    = chat.Errorf(chat.CodeUnauthenticated, "token alg does not fit the key that it needs")
+	errSignature   = chat.Errorf(chat.CodeUnauthenticated, "token signature is invalid")
+	errNoSub       = chat.Errorf(chat.CodeUnauthenticated, "token has no sub")
+	errNoUserClaim = chat.Errorf(chat.CodeUnauthenticated, "token has no claim of the name or path in CHATD_JWT_USER_CLAIM")
+	errNoExp       = chat.Errorf(chat.CodeUnauthenticated, "token has no exp")
 )
 
 // refusal says which rule broke a token that the parser refused. The parser checks the claims only after the signature, so
@@ -35,8 +41,6 @@ func (v *Verifier) refusal(t *jwt.Token, claims jwt.MapClaims, err error) *chat.
 		return errMalformed
 	case t.Method == nil, !slices.Contains(v.algs, t.Method.Alg()):
 		text = "token alg is not accepted: want " + strings.Join(v.algs, ", ")
-	case errors.Is(err, jwt.ErrTokenUnverifiable), t.Header["kid"] != nil && errors.Is(err, jwt.ErrInvalidKeyType):
-		text = "token alg does not fit the key that its kid names"
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
 		return errSignature
 	case errors.Is(err, jwt.ErrInvalidType):

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 
 // Bounds of tokens. Longer ones are refused before they are parsed: parsing costs memory for every dot.
 const (
-	tokenBytesMax  = 8 << 10
-	secretBytesMin = 32 // HS256 is as strong as its secret, up to its 256 bits
+	tokenBytesMax  = 16 << 10 // Entra puts up to 200 groups into a token
+	secretBytesMin = 32       // HS256 is as strong as its secret, up to its 256 bits
 	leeway         = 30 * time.Second
 )
 
@@ -25,19 +24,22 @@ const (
 // cannot be mistaken for the other.
 type TokenOptions struct {
 	Secrets  [][]byte       // HS256; each of them verifies, so a secret can be replaced without interruption
-	JWKS     string         // RS256, ES256 and EdDSA: the URL or the file of a key set
+	JWKS     string         // RS, PS and ES of 256, 384 and 512, and EdDSA: the URL or the file of a key set
 	Issuer   string         // what `iss` must be; empty: anything
 	Audience string         // what `aud` must hold; empty: anything
 	Egress   []netip.Prefix // private networks that a JWKS URL may reach
-	Log      *slog.Logger
-	Now      func() time.Time
+	// UserClaim names the claim that holds the user, by its name or by a path; empty: sub. RoleClaim names the one that holds
+	// the role, or a list of roles; empty: role, which is one string. AdminValue is the role of operators; empty: admin.
+	UserClaim, RoleClaim, AdminValue string
+	Log                              *slog.Logger
+	Now                              func() time.Time
 }
 
 // Verifier checks bearer tokens by RFC 7519 and the rules of RFC 8725: the algorithm is bound to the key, never taken from
 // the token alone. Verified tokens are remembered until they end or the keys change.
 type Verifier struct {
 	opt     TokenOptions
-	algs    []string
+	algs    []string // that are accepted
 	parser  *jwt.Parser
 	secrets jwt.VerificationKeySet // of HS256
 	keys    *keySet                // nil without a key set
@@ -51,6 +53,9 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now
+	}
+	if opt.AdminValue == "" {
+		opt.AdminValue = roleAdmin
 	}
 	v := &Verifier{opt: opt, known: newTokenCache(tokensMax)}
 	if len(opt.Secrets) > 0 {
@@ -68,12 +73,17 @@ func NewVerifier(ctx context.Context, opt TokenOptions) (*Verifier, error) {
 			return nil, err
 		}
 		v.keys = keys
-		v.algs = append(v.algs, jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(), jwt.SigningMethodEdDSA.Alg())
+		for _, method := range keyMethods {
+			v.algs = append(v.algs, method.Alg())
+		}
 	}
 	if len(v.algs) == 0 {
 		return nil, errors.New("neither a secret nor a key set to verify tokens with")
 	}
-	rules := []jwt.ParserOption{jwt.WithValidMethods(v.algs), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding(), jwt.WithTimeFunc(opt.Now)}
+	rules := []jwt.ParserOption{
+		jwt.WithValidMethods(v.algs), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding(), jwt.WithTimeFunc(opt.Now),
+		jwt.WithJSONNumber(), // a user may be a number, and a double would round it
+	}
 	if opt.Issuer != "" {
 		rules = append(rules, jwt.WithIssuer(opt.Issuer))
 	}
@@ -101,37 +111,41 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if strings.Count(token, ".") != 2 {
 		return Identity{}, errMalformed
 	}
+	if v.keys != nil {
+		v.keys.current() // tokens are forgotten with the keys
+	}
 	known, key := v.known.entries(), keyOf(token)
 	if who, ok := known.Get(key); ok && v.opt.Now().Before(who.Expires.Add(leeway)) {
 		return who, nil
 	}
 	claims := jwt.MapClaims{} // a struct would take SUB for sub
-	parsed, err := v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) { return v.keyFor(ctx, t) })
+	t, err := v.verify(ctx, token, claims)
 	if err != nil {
-		if errors.Is(err, chat.ErrUnavailable) {
-			return Identity{}, chat.ErrUnavailable
-		}
-		refused := v.refusal(parsed, claims, err)
-		v.opt.Log.LogAttrs(ctx, slog.LevelDebug, "token refused", slog.String("why", refused.Message))
-		return Identity{}, refused
+		return Identity{}, err
 	}
-	user, ok := claims["sub"].(string)
-	switch {
-	case !ok && claims["sub"] == nil:
-		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token has no sub")
-	case !chat.ValidID(user):
-		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token sub is not a user id: want 1 to 64 characters of A-Z a-z 0-9 . _ - @ +, not starting with a dot")
+	who, err := v.identity(t, claims)
+	if err != nil {
+		return Identity{}, err
 	}
-	expires, err := claims.GetExpirationTime()
-	if err != nil || expires == nil {
-		return Identity{}, errNoExp
-	}
-	who := Identity{User: user, Admin: claims["role"] == "admin", Expires: expires.Time}
 	known.Put(key, who)
 	return who, nil
 }
 
-var keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// verify checks everything about a token but whom it is for.
+func (v *Verifier) verify(ctx context.Context, token string, claims jwt.MapClaims) (t *jwt.Token, err error) {
+	if err = v.checkText(token); err == nil {
+		t, err = v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) { return v.keyFor(ctx, t) })
+	}
+	switch {
+	case err == nil:
+		return t, nil
+	case errors.Is(err, chat.ErrUnavailable):
+		return nil, chat.ErrUnavailable
+	}
+	refused := v.refusal(t, claims, err)
+	v.opt.Log.LogAttrs(ctx, slog.LevelDebug, "token refused", slog.String("why", refused.Message))
+	return nil, refused
+}
 
 // keyFor finds the key for a token with one of the configured algorithms. It only uses alg and kid of the header: with jku,
 // jwk, x5u and x5c a token could bring its own key.
@@ -141,12 +155,14 @@ func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
 	}
 	if typ, ok := t.Header["typ"]; ok {
 		name, _ := typ.(string)
-		if !strings.EqualFold(name, "JWT") && !strings.EqualFold(name, "at+jwt") {
+		name = strings.ToLower(name)
+		name = strings.TrimPrefix(name, "application/") // which may be left out (RFC 7515, 4.1.9)
+		if name != "jwt" && name != "at+jwt" {
 			return nil, errType
 		}
 	}
 	if kid, ok := t.Header["kid"]; ok {
-		if name, _ := kid.(string); !keyIDPattern.MatchString(name) {
+		if name, ok := kid.(string); !ok || len(name) > keyIDBytesMax {
 			return nil, errKeyID
 		}
 	}
@@ -159,6 +175,7 @@ func (v *Verifier) keyFor(ctx context.Context, t *jwt.Token) (any, error) {
 // Claims are what SignToken writes.
 type Claims struct {
 	User             string
+	UserClaim        string // as the verifier has it
 	Role             string // "admin" or empty
 	Issuer, Audience string // as the verifier requires them; empty: left out
 	TTL              time.Duration
@@ -170,9 +187,9 @@ func SignToken(secret []byte, c Claims, now time.Time) (token string, expires ti
 		return "", time.Time{}, errShortSecret
 	}
 	expires = now.Add(c.TTL).Truncate(time.Second)
-	claims := jwt.MapClaims{"sub": c.User, "iat": now.Unix(), "exp": expires.Unix()}
-	for name, value := range map[string]string{"role": c.Role, "iss": c.Issuer, "aud": c.Audience} {
-		if value != "" {
+	claims := jwt.MapClaims{userClaim: c.User, "iat": now.Unix(), "exp": expires.Unix()}
+	for name, value := range map[string]string{c.UserClaim: c.User, roleClaim: c.Role, "iss": c.Issuer, "aud": c.Audience} {
+		if name != "" && value != "" {
 			claims[name] = value
 		}
 	}

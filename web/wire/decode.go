@@ -56,6 +56,13 @@ func Peek(b []byte, into any) error {
 	return nil
 }
 
+// CheckObject checks that b, which is valid JSON, is an object whose names are unique, at any depth, and which nests no
+// deeper than requests may.
+func CheckObject(b []byte) error {
+	_, err := scanObject(b)
+	return err
+}
+
 // checkFields checks which fields a JSON object has, including those of nested objects whose fields are known.
 func checkFields(body []byte, shape *shape) error {
 	fields, err := scanObject(body)
