@@ -47,6 +47,9 @@ func TestConfigRefuses(t *testing.T) {
 		"no secret file":        {func(c *Config) { c.JWTSecretFile = "/nonexistent" }, []string{"CHATD_JWT_SECRET_FILE"}},
 		"secret twice":          {func(c *Config) { c.JWTSecret, c.JWTSecretFile = testSecret, "/nonexistent" }, []string{"CHATD_JWT_SECRET_FILE", "either"}},
 		"prefix with a brace":   {func(c *Config) { c.Prefix = "a{b}" }, []string{"CHATD_PREFIX"}},
+		"user claim":            {func(c *Config) { c.JWTUserClaim = " sub" }, []string{"CHATD_JWT_USER_CLAIM", "spaces"}},
+		"role claim":            {func(c *Config) { c.JWTRoleClaim = strings.Repeat("r", 257) }, []string{"CHATD_JWT_ROLE_CLAIM", "256"}},
+		"admin value":           {func(c *Config) { c.JWTAdminValue = "a\nb" }, []string{"CHATD_JWT_ADMIN_VALUE"}},
 		"durability":            {func(c *Config) { c.Durability = "all" }, []string{"CHATD_DURABILITY", "memory, disk, replica"}},
 		"direct":                {func(c *Config) { c.Direct = "x" }, []string{"CHATD_DIRECT", "all, shared"}},
 		"log":                   {func(c *Config) { c.Log = "loud" }, []string{"CHATD_LOG", "debug"}},
@@ -179,12 +182,29 @@ func TestListsMayHaveBlanks(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	fine := []string{"PATH=/bin", "CHATD_ADDR=x", "CHATD_RATE_IP=off", "CHATD_SERVICE_HOST=10.0.0.1", "CHATD_PORT=tcp://10.0.0.1:80", "CHATD_PORT_80_TCP=x", "CHATD_E2E_BINARY=x", "CHATD_URL=http://x", "CHATD_TOKEN=x"}
+	fine := []string{"PATH=/bin", "CHATD_ADDR=x", "CHATD_RATE_IP=off", "CHATD_PORT=8080", "CHATD_E2E_BINARY=x", "CHATD_URL=http://x", "CHATD_TOKEN=x"}
+	// What Kubernetes sets for the services chatd, chatd-redis and chatd-service-port.
+	for _, service := range []string{"CHATD", "CHATD_REDIS", "CHATD_SERVICE_PORT"} {
+		fine = append(fine, service+"_SERVICE_HOST=10.0.0.11", service+"_SERVICE_PORT=6379", service+"_SERVICE_PORT_HTTP_API=6379",
+			service+"_PORT=tcp://10.0.0.11:6379", service+"_PORT_6379_TCP=tcp://10.0.0.11:6379", service+"_PORT_6379_TCP_PROTO=tcp",
+			service+"_PORT_6379_TCP_PORT=6379", service+"_PORT_6379_TCP_ADDR=10.0.0.11", service+"_PORT_53_UDP=udp://10.0.0.11:53",
+			service+"_PORT_9_SCTP_ADDR=fd00::1")
+	}
 	if err := CheckEnvironment(fine); err != nil {
 		t.Error(err)
 	}
-	err := CheckEnvironment([]string{"CHATD_ADRR=canary", "CHATD_ORIGIN=x"})
-	if err == nil || !strings.Contains(err.Error(), "CHATD_ADRR, CHATD_ORIGIN") || !strings.Contains(err.Error(), "CHATD_ORIGINS") || strings.Contains(err.Error(), "canary") {
+	for _, name := range variables() {
+		for _, value := range []string{"", "tcp://10.0.0.11:6379"} {
+			if serviceLink.MatchString(name + "=" + value) {
+				t.Errorf("a service of Kubernetes may set %s, which is a setting", name)
+			}
+		}
+	}
+	wrong := []string{"CHATD_ADRR=canary", "CHATD_ORIGIN=x", "CHATD_REDIS_PORT=6379", "CHATD_REDIS_HOST=x", "CHATD_REDIS_PORT_TCP=x", "CHATD_REDIS_SERVICE=x"}
+	err := CheckEnvironment(wrong)
+	if err == nil || strings.Contains(err.Error(), "canary") || !strings.HasPrefix(err.Error(),
+		"CHATD_ADRR, CHATD_ORIGIN, CHATD_REDIS_HOST, CHATD_REDIS_PORT, CHATD_REDIS_PORT_TCP, CHATD_REDIS_SERVICE: unknown setting; known settings: ") ||
+		!strings.Contains(err.Error(), " CHATD_ORIGINS ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -231,14 +251,14 @@ func TestTokenRefuses(t *testing.T) {
 }
 
 // TestComposePassesEverySetting: `docker compose` can set everything that chatd can, except for files and the folder,
-// which the container does not have, and the development sign-in, which needs the embedded store.
+// which the container does not have, the development sign-in, which needs the embedded store, and what does not exist yet.
 func TestComposePassesEverySetting(t *testing.T) {
 	compose, err := os.ReadFile("../../docker-compose.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range variables() {
-		without := strings.HasSuffix(name, "_FILE") || name == "CHATD_DATA" || name == "CHATD_DEV"
+		without := strings.HasSuffix(name, "_FILE") || name == "CHATD_DATA" || name == "CHATD_DEV" || name == "CHATD_ACCOUNTS"
 		if passed := strings.Contains(string(compose), "\n      "+name+": "); passed == without {
 			t.Errorf("%s: passed on is %v, want %v", name, passed, !without)
 		}

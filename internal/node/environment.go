@@ -3,19 +3,20 @@ package node
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // CheckEnvironment refuses variables with chatd's prefix that are no settings: otherwise a typo would be silently
-// ignored. It allows CHATD_PORT and CHATD_SERVICE_*, which Kubernetes sets for a service of that name, CHATD_URL and
-// CHATD_TOKEN of the commands that call a running server, and the variables of the project's tests.
+// ignored. It allows those that Kubernetes sets for services, CHATD_URL and CHATD_TOKEN of the commands that call a
+// running server, CHATD_PORT of docker-compose.yml, and the variables of the project's tests.
 func CheckEnvironment(environ []string) error {
 	known := variables()
 	var unknown []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "CHATD_") || slices.Contains(known, name) || foreign(name) {
+		if !strings.HasPrefix(name, "CHATD_") || slices.Contains(known, name) || foreign(name) || serviceLink.MatchString(entry) {
 			continue
 		}
 		unknown = append(unknown, name)
@@ -27,8 +28,14 @@ func CheckEnvironment(environ []string) error {
 	return fmt.Errorf("%s: unknown setting; known settings: %s", strings.Join(unknown, ", "), strings.Join(known, " "))
 }
 
+// serviceLink matches the variables that Kubernetes sets in each pod for every service of its namespace, here for services
+// whose name begins with chatd, such as chatd-redis. (The names are those of
+// https://kubernetes.io/docs/tutorials/services/connect-applications-service/ and of Docker's links, which they follow.)
+// CHATD_REDIS_PORT is one if it has a URL; a port alone is somebody's idea of a setting.
+var serviceLink = regexp.MustCompile(`^CHATD_(\w+_)?(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT=(tcp|udp|sctp)://|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)`)
+
 func foreign(name string) bool {
-	for _, prefix := range []string{"CHATD_SERVICE_", "CHATD_PORT_", "CHATD_E2E_", "CHATD_TEST_", "CHATD_BENCH_"} {
+	for _, prefix := range []string{"CHATD_E2E_", "CHATD_TEST_", "CHATD_BENCH_"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
