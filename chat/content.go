@@ -62,7 +62,7 @@ func (c Content) Checked(limits Limits) (Content, error) {
 		return Content{}, err
 	}
 	var err error
-	if c.Mentions, err = UniqueIDs("mentions", c.Mentions, limits.MentionsMax); err != nil {
+	if c.Mentions, err = UniqueUsers("mentions", c.Mentions, limits.MentionsMax); err != nil {
 		return Content{}, err
 	}
 	if err = checkFiles(c.Files); err != nil {

@@ -98,7 +98,7 @@ func (s *Service) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	if err := d.check(); err != nil {
 		return NewGroup{}, err
 	}
-	members, err := UniqueIDs("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
+	members, err := UniqueUsers("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
 	if err != nil {
 		return NewGroup{}, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 }
 
 func (d GroupDraft) check() error {
-	if d.ID != "" && (!ValidID(d.ID) || d.ID == PublicName) {
+	if d.ID != "" && (!ValidGroupID(d.ID) || d.ID == PublicName) {
 		return Invalid("id: not a valid group id")
 	}
 	if err := CheckKey("Idempotency-Key", d.Key); err != nil {
@@ -327,7 +327,7 @@ func parseActivity(cursor string) (activeAt, error) {
 	}
 	ms, group, _ := strings.Cut(cursor, ".")
 	n, ok := ParseID(ms)
-	if !ok || !ValidID(group) {
+	if !ok || !ValidGroupID(group) {
 		return activeAt{}, Invalid("cursor: not one of this list")
 	}
 	return activeAt{n, group}, nil

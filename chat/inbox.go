@@ -119,7 +119,7 @@ func (i StoredItem) seq() int64 {
 
 // SendDirect puts an item into someone's inbox. A known key gets the first answer again. ErrInboxFull.
 func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
-	if err := cmp.Or(CheckCaller(by), CheckID("user", to)); err != nil {
+	if err := cmp.Or(CheckCaller(by), CheckUserID("user", to)); err != nil {
 		return Item{}, false, err
 	}
 	c, err := d.Content().Checked(s.opt.Limits)

@@ -52,7 +52,7 @@ func joinedCursor(next int64) string {
 // PutMember adds user to a group, or changes the role; role may be empty. Owner and admins add anyone, and anyone may join a
 // public group. Only the owner (or an operator) can make someone else the owner, and becomes an admin by that.
 func (s *Service) PutMember(ctx context.Context, by Caller, group, user string, role Role) (m Member, created bool, err error) {
-	if err := cmp.Or(CheckGroup(by, group), CheckID("user", user), checkRole(role)); err != nil {
+	if err := cmp.Or(CheckGroup(by, group), CheckUserID("user", user), checkRole(role)); err != nil {
 		return Member{}, false, err
 	}
 	if user != by.User || role == Admin || role == Owner {
@@ -138,7 +138,7 @@ func (s *Service) ownerStays(ctx context.Context, by Caller, group string) error
 // RemoveMember removes user from a group; everyone may leave. Nobody but an operator removes the owner. The last one
 // out deletes the group.
 func (s *Service) RemoveMember(ctx context.Context, by Caller, group, user string) error {
-	if err := cmp.Or(CheckGroup(by, group), CheckID("user", user)); err != nil {
+	if err := cmp.Or(CheckGroup(by, group), CheckUserID("user", user)); err != nil {
 		return err
 	}
 	what := NoticeRemoved

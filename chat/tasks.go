@@ -29,7 +29,7 @@ func (s *Service) Handlers() map[string]TaskKind {
 
 // CheckTask refuses payloads that no step of a store could have made, before any part of them gets into a key.
 func CheckTask(group, epoch string, users ...string) error {
-	if !ValidID(group) || epoch == "" || slices.ContainsFunc(users, func(u string) bool { return !ValidID(u) }) {
+	if !ValidGroupID(group) || epoch == "" || slices.ContainsFunc(users, func(u string) bool { return !ValidUserID(u) }) {
 		return Invalid("a task names no valid group, epoch or user")
 	}
 	return nil

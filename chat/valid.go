@@ -2,16 +2,18 @@ package chat
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Bounds of single fields. What makes answers or stored state grow without a natural bound is in Limits.
 const (
-	idBytesMax   = 64  // user and group ids: they are part of keys, signals and every message
-	keyBytesMax  = 64  // retry keys that clients choose
-	nameBytesMax = 200 // the name of a group
-	keepMax      = 100_000
+	nameIDBytesMax = 128 // user and group ids: they are part of keys, signals and every message
+	idBytesMax     = 64  // other ids
+	keyBytesMax    = 64  // retry keys that clients choose
+	nameBytesMax   = 200 // the name of a group
+	keepMax        = 100_000
 	// RetainDaysMax is a hundred years.
 	RetainDaysMax       = 36_500
 	backlogMin          = 1
@@ -26,18 +28,31 @@ const IDMax = 1<<53 - 1
 // PublicName is no id for a group: its path is that of the list of public groups.
 const PublicName = "public"
 
-// ValidID reports whether id may name a user or a group: 1 to 64 of `A-Za-z0-9._-@+`, not beginning with a dot. Only such
-// ids reach a store, which builds keys from them.
-func ValidID(id string) bool {
-	if len(id) == 0 || len(id) > idBytesMax || id[0] == '.' {
+// ValidID reports whether id may name something that is neither a user nor a group, such as a device or a webhook: 1 to 64 of
+// `A-Za-z0-9._-@+`, not beginning with a dot.
+func ValidID(id string) bool { return spelled(id, idBytesMax, "._-@+") }
+
+// ValidGroupID reports whether id may name a group: 1 to 128 of `A-Za-z0-9._-@+|:`, not beginning with a dot. Only such ids
+// reach a store, which builds keys from them.
+func ValidGroupID(id string) bool { return spelled(id, nameIDBytesMax, "._-@+|:") }
+
+// reservedUsers begin the names of senders that are no users.
+var reservedUsers = []string{"in:", "reader:", "key:"}
+
+// ValidUserID reports whether id may name a user: as that of a group, but not beginning with `in:`, `reader:` or `key:`.
+func ValidUserID(id string) bool {
+	return ValidGroupID(id) && !slices.ContainsFunc(reservedUsers, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
+}
+
+// spelled reports whether id is 1 to most letters, digits and marks, and does not begin with a dot.
+func spelled(id string, most int, marks string) bool {
+	if len(id) == 0 || len(id) > most || id[0] == '.' {
 		return false
 	}
 	for i := range len(id) {
 		c := id[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case c == '.', c == '_', c == '-', c == '@', c == '+':
-		default:
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte(marks, c) < 0 {
 			return false
 		}
 	}
@@ -71,7 +86,7 @@ func Invalid(format string, args ...any) error { return Errorf(CodeInvalid, form
 
 // CheckCaller refuses a caller whose id is not a valid user id, before it reaches a key.
 func CheckCaller(by Caller) error {
-	if !ValidID(by.User) {
+	if !ValidUserID(by.User) {
 		return Invalid("the caller's id is no valid user id")
 	}
 	return nil
@@ -88,7 +103,7 @@ func CheckOperator(by Caller) error {
 	return nil
 }
 
-// CheckID checks the id of a user or a group that the request has in field.
+// CheckID checks the id of something that is neither a user nor a group, which the request has in field.
 func CheckID(field, id string) error {
 	if !ValidID(id) {
 		return Invalid("%s: want 1 to %d of A-Z a-z 0-9 . _ - @ +, not beginning with a dot", field, idBytesMax)
@@ -96,9 +111,30 @@ func CheckID(field, id string) error {
 	return nil
 }
 
+// CheckGroupID checks the id of a group that the request has in field.
+func CheckGroupID(field, id string) error {
+	if !ValidGroupID(id) {
+		return Invalid("%s: want %s", field, wantedID)
+	}
+	return nil
+}
+
+// CheckUserID checks the id of a user that the request has in field.
+func CheckUserID(field, id string) error {
+	if !ValidUserID(id) {
+		return Invalid("%s: want %s", field, WantedUserID)
+	}
+	return nil
+}
+
+const wantedID = "1 to 128 of A-Z a-z 0-9 . _ - @ + | :, not beginning with a dot"
+
+// WantedUserID says what the id of a user is.
+const WantedUserID = wantedID + ", in:, reader: or key:"
+
 // CheckGroup checks the caller and the id of a group, before either reaches a key.
 func CheckGroup(by Caller, group string) error {
-	if err := CheckID("group", group); err != nil {
+	if err := CheckGroupID("group", group); err != nil {
 		return err
 	}
 	return CheckCaller(by)
@@ -123,8 +159,17 @@ func checkName(name string) error {
 
 func turnsDirection(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// UniqueIDs checks a list of at most most ids and returns each once, in order, except for those in but.
-func UniqueIDs(field string, ids []string, most int, but ...string) ([]string, error) {
+// UniqueUsers checks a list of at most most ids of users and returns each once, in order, except for those in but.
+func UniqueUsers(field string, ids []string, most int, but ...string) ([]string, error) {
+	return uniqueIDs(CheckUserID, field, ids, most, but...)
+}
+
+// UniqueGroups is UniqueUsers for ids of groups.
+func UniqueGroups(field string, ids []string, most int) ([]string, error) {
+	return uniqueIDs(CheckGroupID, field, ids, most)
+}
+
+func uniqueIDs(check func(field, id string) error, field string, ids []string, most int, but ...string) ([]string, error) {
 	// A list of over twice the bound cannot be valid, whatever the duplicates; it is not even checked.
 	if len(ids) > 2*most {
 		return nil, Errorf(CodeOutOfRange, "%s: at most %d", field, most)
@@ -132,7 +177,7 @@ func UniqueIDs(field string, ids []string, most int, but ...string) ([]string, e
 	seen := make(map[string]bool, len(ids))
 	var out []string
 	for _, u := range ids {
-		if err := CheckID(field, u); err != nil {
+		if err := check(field, u); err != nil {
 			return nil, err
 		}
 		if seen[u] || slices.Contains(but, u) {

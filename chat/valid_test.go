@@ -7,14 +7,29 @@ import (
 
 func TestValidID(t *testing.T) {
 	for _, id := range []string{"a", "general", "A.b-c_d@e+f", "0", strings.Repeat("x", 64), "a..b", "-", "@"} {
-		if !ValidID(id) {
-			t.Errorf("ValidID(%q): got false", id)
+		if !ValidID(id) || !ValidGroupID(id) || !ValidUserID(id) {
+			t.Errorf("%q: got %v, %v and %v", id, ValidID(id), ValidGroupID(id), ValidUserID(id))
 		}
 	}
-	for _, id := range []string{"", ".", "..", ".a", strings.Repeat("x", 65), "a b", "a:b", "a{b}", "a*", "a?", "a[b]", `a\b`,
-		"a\x00", "a\n", "é", "а", "a/b", "$archive", "a%20"} {
+	for _, id := range []string{"auth0|5f7c", "f:1b2c:jdoe", "system:serviceaccount:ns:x", "a:", ":", "|", "In:x", "in", "inn:x", strings.Repeat("x", 128)} {
+		if !ValidGroupID(id) || !ValidUserID(id) {
+			t.Errorf("%q: got %v for a group, and %v for a user", id, ValidGroupID(id), ValidUserID(id))
+		}
+	}
+	for _, id := range []string{"a:b", "a|b", strings.Repeat("x", 65)} {
 		if ValidID(id) {
-			t.Errorf("ValidID(%q): got true", id)
+			t.Errorf("%q: is no id of a device", id)
+		}
+	}
+	for _, id := range []string{"in:x", "reader:x", "key:x", "in:"} {
+		if ValidUserID(id) || !ValidGroupID(id) {
+			t.Errorf("%q: got %v for a user, and %v for a group", id, ValidUserID(id), ValidGroupID(id))
+		}
+	}
+	for _, id := range []string{"", ".", "..", ".a", strings.Repeat("x", 129), "a b", "a~b", "a{b}", "a*", "a?", "a[b]", `a\b`,
+		"a\x00", "a\n", "é", "а", "a/b", "$archive", "a%20"} {
+		if ValidID(id) || ValidGroupID(id) || ValidUserID(id) {
+			t.Errorf("%q: got %v, %v and %v", id, ValidID(id), ValidGroupID(id), ValidUserID(id))
 		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 const coreQueue = chat.QueueCore
 
 // keyspace builds every key of this package. All keys of one group, or of one user, carry the tag of its partition, so
-// that a script that touches several of them touches one slot. Groups and users were checked by chat.ValidID before
-// they come here: they hold neither colon nor brace nor blank, which is what makes the keys injective.
+// that a script that touches several of them touches one slot. Groups and users were checked by chat.ValidGroupID and
+// chat.ValidUserID before they come here: they hold neither brace nor blank, and KeyID takes the colons out of them, which is
+// what makes the keys injective.
 //
 // Scripts know a key by the name under which it stands in a table below; docs/redis.md says what each key holds.
 type keyspace struct {
@@ -32,6 +33,15 @@ func newKeyspace(prefix string, partitions int) keyspace {
 			enqueue: core.Enqueue(), work: core.Work(), egress: egress.Enqueue()}
 	}
 	return k
+}
+
+// KeyID is how the id of a group or a user stands in a key or a channel: a colon would separate parts of the key, so a tilde,
+// which is in no id, stands for it.
+func KeyID(id string) string { return strings.ReplaceAll(id, ":", "~") }
+
+// IDOfKey is the inverse of KeyID. ok is false for what is no single part of a key.
+func IDOfKey(part string) (id string, ok bool) {
+	return strings.ReplaceAll(part, "~", ":"), part != "" && !strings.Contains(part, ":")
 }
 
 // partition tells where a group or a user lives.
@@ -108,7 +118,7 @@ func within[K, Outer any](outer script.Names[Outer], of func(K) Outer, own map[s
 
 func (k keyspace) group(id string) groupKeys {
 	p := k.home(id)
-	return groupKeys{partKeys: p, base: p.base + "g:" + id}
+	return groupKeys{partKeys: p, base: p.base + "g:" + KeyID(id)}
 }
 
 // groupKeys are the keys of one group.
@@ -147,9 +157,9 @@ func (g groupKeys) stagedReacted() string   { return g.base + ":import:reacted" 
 func (g groupKeys) stagedReactions() string { return g.base + ":import:reactions" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
-func (g groupKeys) sent(user string) string { return g.base + ":sent:" + user }
-func (g groupKeys) by(user string) string   { return g.base + ":by:" + user }
-func (g groupKeys) at(user string) string   { return g.base + ":at:" + user }
+func (g groupKeys) sent(user string) string { return g.base + ":sent:" + KeyID(user) }
+func (g groupKeys) by(user string) string   { return g.base + ":by:" + KeyID(user) }
+func (g groupKeys) at(user string) string   { return g.base + ":at:" + KeyID(user) }
 
 var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKeys }, map[string]func(groupKeys) string{
 	"last_id": groupKeys.lastID, "meta": groupKeys.meta, "members": groupKeys.members, "joined": groupKeys.joined,
@@ -179,7 +189,7 @@ var memberNames = within(groupNames, func(m memberKeys) groupKeys { return m.gro
 
 func (k keyspace) user(id string) userKeys {
 	p := k.home(id)
-	return userKeys{partKeys: p, base: p.base + "u:" + id}
+	return userKeys{partKeys: p, base: p.base + "u:" + KeyID(id)}
 }
 
 // userKeys are the keys of one user.
@@ -191,24 +201,26 @@ type userKeys struct {
 // channel carries the wake-ups of the user.
 func (u userKeys) channel() string { return u.base }
 
-func (u userKeys) groups() string                     { return u.base + ":groups" }
-func (u userKeys) inbox() string                      { return u.base + ":inbox" }
-func (u userKeys) inboxBase() string                  { return u.base + ":inbox:base" }
-func (u userKeys) inboxSenders() string               { return u.base + ":inbox:senders" }
-func (u userKeys) inboxServer() string                { return u.base + ":inbox:server" }
-func (u userKeys) inboxBy(sender string) string       { return u.base + ":inbox:by:" + sender }
-func (u userKeys) inboxMentions(sender string) string { return u.base + ":inbox:mentions:" + sender }
-func (u userKeys) inboxSent(sender string) string     { return u.base + ":inbox:sent:" + sender }
-func (u userKeys) schedules() string                  { return u.base + ":schedules" }
-func (u userKeys) firings() string                    { return u.base + ":firings" }
-func (u userKeys) devices() string                    { return u.base + ":devices" }
-func (u userKeys) keys() string                       { return u.base + ":keys" }
-func (u userKeys) strangers() string                  { return u.base + ":strangers" }
-func (u userKeys) keysAt() string                     { return u.base + ":keys:at" }
-func (u userKeys) erasing() string                    { return u.base + ":erasing" }
-func (u userKeys) uploads() string                    { return u.base + ":uploads" }
-func (u userKeys) files() string                      { return u.base + ":files" }
-func (u userKeys) fileTotal() string                  { return u.base + ":files:bytes" }
+func (u userKeys) groups() string               { return u.base + ":groups" }
+func (u userKeys) inbox() string                { return u.base + ":inbox" }
+func (u userKeys) inboxBase() string            { return u.base + ":inbox:base" }
+func (u userKeys) inboxSenders() string         { return u.base + ":inbox:senders" }
+func (u userKeys) inboxServer() string          { return u.base + ":inbox:server" }
+func (u userKeys) inboxBy(sender string) string { return u.base + ":inbox:by:" + KeyID(sender) }
+func (u userKeys) inboxMentions(sender string) string {
+	return u.base + ":inbox:mentions:" + KeyID(sender)
+}
+func (u userKeys) inboxSent(sender string) string { return u.base + ":inbox:sent:" + KeyID(sender) }
+func (u userKeys) schedules() string              { return u.base + ":schedules" }
+func (u userKeys) firings() string                { return u.base + ":firings" }
+func (u userKeys) devices() string                { return u.base + ":devices" }
+func (u userKeys) keys() string                   { return u.base + ":keys" }
+func (u userKeys) strangers() string              { return u.base + ":strangers" }
+func (u userKeys) keysAt() string                 { return u.base + ":keys:at" }
+func (u userKeys) erasing() string                { return u.base + ":erasing" }
+func (u userKeys) uploads() string                { return u.base + ":uploads" }
+func (u userKeys) files() string                  { return u.base + ":files" }
+func (u userKeys) fileTotal() string              { return u.base + ":files:bytes" }
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
@@ -301,11 +313,13 @@ func (k keyspace) followed(channel string) (group, user string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	if id, ok := strings.CutPrefix(rest, "g:"); ok {
-		return id, "", true
+	if part, isGroup := strings.CutPrefix(rest, "g:"); isGroup {
+		group, ok = IDOfKey(part)
+		return group, "", ok
 	}
-	if id, ok := strings.CutPrefix(rest, "u:"); ok {
-		return "", id, true
+	if part, isUser := strings.CutPrefix(rest, "u:"); isUser {
+		user, ok = IDOfKey(part)
+		return "", user, ok
 	}
 	return "", "", false
 }

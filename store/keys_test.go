@@ -16,15 +16,20 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 )
 
-var anyID = rapid.StringMatching(`[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,63}`)
+// anyID makes ids of all characters, and ids that look like parts of keys and begin alike.
+var anyID = rapid.OneOf(
+	rapid.StringMatching(`[A-Za-z0-9_@+|:-][A-Za-z0-9._@+|:-]{0,127}`),
+	rapid.StringMatching(`[ax]:{0,2}(by|at|sent|meta|inbox|inbox:(by|sent)|erasing|id)?:{0,2}[ax:]{0,2}`),
+)
 
 // allKeys names every key and channel that is built from a group, or from a user and another user, with the partition.
 func allKeys(k keyspace, group, user, other string) map[string]string {
 	g, u := k.group(group), k.user(user)
 	keys := map[string]string{
 		"g " + group + " channel": g.channel(), "u " + user + " channel": u.channel(),
-		"u " + user + " inbox_sent " + other: u.inboxSent(other),
-		"g " + group + " sent " + user:       g.sent(user), "g " + group + " by " + user: g.by(user),
+		"u " + user + " inbox_sent " + other: u.inboxSent(other), "u " + user + " inbox_by " + other: u.inboxBy(other),
+		"u " + user + " inbox_mentions " + other: u.inboxMentions(other),
+		"g " + group + " sent " + user:           g.sent(user), "g " + group + " by " + user: g.by(user),
 		"g " + group + " at " + user: g.at(user),
 	}
 	for name, key := range groupNames.Keys {
@@ -72,6 +77,9 @@ func keysAreInjective(t *rapid.T) {
 		}
 		if g, u, ok := k.followed(k.user(user).channel()); g != "" || u != user || !ok {
 			t.Fatalf("the channel of %s is read as of %q, %q", user, g, u)
+		}
+		if g, _, ok := k.followed(k.group(group).by(user)); ok {
+			t.Fatalf("a key of %s and %s is read as the channel of %s", group, user, g)
 		}
 		s := Store{keys: k}
 		for _, plan := range []schedule.Plan{{Owner: other, Group: group}, {Owner: other, User: user}} {

@@ -99,7 +99,8 @@ func (s *Store) ErasuresUnderWay(ctx context.Context) (n int, err error) {
 			return 0, fail("scan", err)
 		}
 		for _, key := range keys {
-			if strings.HasPrefix(key, s.keys.prefix+":{p") && strings.HasSuffix(key, ":erasing") {
+			base, isErasing := strings.CutSuffix(key, ":erasing")
+			if _, user, ok := s.keys.followed(base); ok && isErasing && user != "" {
 				n++
 			}
 		}

@@ -95,7 +95,7 @@ func TestAnnouncementFields(t *testing.T) {
 	many := strings.Repeat(`"a",`, 30_000)
 	for rest, values := range map[string][]string{
 		`"body":"b","to":`: {
-			`{}`, `{"all":false}`, `{"all":true,"users":["a"]}`, `{"users":[]}`, `{"users":["a b"]}`, `{"groups":["a:b"]}`, `{"users":[1]}`, `{"groups":"g"}`,
+			`{}`, `{"all":false}`, `{"all":true,"users":["a"]}`, `{"users":[]}`, `{"users":["a b"]}`, `{"groups":["a~b"]}`, `{"users":["in:a"]}`, `{"users":[1]}`, `{"groups":"g"}`,
 			`{"all":"yes"}`, `{"all":null}`, `{"users":null}`, `{"everyone":true}`, `{"users":["a"],"role":"admin"}`, `[]`, `null`, `"all"`, `1`,
 		},
 		`"to":{"users":["a"]},"body":`:                                        {`""`, `1`, `null`, `{}`, `"\u0000"`},

@@ -29,7 +29,7 @@ func (s *Server) devToken(c echo.Context) error {
 	if err := c.Bind(&draft); err != nil {
 		return err
 	}
-	if err := chat.CheckID("user", draft.User); err != nil {
+	if err := chat.CheckUserID("user", draft.User); err != nil {
 		return err
 	}
 	code := ""

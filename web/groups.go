@@ -38,7 +38,7 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 		RetainDays: b.RetainDays, Overflow: deref(b.Overflow), BacklogBytes: b.BacklogBytes,
 	}
 	if b.Id != nil {
-		if err := chat.CheckID("id", *b.Id); err != nil {
+		if err := chat.CheckGroupID("id", *b.Id); err != nil {
 			return d, err
 		}
 	}
@@ -190,7 +190,7 @@ func next(cursor string) *string {
 
 func checkIDs(name string, ids []string) error {
 	for _, id := range ids {
-		if err := chat.CheckID(name, id); err != nil {
+		if err := chat.CheckUserID(name, id); err != nil {
 			return err
 		}
 	}

@@ -200,6 +200,14 @@ func checkPath(c echo.Context, r *route) error {
 			if !validTaskID(value) {
 				return chat.Errorf(chat.CodeInvalid, "task: want 1 to %d printable ASCII characters without spaces or slashes", taskIDBytesMax)
 			}
+		case "group":
+			if err := chat.CheckGroupID(name, value); err != nil {
+				return err
+			}
+		case "user":
+			if err := chat.CheckUserID(name, value); err != nil {
+				return err
+			}
 		default:
 			if err := chat.CheckID(name, value); err != nil {
 				return err

@@ -218,7 +218,7 @@ func TestDevelopmentSignIn(t *testing.T) {
 	if another := start(t, func(c *node.Config) { c.JWTSecret = "" }); strings.HasSuffix(another.node.SignInLink(), code) {
 		t.Error("two starts have the same code")
 	}
-	for _, body := range []string{"", `{}`, `{"user":1}`, `{"user":"a:b"}`, `{"user":""}`, `{"user":"a","role":"admin"}`} {
+	for _, body := range []string{"", `{}`, `{"user":1}`, `{"user":"a~b"}`, `{"user":""}`, `{"user":"a","role":"admin"}`} {
 		checkProblem(t, body, sign(body, nil), 400, "invalid_request")
 	}
 }

@@ -21,7 +21,7 @@ func describedRoutes() map[string]*route {
 		"GET /metrics":                           {id: "metrics", method: "GET", template: "/metrics", open: true},
 		"GET /readyz":                            {id: "readyz", method: "GET", template: "/readyz", open: true},
 		"GET /v1/announcements": {id: "listAnnouncements", method: "GET", template: "/v1/announcements", admin: true, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/announcements/:announcement": {id: "getAnnouncement", method: "GET", template: "/v1/announcements/{announcement}", admin: true, path: []string{"announcement"}},
@@ -30,7 +30,7 @@ func describedRoutes() map[string]*route {
 		"GET /v1/doctor":                      {id: "examine", method: "GET", template: "/v1/doctor", admin: true},
 		"GET /v1/erasures/:erasure":           {id: "getErasure", method: "GET", template: "/v1/erasures/{erasure}", admin: true, path: []string{"erasure"}},
 		"GET /v1/groups": {id: "listGroups", method: "GET", template: "/v1/groups", query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/groups/:group":          {id: "getGroup", method: "GET", template: "/v1/groups/{group}", path: []string{"group"}},
@@ -44,7 +44,7 @@ func describedRoutes() map[string]*route {
 			"size":   {enum: []string{"preview"}},
 		}},
 		"GET /v1/groups/:group/members": {id: "listMembers", method: "GET", template: "/v1/groups/{group}/members", path: []string{"group"}, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/groups/:group/messages": {id: "listMessages", method: "GET", template: "/v1/groups/{group}/messages", path: []string{"group"}, query: map[string]parameter{
@@ -53,13 +53,13 @@ func describedRoutes() map[string]*route {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/groups/:group/messages/:id/receipts": {id: "listReceipts", method: "GET", template: "/v1/groups/{group}/messages/{id}/receipts", path: []string{"group", "id"}, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 			"wait_s": {integer: true},
 		}},
 		"GET /v1/groups/:group/notify": {id: "getNotify", method: "GET", template: "/v1/groups/{group}/notify", path: []string{"group"}},
 		"GET /v1/groups/public": {id: "listPublicGroups", method: "GET", template: "/v1/groups/public", query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/inbox": {id: "pullInbox", method: "GET", template: "/v1/inbox", query: map[string]parameter{
@@ -69,14 +69,14 @@ func describedRoutes() map[string]*route {
 		"GET /v1/me/export": {id: "exportMe", method: "GET", template: "/v1/me/export"},
 		"GET /v1/push/key":  {id: "getPushKey", method: "GET", template: "/v1/push/key"},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/schedules/:schedule": {id: "getSchedule", method: "GET", template: "/v1/schedules/{schedule}", path: []string{"schedule"}},
 		"GET /v1/search": {id: "search", method: "GET", template: "/v1/search", query: map[string]parameter{
-			"cursor": {bytesMax: 512},
-			"from":   {bytesMin: 1, bytesMax: 64},
-			"group":  {bytesMin: 1, bytesMax: 64},
+			"cursor": {bytesMax: 1024},
+			"from":   {bytesMin: 1, bytesMax: 128},
+			"group":  {bytesMin: 1, bytesMax: 128},
 			"kind":   {enum: []string{"text", "data"}},
 			"limit":  {integer: true, min: 1},
 			"q":      {required: true, bytesMin: 1, bytesMax: 1000},
@@ -85,7 +85,7 @@ func describedRoutes() map[string]*route {
 			"until":  {},
 		}},
 		"GET /v1/tasks": {id: "listTasks", method: "GET", template: "/v1/tasks", admin: true, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 			"queue":  {bytesMax: 64},
 			"state":  {enum: []string{"ready", "parked", "delayed", "leased", "dead"}},
@@ -95,17 +95,17 @@ func describedRoutes() map[string]*route {
 			"days": {integer: true, min: 1},
 		}},
 		"GET /v1/tasks/limits": {id: "listLimits", method: "GET", template: "/v1/tasks/limits", admin: true, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/tasks/periodic": {id: "listPeriodic", method: "GET", template: "/v1/tasks/periodic", admin: true, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/tasks/queues": {id: "listQueues", method: "GET", template: "/v1/tasks/queues", admin: true},
 		"GET /v1/unread":       {id: "getUnread", method: "GET", template: "/v1/unread"},
 		"GET /v1/webhooks": {id: "listWebhooks", method: "GET", template: "/v1/webhooks", admin: true, query: map[string]parameter{
-			"cursor": {bytesMax: 512},
+			"cursor": {bytesMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/webhooks/:webhook":             {id: "getWebhook", method: "GET", template: "/v1/webhooks/{webhook}", admin: true, path: []string{"webhook"}},

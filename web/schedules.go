@@ -34,10 +34,10 @@ func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 		Misfire: deref(b.Misfire), Count: b.Count,
 	}
 	switch {
-	case b.Group != nil && !chat.ValidID(*b.Group):
-		return d, chat.CheckID("group", *b.Group)
-	case b.User != nil && !chat.ValidID(*b.User):
-		return d, chat.CheckID("user", *b.User)
+	case b.Group != nil && !chat.ValidGroupID(*b.Group):
+		return d, chat.CheckGroupID("group", *b.Group)
+	case b.User != nil && !chat.ValidUserID(*b.User):
+		return d, chat.CheckUserID("user", *b.User)
 	}
 	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
 		return d, err

@@ -342,7 +342,7 @@ func TestAnnounceRefuses(t *testing.T) {
 		"nobody":           {func(d *announce.Draft) { d.To = announce.Target{} }, chat.CodeInvalid},
 		"everyone and one": {func(d *announce.Draft) { d.To.Users = []string{"a"} }, chat.CodeInvalid},
 		"no id":            {func(d *announce.Draft) { d.To = announce.Target{Users: []string{"a b"}} }, chat.CodeInvalid},
-		"no id of a group": {func(d *announce.Draft) { d.To = announce.Target{Groups: []string{"g:h"}} }, chat.CodeInvalid},
+		"no id of a group": {func(d *announce.Draft) { d.To = announce.Target{Groups: []string{"g~h"}} }, chat.CodeInvalid},
 		"many users":       {func(d *announce.Draft) { d.To = announce.Target{Users: many} }, chat.CodeOutOfRange},
 		"many groups":      {func(d *announce.Draft) { d.To = announce.Target{Groups: many[1:]} }, chat.CodeOutOfRange},
 		"no content":       {func(d *announce.Draft) { d.Content.Body = nil }, chat.CodeInvalid},

@@ -122,8 +122,8 @@ func (s *Searcher) query(by chat.Caller, want Search) (Query, error) {
 		q.UntilMs = max(1, want.Until.UnixMilli())
 	}
 	switch {
-	case want.From != "" && !chat.ValidID(want.From):
-		return q, chat.CheckID("from", want.From)
+	case want.From != "" && !chat.ValidUserID(want.From):
+		return q, chat.CheckUserID("from", want.From)
 	case q.Kind != "" && q.Kind != chat.Text && q.Kind != chat.Data:
 		return q, chat.Invalid("kind: want %s or %s", chat.Text, chat.Data)
 	case q.Sort != Newest && q.Sort != Best:

@@ -47,7 +47,7 @@ func (s *Service) Begin(ctx context.Context, by chat.Caller, user string) (Erasu
 	if err := chat.CheckCaller(by); err != nil {
 		return Erasure{}, err
 	}
-	if err := chat.CheckID("user", user); err != nil {
+	if err := chat.CheckUserID("user", user); err != nil {
 		return Erasure{}, err
 	}
 	if by.User != user && !by.Admin {

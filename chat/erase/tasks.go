@@ -104,7 +104,7 @@ func (s *Service) forget(ctx context.Context, t Task) error {
 
 // afterHold erases in a group what erasures could not while it was under a legal hold.
 func (s *Service) afterHold(ctx context.Context, t chat.GroupTask) error {
-	if !chat.ValidID(t.Group) {
+	if !chat.ValidGroupID(t.Group) {
 		return chat.Invalid("a task names no group")
 	}
 	return s.patiently(ctx, func(ctx context.Context) error {

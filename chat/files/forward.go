@@ -23,7 +23,7 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 	if err := s.check(by, group, from.File); err != nil {
 		return File{}, err
 	}
-	if err := chat.CheckID("from", from.Group); err != nil {
+	if err := chat.CheckGroupID("from", from.Group); err != nil {
 		return File{}, err
 	}
 	if _, err := s.core.MayPost(ctx, by, group); err != nil {

@@ -20,7 +20,7 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 
 // removeBytes removes the bytes of a file whose record is gone, and then frees the quota of its owner.
 func (s *Service) removeBytes(ctx context.Context, t RemovedTask) error {
-	if !chat.ValidID(t.Group) || !chat.ValidID(t.File) || !chat.ValidID(t.Owner) {
+	if !chat.ValidGroupID(t.Group) || !chat.ValidID(t.File) || !chat.ValidUserID(t.Owner) {
 		return chat.Invalid("a task names no valid group, file or user")
 	}
 	if s.blobs == nil { // the record is gone, and the bytes belong to a store that is not configured any longer
@@ -35,7 +35,7 @@ func (s *Service) removeBytes(ctx context.Context, t RemovedTask) error {
 
 // steps repeats a step on a group until nothing is left.
 func (s *Service) steps(ctx context.Context, t GroupTask, step func(context.Context, string) (more bool, err error)) error {
-	if !chat.ValidID(t.Group) {
+	if !chat.ValidGroupID(t.Group) {
 		return chat.Invalid("a task names no valid group")
 	}
 	for range stepsMax {

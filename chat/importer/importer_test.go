@@ -214,8 +214,8 @@ func TestImportNamesTheLine(t *testing.T) {
 		"not UTF-8":         {good + "{\"body\":\"\xff\"}", "line 2: not valid UTF-8"},
 		"an unknown field":  {line(`,"colour":"red"`), "line 3: colour: unknown field"},
 		"a wrong type":      {line(`,"mentions":"ann"`), "line 3: mentions: is a JSON string"},
-		"no author":         {line(`,"from":""`), "line 3: from: want 1 to 64"},
-		"a wrong author":    {line(`,"from":"a:b"`), "line 3: from: want 1 to 64"},
+		"no author":         {line(`,"from":""`), "line 3: from: want 1 to 128"},
+		"a wrong author":    {line(`,"from":"a~b"`), "line 3: from: want 1 to 128"},
 		"no time":           {`{"from":"ann","body":"x"}`, "line 1: sent_at: missing"},
 		"a wrong time":      {line(`,"sent_at":"yesterday"`), "line 3: sent_at: want a time like"},
 		"before 1970":       {`{"from":"ann","body":"x","sent_at":"1969-12-31T23:59:59Z"}`, "line 1: sent_at: before 1970"},
@@ -226,12 +226,12 @@ func TestImportNamesTheLine(t *testing.T) {
 		"a long body":       {line(`,"body":"` + strings.Repeat("x", 16<<10+1) + `"`), "line 3: body: at most 16384 bytes"},
 		"a long line":       {line(`,"data":"` + strings.Repeat("x", 1<<20) + `"`), "line 3: longer than 1048576 bytes"},
 		"an edit":           {line(`,"kind":"edit"`), "line 3: kind: want text or data"},
-		"a wrong mention":   {line(`,"mentions":["a b"]`), "line 3: mentions: want 1 to 64"},
+		"a wrong mention":   {line(`,"mentions":["a b"]`), "line 3: mentions: want 1 to 128"},
 		"an unknown target": {line(`,"reply_to":2`), `line 3: reply_to: no line above has the id "2"`},
 		"a second id":       {line(`,"id":"1"`), `line 3: id: "1" is that of a line above`},
 		"an id of no type":  {line(`,"id":{}`), "line 3: id, reply_to: want a string or a number"},
 		"an empty emoji":    {line(`,"reactions":{"":["ann"]}`), "line 3: reactions: emoji: want"},
-		"a wrong reactor":   {line(`,"reactions":{"+1":["a b"]}`), "line 3: reactions: want 1 to 64"},
+		"a wrong reactor":   {line(`,"reactions":{"+1":["a b"]}`), "line 3: reactions: want 1 to 128"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.Import(w.Ctx, source(test.file), draft(5))
@@ -250,11 +250,11 @@ func TestImportChecksTheGroup(t *testing.T) {
 	keep := int64(-1)
 	for want, d := range map[string]importer.Draft{
 		"owner: missing":               {Group: "old"},
-		"owner: want 1 to 64":          {Group: "old", Owner: "a:b"},
-		"group: want 1 to 64":          {Group: ".old", Owner: "ann"},
+		"owner: want 1 to 128":         {Group: "old", Owner: "a~b"},
+		"group: want 1 to 128":         {Group: ".old", Owner: "ann"},
 		"id: not a valid group id":     {Group: "public", Owner: "ann"},
 		"name: control characters":     {Group: "old", Owner: "ann", Name: "a\nb"},
-		"members: want 1 to 64":        {Group: "old", Owner: "ann", Members: []string{"a b"}},
+		"members: want 1 to 128":       {Group: "old", Owner: "ann", Members: []string{"a b"}},
 		"keep: negative":               {Group: "old", Owner: "ann", Keep: &keep},
 		"the group made exists alread": {Group: "made", Owner: "ann"},
 	} {

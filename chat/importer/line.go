@@ -91,7 +91,7 @@ func parse(text []byte, limits chat.Limits, now time.Time) (message, error) {
 }
 
 func (l line) check(limits chat.Limits, now time.Time) (message, error) {
-	if err := chat.CheckID("from", l.From); err != nil {
+	if err := chat.CheckUserID("from", l.From); err != nil {
 		return message{}, err
 	}
 	switch {
@@ -145,7 +145,7 @@ func (l line) checkReactions(limits chat.Limits) ([]Reactions, error) {
 		if _, err := (chat.Content{Kind: chat.Reaction, Target: 1, Emoji: emoji}).Checked(limits); err != nil {
 			return nil, fmt.Errorf("reactions: %w", worded(err))
 		}
-		users, err := chat.UniqueIDs("reactions", l.Reactions[emoji], limits.GroupMembersMax)
+		users, err := chat.UniqueUsers("reactions", l.Reactions[emoji], limits.GroupMembersMax)
 		if err != nil {
 			return nil, err
 		}

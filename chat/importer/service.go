@@ -76,7 +76,7 @@ func (s *Service) Import(ctx context.Context, open Source, d Draft) (Result, err
 
 // Discard removes what an import that was interrupted left behind, and tells whether there was one.
 func (s *Service) Discard(ctx context.Context, group string) (bool, error) {
-	if err := chat.CheckID("group", group); err != nil {
+	if err := chat.CheckGroupID("group", group); err != nil {
 		return false, err
 	}
 	begun, err := s.store.BeginImport(ctx, group, "", "")
@@ -122,7 +122,7 @@ func (s *Service) plan(ctx context.Context, open Source, d Draft) (plan, error) 
 		return plan{}, errors.New("owner: missing: name who is to own the group")
 	}
 	draft := chat.GroupDraft{ID: d.Group, Name: d.Name, Members: d.Members, Keep: d.Keep}
-	if err := errors.Join(chat.CheckID("group", d.Group), chat.CheckID("owner", d.Owner)); err != nil {
+	if err := errors.Join(chat.CheckGroupID("group", d.Group), chat.CheckUserID("owner", d.Owner)); err != nil {
 		return plan{}, worded(err)
 	}
 	if _, err := s.core.NewGroup(chat.Caller{User: d.Owner}, draft); err != nil {

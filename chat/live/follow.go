@@ -83,7 +83,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	}
 	positions := make(map[string]chat.Position, len(after))
 	for g, raw := range after {
-		if !chat.ValidID(g) {
+		if !chat.ValidGroupID(g) {
 			return nil, chat.Errorf(chat.CodeInvalid, "after: not a valid group id")
 		}
 		pos, err := chat.ParsePosition(raw)

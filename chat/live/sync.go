@@ -107,7 +107,7 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	c.inboxAfter = req.InboxAfter
 	c.inboxAfter.ID = min(c.inboxAfter.ID, chat.IDMax)
 	for group, raw := range req.After {
-		if !chat.ValidID(group) {
+		if !chat.ValidGroupID(group) {
 			return nil, chat.Invalid("after: not a valid group id")
 		}
 		pos, err := chat.ParsePosition(raw)
@@ -118,7 +118,7 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 		c.named[group] = true
 	}
 	for group := range req.Ack {
-		if chat.ValidID(group) {
+		if chat.ValidGroupID(group) {
 			c.named[group] = true
 		}
 	}

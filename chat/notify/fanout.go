@@ -93,7 +93,7 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
 	span := s.opt.Now() / heartbeat.Milliseconds()
 	return s.store.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: chat.PriorityLow,
-		Delay: presenceKept + heartbeat, Unique: fmt.Sprint(kind, ":again:", name, ":", span)})
+		Delay: presenceKept + heartbeat, Unique: fmt.Sprint(kind, "_again:", name, ":", span)})
 }
 
 // notifyOffline notifies the offline users, and reports whether others with a device are online.
@@ -115,7 +115,7 @@ func (s *Service) notifyOffline(ctx context.Context, t chat.GroupTask, users []s
 
 // fanOutInbox notifies a user of new inbox items from others, unless the user has a live session.
 func (s *Service) fanOutInbox(ctx context.Context, t InboxTask) error {
-	if !chat.ValidID(t.User) {
+	if !chat.ValidUserID(t.User) {
 		return chat.Invalid("a task names no valid user")
 	}
 	away, live, err := s.store.Away(ctx, []string{t.User})
@@ -191,7 +191,7 @@ func (s *Service) dispatch(ctx context.Context, t DispatchTask) error {
 	for i, recipient := range t.Users {
 		users[i] = recipient.User
 	}
-	if t.Epoch == "" || t.Group != "" && !chat.ValidID(t.Group) || slices.ContainsFunc(users, func(u string) bool { return !chat.ValidID(u) }) {
+	if t.Epoch == "" || t.Group != "" && !chat.ValidGroupID(t.Group) || slices.ContainsFunc(users, func(u string) bool { return !chat.ValidUserID(u) }) {
 		return chat.Invalid("a task names no valid group, epoch or user")
 	}
 	all, err := s.store.Devices(ctx, users)

@@ -114,7 +114,7 @@ func (s *Service) pushKind() chat.TaskKind {
 // push notifies one device, if that is still needed: the device exists, its user has no live session, and the message
 // is still unread.
 func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error {
-	if !chat.ValidID(t.User) || !chat.ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !chat.ValidID(t.Group) {
+	if !chat.ValidUserID(t.User) || !chat.ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !chat.ValidGroupID(t.Group) {
 		return chat.Invalid("a task names no valid device")
 	}
 	if s.pusher == nil {
@@ -173,7 +173,7 @@ func (t PushTask) notification() notification {
 
 // show adds the sender and the start of the text. Items that the server itself put into an inbox have no sender.
 func (n *notification) show(from string, body *string) {
-	if chat.ValidID(from) {
+	if chat.ValidUserID(from) {
 		n.Data.From = from
 	}
 	if body == nil {

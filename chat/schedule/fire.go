@@ -126,7 +126,7 @@ var reasons = map[chat.Code]string{
 
 // reportFailed puts the reason why nothing was sent into the owner's inbox, once for each occurrence.
 func (s *Service) reportFailed(ctx context.Context, t FailedTask) error {
-	if !chat.ValidID(t.Schedule) || !chat.ValidID(t.Owner) {
+	if !chat.ValidID(t.Schedule) || !chat.ValidUserID(t.Owner) {
 		return chat.Invalid("a task names no valid schedule or owner")
 	}
 	reason, ok := reasons[t.Code]

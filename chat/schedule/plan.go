@@ -30,7 +30,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 		return Plan{}, chat.Invalid("group, user: one of the two")
 	}
 	if user != "" {
-		if err := cmp.Or(chat.CheckCaller(by), chat.CheckID("user", user)); err != nil {
+		if err := cmp.Or(chat.CheckCaller(by), chat.CheckUserID("user", user)); err != nil {
 			return Plan{}, err
 		}
 		c.Kind = chat.Text // an inbox item always has a body

@@ -148,7 +148,7 @@ func TestScheduleDraftsAreChecked(t *testing.T) {
 		{"nothing", "bob", schedule.Draft{Group: "g", At: soon}, chat.CodeInvalid},
 		{"data to a user", "bob", schedule.Draft{User: "alice", Content: chat.Content{Data: json.RawMessage(`{}`)}, At: soon}, chat.CodeInvalid},
 		{"a long body", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: new(strings.Repeat("x", 16<<10+1))}, At: soon}, chat.CodeTooLarge},
-		{"a bad group", "bob", schedule.Draft{Group: "a:b", Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
+		{"a bad group", "bob", schedule.Draft{Group: "a~b", Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
 		{"a bad user", "bob", schedule.Draft{User: "{}", Content: chat.Content{Body: body}, At: soon}, chat.CodeInvalid},
 		{"no such group", "bob", schedule.Draft{Group: "h", Content: chat.Content{Body: body}, At: soon}, chat.CodeNotFound},
 		{"a private group of others", "cid", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon}, chat.CodeNotFound},
@@ -231,7 +231,7 @@ func TestScheduleChanges(t *testing.T) {
 		{"until before the next", again, schedule.Change{Until: new(b.clock())}, chat.CodeOutOfRange},
 		{"another's", once, schedule.Change{}, chat.CodeNotFound},
 		{"none", "p00-none", schedule.Change{}, chat.CodeNotFound},
-		{"no id", "a:b", schedule.Change{}, chat.CodeInvalid},
+		{"no id", "a~b", schedule.Change{}, chat.CodeInvalid},
 	} {
 		by := chattest.As("alice")
 		if test.name == "another's" {

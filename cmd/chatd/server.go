@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -90,13 +91,22 @@ func subject(token string) string {
 	return claims.Subject
 }
 
+// inFileName writes what is in ids and in no file name of Windows.
+var inFileName = strings.NewReplacer(":", "%3A", "|", "%7C")
+
+// stateFileMax leaves a file system that takes names of 255 bytes room for the suffix of a temporary file.
+const stateFileMax = 200
+
 // stateFile is where a command keeps its position: named after the group and the user, in the working directory.
 func stateFile(given, group, user, command string) (string, error) {
 	if given == "" && user == "" {
 		return "", errors.New("-state: the token does not say who you are, so name the file")
 	}
 	if given == "" {
-		given = group + "." + user + "." + command
+		given = inFileName.Replace(group+"."+user) + "." + command
+		if len(given) > stateFileMax {
+			given = fmt.Sprintf("%x.%s", sha256.Sum256([]byte(group+"\n"+user)), command)
+		}
 	}
 	return given, nil
 }

@@ -58,6 +58,22 @@ func TestSubjectOfAToken(t *testing.T) {
 	}
 }
 
+// TestStateFile: ids that were always allowed keep their file, others get names that every file system takes.
+func TestStateFile(t *testing.T) {
+	long := strings.Repeat("x", 128)
+	names := map[string]bool{}
+	for _, of := range [][2]string{{"g", "p1"}, {"a:by", "x"}, {"a", "by:x"}, {"a|by", "x"}, {long, long}, {long, long[1:] + "y"}} {
+		name, err := stateFile("", of[0], of[1], "ship")
+		if err != nil || names[name] || strings.ContainsAny(name, "|:") || len(name) > 230 {
+			t.Errorf("%v: got %q and %v", of, name, err)
+		}
+		names[name] = true
+	}
+	if !names["g.p1.ship"] {
+		t.Errorf("got %v, want g.p1.ship among them", names)
+	}
+}
+
 // TestDashesOfAnotherCommand: what follows -- is passed on as it is.
 func TestDashesOfAnotherCommand(t *testing.T) {
 	got := longFlags([]string{"process", "-group", "g", "--", "grep", "-rn", "-x"})

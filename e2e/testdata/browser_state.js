@@ -107,6 +107,7 @@
   same("links", cut("see https://a.example/b?c=d. javascript:alert(1) HTTP://x http://"), ["see ", "https://a.example/b?c=d", ". javascript:alert(1) HTTP://x http://"]);
   same("mentions", cut("@bob. a@bob @bobby @b.o", ["bob", "b.o"]), ["@bob!", ". a@bob @bobby ", "@b.o!"]);
   same("mentioned", format.mentionsIn("@bob, @eve and @bob-", ["bob", "ann"]), ["bob"]);
+  same("mentions of ids with a colon", cut("@bob:yes @a:b: @auth0|5f.", ["bob", "a", "a:b", "auth0|5f"]), ["@bob!", ":yes ", "@a:b!", ": ", "@auth0|5f!", "."]);
   same("pieces lose nothing", format.pieces("@bob https://x.example, ok", ["bob"]).map((p) => p.text).join(""), "@bob https://x.example, ok");
   same("initials", ["ann", "ann-bee", "x", "日本", "-"].map(format.initials), ["AN", "AB", "X", "日本", "?"]);
   same("names", [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]].map((n) => format.namesOf(n)), ["a", "a and b", "a, b and c", "a, b and 2 others"]);

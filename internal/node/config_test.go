@@ -242,7 +242,7 @@ func TestTokenRefuses(t *testing.T) {
 		ttl        time.Duration
 		want       string
 	}{
-		{"a:b", "", time.Hour, "-user"}, {"alice", "owner", time.Hour, "-role"}, {"alice", "", 0, "-ttl"}, {"alice", "", time.Hour, "start chatd once"},
+		{"a~b", "", time.Hour, "-user"}, {"alice", "owner", time.Hour, "-role"}, {"alice", "", 0, "-ttl"}, {"alice", "", time.Hour, "start chatd once"},
 	} {
 		if _, err := c.Token(one.user, one.role, one.ttl); err == nil || !strings.Contains(err.Error(), one.want) {
 			t.Errorf("%+v: got %v", one, err)

@@ -68,8 +68,8 @@ func keepSecret(data string) (secret []byte, made bool, err error) {
 func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 	s, p := c.tokenSettings()
 	switch {
-	case !chat.ValidID(user):
-		p.add("-user", "want 1 to 64 characters of A-Z a-z 0-9 . _ - @ +, not starting with a dot")
+	case !chat.ValidUserID(user):
+		p.add("-user", "want "+chat.WantedUserID)
 	case role != "" && role != "admin":
 		p.add("-role", "want admin, or leave it out")
 	case ttl < time.Second || ttl > 10*366*24*time.Hour:

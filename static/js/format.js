@@ -96,18 +96,20 @@ export const lineOf = (m) => m.body || m.files?.map((f) => f.name).join(", ") ||
 export function mentionsIn(body, members) {
   const known = new Set(members);
   const found = new Set();
-  for (const [, name] of body.matchAll(/(?<![\w@.])@([A-Za-z0-9._@+-]{1,64})/g)) {
+  for (const [, name] of body.matchAll(/(?<![\w@.])@([A-Za-z0-9._@+|:-]{1,128})/g)) {
     const user = longest(name, known);
     if (user) found.add(user);
   }
   return [...found].slice(0, 50);
 }
 
-/** The longest beginning of text that is one of the names: "@bob." mentions bob. @param {string} text @param {Set<string>} names */
+/**
+ * The longest beginning of text that is one of the names: "@bob." and "@bob:yes" mention bob.
+ * @param {string} text @param {Set<string>} names
+ */
 function longest(text, names) {
-  for (let s = text; s; s = s.slice(0, -1)) {
+  for (let s = text; s; s = /[.@+|:-]$/.test(s) ? s.slice(0, -1) : s.slice(0, Math.max(s.lastIndexOf(":"), s.lastIndexOf("|"), 0))) {
     if (names.has(s)) return s;
-    if (!/[.@+-]$/.test(s)) return "";
   }
   return "";
 }
@@ -127,7 +129,7 @@ export function pieces(body, mentions = []) {
     out.push(piece);
     end = from + piece.text.length;
   };
-  for (const m of body.matchAll(/https?:\/\/[^\s<>"]+|(?<![\w@.])@[A-Za-z0-9._@+-]{1,64}/g)) {
+  for (const m of body.matchAll(/https?:\/\/[^\s<>"]+|(?<![\w@.])@[A-Za-z0-9._@+|:-]{1,128}/g)) {
     if (m[0].startsWith("@")) {
       const user = longest(m[0].slice(1), names);
       if (user) add(m.index, { text: `@${user}`, mention: user });

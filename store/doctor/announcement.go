@@ -158,7 +158,8 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 			_, target = store.AnnouncementTarget(target)
 			what, id, _ := strings.Cut(target, " ")
 			home := fmt.Sprintf("%02d", queue.Partition(id, d.keys.partitions))
-			if what != "u" && what != "g" || !chat.ValidID(id) || home != k.user {
+			user, group := what == "u" && chat.ValidUserID(id), what == "g" && chat.ValidGroupID(id)
+			if !user && !group || home != k.user {
 				return d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "names " + strconv.Quote(target) + ", which is not a user or group of this partition"})
 			}
 		}

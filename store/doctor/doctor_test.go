@@ -190,8 +190,8 @@ func TestGroupDamage(t *testing.T) {
 		{"ZADD {g}reactions 87 87~star~3", doctor.KindCount, "{g}reactions", true},
 		{"DEL {g}reactions", doctor.KindCount, "{g}reactions", true},
 		{"ZREMRANGEBYRANK {g}msgs 0 9", doctor.KindLog, "{g}msgs", false},
-		{"ZADD {g}senders 5 no:body", doctor.KindName, "{g}senders", false},
-		{"ZADD {g}waiting 0 no:body", doctor.KindName, "{g}waiting", false},
+		{"ZADD {g}senders 5 no~body", doctor.KindName, "{g}senders", false},
+		{"ZADD {g}waiting 0 no~body", doctor.KindName, "{g}waiting", false},
 		{"SET {p}something else", doctor.KindUnknown, "{p}something", false},
 		{"SET {g}at:carl else", doctor.KindType, "{g}at:carl", false},
 	} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -105,10 +106,10 @@ func (k keyspace) parse(name string) (key, bool) {
 		}
 		one := key{name: name, kind: shapes[i].kind, partition: partition, of: shapes[i].of, what: shapes[i].pattern}
 		if len(found) > 1 {
-			one.id = found[1]
+			one.id, _ = store.IDOfKey(found[1])
 		}
 		if len(found) > 2 {
-			one.user = found[2]
+			one.user, _ = store.IDOfKey(found[2])
 		}
 		inHome := one.of != ofGroup && one.of != ofUser || queue.Partition(one.id, k.partitions) == partition
 		return one, inHome
@@ -123,7 +124,7 @@ func (k keyspace) home(id string) string { return k.part(queue.Partition(id, k.p
 
 // group holds the keys of a group.
 func (k keyspace) group(id string) groupKeys {
-	return groupKeys{id, k.home(id), k.home(id) + "g:" + id + ":"}
+	return groupKeys{id, k.home(id), k.home(id) + "g:" + store.KeyID(id) + ":"}
 }
 
 type groupKeys struct{ id, part, base string }

@@ -25,7 +25,7 @@ func (d *Doctor) listed(ctx context.Context, k key, least float64) error {
 			return err
 		}
 		for _, e := range entries {
-			if user := fmt.Sprint(e.Member); !chat.ValidID(user) && user != server || e.Score != math.Trunc(e.Score) || e.Score < least {
+			if user := fmt.Sprint(e.Member); !chat.ValidUserID(user) && user != server || e.Score != math.Trunc(e.Score) || e.Score < least {
 				return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("lists %q with the score %v: want a user and a whole number", user, e.Score)})
 			}
 		}
@@ -43,7 +43,7 @@ func (d *Doctor) strangers(ctx context.Context, k key) error {
 	}
 	for field, value := range all {
 		user, _, _ := strings.Cut(field, " ") // and what names an item
-		if bytes, err := strconv.ParseInt(value, 10, 64); err != nil || bytes < 1 || !chat.ValidID(user) {
+		if bytes, err := strconv.ParseInt(value, 10, 64); err != nil || bytes < 1 || !chat.ValidUserID(user) {
 			return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("counts %q bytes for %q: want a number from 1 and a user", value, field)})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -21,7 +22,7 @@ var (
 
 // user holds the keys of a user.
 func (k keyspace) user(id string) userKeys {
-	return userKeys{id, k.home(id), k.home(id) + "u:" + id + ":"}
+	return userKeys{id, k.home(id), k.home(id) + "u:" + store.KeyID(id) + ":"}
 }
 
 type userKeys struct{ id, part, base string }

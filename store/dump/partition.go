@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -182,7 +183,8 @@ func (r *repartition) move(p part) []part {
 	words := strings.Split(p.Key, ":")
 	switch words[0] {
 	case "g":
-		p.Partition = queue.Partition(words[1], r.to)
+		group, _ := store.IDOfKey(words[1])
+		p.Partition = queue.Partition(group, r.to)
 		if len(words) == 3 && words[2] == "erasures" { // erasure -> user, and more
 			p = rewritten(p, 2, func(v []text) {
 				user, _, _ := strings.Cut(string(v[1]), " ")
@@ -216,7 +218,8 @@ func (r *repartition) move(p part) []part {
 }
 
 func (r *repartition) moveUser(p part, words []string) part {
-	p.Partition = queue.Partition(words[1], r.to)
+	user, _ := store.IDOfKey(words[1])
+	p.Partition = queue.Partition(user, r.to)
 	switch strings.Join(words[2:], ":") {
 	case "schedules", "firings":
 		p = rewritten(p, 2, func(v []text) {

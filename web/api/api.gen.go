@@ -258,9 +258,9 @@ type AnnouncementState = announce.State
 
 // AnnouncementTarget Everyone, or groups and users.
 type AnnouncementTarget struct {
-	All    *bool `json:"all,omitempty"`
-	Groups *[]Id `json:"groups,omitempty"`
-	Users  *[]Id `json:"users,omitempty"`
+	All    *bool      `json:"all,omitempty"`
+	Groups *[]GroupId `json:"groups,omitempty"`
+	Users  *[]UserId  `json:"users,omitempty"`
 }
 
 // Any Any JSON value, at most 16 KiB.
@@ -308,9 +308,9 @@ type Content struct {
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
-	Data     Any    `json:"data,omitempty"`
-	Mentions *[]Id  `json:"mentions,omitempty"`
-	ReplyTo  *int64 `json:"reply_to,omitempty"`
+	Data     Any       `json:"data,omitempty"`
+	Mentions *[]UserId `json:"mentions,omitempty"`
+	ReplyTo  *int64    `json:"reply_to,omitempty"`
 }
 
 // Cursors defines model for Cursors.
@@ -348,8 +348,8 @@ type DevDraft struct {
 	// Code The code of the printed link. Without it, or with that of an earlier start, 403.
 	Code *string `json:"code,omitempty"`
 
-	// User Compared byte for byte.
-	User Id `json:"user"`
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	User UserId `json:"user"`
 }
 
 // DevToken defines model for DevToken.
@@ -437,7 +437,7 @@ type FileDraft struct {
 // FileSource A complete file that you may read, to be forwarded: the new file has its name, type and bytes. `404 not_found` where you may not read it.
 type FileSource struct {
 	// Group Compared byte for byte.
-	Group Id `json:"group"`
+	Group GroupId `json:"group"`
 
 	// Id Compared byte for byte.
 	Id Id `json:"id"`
@@ -486,12 +486,12 @@ type GroupDraft struct {
 	History *bool `json:"history,omitempty"`
 
 	// Id Chosen by the server when absent; `public` is none.
-	Id *Id `json:"id,omitempty"`
+	Id *GroupId `json:"id,omitempty"`
 
 	// Keep How many of the newest messages stay though all have seen them.
-	Keep    *int64  `json:"keep,omitempty"`
-	Members *[]Id   `json:"members,omitempty"`
-	Name    *string `json:"name,omitempty"`
+	Keep    *int64    `json:"keep,omitempty"`
+	Members *[]UserId `json:"members,omitempty"`
+	Name    *string   `json:"name,omitempty"`
 
 	// Overflow What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves.
 	Overflow *Overflow `json:"overflow,omitempty"`
@@ -501,6 +501,9 @@ type GroupDraft struct {
 	RetainDays *int64      `json:"retain_days,omitempty"`
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
+
+// GroupId Compared byte for byte.
+type GroupId = string
 
 // GroupPage defines model for GroupPage.
 type GroupPage struct {
@@ -591,11 +594,11 @@ type Item struct {
 	// Duplicate Only in the answer to a send: this key was known.
 	Duplicate *bool `json:"duplicate,omitempty"`
 
-	// From Compared byte for byte.
-	From *Id `json:"from,omitempty"`
+	// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	From *UserId `json:"from,omitempty"`
 
 	// Group Compared byte for byte.
-	Group *Id `json:"group,omitempty"`
+	Group *GroupId `json:"group,omitempty"`
 
 	// Id The message that mentions, in `group`.
 	Id     *int64   `json:"id,omitempty"`
@@ -605,8 +608,8 @@ type Item struct {
 	// Seq Dense per user; where one is missing, the batch behind it says `complete: false`.
 	Seq int64 `json:"seq"`
 
-	// To Compared byte for byte.
-	To *Id `json:"to,omitempty"`
+	// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	To *UserId `json:"to,omitempty"`
 }
 
 // ItemKind defines model for Item.Kind.
@@ -686,12 +689,12 @@ type Message struct {
 	From string `json:"from"`
 
 	// Group Compared byte for byte.
-	Group Id `json:"group"`
+	Group GroupId `json:"group"`
 
 	// Id Dense per group, from 1.
 	Id       int64       `json:"id"`
 	Kind     MessageKind `json:"kind"`
-	Mentions *[]Id       `json:"mentions,omitempty"`
+	Mentions *[]UserId   `json:"mentions,omitempty"`
 
 	// Name The new name, in a notice of `renamed`.
 	Name   *string        `json:"name,omitempty"`
@@ -715,7 +718,7 @@ type Message struct {
 	Target *int64 `json:"target,omitempty"`
 
 	// User Whom a notice concerns.
-	User *Id `json:"user,omitempty"`
+	User *UserId `json:"user,omitempty"`
 }
 
 // MessageKind defines model for Message.Kind.
@@ -762,7 +765,7 @@ type Page struct {
 	From   int64  `json:"from"`
 
 	// Group Compared byte for byte.
-	Group    Id        `json:"group"`
+	Group    GroupId   `json:"group"`
 	HasMore  bool      `json:"has_more"`
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
@@ -911,7 +914,7 @@ type Receipts struct {
 
 	// Next The `cursor` of the next page; null at the end.
 	Next    *Next          `json:"next"`
-	Pending []Id           `json:"pending"`
+	Pending []UserId       `json:"pending"`
 	Read    int64          `json:"read"`
 	Seen    int64          `json:"seen"`
 	SeenBy  []chat.Receipt `json:"seen_by"`
@@ -958,7 +961,7 @@ type ScheduleDraft struct {
 	Data Any `json:"data,omitempty"`
 
 	// Group Compared byte for byte.
-	Group *Id `json:"group,omitempty"`
+	Group *GroupId `json:"group,omitempty"`
 
 	// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
 	Misfire *Misfire `json:"misfire,omitempty"`
@@ -969,8 +972,8 @@ type ScheduleDraft struct {
 	// Until Nothing fires after it.
 	Until *string `json:"until,omitempty"`
 
-	// User Compared byte for byte.
-	User *Id `json:"user,omitempty"`
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	User *UserId `json:"user,omitempty"`
 }
 
 // SchedulePage defines model for SchedulePage.
@@ -1042,7 +1045,7 @@ type SyncAnswer struct {
 	Errors *[]live.GroupError `json:"errors,omitempty"`
 	Groups []SyncGroup        `json:"groups"`
 	Inbox  *InboxPage         `json:"inbox,omitempty"`
-	Left   []Id               `json:"left"`
+	Left   []GroupId          `json:"left"`
 
 	// NextPollS How long to wait before the next call.
 	NextPollS int `json:"next_poll_s"`
@@ -1059,7 +1062,7 @@ type SyncGroup struct {
 	From   int64  `json:"from"`
 
 	// Group Compared byte for byte.
-	Group    Id        `json:"group"`
+	Group    GroupId   `json:"group"`
 	HasMore  bool      `json:"has_more"`
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
@@ -1210,6 +1213,9 @@ type Upload struct {
 	ExpiresAt Time `json:"expires_at"`
 }
 
+// UserId Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+type UserId = string
+
 // Visibility defines model for Visibility.
 type Visibility = chat.Visibility
 
@@ -1246,7 +1252,7 @@ type DurabilityParam = Durability
 type ErasureParam = Id
 
 // GroupParam Compared byte for byte.
-type GroupParam = Id
+type GroupParam = GroupId
 
 // IdempotencyKeyParam defines model for IdempotencyKeyParam.
 type IdempotencyKeyParam = string
@@ -1266,8 +1272,8 @@ type ScheduleParam = Id
 // TaskParam defines model for TaskParam.
 type TaskParam = TaskId
 
-// UserParam Compared byte for byte.
-type UserParam = Id
+// UserParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+type UserParam = UserId
 
 // WebhookParam Compared byte for byte.
 type WebhookParam = Id

@@ -62,7 +62,7 @@ func Position(field string, raw json.RawMessage) (chat.Position, error) {
 func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
 	positions := make(map[string]string, len(after))
 	for group, raw := range after {
-		if err := chat.CheckID(field, group); err != nil {
+		if err := chat.CheckGroupID(field, group); err != nil {
 			return nil, err
 		}
 		at, ok := position(raw)

@@ -71,7 +71,7 @@ function Direct({ to, send }) {
   return html`
     <form class="sheet-foot stack" onSubmit=${submit}>
       <h3>Send a direct message</h3>
-      <label class="field"><span>To</span><input name="to" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob"
+      <label class="field"><span>To</span><input name="to" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob"
         value=${user} onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
       <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${to !== ""} value=${body}
         onInput=${(/** @type {any} */ e) => setBody(e.target.value)}></textarea></label>

@@ -57,7 +57,7 @@ function AddMember({ onAdd }) {
   return html`
     <form class="row-form" onSubmit=${submit}>
       <label class="field"><span>Add member</span>
-        <input name="user" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob" value=${user}
+        <input name="user" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob" value=${user}
           onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
       <select aria-label="Role" value=${role} onChange=${(/** @type {any} */ e) => setRole(e.target.value)}>
         <option value="member">Member</option><option value="admin">Admin</option></select>

@@ -43,7 +43,7 @@ export function NewGroup({ actions, onClose }) {
           <label><input type="radio" name="visibility" value="public" /><span><strong>Public</strong><small>Anyone on this server</small></span></label>
         </fieldset>
         <details><summary>Set a custom ID</summary>
-          <label class="field"><span class="unseen">Custom ID</span><input name="id" maxlength="64" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="weekend-trip" />
+          <label class="field"><span class="unseen">Custom ID</span><input name="id" maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="weekend-trip" />
             <small>The group’s name in the API: letters, digits and . _ - @ + only. It can’t be changed later.</small></label></details>
         <${Problem} text=${problem} />
         <button class="button primary wide" disabled=${busy}>Create group</button>

@@ -46,7 +46,7 @@ export function SignIn({ reason, actions }) {
           ${byToken
             ? html`<textarea key="token" name="token" rows="4" required spellcheck=${false} autocomplete="off" value=${text}
                 onInput=${(/** @type {any} */ e) => setText(e.target.value)}></textarea>`
-            : html`<input key="name" name="name" required maxlength="64" autocomplete="username" autocapitalize="none" spellcheck=${false}
+            : html`<input key="name" name="name" required maxlength="128" autocomplete="username" autocapitalize="none" spellcheck=${false}
                 placeholder="alice" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} />`}
           <small>${byToken ? "A JWT: three parts separated by dots." : "Letters, digits and . _ - @ + only. It can’t start with a dot."}</small>
         </label>
