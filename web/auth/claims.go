@@ -69,10 +69,13 @@ func (v *Verifier) user(claims jwt.MapClaims) (string, error) {
 	default:
 		return "", chat.Errorf(chat.CodeUnauthenticated, "%s must be a string or a whole number", what)
 	}
-	if !chat.ValidID(id) {
-		return "", chat.Errorf(chat.CodeUnauthenticated, "%s is not a user id: want 1 to 64 characters of A-Z a-z 0-9 . _ - @ +", what)
+	switch {
+	case chat.ValidUserID(id):
+		return id, nil
+	case chat.ValidGroupID(id):
+		return "", chat.Errorf(chat.CodeUnauthenticated, "%s is not a user id: in:, reader: and key: begin none", what)
 	}
-	return id, nil
+	return "", chat.Errorf(chat.CodeUnauthenticated, "%s is not a user id: want 1 to 128 of A-Z a-z 0-9 . _ - @ + | :", what)
 }
 
 // admin reports whether a token is an operator's. Tokens of the secret have the role where chatd writes it, whatever the
