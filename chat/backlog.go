@@ -36,8 +36,8 @@ func BacklogFull(blockers []Blocker) error {
 	return &Error{Code: CodeBacklogFull, Message: "members are too far behind: " + strings.Join(names, ", "), RetryAfter: backlogRetry, Blockers: blockers}
 }
 
-// Blockers lists the members who hold back the trimming of a group, the slowest first, whatever its Overflow is: owner, admin or
-// operator.
+// Blockers lists the members who hold back the trimming of a group, whatever its Overflow is, and with OverflowBlock those because
+// of whom a send may be refused, the slowest first: for its owner and admins, who are not in their own lists, and operators.
 func (s *Service) Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return nil, err

@@ -99,7 +99,8 @@ type GroupStore interface {
 	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
 	// UpdateGroup changes name and settings and appends the notices (renamed, settings). ErrNotFound, ErrForbidden.
 	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
-	// Blockers reads which members hold back trimming, the slowest first, at most BlockersMax: owner, admin or operator.
+	// Blockers reads which members hold back trimming or, with OverflowBlock, may have a send refused, the slowest first, at most
+	// BlockersMax: owner, admin or operator. by is left out, unless it is an operator.
 	// ErrNotFound, ErrForbidden.
 	Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error)
 	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.

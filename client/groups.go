@@ -52,7 +52,8 @@ func (c *Client) Group(ctx context.Context, group string) (GroupState, error) {
 	return g, err
 }
 
-// Blockers lists who holds back the trimming of a group, the slowest first: for its owner, its admins and operators.
+// Blockers lists who holds back the trimming of a group or, with overflow block, may have a send refused, the slowest first: for
+// its owner and its admins, who are not in their own lists, and for operators.
 func (c *Client) Blockers(ctx context.Context, group string) ([]Blocker, error) {
 	var list struct {
 		Blockers []Blocker `json:"blockers"`

@@ -54,6 +54,50 @@ func TestBacklogFull(t *testing.T) {
 	}
 }
 
+// TestWaysOutOfAStuckMember: an operator, who is no member, finds the member that everyone waits for, and each of the ways out that
+// are documented lets the next send through.
+func TestWaysOutOfAStuckMember(t *testing.T) {
+	s := start(t, nil)
+	for i, way := range []request{
+		{method: "PATCH", body: `{"backlog_max":30}`}, {method: "PATCH", body: `{"overflow":"drop"}`}, {method: "DELETE", path: "/members/bob"},
+	} {
+		group := fmt.Sprint("/v1/groups/g", i)
+		s.must("alice", "POST", "/v1/groups", fmt.Sprintf(`{"id":"g%d","members":["bob"],"backlog_max":20,"keep":100,"overflow":"block"}`, i))
+		send := request{method: "POST", path: group + "/messages", user: "alice", body: `{"body":"a"}`}
+		full := s.do(send)
+		for full.status == http.StatusCreated {
+			full = s.do(send)
+		}
+		checkProblem(t, "blocked", full, http.StatusTooManyRequests, "backlog_full")
+		list, _ := s.operate("GET", group+"/blockers", "", nil).field("blockers").([]any)
+		if users := usersOf(list); users != "alice bob" {
+			t.Errorf("an operator sees %q", users)
+		}
+		list, _ = s.must("alice", "GET", group+"/blockers", "").field("blockers").([]any)
+		refused, _ := full.field("blockers").([]any)
+		if users := usersOf(list); users != "bob" || users != usersOf(refused) {
+			t.Errorf("the owner sees %q, and the refusal names %q", users, usersOf(refused))
+		}
+		if a := s.operate(way.method, group+way.path, way.body, nil); a.status >= 300 {
+			t.Errorf("%s %s: %d %s", way.method, way.body, a.status, a.body)
+		}
+		if a := s.do(send); a.status != http.StatusCreated {
+			t.Errorf("after %s %s: %d %s", way.method, way.body, a.status, a.body)
+		}
+	}
+}
+
+// usersOf are the users of a list of blockers.
+func usersOf(blockers []any) string {
+	var users []string
+	for _, b := range blockers {
+		if b, ok := b.(map[string]any); ok {
+			users = append(users, fmt.Sprint(b["user"]))
+		}
+	}
+	return strings.Join(users, " ")
+}
+
 // TestBacklogOfFiles: bytes of files that a member has not seen refuse sends and uploads, until that member acks; then the files go.
 func TestBacklogOfFiles(t *testing.T) {
 	folder := t.TempDir()

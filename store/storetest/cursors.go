@@ -389,9 +389,28 @@ var trimTests = map[string]func(*fixture){
 		w.says("h", "alice", 15) // bob is passed by, and holds back nothing any more
 		got, err := w.Blockers(w.ctx, alice, "h")
 		w.ok(err)
-		w.equal([]any{len(got), got[0].User, got[0].Behind}, []any{2, "carl", int64(20)})
+		w.equal([]any{len(got), got[0].User, got[0].Behind}, []any{1, "carl", int64(20)})
 		_, err = w.Blockers(w.ctx, root, "none")
 		w.fails(err, chat.ErrNotFound)
+	},
+	"who has a send refused is listed, whatever is kept": func(w *fixture) {
+		w.group("g", []string{"bob", "carl"}, keep(100), blocking(20))
+		w.says("g", "alice", 17) // 20
+		w.ack("g", "carl", 10)
+		_, err := w.Append(w.ctx, text("g", "alice", "refused"))
+		w.fails(err, chat.ErrBacklogFull)
+		listed := func(by chat.Caller) (users []string) {
+			got, err := w.Blockers(w.ctx, by, "g")
+			w.ok(err)
+			for _, b := range got {
+				users = append(users, b.User)
+			}
+			return users
+		}
+		w.equal(listed(chat.Caller{User: "alice"}), []string{"bob"}) // alice has not acked either, but does not wait for herself
+		w.equal(listed(chat.Caller{User: "root", Admin: true}), []string{"alice", "bob"})
+		w.ack("g", "bob", 1)
+		w.equal(len(listed(chat.Caller{User: "alice"})), 0)
 	},
 	"sleepers do not let a group grow": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"}, keep(2), backlog(30))

@@ -1,4 +1,5 @@
--- Reads which members hold back the trimming of a group, the slowest first, for an owner, an admin or an operator. Only reads.
+-- Reads which members hold back the trimming of a group, or may have a send refused, the slowest first, for an owner, an admin or
+-- an operator. Only reads.
 --
 -- KEYS  last_id meta members seen msgs named
 -- ARGV  caller operator:flag max:int
@@ -14,9 +15,18 @@ if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
 local last, total = tonumber(redis.call('GET', last_id)), tonumber(named_bytes or 0)
--- Who is passed by holds back nothing.
-local low = overflow == 'block' and '-inf' or int(last - tonumber(backlog_max))
-local out, found = {'OK'}, blockers(last, total, low, '', max, function(behind) return behind > tonumber(keep) end)
+-- Who is passed by holds back nothing. Where nobody is, every byte may be the one too many for the next upload.
+local blocks, low, most = overflow == 'block', '-inf', tonumber(keep)
+if blocks then
+  most = math.min(most, tonumber(backlog_max) - 1)
+else
+  low = int(last - tonumber(backlog_max))
+end
+-- Nobody waits for themselves; an operator asks about everyone.
+local except = operator and '' or caller
+local out, found = {'OK'}, blockers(last, total, low, except, max, function(behind, bytes)
+  return behind > most or blocks and bytes > 0
+end)
 for i = 1, #found, 3 do
   local id = int(last - tonumber(found[i + 1]) + 1)
   local n = #out
