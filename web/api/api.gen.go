@@ -673,13 +673,17 @@ type Message struct {
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
-	Data      Any   `json:"data,omitempty"`
+	Data Any `json:"data,omitempty"`
+
+	// DeletedAt When the content was deleted, of a text or data and of the edits of one: the deletion of a message empties its edits too.
 	DeletedAt *Time `json:"deleted_at,omitempty"`
 
 	// Duplicate Only in the answer to a send: this key was known.
 	Duplicate  *bool       `json:"duplicate,omitempty"`
 	Durability *Durability `json:"durability,omitempty"`
-	EditedAt   *Time       `json:"edited_at,omitempty"`
+
+	// EditedAt Of the newest edit of a text or data.
+	EditedAt *Time `json:"edited_at,omitempty"`
 
 	// Emoji Of a reaction; at most 32 bytes.
 	Emoji *string `json:"emoji,omitempty"`
