@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"fmt"
-
 	"github.com/chatd/chatd/chat"
 )
 
