@@ -4,7 +4,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -gcflags=all=-dwarf=false -ldflags="-s -w" -o /out/chatd ./cmd/chatd \
+# `chatd version` names the commit: the build argument, or what the repository is at. Of .git, .dockerignore lets in just
+# enough to tell.
+ARG COMMIT
+RUN commit=${COMMIT:-$({ mkdir -p .git/objects && git -c safe.directory='*' rev-parse -q --verify HEAD; } 2>/dev/null || true)} \
+ && CGO_ENABLED=0 go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false \
+    -ldflags="-s -w -X github.com/chatd/chatd/internal/build.commit=$commit" -o /out/chatd ./cmd/chatd \
  && mkdir -p /out/data
 
 FROM scratch

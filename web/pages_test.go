@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,9 @@ func TestMetricsAreForThisHost(t *testing.T) {
 	a := s.do(request{method: "GET", path: "/metrics"})
 	if a.status != 200 || !strings.Contains(a.body, "chatd_panics_total 0") {
 		t.Errorf("/metrics: %d", a.status)
+	}
+	if !regexp.MustCompile(`(?m)^chatd_build_info\{commit="[^"]+",go_version="go1[^"]+",version="[^"]+"\} 1$`).MatchString(a.body) {
+		t.Error("/metrics does not say what the node was built from")
 	}
 	s.must("a-user-name", "POST", "/v1/groups", `{"id":"a-group-name"}`)
 	s.must("a-user-name", "GET", "/v1/groups/a-group-name", "")

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +11,11 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/chatd/chatd/internal/build"
 	"github.com/chatd/chatd/internal/node"
 )
 
@@ -162,16 +161,10 @@ func (h helpCommand) Run(env *environment) error {
 
 type versionCommand struct{}
 
-// version is set by a release build (-ldflags "-X main.version=..."); other builds use what the toolchain recorded.
-var version = ""
-
-// versionLine says what was built, with which Go, for which system.
+// versionLine says what was built, from which commit, with which Go, for which system.
 func versionLine() string {
-	v := version
-	if info, ok := debug.ReadBuildInfo(); v == "" && ok {
-		v = info.Main.Version
-	}
-	return fmt.Sprintf("chatd %s (%s %s/%s)", cmp.Or(v, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	b := build.Read()
+	return fmt.Sprintf("chatd %s (commit %s, %s %s/%s)", b.Version, b.Commit, b.Go, runtime.GOOS, runtime.GOARCH)
 }
 
 func (versionCommand) Run(env *environment) error {

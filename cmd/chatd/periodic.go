@@ -19,29 +19,17 @@ type tasksPeriodicCommand struct {
 
 type periodicListCommand struct{}
 
-const periodicColumns = "%-24s  %-7s %-16s %-24s %-12s %-12s %8s"
-
-func periodicRow(cells ...any) string {
-	return strings.TrimRight(fmt.Sprintf(periodicColumns, cells...), " ") + "\n"
-}
-
 func (periodicListCommand) Run(env *environment, c node.Config, t *tasksCommand) error {
 	return t.operate(c, func(server *client.Client) error {
-		for cursor, head := "", true; ; {
+		rows := &table{head: []string{"ID", "QUEUE", "KIND", "WHEN", "LAST", "NEXT", " FIRED"}}
+		for cursor := ""; ; {
 			page, next, err := server.PeriodicTasks(env.ctx, client.Page{Limit: pageMax, Cursor: cursor})
 			if err != nil {
 				return err
 			}
-			if head && len(page) > 0 && !t.JSON {
-				head = false
-				if err := t.print(env, nil, periodicRow("ID", "QUEUE", "KIND", "WHEN", "LAST", "NEXT", "FIRED")); err != nil {
-					return err
-				}
-			}
-			for _, p := range page {
-				if err := t.print(env, p, periodicText(p, time.Now())); err != nil {
-					return err
-				}
+			now := time.Now()
+			if err := printPage(env, t, rows, page, func(p client.Periodic) []string { return periodicCells(p, now) }); err != nil {
+				return err
 			}
 			if cursor = next; next == "" {
 				return nil
@@ -50,7 +38,7 @@ func (periodicListCommand) Run(env *environment, c node.Config, t *tasksCommand)
 	})
 }
 
-func periodicText(p client.Periodic, now time.Time) string {
+func periodicCells(p client.Periodic, now time.Time) []string {
 	plan := strings.TrimSpace(p.Cron + " " + p.Timezone)
 	if p.EveryMs > 0 {
 		plan = "every " + (time.Duration(p.EveryMs) * time.Millisecond).String()
@@ -65,7 +53,7 @@ func periodicText(p client.Periodic, now time.Time) string {
 	if p.Paused {
 		next = "paused"
 	}
-	return periodicRow(plain(p.ID), p.Queue, plain(p.Kind), plain(plan), last, next, fmt.Sprint(p.Fired))
+	return []string{plain(p.ID), p.Queue, plain(p.Kind), plain(plan), last, next, fmt.Sprint(p.Fired)}
 }
 
 // periodicIDs are what the other commands work on.

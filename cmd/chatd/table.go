@@ -6,26 +6,81 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/chatd/chatd/client"
 )
 
-// columns of the list of tasks. Their widths are fixed because each page is printed before the next one is known.
-const columns = "%-36s  %-7s %-16s %-8s %-8s %8s  %-12s  %s"
+// table lays out rows in columns that are as wide as their widest cell. A list is printed page by page: the columns of a
+// later page are at least as wide as those before.
+type table struct {
+	head   []string // a name that begins with a space is of a column of numbers
+	widths []int
+}
 
-var tableHead = row("ID", "QUEUE", "KIND", "STATE", "PRIORITY", "ATTEMPTS", "WHEN", "LAST ERROR")
+// page returns the next rows, after the head if they are the first.
+func (t *table) page(rows [][]string) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	if t.widths == nil {
+		t.widths = make([]int, len(t.head))
+		names := make([]string, len(t.head))
+		for i, name := range t.head {
+			names[i] = strings.TrimSpace(name)
+		}
+		rows = append([][]string{names}, rows...)
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			width := t.widths[i]
+			if !strings.HasPrefix(t.head[i], " ") {
+				width = -width
+			}
+			fmt.Fprintf(&line, "%*s  ", width, cell)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
 
-func row(cells ...any) string { return strings.TrimRight(fmt.Sprintf(columns, cells...), " ") + "\n" }
+// printPage writes a page as rows of a table, or each of its entries as a line of JSON.
+func printPage[T any](env *environment, t *tasksCommand, to *table, page []T, cells func(T) []string) error {
+	if !t.JSON {
+		rows := make([][]string, len(page))
+		for i, one := range page {
+			rows[i] = cells(one)
+		}
+		return t.print(env, nil, to.page(rows))
+	}
+	for _, one := range page {
+		if err := t.print(env, one, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newTaskTable() *table {
+	return &table{head: []string{"ID", "QUEUE", "KIND", "STATE", "PRIORITY", " ATTEMPTS", "WHEN", "LAST ERROR"}}
+}
 
 // errorRunesMax is how much of an error a row shows; `chatd tasks show` shows all of it.
 const errorRunesMax = 100
 
-func tableRow(t client.Task, now time.Time) string {
+func taskCells(t client.Task, now time.Time) []string {
 	why := []rune(plain(text(t.LastError)))
 	if len(why) > errorRunesMax {
 		why = append(why[:errorRunesMax-1], '…')
 	}
-	return row(t.ID, t.Queue, plain(t.Kind), t.State, t.Priority, fmt.Sprintf("%d/%d", t.Attempts, t.AttemptsMax), when(t, now), string(why))
+	return []string{plain(t.ID), t.Queue, plain(t.Kind), t.State, t.Priority, fmt.Sprintf("%d/%d", t.Attempts, t.AttemptsMax), when(t, now), string(why)}
 }
 
 // when returns the time that matters in the state of a task.

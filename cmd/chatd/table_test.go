@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -24,21 +25,48 @@ func TestAway(t *testing.T) {
 func TestForeignTextStaysText(t *testing.T) {
 	foreign := "500 \x1b[2J\x1b]0;x\a\nlast error  none\r\u202eabc\x00\u0085end"
 	task := client.Task{ID: "p00-x", Queue: "egress", Kind: "hook", State: "dead", Priority: "low", Attempts: 9, AttemptsMax: 9, LastError: &foreign}
-	for name, text := range map[string]string{"row": tableRow(task, time.Now()), "sheet": taskSheet(task)} {
+	for name, text := range map[string]string{"row": newTaskTable().page([][]string{taskCells(task, time.Now())}), "sheet": taskSheet(task)} {
 		if strings.ContainsAny(text, "\x1b\a\r\x00\u202e\u0085") || !strings.Contains(text, "500 ") || !strings.HasSuffix(text, "end\n") {
 			t.Errorf("%s: %q", name, text)
 		}
 	}
-	if lines := strings.Count(tableRow(task, time.Now()), "\n"); lines != 1 {
-		t.Errorf("a row of %d lines", lines)
+	if lines := strings.Count(newTaskTable().page([][]string{taskCells(task, time.Now())}), "\n"); lines != 2 {
+		t.Errorf("a head and a row of %d lines", lines)
 	}
 	long := strings.Repeat("ä", 500)
 	task.LastError = &long
-	if row := tableRow(task, time.Now()); !strings.HasSuffix(row, "ä…\n") || strings.Count(row, "ä") != errorRunesMax-1 {
-		t.Errorf("row: %q", row)
+	if why := taskCells(task, time.Now())[7]; !strings.HasSuffix(why, "ä…") || strings.Count(why, "ä") != errorRunesMax-1 {
+		t.Errorf("row: %q", why)
 	}
 	if sheet := taskSheet(task); strings.Count(sheet, "ä") != 500 {
 		t.Errorf("sheet: %q", sheet)
+	}
+}
+
+// TestColumnsFitTheirCells lists a delivery to a webhook, whose id is longer than others: every column begins where its name does,
+// and those of the next page are no narrower.
+func TestColumnsFitTheirCells(t *testing.T) {
+	now := time.Now()
+	plainTask := client.Task{ID: "p00-4UDU4ORNOZUHSFIO7HL3SVPYVV", Queue: "core", Kind: "mention", State: "ready", Priority: "high", AttemptsMax: 8}
+	delivery := client.Task{ID: plainTask.ID + "~" + strings.Repeat("w", 40), Queue: "egress", Kind: "archive_compare_and_more", State: "delayed", Priority: "critical",
+		Attempts: 10, AttemptsMax: 25, DueAt: &now}
+	rows := newTaskTable()
+	lines := strings.Split(rows.page([][]string{taskCells(plainTask, now), taskCells(delivery, now)})+rows.page([][]string{taskCells(plainTask, now)}), "\n")
+	if len(lines) != 5 {
+		t.Fatalf("got %q, want a head and three rows", lines)
+	}
+	for i, task := range map[int]client.Task{1: plainTask, 2: delivery, 3: plainTask} {
+		for name, cell := range map[string]string{"QUEUE": task.Queue, "KIND": task.Kind, "STATE": task.State, "PRIORITY": task.Priority} {
+			if at := strings.Index(lines[0], name); !strings.HasPrefix(lines[i][at-2:], "  "+cell) {
+				t.Errorf("%s of row %d is not under its name:\n%s", name, i, strings.Join(lines, "\n"))
+			}
+		}
+		if attempts := fmt.Sprintf(" %d/%d  ", task.Attempts, task.AttemptsMax); !strings.HasPrefix(lines[i][strings.Index(lines[0], "ATTEMPTS")+len("ATTEMPTS")-len(attempts)+2:], attempts) {
+			t.Errorf("the attempts of row %d do not end under their name:\n%s", i, strings.Join(lines, "\n"))
+		}
+	}
+	if more := rows.page(nil); more != "" {
+		t.Errorf("an empty page: got %q", more)
 	}
 }
 
@@ -55,13 +83,13 @@ func TestLimitsNameWhoHoldsThem(t *testing.T) {
 	now := time.Now()
 	since := now.Add(-90 * time.Second)
 	l := client.LimitUse{Queue: "egress", Key: "a\x1bb", Held: 4, Waiting: 7, WaitingSince: &since, Holders: []string{"p00-1", "p00-2", "p00-3", "p00-4"}}
-	got := strings.Fields(limitText(l, now))
-	want := []string{"a\uFFFDb", "egress", "4", "7", "1m30s", "ago", "p00-1", "p00-2", "p00-3", "…"}
+	got := limitCells(l, now)
+	want := []string{"a\uFFFDb", "egress", "4", "7", "1m30s ago", "p00-1 p00-2 p00-3 …"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	l.WaitingSince, l.Waiting, l.Holders = nil, 0, l.Holders[:1]
-	if got := strings.Fields(limitText(l, now)); !slices.Equal(got, []string{"a\uFFFDb", "egress", "4", "0", "p00-1"}) {
+	if got := limitCells(l, now); !slices.Equal(got, []string{"a\uFFFDb", "egress", "4", "0", "", "p00-1"}) {
 		t.Errorf("nobody waits: %q", got)
 	}
 }

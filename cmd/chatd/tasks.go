@@ -119,7 +119,7 @@ func (l tasksListCommand) Run(env *environment, c node.Config, t *tasksCommand) 
 		return errors.New("-limit: want a whole number from 0")
 	}
 	return t.operate(c, func(server *client.Client) error {
-		cursor, printed := "", 0
+		cursor, printed, rows := "", 0, newTaskTable()
 		for {
 			page := client.Page{Limit: pageMax, Cursor: cursor}
 			if l.Limit > 0 {
@@ -129,7 +129,7 @@ func (l tasksListCommand) Run(env *environment, c node.Config, t *tasksCommand) 
 			if err != nil {
 				return err
 			}
-			if err := l.print(env, t, tasks, printed == 0); err != nil {
+			if err := l.print(env, t, rows, tasks); err != nil {
 				return err
 			}
 			printed += len(tasks)
@@ -145,19 +145,13 @@ func (l tasksListCommand) Run(env *environment, c node.Config, t *tasksCommand) 
 	})
 }
 
-func (l tasksListCommand) print(env *environment, t *tasksCommand, tasks []client.Task, first bool) error {
-	now := time.Now()
-	if first && len(tasks) > 0 && !t.JSON && !l.IDs {
-		if err := t.print(env, nil, tableHead); err != nil {
-			return err
-		}
+func (l tasksListCommand) print(env *environment, t *tasksCommand, rows *table, tasks []client.Task) error {
+	if !l.IDs || t.JSON {
+		now := time.Now()
+		return printPage(env, t, rows, tasks, func(task client.Task) []string { return taskCells(task, now) })
 	}
 	for _, task := range tasks {
-		text := tableRow(task, now)
-		if l.IDs {
-			text = task.ID + "\n"
-		}
-		if err := t.print(env, task, text); err != nil {
+		if err := t.print(env, nil, plain(task.ID)+"\n"); err != nil {
 			return err
 		}
 	}

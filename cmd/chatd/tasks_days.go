@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/node"
@@ -22,20 +21,9 @@ func (d tasksDaysCommand) Run(env *environment, c node.Config, t *tasksCommand) 
 		if err != nil {
 			return err
 		}
-		if len(days) > 0 && !t.JSON {
-			if err := t.print(env, nil, dayRow("DAY", "QUEUE", "KIND", "DONE", "FAILED", "BURIED", "CRASHED")); err != nil {
-				return err
-			}
-		}
-		for _, one := range days {
-			if err := t.print(env, one, dayRow(one.Day, one.Queue, plain(one.Kind), one.Done, one.Failed, one.Buried, one.Crashed)); err != nil {
-				return err
-			}
-		}
-		return nil
+		rows := &table{head: []string{"DAY", "QUEUE", "KIND", " DONE", " FAILED", " BURIED", " CRASHED"}}
+		return printPage(env, t, rows, days, func(d client.DayTotals) []string {
+			return []string{d.Day, d.Queue, plain(d.Kind), fmt.Sprint(d.Done), fmt.Sprint(d.Failed), fmt.Sprint(d.Buried), fmt.Sprint(d.Crashed)}
+		})
 	})
-}
-
-func dayRow(cells ...any) string {
-	return strings.TrimRight(fmt.Sprintf("%-10s  %-7s %-24s %10v %8v %8v %8v", cells...), " ") + "\n"
 }

@@ -217,7 +217,7 @@ func (n *Node) openWeb() (err error) {
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Log: n.log,
 		Collectors: []prometheus.Collector{
-			n.taskMetrics, archiveMetrics{n.archiver}, searchMetrics{n.services.Search}, n.watch.gauge, n.callers.Metrics(), line,
+			buildInfo(), n.taskMetrics, archiveMetrics{n.archiver}, searchMetrics{n.services.Search}, n.watch.gauge, n.callers.Metrics(), line,
 			&webhookMetrics{totals: n.services.Webhooks.Totals},
 		},
 	}
