@@ -13,6 +13,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/pgtest"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
@@ -53,7 +54,7 @@ func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o 
 	a.core = chat.New(a.serving, o)
 	a.searcher = archive.NewSearcher(a.core, groups, db, a.archiver.CatchUp)
 	a.retention = retention.New(retainedStore{archivedStore{groups, a.serving}}, a.archiver, retention.Options{})
-	a.erase = erase.New(a.core, groups, a.serving, db, groups)
+	a.erase = erase.New(a.core, groups, a.serving, db, groups, webhook.New(a.core, groups, nil))
 	return a
 }
 

@@ -105,9 +105,9 @@ func (e Entry) edited(by Entry) Entry {
 	return e
 }
 
-// deleted is an entry that a deletion takes the content of: the target, or one of its edits. A deletion that nobody is named as the
+// Deleted is an entry that a deletion takes the content of: the target, or one of its edits. A deletion that nobody is named as the
 // author of erases a person: it takes the name, too.
-func (e Entry) deleted(by Entry) Entry {
+func (e Entry) Deleted(by Entry) Entry {
 	left := Entry{ID: e.ID, Group: e.Group, From: e.From, Content: e.erased(), SentAt: e.SentAt, DeletedAt: &by.SentAt}
 	if by.From == "" {
 		left.From = ""
@@ -117,7 +117,7 @@ func (e Entry) deleted(by Entry) Entry {
 
 // deleted is the target and its edits without their content.
 func (s *Service) deleted(ctx context.Context, target Message, was, deletion Entry) ([]Change, error) {
-	list := []Change{{Old: target, New: rewritten(target, was.deleted(deletion))}}
+	list := []Change{{Old: target, New: rewritten(target, was.Deleted(deletion))}}
 	if len(target.Edits) == 0 {
 		return list, nil
 	}
@@ -131,7 +131,7 @@ func (s *Service) deleted(ctx context.Context, target Message, was, deletion Ent
 			return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 		}
 		if e.Kind == Edit && e.Target == target.ID { // the store may have lost the edit, and have another entry there
-			list = append(list, Change{Old: m, New: rewritten(m, e.deleted(deletion))})
+			list = append(list, Change{Old: m, New: rewritten(m, e.Deleted(deletion))})
 		}
 	}
 	return list, nil
@@ -156,7 +156,7 @@ func Applied(m Message, change Entry) (Message, error) {
 		return m, nil
 	case change.Kind == Delete:
 		m.Edits = nil
-		return rewritten(m, was.deleted(change)), nil
+		return rewritten(m, was.Deleted(change)), nil
 	case len(m.Edits) > 0 && m.Edits[len(m.Edits)-1] >= change.ID:
 		return m, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
 )
@@ -111,7 +112,7 @@ func TestStepsAreShort(t *testing.T) {
 
 // erasureStep erases somebody who has written a lot into two groups, and reacted to messages of others.
 func erasureStep(t *testing.T, b *chattest.Bench) step {
-	erasures := erase.New(b.Service, b.Store, b.Store, nil, b.Store)
+	erasures := erase.New(b.Service, b.Store, b.Store, nil, b.Store, webhook.New(b.Service, b.Store, nil))
 	const messages, edits = 60, 100 // few enough steps that the busy machine spares all of them in some run
 	user := func(run int) string { return fmt.Sprint("eve", run) }
 	send := func(user, group string, c chat.Content) {

@@ -58,6 +58,7 @@ var luaTasks = map[string]struct {
 	"enqueue_inbox_deliveries": {"deliver", `id, 'low', '{}', 1`, notify.TaskDispatch, chat.PriorityLow, nil, nil},
 	"enqueue_delivery":         {"webhook", `core, id, '{}', 1`, webhook.TaskDeliver, chat.PriorityNormal, nil, nil},
 	"enqueue_webhooks":         {"webhook", `core, id, 7, 1`, webhook.TaskSpread, chat.PriorityHigh, &webhook.SpreadTask{}, nil},
+	"enqueue_withdraw":         {"withdraw", `id, 'e', {'7', '8'}, 1`, webhook.TaskWithdraw, chat.PriorityHigh, &webhook.WithdrawTask{}, nil},
 	"enqueue_occurrence":       {"schedule", `'3', 5, 1`, schedule.TaskFire, chat.PriorityHigh, &schedule.FireTask{}, nil},
 	"enqueue_end":              {"schedule", `5, 1`, schedule.TaskForget, chat.PriorityLow, &schedule.FireTask{}, []string{"Version"}},
 	"enqueue_failed": {"schedule", `'3', '{"schedule":"s","version":3,"owner":"ann","at_ms":1', 'missed', 1`, schedule.TaskFailed,

@@ -171,8 +171,9 @@ func (s *Store) Unpublished(ctx context.Context, group, behind string, limit int
 		name, _, _ := strings.Cut(lagging, ":")
 		page.Behind = append(page.Behind, name)
 	}
-	members := make([]string, 0, max(len(r)-7, 0))
-	for i := 7; i < len(r); i++ {
+	page.Deleted = r.text(7)
+	members := make([]string, 0, max(len(r)-8, 0))
+	for i := 8; i < len(r); i++ {
 		members = append(members, r.text(i))
 	}
 	page.Messages, err = decodeMessages(group, members)
@@ -196,7 +197,7 @@ func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Un
 	webhooks int,
 ) (behind []string, err error) {
 	k := s.keys.group(group)
-	c := eventsScript.Sized(k, 4*(len(deliveries)+len(page.Behind))).Arg("group", group).Arg("epoch", page.Epoch).
+	c := eventsScript.Sized(k, 4*(len(deliveries)+len(page.Behind))).Arg("group", group).Arg("epoch", page.Epoch).Arg("deleted", page.Deleted).
 		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("before", page.Published).Arg("after", to).
 		Arg("behind_max", webhooksBehindMax).Arg("trim_id", k.taskID())
 	c = s.withShare(c, webhooks)
@@ -225,7 +226,7 @@ func (s *Store) CatchUp(ctx context.Context, group, name string, page webhook.Un
 	webhooks int,
 ) (behind bool, err error) {
 	k := s.keys.group(group)
-	c := catchUpScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).
+	c := catchUpScript.Sized(k, 2*len(deliveries)).Arg("group", group).Arg("epoch", page.Epoch).Arg("deleted", page.Deleted).
 		Arg("generation", strconv.FormatInt(page.Generation, 10)).Arg("webhook", name).Arg("before", page.Published).Arg("after", to).
 		Arg("missed", missed).Arg("trim_id", k.taskID())
 	c = s.withShare(c, webhooks)
@@ -238,6 +239,49 @@ func (s *Store) CatchUp(ctx context.Context, group, name string, page webhook.Un
 	}
 	r, err := s.run(ctx, c)
 	return r.number(1) == 1, err
+}
+
+// Deliveries reads the deliveries of events in the partition of a group.
+func (s *Store) Deliveries(ctx context.Context, group string, events []webhook.DeliveryTask) ([]webhook.StoredDelivery, error) {
+	ids := make([]string, len(events))
+	for i, d := range events {
+		ids[i] = deliveryID(s.keys.partition(group), d)
+	}
+	found, err := s.queues[chat.QueueEgress].Payloads(ctx, ids)
+	return storedDeliveries(found), fail("deliveries", err)
+}
+
+// WalkDeliveries goes through the deliveries of the partition of a group, or of all.
+func (s *Store) WalkDeliveries(ctx context.Context, group, cursor string) ([]webhook.StoredDelivery, string, error) {
+	partition := -1
+	if group != "" {
+		partition = s.keys.partition(group)
+	}
+	found, next, err := s.queues[chat.QueueEgress].Walk(ctx, partition, cursor)
+	return storedDeliveries(found), next, fail("walk_deliveries", err)
+}
+
+// storedDeliveries are the deliveries to webhooks among tasks.
+func storedDeliveries(tasks []queue.Payload) (list []webhook.StoredDelivery) {
+	for _, t := range tasks {
+		d := webhook.StoredDelivery{Task: t.ID, Payload: t.Data}
+		if t.Kind == webhook.TaskDeliver && json.Unmarshal(t.Data, &d.DeliveryTask) == nil {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// RewriteDelivery replaces the body of a delivery.
+func (s *Store) RewriteDelivery(ctx context.Context, d webhook.StoredDelivery, body json.RawMessage) error {
+	now := d.DeliveryTask
+	now.Body = body
+	payload, err := json.Marshal(now)
+	if err != nil {
+		return broke("rewrite_delivery", err)
+	}
+	_, err = s.queues[chat.QueueEgress].Rewrite(ctx, queue.Payload{ID: d.Task, Data: d.Payload}, payload)
+	return fail("rewrite_delivery", err)
 }
 
 // Publish enqueues deliveries of events that are in no log, and counts those that there is no room for.

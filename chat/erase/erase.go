@@ -33,13 +33,14 @@ type Service struct {
 	logs      Logs
 	db        Archive // nil: there is none
 	schedules schedule.Store
+	events    Events
 	opt       chat.Options
 	runs      chan struct{} // one for each erasure that is carried out
 }
 
 // New makes a Service. logs are those that the core serves, with what is in the archive; db is nil where there is none.
-func New(core *chat.Service, store Store, logs Logs, db Archive, schedules schedule.Store) *Service {
-	return &Service{core: core, store: store, logs: logs, db: db, schedules: schedules, opt: core.Options(), runs: make(chan struct{}, runsMax)}
+func New(core *chat.Service, store Store, logs Logs, db Archive, schedules schedule.Store, events Events) *Service {
+	return &Service{core: core, store: store, logs: logs, db: db, schedules: schedules, events: events, opt: core.Options(), runs: make(chan struct{}, runsMax)}
 }
 
 // Begin begins the erasure of a user, or returns the one that is under way. Everyone may erase themselves, operators anyone.

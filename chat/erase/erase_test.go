@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,14 +37,15 @@ type bench struct {
 	*erase.Service
 	server    *redistest.Server
 	schedules *schedule.Service
+	webhooks  *webhook.Service
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	server := redistest.Start(t)
 	b := chattest.Open(t, server.URL())
-	schedules := schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil))
-	return &bench{b, erase.New(b.Service, b.Store, b.Store, nil, b.Store), server, schedules}
+	webhooks := webhook.New(b.Service, b.Store, nil)
+	return &bench{b, erase.New(b.Service, b.Store, b.Store, nil, b.Store, webhooks), server, schedule.New(b.Service, b.Store, webhooks), webhooks}
 }
 
 // erase erases a user to the end.
@@ -64,7 +66,9 @@ func (b *bench) run(id string) {
 // carryOut runs a task to its end as the engine does: on a slow machine a database may not answer in time, and the task waits.
 func (b *bench) carryOut(kind string, payload any) {
 	b.T.Helper()
-	for pause := chattest.Do(b.T, b.Service.Handlers()[kind], payload); pause > 0; pause = chattest.Do(b.T, b.Service.Handlers()[kind], payload) {
+	handlers := b.Service.Handlers()
+	maps.Copy(handlers, b.webhooks.Handlers())
+	for pause := chattest.Do(b.T, handlers[kind], payload); pause > 0; pause = chattest.Do(b.T, handlers[kind], payload) {
 		b.T.Logf("%s waits for %v", kind, pause)
 		<-time.After(pause)
 	}
@@ -126,6 +130,8 @@ func text(body string, change ...func(*chat.Content)) chat.Content {
 // TestErasure: everything that alice wrote and owned goes, and nothing of others.
 func TestErasure(t *testing.T) {
 	b := newBench(t)
+	_, err := b.webhooks.Create(b.Ctx, root, webhook.Draft{URL: "https://hooks.example/"})
+	b.Must(err)
 	for _, g := range []string{"general", "past", "other"} {
 		b.MakeGroup(chat.GroupDraft{ID: g}, "bob", "alice", "carol")
 	}
@@ -145,7 +151,7 @@ func TestErasure(t *testing.T) {
 	b.direct("alice", "bob", secret+" 7")
 	b.direct("bob", "alice", "for alice")
 	body := secret + " 8"
-	_, err := b.schedules.Create(b.Ctx, chattest.As("alice"), schedule.Draft{Group: "general", Content: chat.Content{Body: &body}, Cron: "0 0 1 1 *"})
+	_, err = b.schedules.Create(b.Ctx, chattest.As("alice"), schedule.Draft{Group: "general", Content: chat.Content{Body: &body}, Cron: "0 0 1 1 *"})
 	b.Must(err)
 	_, _, err = b.Store.PutDevice(b.Ctx, "alice", notify.Device{ID: "phone", Kind: notify.DeviceWebhook, Address: "http://" + secret})
 	b.Must(err)
@@ -153,7 +159,9 @@ func TestErasure(t *testing.T) {
 	b.Must(err)
 	b.Must(b.Store.Finish(b.Ctx, "alice", "key", chat.Answer{Status: 201, Body: json.RawMessage(`{"a":"` + secret + `"}`)}))
 
-	last := b.PullFrom("bob", "general", "0", 1).Last
+	batch := b.PullFrom("bob", "general", "0", 1)
+	last := batch.Last
+	b.carryOut(webhook.TaskEvents, chat.GroupTask{Group: "general", Epoch: batch.Epoch}) // they wait for the webhook
 	got := b.erase("alice")
 	slices.Sort(got.Held)
 	if got.State != erase.Done || got.Messages != 7 || got.Groups != 5 || len(got.Held) > 0 {
@@ -179,7 +187,7 @@ func TestErasure(t *testing.T) {
 		t.Errorf("%d reactions are counted, want that of carol", got)
 	}
 	// The log has no gap, and each deletion is an entry of it.
-	batch := b.PullFrom("bob", "general", fmt.Sprint(last), 100)
+	batch = b.PullFrom("bob", "general", fmt.Sprint(last), 100)
 	var kinds []string
 	for _, m := range batch.Messages {
 		var e chat.Entry
@@ -391,7 +399,8 @@ func newArchived(t *testing.T, url string, before ...func(*chattest.Bench)) *arc
 	b.Must(a.archiver.Switch(b.Ctx))
 	serving := archive.Serve(b.Store, db, a.archiver.CatchUp, chat.DefaultLimits())
 	b.Service = chat.New(serving, b.Service.Options())
-	a.bench = &bench{b, erase.New(b.Service, b.Store, serving, db, b.Store), server, nil}
+	webhooks := webhook.New(b.Service, b.Store, nil)
+	a.bench = &bench{b, erase.New(b.Service, b.Store, serving, db, b.Store, webhooks), server, nil, webhooks}
 	return a
 }
 

@@ -111,6 +111,11 @@ func (e *eraser) some(ctx context.Context, names []string) error {
 	return e.move(ctx, "")
 }
 
+// deliveries erases what webhooks have not taken yet. It comes behind everything that makes deliveries without content.
+func (e *eraser) deliveries(ctx context.Context) error {
+	return e.events.WithdrawAuthored(ctx, e.record.User)
+}
+
 // inboxes erases the direct messages of the person, in the inbox of everyone whom the server knows.
 func (e *eraser) inboxes(ctx context.Context) error {
 	deletedAt := chat.TimeMs(e.opt.Now())

@@ -229,6 +229,9 @@ func (e *eraser) released(ctx context.Context, group string, w Waiting) error {
 			err = e.archivedIn(ctx, f.Group, f.Epoch)
 		}
 		if err == nil {
+			err = e.deliveries(ctx)
+		}
+		if err == nil {
 			err = e.leaveReleased(ctx, f, w)
 		}
 		switch {

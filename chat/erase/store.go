@@ -80,6 +80,12 @@ type Logs interface {
 	Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error)
 }
 
+// Events are the deliveries that wait until somebody takes them.
+type Events interface {
+	// WithdrawAuthored takes the content of all entries of a person out of them. It may be repeated.
+	WithdrawAuthored(ctx context.Context, user string) error
+}
+
 // Archive finds what the archive has of a user, of any log. It may lag behind the logs.
 type Archive interface {
 	// Authored finds messages that have content, oldest first, behind a Doc.

@@ -63,7 +63,7 @@ func (s *Service) carryOut(ctx context.Context, t Task) error {
 		for _, phase := range []struct {
 			name string
 			run  func(context.Context) error
-		}{{"person", e.person}, {"groups", e.groups}, {"archive", e.archived}, {"edits", e.edits}, {"reactions", e.reactions}, {"inboxes", e.inboxes}, {"end", e.end}} {
+		}{{"person", e.person}, {"groups", e.groups}, {"archive", e.archived}, {"edits", e.edits}, {"reactions", e.reactions}, {"deliveries", e.deliveries}, {"inboxes", e.inboxes}, {"end", e.end}} {
 			if e.record.Phase == "" {
 				e.record.Phase = phase.name
 			}

@@ -19,6 +19,8 @@ const (
 	TaskEvents  = "events" // EventsTask: a group has entries that were not published yet
 	TaskEnded   = "ended"  // EndedTask: a group was deleted
 	TaskDeliver = "hook"   // DeliveryTask: one delivery
+	// WithdrawTask: entries lost their content, and deliveries that report them may wait
+	TaskWithdraw = "withdraw"
 )
 
 // A failed delivery is retried after these pauses; then it becomes a dead letter (Standard Webhooks, "Deliverability
@@ -49,6 +51,7 @@ type Unpublished struct {
 	Published  int64 // the last published entry; -1: published to no webhook yet, or the webhook is not behind
 	Others     int64 // the same for all webhooks that keep up
 	Behind     []string
+	Deleted    string // id of the newest deletion when Messages were read; empty: there was none
 	Messages   []chat.Message
 }
 
@@ -62,7 +65,8 @@ type EventsTask struct {
 // DeliveryTask is the delivery of one event to one webhook.
 type DeliveryTask struct {
 	Webhook string          `json:"webhook"`
-	ID      string          `json:"id"` // of the event: the same for every attempt
+	ID      string          `json:"id"`              // of the event: the same for every attempt
+	Epoch   string          `json:"epoch,omitempty"` // of the group, if the event is an entry of its log
 	Body    json.RawMessage `json:"body"`
 	Entry   int64           `json:"-"` // the log entry that it reports
 }
@@ -84,6 +88,8 @@ type Event struct {
 	Key  string
 	At   chat.Time
 	Data any
+
+	epoch string // DeliveryTask.Epoch
 }
 
 // knownList caches the list of webhooks on a node.
@@ -173,7 +179,7 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 		}
 		var more []DeliveryTask
 		if what := eventOf(e); what != "" {
-			event := Event{Type: what, Key: fmt.Sprintf("%s %d", page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON)}
+			event := Event{Type: what, Key: entryKey(page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON), epoch: page.Epoch}
 			more = event.deliveries(webhooks)
 		}
 		if len(more) > 0 {
@@ -189,6 +195,9 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 	}
 	return deliveries, to, nil
 }
+
+// entryKey is the Key of the event that reports an entry.
+func entryKey(epoch string, id int64) string { return fmt.Sprintf("%s %d", epoch, id) }
 
 // eventOf names the event of an entry; empty: none.
 func eventOf(e chat.Entry) EventType {
@@ -228,10 +237,14 @@ func (e Event) deliveries(webhooks []Webhook) []DeliveryTask {
 				Data      any       `json:"data"`
 			}{e.Type, e.At, e.Data})
 		}
-		id := "evt_" + chat.Hash([]byte(w.ID), []byte(e.Type), []byte(e.Key))
-		tasks = append(tasks, DeliveryTask{Webhook: w.ID, ID: id, Body: body})
+		tasks = append(tasks, DeliveryTask{Webhook: w.ID, ID: eventID(w.ID, e.Type, e.Key), Epoch: e.epoch, Body: body})
 	}
 	return tasks
+}
+
+// eventID names an event to a webhook.
+func eventID(webhook string, what EventType, key string) string {
+	return "evt_" + chat.Hash([]byte(webhook), []byte(what), []byte(key))
 }
 
 // Publish makes the deliveries of events that are in no log; subject is the group or user they are about. It may be
@@ -269,6 +282,11 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch, t.By); err != nil {
 		return err
 	}
+	at := chat.TimeMs(t.AtMs)
+	// What waits goes first: what is made now has no content.
+	if err := s.withdrawGroup(ctx, t.Group, t.Epoch, at); err != nil {
+		return err
+	}
 	var events []Event
 	for _, raw := range t.Unpublished {
 		var e chat.Entry
@@ -276,10 +294,9 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 			return fmt.Errorf("a message of the deleted group %s: %w", t.Group, err)
 		}
 		if what := eventOf(e); what != "" {
-			events = append(events, Event{Type: what, Key: fmt.Sprintf("%s %d", t.Epoch, e.ID), At: e.SentAt, Data: raw})
+			events = append(events, Event{Type: what, Key: entryKey(t.Epoch, e.ID), At: e.SentAt, Data: left(e, at), epoch: t.Epoch})
 		}
 	}
-	at := chat.TimeMs(t.AtMs)
 	events = append(events, Event{Type: EventGroupDeleted, Key: t.Epoch, At: at, Data: struct {
 		Group     string    `json:"group"`
 		From      string    `json:"from"`

@@ -23,10 +23,11 @@ func New(core *chat.Service, store Store, sender Sender) *Service {
 // Handlers returns the tasks of webhooks, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{
-		TaskEvents:  chat.HandleRun(s.publishEntries),
-		TaskEnded:   chat.Handle(s.publishEnded),
-		TaskSpread:  chat.Handle(s.spread),
-		TaskDeliver: s.deliveryKind(),
+		TaskEvents:   chat.HandleRun(s.publishEntries),
+		TaskEnded:    chat.Handle(s.publishEnded),
+		TaskSpread:   chat.Handle(s.spread),
+		TaskDeliver:  s.deliveryKind(),
+		TaskWithdraw: chat.Handle(s.withdrawEntries),
 	}
 }
 

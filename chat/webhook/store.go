@@ -1,6 +1,9 @@
 package webhook
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Store is what webhooks need from a store. Every method is one atomic step unless it says otherwise, and may be
 // repeated.
@@ -24,7 +27,8 @@ type Store interface {
 	// that is behind (else ""). ErrNotFound.
 	Unpublished(ctx context.Context, group, behind string, limit int) (Unpublished, error)
 	// PublishEvents enqueues the deliveries of entries up to `to`, in their order, and records that they are published.
-	// It does neither if another call did so before (ErrConflict), the group is gone (ErrNotFound), or too many
+	// It does neither if another call did so before or something was deleted since the page was read (ErrConflict), the
+	// group is gone (ErrNotFound), or too many
 	// deliveries wait (ErrFull). Each active webhook has an equal share of what may wait. One over its share gets
 	// nothing more: from that entry on it is behind in this group, gets its own task (EventsTask), and is returned.
 	PublishEvents(ctx context.Context, group string, page Unpublished, to int64, deliveries []DeliveryTask, webhooks int,
@@ -35,6 +39,14 @@ type Store interface {
 	// than half of its share still waits (ErrFull).
 	CatchUp(ctx context.Context, group, webhook string, page Unpublished, to, missed int64, deliveries []DeliveryTask, webhooks int,
 	) (behind bool, err error)
+	// Deliveries reads the deliveries of events with these ids, each of its Webhook, that wait, run or have failed for good in the
+	// partition of a group.
+	Deliveries(ctx context.Context, group string, events []DeliveryTask) ([]StoredDelivery, error)
+	// WalkDeliveries goes through all deliveries of the partition of a group, or of all partitions for an empty group: from an empty
+	// cursor until next is empty, those that are there all the while are returned at least once.
+	WalkDeliveries(ctx context.Context, group, cursor string) (list []StoredDelivery, next string, err error)
+	// RewriteDelivery replaces the body of a delivery, if it is as it was read. A run that has begun keeps the one that it has.
+	RewriteDelivery(ctx context.Context, d StoredDelivery, body json.RawMessage) error
 	// Publish enqueues deliveries of events that are in no log; subject determines the partition. Deliveries over the
 	// share of a webhook are lost and counted, and so is what it has missed already. Deliveries that wait, run or are
 	// dead letters stay as they are.

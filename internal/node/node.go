@@ -180,7 +180,7 @@ func (n *Node) openServices() {
 	schedules := schedule.New(core, n.store, webhooks)
 	notifications := notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender})
 	n.services = web.Services{
-		Erasures:      erase.New(core, n.store, groups, authors, n.store),
+		Erasures:      erase.New(core, n.store, groups, authors, n.store, webhooks),
 		Chat:          core,
 		Files:         files.New(core, n.store, n.fileBlobs(), files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
 		Live:          live.New(core, logs),

@@ -21,7 +21,7 @@ func NewKeys(prefix string, partition int, queue string) Keys {
 	return Keys{base: prefix + ":{" + tag(partition) + "}:q:" + queue + ":"}
 }
 
-// Tasks is a HASH, id -> specification: the task as it was enqueued, never changed afterwards. It is one HASH, not one
+// Tasks is a HASH, id -> specification: the task as it was enqueued; only Client.Rewrite changes its payload. It is one HASH, not one
 // per task, so that a script declares every key it touches. Its name is also the channel that wakes workers.
 func (k Keys) Tasks() string { return k.base + "tasks" }
 

@@ -57,6 +57,7 @@ var (
 	renewScript        = newFreeing("renew")
 	progressScript     = newFreeing("progress")
 	retryScript        = newFreeing("retry")
+	rewriteScript      = newFreeing("rewrite")
 	takeScript         = newFreeing("take")
 	cancelScript       = newFreeing("cancel")
 	bulkScript         = newFreeing("bulk")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/webhook"
@@ -22,6 +23,36 @@ var webhookTests = map[string]func(*fixture){
 	"PublishEventsFull": testPublishEventsFull,
 	"PublishEventsHold": testPublishEventsHold,
 	"Ended":             testEnded,
+
+	"Deliveries, WalkDeliveries and RewriteDelivery": testRewriteDelivery,
+}
+
+func testRewriteDelivery(w *fixture) {
+	w.addWebhook("w")
+	w.group("g", nil)
+	w.says("g", "alice", 2)
+	w.ok(w.publishOf("g", w.unpublished("g")))
+	asked := []webhook.DeliveryTask{delivery(2), delivery(3), delivery(9)}
+	list, err := w.Deliveries(w.ctx, "g", asked)
+	w.ok(err)
+	w.equal(len(list), 2)
+	w.ok(w.RewriteDelivery(w.ctx, list[0], json.RawMessage(`{"type":"other"}`)))
+	w.ok(w.RewriteDelivery(w.ctx, list[0], json.RawMessage(`{"type":"third"}`))) // it does not read so any more
+	bodies := map[string]string{"evt_1": `{"type":"message.created"}`, "evt_2": `{"type":"other"}`, "evt_3": `{"type":"message.created"}`}
+	for _, group := range []string{"", "g"} {
+		found := map[string]string{}
+		for cursor := ""; ; {
+			page, next, err := w.WalkDeliveries(w.ctx, group, cursor)
+			w.ok(err)
+			for _, d := range page {
+				found[d.ID] = string(d.Body)
+			}
+			if cursor = next; next == "" {
+				break
+			}
+		}
+		w.equal(found, bodies)
+	}
 }
 
 func newWebhook(id string) webhook.Webhook {
@@ -325,7 +356,11 @@ func testEnded(w *fixture) {
 	w.addWebhook("w")
 	w.group("g", nil)
 	w.ok(w.publishOf("g", w.unpublished("g")))
-	w.says("g", "alice", 2)
+	for _, data := range []string{`"secret"`, `{"a":1,"sent_at":"secret"}`} {
+		a := text("g", "alice", "secret")
+		a.Rest = rest(chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Text, Body: new("secret"), Data: json.RawMessage(data)}, SentAt: chat.TimeMs(3000)})
+		w.send(a)
+	}
 	epoch := w.info("g", "alice").Epoch
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
 	tasks := w.takeTasks(webhook.TaskEnded)
@@ -336,7 +371,10 @@ func testEnded(w *fixture) {
 	w.equal(len(t.Unpublished), 2)
 	var e chat.Entry
 	w.ok(errors.Join(json.Unmarshal(t.Unpublished[1], &e)))
-	w.equal(e.ID, int64(3))
+	w.equal(e, chat.Entry{ID: 3, Group: "g", From: "alice", Content: chat.Content{Kind: chat.Text}, SentAt: chat.TimeMs(3000)})
+	if strings.Contains(string(tasks[0].Payload), "secret") {
+		w.Errorf("the task holds %s", tasks[0].Payload)
+	}
 
 	w.group("last", nil)
 	w.leave("last", "alice") // the last one out

@@ -69,6 +69,7 @@ for i = erased, #ARGV, erased_row do
   end
 end
 log_grew(epoch, id, now_ms)
+if kind == 'delete' then redis.call('HSET', meta, 'deleted', id) end
 local last = tonumber(id)
 keep, backlog_max = tonumber(keep), tonumber(backlog_max)
 -- include: trim_64th

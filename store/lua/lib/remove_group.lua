@@ -6,16 +6,26 @@
 -- include: task_file
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
 -- needs: levels notified waiting files unused_files named gone_files group channel
+-- without_content returns the JSON of an entry without what its author wrote, if that is all that there was: see chat.Entry for the
+-- order of its fields. No brace or bracket stands behind sent_at, so one inside of data is not taken for it.
+local function without_content(json)
+  local head, kind = string.match(json, '^({"id":%d+,"group":"[^"]*","from":"[^"]*","kind":"(%a+)")')
+  if kind ~= 'text' and kind ~= 'data' and kind ~= 'edit' then return json end
+  local tail = string.match(json, ',"sent_at":"[^"]*"[^{}%[%]]*}$')
+  if not tail then return json end
+  return head .. (string.match(json, '(,"target":%d+),"sent_at":"[^"]*"[^{}%[%]]*}$') or '') .. tail
+end
+
 -- remove_group removes a group in one step: its log, cursors and settings. The lists of members and senders are kept
 -- under other names, because the keys of each user can only be removed in bounded steps, by a task. If there are
--- webhooks, they get the user who deleted it, and the entries (100 of them at most) without events. Webhooks that were
+-- webhooks, they get the user who deleted it, and the entries (100 of them at most) without events, and without content. Webhooks that were
 -- behind miss the entries in between. If there is an archive, it drops the log.
 local function remove_group(task_id, caller, now_ms)
   local epoch, name = unpack(redis.call('HMGET', meta, 'epoch', 'name'))
   local generation, evented, lagging = webhook_position()
   local entries = {}
   for i, member in ipairs(evented and redis.call('ZRANGEBYSCORE', msgs, int(evented + 1), '+inf', 'LIMIT', 0, 100) or {}) do
-    entries[i] = string.sub(member, string.find(member, '{', 1, true), -1)
+    entries[i] = without_content(string.sub(member, string.find(member, '{', 1, true), -1))
   end
   local behind, missed = webhook_behind(lagging), {}
   for i, webhook in ipairs(behind.names) do missed[i] = '"' .. webhook .. '":' .. int(evented - behind.at[webhook]) end

@@ -18,6 +18,7 @@
 -- include: entry
 -- include: log_grew
 -- include: file_unname
+-- include: task_withdraw
 local epoch, visibility, post, keep, backlog_max, archived_from, late =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late'))
 if not epoch then return {'NOTFOUND'} end
@@ -82,6 +83,17 @@ advance(from, id)
 redis.call('ZADD', senders, int(now_ms), from)
 if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end
 log_grew(epoch, id, now_ms)
+if kind == 'delete' then
+  redis.call('HSET', meta, 'deleted', id)
+  if redis.call('HEXISTS', wants, 'webhooks') == 1 then
+    local ids = {target}
+    for i = erased, #ARGV, erased_row do
+      -- bind: erased at i
+      ids[#ids + 1] = entry_id
+    end
+    enqueue_withdraw(string.match(wants, '{(p%d+)}') .. '-withdraw:' .. group .. ':' .. epoch .. ':' .. id, epoch, ids, now_ms)
+  end
+end
 local last = tonumber(id)
 keep, backlog_max = tonumber(keep), tonumber(backlog_max)
 -- include: trim_64th

@@ -2,8 +2,9 @@
 -- Once it reaches the position of the others, it is no longer behind.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue egress:enqueue
--- ARGV  group epoch generation webhook before after:int missed:int waiting_max:int share_tasks:int share_bytes:int trim_id
+-- ARGV  group epoch deleted generation webhook before after:int missed:int waiting_max:int share_tasks:int share_bytes:int trim_id
 --       deliveries(id payload)...
+--   deleted      see webhook/events.lua
 --   before       id up to which it had its events
 --   after        id up to which it has them now; above the position of the others if nothing more is due to it
 --   missed       entries between that were trimmed
@@ -17,11 +18,11 @@
 -- include: task_trim
 -- include: webhook_behind
 -- include: webhook_share
-local has_epoch, keep, backlog_max = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max'))
+local has_epoch, keep, backlog_max, has_deleted = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'deleted'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 local current, position, lagging = webhook_position()
 local behind = webhook_behind(lagging)
-if current ~= generation or behind.at[webhook] ~= tonumber(before) then return {'CONFLICT'} end
+if current ~= generation or behind.at[webhook] ~= tonumber(before) or (has_deleted or '') ~= deleted then return {'CONFLICT'} end
 if ARGV[deliveries] then
   local share = webhook_held(egress, webhook)
   if 2 * share.n >= share_tasks or 2 * share.bytes >= share_bytes or webhook_waiting(egress) >= waiting_max then

@@ -3,8 +3,9 @@
 -- has its own position and task, and does not hold up the others.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue egress:enqueue
--- ARGV  group epoch generation before after waiting_max:int share_tasks:int share_bytes:int behind_max:int trim_id
+-- ARGV  group epoch deleted generation before after waiting_max:int share_tasks:int share_bytes:int behind_max:int trim_id
 --       deliveries(entry id webhook payload)...
+--   deleted      id of the newest deletion when the entries were read, or '': what is deleted since has to be read again
 --   before       id up to which there were events
 --   after        id up to which there are now
 --   waiting_max  tasks that may be in a partition of the egress queue
@@ -22,10 +23,10 @@
 -- include: task_trim
 -- include: webhook_behind
 -- include: webhook_share
-local has_epoch, keep, backlog_max = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max'))
+local has_epoch, keep, backlog_max, has_deleted = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'deleted'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 local current, position, lagging = webhook_position()
-if current ~= generation or position ~= tonumber(before) then return {'CONFLICT'} end
+if current ~= generation or position ~= tonumber(before) or (has_deleted or '') ~= deleted then return {'CONFLICT'} end
 local behind, shares, taken, reply = webhook_behind(lagging), {}, {}, {'OK'}
 for i = deliveries, #ARGV, deliveries_row do
   -- bind: deliveries at i

@@ -1,7 +1,7 @@
 -- Shared by the scripts that move existing tasks.
 --
 -- A value of tasks is "<priority> <attempts_max> <deadline_ms> <enqueued_ms> <due_ms> <kind>
--- <unique>[\r<option> <value>]...\n<payload>" and never changes.
+-- <unique>[\r<option> <value>]...\n<payload>"; rewrite.lua alone changes it, and only the payload.
 -- A value of runs is "<attempts> <crashes> <due_ms> <done> <total> <last error>". A task that
 -- never failed and reported no progress has none.
 -- A member of leased is "<id> <token>", with the token of the newest claim, so finding the
