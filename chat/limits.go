@@ -98,7 +98,7 @@ func DefaultLimits() Limits {
 		FileUnused:         24 * time.Hour,
 
 		KeyAge:      24 * time.Hour,
-		WaitMax:     60 * time.Second,
+		WaitMax:     50 * time.Second, // proxies and load balancers give up after 60 s without an answer
 		SafetyCheck: 2 * time.Second,
 		FeedLinger:  30 * time.Second,
 		RingEntries: 128,

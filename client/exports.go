@@ -11,15 +11,20 @@ import (
 	"net/url"
 )
 
-// exportEnd is the trailer that ends a complete export.
-const exportEnd = "Chatd-Export-End"
+// A complete export ends with the line {"end":...}: in a file, too, that line shows that nothing is missing. Servers of
+// earlier versions have a trailer alone.
+const (
+	exportEnd     = "Chatd-Export-End"
+	exportEndLine = `{"end":`
+)
 
 // ErrCutOff means that an export ended before it was complete.
 var ErrCutOff = errors.New("the export was cut off")
 
 // ExportGroup streams the log of a group after a position, At(0) for all of it, up to where it ends now: each entry as the
 // server stores it, in order and once. The caller must be the owner or an admin of the group, or an operator. Unmarshal a line
-// into a [Message], or write it to a file as it is; it is valid until each returns, and has no line feed.
+// into a [Message], or write it to a file as it is; it is valid until each returns, and has no line feed. The last line of the
+// answer, which says that it is complete, is none of them.
 //
 // It returns the cursor of the end, from which a later export goes on. Where the connection breaks, or each takes so long that
 // the server gives up, it goes on by itself after the last line, as often as another call is tried without any progress. A server
@@ -31,7 +36,7 @@ func (c *Client) ExportGroup(ctx context.Context, group string, from Position, e
 	for attempt := 0; ; attempt++ {
 		query := url.Values{"after": {string(end)}}
 		failed := false
-		trailer, err := c.export(ctx, call{method: http.MethodGet, path: []string{"groups", group, "export"}, query: query}, func(line []byte) error {
+		cursor, err := c.export(ctx, call{method: http.MethodGet, path: []string{"groups", group, "export"}, query: query}, func(line []byte) error {
 			var entry struct{ ID int64 }
 			if err := json.Unmarshal(line, &entry); err != nil {
 				return fmt.Errorf("decode the export: %w", err)
@@ -48,7 +53,10 @@ func (c *Client) ExportGroup(ctx context.Context, group string, from Position, e
 			return nil
 		})
 		if err == nil {
-			return Position(trailer), nil
+			return Position(cursor), nil
+		}
+		if ctx.Err() != nil && !failed {
+			return end, ctx.Err()
 		}
 		wait, ok := retryable(err, true)
 		if failed || !ok || attempt+1 >= c.attempts || sleep(ctx, c.backoff.Delay(attempt, wait)) != nil {
@@ -65,7 +73,7 @@ func (c *Client) ExportMe(ctx context.Context, each func(line []byte) error) err
 	return err
 }
 
-// export makes one request, hands each line of the answer to a function, and returns the trailer that ends it.
+// export makes one request, hands each line of the answer but the last to a function, and returns the cursor of the last one.
 func (c *Client) export(ctx context.Context, call call, each func(line []byte) error) (end string, err error) {
 	answer, err := c.exchangeBytes(ctx, call, nil, nil, 0)
 	if err != nil {
@@ -76,6 +84,9 @@ func (c *Client) export(ctx context.Context, call call, each func(line []byte) e
 	lines.Buffer(nil, answerBytesMax)
 	lines.Split(wholeLines)
 	for lines.Scan() {
+		if bytes.HasPrefix(lines.Bytes(), []byte(exportEndLine)) {
+			return endOf(lines.Bytes())
+		}
 		if err := each(lines.Bytes()); err != nil {
 			return "", err
 		}
@@ -87,6 +98,16 @@ func (c *Client) export(ctx context.Context, call call, each func(line []byte) e
 		return "", ErrCutOff
 	}
 	return end, nil
+}
+
+// endOf parses the last line of an export: the cursor of its end, or true.
+func endOf(line []byte) (string, error) {
+	var last struct{ End any }
+	if err := json.Unmarshal(line, &last); err != nil {
+		return "", fmt.Errorf("decode the end of the export: %w", err)
+	}
+	cursor, _ := last.End.(string)
+	return cursor, nil
 }
 
 // wholeLines is a bufio.SplitFunc: a line that the end cuts off is none.

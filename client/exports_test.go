@@ -7,22 +7,26 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// exports is a server whose answers are cut off: each has the trailer, unless it was cut, after the lines of its ids.
+// exports is a server whose answers are cut off: each has its last line, unless it was cut, after the lines of its ids. A proxy
+// in front of it drops trailers, and ends every other answer that was cut like a whole one.
 func exports(t *testing.T, answer func(after string) (body string, complete bool)) *Client {
 	t.Helper()
+	var cuts atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Trailer", exportEnd)
 		body, complete := answer(r.URL.Query().Get("after"))
 		_, _ = fmt.Fprint(w, body)
 		_ = http.NewResponseController(w).Flush()
-		if !complete {
+		switch cut := cuts.Add(1); {
+		case complete:
+			_, _ = fmt.Fprintln(w, `{"end":"e.5.mark"}`)
+		case cut%2 == 0:
 			panic(http.ErrAbortHandler)
 		}
-		w.Header().Set(exportEnd, "e.5.mark")
 	}))
 	t.Cleanup(server.Close)
 	c, err := New(server.URL, StaticToken("t"), WithRetry(3, Backoff{Base: time.Millisecond, Max: time.Millisecond}))
@@ -66,6 +70,24 @@ func TestExportOfAServerThatBeginsAgain(t *testing.T) {
 	c = exports(t, func(string) (string, bool) { return "{\"id\":1}\n", true })
 	if end, err := c.ExportGroup(t.Context(), "g", "e.7.x", func([]byte) error { return nil }); err != nil || end != "e.5.mark" {
 		t.Errorf("a new log: %s, %v", end, err)
+	}
+}
+
+// TestExportOfAnEarlierVersion: a trailer alone says that it is complete.
+func TestExportOfAnEarlierVersion(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Trailer", exportEnd)
+		_, _ = fmt.Fprintln(w, `{"id":1}`)
+		w.Header().Set(exportEnd, "e.1.mark")
+	}))
+	defer server.Close()
+	c, err := New(server.URL, StaticToken("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if end, err := c.ExportGroup(t.Context(), "g", At(0), func([]byte) error { n++; return nil }); err != nil || n != 1 || end != "e.1.mark" {
+		t.Errorf("got %d entries to %s, %v", n, end, err)
 	}
 }
 

@@ -103,7 +103,7 @@ func (c *Client) Receipts(ctx context.Context, group string, id int64, page Page
 }
 
 // WaitReceipts returns the Receipts once nobody is pending, or the current ones after the given number of seconds, at
-// most 60.
+// most 50.
 func (c *Client) WaitReceipts(ctx context.Context, group string, id int64, seconds int, page Page) (Receipts, error) {
 	q := page.query()
 	if seconds > 0 {

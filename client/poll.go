@@ -10,7 +10,7 @@ import (
 type PollOptions struct {
 	Cursors Cursors       // where positions are kept; nil: in memory
 	Limit   int           // messages per answer; 0: the server's default
-	Wait    time.Duration // how long one poll may take, in whole seconds up to 60; 0: 25 s. Negative: the server answers at once
+	Wait    time.Duration // how long one poll may take, in whole seconds up to 50; 0: 25 s. Negative: the server answers at once
 	// Ack also confirms to the server what the caller has handled, so that it can be trimmed.
 	Ack bool
 }
@@ -34,7 +34,7 @@ type Poll struct {
 
 const (
 	pollWait    = 25 * time.Second
-	pollWaitMax = 60 * time.Second
+	pollWaitMax = 50 * time.Second
 )
 
 // Poll starts polling. It sends nothing before the first Next.

@@ -47,14 +47,18 @@ func (e *exported) read(t *testing.T, n int) (complete bool) {
 	for len(e.ids) < n {
 		line, err := e.lines.ReadBytes('\n')
 		if err != nil {
-			return e.Trailer.Get("Chatd-Export-End") != ""
+			return false
 		}
 		var entry struct {
 			ID      int64
 			Message struct{ ID int64 }
+			End     any
 		}
 		if err := json.Unmarshal(line, &entry); err != nil {
 			t.Fatalf("%.100s: %v", line, err)
+		}
+		if entry.End != nil {
+			return true
 		}
 		if id := max(entry.ID, entry.Message.ID); id > 0 {
 			e.ids = append(e.ids, id)

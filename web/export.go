@@ -14,8 +14,26 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
-// exportEnd is the trailer of an export: the cursor of its end. An answer without it was cut off.
+// exportEnd is the trailer of an export, for clients that read it: many proxies drop trailers.
 const exportEnd = "Chatd-Export-End"
+
+// endExport writes the last line of an export and the trailer. An answer without that line was cut off, and
+// nothing else says so everywhere: nginx, for one, drops trailers, and asks servers by HTTP/1.0, in which an answer that
+// was broken off looks like a whole one.
+func endExport(w http.ResponseWriter, line any, trailer string) error {
+	end, err := json.Marshal(struct {
+		End any `json:"end"`
+	}{line})
+	if err != nil {
+		return err
+	}
+	renewDeadline(w)
+	if _, err := w.Write(append(end, '\n')); err != nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // the status is sent: only a cut connection says that this is not the end
+	}
+	w.Header().Set(exportEnd, trailer)
+	return nil
+}
 
 // ExportGroup serves GET /v1/groups/{group}/export.
 func (s *Server) ExportGroup(ctx context.Context, r api.ExportGroupRequestObject) (api.ExportGroupResponseObject, error) {
@@ -60,8 +78,7 @@ func (a exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 	if !a.export.Done() {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // as above
 	}
-	w.Header().Set(exportEnd, a.export.End())
-	return nil
+	return endExport(w, a.export.End(), a.export.End())
 }
 
 // ExportMe serves GET /v1/me/export.
@@ -116,8 +133,7 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 	case err != nil:
 		panic(http.ErrAbortHandler) //nolint:forbidigo // as above
 	}
-	w.Header().Set(exportEnd, "complete")
-	return nil
+	return endExport(w, true, "complete")
 }
 
 // renewDeadline lets an answer take its time as long as the client takes every page of it within the deadline of a whole answer.

@@ -12,7 +12,18 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// TestExportGroup: the whole log a line each, over several pages, with the cursor of its end in the trailer, which continues it.
+// exported splits an export into its lines and what its last line says of the end.
+func exported(t *testing.T, body string) (lines []string, end any) {
+	t.Helper()
+	lines = strings.SplitAfter(body, "\n")
+	var last map[string]any
+	if len(lines) < 2 || json.Unmarshal([]byte(lines[len(lines)-2]), &last) != nil || len(last) != 1 || lines[len(lines)-1] != "" {
+		t.Fatalf("the last lines are %q", lines[max(0, len(lines)-2):])
+	}
+	return lines[:len(lines)-2], last["end"]
+}
+
+// TestExportGroup: the whole log a line each, over several pages, with the cursor of its end in the last line, which continues it.
 func TestExportGroup(t *testing.T) {
 	s := start(t, nil)
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"visibility":"public"}`)
@@ -36,14 +47,18 @@ func TestExportGroup(t *testing.T) {
 		if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/x-ndjson" {
 			t.Fatalf("%d %v %v", answer.StatusCode, answer.Header, err)
 		}
-		for line := range strings.Lines(string(body)) {
+		lines, cursor := exported(t, string(body))
+		for _, line := range lines {
 			var m struct{ ID int64 }
 			if err := json.Unmarshal([]byte(line), &m); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
 			ids = append(ids, m.ID)
 		}
-		return ids, answer.Trailer.Get("Chatd-Export-End")
+		if end, _ = cursor.(string); end == "" || answer.Trailer.Get("Chatd-Export-End") != end {
+			t.Errorf("the last line says %v, the trailer %v", cursor, answer.Trailer)
+		}
+		return ids, end
 	}
 	for _, c := range []struct {
 		user, role, query string
@@ -96,8 +111,12 @@ func TestExportMe(t *testing.T) {
 	if err != nil || answer.StatusCode != http.StatusOK || answer.Trailer.Get("Chatd-Export-End") != "complete" {
 		t.Fatalf("%d %v %v %v", answer.StatusCode, answer.Header, answer.Trailer, err)
 	}
+	lines, end := exported(t, string(body))
+	if end != true {
+		t.Errorf("the end is %v", end)
+	}
 	counts := map[string]int{}
-	for line := range strings.Lines(string(body)) {
+	for _, line := range lines {
 		var record map[string]struct{ ID, From, Body, Kind, Group string }
 		loose := strings.ReplaceAll(line, `"id":`, `"number":`)
 		if err := json.Unmarshal([]byte(loose), &record); err != nil || len(record) != 1 {

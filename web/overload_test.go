@@ -52,6 +52,16 @@ func (s *Server) askFrom(ctx context.Context, origin, path, user string) *httpte
 	return w
 }
 
+// TestWaitsFitProxies: a call waits for less than the 60 s after which proxies give up, however long it asks for.
+func TestWaitsFitProxies(t *testing.T) {
+	s := slowServer()
+	for asked, want := range map[int64]time.Duration{0: 0, 25: 25 * time.Second, 50: 50 * time.Second, 51: 50 * time.Second, 60: 50 * time.Second, 1 << 62: 50 * time.Second} {
+		if got := s.waitOf(&asked); got != want {
+			t.Errorf("wait_s %d: %s", asked, got)
+		}
+	}
+}
+
 // TestOverload floods a server with five times what it can serve: as much as it can is served, the rest is refused at once,
 // and another user, a client without a token, and probes notice nothing.
 func TestOverload(t *testing.T) {

@@ -1093,7 +1093,7 @@ type SyncRequest struct {
 	InboxAfter json.RawMessage `json:"inbox_after,omitempty"`
 	Limit      *int64          `json:"limit,omitempty"`
 
-	// WaitS Seconds to wait for something new; more than 60 is taken as 60.
+	// WaitS Seconds to wait for something new; more than 50 is taken as 50, because proxies give up after 60.
 	WaitS *int64 `json:"wait_s,omitempty"`
 }
 
@@ -1386,7 +1386,7 @@ type ListReceiptsParams struct {
 	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// WaitS Seconds to wait until nobody is pending, 60 at most.
+	// WaitS Seconds to wait until nobody is pending; more than 50 is taken as 50.
 	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
 }
 
