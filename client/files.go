@@ -86,8 +86,8 @@ func fileCall(method, group, id string) call {
 	return call{method: method, path: []string{"groups", group, "files", id}}
 }
 
-// UploadFile uploads a whole file and returns its id, for the Files of a message. After a broken connection it goes on
-// where the server is. The digest of the bytes is checked: by the server if the draft has it, otherwise it is computed on
+// UploadFile uploads a whole file, in pieces of 1 MiB at most, and returns its id, for the Files of a message. After a
+// broken connection it goes on where the server is. The digest of the bytes is checked: by the server if the draft has it, otherwise it is computed on
 // the way and compared with what the server stored.
 func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, content io.ReaderAt) (string, error) {
 	u, err := c.CreateUpload(ctx, group, draft)
@@ -118,11 +118,15 @@ func (c *Client) writeDigested(ctx context.Context, group string, draft FileDraf
 	return c.compareUpload(ctx, group, draft.Name, u.ID, want)
 }
 
+// uploadPieceMax is how many bytes one request of an upload has: what nginx takes unless it is told otherwise.
+const uploadPieceMax = 1 << 20
+
 // writeWhole writes all bytes of an upload, in as many requests as it takes.
 func (c *Client) writeWhole(ctx context.Context, group string, draft FileDraft, u Upload, content io.ReaderAt) error {
 	// failures counts those since the upload last got on.
 	for at, failures := u.Offset, 0; at < draft.Size; {
-		next, err := c.WriteUpload(ctx, group, u.ID, at, io.NewSectionReader(content, at, draft.Size-at), draft.Size-at)
+		size := min(draft.Size-at, uploadPieceMax)
+		next, err := c.WriteUpload(ctx, group, u.ID, at, io.NewSectionReader(content, at, size), size)
 		if err == nil && next > at {
 			at, failures = next, 0
 			continue

@@ -1,6 +1,6 @@
 /**
- * Uploads the files that go with what is being written: in one request each as long as nothing breaks, and from where
- * the server is after that (tus 1.0). The state shows how far each is; the bytes are here.
+ * Uploads the files that go with what is being written: piece by piece, and from where the server is after something broke
+ * (tus 1.0). The state shows how far each is; the bytes are here.
  */
 import { Problem, passing } from "./api.js";
 import { fileName, sizeOf } from "./format.js";
@@ -12,6 +12,8 @@ const FILES_MAX = 10;
 const RUNNING_MAX = 3;
 /** Attempts in a row that bring nothing further. */
 const ATTEMPTS_MAX = 10;
+/** Bytes of one request: what nginx takes unless it is told otherwise. */
+const PIECE_MAX = 1 << 20;
 /** A request that does not get further for this long is given up. The server waits for a stalled one up to 15 s. */
 const STALL_MS = 60_000;
 
@@ -74,9 +76,11 @@ export function createUploads(store, client) {
     if (id) offset = await api.offset(group, id, signal);
     else ({ id } = await api.createFile(group, { name, size, type: type || undefined }, h.creation, signal));
     note(key, { id, phase: "sending", sent: offset });
-    if (offset === size || !id) return;
-    const progress = (/** @type {number} */ sent) => (find(key) ? note(key, { sent: offset + sent }) : drop(key));
-    await api.writeFile(group, id, offset, h.file.slice(offset), (path, init) => request(path, init, signal, progress));
+    for (; id && offset < size; offset = Math.min(size, offset + PIECE_MAX)) {
+      const begin = offset;
+      const progress = (/** @type {number} */ sent) => (find(key) ? note(key, { sent: begin + sent }) : drop(key));
+      await api.writeFile(group, id, begin, h.file.slice(begin, begin + PIECE_MAX), (path, init) => request(path, init, signal, progress));
+    }
   }
 
   /** Forgets an upload. @param {string} key */
