@@ -1,6 +1,10 @@
 package chat
 
-import "time"
+import (
+	"regexp"
+	"strings"
+	"time"
+)
 
 // Visibility says who may know of a group.
 type Visibility string
@@ -92,3 +96,15 @@ func (t *Time) UnmarshalJSON(b []byte) error { return t.Time.UnmarshalJSON(b) }
 
 // TimeMs is the instant ms milliseconds after the Unix epoch.
 func TimeMs(ms int64) Time { return Time{time.UnixMilli(ms).UTC()} }
+
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
+// ParseTime reads a time as RFC 3339 has it, with any offset. The standard library also takes what that has not: a comma, an hour
+// of one digit, offsets of more than a day; and refuses the t and z that it has.
+func ParseTime(text string) (time.Time, bool) {
+	if !rfc3339.MatchString(text) {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339, strings.ToUpper(text))
+	return t, err == nil
+}

@@ -59,7 +59,7 @@ func checkContentType(value string) error {
 	media, params, err := mime.ParseMediaType(value)
 	charset := params["charset"]
 	if err != nil || media != echo.MIMEApplicationJSON || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
-		return chat.Errorf(chat.CodeInvalid, "content type: want application/json")
+		return unsupported("content type: want application/json")
 	}
 	return nil
 }

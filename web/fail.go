@@ -46,10 +46,28 @@ func (s *Server) fail(err error, c echo.Context) {
 	problem.Write(c.Response(), status, e, id)
 }
 
+// refusal is an error whose status HTTP has a better one for than that of its code.
+type refusal struct {
+	status int
+	of     *chat.Error
+}
+
+func (r *refusal) Error() string { return r.of.Error() }
+
+func (r *refusal) Unwrap() error { return r.of }
+
+// unsupported refuses a body in a form that the route does not take.
+func unsupported(detail string) error {
+	return &refusal{http.StatusUnsupportedMediaType, chat.Errorf(chat.CodeInvalid, "%s", detail)}
+}
+
 // translate gives what a client gets of an error: that of a handler, of the router or of the binder.
 func translate(err error) (e *chat.Error, status int) {
 	var h *echo.HTTPError
+	var r *refusal
 	switch {
+	case errors.As(err, &r):
+		return r.of, r.status
 	case errors.As(err, &e): // first: its cause may be any of those below
 	case errors.As(err, &h):
 		switch h.Code {

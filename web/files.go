@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // filePolicy keeps a browser from doing anything with a file, even where it is opened by itself.
@@ -24,8 +25,8 @@ const filePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
 // registerFiles adds the routes that speak of bytes, and so are no part of the generated server.
 func (s *Server) registerFiles(e *echo.Echo) {
 	const collection, one = "/v1/groups/:group/files", "/v1/groups/:group/files/:file"
-	e.OPTIONS(collection, s.describeUploads)
-	e.OPTIONS(one, s.describeUploads)
+	e.OPTIONS(collection, s.describeUploads("OPTIONS, POST"))
+	e.OPTIONS(one, s.describeUploads("OPTIONS, GET, HEAD, PATCH, DELETE"))
 	e.GET(one, s.getFile, s.tus)
 	e.PATCH(one, s.writeFile, s.tus)
 }
@@ -112,10 +113,10 @@ func (s *Server) DeleteFile(ctx context.Context, r api.DeleteFileRequestObject) 
 func (s *Server) writeFile(c echo.Context) error {
 	r := c.Request()
 	if media := r.Header.Get(echo.HeaderContentType); media != "" && !strings.EqualFold(media, offsetStream) {
-		return s.refuse(c, http.StatusUnsupportedMediaType, "content type: want "+offsetStream)
+		return unsupported("content type: want " + offsetStream)
 	}
-	offset, err := strconv.ParseInt(r.Header.Get(uploadOffset), 10, 64)
-	if err != nil || offset < 0 {
+	offset, ok := wire.Decimal(r.Header.Get(uploadOffset))
+	if !ok {
 		// Who asks for a file that is not there learns that: the offset is missing in most such requests.
 		if _, err := s.files.Get(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")); err != nil {
 			return err
@@ -124,9 +125,11 @@ func (s *Server) writeFile(c echo.Context) error {
 	}
 	piece := files.Piece{Offset: offset, Body: newSlowBody(c)}
 	if text := r.Header.Get(uploadChecksum); text != "" {
-		if piece.Check, err = newChecksum(text); err != nil {
+		check, err := newChecksum(text)
+		if err != nil {
 			return err
 		}
+		piece.Check = check
 	}
 	if err := turnOf(c).come(r.Context()); err != nil {
 		return err
@@ -134,7 +137,7 @@ func (s *Server) writeFile(c echo.Context) error {
 	turnOf(c).leave() // the sender takes time, not the server
 	f, err := s.files.Write(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file"), piece)
 	if isChecksum(err) {
-		return s.refuse(c, statusChecksum, files.ErrChecksum.Message)
+		return &refusal{statusChecksum, files.ErrChecksum}
 	}
 	if err != nil {
 		return err
@@ -190,10 +193,12 @@ func (s *Server) getFile(c echo.Context) error {
 	if head {
 		asked.Method = http.MethodHead
 	}
-	if strings.Contains(r.Header.Get("Range"), ",") {
-		asked.Header.Del("Range") // a server may: many small ranges cost more than the whole
+	if one := rangeOf(r.Header.Get("Range")); one != "" {
+		asked.Header.Set("Range", one)
+	} else {
+		asked.Header.Del("Range")
 	}
-	http.ServeContent(slowWriter{c.Response()}, asked, "", time.Time{}, content)
+	http.ServeContent(&slowWriter{Response: c.Response()}, asked, "", time.Time{}, content)
 	return nil
 }
 
@@ -245,14 +250,6 @@ func (b slowBody) Read(p []byte) (int, error) {
 		_ = b.of.SetReadDeadline(time.Time{}) // the work on it may take longer
 	}
 	return n, err
-}
-
-// slowWriter does the same for a download: a client has the time of a whole answer for every piece.
-type slowWriter struct{ *echo.Response }
-
-func (w slowWriter) Write(b []byte) (int, error) {
-	renewDeadline(w.Response)
-	return w.Response.Write(b)
 }
 
 // pathValue is a parameter of the path, which admit has checked.

@@ -53,7 +53,14 @@ func TestRangeAbuse(t *testing.T) {
 		{"bytes=18446744073709551616-", 416, ""},
 		{"bytes=9223372036854775807-9223372036854775807", 416, ""},
 		{"bytes=5-4", 416, ""},
-		{"bytes=-0", 206, ""},
+		{"bytes=-0", 416, ""},
+		{"bytes=-000", 416, ""},
+		{"BYTES=-0", 416, ""},
+		{"Bytes=1-2", 206, content[1:3]},
+		{"bYTES=-3", 206, content[9997:]},
+		{"lines=1-2", 200, content},
+		{"items=-0", 200, content},
+		{"bytes", 200, content},
 		{"bytes=--5", 416, ""},
 		{"bytes=0-0,-1", 200, content},
 		{"bytes=0-9999,0-9999,0-9999,1-9998", 200, content},
@@ -62,6 +69,9 @@ func TestRangeAbuse(t *testing.T) {
 		a := s.do(request{method: "GET", path: path, user: "alice", header: map[string]string{"Range": c.ranges}})
 		if a.status != c.status || c.status != 416 && a.body != c.body {
 			t.Errorf("%.50s: got %d and %d bytes, want %d and %d", c.ranges, a.status, len(a.body), c.status, len(c.body))
+		}
+		if c.status == 416 {
+			checkProblem(t, c.ranges, a, 416, "invalid_request")
 		}
 		if strings.HasPrefix(a.header.Get("Content-Type"), "multipart/") {
 			t.Errorf("%.50s: an answer of many parts", c.ranges)
@@ -81,7 +91,7 @@ func TestBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := s.create(fmt.Sprintf(`{"name":"a.gz","type":"application/gzip","size":%d}`, packed.Len()))
-	checkProblem(t, "a packed body", s.patch("alice", path, 0, packed.String(), "Content-Encoding", "gzip"), 400, "invalid_request")
+	checkProblem(t, "a packed body", s.patch("alice", path, 0, packed.String(), "Content-Encoding", "gzip"), 415, "invalid_request")
 	if a := s.patch("alice", path, 0, packed.String()); a.status != 204 {
 		t.Errorf("PATCH: %d %s", a.status, a.body)
 	}

@@ -124,7 +124,7 @@ func TestFileIsServed(t *testing.T) {
 		{map[string]string{"Range": "bytes=10-19", "If-Range": `"other"`}, 200, content},
 		{map[string]string{"Range": "bytes=0-1,3-4"}, 200, content},
 		{map[string]string{"Range": "bytes=0-" + strings.Repeat(",0-", 3000)}, 200, content},
-		{map[string]string{"Range": "lines=1"}, 416, ""},
+		{map[string]string{"Range": "lines=1"}, 200, content},
 		{map[string]string{"Range": "bytes=100000-"}, 416, ""},
 		{map[string]string{"If-None-Match": tag}, 304, ""},
 	} {
@@ -133,6 +133,13 @@ func TestFileIsServed(t *testing.T) {
 			t.Errorf("%.60v: got %d and %d bytes, want %d and %d", c.header, a.status, len(a.body), c.status, len(c.body))
 		}
 	}
+	beyond := s.do(request{method: "GET", path: path, user: "alice", header: map[string]string{"Range": "bytes=100000-"}})
+	checkProblem(t, "beyond the end", beyond, 416, "invalid_request")
+	if beyond.header.Get("Content-Range") != "bytes */100000" || beyond.header.Get("Content-Disposition") != "" || beyond.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("beyond the end: %v", beyond.header)
+	}
+	checkProblem(t, "another file", s.do(request{method: "GET", path: path, user: "alice", header: map[string]string{"If-Match": `"other"`}}), 412, "conflict")
+	checkProblem(t, "no file", s.do(request{method: "GET", path: path + "x", user: "alice"}), 404, "not_found")
 	head := s.do(request{method: "HEAD", path: path, user: "alice"})
 	if head.status != 200 || head.body != "" || head.header.Get("Content-Length") != "100000" || head.header.Get("ETag") != tag || head.header.Get("Upload-Offset") != "100000" {
 		t.Errorf("HEAD: %d %v", head.status, head.header)
@@ -148,7 +155,7 @@ func TestTus(t *testing.T) {
 	s := withG(t, nil)
 	a := s.do(request{method: "OPTIONS", path: filesOfG})
 	if a.status != 204 || a.header.Get("Tus-Version") != "1.0.0" || a.header.Get("Tus-Extension") != "creation,checksum,expiration,termination" ||
-		a.header.Get("Tus-Max-Size") != "104857600" || a.header.Get("Tus-Checksum-Algorithm") != "sha1,sha256,md5" {
+		a.header.Get("Allow") != "OPTIONS, POST" || a.header.Get("Tus-Max-Size") != "104857600" || a.header.Get("Tus-Checksum-Algorithm") != "sha1,sha256,md5" {
 		t.Errorf("OPTIONS: %d %v", a.status, a.header)
 	}
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -162,7 +169,7 @@ func TestTus(t *testing.T) {
 		t.Fatalf("POST: %d %s %v", a.status, a.body, a.header)
 	}
 	checkProblem(t, "no length yet", s.do(request{method: "POST", path: filesOfG, user: "alice", header: map[string]string{"Upload-Defer-Length": "1"}}), 400, "invalid_request")
-	for _, bad := range [][2]string{{"x", ""}, {"-1", ""}, {"10", "filename ä"}, {"10", "filename " + encoded("a/b")}, {"10", "sha256 " + encoded("x")}} {
+	for _, bad := range [][2]string{{"x", ""}, {"-1", ""}, {"+5", ""}, {"-0", ""}, {"5.0", ""}, {"9223372036854775808", ""}, {"10", "filename ä"}, {"10", "filename " + encoded("a/b")}, {"10", "sha256 " + encoded("x")}} {
 		checkProblem(t, bad[0]+" "+bad[1], create(bad[0], bad[1]), 400, "invalid_request")
 	}
 	checkProblem(t, "more than the maximum", create("104857601", ""), 413, "too_large")
@@ -175,9 +182,15 @@ func TestTus(t *testing.T) {
 		if a.status != 412 || a.header.Get("Tus-Version") != "1.0.0" {
 			t.Errorf("%s of another version: %d %v", method, a.status, a.header)
 		}
+		if method != "HEAD" {
+			checkProblem(t, method+" of another version", a, 412, "conflict")
+		}
 	}
 	checkProblem(t, "another offset", s.patch("alice", path, 5, "x"), 409, "conflict")
 	checkProblem(t, "no offset", s.patch("alice", path, 0, "x", "Upload-Offset", ""), 400, "invalid_request")
+	for _, offset := range []string{"+0", "-0", "0x0", " "} {
+		checkProblem(t, "the offset "+offset, s.patch("alice", path, 0, "x", "Upload-Offset", offset), 400, "invalid_request")
+	}
 	checkProblem(t, "another type", s.patch("alice", path, 0, "x", "Content-Type", "text/plain"), 415, "invalid_request")
 	checkProblem(t, "an algorithm", s.patch("alice", path, 0, "x", "Upload-Checksum", "crc32 AAAA"), 400, "invalid_request")
 	wrong := sha1.Sum([]byte("y"))

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,8 +82,20 @@ const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		secure(c.Response().Header())
+		if methods, ok := c.Get(echo.ContextKeyHeaderAllow).(string); ok { // the answer will name them
+			c.Response().Before(func() { c.Response().Header().Set(echo.HeaderAllow, withHead(methods)) })
+		}
 		return next(c)
 	}
+}
+
+// withHead adds HEAD to the methods of a path, where the router knows GET alone: see answerHead.
+func withHead(methods string) string {
+	list := strings.Split(methods, ", ")
+	if i := slices.Index(list, http.MethodGet); i >= 0 && !slices.Contains(list, http.MethodHead) {
+		list = slices.Insert(list, i+1, http.MethodHead)
+	}
+	return strings.Join(list, ", ")
 }
 
 // The headers of every answer share their values: Set makes a slice for each.
@@ -154,7 +167,8 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			defer one.turn.leave()
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-			return chat.Errorf(chat.CodeInvalid, "Content-Encoding: compressed requests are not supported")
+			c.Response().Header().Set(echo.HeaderAcceptEncoding, "identity")
+			return unsupported("Content-Encoding: compressed requests are not supported")
 		}
 		if err := checkPath(c, r); err != nil {
 			return err

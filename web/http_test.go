@@ -20,6 +20,12 @@ func TestHead(t *testing.T) {
 			t.Errorf("HEAD %s: %d %q, GET %d", path, head.status, head.body, get.status)
 		}
 	}
+	if a := s.do(request{method: "OPTIONS", path: "/v1/groups/g"}); a.status != http.StatusNoContent || !strings.Contains(a.header.Get("Allow"), "GET, HEAD") {
+		t.Errorf("OPTIONS: %d, Allow names %s", a.status, a.header.Get("Allow"))
+	}
+	if a := s.do(request{method: "POST", path: "/docs"}); a.status != http.StatusMethodNotAllowed || !strings.Contains(a.header.Get("Allow"), "HEAD") {
+		t.Errorf("POST of a page: %d, Allow names %s", a.status, a.header.Get("Allow"))
+	}
 	if a := s.do(request{method: "HEAD", path: "/v1/sync", user: "alice"}); a.status != http.StatusMethodNotAllowed {
 		t.Errorf("HEAD /v1/sync: %d", a.status)
 	}

@@ -116,7 +116,7 @@ func TestBadInput(t *testing.T) {
 			}
 			checkProblem(t, key+" twice "+name, call(path+"?"+name+"=1&"+name+"=2", body, nil), 400, "invalid_request")
 		}
-		checkProblem(t, key+" compressed", call(path, body, map[string]string{"Content-Encoding": "gzip"}), 400, "invalid_request")
+		checkProblem(t, key+" compressed", call(path, body, map[string]string{"Content-Encoding": "gzip"}), 415, "invalid_request")
 		if body == "" {
 			continue
 		}
@@ -127,7 +127,7 @@ func TestBadInput(t *testing.T) {
 			checkProblem(t, key+" no body", call(path, "", nil), 400, "invalid_request")
 		}
 		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "multipart/form-data; boundary=x", "x y"} {
-			checkProblem(t, key+" "+kind, call(path, body, map[string]string{"Content-Type": kind}), 400, "invalid_request")
+			checkProblem(t, key+" "+kind, call(path, body, map[string]string{"Content-Type": kind}), 415, "invalid_request")
 		}
 		large := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
 		checkProblem(t, key+" 1 MiB and more", call(path, large, nil), 413, "too_large")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -95,8 +96,14 @@ func TestMethods(t *testing.T) {
 			}
 			a := s.do(request{method: method, path: path, user: "alice"})
 			checkProblem(t, method+" "+path, a, http.StatusMethodNotAllowed, "invalid_request")
-			if a.header.Get("Allow") == "" {
-				t.Errorf("%s %s: no Allow", method, path)
+			allowed := strings.Split(a.header.Get("Allow"), ", ")
+			for known := range methods {
+				if !slices.Contains(allowed, known) {
+					t.Errorf("%s %s: Allow names %v, and not %s", method, path, allowed, known)
+				}
+			}
+			if slices.Contains(allowed, "HEAD") != methods["GET"] {
+				t.Errorf("%s %s: GET is there: %v; Allow names %v", method, path, methods["GET"], allowed)
 			}
 		}
 	}

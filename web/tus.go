@@ -16,7 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
-	"github.com/chatd/chatd/web/problem"
+	"github.com/chatd/chatd/web/wire"
 )
 
 // The protocol for resumable uploads, https://tus.io/protocols/resumable-upload: core, creation, checksum, expiration and
@@ -51,14 +51,18 @@ func (s *Server) tus(next echo.HandlerFunc) echo.HandlerFunc {
 		version := c.Request().Header.Get("Tus-Resumable")
 		if version != "" && version != tusVersion {
 			h.Set("Tus-Version", tusVersion)
-			problem.Write(c.Response(), http.StatusPreconditionFailed, chat.Errorf(chat.CodeInvalid, "Tus-Resumable: this server speaks %s", tusVersion), "")
-			return nil
+			return &refusal{http.StatusPreconditionFailed, chat.Errorf(chat.CodeConflict, "Tus-Resumable: this server speaks %s", tusVersion)}
+		}
+		if lengths := c.Request().Header[uploadLength]; len(lengths) > 0 {
+			if _, ok := wire.Decimal(lengths[0]); !ok {
+				return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", uploadLength)
+			}
 		}
 		err := next(c)
 		// After any other error for HEAD, a tus client begins a new upload; after 423 it resumes this one later.
 		if code := chat.CodeOf(err); version != "" && isHead(c.Request()) && (code == chat.CodeConflict || code == chat.CodeUnavailable) {
 			s.log.WarnContext(c.Request().Context(), "upload cannot be resumed now; the client will try again", "error", err)
-			return s.refuse(c, http.StatusLocked, "the upload cannot be resumed right now; try again")
+			return &refusal{http.StatusLocked, chat.Errorf(chat.CodeInvalid, "the upload cannot be resumed right now; try again")}
 		}
 		return err
 	}
@@ -91,24 +95,20 @@ func (w bodiless) WriteHeader(status int) {
 
 func (w bodiless) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// describeUploads serves OPTIONS of both paths of files.
-func (s *Server) describeUploads(c echo.Context) error {
-	h := c.Response().Header()
-	h.Set("Tus-Resumable", tusVersion)
-	h.Set("Tus-Version", tusVersion)
-	h.Set("Tus-Extension", tusExtensions)
-	h.Set("Tus-Checksum-Algorithm", tusAlgorithms)
-	if most := s.files.SizeMax(); most > 0 {
-		h.Set("Tus-Max-Size", strconv.FormatInt(most, 10))
+// describeUploads serves OPTIONS of a path of files, which has the methods.
+func (s *Server) describeUploads(methods string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set(echo.HeaderAllow, methods)
+		h.Set("Tus-Resumable", tusVersion)
+		h.Set("Tus-Version", tusVersion)
+		h.Set("Tus-Extension", tusExtensions)
+		h.Set("Tus-Checksum-Algorithm", tusAlgorithms)
+		if most := s.files.SizeMax(); most > 0 {
+			h.Set("Tus-Max-Size", strconv.FormatInt(most, 10))
+		}
+		return c.NoContent(http.StatusNoContent)
 	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// refuse answers with a status that no code of ours has.
-func (s *Server) refuse(c echo.Context, status int, detail string) error {
-	s.metrics.errors.WithLabelValues(string(chat.CodeInvalid)).Inc()
-	problem.Write(c.Response(), status, chat.Errorf(chat.CodeInvalid, "%s", detail), "")
-	return nil
 }
 
 // writeOffset says how far an upload is, and until when it may go on.

@@ -124,9 +124,9 @@ func (l line) check(limits chat.Limits, now time.Time) (message, error) {
 
 // parseTime refuses what cannot be: a log is in the order of time, and what comes next is sent now.
 func parseTime(field, text string, now time.Time) (chat.Time, error) {
-	at, err := time.Parse(time.RFC3339, text)
+	at, ok := chat.ParseTime(text)
 	switch {
-	case err != nil:
+	case !ok:
 		return chat.Time{}, fmt.Errorf("%s: want a time like 2026-11-20T10:00:00.000Z", field)
 	case at.UnixMilli() < 0:
 		return chat.Time{}, fmt.Errorf("%s: before 1970", field)

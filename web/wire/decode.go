@@ -25,7 +25,7 @@ const depthMax = 32
 
 // Decode parses one JSON object into a struct. encoding/json alone accepts unknown fields, names in another case,
 // repeated names, null for anything, invalid UTF-8 and data after the object; Decode accepts none of that. Errors name
-// the field, never a value.
+// the field by its path in the JSON, such as to.users[2], never a value.
 func Decode(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return chat.Errorf(chat.CodeInvalid, "the body is not valid UTF-8")
@@ -36,11 +36,11 @@ func Decode(body []byte, into any) error {
 	if loneSurrogate(body) {
 		return chat.Errorf(chat.CodeInvalid, "an escape sequence stands for half a character")
 	}
-	if err := checkFields(body, shapeOf(reflect.TypeOf(into).Elem())); err != nil {
+	if err := checkFields(body, shapeOf(reflect.TypeOf(into).Elem()), ""); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return decodeError(err)
+		return decodeError(body, err)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func Peek(b []byte, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return decodeError(err)
+		return decodeError(b, err)
 	}
 	return nil
 }
@@ -63,8 +63,9 @@ func CheckObject(b []byte) error {
 	return err
 }
 
-// checkFields checks which fields a JSON object has, including those of nested objects whose fields are known.
-func checkFields(body []byte, shape *shape) error {
+// checkFields checks which fields a JSON object has, including those of nested objects whose fields are known. inside is the
+// path of the object, with a dot behind it.
+func checkFields(body []byte, shape *shape, inside string) error {
 	fields, err := scanObject(body)
 	if err != nil {
 		return err
@@ -73,21 +74,21 @@ func checkFields(body []byte, shape *shape) error {
 	for _, f := range fields {
 		known, ok := shape.fields[f.name]
 		if !ok {
-			return chat.Errorf(chat.CodeInvalid, "unknown field %s", QuoteName(f.name))
+			return chat.Errorf(chat.CodeInvalid, "unknown field %s", QuoteName(inside+f.name))
 		}
 		if f.null && !known.takesNull {
-			return chat.Errorf(chat.CodeInvalid, "%s: must not be null", f.name)
+			return chat.Errorf(chat.CodeInvalid, "%s: must not be null", inside+f.name)
 		}
 		if known.required {
 			required--
 		}
 		if known.optional {
-			if err := checkGiven(f.name, body[f.value:]); err != nil {
+			if err := checkGiven(inside+f.name, body[f.value:]); err != nil {
 				return err
 			}
 		}
 		if known.elements && bytes.Contains(body[f.value:], null) {
-			if err := checkElements(f.name, body[f.value:]); err != nil {
+			if err := checkElements(inside+f.name, body[f.value:]); err != nil {
 				return err
 			}
 		}
@@ -96,25 +97,25 @@ func checkFields(body []byte, shape *shape) error {
 		}
 		var inner json.RawMessage
 		if err := json.NewDecoder(bytes.NewReader(body[f.value:])).Decode(&inner); err != nil {
-			return decodeError(err)
+			return decodeError(body, err)
 		}
-		if err := checkFields(inner, shapeOf(known.object)); err != nil {
+		if err := checkFields(inner, shapeOf(known.object), inside+f.name+"."); err != nil {
 			return err
 		}
 	}
 	if required > 0 {
-		return chat.Errorf(chat.CodeInvalid, "%s is required", shape.requiredNames)
+		return chat.Errorf(chat.CodeInvalid, "%s is required", inside+strings.Join(shape.requiredNames, ", "+inside))
 	}
 	return nil
 }
 
-func decodeError(err error) error {
+func decodeError(body []byte, err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		// The syntax is valid by now, so a type has refused a value, a time for example.
 		return &chat.Error{Code: chat.CodeInvalid, Message: "a field has a value that its type does not allow", Cause: err}
 	}
-	name := wrong.Field
+	name := pathAt(body, wrong.Offset)
 	if name == "" {
 		name = "the body"
 	}
@@ -167,7 +168,7 @@ func checkElements(name string, value []byte) error {
 	if value[0] == '{' {
 		var object map[string]json.RawMessage
 		if err := decoder.Decode(&object); err != nil {
-			return decodeError(err)
+			return decodeError(value, err)
 		}
 		elements = slices.Collect(maps.Values(object))
 	} else if err := decoder.Decode(&elements); err != nil {
@@ -186,7 +187,7 @@ var zero = regexp.MustCompile(`^-?0[^0-9.eE]`)
 type shape struct {
 	fields        map[string]fieldShape
 	required      int
-	requiredNames string
+	requiredNames []string
 }
 
 type fieldShape struct {
@@ -204,7 +205,6 @@ func shapeOf(t reflect.Type) *shape {
 		return known.(*shape)
 	}
 	s := &shape{fields: make(map[string]fieldShape, t.NumField())}
-	var names []string
 	for _, part := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(part.Tag.Get("json"), ",")
 		if part.Anonymous && name == "" {
@@ -225,10 +225,9 @@ func shapeOf(t reflect.Type) *shape {
 		s.fields[name] = f
 		if f.required {
 			s.required++
-			names = append(names, name)
+			s.requiredNames = append(s.requiredNames, name)
 		}
 	}
-	s.requiredNames = strings.Join(names, ", ")
 	shapes.Store(t, s)
 	return s
 }
@@ -279,7 +278,7 @@ func scanObject(b []byte) ([]field, error) {
 				}
 				open := stack[len(stack)-1]
 				if _, twice := open[name]; twice {
-					return nil, chat.Errorf(chat.CodeInvalid, "%s appears twice", QuoteName(name))
+					return nil, chat.Errorf(chat.CodeInvalid, "%s appears twice", QuoteName(pathAt(b, int64(end)+1)))
 				}
 				open[name] = struct{}{}
 				if len(stack) == 1 {

@@ -56,8 +56,10 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestDecodeChecksObjectsInside(t *testing.T) {
 	for inner, detail := range map[string]string{
-		`{"all":true,"nope":1}`: `unknown field "nope"`, `{"ALL":true}`: `unknown field "ALL"`, `{"users":null}`: "users: must not be null",
-		`[]`: `"to": want an object`, `1`: `"to": want an object`, `null`: "to: must not be null", `{"users":{}}`: "want a list",
+		`{"all":true,"nope":1}`: `unknown field "to.nope"`, `{"ALL":true}`: `unknown field "to.ALL"`, `{"users":null}`: "to.users: must not be null",
+		`{"users":["a",1]}`: `"to.users[1]": want a string`, `{"groups":["a",null]}`: "to.groups: must not contain null", `{"all":1}`: `"to.all": want true or false`,
+		`{"all":true,"all":true}`: `"to.all" appears twice`,
+		`[]`:                      `"to": want an object`, `1`: `"to": want an object`, `null`: "to: must not be null", `{"users":{}}`: "want a list",
 	} {
 		var draft api.AnnouncementDraft
 		err := wire.Decode([]byte(`{"body":"b","to": `+inner+`,"at":"x"}`), &draft)
@@ -68,6 +70,48 @@ func TestDecodeChecksObjectsInside(t *testing.T) {
 	var draft api.AnnouncementDraft
 	if err := wire.Decode([]byte(`{"to":{"all":true},"body":"b"}`), &draft); err != nil || !*draft.To.All {
 		t.Errorf("got %+v, %v", draft, err)
+	}
+}
+
+// TestErrorsNamePaths: an error names a value as the client wrote it, wherever Go's structs have it.
+func TestErrorsNamePaths(t *testing.T) {
+	for _, c := range []struct {
+		into         any
+		body, detail string
+	}{
+		{new(wire.MessageDraft), `{"body":"x","mentions":"bob"}`, `"mentions": want a list`}, // a field of an embedded struct
+		{new(wire.MessageDraft), `{"body":"x","mentions":["a", "b" , 3]}`, `"mentions[2]": want a string`},
+		{new(wire.MessageDraft), `{"body":"x","mentions":["a",["b"]]}`, `"mentions[1]": want a string`},
+		{new(wire.MessageDraft), `{"data":[{"a":[1,{"b":[{}]}]},"}"],"body":{"mentions":[]}}`, `"body": want a string`},
+		{new(wire.MessageDraft), `{"data":{"a":[{"b":1,"b":2}]}}`, `"data.a[0].b" appears twice`},
+		{new(wire.MessageDraft), `{"files":[[]]}`, `"files[0]": want a string`},
+		{new(wire.DirectDraft), `{"body":7}`, `"body": want a string`},
+		{new(struct {
+			Ack map[string]int64 `json:"ack"`
+		}), `{"ack":{"g":1,"h":"x"}}`, `"ack.h": want an integer`},
+	} {
+		if err := wire.Decode([]byte(c.body), c.into); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.detail) {
+			t.Errorf("%s: got %v, want %s", c.body, err, c.detail)
+		}
+	}
+}
+
+func TestInstant(t *testing.T) {
+	for text, want := range map[string]string{
+		"2026-11-20T10:00:00Z": "10:00:00", "2026-11-20t10:00:00z": "10:00:00", "2026-11-20T10:00:00.123456+02:00": "08:00:00.123456",
+		"2026-11-20T10:00:00-23:59": "09:59:00", "2026-11-20T10:00:00-00:00": "10:00:00", "2026-11-20T00:00:00+00:00": "00:00:00",
+		"2026-11-20T10:00:00,5Z": "", "2026-11-20T10:00:00+24:00": "", "2026-11-20T10:00:00+23:60": "", "2026-11-20T9:00:00Z": "", "2026-11-20T10:00:00+2:00": "",
+		"2026-11-20T10:00:00.Z": "", "2026-11-20T10:00:00": "", "2026-11-20 10:00:00Z": "", "2026-11-20T10:00Z": "", "2026-11-20T24:00:00Z": "",
+		"2026-02-30T10:00:00Z": "", "2026-11-20T10:00:00+0200": "", " 2026-11-20T10:00:00Z": "", "26-11-20T10:00:00Z": "", "": "",
+	} {
+		at, err := wire.Instant("at", &text)
+		if want == "" {
+			if chat.CodeOf(err) != chat.CodeInvalid {
+				t.Errorf("%q: got %v, %v", text, at, err)
+			}
+		} else if err != nil || at.UTC().Format("15:04:05.999999") != want {
+			t.Errorf("%q: got %v, %v; want %s", text, at, err, want)
+		}
 	}
 }
 

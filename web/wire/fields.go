@@ -18,8 +18,8 @@ func Instant(field string, text *string) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
 	}
-	var t time.Time
-	if err := t.UnmarshalText([]byte(*text)); err != nil {
+	t, ok := chat.ParseTime(*text)
+	if !ok {
 		return nil, chat.Errorf(chat.CodeInvalid, "%s: want a time like 2026-11-20T10:00:00.000Z", field)
 	}
 	return &t, nil
