@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	harness.BehindNginx = *nginxFlag
 	harness.Main(m)
 }
 
@@ -47,6 +48,8 @@ func inParallel(n int) error {
 	}
 	return flag.Set("test.parallel", strconv.Itoa(n))
 }
+
+var nginxFlag = flag.Bool("nginx", false, "reach every node through nginx as it is installed")
 
 var seedFlag = flag.Uint64("seed", 0, "seed of every random choice; 0: a new one each run")
 

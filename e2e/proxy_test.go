@@ -1,17 +1,17 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -110,6 +110,55 @@ func rollingRestart(t *testing.T, proxy func(testing.TB, []*harness.Node) string
 	}
 }
 
+// TestNginxAsInstalled does what proxies are known to break behind nginx with its defaults: websockets of the page, exports
+// whose end it does not pass on, and bodies of more than 1 MiB.
+func TestNginxAsInstalled(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	node := harness.StartNode(t, harness.Config{Nginx: true})
+	openFromPage(ctx, t, node.URL())
+	ann := node.Client("ann")
+	must(ann.CreateGroup(ctx, client.GroupDraft{ID: "g"}))(t)
+
+	content := make([]byte, 3<<20+5)
+	for i := range content {
+		content[i] = byte(rand.Uint32())
+	}
+	file := must(ann.UploadFile(ctx, "g", client.FileDraft{Name: "f", Size: int64(len(content))}, bytes.NewReader(content)))(t)
+	must(ann.Send(ctx, "g", client.Draft{Files: []string{file}}))(t)
+	stored := must(ann.OpenFile(ctx, "g", client.File{ID: file}))(t)
+	defer stored.Close()
+	if got := must(io.ReadAll(stored))(t); !bytes.Equal(got, content) {
+		t.Errorf("downloaded %d other bytes", len(got))
+	}
+
+	for range 150 { // more than a page, and more than nginx buffers
+		must(ann.Send(ctx, "g", client.Draft{Body: strings.Repeat("x", 8<<10)}))(t)
+	}
+	last, lines := must(ann.Group(ctx, "g"))(t).Last, int64(0)
+	count := func([]byte) error { lines++; return nil }
+	end := must(ann.ExportGroup(ctx, "g", client.At(0), count))(t)
+	if lines != last {
+		t.Errorf("exported %d of %d entries", lines, last)
+	}
+	must(ann.Send(ctx, "g", client.Draft{Body: "later"}))(t)
+	must(ann.ExportGroup(ctx, "g", end, count))(t)
+	if lines != last+1 {
+		t.Errorf("%d entries behind the end of an export, want 1", lines-last)
+	}
+	if err := ann.ExportMe(ctx, count); err != nil {
+		t.Error(err)
+	}
+	r := must(http.NewRequestWithContext(ctx, http.MethodGet, node.URL()+"/v1/groups/g/export", nil))(t)
+	r.Header.Set("Authorization", "Bearer "+harness.Token("ann", "", time.Hour))
+	answer := must(http.DefaultClient.Do(r))(t)
+	defer answer.Body.Close()
+	body := must(io.ReadAll(answer.Body))(t)
+	if answer.Trailer.Get("Chatd-Export-End") != "" || !bytes.Contains(body[max(0, len(body)-200):], []byte("\n{\"end\":\"")) {
+		t.Errorf("trailer %v, and in the end %s", answer.Trailer, body[max(0, len(body)-200):])
+	}
+}
+
 // openFromPage opens a websocket as a page of the site does: it works only if the proxy passes on which host was asked.
 func openFromPage(ctx context.Context, t *testing.T, url string) {
 	t.Helper()
@@ -151,23 +200,10 @@ func deployed(t testing.TB, name string, nodes []*harness.Node, replace ...strin
 // startNginx starts nginx with the example's configuration, without TLS, and returns its URL.
 func startNginx(t testing.TB, nodes []*harness.Node) string {
 	t.Helper()
-	dir, addr := t.TempDir(), redistest.FreeAddr(t)
+	addr := redistest.FreeAddr(t)
 	sites := deployed(t, "nginx.conf", nodes, "listen 443 ssl http2;", "listen "+addr+";",
 		"ssl_certificate     /etc/ssl/chat.example.com.pem;", "", "ssl_certificate_key /etc/ssl/chat.example.com.key;", "")
-	main := "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents { worker_connections 32000; }\nhttp {\naccess_log off;\n"
-	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-		main += kind + "_temp_path " + kind + ";\n"
-	}
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(main+sites+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	nginx, err := exec.LookPath("nginx")
-	if err != nil {
-		nginx = "/usr/sbin/nginx" // Debian's, which the PATH of a user does not have
-	}
-	startProxy(t, addr, nginx, "-p", dir, "-c", path)
-	return "http://" + addr
+	return harness.StartNginx(t, addr, sites, "worker_connections 768;", "worker_connections 32000;")
 }
 
 // startCaddy starts Caddy with the example's configuration, without TLS, and returns its URL.
@@ -178,45 +214,10 @@ func startCaddy(t testing.TB, nodes []*harness.Node) string {
 	if err := os.WriteFile(path, []byte("{\n\tadmin off\n}\n"+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	startProxy(t, addr, *caddyFlag, "run", "--adapter", "caddyfile", "--config", path)
+	harness.StartProxy(t, addr, *caddyFlag, "run", "--adapter", "caddyfile", "--config", path)
+	harness.Eventually(t, 20*time.Second, "Caddy reaches a node", func() error {
+		_, err := harness.ClientAt(t, "http://"+addr, "owner").Groups(t.Context(), client.Page{})
+		return err
+	})
 	return "http://" + addr
-}
-
-// startProxy runs a proxy until the test ends, and waits until it reaches a node.
-func startProxy(t testing.TB, addr, name string, args ...string) {
-	t.Helper()
-	var output strings.Builder
-	cmd := exec.CommandContext(context.Background(), name, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &output, &output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir, "XDG_DATA_HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", name, err)
-	}
-	exited := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(exited) }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
-		<-exited
-		if t.Failed() {
-			t.Logf("%s wrote:\n%s", name, output.String()[max(0, output.Len()-12_000):])
-		}
-	})
-	harness.Eventually(t, 20*time.Second, name+" serves", func() error {
-		select {
-		case <-exited:
-			t.Fatalf("%s ended at its start:\n%s", name, output.String())
-		default:
-		}
-		req := must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/v1/groups", nil))(t)
-		answer, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusUnauthorized {
-			return fmt.Errorf("status %s, want that of a call without a token", answer.Status)
-		}
-		return nil
-	})
 }

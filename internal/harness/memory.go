@@ -18,7 +18,7 @@ func (n *Node) RuntimeMemory(ctx context.Context) (int64, error) {
 
 // Metrics returns what the node shows at /metrics, without what has labels. It leaves no connection behind.
 func (n *Node) Metrics(ctx context.Context) (map[string]float64, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.URL()+"/metrics", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.direct()+"/metrics", nil)
 	if err != nil {
 		return nil, err
 	}

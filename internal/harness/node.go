@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ const (
 type Config struct {
 	Redis string            // CHATD_REDIS; empty: the embedded store
 	Data  string            // CHATD_DATA; empty: a temporary folder
+	Nginx bool              // behind nginx as it is installed
 	Env   map[string]string // further variables; an empty value removes a default of the harness
 }
 
@@ -37,9 +39,10 @@ type Node struct {
 	Addr string // host:port
 	Data string
 
-	tb  testing.TB
-	cfg Config
-	log string // path of the output of all its processes
+	front string // URL of the proxy in front; empty: none
+	tb    testing.TB
+	cfg   Config
+	log   string // path of the output of all its processes
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -71,11 +74,17 @@ func NewNode(tb testing.TB, cfg Config) *Node {
 			tb.Logf("chatd %s wrote:\n%s", n.Addr, log[max(0, len(log)-logTailBytes):])
 		}
 	})
+	if cfg.Nginx || BehindNginx {
+		n.front = nginxInFront(tb, n.Addr)
+	}
 	return n
 }
 
-// URL returns the node's base URL.
-func (n *Node) URL() string { return "http://" + n.Addr }
+// URL returns the base URL of the node, or of the proxy in front of it.
+func (n *Node) URL() string { return cmp.Or(n.front, n.direct()) }
+
+// direct is the URL of the node itself.
+func (n *Node) direct() string { return "http://" + n.Addr }
 
 // SignInURL returns the link that the last start printed for the development sign-in, or URL if there is none.
 func (n *Node) SignInURL() string {
@@ -105,6 +114,9 @@ func (n *Node) environ() []string {
 		"CHATD_RATE_USER": "off", "CHATD_RATE_SEND": "off", "CHATD_RATE_IP": "off",
 		"CHATD_MAX_POLLS": "off", "CHATD_MAX_CALLS": "off", "CHATD_MAX_CALLS_NODE": "off", "CHATD_MAX_FIRINGS": "off",
 		"PATH": os.Getenv("PATH"), "HOME": n.cfg.Data, "GORACE": "halt_on_error=0 atexit_sleep_ms=0",
+	}
+	if n.front != "" {
+		settings["CHATD_TRUSTED_PROXIES"] = "127.0.0.1"
 	}
 	for name, value := range n.cfg.Env {
 		settings[name] = value
@@ -168,7 +180,7 @@ func (n *Node) Launch() (exited <-chan struct{}) {
 
 // Ready asks /readyz once.
 func (n *Node) Ready() error {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, n.URL()+"/readyz", nil)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, n.direct()+"/readyz", nil)
 	if err != nil {
 		return err
 	}
