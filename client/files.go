@@ -118,7 +118,7 @@ func (c *Client) writeDigested(ctx context.Context, group string, draft FileDraf
 	return c.compareUpload(ctx, group, draft.Name, u.ID, want)
 }
 
-// uploadPieceMax is how many bytes one request of an upload has: what nginx takes unless it is told otherwise.
+// uploadPieceMax is how many bytes one request of an upload has: what nginx takes as it is installed.
 const uploadPieceMax = 1 << 20
 
 // writeWhole writes all bytes of an upload, in as many requests as it takes.

@@ -31,7 +31,7 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
-const pieceMax = 1 << 20 // of an upload: what nginx takes unless it is told otherwise
+const pieceMax = 1 << 20 // of an upload: what nginx takes as it is installed
 
 // uploadBox is a proxy between a browser and a server that decides what becomes of an upload.
 type uploadBox struct {

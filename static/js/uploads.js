@@ -12,7 +12,7 @@ const FILES_MAX = 10;
 const RUNNING_MAX = 3;
 /** Attempts in a row that bring nothing further. */
 const ATTEMPTS_MAX = 10;
-/** Bytes of one request: what nginx takes unless it is told otherwise. */
+/** Bytes of one request: what nginx takes as it is installed. */
 const PIECE_MAX = 1 << 20;
 /** A request that does not get further for this long is given up. The server waits for a stalled one up to 15 s. */
 const STALL_MS = 60_000;
