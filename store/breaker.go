@@ -121,11 +121,10 @@ func (b *breaker) run(ctx context.Context) {
 			continue
 		}
 		b.open(err)
-		began := time.Now()
 		if !b.awaitAnswer(ctx) {
 			return
 		}
-		b.close(time.Since(began))
+		b.close()
 	}
 }
 
@@ -214,12 +213,12 @@ func (b *breaker) open(err error) {
 	b.log.Warn("Redis does not answer: calls are refused until it does", "error", err)
 }
 
-func (b *breaker) close(after time.Duration) {
+// close lets calls through again: the server answers. Whether it does what they ask is another matter.
+func (b *breaker) close() {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.up, b.trip = context.WithCancelCause(context.Background())
 	close(b.back)
-	b.mu.Unlock()
-	b.log.Info("Redis answers again", "after", after.Round(time.Millisecond).String())
 }
 
 // dial makes a connection that ends when the breaker opens.

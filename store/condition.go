@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -144,10 +143,14 @@ func replicaProblem(info map[string]string) string {
 		info["master_host"], info["master_port"])
 }
 
-// Ready returns nil if the store can serve: it answers and accepts writes. In a cluster, it is enough that one master answers: the
+// Ready returns nil if the store can serve: it answers and accepts writes. A full Redis counts as ready: acks have to reach it, so
+// that it empties. In a cluster, it is enough that one master answers: the
 // node can still serve the groups there.
 func (s *Store) Ready(ctx context.Context) error {
-	if s.embedded != nil || s.cluster != nil {
+	if s.embedded != nil {
+		return s.Writable(ctx)
+	}
+	if s.cluster != nil {
 		return s.Ping(ctx)
 	}
 	text, err := s.client.Info(ctx, "replication").Result()
@@ -158,7 +161,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return fail("INFO", err)
 	}
 	if problem := replicaProblem(infoFields(text)); problem != "" {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "the store is a read-only replica"}
+		return unavailable("ready", errReplica)
 	}
 	return nil
 }

@@ -20,13 +20,29 @@ import (
 type disk struct {
 	*embedded.Store
 	sync func() error
+	full error
 }
+
+func (d *disk) Writable() error { return d.full }
 
 func (d *disk) Sync(ctx context.Context) error {
 	if err := d.sync(); err != nil {
 		return err
 	}
 	return d.Store.Sync(ctx)
+}
+
+// A node whose embedded store refuses writes is not ready: everything that it is for fails.
+func TestEmbeddedIsReadyWhileItWrites(t *testing.T) {
+	d := &disk{Store: embeddedServer(t)}
+	s := open(t, store.Options{Embedded: d})
+	if err := s.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	d.full = errors.New("no space left on device")
+	if err := s.Ready(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("while it cannot write: %v, want unavailable", err)
+	}
 }
 
 // TestEmbeddedIsOnDiskAfterSync: what was sent is said to be on the disk once a sync that came after it has succeeded.

@@ -28,6 +28,8 @@ type Embedded interface {
 	Dialer() func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Sync returns when everything that was answered before is on disk.
 	Sync(ctx context.Context) error
+	// Writable returns nil if it takes writes now.
+	Writable() error
 }
 
 // Options say which store to open.

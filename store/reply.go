@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -109,12 +108,6 @@ func broke(step string, err error) *chat.Error {
 	return &chat.Error{Code: chat.CodeInternal, Message: "internal error", Cause: fmt.Errorf("store: %s: %w", step, err)}
 }
 
-// passing are the errors of a server that may answer again soon, by their first word.
-var passing = []string{"LOADING", "READONLY", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS",
-	"MISCONF", "NOAUTH", "WRONGPASS", "NOPERM", "NOSCRIPT", "ERR max number of clients",
-	"EXECABORT", // a transaction, where any of these was the answer to one of its commands
-}
-
 // isFull reports whether a server refused a write because its memory is full.
 func isFull(err error) bool {
 	var answered redis.Error
@@ -127,12 +120,7 @@ func fail(step string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if refusedByServer(err) {
-		for _, word := range passing {
-			if strings.HasPrefix(err.Error(), word) {
-				return unavailable(step, err)
-			}
-		}
+	if refusedByServer(err) && CauseOf(err) == "" {
 		return broke(step, err)
 	}
 	return unavailable(step, err)
@@ -140,7 +128,7 @@ func fail(step string, err error) error {
 
 func unavailable(step string, err error) *chat.Error {
 	e := *chat.ErrUnavailable
-	e.Cause = fmt.Errorf("store: %s: %w", step, err)
+	e.Cause = &stepError{step, err}
 	return &e
 }
 

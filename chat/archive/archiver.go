@@ -217,14 +217,11 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 		a.failed.Add(1)
 		a.failedAt.Store(time.Now().UnixNano())
 	}
-	switch first := a.breaker.leave(!unavailable); {
-	case unavailable && first:
-		a.opt.Log.ErrorContext(ctx, "the archive does not answer: entries wait in the store", "error", err)
-	case first:
-		a.opt.Log.InfoContext(ctx, "the archive answers again")
+	if a.breaker.leave(!unavailable) {
+		a.log.back(ctx)
 	}
-	if err != nil && !unavailable && !overtaken && ctx.Err() == nil {
-		a.log.failure(ctx, err)
+	if err != nil && !overtaken && ctx.Err() == nil {
+		a.log.failure(ctx, err, unavailable)
 	}
 	if err != nil {
 		return &dbError{err}

@@ -62,22 +62,36 @@ func (b *behind) total() (groups, entries int64, oldest time.Duration) {
 	return groups, entries, oldest
 }
 
-// failureLog writes of many like failures one line in a while.
+// failureLog writes one line about failures in a while, and one when the database answers again, if it said that it does not.
 type failureLog struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
-	at    time.Time
-	since int
+	at    time.Time // of the last line
+	since int       // failures after it
+	away  bool      // it said so
 }
 
-func (l *failureLog) failure(ctx context.Context, err error) {
+func (l *failureLog) failure(ctx context.Context, err error, away bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.since++
 	if time.Since(l.at) < logEvery {
 		return
 	}
-	l.log.ErrorContext(ctx, "the archive refused entries, which wait in the store", "error", err, "failures", l.since)
-	l.at, l.since = time.Now(), 0
+	message := "the archive refused entries, which wait in the store"
+	if away {
+		message = "the archive does not answer: entries wait in the store"
+	}
+	l.log.ErrorContext(ctx, message, "error", err, "failures", l.since)
+	l.at, l.since, l.away = time.Now(), 0, l.away || away
+}
+
+func (l *failureLog) back(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away {
+		l.log.InfoContext(ctx, "the archive answers again")
+	}
+	l.away = false
 }

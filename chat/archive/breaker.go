@@ -77,24 +77,24 @@ func (b *breaker) wait() (wait time.Duration, ok bool) {
 	return backoff.Spread(b.pause()), false
 }
 
-// leave records whether the database answered. first: it has just gone away, or come back.
-func (b *breaker) leave(answered bool) (first bool) {
+// leave records whether the database answered. back: it was away until now.
+func (b *breaker) leave(answered bool) (back bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = false
 	b.calls--
 	b.heard = time.Now()
 	if answered {
-		first = b.failures > 0
+		back = b.failures > 0
 		b.failures = 0
-		return first
+		return back
 	}
 	if b.failures == 0 {
-		first, b.since = true, time.Now()
+		b.since = time.Now()
 	}
 	b.until = time.Now().Add(backoff.Doubled(awayPauseMin, awayPauseMax, b.failures))
 	b.failures++
-	return first
+	return false
 }
 
 // abandon leaves for a caller whose own time was over before the database answered, such as a search that waits for half a second:

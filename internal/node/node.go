@@ -43,6 +43,7 @@ import (
 type Node struct {
 	set         settings
 	log         *slog.Logger
+	causes      *causeLog
 	output      io.Writer       // of the log
 	embedded    *embedded.Store // nil with Redis
 	store       *store.Store
@@ -73,7 +74,8 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 		return nil, err
 	}
 	output = &oneByOne{w: output}
-	n = &Node{set: set, log: newLogger(set, output), output: output}
+	causes := newCauseLog()
+	n = &Node{set: set, log: causes.over(newLogger(set, output), false), causes: causes, output: output}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -130,10 +132,11 @@ func (n *Node) openTokens(ctx context.Context) (err error) {
 }
 
 func (n *Node) openStore(ctx context.Context) (err error) {
-	opt := store.Options{URL: n.set.Redis, Prefix: n.set.Prefix, Limits: n.set.limits, Log: n.log}
+	log := n.causes.over(newLogger(n.set, n.output), true)
+	opt := store.Options{URL: n.set.Redis, Prefix: n.set.Prefix, Limits: n.set.limits, Log: log}
 	if n.set.Redis == "" {
 		dir := filepath.Join(n.set.Data, "store")
-		if n.embedded, err = embedded.Open(ctx, embedded.Options{Dir: dir, Log: n.log}); err != nil {
+		if n.embedded, err = embedded.Open(ctx, embedded.Options{Dir: dir, Log: log}); err != nil {
 			return fmt.Errorf("the embedded store in %s: %w", dir, err)
 		}
 		opt.Embedded = n.embedded
@@ -141,6 +144,7 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	if n.store, err = n.set.open(ctx, opt); err != nil {
 		return err
 	}
+	n.causes.writable = n.store.Writable
 	n.watch = newStoreWatch(n.store, n.log)
 	return nil
 }
@@ -268,6 +272,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { n.services.Files.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
+	background.Go(func() { n.causes.run(loops, n.log) })
 	working.Go(func() { report(work, failed, "task server", n.tasks.Run(work)) })
 
 	public := web.NewHTTPServer(n.web.Handler(), n.log)

@@ -30,7 +30,7 @@ func (n *Node) openTasks() (err error) {
 	n.taskMetrics = newTaskMetrics(n.taskAdmin, kinds)
 	n.tasks, err = n.store.TaskServer(queue.Options{
 		Queues: taskQueues,
-		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.taskMetrics.observe, Logger: n.log,
+		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.taskMetrics.observe, Logger: n.causes.over(newLogger(n.set, n.output), true),
 	})
 	if err != nil {
 		return err

@@ -53,9 +53,15 @@ func TestFullDisk(t *testing.T) {
 		}
 		refusals++
 	}
-	// A small one may still fit; either way, nothing may be half done.
+	// A small one may still fit; either way, nothing may be half done, and the store is not ready for others.
 	_, _ = send(ctx, c, "s")
+	if _, err := send(ctx, c, strings.Repeat("x", 300)); err != nil && s.Writable() == nil {
+		t.Error("a store that refuses writes calls itself writable")
+	}
 	restore()
+	if err := s.Writable(); err != nil {
+		t.Errorf("with room on the disk again: %v", err)
+	}
 	if refusals == 0 || sent < 5 {
 		t.Fatalf("%d sent, %d refused", sent, refusals)
 	}

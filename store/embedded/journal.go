@@ -39,6 +39,7 @@ type journal struct {
 	digest  uint32         // of what its last call wrote
 	sources map[string]int // sha -> number of its source record
 	err     error          // once set, nothing more is written
+	failed  error          // of the last write
 	buf     []byte
 }
 
@@ -131,6 +132,7 @@ func (j *journal) write() error {
 		return j.err
 	}
 	_, err := j.f.WriteAt(j.buf, j.size)
+	j.failed = err
 	if err == nil {
 		j.size += int64(len(j.buf))
 		if cap(j.buf) > idleBytesMax {

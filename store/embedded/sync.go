@@ -2,7 +2,10 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -52,6 +55,41 @@ func (s *Store) Sync(ctx context.Context) error {
 			return ErrClosed
 		}
 	}
+}
+
+// roomBytes is what the disk must have room for, after it was full, before writes count as taken again: a large call.
+const roomBytes = 1 << 20
+
+// Writable returns nil if calls that write are taken now. After one was refused it tries to write by itself, because nobody
+// may come who would.
+func (s *Store) Writable() error {
+	if s.opts.Dir == "" {
+		return nil
+	}
+	s.group.mu.Lock()
+	synced := s.group.synced
+	s.group.mu.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
+	if s.j.err != nil || s.j.failed == nil {
+		return s.j.err
+	}
+	if err := s.tryRoom(); err != nil {
+		return err
+	}
+	return s.j.appendMarker(synced)
+}
+
+// tryRoom writes a file beside the journal and removes it.
+func (s *Store) tryRoom() error {
+	path := filepath.Join(s.opts.Dir, "room.tmp")
+	f, err := s.opts.create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(path) }()
+	_, err = f.Write(make([]byte, roomBytes))
+	return errors.Join(err, f.Close())
 }
 
 func (s *Store) syncLoop() {
