@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	// net/http prints unsolicited data from remote servers, bypassing our log: it may contain what we have sent them.
 	log.SetOutput(io.Discard)
@@ -29,6 +29,15 @@ func main() {
 		fmt.Fprintf(os.Stderr, "chatd: %v\n", err)
 		os.Exit(exitCode(err))
 	}
+}
+
+// interrupts are the signals that end a command in order. A terminal that closes is one, unless nohup says otherwise.
+func interrupts() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // codedError is an error that sets the command's exit code.
@@ -144,6 +153,9 @@ func (serveCommand) Run(env *environment, c node.Config) error {
 	if err := node.CheckEnvironment(env.environ); err != nil {
 		return err
 	}
+	// Whoever reads the log may go away: then writing it fails, instead of ending the process (os/signal, "SIGPIPE"). Other
+	// commands end like any in a pipe.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	n, err := node.Open(env.ctx, c, env.stderr)
 	if err != nil {
 		return err

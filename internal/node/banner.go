@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -113,16 +112,4 @@ func newLogger(s settings, output io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(output, opt))
 	}
 	return slog.New(slog.NewTextHandler(output, opt))
-}
-
-// oneByOne lets several goroutines write to one writer, each write whole.
-type oneByOne struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (o *oneByOne) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.w.Write(b)
 }

@@ -44,7 +44,7 @@ type Node struct {
 	set         settings
 	log         *slog.Logger
 	causes      *causeLog
-	output      io.Writer       // of the log
+	output      *output         // of the log
 	embedded    *embedded.Store // nil with Redis
 	store       *store.Store
 	archiveDB   *lateArchive // nil without an archive
@@ -73,9 +73,11 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if err != nil {
 		return nil, err
 	}
-	output = &oneByOne{w: output}
+	lines := newOutput(output, func(w io.Writer, left int) {
+		newLogger(set, w).Warn("the output did not take the log in time: lines are missing here", "lines", left)
+	})
 	causes := newCauseLog()
-	n = &Node{set: set, log: causes.over(newLogger(set, output), false), causes: causes, output: output}
+	n = &Node{set: set, log: causes.over(newLogger(set, lines), false), causes: causes, output: lines}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -364,6 +366,10 @@ func (n *Node) Close() error {
 	if n.embedded != nil {
 		errs = append(errs, n.embedded.Close())
 		n.embedded = nil
+	}
+	if n.output != nil {
+		n.output.Close()
+		n.output = nil
 	}
 	return errors.Join(errs...)
 }
