@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/store/archive"
@@ -40,6 +41,9 @@ func (env *environment) migrateBoth(c node.Config, do func(context.Context, stri
 		return fmt.Errorf("migrate: %w", err)
 	}
 	if address != "" {
+		if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", "database", redacted(address)); err != nil {
+			return fmt.Errorf("%w: %w", errOutput, err)
+		}
 		if err := env.migrate(c, do); err != nil {
 			return err
 		}
@@ -52,6 +56,18 @@ func (env *environment) migrateBoth(c node.Config, do func(context.Context, stri
 		return fmt.Errorf("%w: %w", errOutput, err)
 	}
 	return nil
+}
+
+// redacted is the address of a database without a password.
+func redacted(address string) string {
+	if parsed, err := url.Parse(address); err == nil {
+		if query := parsed.Query(); query.Has("password") {
+			query.Set("password", "xxxxx")
+			parsed.RawQuery = query.Encode()
+		}
+		return parsed.Redacted()
+	}
+	return address // a path, which has none
 }
 
 func (d migrateDownCommand) Run(env *environment, c node.Config) error {

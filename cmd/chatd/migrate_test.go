@@ -7,6 +7,32 @@ import (
 	"testing"
 )
 
+// The status of a database that is not there is told, and makes none.
+func TestMigrateStatusMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	out, _, err := call(t, "migrate", "status", "-data", dir)
+	if err != nil || !strings.Contains(out, dir+"/archive.db\npending") || strings.Contains(out, "applied") {
+		t.Errorf("%q, %v", out, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it has made %v, %v", left, err)
+	}
+}
+
+func TestAddressesShowNoPasswords(t *testing.T) {
+	for address, want := range map[string]string{
+		"postgres://chatd:secret@db/chatd":           "postgres://chatd:xxxxx@db/chatd",
+		"postgres://db/chatd?user=a&password=secret": "postgres://db/chatd?password=xxxxx&user=a",
+		"sqlite:/var/lib/chatd/archive.db":           "sqlite:/var/lib/chatd/archive.db",
+		"sqlite:C:\\data\\archive.db":                "sqlite:C:\\data\\archive.db",
+		"sqlite:chatd-data/archive.db":               "sqlite:chatd-data/archive.db",
+	} {
+		if got := redacted(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
 func TestMigrate(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "archive.db")
@@ -18,12 +44,13 @@ func TestMigrate(t *testing.T) {
 		{[]string{"migrate", "status", "-archive", "off", "-data", dir}, "layout   none: there is no store yet", ""},
 		{[]string{"migrate", "status", "-redis", "redis://127.0.0.1:1"}, "", "does not answer"},
 		{[]string{"migrate", "down", "-yes", "-archive", "off"}, "", "no archive is configured"},
-		{[]string{"migrate", "status", "-data", filepath.Join(dir, "absent")}, "", "absent/archive.db"},
-		{[]string{"migrate", "up", "-data", dir}, "applied  00001_entries.sql", ""},
-		{[]string{"migrate", "status", "-archive", url}, "pending  00001_entries.sql", ""},
-		{[]string{"migrate", "up", "-archive", url}, "applied  00001_entries.sql", ""},
-		{[]string{"migrate", "up", "-archive", url}, "applied  00001_entries.sql", ""},
-		{[]string{"migrate", "status", "-archive", url}, "applied  00001_entries.sql", ""},
+		{[]string{"migrate", "up", "-data", filepath.Join(dir, "absent")}, "", "absent/archive.db"},
+		{[]string{"migrate", "status", "-data", filepath.Join(dir, "absent")}, "database sqlite:" + dir + "/absent/archive.db\npending  00001_entries.sql", ""},
+		{[]string{"migrate", "up", "-data", dir}, "database sqlite:" + dir + "/archive.db\napplied  00001_entries.sql", ""},
+		{[]string{"migrate", "status", "-archive", url}, "database " + url + "\npending  00001_entries.sql", ""},
+		{[]string{"migrate", "up", "-archive", url}, "database " + url + "\napplied  00001_entries.sql", ""},
+		{[]string{"migrate", "up", "-archive", url}, "database " + url + "\napplied  00001_entries.sql", ""},
+		{[]string{"migrate", "status", "-archive", url}, "database " + url + "\napplied  00001_entries.sql", ""},
 		{[]string{"migrate", "down", "-archive", url}, "", "-yes"},
 		{[]string{"migrate", "up", "-archive", "mysql:x"}, "", "want sqlite:PATH"},
 	} {

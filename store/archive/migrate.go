@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -54,15 +58,53 @@ func MigrateDown(ctx context.Context, url string) ([]Migration, error) {
 	})
 }
 
-// MigrationStatus returns the steps of the schema and which of them the archive at url has.
+// MigrationStatus returns the steps of the schema and which of them the archive at url has. It changes nothing: where there is no
+// database, or none of chatd's tables in it, every step is pending.
 func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
+	e, err := engineOf(url)
+	if err != nil {
+		return nil, err
+	}
+	if file, ok := e.(*sqlite); ok {
+		if _, err := os.Stat(file.path); errors.Is(err, fs.ErrNotExist) {
+			return pending(e)
+		}
+	}
 	return migrate(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
+		tables := "SELECT count(*) FROM sqlite_master WHERE name = ?"
+		if e.name() == "postgres" {
+			tables = "SELECT count(to_regclass(?))"
+		}
+		var n int
+		if err := db.QueryRowContext(ctx, e.bind(tables), versionTable).Scan(&n); err != nil {
+			return fmt.Errorf("archive: %w", err)
+		}
+		if n == 0 {
+			return errNoTables
+		}
 		p, err := provider(e, db)
 		if err != nil {
 			return err
 		}
 		return checkSchema(ctx, p)
 	})
+}
+
+// errNoTables says that no migration has run.
+var errNoTables = errors.New("archive: no migration has run")
+
+// pending lists the steps, none of which has run.
+func pending(e engine) (steps []Migration, err error) {
+	names, err := fs.Glob(migrations.Files, e.name()+"/*.sql")
+	for _, name := range names {
+		step := Migration{Name: path.Base(name)}
+		number, _, _ := strings.Cut(step.Name, "_")
+		if step.Version, err = strconv.ParseInt(number, 10, 64); err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, err
 }
 
 func migrate(ctx context.Context, url string, do func(context.Context, engine, *sql.DB) error) (steps []Migration, err error) {
@@ -79,7 +121,9 @@ func migrate(ctx context.Context, url string, do func(context.Context, engine, *
 	if err != nil {
 		return nil, err
 	}
-	if err := do(ctx, e, db); err != nil {
+	if err := do(ctx, e, db); errors.Is(err, errNoTables) {
+		return pending(e)
+	} else if err != nil {
 		return nil, err
 	}
 	p, err := provider(e, db)
