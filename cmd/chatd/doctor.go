@@ -29,6 +29,7 @@ type doctorCommand struct {
 type examined struct {
 	Chatd string `json:"chatd"`
 	doctor.Report
+	Error string `json:"error,omitempty"` // why not everything was examined
 }
 
 func (d doctorCommand) Run(env *environment, c node.Config) error {
@@ -42,19 +43,29 @@ func (d doctorCommand) Run(env *environment, c node.Config) error {
 	}
 	report, err := c.Examine(env.ctx, opt, env.stderr)
 	shown.clear()
-	if err != nil {
-		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}
-	}
-	text := summary(report, d.Repair)
-	if d.JSON {
-		line, err := json.MarshalIndent(examined{versionLine(), report}, "", "  ")
+	var text string
+	switch {
+	case d.JSON:
+		shown := examined{Chatd: versionLine(), Report: report}
 		if err != nil {
-			return err
+			shown.Error = err.Error()
+		}
+		if shown.Findings == nil {
+			shown.Findings = []doctor.Finding{}
+		}
+		line, jsonErr := json.MarshalIndent(shown, "", "  ")
+		if jsonErr != nil {
+			return jsonErr
 		}
 		text = string(line) + "\n"
+	case err == nil:
+		text = summary(report, d.Repair)
 	}
 	if _, err := fmt.Fprint(env.stdout, text); err != nil {
 		return codedError{fmt.Errorf("%w: %w", errOutput, err), exitBlind}
+	}
+	if err != nil {
+		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}
 	}
 	switch n := report.Open(); {
 	case n > 0:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/blob"
 	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/embedded"
@@ -40,7 +41,7 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 		return report, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	o.UserGroupsMax = set.limits.UserGroupsMax
+	o.UserGroupsMax, o.ArchiveID = set.limits.UserGroupsMax, set.archiveID()
 	if o.Blobs, err = examinedBlobs(ctx, s, set); err != nil {
 		return report, err
 	}
@@ -49,6 +50,14 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 		return report, err
 	}
 	return d.Run(ctx)
+}
+
+// archiveID reads the id of the database that is configured, as it is now; nil: none is.
+func (s settings) archiveID() func(context.Context) (string, error) {
+	if s.Archive == "" || s.Archive == archiveOff {
+		return nil
+	}
+	return func(ctx context.Context) (string, error) { return sqlarchive.Look(ctx, s.Archive) }
 }
 
 // examinedBlobs opens the folder or bucket that the files of a store are in; nil: none is configured, or there are no files.
@@ -103,7 +112,7 @@ func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded
 
 // examine checks the server of the store and the queues for operators.
 func (n *Node) examine(ctx context.Context) (web.DoctorReport, error) {
-	d, err := doctor.New(n.store, doctor.Options{})
+	d, err := doctor.New(n.store, doctor.Options{ArchiveID: n.set.archiveID()})
 	if err != nil {
 		return web.DoctorReport{}, err
 	}

@@ -153,6 +153,18 @@ func (s *Store) Close() error {
 	return s.engine.close()
 }
 
+// Look returns the id that the archive at url has now. "": there is no database, or none of chatd's tables in it. It changes
+// nothing.
+func Look(ctx context.Context, url string) (id string, err error) {
+	_, err = look(ctx, url, func(ctx context.Context, _ engine, db *sql.DB) error {
+		return db.QueryRowContext(ctx, `SELECT value FROM about WHERE name = 'id'`).Scan(&id)
+	})
+	if errors.Is(err, errNoTables) || errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return id, err
+}
+
 // ID names this database, for as long as it exists.
 func (s *Store) ID(context.Context) (string, error) { return s.id, nil }
 

@@ -61,13 +61,32 @@ func MigrateDown(ctx context.Context, url string) ([]Migration, error) {
 // MigrationStatus returns the steps of the schema and which of them the archive at url has. It changes nothing: where there is no
 // database, or none of chatd's tables in it, every step is pending.
 func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
+	steps, err := look(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
+		p, err := provider(e, db)
+		if err != nil {
+			return err
+		}
+		return checkSchema(ctx, p)
+	})
+	if errors.Is(err, errNoTables) {
+		e, err := engineOf(url)
+		if err != nil {
+			return nil, err
+		}
+		return pending(e)
+	}
+	return steps, err
+}
+
+// look is migrate for what changes nothing: it makes no database and no table. Without them it fails with errNoTables.
+func look(ctx context.Context, url string, do func(context.Context, engine, *sql.DB) error) ([]Migration, error) {
 	e, err := engineOf(url)
 	if err != nil {
 		return nil, err
 	}
 	if file, ok := e.(*sqlite); ok {
 		if _, err := os.Stat(file.path); errors.Is(err, fs.ErrNotExist) {
-			return pending(e)
+			return nil, errNoTables
 		}
 	}
 	return migrate(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
@@ -82,11 +101,7 @@ func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 		if n == 0 {
 			return errNoTables
 		}
-		p, err := provider(e, db)
-		if err != nil {
-			return err
-		}
-		return checkSchema(ctx, p)
+		return do(ctx, e, db)
 	})
 }
 
@@ -121,9 +136,7 @@ func migrate(ctx context.Context, url string, do func(context.Context, engine, *
 	if err != nil {
 		return nil, err
 	}
-	if err := do(ctx, e, db); errors.Is(err, errNoTables) {
-		return pending(e)
-	} else if err != nil {
+	if err := do(ctx, e, db); err != nil {
 		return nil, err
 	}
 	p, err := provider(e, db)

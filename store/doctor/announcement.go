@@ -136,9 +136,12 @@ func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key
 
 // announcementTargets checks the targets of an announcement in one partition.
 func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k key) error {
-	pipe := d.store.Client().TxPipeline()
-	there, record := pipe.Exists(ctx, k.name), pipe.HMGet(ctx, a.record(), "state", "closed")
-	if _, err := pipe.Exec(ctx); err != nil || there.Val() == 0 {
+	var there *redis.IntCmd
+	var record *redis.SliceCmd
+	err := d.instant(ctx, func(pipe redis.Pipeliner) {
+		there, record = pipe.Exists(ctx, k.name), pipe.HMGet(ctx, a.record(), "state", "closed")
+	})
+	if err != nil || there.Val() == 0 {
 		return err
 	}
 	r := script.Reply(record.Val())
@@ -179,15 +182,18 @@ func (d *Doctor) announced(ctx context.Context, k key) error {
 		}
 		for _, id := range ids {
 			a := announcementKeys{d.keys.part(0), id}
-			pipe := client.TxPipeline()
-			there, listed := pipe.Exists(ctx, a.record()), pipe.ZScore(ctx, k.name, id)
-			if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+			var there *redis.IntCmd
+			var listed *redis.FloatCmd
+			err := d.instant(ctx, func(pipe redis.Pipeliner) {
+				there, listed = pipe.Exists(ctx, a.record()), pipe.ZScore(ctx, k.name, id)
+			})
+			if err != nil {
 				return err
 			}
 			if there.Val() > 0 || listed.Err() != nil {
 				continue
 			}
-			err := d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "lists announcement " + id + ", which is gone",
+			err = d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "lists announcement " + id + ", which is gone",
 				Repair: "take it off the list", fix: d.fixAnnouncement(a)})
 			if err != nil {
 				return err

@@ -23,6 +23,7 @@ type Kind string
 // The kinds of findings. In addition there are those of store.Condition, about the server.
 const (
 	KindClock        Kind = "clock"        // the clocks of server and node differ
+	KindArchive      Kind = "archive"      // the archive is away, or another database than the store is archived into
 	KindRights       Kind = "rights"       // the server's user lacks rights that chatd needs
 	KindType         Kind = "type"         // a key has another type than chatd's
 	KindUnknown      Kind = "unknown"      // a key under the prefix that chatd does not know
@@ -61,6 +62,8 @@ type Finding struct {
 type Options struct {
 	Repair        bool
 	UserGroupsMax int // groups in an index: beyond it, one may be missing
+	// ArchiveID, if set, reads the id that the archive has now. "": there is no database, or nothing of chatd in it.
+	ArchiveID func(context.Context) (string, error)
 	// Blobs, if set, is where the bytes of files are.
 	Blobs Blobs
 	// Found, if set, gets each finding as it is made.
@@ -153,6 +156,9 @@ func (d *Doctor) Check(ctx context.Context) (Report, error) {
 
 func (d *Doctor) bounded(ctx context.Context) error {
 	if err := d.server(ctx); err != nil {
+		return err
+	}
+	if err := d.archive(ctx); err != nil {
 		return err
 	}
 	return d.queues(ctx)

@@ -86,7 +86,10 @@ func (h *fixture) live(group string) {
 
 func (h *fixture) examine(repair bool) doctor.Report {
 	h.t.Helper()
-	d, err := doctor.New(h.Store, doctor.Options{Repair: repair})
+	d, err := doctor.New(h.Store, doctor.Options{Repair: repair, ArchiveID: func(ctx context.Context) (string, error) {
+		state, err := h.Store.ArchiveState(ctx)
+		return state.ID, err
+	}})
 	h.Must(err)
 	report, err := d.Run(h.Ctx)
 	h.Must(err)

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -52,10 +51,14 @@ func (d *Doctor) strangers(ctx context.Context, k key) error {
 
 // seqs examines a list of items of an inbox: none is beyond its end.
 func (d *Doctor) seqs(ctx context.Context, u userKeys, k key) error {
-	pipe := d.store.Client().TxPipeline()
-	newest := pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: k.name, Start: 0, Stop: 0, Rev: true})
-	base, stored := pipe.HMGet(ctx, u.base+"inbox:base", "base", "gaps"), pipe.LLen(ctx, u.base+"inbox")
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	var newest *redis.ZSliceCmd
+	var base *redis.SliceCmd
+	var stored *redis.IntCmd
+	err := d.instant(ctx, func(pipe redis.Pipeliner) {
+		newest = pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: k.name, Start: 0, Stop: 0, Rev: true})
+		base, stored = pipe.HMGet(ctx, u.base+"inbox:base", "base", "gaps"), pipe.LLen(ctx, u.base+"inbox")
+	})
+	if err != nil {
 		return err
 	}
 	last := stored.Val()

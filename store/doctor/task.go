@@ -72,9 +72,12 @@ func (d *Doctor) scheduleTask(ctx context.Context, info queue.Info) error {
 		return nil // the engine turns it into a dead letter
 	}
 	keys := queue.NewKeys(d.keys.prefix, partition, chat.QueueCore)
-	pipe := d.store.Client().TxPipeline()
-	waits, there := pipe.ZScore(ctx, keys.Delayed(), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	var waits *redis.FloatCmd
+	var there *redis.IntCmd
+	err := d.instant(ctx, func(pipe redis.Pipeliner) {
+		waits, there = pipe.ZScore(ctx, keys.Delayed(), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
+	})
+	if err != nil {
 		return err
 	}
 	if waits.Err() != nil || there.Val() > 0 {

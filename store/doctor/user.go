@@ -99,9 +99,12 @@ func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
 
 // devices checks that a user with devices is on the list of those who can be notified.
 func (d *Doctor) devices(ctx context.Context, u userKeys) error {
-	pipe := d.store.Client().TxPipeline()
-	has, listed := pipe.Exists(ctx, u.base+"devices"), pipe.SIsMember(ctx, u.part+"reachable", u.id)
-	if _, err := pipe.Exec(ctx); err != nil {
+	var has *redis.IntCmd
+	var listed *redis.BoolCmd
+	err := d.instant(ctx, func(pipe redis.Pipeliner) {
+		has, listed = pipe.Exists(ctx, u.base+"devices"), pipe.SIsMember(ctx, u.part+"reachable", u.id)
+	})
+	if err != nil {
 		return err
 	}
 	if has.Val() == 0 || listed.Val() {
@@ -144,9 +147,12 @@ func (d *Doctor) side(ctx context.Context, user, group string) (s drift, err err
 	}
 	s.index = err == nil
 	s.hint, s.invited = hintOf(hint)
-	pipe := client.TxPipeline()
-	member, seen := pipe.HExists(ctx, g.base+"members", user), pipe.ZScore(ctx, g.base+"seen", user)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	var member *redis.BoolCmd
+	var seen *redis.FloatCmd
+	err = d.instant(ctx, func(pipe redis.Pipeliner) {
+		member, seen = pipe.HExists(ctx, g.base+"members", user), pipe.ZScore(ctx, g.base+"seen", user)
+	})
+	if err != nil {
 		return s, err
 	}
 	s.member, s.seen = member.Val(), int64(seen.Val())
