@@ -228,7 +228,7 @@ func (b *bench) groupsOf(size int) ([]operation, error) {
 func (b *bench) readersOf(size int) ([]operation, error) {
 	name := func(i int) string { return fmt.Sprintf("followed-%d-%d", size, i) }
 	follow := func(i int) (*live.Follower, error) {
-		return b.live.Follow(b.ctx, chat.Caller{User: "reader-" + name(i)}, nil, chat.Position{})
+		return b.live.Follow(b.ctx, chat.Caller{User: "reader-" + name(i)}, live.Scope{})
 	}
 	ctx, stop := context.WithCancel(b.ctx)
 	b.tb.Cleanup(stop)

@@ -152,7 +152,7 @@ func (b *bench) delivering(readers int) error {
 	}
 	followers := make([]*live.Follower, readers)
 	for i := range followers {
-		f, err := b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, nil, chat.Position{})
+		f, err := b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, live.Scope{})
 		if err != nil {
 			return err
 		}

@@ -214,7 +214,7 @@ func (m *faultMachine) connect(t *rapid.T, f *follower) {
 		}
 	}
 	var err error
-	f.Follower, err = m.nodes[f.node].live.Follow(m.ctx, caller(f.user), after, f.inbox)
+	f.Follower, err = m.nodes[f.node].live.Follow(m.ctx, caller(f.user), live.Scope{After: after, InboxAfter: f.inbox})
 	m.must(t, err)
 	f.in, f.begun, f.fresh = map[string]bool{}, map[string]string{}, map[string]*chat.Position{}
 	for group, w := range f.Welcome().Groups {

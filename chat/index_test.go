@@ -36,7 +36,7 @@ func TestIndexOverTwoLives(t *testing.T) {
 		b.Say("alice", "g", "old")
 	}
 	b.Must(b.Store.HintSeen(b.Ctx, "bob", []chat.UserGroup{{Group: "g", Seen: 12}}))
-	f, err := b.live().Follow(b.Ctx, as("bob"), nil, chat.Position{})
+	f, err := b.live().Follow(b.Ctx, as("bob"), live.Scope{})
 	b.Must(err)
 	defer f.Close()
 	b.Must(b.DeleteGroup(b.Ctx, as("alice"), "g"))
@@ -121,7 +121,7 @@ func TestOneBrokenLog(t *testing.T) {
 		!slices.Equal(answer.Errors, []live.GroupError{{Group: "bad", Code: chat.CodeInternal}}) {
 		t.Errorf("sync: got %+v", answer)
 	}
-	f, err := b.live().Follow(b.Ctx, as("bob"), nil, chat.Position{})
+	f, err := b.live().Follow(b.Ctx, as("bob"), live.Scope{})
 	b.Must(err)
 	defer f.Close()
 	e, err := f.Next(b.Ctx)

@@ -30,6 +30,18 @@ func (p Position) Unmarked() Position {
 // HasMark reports whether p has the mark of the message there.
 func (p Position) HasMark() bool { return p.Mark != "" && p.Mark != noMark }
 
+// Unreadable stands for a position that a client names and nobody can read: whatever it is used for is invalid_request.
+var Unreadable = At(-1)
+
+// ReadPosition is ParsePosition with Unreadable for an error.
+func ReadPosition(raw string) Position {
+	pos, err := ParsePosition(raw)
+	if err != nil {
+		return Unreadable
+	}
+	return pos
+}
+
 // ParsePosition reads what a client names in `after`: an id, or a cursor string. Anything else is invalid_request.
 func ParsePosition(raw string) (Position, error) {
 	if id, ok := ParseID(raw); ok {

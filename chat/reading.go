@@ -136,6 +136,7 @@ type Reading struct {
 	limit   int
 	asked   Pull
 	decided bool // Info and Start hold
+	newest  bool // it skips what the member has not seen before pos
 }
 
 // NewReading begins a reading after pos. Where pos is not set, so that the member's seen holds, hint is what seen was when
@@ -153,6 +154,14 @@ func NewReading(group string, pos Position, hint int64, limit int) Reading {
 func NewCounted(group string, pos Position, limit int) Reading {
 	r := NewReading(group, pos, 0, limit)
 	r.asked.Counted = true
+	return r
+}
+
+// NewNewest begins a reading after id of a member who is served nothing below, seen or not. Where that leaves out
+// something unseen, its start is not complete.
+func NewNewest(group string, id int64, limit int) Reading {
+	r := NewReading(group, At(id), 0, limit)
+	r.newest = true
 	return r
 }
 
@@ -205,6 +214,9 @@ func (r *Reading) Take(p *Page) {
 		complete := r.Start.Complete
 		r.Start = Resolve(p.Info, reached, "")
 		r.Start.Complete = r.Start.Complete && complete
+	}
+	if r.newest && r.Start.ID > p.Info.Seen+1 {
+		r.Start.Complete = false
 	}
 	r.decided, r.Info, r.Reactions = true, p.Info, p.Reactions
 	r.Messages = following(p.Messages, r.Start.ID, r.limit)

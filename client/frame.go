@@ -37,6 +37,7 @@ type welcome struct {
 	Session string                   `json:"session"`
 	Groups  map[string]GroupPosition `json:"groups"`
 	PingS   float64                  `json:"ping_s"`
+	Errors  []SyncError              `json:"errors"`
 }
 
 // reply answers the request with the same ref: ok, or error with a code.

@@ -43,7 +43,8 @@ func TestRequestsHoldOnlyWhatTheyNeed(t *testing.T) {
 		`{"op":"send","ref":"2","group":"g","body":"hi","client_id":"c"}`:          request{Op: "send", Ref: "2", Group: "g", Draft: &Draft{Body: "hi", ClientID: "c"}},
 		`{"op":"hello","token":"t","after":{"g":4,"h":"e.5.k"}}`:                   hello{Op: "hello", Token: "t", After: map[string]Position{"g": "4", "h": "e.5.k"}},
 		`{"ack":{"g":4},"inbox_ack":7,"after":{"g":"e.4.k"},"limit":5,"wait_s":6}`: SyncRequest{Ack: map[string]Position{"g": "4"}, InboxAck: "7", After: map[string]Position{"g": "e.4.k"}, Limit: 5, WaitS: 6},
-		`{}`: SyncRequest{},
+		`{"start":"newest","only":[]}`:                                             SyncRequest{Start: StartNewest, Only: []string{}},
+		`{}`:                                                                       SyncRequest{},
 	}
 	for want, value := range tests {
 		if got, err := json.Marshal(value); err != nil || string(got) != want {

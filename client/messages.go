@@ -128,21 +128,30 @@ type SyncRequest struct {
 	InboxAck   Position            `json:"inbox_ack,omitempty"`
 	After      map[string]Position `json:"after,omitempty"`       // where to start; groups left out start at `seen`
 	InboxAfter Position            `json:"inbox_after,omitempty"` // empty: after the last acked item
+	Start      string              `json:"start,omitempty"`       // StartNewest or empty
+	Only       []string            `json:"only,omitzero"`         // nil: all groups; an empty list: the inbox alone
 	Limit      int                 `json:"limit,omitempty"`       // messages in total; 0: the server's default
 	WaitS      int                 `json:"wait_s,omitempty"`
 }
 
+// StartNewest has a sync begin groups that After does not name at their newest page instead of the oldest unseen one.
+const StartNewest = "newest"
+
 // SyncAnswer is the result of a sync. Groups with nothing new are left out.
 type SyncAnswer struct {
-	Groups []Batch  `json:"groups"`
-	Inbox  Inbox    `json:"inbox"`
-	Left   []string `json:"left"` // groups of Ack and After that the caller is no longer in
-	Errors []struct {
-		Group string `json:"group"`
-		Inbox bool   `json:"inbox"` // it is about the ack of the inbox; Group is empty then
-		Code  string `json:"code"`
-	} `json:"errors"` // acks that failed
-	NextPollS float64 `json:"next_poll_s"` // how long the server asks to wait before the next sync
+	Groups    []Batch     `json:"groups"`
+	Inbox     Inbox       `json:"inbox"`
+	Left      []string    `json:"left"` // groups of Ack and After that the caller is no longer in
+	Errors    []SyncError `json:"errors"`
+	NextPollS float64     `json:"next_poll_s"` // how long the server asks to wait before the next sync
+}
+
+// SyncError is what a sync could not do, beside all the rest: an ack that failed, a position that cannot be read
+// (CodeInvalid), a group of Only that the caller is not in (CodeNotFound).
+type SyncError struct {
+	Group string `json:"group"`
+	Inbox bool   `json:"inbox"` // it is about the inbox; Group is empty then
+	Code  string `json:"code"`
 }
 
 // Sync makes one sync. With WaitS the server holds back the answer until there is something new, or that time is over.

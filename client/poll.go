@@ -167,6 +167,7 @@ func (p *Poll) poll(ctx context.Context) error {
 		return err
 	}
 	p.ack, p.inboxAck, p.behind = map[string]Position{}, "", answer.Inbox.HasMore
+	p.track.forgetUnreadable(answer.Errors)
 	for _, b := range answer.Groups {
 		events, err := p.track.batch(batch{
 			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,

@@ -77,6 +77,9 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 		}
 		return false, fmt.Errorf("want a welcome frame first, got %T", first)
 	}
+	if s.track.forgetUnreadable(w.Errors) {
+		return true, errUnreadable // the session leaves those groups out: the next one has them
+	}
 	s.count.sessions.Add(1)
 	s.push(pinned{Connected{User: w.User, Session: w.Session, Groups: w.Groups}, s.track.pin(w.Groups)})
 	sock.watch(w.PingS)
@@ -92,6 +95,9 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	renewal.Wait()
 	return true, err
 }
+
+// errUnreadable ends a session that began with saved positions that are no cursors of this server.
+var errUnreadable = errors.New("the server cannot read some of the positions")
 
 // dial opens the websocket.
 func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {

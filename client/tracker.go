@@ -98,6 +98,23 @@ func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 	return pinned
 }
 
+// forgetUnreadable forgets the positions that the server cannot read, and reports whether there were any. Reading goes on at
+// the caller's `seen`, as for a new device.
+func (t *tracker) forgetUnreadable(errors []SyncError) (some bool) {
+	for _, e := range errors {
+		switch {
+		case e.Code != CodeInvalid:
+			continue
+		case e.Inbox:
+			t.inbox = inboxEnd{}
+		default:
+			t.forget(e.Group)
+		}
+		some = true
+	}
+	return some
+}
+
 func (t *tracker) forget(group string) { delete(t.groups, group) }
 
 // batch processes a batch: the result is at most a Gap and then Messages. An error means that the server violated the

@@ -83,9 +83,7 @@ func (s *Server) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {
 	}
 	req.Ack = make(map[string]chat.Position, len(acks))
 	for group, raw := range acks {
-		if req.Ack[group], err = chat.ParsePosition(raw); err != nil {
-			return req, err
-		}
+		req.Ack[group] = chat.ReadPosition(raw)
 	}
 	if req.InboxAck, err = wire.Position("inbox_ack", b.InboxAck); err != nil {
 		return req, err
@@ -94,6 +92,12 @@ func (s *Server) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {
 		return req, err
 	}
 	if req.After, err = wire.Positions("after", deref(b.After)); err != nil {
+		return req, err
+	}
+	if req.Newest, err = wire.Newest(b.Start); err != nil {
+		return req, err
+	}
+	if req.Only, err = wire.Groups("only", b.Only); err != nil {
 		return req, err
 	}
 	switch {

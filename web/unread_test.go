@@ -18,6 +18,36 @@ func TestSyncNamesTheInbox(t *testing.T) {
 	}
 }
 
+// TestSyncListsWhatItCannotRead spoils one position of each kind: all else is acked and served.
+func TestSyncListsWhatItCannotRead(t *testing.T) {
+	s := start(t, nil)
+	for _, g := range []string{"g", "h", "i"} {
+		s.must("alice", "POST", "/v1/groups", `{"id":"`+g+`","members":["bob"]}`)
+	}
+	for body, wants := range map[string][]string{
+		`{"after":{"g":"nonsense","h":0},"only":["g","h"]}`:        {`"errors":[{"group":"g","code":"invalid_request"}]`, `{"group":"h",`},
+		`{"after":{"g":"","h":"2"},"wait_s":60}`:                   {`"status":400`},
+		`{"after":{"g":""},"wait_s":60}`:                           {`"errors":[{"group":"g","code":"invalid_request"}]`, `{"group":"h",`, `{"group":"i",`},
+		`{"ack":{"g":"nonsense","i":2},"inbox_ack":"x"}`:           {`"errors":[{"group":"","inbox":true,"code":"invalid_request"},{"group":"g","code":"invalid_request"}]`, `{"group":"g",`, `{"group":"h",`},
+		`{"inbox_after":"nonsense"}`:                               {`"errors":[{"group":"","inbox":true,"code":"invalid_request"}]`, `{"group":"h",`},
+		`{"after":{"elsewhere":"nonsense"}}`:                       {`"left":["elsewhere"]`, `{"group":"h",`},
+		`{"only":["elsewhere"]}`:                                   {`"groups":[]`, `"errors":[{"group":"elsewhere","code":"not_found"}]`},
+		`{"only":["elsewhere"],"after":{"elsewhere":0},"limit":9}`: {`"groups":[]`, `"left":["elsewhere"],"next`},
+		`{"start":"newest","limit":1}`:                             {`"from":2,"to":2`, `"complete":false,"has_more":false`},
+		`{"start":"oldest"}`:                                       {`"status":400`, `start: `},
+	} {
+		a := s.do(request{method: "POST", path: "/v1/sync", user: "bob", body: body})
+		for _, want := range wants {
+			if !strings.Contains(a.body, want) {
+				t.Errorf("%s: got %s, want %s in it", body, a.body, want)
+			}
+		}
+	}
+	if a := s.must("bob", "POST", "/v1/sync", `{"after":{"i":0}}`); !strings.Contains(a.body, `"last":2,"cursor"`) || !strings.Contains(a.body, `"seen":2`) {
+		t.Errorf("got %s, want the ack of i beside that of g", a.body)
+	}
+}
+
 // TestUnreadIsWhatCanBeHad lets messages be trimmed that one member has acked and not read: every call that shows unread
 // counts what is left.
 func TestUnreadIsWhatCanBeHad(t *testing.T) {

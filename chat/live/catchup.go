@@ -43,7 +43,7 @@ func (f *Follower) collect() (e Event, ok bool) {
 		}
 		clear(t.check)
 	}
-	f.inboxDue = f.inboxDue || t.inbox
+	f.inboxDue = f.inboxDue || t.inbox && (f.scope == nil || !f.scope.inboxRefused)
 	f.index = f.index || t.lost
 	t.inbox, t.lost = false, false
 	return Event{}, false
@@ -83,7 +83,7 @@ func (f *Follower) readIndex(ctx context.Context) error {
 	listed := make(map[string]struct{}, len(index))
 	for _, g := range index {
 		listed[g.Group] = struct{}{}
-		if f.lines.of(g.Group) == nil {
+		if f.lines.of(g.Group) == nil && f.covers(g.Group) {
 			f.checkGroup(g.Group)
 		}
 	}
@@ -100,7 +100,9 @@ func (f *Follower) readIndex(ctx context.Context) error {
 func (f *Follower) checkGroups(ctx context.Context) error {
 	groups := make([]string, 0, min(len(f.check), roundGroups))
 	for g := range f.check {
-		if groups = append(groups, g); len(groups) == roundGroups {
+		if !f.covers(g) {
+			delete(f.check, g)
+		} else if groups = append(groups, g); len(groups) == roundGroups {
 			break
 		}
 	}
@@ -137,7 +139,7 @@ func (f *Follower) join(l *line, info chat.Info) {
 	}
 	delete(f.past, l.group())
 	f.out = append(f.out, Event{Joined: l.group()})
-	f.start(l, info, pos)
+	f.start(l, info, pos, false)
 }
 
 // left ends a group.
@@ -485,15 +487,4 @@ func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, er
 		f.queue(l)
 	}
 	return bytes, nil
-}
-
-// fitBytes cuts messages so that they take no more than room, but for the first.
-func fitBytes(messages []chat.Message, room int) (fit []chat.Message, bytes int) {
-	for i, m := range messages {
-		if i > 0 && bytes+len(m.JSON) > room {
-			return messages[:i], bytes
-		}
-		bytes += len(m.JSON)
-	}
-	return messages, bytes
 }

@@ -33,6 +33,7 @@ type TypingEvent struct {
 // Welcome says where a session starts in each group.
 type Welcome struct {
 	Groups map[string]WelcomeGroup
+	Errors []GroupError // positions that cannot be read, and groups that the client chose and the user is not in
 }
 
 // WelcomeGroup is one group at the start of a session.

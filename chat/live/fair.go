@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // fill divides limit messages among logs with owed[i] new ones each. What a log does not need goes to the others, so a busy
@@ -62,4 +64,15 @@ func fit(sizes [][]int, bytesMax int) []int {
 		turn = still
 	}
 	return served
+}
+
+// fitBytes cuts messages so that they take no more than room, but for the first.
+func fitBytes(messages []chat.Message, room int) (fit []chat.Message, bytes int) {
+	for i, m := range messages {
+		if i > 0 && bytes+len(m.JSON) > room {
+			return messages[:i], bytes
+		}
+		bytes += len(m.JSON)
+	}
+	return messages, bytes
 }

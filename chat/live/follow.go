@@ -24,7 +24,8 @@ type Follower struct {
 	past  map[string]chat.Position // how far this session, or the one before it, had read the groups that were left
 	todo  []*line                  // lines to be looked at, each once
 	check map[string]struct{}
-	index bool // the user's index is to be read again
+	index bool   // the user's index is to be read again
+	scope *scope // nil: all groups of the user, and the inbox
 	out   []Event
 	held  bool // a call of the store for groups that are behind was put off once
 
@@ -71,34 +72,26 @@ func (ls lines) of(group string) *line {
 	return nil
 }
 
-// Follow starts the reader of one session. after gives positions by group, as clients write them; all other groups start at
-// the member's own seen, and the inbox at what was acked if inboxAfter is not set. It returns once the store has confirmed
-// all subscriptions, so nothing sent from then on can be missed. Close it when done.
-func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]string, inboxAfter chat.Position) (*Follower, error) {
+// Follow starts the reader of one session. It returns once the store has confirmed all subscriptions, so nothing sent from
+// then on can be missed. Close it when done.
+func (s *Service) Follow(ctx context.Context, by chat.Caller, of Scope) (*Follower, error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
 	}
-	if most := s.limits.UserGroupsMax; len(after) > most {
-		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
-	}
-	positions := make(map[string]chat.Position, len(after))
-	for g, raw := range after {
-		if !chat.ValidGroupID(g) {
-			return nil, chat.Errorf(chat.CodeInvalid, "after: not a valid group id")
-		}
-		pos, err := chat.ParsePosition(raw)
-		if err != nil {
-			return nil, err
-		}
-		positions[g] = pos
+	sc, refused, err := s.newScope(of)
+	if err != nil {
+		return nil, err
 	}
 	f := &Follower{
 		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
-		welcome:  Welcome{Groups: map[string]WelcomeGroup{}},
-		inboxDue: true, inboxPos: inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
+		welcome:  Welcome{Groups: map[string]WelcomeGroup{}, Errors: refused},
+		inboxDue: !sc.inboxRefused, inboxPos: sc.inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
+	}
+	if sc.only != nil || len(refused) > 0 {
+		f.scope = &scope{only: sc.only, refused: sc.refused, inboxRefused: sc.inboxRefused}
 	}
 	f.pending.session = by.Session
-	if err := f.begin(ctx, positions); err != nil {
+	if err := f.begin(ctx, &sc); err != nil {
 		f.Close()
 		return nil, chat.AsError(err)
 	}
@@ -106,44 +99,29 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, after map[string]s
 	return f, nil
 }
 
-// begin finds the groups: those of the index, and those that the client names and the user is in, because the index lags.
-func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position) error {
+// covers reports whether the session is about a group.
+func (f *Follower) covers(group string) bool { return f.scope == nil || f.scope.covers(group) }
+
+// begin finds the groups and starts them.
+func (f *Follower) begin(ctx context.Context, sc *scope) error {
 	// Subscribe to the user before reading the index, so that a group joined meanwhile is noticed.
 	if _, err := f.hub.subscribe(ctx, f.pending, nil, nil); err != nil {
 		return err
 	}
-	begin, err := f.service.store.Begin(ctx, f.by.User)
+	groups, err := f.beginGroups(ctx, sc)
 	if err != nil {
 		return err
 	}
-	f.beginInbox(begin)
-	index := begin.Groups
-	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(positions, index))
-	if err != nil {
-		return err
-	}
-	slices.Sort(foreign)
-	for _, g := range foreign {
-		f.notIn(g, positions[g])
-	}
-	groups := make([]string, 0, len(index)+len(mine))
-	for _, g := range index {
-		groups = append(groups, g.Group)
-	}
-	groups = append(groups, mine...)
-	slices.Sort(groups)
 	infos, err := f.look(ctx, groups)
 	if err != nil {
 		return err
 	}
 	for i, info := range infos {
 		if !isMember(info) {
-			if pos, named := positions[groups[i]]; named {
-				f.notIn(groups[i], pos)
-			}
+			f.outside(groups[i], sc)
 			continue
 		}
-		f.start(f.lines.of(groups[i]), info, positions[groups[i]])
+		f.start(f.lines.of(groups[i]), info, sc.after[groups[i]], sc.newest)
 		f.welcome.Groups[groups[i]] = WelcomeGroup{
 			Epoch: info.Epoch, First: info.Visible(), Last: info.Last, Seen: info.Seen, Read: info.Read,
 		}
@@ -151,9 +129,55 @@ func (f *Follower) begin(ctx context.Context, positions map[string]chat.Position
 	return nil
 }
 
+// beginGroups finds the groups, sorted: those that the client chose, or those of the index and those that the client names
+// and the user is in, because the index lags.
+func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error) {
+	if sc.only != nil {
+		mine, foreign, err := f.service.unlisted(ctx, f.by.User, slices.Clone(sc.only))
+		slices.Sort(foreign)
+		for _, g := range foreign {
+			f.outside(g, sc)
+		}
+		slices.Sort(mine)
+		return mine, err
+	}
+	begin, err := f.service.store.Begin(ctx, f.by.User)
+	if err != nil {
+		return nil, err
+	}
+	f.beginInbox(begin)
+	index := begin.Groups
+	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(sc.after, index))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(foreign)
+	for _, g := range foreign {
+		f.outside(g, sc)
+	}
+	groups := make([]string, 0, len(index)+len(mine))
+	for _, g := range index {
+		if f.covers(g.Group) {
+			groups = append(groups, g.Group)
+		}
+	}
+	groups = append(groups, mine...)
+	slices.Sort(groups)
+	return groups, nil
+}
+
+// outside tells the client that the user is not in a group that it named.
+func (f *Follower) outside(group string, sc *scope) {
+	if pos, named := sc.after[group]; named {
+		f.notIn(group, pos)
+	} else if sc.only != nil {
+		f.welcome.Errors = append(f.welcome.Errors, GroupError{Group: group, Code: chat.CodeNotFound})
+	}
+}
+
 // beginInbox takes the first items of the inbox from what the session begins with, if that is enough to know them.
 func (f *Follower) beginInbox(begin chat.Beginning) {
-	if b, ok := begin.Pull(f.inboxPos); ok {
+	if b, ok := begin.Pull(f.inboxPos); ok && f.inboxDue {
 		f.takeInbox(b)
 	}
 }
@@ -247,11 +271,15 @@ func (f *Follower) learn(l *line, info chat.Info) {
 	}
 }
 
-// start sets l's position to pos.
-func (f *Follower) start(l *line, info chat.Info, pos chat.Position) {
+// start sets l's position to pos. newest: if pos is not set, to the newest page of what the member has not seen.
+func (f *Follower) start(l *line, info chat.Info, pos chat.Position, newest bool) {
+	skipped := false
+	if page := info.Last - int64(f.service.limits.PageMessages); newest && !pos.Set && page > info.Seen {
+		pos, skipped = chat.At(page), true
+	}
 	begin := chat.Resolve(info, pos, "")
 	l.pos = begin.Before(info, pos, "")
-	l.gapPending = !begin.Complete
+	l.gapPending = !begin.Complete || skipped
 	// Only the entry itself can show whether the client's cursor belongs to this log: the first read compares it.
 	l.verified = !l.pos.HasMark() || info.MarkAt(l.pos.ID, "") != ""
 	if l.gapPending || l.pos.ID < l.last {
@@ -359,7 +387,7 @@ func (f *Follower) Ready() (e Event, ok, behind bool) {
 // whether the user is in it: what arrived about others until then, or after leaving, is not for this session.
 func (f *Follower) concerns(e Event) bool {
 	if c := e.Cursor; c != nil {
-		return c.User == f.by.User || f.lines.of(c.Group) != nil
+		return c.User == f.by.User && f.covers(c.Group) || f.lines.of(c.Group) != nil
 	}
 	return f.lines.of(e.Typing.Group) != nil
 }

@@ -67,9 +67,6 @@ func TestFollowResumesFromCursor(t *testing.T) {
 		}
 		lost.reach("red", last)
 	}
-	if _, err := l.Follow(t.Context(), chat.Caller{User: "bob"}, map[string]string{"red": "x"}, chat.Position{}); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("what is no cursor: got %v, want %s", err, chat.CodeInvalid)
-	}
 }
 
 // w changes the mark of a cursor.

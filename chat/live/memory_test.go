@@ -35,7 +35,7 @@ func TestIdleReadersTakeLittleHeap(t *testing.T) {
 	before := heap()
 	readers := make([]*live.Follower, users)
 	for i, name := range names {
-		f, err := l.Follow(t.Context(), chat.Caller{User: name}, after, chat.Position{})
+		f, err := l.Follow(t.Context(), chat.Caller{User: name}, live.Scope{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}

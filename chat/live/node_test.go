@@ -160,7 +160,7 @@ func (l *node) listen(t testing.TB, user string, after map[string]string) *liste
 
 func (l *node) listenAs(t testing.TB, by chat.Caller, after map[string]string) *listener {
 	t.Helper()
-	f, err := l.Follow(t.Context(), by, after, chat.Position{})
+	f, err := l.Follow(t.Context(), by, live.Scope{After: after})
 	if err != nil {
 		t.Fatal(err)
 	}

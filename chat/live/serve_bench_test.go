@@ -55,7 +55,7 @@ func BenchmarkFollow(b *testing.B) {
 	go func() { defer close(done); _ = s.Run(running) }()
 	defer func() { stop(); <-done }()
 	for b.Loop() {
-		f, err := s.Follow(b.Context(), chattest.As("bob"), nil, chat.Position{})
+		f, err := s.Follow(b.Context(), chattest.As("bob"), live.Scope{})
 		if err != nil {
 			b.Fatal(err)
 		}

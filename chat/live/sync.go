@@ -19,8 +19,10 @@ const nextPollIdle = 5
 type SyncRequest struct {
 	Ack        map[string]chat.Position
 	InboxAck   chat.Position
-	After      map[string]string // raw: an id in decimal or a cursor
+	After      map[string]string // these four as in Scope
 	InboxAfter chat.Position
+	Newest     bool
+	Only       []string
 	Limit      int
 	WaitS      int
 	OnWait     func() // called when there is nothing to answer yet, so that the call begins to wait; may be nil
@@ -35,10 +37,11 @@ type SyncAnswer struct {
 	NextPollS int
 }
 
-// GroupError is an ack that failed.
+// GroupError is what could not be done about one group: an ack that failed, a position that cannot be read, a group of
+// Only that the caller is not in. Nothing is served of the latter two.
 type GroupError struct {
 	Group string    `json:"group"`
-	Inbox bool      `json:"inbox,omitempty"` // it is the ack of the inbox; Group is empty then
+	Inbox bool      `json:"inbox,omitempty"` // it is about the inbox; Group is empty then
 	Code  chat.Code `json:"code"`
 }
 
@@ -70,19 +73,18 @@ func (a SyncAnswer) any() bool {
 
 // syncCall is one call of Sync.
 type syncCall struct {
-	s          *Service
-	by         chat.Caller
-	onWait     func()
-	limit      int
-	after      map[string]chat.Position
-	inboxAfter chat.Position   // not set: after what was acked
-	named      map[string]bool // groups of ack and after: those that the caller is not in are reported as left
-	errors     []GroupError
+	s      *Service
+	by     chat.Caller
+	onWait func()
+	limit  int
+	scope
+	named  map[string]bool // groups of ack and after: those that the caller is not in are reported as left
+	errors []GroupError
 
 	resolved bool
 	index    []chat.UserGroup // as it was read last, with what looks have found since
 	unlisted []string         // named, and the caller is in them although the index does not list them
-	foreign  map[string]bool  // named, and the caller is not in them
+	foreign  map[string]bool  // named, or of only, and the caller is not in them
 }
 
 // newSync checks the whole request before any part of it takes effect.
@@ -95,26 +97,15 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	switch {
 	case req.WaitS < 0:
 		return nil, chat.Invalid("wait_s: negative")
-	case req.InboxAfter.ID < 0:
-		return nil, chat.Invalid("inbox_after: negative")
 	case len(req.Ack) > most:
 		return nil, chat.Errorf(chat.CodeOutOfRange, "ack: at most %d groups", most)
-	case len(req.After) > most:
-		return nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
 	}
-	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, after: make(map[string]chat.Position, len(req.After)),
-		named: map[string]bool{}}
-	c.inboxAfter = req.InboxAfter
-	c.inboxAfter.ID = min(c.inboxAfter.ID, chat.IDMax)
-	for group, raw := range req.After {
-		if !chat.ValidGroupID(group) {
-			return nil, chat.Invalid("after: not a valid group id")
-		}
-		pos, err := chat.ParsePosition(raw)
-		if err != nil {
-			return nil, err
-		}
-		c.after[group] = pos
+	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, named: map[string]bool{}}
+	c.scope, c.errors, err = s.newScope(Scope{After: req.After, InboxAfter: req.InboxAfter, Newest: req.Newest, Only: req.Only})
+	if err != nil {
+		return nil, err
+	}
+	for group := range req.After {
 		c.named[group] = true
 	}
 	for group := range req.Ack {
@@ -142,11 +133,17 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 	}
 	err := chat.Each(ctx, groups, func(ctx context.Context, group string) error {
 		_, err := c.s.core.Ack(ctx, c.by, group, req.Ack[group])
-		if err == nil || errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrForbidden) {
-			return nil // the look at the group will find that the caller is not in it, and the group is reported as left
+		if err == nil {
+			return nil
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrForbidden) {
+			if c.only != nil {
+				c.isForeign(group)
+			}
+			return nil // otherwise the look at the group will find that the caller is not in it; it is reported as left
+		}
 		return c.failed(group, err)
 	})
 	if err != nil {
@@ -161,6 +158,7 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 		}
 	}
 	slices.SortFunc(c.errors, func(a, b GroupError) int { return cmp.Compare(a.Group, b.Group) })
+	c.errors = slices.Compact(c.errors)
 	return nil
 }
 
@@ -180,14 +178,23 @@ func (c *syncCall) failed(group string, err error) error {
 func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	index, err := c.s.store.UserGroups(ctx, c.by.User)
-	if err != nil {
-		return SyncAnswer{}, chat.AsError(err)
+	var groups []string
+	if c.only != nil { // the client chose them: nothing listens to a group before it is known that the caller is in it
+		answer, mine, err := c.collect(ctx)
+		if err != nil || answer.any() {
+			return answer, err
+		}
+		groups = mine
+	} else {
+		index, err := c.s.store.UserGroups(ctx, c.by.User)
+		if err != nil {
+			return SyncAnswer{}, chat.AsError(err)
+		}
+		if err := c.resolve(ctx, index); err != nil {
+			return SyncAnswer{}, chat.AsError(err)
+		}
+		groups = c.groups(index)
 	}
-	if err := c.resolve(ctx, index); err != nil {
-		return SyncAnswer{}, chat.AsError(err)
-	}
-	groups := c.groups(index)
 	for {
 		answer, now, again, err := c.watchOnce(ctx, groups, timer.C)
 		if err != nil || !again {
@@ -252,11 +259,18 @@ func (c *syncCall) resolve(ctx context.Context, index []chat.UserGroup) error {
 	if err != nil {
 		return err
 	}
-	c.resolved, c.unlisted, c.foreign = true, mine, make(map[string]bool, len(foreign))
+	c.resolved, c.unlisted = true, mine
 	for _, g := range foreign {
-		c.foreign[g] = true
+		c.isForeign(g)
 	}
 	return nil
+}
+
+func (c *syncCall) isForeign(group string) {
+	if c.foreign == nil {
+		c.foreign = map[string]bool{}
+	}
+	c.foreign[group] = true
 }
 
 // groups lists the groups to read, sorted: those of the index, and those that the caller is in although it lacks them.
@@ -266,6 +280,7 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 		groups = append(groups, g.Group)
 	}
 	groups = append(groups, c.unlisted...)
+	groups = slices.DeleteFunc(groups, func(g string) bool { return c.refused[g] })
 	slices.Sort(groups)
 	return slices.Compact(groups)
 }
@@ -274,6 +289,9 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 // those where there is anything new. Which groups to look at is what the index was last time, so there is one more for those
 // that came since, and one if the request names groups that the index does not list.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
+	if c.only != nil {
+		return c.collectOnly(ctx)
+	}
 	expected, _ := c.s.indexes.Get(c.by.User)
 	arrivals, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit, expected, c.lookAt())
 	if err != nil {
@@ -299,6 +317,31 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	return c.answer(groups, logs, inbox), groups, nil
 }
 
+// collectOnly is collect where the client names the groups: the index is not read.
+func (c *syncCall) collectOnly(ctx context.Context) (SyncAnswer, []string, error) {
+	inbox, err := c.s.store.InboxPull(ctx, c.by.User, c.inboxAfter, c.limit)
+	if err != nil {
+		return SyncAnswer{}, nil, chat.AsError(err)
+	}
+	looks := make(map[string]chat.Look, len(c.only))
+	if err := c.look(ctx, c.only, looks); err != nil {
+		return SyncAnswer{}, nil, chat.AsError(err)
+	}
+	mine := make([]string, 0, len(c.only))
+	for _, g := range c.only {
+		if looks[g].Seen < 0 {
+			c.isForeign(g)
+		} else {
+			mine = append(mine, g)
+		}
+	}
+	logs, err := c.logs(ctx, mine, looks, false)
+	if err != nil {
+		return SyncAnswer{}, nil, chat.AsError(err)
+	}
+	return c.answer(mine, logs, inbox), mine, nil
+}
+
 // collectGrown is collect where only grown, some of the caller's groups, may have anything new.
 func (c *syncCall) collectGrown(ctx context.Context, w *watch, grown, groups []string) (SyncAnswer, error) {
 	logs, err := c.logs(ctx, grown, c.foreseen(w, grown), len(grown) == 1)
@@ -312,7 +355,7 @@ func (c *syncCall) collectGrown(ctx context.Context, w *watch, grown, groups []s
 func (c *syncCall) answer(groups []string, logs []*syncLog, inbox chat.InboxBatch) SyncAnswer {
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	room := c.s.limits.PageBytesMax
-	if len(inbox.Items) > 0 || !inbox.Complete {
+	if !c.inboxRefused && (len(inbox.Items) > 0 || !inbox.Complete) {
 		// The inbox gets half of the answer, and what the groups leave of theirs.
 		inbox = inbox.Fit(max(room/2, room-batchesBytes(logs)))
 		a.Inbox = &inbox
@@ -329,11 +372,22 @@ func (c *syncCall) answer(groups []string, logs []*syncLog, inbox chat.InboxBatc
 		}
 	}
 	for g := range c.foreign {
-		if _, listed := slices.BinarySearch(groups, g); !listed { // they may have joined since
+		_, joined := slices.BinarySearch(groups, g) // since
+		switch {
+		case joined:
+		case c.named[g]:
 			a.Left = append(a.Left, g)
+		default:
+			a.Errors = append(a.Errors, GroupError{Group: g, Code: chat.CodeNotFound})
 		}
 	}
 	slices.Sort(a.Left)
+	a.Left = slices.Compact(a.Left)
+	a.Errors = slices.DeleteFunc(a.Errors, func(e GroupError) bool { // a group is in one of the two
+		_, left := slices.BinarySearch(a.Left, e.Group)
+		return left
+	})
+	slices.SortFunc(a.Errors, func(a, b GroupError) int { return cmp.Compare(a.Group, b.Group) })
 	a.Groups = c.batches(logs, room)
 	return a
 }

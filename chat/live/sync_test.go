@@ -50,7 +50,11 @@ func (b *bench) sync(user string, req live.SyncRequest) live.SyncAnswer {
 func outline(a live.SyncAnswer) string {
 	var parts []string
 	for _, g := range a.Groups {
-		parts = append(parts, fmt.Sprintf("%s %d..%d/%d", g.Group, g.From, g.To, g.Last))
+		part := fmt.Sprintf("%s %d..%d/%d", g.Group, g.From, g.To, g.Last)
+		if !g.Complete {
+			part += " hole"
+		}
+		parts = append(parts, part)
 	}
 	for _, g := range a.Left {
 		parts = append(parts, "left "+g)
@@ -83,7 +87,16 @@ func TestSync(t *testing.T) {
 		{"shared fairly", live.SyncRequest{Limit: 10}, "busy 1..8/30, quiet 1..2/2"},
 		{"the quiet one first", live.SyncRequest{Limit: 1}, "busy 1..0/30, quiet 1..1/2"},
 		{"own positions", live.SyncRequest{After: map[string]string{"busy": "25", "quiet": "2"}}, "busy 26..30/30"},
-		{"a position of no log", live.SyncRequest{After: map[string]string{"busy": "x.30.-", "quiet": "2"}, Limit: 5}, "busy 1..5/30"},
+		{"a position that cannot be read", live.SyncRequest{After: map[string]string{"busy": "x", "quiet": "0", "old": "y"}, InboxAfter: chat.Unreadable},
+			"quiet 1..2/2, left old,  invalid_request, busy invalid_request"},
+		{"the newest", live.SyncRequest{Limit: 5, Newest: true}, "busy 28..30/30 hole, quiet 1..2/2"},
+		{"the newest where a position is known", live.SyncRequest{Limit: 5, Newest: true, After: map[string]string{"busy": "0"}}, "busy 1..3/30, quiet 1..2/2"},
+		{"no room for the newest", live.SyncRequest{Limit: 1, Newest: true}, "quiet 2..2/2 hole"},
+		{"only one", live.SyncRequest{Limit: 5, Only: []string{"busy", "busy"}}, "busy 1..5/30"},
+		{"only others' ones", live.SyncRequest{Only: []string{"none", "open", "old", "quiet"}, After: map[string]string{"old": "1"}, Ack: map[string]chat.Position{"gone": chat.At(1)}},
+			"quiet 1..2/2, left gone, left old, none not_found, open not_found"},
+		{"the inbox alone", live.SyncRequest{Only: []string{}}, ""},
+		{"a position of no log", live.SyncRequest{After: map[string]string{"busy": "x.30.-", "quiet": "2"}, Limit: 5}, "busy 1..5/30 hole"},
 		{"what was left", live.SyncRequest{After: map[string]string{"busy": "30", "quiet": "2", "old": "1", "none": "0", "open": "1"}},
 			"left none, left old, left open"},
 		{"acks", live.SyncRequest{Ack: map[string]chat.Position{"busy": chat.At(29), "quiet": chat.At(3), "old": chat.At(1), "a b": chat.At(1)}}, "busy 30..30/30, quiet 1..2/2, left old, a b invalid_request, quiet out_of_range"},
@@ -94,8 +107,8 @@ func TestSync(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
-	for name, req := range map[string]live.SyncRequest{"limit": {Limit: -1}, "wait": {WaitS: -1}, "after": {After: map[string]string{"busy": "x"}},
-		"a group": {After: map[string]string{"a b": "1"}}, "inbox": {InboxAfter: chat.At(-1)}} {
+	for name, req := range map[string]live.SyncRequest{"limit": {Limit: -1}, "wait": {WaitS: -1},
+		"a group": {After: map[string]string{"a b": "1"}}, "only": {Only: []string{"a b"}}} {
 		_, err := b.Sync(b.Ctx, chattest.As("bob"), req)
 		b.Refused(name, err, chat.CodeInvalid)
 	}

@@ -32,21 +32,20 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 	}
 	hints := c.hints()
 	moved := c.moved(groups, hints, looks)
-	all := make([]syncLog, len(moved))
-	pulls := make([]chat.Pull, len(moved))
 	owed := make([]int64, len(moved))
 	for i, g := range moved {
 		owed[i] = looks[g].Owed(c.after[g])
 	}
+	all := make([]syncLog, 0, len(moved))
+	pulls := make([]chat.Pull, 0, len(moved))
 	for i, quota := range fill(owed, c.limit) {
-		g := moved[i]
-		limit := quota
-		if woken {
-			limit = min(quota+grownMeanwhile, c.limit)
+		l, asked := c.begin(moved[i], looks[moved[i]], owed[i], quota, woken)
+		if !asked {
+			continue
 		}
-		all[i] = syncLog{Reading: chat.NewReading(g, c.after[g], max(looks[g].Seen, 0), limit), owed: owed[i], quota: quota}
-		pulls[i], _ = all[i].Ask()
-		pulls[i].Shared = woken
+		pull, _ := l.Ask()
+		pull.Shared = woken
+		all, pulls = append(all, l), append(pulls, pull)
 	}
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
 	if err != nil {
@@ -57,12 +56,15 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 		l.Take(&pages[i])
 		switch {
 		case errors.Is(l.Err, chat.ErrNotFound), errors.Is(l.Err, chat.ErrForbidden):
-			if l.gone = c.named[moved[i]]; l.gone {
+			if c.only != nil && !c.named[l.Group()] {
+				l.broken = chat.ErrNotFound
+			}
+			if l.gone = c.named[l.Group()] || l.broken != nil; l.gone {
 				logs = append(logs, l)
 			}
 			continue
 		case l.Err != nil:
-			c.s.log.ErrorContext(ctx, "cannot read a group", "group", moved[i], "error", l.Err)
+			c.s.log.ErrorContext(ctx, "cannot read a group", "group", l.Group(), "error", l.Err)
 			l.gone, l.broken = true, l.Err
 			logs = append(logs, l)
 			continue
@@ -70,9 +72,23 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 		if l.news() {
 			logs = append(logs, l)
 		}
-		c.noteSeen(hints[moved[i]], l.Info.Seen)
+		c.noteSeen(hints[l.Group()], l.Info.Seen)
 	}
 	return logs, c.top(ctx, logs)
+}
+
+// begin begins to read a group that owes so much and gets so much of the limit. asked is false where the client is to begin
+// at the newest page and there is no room for one: it has no position yet, and gets the page next time.
+func (c *syncCall) begin(group string, look chat.Look, owed int64, quota int, woken bool) (l syncLog, asked bool) {
+	limit := quota
+	if woken {
+		limit = min(quota+grownMeanwhile, c.limit)
+	}
+	pos := c.after[group]
+	if c.newest && !pos.Set && owed > int64(quota) {
+		return syncLog{Reading: chat.NewNewest(group, look.Last-int64(quota), limit), owed: int64(quota), quota: quota}, quota > 0
+	}
+	return syncLog{Reading: chat.NewReading(group, pos, max(look.Seen, 0), limit), owed: owed, quota: quota}, true
 }
 
 // look adds to looks those of groups that it lacks.

@@ -502,6 +502,9 @@ type GroupDraft struct {
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
 
+// GroupError defines model for GroupError.
+type GroupError = live.GroupError
+
 // GroupId Compared byte for byte.
 type GroupId = string
 
@@ -1046,10 +1049,13 @@ type StoreServer struct {
 
 // SyncAnswer defines model for SyncAnswer.
 type SyncAnswer struct {
-	Errors *[]live.GroupError `json:"errors,omitempty"`
-	Groups []SyncGroup        `json:"groups"`
-	Inbox  *InboxPage         `json:"inbox,omitempty"`
-	Left   []GroupId          `json:"left"`
+	// Errors What could not be done; all else was. A failed ack; a position of `ack` or `after` that cannot be read
+	// (`invalid_request`: nothing is served of that group until it is left out or replaced); a group of `only` that
+	// the caller is not in (`not_found`); a group that cannot be read now.
+	Errors *[]GroupError `json:"errors,omitempty"`
+	Groups []SyncGroup   `json:"groups"`
+	Inbox  *InboxPage    `json:"inbox,omitempty"`
+	Left   []GroupId     `json:"left"`
 
 	// NextPollS How long to wait before the next call.
 	NextPollS int `json:"next_poll_s"`
@@ -1092,6 +1098,14 @@ type SyncRequest struct {
 	// InboxAfter This client's position in the inbox; a seq or a cursor. Default: the last acked item.
 	InboxAfter json.RawMessage `json:"inbox_after,omitempty"`
 	Limit      *int64          `json:"limit,omitempty"`
+
+	// Only Look at these groups alone; an empty list stands for the inbox alone. One that the caller is not in is listed
+	// in `errors` as `not_found`, or in `left` where `after` or `ack` names it too.
+	Only *[]Id `json:"only,omitempty"`
+
+	// Start Groups that `after` does not name start at their newest page instead of the oldest unseen one: where more is
+	// unseen than the page has, it is the end of the log that is served, with `complete: false`.
+	Start *string `json:"start,omitempty"`
 
 	// WaitS Seconds to wait for something new; more than 50 is taken as 50, because proxies give up after 60.
 	WaitS *int64 `json:"wait_s,omitempty"`

@@ -42,7 +42,8 @@ func Mark(field string, number *int64, cursor *string) (chat.Position, error) {
 	return chat.At(*number), nil
 }
 
-// Position parses a client's position in the inbox: a seq or a cursor. An absent field gives the zero position.
+// Position parses a client's position in the inbox: a seq or a cursor. An absent field gives the zero position, a string
+// that is no cursor chat.Unreadable.
 func Position(field string, raw json.RawMessage) (chat.Position, error) {
 	if len(raw) == 0 {
 		return chat.Position{}, nil
@@ -51,14 +52,11 @@ func Position(field string, raw json.RawMessage) (chat.Position, error) {
 	if !ok {
 		return chat.Position{}, chat.Errorf(chat.CodeInvalid, "%s: want a seq from 0, or the cursor of a batch as a string", field)
 	}
-	at, err := chat.ParsePosition(text)
-	if err != nil {
-		return chat.Position{}, chat.Errorf(chat.CodeInvalid, "%s: neither a seq nor a cursor of this server", field)
-	}
-	return at, nil
+	return chat.ReadPosition(text), nil
 }
 
-// Positions parses a client's position in each group, in the form that the domain takes.
+// Positions parses a client's position in each group, in the form that the domain takes. Whether a string is a cursor is
+// not decided here.
 func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
 	positions := make(map[string]string, len(after))
 	for group, raw := range after {
@@ -74,7 +72,28 @@ func Positions(field string, after map[string]json.RawMessage) (map[string]strin
 	return positions, nil
 }
 
-// position parses an id, which is a number, or a cursor, which is a string.
+// Newest parses where groups without a position begin.
+func Newest(start *string) (bool, error) {
+	if start != nil && *start != "newest" {
+		return false, chat.Errorf(chat.CodeInvalid, `start: want "newest", or leave it out`)
+	}
+	return start != nil, nil
+}
+
+// Groups parses a list of groups; nil for an absent field, which is not an empty list.
+func Groups(field string, groups *[]string) ([]string, error) {
+	if groups == nil {
+		return nil, nil
+	}
+	for _, g := range *groups {
+		if err := chat.CheckGroupID(field, g); err != nil {
+			return nil, err
+		}
+	}
+	return *groups, nil
+}
+
+// position parses an id, which is a number, or a cursor, which is a string. Anything else has the wrong type.
 func position(raw json.RawMessage) (string, bool) {
 	text := string(raw)
 	if !strings.HasPrefix(text, `"`) {
@@ -85,7 +104,6 @@ func position(raw json.RawMessage) (string, bool) {
 	if err := json.Unmarshal(raw, &cursor); err != nil {
 		return "", false
 	}
-	// An id in quotes is no cursor: numbers are always JSON numbers.
-	_, number := Decimal(cursor)
-	return cursor, !number && cursor != ""
+	_, number := Decimal(cursor) // an id in quotes has the wrong type: numbers are always JSON numbers
+	return cursor, !number
 }

@@ -173,6 +173,35 @@ func (s *Sessions) add(one *session, full bool) {
 	}
 }
 
+// How many hellos beyond FrameBytesMax may be read at once: 24 MiB of the node, a quarter of that for one address.
+const (
+	longMax        = 128
+	longAddressMax = 32
+)
+
+// beginLong counts a long hello and reports whether it may be read; endLong ends it.
+func (s *Sessions) beginLong(from netip.Addr) bool {
+	key := limit.AddressKey(from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.longs >= longMax || s.long[key] >= longAddressMax && !from.IsLoopback() {
+		return false
+	}
+	s.longs++
+	s.long[key]++
+	return true
+}
+
+func (s *Sessions) endLong(from netip.Addr) {
+	key := limit.AddressKey(from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.longs--
+	if s.long[key]--; s.long[key] == 0 {
+		delete(s.long, key)
+	}
+}
+
 // oldestSilentLocked returns the oldest socket without a token, of the address with most of them, that is not handling
 // its hello right now; nil if there is none.
 func (s *Sessions) oldestSilentLocked() (oldest *session) {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -26,6 +27,8 @@ type (
 		Token      *string                    `json:"token,omitempty"`
 		After      map[string]json.RawMessage `json:"after,omitempty"`
 		InboxAfter json.RawMessage            `json:"inbox_after,omitempty"`
+		Start      *string                    `json:"start,omitempty"`
+		Only       *[]string                  `json:"only,omitempty"`
 	}
 	sendArgs struct {
 		Op    string  `json:"op"`
@@ -57,6 +60,21 @@ type (
 		Token *string `json:"token,omitempty"`
 	}
 )
+
+// scope says what the session is about.
+func (a *helloArgs) scope() (sc live.Scope, err error) {
+	if sc.After, err = wire.Positions("after", a.After); err != nil {
+		return sc, err
+	}
+	if sc.InboxAfter, err = wire.Position("inbox_after", a.InboxAfter); err != nil {
+		return sc, err
+	}
+	if sc.Newest, err = wire.Newest(a.Start); err != nil {
+		return sc, err
+	}
+	sc.Only, err = wire.Groups("only", a.Only)
+	return sc, err
+}
 
 // decodeCommand parses a frame. object is false if it is not a JSON object, which ends the session; any other error is
 // answered, with the ref if it could be parsed.

@@ -160,6 +160,9 @@ func writeWelcome(buf *bytes.Buffer, user, session string, w live.Welcome, pingS
 	wire.Plain(buf, `{"op":"welcome","user":`, user)
 	wire.Plain(buf, `,"session":`, session)
 	wire.JSON(buf, `,"groups":`, w.Groups)
+	if len(w.Errors) > 0 {
+		wire.JSON(buf, `,"errors":`, w.Errors)
+	}
 	wire.Int(buf, `,"ping_s":`, pingSeconds)
 	buf.WriteByte('}')
 }

@@ -150,6 +150,7 @@ type wsFrame struct {
 	SentAt       string                       `json:"sent_at"`
 	Duplicate    *bool                        `json:"duplicate"`
 	Schedule     *schedule.Schedule           `json:"schedule"`
+	Errors       []live.GroupError            `json:"errors"`
 	Seen         int64                        `json:"seen"`
 	Read         int64                        `json:"read"`
 }

@@ -158,11 +158,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		s.end(ending{code: closeUnauthenticated, reason: "no token: want one in the hello or in the Authorization header"})
 		return nil
 	}
-	after, err := wire.Positions("after", args.After)
-	if err != nil {
-		return err
-	}
-	inboxAfter, err := wire.Position("inbox_after", args.InboxAfter)
+	scope, err := args.scope()
 	if err != nil {
 		return err
 	}
@@ -179,7 +175,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		return nil
 	}
 	s.all.service.Know(who.User)
-	f, err := s.all.readers.Follow(ctx, s.callerOf(who), after, inboxAfter)
+	f, err := s.all.readers.Follow(ctx, s.callerOf(who), scope)
 	if err != nil {
 		s.all.ungreet(who.User)
 		return err

@@ -1,11 +1,16 @@
 package ws_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/ws"
@@ -44,6 +49,58 @@ func TestWSResume(t *testing.T) {
 		}
 		_ = c.Close()
 	}
+}
+
+// A hello that has a position for each of 1,000 groups fits, with the longest ids, and cursors at least as long as those of this
+// server. One position that cannot be read spoils no other.
+func TestWSHelloOfManyGroups(t *testing.T) {
+	n := startWS(t, ws.SessionOptions{})
+	n.group(t, "red", "ann", "bob")
+	n.group(t, "blue", "ann", "bob")
+	after := map[string]any{"red": "no cursor", "blue": 1}
+	for i := range 998 {
+		after[fmt.Sprintf("%0128d", i)] = strings.Repeat("A", 32) + ".9007199254740991." + strings.Repeat("B", 32)
+	}
+	c, w := n.hello(t, "bob", after)
+	if len(w.Groups) != 1 || fmt.Sprint(w.Errors) != "[{red false invalid_request}]" {
+		t.Errorf("got %v, errors %v; want blue, and an error for red", w.Groups, w.Errors)
+	}
+	if f := c.op("messages"); f.Group != "blue" || f.From != 2 {
+		t.Errorf("got %+v, want blue from 2", f)
+	}
+	c.raw(`{"op":"typing","group":"` + strings.Repeat("x", 64<<10) + `"}`)
+	c.closed(websocket.CloseMessageTooBig)
+}
+
+// Only so many of the sockets that have not shown a token yet may be sending a long hello at once; short ones get in beside.
+func TestWSLongHellosAreFew(t *testing.T) {
+	n := startWS(t, ws.SessionOptions{})
+	const long, most = 128 << 10, 128
+	half := func() *wsClient {
+		c := n.open(t)
+		w, err := c.NextWriter(websocket.TextMessage)
+		if err == nil {
+			_, err = w.Write(bytes.Repeat([]byte(" "), long))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	refused := make(chan string, most+1)
+	for range most + 1 {
+		c := half()
+		go func() {
+			var closed *websocket.CloseError
+			if _, _, err := c.ReadMessage(); errors.As(err, &closed) && closed.Code == 4429 {
+				refused <- closed.Text
+			}
+		}()
+	}
+	if got := <-refused; !strings.Contains(got, "long hellos") {
+		t.Errorf("got %q", got)
+	}
+	n.hello(t, "bob", nil)
 }
 
 // A session survives an outage of the store and continues afterwards.

@@ -183,11 +183,11 @@ func (s *session) guard() {
 func (s *session) read() {
 	defer close(s.readDone)
 	defer s.guard()
-	s.conn.SetReadLimit(int64(s.all.opt.FrameBytesMax))
 	s.conn.SetPingHandler(func(data string) error { return s.controlled([]byte(data)) })
 	s.conn.SetPongHandler(func(string) error { return s.controlled(nil) })
 	s.conn.SetCloseHandler(func(int, string) error { return nil }) // the writer answers
 	for s.armRead() {
+		s.conn.SetReadLimit(int64(s.frameBytesMax()))
 		kind, r, err := s.conn.NextReader()
 		if err == nil {
 			err = s.message(kind, r)
@@ -203,9 +203,11 @@ func (s *session) read() {
 func (s *session) message(kind int, r io.Reader) error {
 	buf, _ := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
-	if _, err := buf.ReadFrom(r); err != nil {
+	done, err := s.readFrame(buf, r)
+	if err != nil {
 		return err
 	}
+	defer done()
 	switch {
 	case !s.frames.Allow():
 		s.end(ending{code: closeTooFast, reason: "too many frames"})
@@ -220,6 +222,35 @@ func (s *session) message(kind int, r io.Reader) error {
 		s.busy.Store(false)
 	}
 	return nil
+}
+
+// frameBytesMax is how long the next frame may be: a hello has a position for each group.
+func (s *session) frameBytesMax() int {
+	if s.follower == nil {
+		return max(s.all.opt.FrameBytesMax, s.all.opt.HelloBytesMax)
+	}
+	return s.all.opt.FrameBytesMax
+}
+
+// readFrame reads a frame. Only few may be longer than FrameBytesMax at once: those who send one have not shown a token yet.
+// done must be called when the frame is not needed any more.
+func (s *session) readFrame(buf *bytes.Buffer, r io.Reader) (done func(), err error) {
+	done = func() {}
+	most := int64(s.all.opt.FrameBytesMax)
+	if n, err := buf.ReadFrom(io.LimitReader(r, most)); err != nil || n < most {
+		return done, err
+	}
+	if s.follower == nil {
+		if !s.all.beginLong(s.from) {
+			s.end(ending{code: closeTooFast, reason: "too many long hellos at once"})
+			return nil, errSessionEnds
+		}
+		done = sync.OnceFunc(func() { s.all.endLong(s.from) })
+	}
+	if _, err = buf.ReadFrom(r); err != nil {
+		done()
+	}
+	return done, err
 }
 
 // handle handles a frame. Until there has been a hello, a goroutine of its own does: the stack that a hello needs would stay

@@ -32,6 +32,7 @@ type SessionOptions struct {
 	SessionsNodeMax int // live sessions on this node; 10,000
 	SilentMax       int // sockets without a token, until their hello; half of SessionsNodeMax, which leaves room for a burst
 	FrameBytesMax   int // one message from a client; 64 KiB
+	HelloBytesMax   int // the same until an accepted hello, for few sockets at once; 256 KiB: positions in 1,000 groups
 
 	HelloWithin time.Duration // from the handshake to an accepted hello; 10 s
 	PingEvery   time.Duration // 25 s; each socket subtracts up to a fifth
@@ -79,6 +80,7 @@ func (o *SessionOptions) setDefaults() {
 	defaultTo(&o.SessionsNodeMax, 10_000)
 	defaultTo(&o.SilentMax, max(1, o.SessionsNodeMax/2))
 	defaultTo(&o.FrameBytesMax, 64<<10)
+	defaultTo(&o.HelloBytesMax, 256<<10)
 	defaultTo(&o.HelloWithin, 10*time.Second)
 	defaultTo(&o.PingEvery, 25*time.Second)
 	defaultTo(&o.PongWithin, 10*time.Second)
@@ -121,6 +123,8 @@ type Sessions struct {
 	held     map[string][]*session // sessions with one, by user
 	users    map[string]int        // of those, how many said hello
 	leaving  int                   // sessions of live that gave way to a newer one
+	long     map[netip.Prefix]int  // frames beyond FrameBytesMax that are being read, by address
+	longs    int                   // of all addresses
 	draining bool
 	spread   time.Duration // of the drain: over how long its clients should reconnect
 }
@@ -138,7 +142,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	opt.setDefaults()
 	s := &Sessions{
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
-		queue: newRunQueue(), verify: verify, opt: opt,
+		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
