@@ -293,6 +293,7 @@ func (s *Service) byActivity(ctx context.Context, user string) ([]activeAt, erro
 	if err != nil {
 		return nil, err
 	}
+	LookedAll(ctx, len(index))
 	groups := names(index)
 	looks, err := s.stores.Looks(ctx, user, groups, LookAtActivity)
 	if err != nil {

@@ -180,6 +180,7 @@ func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, er
 	if err != nil {
 		return UnreadCounts{}, AsError(err)
 	}
+	LookedAll(ctx, len(index))
 	infos, err := s.unreadGroups(ctx, by.User, names(index))
 	if err != nil {
 		return UnreadCounts{}, err
@@ -210,6 +211,7 @@ func (s *Service) unreadGroups(ctx context.Context, user string, groups []string
 			unread = append(unread, groups[i])
 		}
 	}
+	Looked(ctx, PageLooks*len(unread))
 	return s.memberships(ctx, user, unread)
 }
 
@@ -222,6 +224,8 @@ func (s *Service) Memberships(ctx context.Context, by Caller) ([]Info, error) {
 	if err != nil {
 		return nil, AsError(err)
 	}
+	LookedAll(ctx, len(index))
+	Looked(ctx, (PageLooks-1)*len(index))
 	return s.memberships(ctx, by.User, names(index))
 }
 

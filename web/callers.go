@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/admission"
+	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 )
 
@@ -21,6 +22,8 @@ type call struct {
 	header  http.Header // of the answer
 	turn    *turn
 	entered bool // counted among the caller's calls under way
+	meter   chat.Meter
+	paid    limit.Cost // for the groups of the caller that are to be looked at
 }
 
 type callKey struct{}
@@ -47,6 +50,30 @@ func (c *call) charge(cost limit.Cost) error {
 	quotas, err := c.limits.Spend(c.by, cost)
 	quotas.Write(c.header)
 	return err
+}
+
+// settle charges the caller for the groups that were looked at. It may be called more than once.
+func (c *call) settle() {
+	quotas := c.limits.Settle(c.by, c.paid, &c.meter)
+	c.paid = limit.Cost{}
+	quotas.Write(c.header)
+}
+
+// settle is call.settle for the call of a handler.
+func settle(ctx context.Context) {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		c.settle()
+	}
+}
+
+// settled has calls pay for the groups that they have looked at, whatever came of it.
+func settled(next api.StrictHandlerFunc, _ string) api.StrictHandlerFunc {
+	return func(c echo.Context, request any) (any, error) {
+		if one, ok := c.Request().Context().Value(callKey{}).(*call); ok {
+			defer one.settle()
+		}
+		return next(c, request)
+	}
 }
 
 // leaveTurn ends the work of a call that goes on to wait for something: a message, a disk, a replica.
@@ -90,11 +117,15 @@ func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 		}
 		return nil, err
 	}
-	if err := s.lineUp(c, admission.Key{User: who.User}); err != nil { // before it costs anything, also the caller
+	cost := limit.CostOf(r.id, s.pageOf(c))
+	units := s.opt.Callers.Weigh(who.User, cost)
+	if err := s.lineUp(c, admission.Key{User: who.User}, units); err != nil { // before it costs anything, also the caller
 		return nil, err
 	}
 	one := &call{by: who.Caller(), limits: s.opt.Callers, header: c.Response().Header(), turn: turnOf(c)}
-	if err := one.charge(limit.CostOf(r.id, s.pageOf(c))); err != nil {
+	one.paid = one.limits.Index(one.by, cost)
+	cost.User += one.paid.User
+	if err := one.charge(cost); err != nil {
 		return nil, err
 	}
 	s.service.Know(who.User)
@@ -105,7 +136,7 @@ func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 		return nil, err
 	}
 	one.entered = true
-	c.SetRequest(req.WithContext(context.WithValue(req.Context(), callKey{}, one)))
+	c.SetRequest(req.WithContext(context.WithValue(chat.WithMeter(req.Context(), &one.meter), callKey{}, one)))
 	return one, nil
 }
 
@@ -137,7 +168,7 @@ func (s *Server) admitOpen(c echo.Context, r *route) error {
 
 // admitAddress charges a request without a token to its address, and waits for its turn.
 func (s *Server) admitAddress(c echo.Context, cost limit.Cost) error {
-	if err := s.lineUp(c, admission.Key{From: limit.AddressKey(s.address(c.Request()))}); err != nil {
+	if err := s.lineUp(c, admission.Key{From: limit.AddressKey(s.address(c.Request()))}, cost.User); err != nil {
 		return err
 	}
 	if err := s.chargeAddress(c, cost); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/limit"
 )
 
 // Requests beyond what the node can work on wait in line or are refused; see the package admission. A request is at work from
@@ -23,6 +24,7 @@ import (
 type turn struct {
 	line *admission.Line
 	key  admission.Key
+	cost int // units
 	came bool
 	slot admission.Slot
 }
@@ -41,7 +43,7 @@ func (t *turn) come(ctx context.Context) error {
 		return nil
 	}
 	t.came = true
-	slot, ok := t.line.Enter(ctx, t.key)
+	slot, ok := t.line.Enter(ctx, t.key, t.cost)
 	switch {
 	case ok:
 		t.slot = slot
@@ -60,15 +62,15 @@ func (t *turn) leave() {
 }
 
 // lineUp refuses a request at once where it would be refused later, and lets it wait for its turn otherwise.
-func (s *Server) lineUp(c echo.Context, key admission.Key) error {
+func (s *Server) lineUp(c echo.Context, key admission.Key, units int) error {
 	t := turnOf(c)
 	if t == nil {
 		return nil
 	}
-	if s.opt.Line.Full(key) {
+	if s.opt.Line.Full(key, units) {
 		return admission.ErrOverload
 	}
-	t.line, t.key = s.opt.Line, key
+	t.line, t.key, t.cost = s.opt.Line, key, units
 	return nil
 }
 
@@ -91,10 +93,16 @@ func (s *Server) refuseEarly(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		req := c.Request()
-		if r := s.routeOf(c); r == nil || r.open || req.Header["Origin"] != nil {
+		r := s.routeOf(c)
+		if r == nil || r.open || req.Header["Origin"] != nil {
 			return next(c)
 		}
-		if who, err := s.authenticate(req); err != nil || !s.opt.Line.Full(admission.Key{User: who.User}) {
+		who, err := s.authenticate(req)
+		if err != nil {
+			return next(c)
+		}
+		units := s.opt.Callers.Weigh(who.User, limit.CostOf(r.id, s.pageOf(c)))
+		if !s.opt.Line.Full(admission.Key{User: who.User}, units) {
 			return next(c)
 		}
 		s.refuseOverload(c)

@@ -140,8 +140,8 @@ func TestOverload(t *testing.T) {
 func TestClientGoneFromLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slowServer()
-		for range 10 {
-			go s.ask(t.Context(), "/v1/doctor", "mallory")
+		for i := range 10 { // half of the slots each
+			go s.ask(t.Context(), "/v1/doctor", fmt.Sprint("mallory-", i%2))
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())

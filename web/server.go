@@ -125,7 +125,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	s.address = AddressBehind(opt.Proxies)
 	e.Use(s.observe, s.refuseEarly, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
-	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{inTurn}), api.RegisterHandlersOptions{
+	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {s.tus}, "deleteFile": {s.tus}},
 	})
 	s.registerFiles(e)

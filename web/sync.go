@@ -27,11 +27,17 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 	if err := charge(ctx, limit.Sync(len(req.Ack), len(req.After), s.pageMost(req.Limit))); err != nil {
 		return nil, err
 	}
+	if req.Only != nil {
+		settle(ctx) // it does not look at all groups
+	}
 	answer, err := waiting(s, ctx, req.WaitS > 0, func(ctx context.Context, wait bool) (live.SyncAnswer, error) {
 		if !wait {
 			req.WaitS = 0 // acks may be repeated
 		}
-		req.OnWait = func() { leaveTurn(ctx) }
+		req.OnWait = func() {
+			leaveTurn(ctx)
+			settle(ctx) // it may wait for long, and look again
+		}
 		return s.live.Sync(ctx, callerOf(ctx), req)
 	})
 	return syncAnswer{answer}, err

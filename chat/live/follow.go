@@ -112,6 +112,7 @@ func (f *Follower) begin(ctx context.Context, sc *scope) error {
 	if err != nil {
 		return err
 	}
+	chat.Looked(ctx, len(groups)) // once more, and they are followed
 	infos, err := f.look(ctx, groups)
 	if err != nil {
 		return err
@@ -133,6 +134,7 @@ func (f *Follower) begin(ctx context.Context, sc *scope) error {
 // and the user is in, because the index lags.
 func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error) {
 	if sc.only != nil {
+		chat.Looked(ctx, len(sc.only))
 		mine, foreign, err := f.service.unlisted(ctx, f.by.User, slices.Clone(sc.only))
 		slices.Sort(foreign)
 		for _, g := range foreign {
@@ -147,6 +149,7 @@ func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error)
 	}
 	f.beginInbox(begin)
 	index := begin.Groups
+	chat.LookedAll(ctx, len(index))
 	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(sc.after, index))
 	if err != nil {
 		return nil, err

@@ -40,6 +40,7 @@ type stepped struct {
 	*store.Store
 	looked atomic.Pointer[func()]
 	broken atomic.Int64 // of so many pages it says that they cannot be read
+	pulled atomic.Int64 // groups that a page was asked of
 }
 
 // afterLook calls do once, when a sync has looked at groups and has yet to see what it found.
@@ -64,6 +65,7 @@ func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position
 }
 
 func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	s.pulled.Add(int64(len(pulls)))
 	pages, err := s.Store.Pull(ctx, user, pulls)
 	for i := range pages {
 		if s.broken.Add(-1) >= 0 {

@@ -298,6 +298,7 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	index, inbox := arrivals.Groups, arrivals.Inbox
+	chat.LookedAll(ctx, len(index))
 	looks := make(map[string]chat.Look, len(expected))
 	for i, l := range arrivals.Looks {
 		looks[expected[i]] = l
@@ -323,6 +324,7 @@ func (c *syncCall) collectOnly(ctx context.Context) (SyncAnswer, []string, error
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
+	chat.Looked(ctx, len(c.only))
 	looks := make(map[string]chat.Look, len(c.only))
 	if err := c.look(ctx, c.only, looks); err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)

@@ -118,6 +118,32 @@ func TestSync(t *testing.T) {
 	}
 }
 
+// A sync reads no more groups than its answer has or names, however many have something new, and what it does is counted.
+func TestSyncReadsWhatItAnswers(t *testing.T) {
+	const groups, named = 30, 2
+	b := newBench(t, func(o *chat.Options) { o.Limits.PageBytesMax = named * 4 * 400 })
+	for i := range groups {
+		b.MakeGroup(chat.GroupDraft{ID: fmt.Sprint("g", i)}, "alice", "bob")
+	}
+	m := &chat.Meter{}
+	a, err := b.Sync(chat.WithMeter(b.Ctx, m), chattest.As("bob"), live.SyncRequest{Limit: 1})
+	b.Must(err)
+	if got := b.steps.pulled.Load(); got != 1+named || len(a.Groups) != 1+named {
+		t.Errorf("%d groups were read for an answer of %d, want %d", got, len(a.Groups), 1+named)
+	}
+	if got, want := m.Groups(), groups+(1+named)*chat.PageLooks; got != want {
+		t.Errorf("%d looks were counted, want %d", got, want)
+	}
+	if n, ok := m.Index(); n != groups || !ok {
+		t.Errorf("the index has %d groups, %v, want %d", n, ok, groups)
+	}
+	_, err = b.Sync(chat.WithMeter(b.Ctx, m), chattest.As("bob"), live.SyncRequest{Limit: 1, Only: []string{}})
+	b.Must(err)
+	if got := m.Groups(); got != 0 {
+		t.Errorf("of the inbox alone: %d looks were counted", got)
+	}
+}
+
 // Whatever the limit, going on from the cursors leads through every log once and to its end.
 func TestSyncServesEverythingOnce(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Limits.PageBytesMax = 3000 })

@@ -38,7 +38,13 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 	}
 	all := make([]syncLog, 0, len(moved))
 	pulls := make([]chat.Pull, 0, len(moved))
+	empty := c.emptyMax(c.s.limits.PageBytesMax)
 	for i, quota := range fill(owed, c.limit) {
+		if quota == 0 && owed[i] > 0 {
+			if empty--; empty < 0 {
+				continue // the answer would not even name it
+			}
+		}
 		l, asked := c.begin(moved[i], looks[moved[i]], owed[i], quota, woken)
 		if !asked {
 			continue
@@ -47,6 +53,7 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 		pull.Shared = woken
 		all, pulls = append(all, l), append(pulls, pull)
 	}
+	chat.Looked(ctx, chat.PageLooks*len(pulls))
 	pages, err := c.s.pulls(ctx, c.by.User, pulls)
 	if err != nil {
 		return nil, err
@@ -231,6 +238,10 @@ func batchesBytes(logs []*syncLog) (bytes int) {
 	return bytes
 }
 
+// emptyMax is how many of the groups whose turn does not come are named in an answer that has so much room: a quarter of
+// those that would fit.
+func (c *syncCall) emptyMax(room int) int { return min(c.s.limits.PageMessagesMax, room/batchBytes/4) }
+
 // batches cuts what was read to room, the bytes left in the answer, and makes the batches. A group whose turn did not come
 // gets an empty batch with has_more.
 func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
@@ -241,8 +252,7 @@ func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
 		}
 	}
 	var out []chat.Batch
-	// Of the groups whose turn does not come, only a quarter of those that would fit are named.
-	emptyMax := min(c.s.limits.PageMessagesMax, room/batchBytes/4)
+	emptyMax := c.emptyMax(room)
 	empty := 0
 	for i, n := range fit(sizes, room-min(len(logs), 2*emptyMax)*batchBytes) {
 		l := logs[i]

@@ -1,7 +1,10 @@
 // Package admission bounds how many requests a node works on at once. The rest waits in line, and callers take turns,
 // so a caller who floods waits behind their own requests. A burst is served late rather than refused. A line that
 // stands for a second is overload: from then on, a request that cannot be served soon is refused before any work is
-// done for it, unless its caller asks for less than their share.
+// done for it, unless its caller asks for less than their share. Shares count units, what a request costs in the sense of
+// CHATD_RATE_USER: a request that has the node look at thousands of groups is not one as any other.
+//
+// One caller is never given more than half of what the node works on, so others find room at once.
 //
 // The bound follows how long requests take, a gradient as in Netflix's concurrency-limits: if they take twice as long
 // as those with few beside them, admitting more would only divide the same processors and the same store among more of
@@ -64,8 +67,8 @@ type Line struct {
 	mu       sync.Mutex
 	bound    float64 // requests in progress
 	working  int
-	waiting  int // in line
-	callers  map[Key]*caller
+	waiting  int               // in line
+	callers  map[Key]*caller   // those with a request in line or at work
 	turns    []*caller         // callers with a request in line, the next one first
 	shares   map[Key]time.Time // under overload: when each caller's used share is free again; see mayLineUpLocked
 	window   window
@@ -74,21 +77,34 @@ type Line struct {
 	probe    probe
 	probed   time.Time     // when usual was measured last, or the last probe began
 	perTurn  time.Duration // recent time between two requests that leave
+	perUnit  time.Duration // the same for each unit of them
 	standing time.Duration // how long the line has been too long
 	calm     time.Duration // how long nobody has waited or been refused
 	refused  int
 	report   report
 }
 
-// caller is a caller with requests in line.
+// caller is a caller with requests in line or at work.
 type caller struct {
 	key  Key
-	line []*waiter // in the order of arrival, never empty
+	line []*waiter // in the order of arrival
+	load int       // weight of the requests at work
 }
 
 type waiter struct {
-	turn chan struct{} // closed when the turn has come
-	slot Slot          // set before that
+	units int
+	turn  chan struct{} // closed when the turn has come
+	slot  Slot          // set before that
+}
+
+// weightUnits is how many units make a request count once more among those of its caller at work.
+const weightUnits = 50
+
+func weight(units int) int { return 1 + units/weightUnits }
+
+// mayWorkLocked reports whether a caller may have one more request at work. A single one always may.
+func (l *Line) mayWorkLocked(c *caller, units int) bool {
+	return c == nil || c.load == 0 || c.load+weight(units) <= l.roomLocked()/2
 }
 
 // New returns an empty line.
@@ -117,41 +133,62 @@ func set[T comparable](value *T, otherwise T) {
 // Slot is what an admitted request holds. The zero Slot holds nothing.
 type Slot struct {
 	line     *Line
+	caller   *caller
+	units    int
 	since    time.Time
 	measured bool
 	sample   int // the number of the sample
 }
 
-// Enter waits for the turn of a request. ok is false if it is refused or ctx ends; otherwise Leave must follow.
-func (l *Line) Enter(ctx context.Context, key Key) (p Slot, ok bool) {
+// Enter waits for the turn of a request that costs so many units, at least one. ok is false if it is refused or ctx ends;
+// otherwise Leave must follow.
+func (l *Line) Enter(ctx context.Context, key Key, units int) (p Slot, ok bool) {
 	if l == nil {
 		return Slot{}, true
 	}
+	units = max(units, 1)
 	now := time.Now()
 	l.mu.Lock()
 	l.learnLocked(now)
-	if l.waiting == 0 && l.working < l.roomLocked() {
-		p = Slot{line: l, since: now, measured: l.beginLocked(), sample: l.sample.number}
+	if l.waiting > 0 {
+		l.admitLocked(now) // the bound may have grown
+	}
+	c := l.callers[key]
+	if l.working < l.roomLocked() && l.mayWorkLocked(c, units) {
+		p = l.beginLocked(l.callerLocked(key), units, now)
 		l.mu.Unlock()
 		return p, true
 	}
-	if !l.lineUpLocked(key, now) {
+	if !l.lineUpLocked(key, units, now) {
 		l.refuseLocked()
 		l.mu.Unlock()
 		return Slot{}, false
 	}
+	c = l.callerLocked(key)
+	if len(c.line) == 0 {
+		l.turns = append(l.turns, c)
+	}
+	w := &waiter{units: units, turn: make(chan struct{})}
+	c.line = append(c.line, w)
+	l.waiting++
+	l.mu.Unlock()
+	return l.wait(ctx, c, w)
+}
+
+func (l *Line) callerLocked(key Key) *caller {
 	c := l.callers[key]
 	if c == nil {
 		c = &caller{key: key}
 		l.callers[key] = c
-		l.turns = append(l.turns, c)
 	}
-	w := &waiter{turn: make(chan struct{})}
-	c.line = append(c.line, w)
-	l.waiting++
-	l.admitLocked(now) // the bound may have grown
-	l.mu.Unlock()
-	return l.wait(ctx, c, w)
+	return c
+}
+
+// forgetLocked forgets a caller who has nothing here any more.
+func (l *Line) forgetLocked(c *caller) {
+	if len(c.line) == 0 && c.load == 0 {
+		delete(l.callers, c.key)
+	}
 }
 
 func (l *Line) wait(ctx context.Context, c *caller, w *waiter) (Slot, bool) {
@@ -181,9 +218,9 @@ func (l *Line) giveUpLocked(c *caller, w *waiter) {
 	i := slices.Index(c.line, w)
 	c.line = slices.Delete(c.line, i, i+1)
 	if len(c.line) == 0 {
-		delete(l.callers, c.key)
 		i := slices.Index(l.turns, c)
 		l.turns = slices.Delete(l.turns, i, i+1)
+		l.forgetLocked(c)
 	}
 }
 
@@ -191,7 +228,7 @@ func (l *Line) giveUpLocked(c *caller, w *waiter) {
 func (l *Line) Overloaded() bool { return l != nil && l.overloaded.Load() }
 
 // Full reports whether Enter would refuse a request of key now. If so, it counts as refused.
-func (l *Line) Full(key Key) bool {
+func (l *Line) Full(key Key, units int) bool {
 	if !l.Overloaded() {
 		return false
 	}
@@ -199,7 +236,8 @@ func (l *Line) Full(key Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learnLocked(now)
-	if l.waiting == 0 && l.working < l.roomLocked() || l.mayLineUpLocked(key, now) {
+	units = max(units, 1)
+	if l.working < l.roomLocked() && l.mayWorkLocked(l.callers[key], units) || l.mayLineUpLocked(key, units, now) {
 		return false
 	}
 	l.refuseLocked()
@@ -226,35 +264,34 @@ func (l *Line) refuseLocked() {
 	l.window.refused++
 }
 
-// admitLocked gives turns as far as the bound allows.
+// admitLocked gives turns as far as the bound allows. Whoever still waits while there is room has their share at work.
 func (l *Line) admitLocked(now time.Time) {
 	for l.working < l.roomLocked() {
-		w := l.nextLocked()
+		c, w := l.nextLocked()
 		if w == nil {
+			l.window.late = 0 // nobody waits for the node
 			break
 		}
 		l.waiting--
-		w.slot = Slot{line: l, since: now, measured: l.beginLocked(), sample: l.sample.number}
+		w.slot = l.beginLocked(c, w.units, now)
 		close(w.turn)
 	}
 	l.window.shortest = min(l.window.shortest, l.waiting)
+	l.window.late = min(l.window.late, l.waiting)
 }
 
-// nextLocked takes the first waiter of the caller whose turn it is; nil if nobody waits.
-func (l *Line) nextLocked() *waiter {
-	if len(l.turns) == 0 {
-		return nil
+// nextLocked takes the first waiter of the caller whose turn it is; nil if nobody waits who may go.
+func (l *Line) nextLocked() (*caller, *waiter) {
+	i := slices.IndexFunc(l.turns, func(c *caller) bool { return l.mayWorkLocked(c, c.line[0].units) })
+	if i < 0 {
+		return nil, nil
 	}
-	c := l.turns[0]
-	l.turns[0] = nil
-	l.turns = l.turns[1:]
+	c := l.turns[i]
+	l.turns = slices.Delete(l.turns, i, i+1)
 	w := c.line[0]
 	c.line[0] = nil
-	c.line = c.line[1:]
-	if len(c.line) == 0 {
-		delete(l.callers, c.key)
-	} else {
+	if c.line = c.line[1:]; len(c.line) > 0 {
 		l.turns = append(l.turns, c)
 	}
-	return w
+	return c, w
 }

@@ -33,7 +33,7 @@ func TestBurst(t *testing.T) {
 		var all sync.WaitGroup
 		for range 900 {
 			all.Go(func() {
-				p, ok := l.Enter(t.Context(), Key{User: "a"})
+				p, ok := l.Enter(t.Context(), Key{User: "a"}, 1)
 				if !ok {
 					return
 				}
@@ -55,13 +55,13 @@ func TestBurst(t *testing.T) {
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Max: 1})
-		at, _ := l.Enter(t.Context(), Key{User: "a"})
+		at, _ := l.Enter(t.Context(), Key{User: "a"}, 1)
 		var order []string
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		for _, user := range []string{"a", "a", "a", "b", "c", "b"} {
 			all.Go(func() {
-				p, ok := l.Enter(t.Context(), Key{User: user})
+				p, ok := l.Enter(t.Context(), Key{User: user}, 1)
 				if !ok {
 					t.Errorf("%s was refused", user)
 				}
@@ -85,12 +85,12 @@ func TestTurns(t *testing.T) {
 func TestGivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Max: 1, Patience: time.Second})
-		at, _ := l.Enter(t.Context(), Key{User: "a"})
+		at, _ := l.Enter(t.Context(), Key{User: "a"}, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		enter := func(ctx context.Context, user string) <-chan bool {
 			result := make(chan bool, 1)
 			go func() {
-				p, ok := l.Enter(ctx, Key{User: user})
+				p, ok := l.Enter(ctx, Key{User: user}, 1)
 				p.Leave()
 				result <- ok
 			}()
@@ -124,13 +124,13 @@ func TestGivingUp(t *testing.T) {
 func TestLineIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Max: 1, LineMax: 8})
-		at, _ := l.Enter(t.Context(), Key{User: "a"})
+		at, _ := l.Enter(t.Context(), Key{User: "a"}, 1)
 		var all sync.WaitGroup
 		ask := func(user string, n int) (refused int) {
 			var mu sync.Mutex
 			for range n {
 				all.Go(func() {
-					p, ok := l.Enter(t.Context(), Key{User: user})
+					p, ok := l.Enter(t.Context(), Key{User: user}, 1)
 					defer p.Leave()
 					mu.Lock()
 					defer mu.Unlock()
@@ -174,10 +174,10 @@ func (m *machine) ask(t *testing.T, group, user string) {
 	began := time.Now()
 	m.compute(m.cpu / 50)
 	key := Key{User: user}
-	ok := !m.line.Full(key)
+	ok := !m.line.Full(key, 1)
 	var p Slot
 	if ok {
-		p, ok = m.line.Enter(t.Context(), key)
+		p, ok = m.line.Enter(t.Context(), key, 1)
 	}
 	if ok {
 		m.compute(m.cpu / 2)
@@ -285,7 +285,7 @@ func TestSlowRequests(t *testing.T) {
 		for i := range 64 {
 			asking.Go(func() {
 				for time.Now().Before(end) {
-					if p, ok := l.Enter(t.Context(), Key{User: fmt.Sprint(i)}); ok {
+					if p, ok := l.Enter(t.Context(), Key{User: fmt.Sprint(i)}, 1); ok {
 						pass(1500 * time.Millisecond)
 						p.Leave()
 					}
@@ -311,7 +311,7 @@ func TestProbeEnds(t *testing.T) {
 		t.Fatal("no probe: nothing would be shown")
 	}
 	for since := now.Add(-time.Microsecond); since.Before(now.Add(2 * probeMax)); since = since.Add(5 * time.Millisecond) {
-		p := Slot{line: l, since: since, measured: l.beginLocked(), sample: l.sample.number}
+		p := l.beginLocked(l.callerLocked(Key{User: "a"}), 1, since)
 		end := since.Add(5 * time.Millisecond)
 		l.endLocked(p, end)
 		l.learnLocked(end)
@@ -342,7 +342,7 @@ func TestStallInAProbe(t *testing.T) {
 		for i := range callers {
 			asking.Go(func() {
 				for time.Since(begin) < 4*probeEvery {
-					if p, ok := l.Enter(t.Context(), Key{User: fmt.Sprint(i % 50)}); ok {
+					if p, ok := l.Enter(t.Context(), Key{User: fmt.Sprint(i % 50)}, 1); ok {
 						work()
 						p.Leave()
 					} else {
@@ -414,9 +414,9 @@ func TestOverloadIsLogged(t *testing.T) {
 // TestOff: a nil line admits everything.
 func TestOff(t *testing.T) {
 	var l *Line
-	p, ok := l.Enter(t.Context(), Key{User: "a"})
+	p, ok := l.Enter(t.Context(), Key{User: "a"}, 1)
 	p.Leave()
-	if !ok || l.Full(Key{User: "a"}) {
+	if !ok || l.Full(Key{User: "a"}, 1) {
 		t.Error("a line that is off refuses")
 	}
 }
@@ -428,10 +428,10 @@ func BenchmarkEnter(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		if l.Full(key) {
+		if l.Full(key, 1) {
 			b.Fatal("full")
 		}
-		p, _ := l.Enter(ctx, key)
+		p, _ := l.Enter(ctx, key, 1)
 		p.Leave()
 	}
 }

@@ -7,8 +7,8 @@ import "time"
 const shareBurst = 4
 
 // lineUpLocked decides whether a request gets into the line.
-func (l *Line) lineUpLocked(key Key, now time.Time) bool {
-	if !l.mayLineUpLocked(key, now) {
+func (l *Line) lineUpLocked(key Key, units int, now time.Time) bool {
+	if !l.mayLineUpLocked(key, units, now) {
 		return false
 	}
 	if l.overloaded.Load() {
@@ -16,7 +16,7 @@ func (l *Line) lineUpLocked(key Key, now time.Time) bool {
 		if until.Before(now) {
 			until = now
 		}
-		l.shares[key] = until.Add(l.shareLocked())
+		l.shares[key] = until.Add(l.shareLocked(units))
 	}
 	return true
 }
@@ -24,7 +24,7 @@ func (l *Line) lineUpLocked(key Key, now time.Time) bool {
 // mayLineUpLocked reports whether a request may wait. In a burst it may, as long as its caller leaves as much of the
 // line free as they occupy. Under overload the line is kept about as short as a request usually takes; beyond that,
 // only callers get in who have nothing in line and have not used up their share.
-func (l *Line) mayLineUpLocked(key Key, now time.Time) bool {
+func (l *Line) mayLineUpLocked(key Key, units int, now time.Time) bool {
 	n := 0
 	if c := l.callers[key]; c != nil {
 		n = len(c.line)
@@ -36,12 +36,12 @@ func (l *Line) mayLineUpLocked(key Key, now time.Time) bool {
 	if !l.overloaded.Load() || wait < l.aim() {
 		return true
 	}
-	return n == 0 && l.shares[key].Sub(now) < shareBurst*l.shareLocked()
+	return n == 0 && l.shares[key].Sub(now) < shareBurst*l.shareLocked(units)
 }
 
-// shareLocked returns the time between two requests of a caller if all recently admitted callers get equal shares. It
-// grows with the wait, so that a line that is too long gets shorter.
-func (l *Line) shareLocked() time.Duration {
+// shareLocked returns the time that so many units take of a caller's share if all recently admitted callers get equal
+// shares. It grows with the wait, so that a line that is too long gets shorter.
+func (l *Line) shareLocked(units int) time.Duration {
 	late := float64(l.waiting) * float64(l.perTurn) / float64(l.aim())
-	return time.Duration(float64(l.perTurn) * float64(max(1, len(l.shares))) * min(max(late, 1), 4))
+	return time.Duration(float64(units) * float64(l.perUnit) * float64(max(1, len(l.shares))) * min(max(late, 1), 4))
 }

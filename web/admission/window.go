@@ -40,9 +40,11 @@ const (
 type window struct {
 	begin    time.Time
 	done     int
+	units    int           // of those done
 	atWork   time.Duration // sum over those done
 	refused  int
 	shortest int // shortest line seen when a request ended
+	late     int // the same, without those who only wait for requests of their own
 }
 
 // probe is a period with few requests in progress.
@@ -74,21 +76,26 @@ func (l *Line) roomLocked() int {
 	return int(l.bound)
 }
 
-// beginLocked counts a request in, and decides whether it is measured.
-func (l *Line) beginLocked() (measure bool) {
+// beginLocked counts a request of c in, and decides whether it is measured.
+func (l *Line) beginLocked(c *caller, units int, now time.Time) Slot {
 	l.working++
+	c.load += weight(units)
+	measure := l.sample.want == 0 && l.working <= l.fewLocked()
 	if l.probe.on {
 		l.probe.admitted++
-		return l.probe.admitted <= measured
+		measure = l.probe.admitted <= measured
 	}
-	return l.sample.want == 0 && l.working <= l.fewLocked()
+	return Slot{line: l, caller: c, units: units, since: now, measured: measure, sample: l.sample.number}
 }
 
 // endLocked counts a request out.
 func (l *Line) endLocked(p Slot, now time.Time) {
 	took := now.Sub(p.since)
 	l.working--
+	p.caller.load -= weight(p.units)
+	l.forgetLocked(p.caller)
 	l.window.done++
+	l.window.units += p.units
 	l.window.atWork += took
 	few := l.probe.on || l.sample.want > 0 || l.working < l.fewLocked()
 	if p.measured && p.sample == l.sample.number && few {
@@ -126,26 +133,27 @@ func (l *Line) learnLocked(now time.Time) {
 	if took < windowTime || w.done < windowMin && took < 10*windowTime {
 		return
 	}
-	l.window = window{begin: now, shortest: l.waiting}
+	l.window = window{begin: now, shortest: l.waiting, late: l.waiting}
 	if w.done > 0 {
-		perTurn := took / time.Duration(w.done)
+		perTurn, perUnit := took/time.Duration(w.done), took/time.Duration(w.units)
 		if l.perTurn == 0 {
-			l.perTurn = perTurn
+			l.perTurn, l.perUnit = perTurn, perUnit
 		}
 		l.perTurn += (perTurn - l.perTurn) / 4
+		l.perUnit += (perUnit - l.perUnit) / 4
 		l.adaptLocked(now, w.atWork/time.Duration(w.done), w.shortest > 0 || w.refused > 0)
 	}
 	l.decideLocked(now, took, w)
 }
 
-// decideLocked decides whether there is overload. It ends when nobody has waited or been refused for BurstTime.
+// decideLocked decides whether there is overload: a line that stands, but for callers who only wait for themselves. It ends when nobody has waited or been refused for BurstTime.
 func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
-	if time.Duration(w.shortest)*l.perTurn > max(lateFactor*l.usual, lateWaitMin) {
+	if time.Duration(w.late)*l.perTurn > max(lateFactor*l.usual, lateWaitMin) {
 		l.standing += took
 	} else {
 		l.standing = 0
 	}
-	if w.refused > 0 || w.shortest > 0 {
+	if w.refused > 0 || w.late > 0 {
 		l.calm = 0
 	} else {
 		l.calm += took
@@ -156,7 +164,7 @@ func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
 	case l.calm >= l.o.BurstTime && l.overloaded.Load():
 		l.endOverloadLocked(now)
 	}
-	forget := max(time.Second, 2*l.shareLocked())
+	forget := max(time.Second, 2*l.shareLocked(1))
 	for key, until := range l.shares {
 		if now.Sub(until) > forget {
 			delete(l.shares, key)

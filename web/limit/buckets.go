@@ -41,6 +41,17 @@ func (b *buckets[K]) take(key K, cost int) (left int, full, wait time.Duration) 
 	return b.rate.left(at, now), at - now, wait
 }
 
+// owe takes units for what was done already: more than the bucket holds is a debt, of a full bucket at most.
+func (b *buckets[K]) owe(key K, cost int) (left int, full time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	at, _ := b.full.Get(key)
+	at = min(max(at, now)+b.rate.interval()*time.Duration(cost), max(at, now+2*b.rate.fill()))
+	b.full.Put(key, at)
+	return max(0, b.rate.left(at, now)), at - now
+}
+
 // give returns units that were taken, as far as the bucket is not full.
 func (b *buckets[K]) give(key K, cost int) {
 	b.mu.Lock()

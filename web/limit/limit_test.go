@@ -250,3 +250,66 @@ func TestCostsAreOfOperations(t *testing.T) {
 		}
 	}
 }
+
+// TestCostOfGroups: a call pays afterwards for the groups that it looked at, as many as nobody knew, and the next one before.
+func TestCostOfGroups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{User: Rate{Count: 100, Per: time.Second, Burst: 2000}})
+		many, few := chat.Caller{User: "many"}, chat.Caller{User: "few"}
+		ask := func(by chat.Caller, groups int) bool {
+			cost := CostOf("getUnread", 0)
+			paid := l.Index(by, cost)
+			cost.User += paid.User
+			if _, err := l.Spend(by, cost); err != nil {
+				return false
+			}
+			m := &chat.Meter{}
+			chat.LookedAll(chat.WithMeter(t.Context(), m), groups)
+			l.Settle(by, paid, m)
+			return true
+		}
+		asked := func(by chat.Caller, groups int) (n int) {
+			for ask(by, groups) {
+				n++
+			}
+			return n
+		}
+		// 203 units each; the first is not known before, and nothing is left over.
+		if got := asked(many, 10_000); got != 9 {
+			t.Errorf("with 10,000 groups: %d calls at once, want 9", got)
+		}
+		if got := asked(few, 20); got != 666 {
+			t.Errorf("with 20 groups: %d calls at once, want 666", got)
+		}
+		for range 20 { // once in a while
+			<-time.After(5 * time.Second)
+			if !ask(many, 10_000) {
+				t.Fatal("a call every 5 s was refused")
+			}
+		}
+		<-time.After(20 * time.Second)
+		if got, want := l.Weigh("many", CostOf("getUnread", 0)), 203; got != want {
+			t.Errorf("weighs %d, want %d", got, want)
+		}
+		// The groups that a call paid for and did not look at are given back.
+		paid := l.Index(many, CostOf("sync", 0))
+		if _, err := l.Spend(many, Cost{User: 1000 + paid.User}); err != nil {
+			t.Fatal(err)
+		}
+		quotas := l.Settle(many, paid, &chat.Meter{})
+		if got := quotas[0].left; got != 1000 {
+			t.Errorf("%d units are left, want 1000", got)
+		}
+		// A debt has a bound: after a full bucket's time there is something again, however much was done at once.
+		m := &chat.Meter{}
+		chat.LookedAll(chat.WithMeter(t.Context(), m), 10_000_000)
+		l.Settle(many, Cost{}, m)
+		<-time.After(20*time.Second + 30*time.Millisecond)
+		if _, err := l.Spend(many, CostOf("getUnread", 0)); err != nil {
+			t.Errorf("in debt for longer than a bucket takes to fill: %v", err)
+		}
+		if quotas := l.Settle(chat.Caller{User: "op", Admin: true}, Cost{}, m); quotas != nil {
+			t.Error("an operator is limited")
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/cache"
 )
 
 // Options are the limits of a node. Zero: no such limit.
@@ -38,6 +39,7 @@ type Limits struct {
 	calls   *atOnce[string]
 	polls   *atOnce[string]
 	conns   *atOnce[netip.Prefix]
+	indexes *cache.Cache[string, int] // how many groups each user is in, as a call has found
 	refused *prometheus.CounterVec
 }
 
@@ -49,13 +51,14 @@ func New(opt Options) *Limits {
 	begin := opt.Now()
 	now := func() time.Duration { return opt.Now().Sub(begin) }
 	return &Limits{
-		opt:   opt,
-		user:  newBuckets[string](kindUser, opt.User, now),
-		send:  newBuckets[string](kindSend, opt.Send, now),
-		ip:    newBuckets[netip.Prefix](kindIP, opt.IP, now),
-		calls: newAtOnce[string](opt.Calls, callsWait, opt.Calls*callsWaiting),
-		polls: newAtOnce[string](opt.Polls, 0, 0),
-		conns: newAtOnce[netip.Prefix](opt.Conns, 0, 0),
+		opt:     opt,
+		user:    newBuckets[string](kindUser, opt.User, now),
+		send:    newBuckets[string](kindSend, opt.Send, now),
+		ip:      newBuckets[netip.Prefix](kindIP, opt.IP, now),
+		calls:   newAtOnce[string](opt.Calls, callsWait, opt.Calls*callsWaiting),
+		polls:   newAtOnce[string](opt.Polls, 0, 0),
+		conns:   newAtOnce[netip.Prefix](opt.Conns, 0, 0),
+		indexes: cache.New[string, int](bucketsMax),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "chatd_limited_total", Help: "Calls refused, and sockets closed, by a limit on one caller.",
 		}, []string{"limit"}),
@@ -85,6 +88,52 @@ func (l *Limits) Spend(by chat.Caller, c Cost) (Quotas, error) {
 		quotas = append(quotas, charge(l.send, by.User, c.Send))
 	}
 	return quotas, l.counted(quotas)
+}
+
+// unknownGroups is how many groups a caller is taken to have of whom that is not known yet, when calls at once are counted.
+const unknownGroups = 2500
+
+// Weigh is how many units the node should count a call of user as while it is at work: what it costs, with the groups that
+// it looks at.
+func (l *Limits) Weigh(user string, c Cost) int {
+	if l == nil || !c.index {
+		return c.User
+	}
+	n, known := l.indexes.Get(user)
+	if !known {
+		n = unknownGroups
+	}
+	return c.User + Groups(n).User
+}
+
+// Index is what a call that costs c pays for all groups of its caller, as many as an earlier call has found.
+func (l *Limits) Index(by chat.Caller, c Cost) Cost {
+	if l == nil || !c.index {
+		return Cost{}
+	}
+	n, _ := l.indexes.Get(by.User)
+	return Groups(n)
+}
+
+// Settle charges a call that has paid paid for the groups that it looked at, once they are counted: what is missing is a debt
+// that later calls wait for, and what was too much is given back.
+func (l *Limits) Settle(by chat.Caller, paid Cost, m *chat.Meter) Quotas {
+	if l == nil {
+		return nil
+	}
+	if n, ok := m.Index(); ok {
+		l.indexes.Put(by.User, n)
+	}
+	missing := Groups(m.Groups()).User - paid.User
+	if l.user == nil || by.Admin || missing == 0 {
+		return nil
+	}
+	if missing < 0 {
+		l.user.give(by.User, -missing)
+		missing = 0
+	}
+	left, full := l.user.owe(by.User, missing)
+	return Quotas{{limit: l.user.name, policy: l.user.policy, left: left, full: full}}
 }
 
 // SpendAddress charges a call that carries no valid token to the address it comes from.

@@ -68,6 +68,31 @@ func TestWSHelloIsLimited(t *testing.T) {
 	}
 }
 
+// A hello costs what there is to look at: the next one waits for that.
+func TestWSHelloCostsItsGroups(t *testing.T) {
+	limits := limit.New(limit.Options{User: limit.Rate{Count: 1, Per: time.Hour, Burst: 20}})
+	n := startWS(t, ws.SessionOptions{Limits: limits})
+	for i := range 100 {
+		n.group(t, fmt.Sprint("g", i), "ann")
+	}
+	n.hello(t, "ann", nil) // 5, and 4 for its groups
+	c := n.open(t)
+	c.raw(`{"op":"hello","token":"ann","only":["g1"]}`) // 5
+	if f := c.get(); f.Op != "welcome" {
+		t.Errorf("got %+v, want a hello of one group for 5 units", f)
+	}
+	c.raw(`{"op":"typing","group":"g1","ref":"t"}`) // 1
+	if f := c.answer("t"); f.Op != "ok" {
+		t.Errorf("got %+v", f)
+	}
+	if _, err := limits.Spend(chat.Caller{User: "ann"}, limit.Cost{User: 6}); err == nil {
+		t.Error("6 units are left, want 5")
+	}
+	if _, err := limits.Spend(chat.Caller{User: "ann"}, limit.Cost{User: 5}); err != nil {
+		t.Errorf("5 units are left: %v", err)
+	}
+}
+
 // addressed takes the client's address from a header, as behind a proxy.
 func addressed(r *http.Request) netip.Addr {
 	return netip.MustParseAddr(r.Header.Get("X-Forwarded-For"))
@@ -189,7 +214,7 @@ func TestWSLine(t *testing.T) {
 	n := startWS(t, ws.SessionOptions{Line: line})
 	n.group(t, "red", "ann")
 	ann, _ := n.hello(t, "ann", nil)
-	slot, ok := line.Enter(t.Context(), admission.Key{User: "bob"})
+	slot, ok := line.Enter(t.Context(), admission.Key{User: "bob"}, 1)
 	if !ok {
 		t.Fatal("an empty line refuses")
 	}

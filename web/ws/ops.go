@@ -75,11 +75,12 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
 	by := s.callerOf(s.identity())
-	if err := s.spend(by, c.op); err != nil {
+	cost := limit.CostOf(c.op, 0)
+	if err := s.spend(by, cost); err != nil {
 		return nil, err
 	}
 	defer func() { s.acted.Store(time.Now().UnixNano()) }()
-	slot, err := s.enter(ctx, by)
+	slot, err := s.enter(ctx, by, cost)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +102,8 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 }
 
 // spend charges a command to its user.
-func (s *session) spend(by chat.Caller, op string) error {
-	_, err := s.all.opt.Limits.Spend(by, limit.CostOf(op, 0))
+func (s *session) spend(by chat.Caller, cost limit.Cost) error {
+	_, err := s.all.opt.Limits.Spend(by, cost)
 	if err == nil {
 		return nil
 	}
@@ -116,8 +117,8 @@ func (s *session) spend(by chat.Caller, op string) error {
 }
 
 // enter waits for a command's turn among all requests that the node works on.
-func (s *session) enter(ctx context.Context, by chat.Caller) (admission.Slot, error) {
-	slot, ok := s.all.opt.Line.Enter(ctx, admission.Key{User: by.User})
+func (s *session) enter(ctx context.Context, by chat.Caller, cost limit.Cost) (admission.Slot, error) {
+	slot, ok := s.all.opt.Line.Enter(ctx, admission.Key{User: by.User}, s.all.opt.Limits.Weigh(by.User, cost))
 	if !ok {
 		return slot, admission.Refusal()
 	}
@@ -162,10 +163,18 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if err != nil {
 		return err
 	}
-	if err := s.spend(who.Caller(), "hello"); err != nil {
+	cost := limit.CostOf("hello", 0)
+	paid := limit.Cost{}
+	if scope.Only == nil {
+		paid = s.all.opt.Limits.Index(who.Caller(), cost)
+	}
+	if err := s.spend(who.Caller(), limit.Cost{User: cost.User + paid.User}); err != nil {
 		return err
 	}
-	slot, err := s.enter(ctx, who.Caller())
+	meter := &chat.Meter{}
+	ctx = chat.WithMeter(ctx, meter)
+	defer func() { s.all.opt.Limits.Settle(who.Caller(), paid, meter) }()
+	slot, err := s.enter(ctx, who.Caller(), cost)
 	if err != nil {
 		return err
 	}
