@@ -3,10 +3,13 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/chatd/chatd/internal/emoji"
 )
 
 // Content is the part of a message that the client chooses. Sends, logs, schedules and announcements all use this one
@@ -62,6 +65,11 @@ func (c Content) Checked(limits Limits) (Content, error) {
 		return Content{}, err
 	}
 	var err error
+	if c.Kind == Reaction {
+		if c.Emoji, err = reactionEmoji(c.Emoji, c.Removed, limits.EmojiBytesMax); err != nil {
+			return Content{}, err
+		}
+	}
 	if c.Mentions, err = UniqueUsers("mentions", c.Mentions, limits.MentionsMax); err != nil {
 		return Content{}, err
 	}
@@ -116,8 +124,6 @@ func (c Content) checkNeeds(limits Limits) error {
 		return Invalid("target: want the id of a message, an integer from 1")
 	}
 	switch {
-	case c.Kind == Reaction:
-		return checkEmoji(c.Emoji, limits.EmojiBytesMax)
 	case c.Kind == Data && c.Data == nil:
 		return Invalid("data: missing")
 	case c.Kind == Edit && c.Body == nil && c.Data == nil:
@@ -172,7 +178,7 @@ func (c Content) NamesNoFiles() error {
 	return nil
 }
 
-// checkBody checks the text of a message: not empty, valid UTF-8, nothing below U+0020 except tab and line breaks.
+// checkBody checks the text of a message: something to see, valid UTF-8, nothing below U+0020 except tab and line breaks.
 func checkBody(body *string, bytesMax int) error {
 	switch {
 	case body == nil || *body == "":
@@ -184,6 +190,9 @@ func checkBody(body *string, bytesMax int) error {
 	}
 	if i := strings.IndexFunc(*body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }); i >= 0 {
 		return Invalid("body: control character at byte %d", i)
+	}
+	if !visible(*body) {
+		return Invalid("body: has no visible character")
 	}
 	return nil
 }
@@ -205,14 +214,19 @@ func compactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-func checkEmoji(emoji string, bytesMax int) error {
-	if emoji == "" || len(emoji) > bytesMax || !utf8.ValidString(emoji) {
-		return Invalid("emoji: want 1 to %d bytes of UTF-8", bytesMax)
-	}
-	for _, r := range emoji {
-		if unicode.IsControl(r) || unicode.IsSpace(r) || turnsDirection(r) {
-			return Invalid("emoji: neither control characters nor spaces")
+// shortName is a reaction by name, as clients show pictures of their own.
+var shortName = regexp.MustCompile(`^:[a-z0-9_+-]{1,62}:$`)
+
+// reactionEmoji is an emoji as it is stored: in one spelling, whichever the client wrote. What is removed may be of a time when
+// any text was taken.
+func reactionEmoji(text string, removed bool, bytesMax int) (string, error) {
+	if len(text) <= bytesMax {
+		if one, ok := emoji.Canonical(text); ok {
+			return one, nil
+		}
+		if shortName.MatchString(text) || removed && text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsSpace) {
+			return text, nil
 		}
 	}
-	return nil
+	return "", Invalid("emoji: want one emoji of Unicode of at most %d bytes, or a :name: of a-z 0-9 _ + - with at most 64 characters", bytesMax)
 }

@@ -139,7 +139,7 @@ func (s *Service) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	return g, nil
 }
 
-func (d GroupDraft) check() error {
+func (d *GroupDraft) check() (err error) {
 	if d.ID != "" && (!ValidGroupID(d.ID) || d.ID == PublicName) {
 		return Invalid("id: not a valid group id")
 	}
@@ -161,7 +161,10 @@ func (d GroupDraft) check() error {
 			return err
 		}
 	}
-	return cmp.Or(checkName(d.Name), checkNumbers(d.Keep, d.BacklogMax, d.BacklogBytes, d.RetainDays))
+	if d.Name, err = groupName(d.Name); err != nil {
+		return err
+	}
+	return checkNumbers(d.Keep, d.BacklogMax, d.BacklogBytes, d.RetainDays)
 }
 
 // checkNumbers checks the settings that are numbers.
@@ -433,11 +436,13 @@ func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change 
 	return s.Group(ctx, by, id)
 }
 
-func (c GroupChange) check() error {
+func (c *GroupChange) check() error {
 	if c.Name != nil {
-		if err := checkName(*c.Name); err != nil {
+		name, err := groupName(*c.Name)
+		if err != nil {
 			return err
 		}
+		c.Name = &name
 	}
 	if c.Visibility != nil {
 		if err := checkVisibility(*c.Visibility); err != nil {

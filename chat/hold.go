@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-const holdReasonBytesMax = 500 // some lines, or the name of a case
+const holdReasonMax = 500 // characters: some lines, or the name of a case
 
 // Hold is a legal hold on a group: while it lasts, the group is not deleted, nothing of it is removed because of its age, and
 // nobody's content in it is erased. Members may still edit and delete what they may edit and delete without one.
@@ -48,8 +48,8 @@ func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) 
 		return Hold{}, err
 	}
 	reason = strings.TrimSpace(reason)
-	if reason == "" || len(reason) > holdReasonBytesMax || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsControl) {
-		return Hold{}, Invalid("reason: 1 to %d bytes without control characters", holdReasonBytesMax)
+	if reason == "" || !utf8.ValidString(reason) || Characters(reason) > holdReasonMax || strings.ContainsFunc(reason, unicode.IsControl) {
+		return Hold{}, Invalid("reason: 1 to %d characters, no control characters", holdReasonMax)
 	}
 	h, err := s.stores.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
 	if err == nil {

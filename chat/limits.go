@@ -79,7 +79,7 @@ func DefaultLimits() Limits {
 		UserSchedulesMax:   10_000,
 		UserFiringsMax:     100,
 		MentionsMax:        50,
-		EmojiBytesMax:      32,
+		EmojiBytesMax:      64,
 		EmojisMax:          20,
 		EditsMax:           200,
 		UserDevicesMax:     20,

@@ -266,7 +266,7 @@ func (m *machine) delete(t *rapid.T, user, group string) {
 func (m *machine) react(t *rapid.T, user, group string) {
 	g := m.groups[group]
 	id, e := m.target(t, group)
-	emoji := oneOf(t, "emoji", "👍", "❤")
+	emoji := oneOf(t, "emoji", "👍", "❤️")
 	removed := rapid.IntRange(0, 2).Draw(t, "removed") == 0
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Reaction, Target: id, Emoji: emoji, Removed: removed}, "")
 	key := reactionKey(id, user, emoji)
@@ -321,7 +321,7 @@ func (m *machine) checkReactions(t *rapid.T, user, group string, id int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, emoji := range []string{"👍", "❤"} {
+	for _, emoji := range []string{"👍", "❤️"} {
 		var want chat.ReactionCount
 		for _, u := range machineUsers {
 			if _, on := g.reacted[reactionKey(id, u, emoji)]; on {

@@ -137,7 +137,7 @@ func (s *Service) views(ctx context.Context, user string, info Info, messages []
 	}
 	views := make([]MessageView, len(messages))
 	for i, m := range messages {
-		views[i] = MessageView{Message: m, Reactions: reactions[m.ID]}
+		views[i] = MessageView{Message: m, Reactions: joined(reactions[m.ID])}
 	}
 	return views, nil
 }

@@ -118,7 +118,7 @@ func TestHiddenHistory(t *testing.T) {
 			t.Errorf("before %d: got %s, want %s", before, got, want)
 		}
 	}
-	_, err = b.Send(b.Ctx, as("bob"), "g", chat.Content{Kind: chat.Reaction, Target: 2, Emoji: "x"}, "")
+	_, err = b.Send(b.Ctx, as("bob"), "g", chat.Content{Kind: chat.Reaction, Target: 2, Emoji: ":x:"}, "")
 	b.Refused("a reaction to what is hidden", err, chat.CodeNotFound)
 	_, err = b.Send(b.Ctx, as("bob"), "g", chat.Content{Kind: chat.Edit, Target: 2, Body: new("x")}, "")
 	b.Refused("an edit of what is hidden", err, chat.CodeNotFound)

@@ -28,6 +28,9 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 			c.Body = new(string)
 		}
 	}
+	if c.Kind == Reaction {
+		c.Emoji = s.spelling(ctx, by.User, group, c)
+	}
 	e := Entry{Group: group, From: by.User, Content: c}
 	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability, a.Files, a.FilesGone = by.Admin, durability, fileIDs(c.Files), gone

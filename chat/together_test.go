@@ -132,7 +132,7 @@ func (w *together) step() {
 	case 10:
 		_, err = w.service.Send(w.ctx, by, group, chat.Content{Kind: chat.Delete, Target: 1 + w.r.Int64N(40)}, "")
 	case 11:
-		_, err = w.service.Send(w.ctx, by, group, chat.Content{Kind: chat.Reaction, Target: 1 + w.r.Int64N(40), Emoji: "x", Removed: w.r.IntN(2) == 0}, "")
+		_, err = w.service.Send(w.ctx, by, group, chat.Content{Kind: chat.Reaction, Target: 1 + w.r.Int64N(40), Emoji: ":x:", Removed: w.r.IntN(2) == 0}, "")
 	case 12:
 		_, err = w.service.Read(w.ctx, by, group, chat.At(w.r.Int64N(40)))
 	case 13:

@@ -12,7 +12,7 @@ const (
 	nameIDBytesMax = 128 // user and group ids: they are part of keys, signals and every message
 	idBytesMax     = 64  // other ids
 	keyBytesMax    = 64  // retry keys that clients choose
-	nameBytesMax   = 200 // the name of a group
+	nameMax        = 100 // characters of the name of a group
 	keepMax        = 100_000
 	// RetainDaysMax is a hundred years.
 	RetainDaysMax       = 36_500
@@ -140,24 +140,20 @@ func CheckGroup(by Caller, group string) error {
 	return CheckCaller(by)
 }
 
-// checkName refuses what would garble a list of groups: control characters, line breaks, and characters that change the
-// writing direction.
-func checkName(name string) error {
-	if len(name) > nameBytesMax {
-		return Invalid("name: at most %d bytes", nameBytesMax)
+// groupName is the name of a group as it is stored. It refuses what would garble a list of groups: control characters and line
+// breaks.
+func groupName(name string) (string, error) {
+	clean := CleanName(name)
+	switch {
+	case !utf8.ValidString(name):
+		return "", Invalid("name: not valid UTF-8")
+	case utf8.RuneCountInString(clean) > nameMax:
+		return "", Invalid("name: at most %d characters", nameMax)
+	case strings.ContainsFunc(clean, unicode.IsControl):
+		return "", Invalid("name: control characters are not allowed")
 	}
-	if !utf8.ValidString(name) {
-		return Invalid("name: not valid UTF-8")
-	}
-	for _, r := range name {
-		if unicode.IsControl(r) || turnsDirection(r) {
-			return Invalid("name: control characters are not allowed")
-		}
-	}
-	return nil
+	return clean, nil
 }
-
-func turnsDirection(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
 // UniqueUsers checks a list of at most most ids of users and returns each once, in order, except for those in but.
 func UniqueUsers(field string, ids []string, most int, but ...string) ([]string, error) {

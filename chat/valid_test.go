@@ -43,11 +43,41 @@ func TestValidKey(t *testing.T) {
 	}
 }
 
-func TestCheckName(t *testing.T) {
-	for name, ok := range map[string]bool{"": true, "Überblick 👋": true, strings.Repeat("n", 200): true,
-		strings.Repeat("n", 201): false, "a\nb": false, "a\x00": false, "a\u202eb": false, "a\u2066b": false, "\xff": false} {
-		if got := checkName(name) == nil; got != ok {
-			t.Errorf("checkName(%q): got %v", name, got)
+// TestGroupName: names have 100 characters, of however many bytes. Controls of the writing direction are dropped, others refused.
+func TestGroupName(t *testing.T) {
+	hundred := strings.Repeat("👋", 100)
+	for name, want := range map[string]string{"": "", "Überblick 👋": "Überblick 👋", hundred: hundred, strings.Repeat("e\u0301", 100): strings.Repeat("é", 100),
+		"a\u202eb\u2066c\u200fd\u061c": "abcd", "\u202a" + hundred + "\u202c": hundred} {
+		if got, err := groupName(name); got != want || err != nil {
+			t.Errorf("%q: got %q and %v, want %q", name, got, err, want)
+		}
+	}
+	for _, name := range []string{hundred + "n", strings.Repeat("n", 101), "a\nb", "a\x00", "a\u0085", "\xff"} {
+		if got, err := groupName(name); CodeOf(err) != CodeInvalid {
+			t.Errorf("%q: got %q and %v", name, got, err)
+		}
+	}
+}
+
+// TestVisible: a body shows something.
+func TestVisible(t *testing.T) {
+	for _, text := range []string{"", " ", "\t\r\n", "\u00a0\u2003\u3000\u1680\u2028\u205f", "\u200b\u200c\u200d\u2060\ufeff\u180e", "\u00ad\u034f\u061c",
+		"\u115f\u1160\u3164\uffa0", "\u2800\u2800", "\ufe0f", "\ufe0e\U000e0100", "\u202e\u2066\u2069", "\U000e0020\U000e007f", "\U0001d159", "\U0001d173", "\u17b4\u17b5",
+		"\u0085\u009f", "\ufff9\ufffb", "\ufdd0\U0010ffff"} {
+		if visible(text) {
+			t.Errorf("%+q is visible", text)
+		}
+	}
+	for _, text := range []string{"a", " a ", "\u200b.", "0", "👍", "\u200d👩", "日", "\u0600", "\u0301", "\ufffd", "\ue000", "\U0001fadd", "\u2801"} {
+		if !visible(text) {
+			t.Errorf("%+q is not visible", text)
+		}
+	}
+	for _, body := range []string{"\u200b", "\n", "\u2800"} {
+		for _, c := range []Content{{Body: &body}, {Kind: Edit, Target: 1, Body: &body}, {Body: &body, Data: []byte("1")}, {Body: &body, Files: []File{{ID: "f"}}}} {
+			if _, err := c.Checked(DefaultLimits()); CodeOf(err) != CodeInvalid {
+				t.Errorf("%+q in %+v: got %v", body, c, err)
+			}
 		}
 	}
 }

@@ -88,7 +88,7 @@ func peopleWrite(ctx context.Context, t *testing.T, node *harness.Node, messages
 	last[0] = must(clients["ann"].Send(ctx, "g0", client.Draft{Body: "kept", ClientID: "the key"}))(t).ID
 	for g, id := range last {
 		group := fmt.Sprint("g", g)
-		must(clients["bob"].Send(ctx, group, client.Draft{Kind: client.KindReaction, Target: id, Emoji: "+1"}))(t)
+		must(clients["bob"].Send(ctx, group, client.Draft{Kind: client.KindReaction, Target: id, Emoji: ":+1:"}))(t)
 		for _, user := range users[:2] {
 			must(clients[user].Ack(ctx, group, id))(t)
 		}

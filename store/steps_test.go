@@ -126,7 +126,7 @@ func erasureStep(t *testing.T, b *chattest.Bench) step {
 			for id := int64(3); id < 3+messages; id += 3 {
 				b.Say("alice", group, "hello")
 				send(user(run), group, large())
-				send(user(run), group, chat.Content{Kind: chat.Reaction, Target: id, Emoji: "+"})
+				send(user(run), group, chat.Content{Kind: chat.Reaction, Target: id, Emoji: ":+:"})
 			}
 			edit := large()
 			edit.Kind, edit.Target = chat.Edit, 4

@@ -94,7 +94,7 @@ func TestExportMe(t *testing.T) {
 		s.must("alice", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"body":"a <%d>"}`, n))
 		s.must("bob", "POST", "/v1/groups/g/messages", `{"body":"of bob"}`)
 	}
-	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"reaction","target":5,"emoji":"+1"}`)
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"reaction","target":5,"emoji":":+1:"}`)
 	s.must("bob", "POST", "/v1/users/alice/messages", `{"body":"direct"}`)
 	s.must("alice", "POST", "/v1/schedules", fmt.Sprintf(`{"group":"g","body":"later","at":%q}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/me/export", nil)

@@ -283,7 +283,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s: %s", c.name, a.header.Get("Content-Disposition"))
 		}
 	}
-	for _, name := range []string{"", " ", ".", "..", "../a", `..\a`, "a/b", "a\x00", "a\nb", "a\u202eb", strings.Repeat("a", 256), strings.Repeat("a", 4096)} {
+	for _, name := range []string{"", " ", ".", "..", "../a", `..\a`, "a/b", "a\x00", "a\nb", strings.Repeat("a", 256), strings.Repeat("a", 4096)} {
 		body := fmt.Sprintf(`{"name":%s,"size":1}`, strconv.QuoteToASCII(name))
 		body = strings.NewReplacer(`\x00`, `\u0000`).Replace(body)
 		checkProblem(t, body, s.do(request{method: "POST", path: filesOfG, user: "alice", body: body}), 400, "invalid_request")

@@ -36,7 +36,7 @@ func TestForbiddenSaysWhoMay(t *testing.T) {
 		{"root", "admin", "POST", "/v1/groups/g/messages", `{"body":"x"}`, members},
 		{"root", "admin", "POST", "/v1/groups/g/ack", `{"id":1}`, members},
 		{"bob", "", "POST", "/v1/groups/p/messages", `{"body":"x"}`, posters},
-		{"bob", "", "POST", "/v1/groups/p/messages", `{"kind":"reaction","target":4,"emoji":"x"}`, posters},
+		{"bob", "", "POST", "/v1/groups/p/messages", `{"kind":"reaction","target":4,"emoji":":x:"}`, posters},
 		{"bob", "", "POST", "/v1/groups/p/messages", `{"kind":"edit","target":4,"body":"x"}`, posters},
 		{"bob", "", "POST", "/v1/groups/p/messages", `{"body":"x","deliver_at":"` + later + `"}`, posters},
 		{"bob", "", "POST", "/v1/schedules", `{"group":"p","body":"x","cron":"@daily"}`, posters},

@@ -22,7 +22,7 @@ func TestHiddenHistory(t *testing.T) {
 	}
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"edit","target":2,"body":"secret 3"}`)                 // 6
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"edit","target":3,"data":"secret 4","client_id":"k"}`) // 7
-	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"reaction","target":2,"emoji":"x"}`)                   // 8
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"reaction","target":2,"emoji":":x:"}`)                 // 8
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"open","reply_to":2}`)                                 // 9
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"edit","target":9,"body":"open two"}`)                 // 10
 	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"delete","target":3}`)                                 // 11
@@ -48,7 +48,7 @@ func TestHiddenHistory(t *testing.T) {
 		{`{"body":"x","reply_to":4}`, "400 out_of_range reply_to: must be 5 to 11"},
 		{`{"body":"x","reply_to":12}`, "400 out_of_range reply_to: must be 5 to 11"},
 		{`{"body":"x","reply_to":4,"deliver_at":"2026-01-01T00:00:00Z"}`, "400 out_of_range reply_to: must be 5 to 11"},
-		{`{"kind":"reaction","target":4,"emoji":"x"}`, "404 not_found no such group or message"},
+		{`{"kind":"reaction","target":4,"emoji":":x:"}`, "404 not_found no such group or message"},
 		{`{"kind":"delete","target":4}`, "404 not_found no such group or message"},
 		{`{"body":"x","reply_to":5}`, "201"},
 	} {

@@ -184,7 +184,7 @@ func TestBadFields(t *testing.T) {
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "mentions", lists},
 		{"POST", "/v1/groups/g/messages", `"kind":"delete",`, "target", append([]string{`0`}, integers...)},
 		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,`, "emoji", texts},
-		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,"emoji":"x",`, "removed", bools},
+		{"POST", "/v1/groups/g/messages", `"kind":"reaction","target":1,"emoji":":x:",`, "removed", bools},
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "deliver_at", times},
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "from", []string{`"bob"`}},
 		{"POST", "/v1/groups/g/messages", `"body":"a",`, "id", []string{`7`}},

@@ -28,7 +28,7 @@ func TestRateOfSends(t *testing.T) {
 	}
 	for _, r := range []request{
 		post,
-		{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"reaction","target":4,"emoji":"+1"}`, user: "alice"},
+		{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"reaction","target":4,"emoji":":+1:"}`, user: "alice"},
 		{method: "POST", path: "/v1/users/bob/messages", body: `{"body":"hi"}`, user: "alice"},
 		{method: "PUT", path: "/v1/groups/g/members/cid", user: "alice"},
 		{method: "PATCH", path: "/v1/groups/g", body: `{"name":"x"}`, user: "alice"},
@@ -69,7 +69,7 @@ func TestTogglesPushOutNoMoreThanSends(t *testing.T) {
 	for member, entry := range map[string]func(n int) string{
 		"sender": func(int) string { return `{"body":"x"}` },
 		"toggler": func(n int) string {
-			return fmt.Sprintf(`{"kind":"reaction","target":4,"emoji":"+1","removed":%v}`, n%2 == 1)
+			return fmt.Sprintf(`{"kind":"reaction","target":4,"emoji":":+1:","removed":%v}`, n%2 == 1)
 		},
 	} {
 		group := "/v1/groups/" + member

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/chatd/chatd/web/wire"
 )
@@ -31,9 +32,10 @@ type parameter struct {
 	required bool
 	integer  bool
 	min      int64
-	bytesMin int
-	bytesMax int // 0: no bound of its own
-	enum     []string
+	// In characters, as JSON Schema counts them.
+	lengthMin int
+	lengthMax int // 0: no bound of its own
+	enum      []string
 }
 
 // check says what is wrong with a value, or "". It never repeats the value.
@@ -51,10 +53,10 @@ func (p parameter) check(value string) string {
 			}
 		}
 		return "want one of " + strings.Join(p.enum, ", ")
-	case len(value) < p.bytesMin:
+	case len(value) < p.lengthMin:
 		return "must not be empty"
-	case p.bytesMax > 0 && len(value) > p.bytesMax:
-		return fmt.Sprintf("at most %d bytes", p.bytesMax)
+	case p.lengthMax > 0 && utf8.RuneCountInString(value) > p.lengthMax:
+		return fmt.Sprintf("at most %d characters", p.lengthMax)
 	}
 	return ""
 }

@@ -130,7 +130,7 @@ func TestArchiveHoldsTheLog(t *testing.T) {
 						then = ""
 						change.Kind = chat.Delete
 					case 3:
-						change.Kind, change.Emoji = chat.Reaction, "x"
+						change.Kind, change.Emoji = chat.Reaction, ":x:"
 					}
 					if change.Kind != "" {
 						_, err := b.Send(b.Ctx, chattest.As(user), g, change, "")
@@ -278,7 +278,7 @@ func TestArchiveOfALogThatLostItsEnd(t *testing.T) {
 			for range 4 {
 				b.Say("ann", "g", "before")
 			}
-			last := b.send("ann", "g", chat.Content{Kind: chat.Reaction, Target: 3, Emoji: "x"}).ID
+			last := b.send("ann", "g", chat.Content{Kind: chat.Reaction, Target: 3, Emoji: ":x:"}).ID
 			b.Must(b.CatchUp(b.Ctx, "g", last))
 			b.loseEnd("g", 2, 3)
 			if fresh {
@@ -314,7 +314,7 @@ func TestArchiveForgetsWhatAnotherNodeArchived(t *testing.T) {
 	for range 2 {
 		b.Say("ann", "g", "lost")
 	}
-	lost := b.send("ann", "g", chat.Content{Kind: chat.Reaction, Target: before, Emoji: "x"}).ID
+	lost := b.send("ann", "g", chat.Content{Kind: chat.Reaction, Target: before, Emoji: ":x:"}).ID
 	b.Must(b.archiver(b.db).CatchUp(b.Ctx, "g", lost))
 	b.loseEnd("g", lost-before, before)
 	last := b.Say("ann", "g", "after").ID

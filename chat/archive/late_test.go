@@ -19,7 +19,7 @@ func edit(target int64, body string) chat.Content {
 }
 
 func reaction(target int64, emoji string) chat.Content {
-	return chat.Content{Kind: chat.Reaction, Target: target, Emoji: emoji}
+	return chat.Content{Kind: chat.Reaction, Target: target, Emoji: ":" + emoji + ":"}
 }
 
 func TestEditsAndDeletionsOfArchivedMessages(t *testing.T) {
@@ -86,9 +86,9 @@ func TestReactionsToArchivedMessages(t *testing.T) {
 	}
 	_, err = s.late("ann", "g", reaction(5, "c"))
 	s.Refused("too many emoji", err, chat.CodeConflict)
-	_, err = s.late("ann", "g", chat.Content{Kind: chat.Reaction, Target: 5, Emoji: "a", Removed: true})
+	_, err = s.late("ann", "g", chat.Content{Kind: chat.Reaction, Target: 5, Emoji: ":a:", Removed: true})
 	s.Refused("a reaction that never was", err, chat.CodeNotFound)
-	off := chat.Content{Kind: chat.Reaction, Target: 5, Emoji: "a", Removed: true}
+	off := chat.Content{Kind: chat.Reaction, Target: 5, Emoji: ":a:", Removed: true}
 	s.Must(err0(s.late("bob", "g", off))) // 15
 	again, err = s.late("bob", "g", off)
 	s.Must(err)
@@ -96,7 +96,7 @@ func TestReactionsToArchivedMessages(t *testing.T) {
 	s.Must(err0(s.late("ann", "g", reaction(5, "c")))) // 16
 	counts, err := s.serving.Reactions(s.Ctx, "g", "ann", 1, 16)
 	s.Must(err)
-	s.equal(counts, "map[5:map[b:{1 true} c:{1 true}]]")
+	s.equal(counts, "map[5:map[:b::{1 true} :c::{1 true}]]")
 	_, err = s.late("ann", "g", reaction(99, "a"))
 	s.Refused("beyond the end", err, chat.CodeNotFound)
 }
@@ -122,7 +122,7 @@ func TestChangesThatMeet(t *testing.T) {
 	}, func() { s.Must(err0(s.late("ann", "g", reaction(5, "a")))) })
 	counts, err := s.serving.Reactions(s.Ctx, "g", "ann", 1, 16)
 	s.Must(err)
-	s.equal(counts, "map[5:map[a:{1 true}]]")
+	s.equal(counts, "map[5:map[:a::{1 true}]]")
 	info, err := s.Info(s.Ctx, "ann", "g")
 	s.Must(err)
 	s.equal([]int64{info.Last, info.Late}, []int64{15, 15})

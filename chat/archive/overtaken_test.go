@@ -135,7 +135,7 @@ func TestReactionsAfterALostReaction(t *testing.T) {
 			b.ack("ann", "g", target)
 			b.ack("bob", "g", target)
 			b.trimmed("g", keep)
-			react := chat.Content{Kind: chat.Reaction, Target: target, Emoji: "a"}
+			react := chat.Content{Kind: chat.Reaction, Target: target, Emoji: ":a:"}
 			b.send("bob", "g", react)
 			b.Must(b.CatchUp(b.Ctx, "g", target+1))
 			b.loseEnd("g", 1, 1)
@@ -149,7 +149,7 @@ func TestReactionsAfterALostReaction(t *testing.T) {
 			}
 			counts, err := serving.Reactions(b.Ctx, "g", "bob", target, target)
 			b.Must(err)
-			if got := counts[target]["a"]; got != (chat.ReactionCount{Count: 1, Mine: true}) {
+			if got := counts[target][":a:"]; got != (chat.ReactionCount{Count: 1, Mine: true}) {
 				t.Errorf("got %+v", counts)
 			}
 		})

@@ -3,6 +3,7 @@ package archive
 import (
 	"encoding/json"
 	"time"
+	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive/tokens"
@@ -87,8 +88,8 @@ type Found struct {
 
 // Checked parses the text of a query, and refuses one that is too long or names nothing to look for.
 func (q Query) Checked() (tokens.Query, error) {
-	if len(q.Text) > tokens.QueryBytesMax {
-		return tokens.Query{}, chat.Invalid("q: at most %d bytes", tokens.QueryBytesMax)
+	if utf8.RuneCountInString(q.Text) > tokens.QueryMax {
+		return tokens.Query{}, chat.Invalid("q: at most %d characters", tokens.QueryMax)
 	}
 	parsed := tokens.Parse(q.Text)
 	switch {

@@ -247,7 +247,7 @@ func TestRefusedSearches(t *testing.T) {
 		{word(""), "q: name a word"},
 		{word("-a"), "q: name a word"},
 		{word(`"" *`), "q: name a word"},
-		{word(strings.Repeat("a", tokens.QueryBytesMax+1)), "q: at most 1000 bytes"},
+		{word(strings.Repeat("a", tokens.QueryMax+1)), "q: at most 1000 characters"},
 		{word(strings.Repeat("a ", tokens.TermsMax+1)), "q: at most 32 words"},
 		{archive.Search{Text: "a", From: "a b"}, "from: "},
 		{archive.Search{Text: "a", Group: "a/b"}, "group: "},

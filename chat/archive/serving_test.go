@@ -399,7 +399,7 @@ func TestReactionsOfArchivedMessages(t *testing.T) {
 	s.talk("g", 8, chat.GroupDraft{})
 	react := func(user string, target int64, emoji string) {
 		t.Helper()
-		_, err := s.Send(s.Ctx, chattest.As(user), "g", chat.Content{Kind: chat.Reaction, Target: target, Emoji: emoji}, "")
+		_, err := s.Send(s.Ctx, chattest.As(user), "g", chat.Content{Kind: chat.Reaction, Target: target, Emoji: ":" + emoji + ":"}, "")
 		s.Must(err)
 	}
 	react("bob", 5, "a") // 9
@@ -419,7 +419,7 @@ func TestReactionsOfArchivedMessages(t *testing.T) {
 		}
 		return strings.Join(lines, " ")
 	}
-	want := "5 map[a:{2 true}] 8 map[b:{1 true}]"
+	want := "5 map[:a::{2 true}] 8 map[:b::{1 true}]"
 	s.equal(counts(), want)
 	s.archive("g", 7)
 	s.equal(counts(), want)

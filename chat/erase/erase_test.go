@@ -142,8 +142,8 @@ func TestErasure(t *testing.T) {
 	change := b.send("alice", "general", text(secret+" 3", func(c *chat.Content) { c.Kind, c.Target = chat.Edit, edited }))
 	data := b.send("alice", "general", chat.Content{Kind: chat.Data, Data: json.RawMessage(`{"from":"bob","x":"` + secret + `"}`)})
 	bobs := b.send("bob", "general", chat.Content{Kind: chat.Data, Data: json.RawMessage(`{"from":"alice"}`)})
-	b.send("carol", "general", chat.Content{Kind: chat.Reaction, Target: bobs, Emoji: "+1"})
-	b.send("alice", "general", chat.Content{Kind: chat.Reaction, Target: bobs, Emoji: "+1"})
+	b.send("carol", "general", chat.Content{Kind: chat.Reaction, Target: bobs, Emoji: ":+1:"})
+	b.send("alice", "general", chat.Content{Kind: chat.Reaction, Target: bobs, Emoji: ":+1:"})
 	old := b.send("alice", "past", text(secret+" 4"))
 	b.Must(b.RemoveMember(b.Ctx, chattest.As("alice"), "past", "alice"))
 	b.send("alice", "hers", text(secret+" 5"))
@@ -183,7 +183,7 @@ func TestErasure(t *testing.T) {
 	}
 	counts, err := b.Store.Reactions(b.Ctx, "general", "bob", bobs, bobs)
 	b.Must(err)
-	if got := counts[bobs]["+1"].Count; got != 1 {
+	if got := counts[bobs][":+1:"].Count; got != 1 {
 		t.Errorf("%d reactions are counted, want that of carol", got)
 	}
 	// The log has no gap, and each deletion is an entry of it.
@@ -439,7 +439,7 @@ func eraseArchived(t *testing.T, a *archived) {
 	first, second := all[0], all[1]
 	edit := a.send("alice", "g", text(secret+" edited", func(c *chat.Content) { c.Kind, c.Target = chat.Edit, first }))
 	for _, user := range []string{"alice", "carol"} {
-		a.send(user, "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: "+1"})
+		a.send(user, "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":+1:"})
 	}
 	old := a.send("alice", "past", text(secret+" old"))
 	a.Must(a.RemoveMember(a.Ctx, chattest.As("alice"), "past", "alice"))
@@ -456,7 +456,7 @@ func eraseArchived(t *testing.T, a *archived) {
 		t.Fatalf("the store holds %d and above", held)
 	}
 	// What comes now is archived by whoever reads below.
-	late := a.send("alice", "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: "late"})
+	late := a.send("alice", "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":late:"})
 	_, err = a.PutHold(a.Ctx, root, "past", "a lawsuit")
 	a.Must(err)
 
@@ -470,7 +470,7 @@ func eraseArchived(t *testing.T, a *archived) {
 		}
 	}
 	counts := a.reactions("g", second)
-	if len(counts) != 1 || counts["+1"].Count != 1 {
+	if len(counts) != 1 || counts[":+1:"].Count != 1 {
 		t.Errorf("after the erasure the reactions are %+v, late was %d", counts, late)
 	}
 	if e := a.At("bob", "past", old); e.Body == nil {

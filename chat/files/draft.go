@@ -18,13 +18,14 @@ type Draft struct {
 }
 
 const (
-	nameBytesMax = 255 // what file systems take
+	nameMax      = 255 // characters; a file system that counts bytes may have to shorten a name
 	typeBytesMax = 127
 )
 
 // check refuses what no file has, and normalizes the rest.
 func (d *Draft) check(sizeMax int64) error {
-	if err := checkName(d.Name); err != nil {
+	var err error
+	if d.Name, err = fileName(d.Name); err != nil {
 		return err
 	}
 	switch {
@@ -49,21 +50,18 @@ func (d *Draft) check(sizeMax int64) error {
 	return nil
 }
 
-// checkName refuses names that would mislead people, or programs that save under them.
-func checkName(name string) error {
-	if name == "" || len(name) > nameBytesMax || !utf8.ValidString(name) {
-		return chat.Errorf(chat.CodeInvalid, "name: want 1 to %d bytes of UTF-8", nameBytesMax)
+// fileName is the name of a file as it is stored. It refuses names that would mislead people, or programs that save under them.
+func fileName(name string) (string, error) {
+	clean := chat.CleanName(name)
+	switch {
+	case clean == "" || !utf8.ValidString(name) || utf8.RuneCountInString(clean) > nameMax:
+		return "", chat.Errorf(chat.CodeInvalid, "name: want 1 to %d characters of UTF-8", nameMax)
+	case clean == "." || clean == ".." || strings.TrimSpace(clean) == "":
+		return "", chat.Errorf(chat.CodeInvalid, "name: want the name of a file")
+	case strings.ContainsAny(clean, "/\\\uFFFD") || strings.ContainsFunc(clean, unicode.IsControl):
+		return "", chat.Errorf(chat.CodeInvalid, "name: slashes and control characters are not allowed")
 	}
-	if name == "." || name == ".." || strings.TrimSpace(name) == "" {
-		return chat.Errorf(chat.CodeInvalid, "name: want the name of a file")
-	}
-	for _, r := range name {
-		turns := r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 // the writing direction
-		if r == '/' || r == '\\' || unicode.IsControl(r) || turns || r == utf8.RuneError {
-			return chat.Errorf(chat.CodeInvalid, "name: slashes and control characters are not allowed")
-		}
-	}
-	return nil
+	return clean, nil
 }
 
 // unknownType is how a file is served of which nothing better is known, or whose type a browser might run.

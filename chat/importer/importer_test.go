@@ -35,7 +35,7 @@ func past(n int) string {
 			l["reply_to"] = fmt.Sprint("m", i-2)
 		}
 		if i%5 == 2 {
-			l["reactions"] = map[string][]string{"👍": {"bob", "dora"}, "🎉": {"ann"}}
+			l["reactions"] = map[string][]string{"👍": {"bob"}, "👍\uFE0F": {"dora", "bob"}, "🎉": {"ann"}}
 		}
 		if i%6 == 1 {
 			l["edited_at"] = at.Add(time.Duration(i+1) * time.Minute).Format(time.RFC3339)
@@ -223,6 +223,7 @@ func TestImportNamesTheLine(t *testing.T) {
 		"out of order":      {line(`,"sent_at":"2019-12-31T23:59:59Z"`), "line 3: sent_at: 2019-12-31T23:59:59.000Z is before that of the line above, 2020-01-01T00:00:00.000Z: sort"},
 		"edited before":     {line(`,"edited_at":"2019-12-31T23:59:59Z"`), "line 3: edited_at: before sent_at"},
 		"an empty body":     {line(`,"body":""`), "line 3: body: missing or empty"},
+		"a blank body":      {line(`,"body":"\u200b\u2800"`), "line 3: body: has no visible character"},
 		"a long body":       {line(`,"body":"` + strings.Repeat("x", 16<<10+1) + `"`), "line 3: body: at most 16384 bytes"},
 		"a long line":       {line(`,"data":"` + strings.Repeat("x", 1<<20) + `"`), "line 3: longer than 1048576 bytes"},
 		"an edit":           {line(`,"kind":"edit"`), "line 3: kind: want text or data"},
@@ -231,7 +232,7 @@ func TestImportNamesTheLine(t *testing.T) {
 		"a second id":       {line(`,"id":"1"`), `line 3: id: "1" is that of a line above`},
 		"an id of no type":  {line(`,"id":{}`), "line 3: id, reply_to: want a string or a number"},
 		"an empty emoji":    {line(`,"reactions":{"":["ann"]}`), "line 3: reactions: emoji: want"},
-		"a wrong reactor":   {line(`,"reactions":{"+1":["a b"]}`), "line 3: reactions: want 1 to 128"},
+		"a wrong reactor":   {line(`,"reactions":{":+1:":["a b"]}`), "line 3: reactions: want 1 to 128"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.Import(w.Ctx, source(test.file), draft(5))

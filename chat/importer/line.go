@@ -140,12 +140,17 @@ func (l line) checkReactions(limits chat.Limits) ([]Reactions, error) {
 	if len(l.Reactions) > limits.EmojisMax {
 		return nil, fmt.Errorf("reactions: at most %d different emoji", limits.EmojisMax)
 	}
-	var all []Reactions
+	given := map[string][]string{} // by the spelling that is stored
 	for _, emoji := range slices.Sorted(maps.Keys(l.Reactions)) {
-		if _, err := (chat.Content{Kind: chat.Reaction, Target: 1, Emoji: emoji}).Checked(limits); err != nil {
+		one, err := chat.Content{Kind: chat.Reaction, Target: 1, Emoji: emoji}.Checked(limits)
+		if err != nil {
 			return nil, fmt.Errorf("reactions: %w", worded(err))
 		}
-		users, err := chat.UniqueUsers("reactions", l.Reactions[emoji], limits.GroupMembersMax)
+		given[one.Emoji] = append(given[one.Emoji], l.Reactions[emoji]...)
+	}
+	var all []Reactions
+	for _, emoji := range slices.Sorted(maps.Keys(given)) {
+		users, err := chat.UniqueUsers("reactions", given[emoji], limits.GroupMembersMax)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func TestWebhookEvents(t *testing.T) {
 
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	m := b.Say("alice", "g", `hello <b>"you"</b> & all`)
-	_, err := b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Kind: chat.Reaction, Target: m.ID, Emoji: "x"}, "")
+	_, err := b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Kind: chat.Reaction, Target: m.ID, Emoji: ":x:"}, "")
 	b.Must(err)
 	_, err = b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Kind: chat.Edit, Target: m.ID, Body: new("bye")}, "")
 	b.Must(err)

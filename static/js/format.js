@@ -77,16 +77,14 @@ export function sizeOf(bytes) {
   return new Intl.NumberFormat(undefined, { style: "unit", unit: units[power], unitDisplay, maximumFractionDigits: 1 }).format(bytes / 1024 ** power);
 }
 
-/** Bytes of the name of a file. */
-const NAME_BYTES_MAX = 255;
+/** Characters of the name of a file. */
+const NAME_MAX = 255;
 
 /** The name of a file as the server takes it: without what would mislead people, and not too long. @param {string} name */
 export function fileName(name) {
-  const plain = name.toWellFormed().replaceAll(/[\p{Cc}\p{Bidi_Control}/\\\uFFFD]/gu, "_").trim() || "file";
+  const plain = name.toWellFormed().normalize().replaceAll(/\p{Bidi_Control}/gu, "").replaceAll(/[\p{Cc}/\\\uFFFD]/gu, "_").trim() || "file";
   const end = /\.\w{1,15}$/.exec(plain)?.[0] ?? "";
-  const stem = [...plain.slice(0, plain.length - end.length)];
-  while (new TextEncoder().encode(stem.join("") + end).length > NAME_BYTES_MAX) stem.pop();
-  return stem.join("") + end;
+  return [...plain.slice(0, plain.length - end.length)].slice(0, NAME_MAX - end.length).join("") + end;
 }
 
 /** What a message says in one line. @param {import("./content.js").Content} m */

@@ -163,6 +163,8 @@ function change(log, m, me) {
  */
 export function react(reactions, emoji, by, mine) {
   const next = new Map(reactions);
+  const bare = (/** @type {string} */ e) => e.replaceAll("\uFE0F", "");
+  emoji = [...next.keys()].find((e) => bare(e) === bare(emoji)) ?? emoji; // the spelling that is shown
   const was = next.get(emoji) ?? { count: 0, mine: false };
   const count = was.count + by;
   if (count <= 0) next.delete(emoji);

@@ -70,12 +70,12 @@ func (h *fixture) live(group string) {
 	}
 	last := h.Say("bob", group, "the last").ID
 	for _, user := range []string{"alice", "carl"} {
-		send(user, chat.Content{Kind: chat.Reaction, Target: last, Emoji: "+1"})
+		send(user, chat.Content{Kind: chat.Reaction, Target: last, Emoji: ":+1:"})
 	}
-	send("carl", chat.Content{Kind: chat.Reaction, Target: last, Emoji: "heart"})
-	send("alice", chat.Content{Kind: chat.Reaction, Target: last, Emoji: "+1", Removed: true})
+	send("carl", chat.Content{Kind: chat.Reaction, Target: last, Emoji: ":heart:"})
+	send("alice", chat.Content{Kind: chat.Reaction, Target: last, Emoji: ":+1:", Removed: true})
 	gone := h.Say("carl", group, "gone").ID
-	send("bob", chat.Content{Kind: chat.Reaction, Target: gone, Emoji: "+1"})
+	send("bob", chat.Content{Kind: chat.Reaction, Target: gone, Emoji: ":+1:"})
 	send("carl", chat.Content{Kind: chat.Delete, Target: gone})
 	edited := "hello @bob!"
 	send("alice", chat.Content{Kind: chat.Edit, Target: first, Body: &edited})
@@ -226,7 +226,7 @@ func TestNoFalseFindings(t *testing.T) {
 				if err != nil {
 					return
 				}
-				_, _ = h.Send(ctx, chattest.As(user), group, chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: "+1"}, "")
+				_, _ = h.Send(ctx, chattest.As(user), group, chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: ":+1:"}, "")
 				_, _ = h.Ack(ctx, chattest.As("bob"), group, chat.At(sent.ID))
 				if i%3 == 0 {
 					_ = h.RemoveMember(ctx, chattest.As(user), group, user)

@@ -60,7 +60,7 @@ func (h *fixture) fill() {
 	for i := range 1500 {
 		user := members[i%len(members)]
 		sent := h.Say(user, "many", "hello")
-		_, err := h.Send(h.Ctx, chattest.As(user), "many", chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: "+1", ClientID: fmt.Sprint(i)}, "")
+		_, err := h.Send(h.Ctx, chattest.As(user), "many", chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: ":+1:", ClientID: fmt.Sprint(i)}, "")
 		h.Must(err)
 	}
 	for i := range 1200 { // retry keys

@@ -80,7 +80,7 @@ func archived(t *testing.T, n int64) *sqlarchive.Store {
 	}
 	say(n+1, chat.Content{Kind: chat.Edit, Target: 1, Body: &after})
 	say(n+2, chat.Content{Kind: chat.Delete, Target: 2})
-	say(n+3, chat.Content{Kind: chat.Reaction, Target: 3, Emoji: "+1"})
+	say(n+3, chat.Content{Kind: chat.Reaction, Target: 3, Emoji: ":+1:"})
 	must(t, db.Add(t.Context(), []archive.Batch{batch, {Log: archive.Log{Group: "g", Epoch: "e0"}, Last: chat.IDMax, Messages: batch.Messages[:1]}}))
 	return db
 }
@@ -233,7 +233,7 @@ func TestStoresAreCopied(t *testing.T) {
 	same(t, "Redis and SQLite under another prefix", got, want)
 	healthy(t, "Redis and SQLite under another prefix", third)
 	counts, err := db.Reactions(t.Context(), aLog, "ann", 1, 9)
-	if err != nil || counts[3]["+1"].Count != 1 {
+	if err != nil || counts[3][":+1:"].Count != 1 {
 		t.Errorf("reactions: got %v, %v", counts, err)
 	}
 }

@@ -229,7 +229,7 @@ type Announcement = announce.Announcement
 type AnnouncementDraft struct {
 	At *string `json:"at,omitempty"`
 
-	// Body At most 16 KiB.
+	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
 	Cron *string `json:"cron,omitempty"`
 
@@ -271,7 +271,7 @@ type Blocker = chat.Blocker
 
 // Change The fields of an edit, a deletion or a reaction.
 type Change struct {
-	// Emoji Of a reaction; at most 32 bytes.
+	// Emoji Of a reaction: one emoji of Unicode of at most 64 bytes, or a `:name:` of `a-z 0-9 _ + -` with at most 64 characters. All spellings of an emoji (with and without U+FE0F) are one.
 	Emoji *string `json:"emoji,omitempty"`
 
 	// Removed Takes the reaction back.
@@ -301,7 +301,7 @@ type Code = chat.Code
 
 // Content The content of a text or data, the same in a send, a scheduled send and the log.
 type Content struct {
-	// Body At most 16 KiB.
+	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
 
 	// ClientId A key chosen by the client that makes the call safe to repeat.
@@ -418,7 +418,7 @@ type File = chat.File
 
 // FileDraft `name` and `size`, or `from`.
 type FileDraft struct {
-	// Name Without slashes and control characters.
+	// Name Without slashes and control characters; those for the direction of writing are dropped.
 	Name string `json:"name,omitempty"`
 
 	// Size Bytes.
@@ -461,13 +461,15 @@ type Group = chat.Group
 
 // GroupChange defines model for GroupChange.
 type GroupChange struct {
-	BacklogBytes *int64    `json:"backlog_bytes,omitempty"`
-	BacklogMax   *int64    `json:"backlog_max,omitempty"`
-	History      *bool     `json:"history,omitempty"`
-	Keep         *int64    `json:"keep,omitempty"`
-	Name         *string   `json:"name,omitempty"`
-	Overflow     *Overflow `json:"overflow,omitempty"`
-	Post         *Posting  `json:"post,omitempty"`
+	BacklogBytes *int64 `json:"backlog_bytes,omitempty"`
+	BacklogMax   *int64 `json:"backlog_max,omitempty"`
+	History      *bool  `json:"history,omitempty"`
+	Keep         *int64 `json:"keep,omitempty"`
+
+	// Name Without control characters; those for the direction of writing are dropped.
+	Name     *string   `json:"name,omitempty"`
+	Overflow *Overflow `json:"overflow,omitempty"`
+	Post     *Posting  `json:"post,omitempty"`
 
 	// RetainDays After how many days messages go, read or not; 0: never. The shorter of it and `CHATD_RETAIN_DAYS` holds.
 	RetainDays *int64      `json:"retain_days,omitempty"`
@@ -491,7 +493,9 @@ type GroupDraft struct {
 	// Keep How many of the newest messages stay though all have seen them.
 	Keep    *int64    `json:"keep,omitempty"`
 	Members *[]UserId `json:"members,omitempty"`
-	Name    *string   `json:"name,omitempty"`
+
+	// Name Without control characters; those for the direction of writing are dropped.
+	Name *string `json:"name,omitempty"`
 
 	// Overflow What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves.
 	Overflow *Overflow `json:"overflow,omitempty"`
@@ -669,7 +673,7 @@ type MemberPage struct {
 
 // Message defines model for Message.
 type Message struct {
-	// Body At most 16 KiB.
+	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
 
 	// ClientId A key chosen by the client that makes the call safe to repeat.
@@ -688,7 +692,7 @@ type Message struct {
 	// EditedAt Of the newest edit of a text or data.
 	EditedAt *Time `json:"edited_at,omitempty"`
 
-	// Emoji Of a reaction; at most 32 bytes.
+	// Emoji Of a reaction: one emoji of Unicode of at most 64 bytes, or a `:name:` of `a-z 0-9 _ + -` with at most 64 characters. All spellings of an emoji (with and without U+FE0F) are one.
 	Emoji *string `json:"emoji,omitempty"`
 	Files *[]File `json:"files,omitempty"`
 
@@ -955,7 +959,7 @@ type ScheduleDraft struct {
 	// At At most 366 days ahead.
 	At *string `json:"at,omitempty"`
 
-	// Body At most 16 KiB.
+	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
 
 	// Count How many occurrences at most; missed ones do not count.

@@ -25,10 +25,10 @@ type route struct {
 }
 
 type parameter struct {
-	Required, Integer  bool
-	Min                int64
-	BytesMin, BytesMax int
-	Enum               []string
+	Required, Integer    bool
+	Min                  int64
+	LengthMin, LengthMax int
+	Enum                 []string
 }
 
 // routesOf returns the routes by method and Echo path.
@@ -63,12 +63,12 @@ func routesOf(doc *openapi3.T) map[string]route {
 }
 
 func parameterOf(s *openapi3.Schema) parameter {
-	p := parameter{Integer: s.Type.Is(openapi3.TypeInteger), BytesMin: int(s.MinLength)}
+	p := parameter{Integer: s.Type.Is(openapi3.TypeInteger), LengthMin: int(s.MinLength)}
 	if s.Min != nil {
 		p.Min = int64(*s.Min)
 	}
 	if s.MaxLength != nil {
-		p.BytesMax = int(*s.MaxLength)
+		p.LengthMax = int(*s.MaxLength)
 	}
 	for _, v := range s.Enum {
 		p.Enum = append(p.Enum, fmt.Sprint(v))
@@ -90,7 +90,7 @@ func describedRoutes() map[string]*route {
 			{{- if $r.Query}} query: map[string]parameter{
 {{- range $name, $p := $r.Query}}
 				{{printf "%q" $name}}: { {{- if $p.Required}}required: true, {{end}}{{if $p.Integer}}integer: true, {{end}}{{if $p.Min}}min: {{$p.Min}}, {{end}}
-				{{- if $p.BytesMin}}bytesMin: {{$p.BytesMin}}, {{end}}{{if $p.BytesMax}}bytesMax: {{$p.BytesMax}}, {{end}}
+				{{- if $p.LengthMin}}lengthMin: {{$p.LengthMin}}, {{end}}{{if $p.LengthMax}}lengthMax: {{$p.LengthMax}}, {{end}}
 				{{- if $p.Enum}}enum: {{printf "%#v" $p.Enum}}{{end}}},
 {{- end}}
 			}{{end}}},

@@ -34,6 +34,10 @@ func TestWSCommands(t *testing.T) {
 	if f := ann.answer("other"); f.Code != chat.CodeKeyReused {
 		t.Errorf("the key with other content: got %+v, want %s", f, chat.CodeKeyReused)
 	}
+	ann.raw(`{"op":"send","ref":"blank","group":"red","body":"\u200b "}`)
+	if f := ann.answer("blank"); f.Code != chat.CodeInvalid {
+		t.Errorf("a body that nobody sees: got %+v", f)
+	}
 	got := int64(0)
 	for got < 3 {
 		f := bob.op("messages")

@@ -9,8 +9,8 @@ import (
 
 // Bounds of a query.
 const (
-	QueryBytesMax = 1_000
-	TermsMax      = 32
+	QueryMax = 1_000 // characters
+	TermsMax = 32
 )
 
 // Term is a word or a phrase: tokens that follow one another. A word that has several tokens (an address, a run of
@@ -35,15 +35,14 @@ type Query struct {
 // not wanted.
 func Parse(text string) Query {
 	var q Query
-	if len(text) > QueryBytesMax {
-		q.Cut = true
-		end := QueryBytesMax
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
 	text = strings.ToValidUTF8(text, " ")
+	n := 0
+	for at := range text {
+		if n++; n > QueryMax {
+			q.Cut, text = true, text[:at]
+			break
+		}
+	}
 	for {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {

@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	if q := Parse(strings.Repeat("a ", TermsMax)); q.Cut {
 		t.Errorf("%d words are cut", len(q.Terms))
 	}
-	if q := Parse(strings.Repeat("a", QueryBytesMax+1)); !q.Cut {
+	if q := Parse(strings.Repeat("é", QueryMax+1)); !q.Cut {
 		t.Errorf("a long word is not cut")
 	}
 	if n := len(Parse(strings.Repeat("a ", TermsMax+1)).Terms); n != TermsMax || !Parse(strings.Repeat("a ", TermsMax+1)).Cut {
@@ -127,7 +127,7 @@ func FuzzParse(f *testing.F) {
 		}
 		// What has no operators finds itself.
 		valid := strings.ToValidUTF8(text, " ")
-		if len(valid) < QueryBytesMax && len(q.Terms) < TermsMax && q.Positive() && !strings.ContainsAny(valid, `-*"`) {
+		if len(valid) < QueryMax && len(q.Terms) < TermsMax && q.Positive() && !strings.ContainsAny(valid, `-*"`) {
 			split := Split(valid)
 			marks, ok := q.Match(split)
 			if !ok {

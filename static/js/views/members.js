@@ -72,7 +72,7 @@ function Rename({ name, onSave }) {
   return html`
     <form class="row-form" onSubmit=${submit}>
       <label class="field"><span>Group name</span>
-        <input name="group-name" maxlength="128" autocomplete="off" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
+        <input name="group-name" maxlength="200" autocomplete="off" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
       <button class="button" disabled=${text.trim() === name}>Rename</button>
     </form>`;
 }

@@ -120,7 +120,7 @@ function Picker({ react }) {
   return html`
     ${EMOJI.map((emoji, i) => html`
       <button type="button" key=${emoji} class="emoji" aria-label="React with ${emoji}" data-focus=${i === 0 ? "" : undefined} onClick=${() => react(emoji)}>${emoji}</button>`)}
-    <form onSubmit=${submit}><input name="emoji" maxlength="16" aria-label="Another emoji" placeholder="Other" autocomplete="off" onInput=${() => setProblem("")} /></form>
+    <form onSubmit=${submit}><input name="emoji" maxlength="64" aria-label="Another emoji" placeholder="Other" autocomplete="off" onInput=${() => setProblem("")} /></form>
     <${Problem} text=${problem} />`;
 }
 

@@ -34,7 +34,7 @@ export function NewGroup({ actions, onClose }) {
   return html`
     <${Sheet} title="New group" onClose=${onClose}>
       <form class="stack" onSubmit=${submit}>
-        <label class="field"><span>Name</span><input name="name" required autofocus maxlength="128" autocomplete="off" placeholder="Weekend trip" /></label>
+        <label class="field"><span>Name</span><input name="name" required autofocus maxlength="200" autocomplete="off" placeholder="Weekend trip" /></label>
         <label class="field"><span>Members</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob, carol" />
           <small>Separate names with commas. You can add more people later.</small></label>
         <fieldset class="choice">

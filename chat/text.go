@@ -1,0 +1,48 @@
+package chat
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Characters counts the characters of a text as people do who type it: code points after composition (NFC), so that an accent
+// counts with its letter however it was entered. It does not count what a font shows as one, since that changes with every
+// version of Unicode, and may take any number of bytes.
+func Characters(text string) int { return utf8.RuneCountInString(norm.NFC.String(text)) }
+
+// CleanName is a name as it is stored: composed, and without the controls that would turn the direction of what stands beside
+// it. Text from a right-to-left page often brings some along, so they are dropped, not refused.
+func CleanName(name string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, name))
+}
+
+// blank are characters that look like a space although Unicode counts them among letters, marks and symbols.
+var blank = map[rune]bool{
+	'\u2800':     true, // braille pattern without a dot
+	'\U00016FE4': true, // filler of the Khitan small script
+	'\U0001D159': true, // musical note without a head
+}
+
+// visible reports whether a text has a character that shows: no space, control or format character, filler or variation
+// selector. Accents and marks show even alone; so does what this version of Unicode does not know yet.
+func visible(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		switch {
+		case unicode.IsSpace(r), unicode.In(r, unicode.Z, unicode.Cc, unicode.Noncharacter_Code_Point), blank[r]:
+			return false
+		case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+			return false
+		case unicode.Is(unicode.Cf, r):
+			return unicode.Is(unicode.Prepended_Concatenation_Mark, r) // the Arabic signs of a number, a year and the like
+		}
+		return true
+	})
+}
