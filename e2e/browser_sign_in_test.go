@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -41,6 +42,16 @@ func TestBrowserSignsInByToken(t *testing.T) {
 	page.see(`document.querySelector("input[name=name]")`)
 	page.do(chromedp.Reload())
 	page.see(`document.querySelector("input[name=name]")`)
+
+	// A number that scripts would round names its user all the same.
+	const number = "9007199254740993"
+	page.refused(true)
+	page.fill("input[name=name]", "alice")
+	page.enter()
+	page.see(`document.querySelector("textarea[name=token]")`)
+	token(harness.Sign(map[string]any{"alg": "HS256"}, map[string]any{"sub": json.Number(number), "exp": time.Now().Add(time.Hour).Unix()}, harness.Secret))
+	page.see(shows(".me-name", number))
+	page.refused(false)
 }
 
 // signInOf is what the browser has under the key of the sign-in.

@@ -70,6 +70,7 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/announcements/{announcement}":    {"401 403 403 403 403 403 404", ""},
 	"DELETE /v1/announcements/{announcement}": {"401 403 403 403 403 403 404", ""},
 
+	"GET /v1/me":                 {"401 200 200 200 200 200 200", ""},
 	"DELETE /v1/me":              {"401 202 202 202 202 202 202", ""},
 	"GET /v1/me/export":          {"401 200 200 200 200 200 200", ""},
 	"DELETE /v1/users/{user}":    {"401 403 403 403 403 403 202", ""},

@@ -66,6 +66,7 @@ func describedRoutes() map[string]*route {
 			"after": {lengthMax: 256},
 			"limit": {integer: true, min: 1},
 		}},
+		"GET /v1/me":        {id: "getMe", method: "GET", template: "/v1/me"},
 		"GET /v1/me/export": {id: "exportMe", method: "GET", template: "/v1/me/export"},
 		"GET /v1/push/key":  {id: "getPushKey", method: "GET", template: "/v1/push/key"},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", query: map[string]parameter{

@@ -48,13 +48,18 @@ func TestTokensOfIdentityProviders(t *testing.T) {
 		user                             string
 	}{
 		"Auth0": {"", "https://chat.example.com/roles", "", "NkQ1RUYxQ0YyNjZFMDE5", object{"typ": "at+jwt"},
-			object{"sub": "google-oauth2.1044", "aud": []string{"chat", "https://x.auth0.com/userinfo"}, "https://chat.example.com/roles": []string{"admin"}},
-			jwt.SigningMethodRS256, rsaKey, "google-oauth2.1044"},
+			object{"sub": "auth0|5f7c8ec7c33c6c004bbafe82", "aud": []string{"chat", "https://x.auth0.com/userinfo"}, "https://chat.example.com/roles": []string{"admin"}},
+			jwt.SigningMethodRS256, rsaKey, "auth0|5f7c8ec7c33c6c004bbafe82"},
 		"Cognito": {"", "cognito:groups", "admins", "1pkyN6mCMC9XsZ6bXFAqiCd6ttd0vF/zq+rHF3YLPk8=", object{"typ": nil},
 			object{"sub": id, "token_use": "access", "client_id": "5bsj", "cognito:groups": []string{"people", "admins"}}, jwt.SigningMethodRS256, rsaKey, id},
 		"Keycloak": {"preferred_username", "realm_access.roles", "chat-admin", "FJ86GcF3jTbNLOco4NvZkUCIUmfYCqoqtOQeMfbhNlE", nil,
 			object{"sub": id, "typ": "Bearer", "preferred_username": "jdoe", "realm_access": object{"roles": []string{"offline_access", "chat-admin"}}},
 			jwt.SigningMethodPS256, rsaKey, "jdoe"},
+		"Keycloak with another storage": {"", "realm_access.roles", "", "k", nil, object{"sub": "f:1b2c:jdoe", "realm_access": object{"roles": []string{"admin"}}},
+			jwt.SigningMethodRS256, rsaKey, "f:1b2c:jdoe"},
+		"Kubernetes": {"", "sub", "system:serviceaccount:chat:ops", "OAjVVaejWFc0Yt9ykr0_8lMMuRNs67OXTWHsN02Pkyw", object{"typ": nil},
+			object{"sub": "system:serviceaccount:chat:ops", "aud": []string{"chat"}, "kubernetes.io": object{"namespace": "chat"}}, jwt.SigningMethodRS256, rsaKey,
+			"system:serviceaccount:chat:ops"},
 		"Keycloak by client": {"", "resource_access.chat.example.com.roles", "", "k", nil,
 			object{"sub": id, "resource_access": object{"chat.example.com": object{"roles": []string{"admin"}}}}, jwt.SigningMethodES384, ecKey, id},
 		"Entra": {"oid", "roles", "Chat.Admin", "nOo3ZDrODXEK1jKWhXslHR_KXEg", object{"x5t": "nOo3ZDrODXEK1jKWhXslHR_KXEg"},
@@ -108,6 +113,9 @@ func TestTokensOfIdentityProviders(t *testing.T) {
 			if a := s.do(request{method: "POST", path: "/v1/groups", body: `{"id":"g"}`, header: header}); a.status != 201 || a.field("created_by") != p.user {
 				t.Errorf("%d bytes: got %d %s, want a group of %s", len(signed), a.status, a.body, p.user)
 			}
+			if a := s.do(request{method: "GET", path: "/v1/me", header: header}); a.field("user") != p.user || a.field("role") != "admin" {
+				t.Errorf("got %d %s, want %s, an operator", a.status, a.body, p.user)
+			}
 			if a := s.do(request{method: "GET", path: "/v1/tasks/queues", header: header}); a.status != 200 {
 				t.Errorf("an operator's call: got %d %s", a.status, a.body)
 			}
@@ -154,6 +162,9 @@ func TestLongTokens(t *testing.T) {
 		return f
 	}
 	cookies := strings.Repeat("c", 8<<10)
+	if a := s.do(request{method: "GET", path: "/v1/me", user: "alice"}); a.status != 200 || a.body != `{"user":"alice"}`+"\n" {
+		t.Errorf("a user without a role: got %d %s", a.status, a.body)
+	}
 	for fits, signed := range tokens {
 		status := map[bool]int{true: 200, false: 401}[fits]
 		bearer := map[string]string{"Authorization": "Bearer " + signed, "Cookie": cookies}

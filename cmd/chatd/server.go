@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -44,7 +46,7 @@ func (m memberFlags) member(c node.Config) (server *client.Client, user string, 
 		}
 		tokens, user = signer.token, m.User
 	case m.Token != "":
-		tokens, user = client.StaticToken(m.Token), subject(m.Token)
+		tokens, user = client.StaticToken(m.Token), subject(m.Token, c.JWTUserClaim)
 	default:
 		return nil, "", errors.New("pass the member's token with -token or CHATD_TOKEN, or -user where the server's secret is configured")
 	}
@@ -75,20 +77,31 @@ func (s *tokenSigner) token(context.Context) (string, error) {
 	return s.current, nil
 }
 
-// subject is the user of a JWT, which only the server can verify.
-func subject(token string) string {
+// subject is the user of a JWT, which only the server can verify: the claim sub, or another that is configured here too.
+func subject(token, claim string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return ""
 	}
-	var claims struct {
-		Subject string `json:"sub"`
-	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &claims) != nil || strings.ContainsAny(claims.Subject, `/\`) {
+	if err != nil {
 		return ""
 	}
-	return claims.Subject
+	var claims map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.UseNumber()
+	if decoder.Decode(&claims) != nil {
+		return ""
+	}
+	switch user := claims[cmp.Or(claim, "sub")].(type) {
+	case json.Number:
+		return user.String()
+	case string:
+		if !strings.ContainsAny(user, `/\`) {
+			return user
+		}
+	}
+	return ""
 }
 
 // inFileName writes what is in ids and in no file name of Windows.

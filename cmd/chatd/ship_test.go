@@ -48,10 +48,13 @@ func TestLastLineOfTheOutput(t *testing.T) {
 
 func TestSubjectOfAToken(t *testing.T) {
 	token := func(claims string) string { return "h." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".s" }
-	for given, want := range map[string]string{token(`{"sub":"p1"}`): "p1", token(`{}`): "", token(`{"sub":"../x"}`): "", "opaque": "", "a.!.c": ""} {
-		if got := subject(given); got != want {
+	for given, want := range map[string]string{token(`{"sub":"p1"}`): "p1", token(`{}`): "", token(`{"sub":"../x"}`): "", token(`{"sub":9007199254740993}`): "9007199254740993", "opaque": "", "a.!.c": ""} {
+		if got := subject(given, ""); got != want {
 			t.Errorf("%s: got %q, want %q", given, got, want)
 		}
+	}
+	if got := subject(token(`{"sub":"x","uid":7}`), "uid"); got != "7" {
+		t.Errorf("another claim: got %q, want 7", got)
 	}
 	if got, err := stateFile("", "g", "", "ship"); err == nil {
 		t.Errorf("got %q, want an error without a name", got)

@@ -54,6 +54,21 @@ func (e ItemKind) Valid() bool {
 	}
 }
 
+// Defines values for MeRole.
+const (
+	Admin MeRole = "admin"
+)
+
+// Valid indicates whether the value is a known member of the MeRole enum.
+func (e MeRole) Valid() bool {
+	switch e {
+	case Admin:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MessageKind.
 const (
 	MessageKindData     MessageKind = "data"
@@ -654,6 +669,18 @@ type LimitPage struct {
 type Mark struct {
 	Id int64 `json:"id"`
 }
+
+// Me defines model for Me.
+type Me struct {
+	// Role Of operators and backends alone.
+	Role *MeRole `json:"role,omitempty"`
+
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	User UserId `json:"user"`
+}
+
+// MeRole Of operators and backends alone.
+type MeRole string
 
 // Member defines model for Member.
 type Member = chat.Member
@@ -1825,6 +1852,9 @@ type ServerInterface interface {
 	// EraseMe Erase the caller
 	// (DELETE /v1/me)
 	EraseMe(ctx echo.Context) error
+	// GetMe Get the caller
+	// (GET /v1/me)
+	GetMe(ctx echo.Context) error
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx echo.Context) error
@@ -2727,6 +2757,15 @@ func (w *ServerInterfaceWrapper) EraseMe(ctx echo.Context) error {
 	return err
 }
 
+// GetMe converts echo context to params.
+func (w *ServerInterfaceWrapper) GetMe(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetMe(ctx)
+	return err
+}
+
 // ExportMe converts echo context to params.
 func (w *ServerInterfaceWrapper) ExportMe(ctx echo.Context) error {
 	var err error
@@ -3495,6 +3534,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
 	router.DELETE(options.BaseURL+"/v1/me", wrapper.EraseMe, options.OperationMiddlewares["eraseMe"]...)
+	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.GET(options.BaseURL+"/v1/me/export", wrapper.ExportMe, options.OperationMiddlewares["exportMe"]...)
 	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
 	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
@@ -5396,6 +5436,54 @@ func (response EraseMedefaultApplicationProblemPlusJSONResponse) VisitEraseMeRes
 	return err
 }
 
+type GetMeRequestObject struct {
+}
+
+type GetMeResponseObject interface {
+	VisitGetMeResponse(w http.ResponseWriter) error
+}
+
+type GetMe200JSONResponse Me
+
+func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ExportMeRequestObject struct {
 }
 
@@ -7188,6 +7276,9 @@ type StrictServerInterface interface {
 	// EraseMe Erase the caller
 	// (DELETE /v1/me)
 	EraseMe(ctx context.Context, request EraseMeRequestObject) (EraseMeResponseObject, error)
+	// GetMe Get the caller
+	// (GET /v1/me)
+	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx context.Context, request ExportMeRequestObject) (ExportMeResponseObject, error)
@@ -8502,6 +8593,29 @@ func (sh *strictHandler) EraseMe(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(EraseMeResponseObject); ok {
 		return validResponse.VisitEraseMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetMe operation middleware
+func (sh *strictHandler) GetMe(ctx echo.Context) error {
+	var request GetMeRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMe(ctx.Request().Context(), request.(GetMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetMeResponseObject); ok {
+		return validResponse.VisitGetMeResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

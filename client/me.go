@@ -1,0 +1,19 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// Me is whom the server takes the caller for.
+type Me struct {
+	User string `json:"user"`
+	Role string `json:"role"` // admin, or empty
+}
+
+// Me returns who the caller is.
+func (c *Client) Me(ctx context.Context) (Me, error) {
+	var me Me
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"me"}, again: true}, &me)
+	return me, err
+}
