@@ -40,6 +40,29 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
+// TestLongTokensPassTheProxies: a token of 16 KiB, which a node takes, reaches it through the proxies of examples/deploy.
+func TestLongTokensPassTheProxies(t *testing.T) {
+	t.Parallel()
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_TRUSTED_PROXIES": "127.0.0.1/32"}})
+	claims := map[string]any{"sub": "alice", "exp": time.Now().Add(time.Hour).Unix(), "groups": ""}
+	sign := func(pad int) string {
+		claims["groups"] = strings.Repeat("g", pad)
+		return harness.Sign(map[string]any{"alg": "HS256"}, claims, harness.Secret)
+	}
+	pad := 12_000
+	for len(sign(pad+3)) <= 16<<10 { // three bytes of claims are four of the token
+		pad += 3
+	}
+	url := startNginx(t, []*harness.Node{node, node, node})
+	request := must(http.NewRequestWithContext(bounded(t, time.Minute), http.MethodGet, url+"/v1/me", http.NoBody))(t)
+	request.Header.Set("Authorization", "Bearer "+sign(pad))
+	answer := must(http.DefaultClient.Do(request))(t)
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("got %s for a token of %d bytes", answer.Status, len(sign(pad)))
+	}
+}
+
 func rollingRestart(t *testing.T, proxy func(testing.TB, []*harness.Node) string) {
 	t.Helper()
 	const group, writers, each = "g", 4, 2
