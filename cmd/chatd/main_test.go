@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -162,6 +163,17 @@ func TestTokenCheck(t *testing.T) {
 	named := token("-jwt-secret", older, "-jwt-user-claim", "uid")
 	if out, _, err := call(t, "token", "check", named, "-jwt-secret", older, "-jwt-user-claim", "uid"); err != nil || !strings.HasPrefix(out, "valid: user alice, no role, ") {
 		t.Errorf("a token where another claim names the user: got %q, %v", out, err)
+	}
+	// A key set that cannot be read, and keys of it that cannot be used, are named as in the log of a server.
+	set := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(set, []byte(`{"keys":[{"kty":"oct","kid":"shared","k":"AAAA"},{"kty":"OKP","crv":"Ed25519","kid":"a","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unsigned := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"EdDSA","kid":"a"}`)) + ".e30.AAAA"
+	for jwks, want := range map[string]string{set: "shared", "https://127.0.0.1:1/keys": "cannot read the key set"} {
+		if _, log, err := call(t, "token", "check", unsigned, "-jwt-jwks", jwks); err == nil || !strings.Contains(log, want) {
+			t.Errorf("%s: got %v and the log %q, want it to say %s", jwks, err, log, want)
+		}
 	}
 	// The first of several signs.
 	if _, _, err := call(t, "token", "check", token("-jwt-secret", newer+","+older), "-jwt-secret", newer); err != nil {

@@ -39,7 +39,7 @@ type tokenCheckCommand struct {
 func (t tokenCheckCommand) Run(env *environment, c node.Config) error {
 	ctx, cancel := context.WithTimeout(env.ctx, checkTimeout)
 	defer cancel()
-	who, err := c.CheckToken(ctx, t.Token)
+	who, err := c.CheckToken(ctx, t.Token, env.stderr)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -92,8 +93,9 @@ func (s *settings) sign(user, role string, ttl time.Duration) (token string, exp
 	}, time.Now())
 }
 
-// CheckToken verifies a token as a server with this configuration would. The error says what is wrong with it.
-func (c Config) CheckToken(ctx context.Context, token string) (auth.Identity, error) {
+// CheckToken verifies a token as a server with this configuration would. The error says what is wrong with it; output gets
+// what the log of a server would say about the keys.
+func (c Config) CheckToken(ctx context.Context, token string, output io.Writer) (auth.Identity, error) {
 	s, p := c.tokenSettings()
 	s.checkNetworks(&p)
 	if err := errors.Join(p...); err != nil {
@@ -104,7 +106,7 @@ func (c Config) CheckToken(ctx context.Context, token string) (auth.Identity, er
 			return auth.Identity{}, err
 		}
 	}
-	verifier, err := s.newVerifier(ctx, slog.New(slog.DiscardHandler))
+	verifier, err := s.newVerifier(ctx, newLogger(s, output))
 	if err != nil {
 		return auth.Identity{}, err
 	}
