@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -41,6 +42,7 @@ type Client struct {
 	dialer   *websocket.Dialer
 	backoff  Backoff
 	attempts int
+	piece    atomic.Int64 // how many bytes of a file go into one request
 }
 
 // Option configures a Client.
@@ -84,6 +86,7 @@ func New(baseURL string, tokens TokenSource, opts ...Option) (*Client, error) {
 		backoff:  Backoff{Base: 200 * time.Millisecond, Max: 5 * time.Second},
 		attempts: 5,
 	}
+	c.piece.Store(pieceMax)
 	for _, opt := range opts {
 		opt(c)
 	}

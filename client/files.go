@@ -86,8 +86,9 @@ func fileCall(method, group, id string) call {
 	return call{method: method, path: []string{"groups", group, "files", id}}
 }
 
-// UploadFile uploads a whole file, in pieces of 1 MiB at most, and returns its id, for the Files of a message. After a
-// broken connection it goes on where the server is. The digest of the bytes is checked: by the server if the draft has it, otherwise it is computed on
+// UploadFile uploads a whole file and returns its id, for the Files of a message. It goes in pieces of at most 1 MiB, which nginx
+// lets through by default, and of less where a proxy answers 413. After a broken connection it goes on where the server is. The
+// digest of the bytes is checked: by the server if the draft has it, otherwise it is computed on
 // the way and compared with what the server stored.
 func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, content io.ReaderAt) (string, error) {
 	u, err := c.CreateUpload(ctx, group, draft)
@@ -118,18 +119,47 @@ func (c *Client) writeDigested(ctx context.Context, group string, draft FileDraf
 	return c.compareUpload(ctx, group, draft.Name, u.ID, want)
 }
 
-// uploadPieceMax is how many bytes one request of an upload has: what nginx takes as it is installed.
-const uploadPieceMax = 1 << 20
+// A request with a piece of a file is no longer than the client_max_body_size of an nginx as installed. Below pieceMin, another
+// limit than that of bodies is at work.
+const (
+	pieceMax = 1 << 20
+	pieceMin = 16 << 10
+)
+
+// errPiece says whose limit an upload ran into, and what to do.
+var errPiece = fmt.Errorf("a proxy in front of the server refuses even pieces of %d KiB: raise its limit for request bodies, which is client_max_body_size in nginx",
+	pieceMin>>10)
+
+// refusedPiece makes the pieces of this client smaller if err is the 413 of a proxy. What chatd itself refuses is about the whole
+// file.
+func (c *Client) refusedPiece(err error, size int64) (smaller bool, failed error) {
+	var e *Error
+	if !errors.As(err, &e) || e.Status != http.StatusRequestEntityTooLarge || e.Code != "" {
+		return false, nil
+	}
+	if size <= pieceMin {
+		return false, fmt.Errorf("%w (%w)", errPiece, err)
+	}
+	c.piece.Store(max(pieceMin, size/2))
+	return true, nil
+}
 
 // writeWhole writes all bytes of an upload, in as many requests as it takes.
 func (c *Client) writeWhole(ctx context.Context, group string, draft FileDraft, u Upload, content io.ReaderAt) error {
 	// failures counts those since the upload last got on.
 	for at, failures := u.Offset, 0; at < draft.Size; {
-		size := min(draft.Size-at, uploadPieceMax)
+		size := min(c.piece.Load(), draft.Size-at)
 		next, err := c.WriteUpload(ctx, group, u.ID, at, io.NewSectionReader(content, at, size), size)
 		if err == nil && next > at {
 			at, failures = next, 0
 			continue
+		}
+		smaller, failed := c.refusedPiece(err, size)
+		if failed != nil {
+			return fmt.Errorf("upload of %s at byte %d: %w", draft.Name, at, failed)
+		}
+		if smaller {
+			continue // if the proxy let some bytes through, the next attempt is told that it is at another offset
 		}
 		wait, again := retryable(err, true)
 		if failures++; err != nil && !again && CodeOf(err) != CodeConflict || failures > c.attempts {

@@ -92,3 +92,51 @@ func TestDigestOfPiecesReadAgain(t *testing.T) {
 		t.Error("a content that is too short has a digest")
 	}
 }
+
+// TestUploadThroughAProxyThatLimitsBodies: pieces fit the limit of an nginx as installed, smaller ones are found where the limit is
+// lower, once for all uploads, and a limit that nothing fits is an error that says what to do.
+func TestUploadThroughAProxyThatLimitsBodies(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789"), 250_000)
+	for _, test := range []struct {
+		limit   int64
+		refused int // by the proxy, in two uploads
+		want    string
+	}{{1 << 20, 0, ""}, {100_000, 4, ""}, {1000, 8, "client_max_body_size"}} {
+		var stored []byte
+		refused := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodPost:
+				stored = nil
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, `{"id":"f","offset":0}`)
+			case r.ContentLength > test.limit:
+				refused++
+				w.Header().Set("Content-Type", "text/html")
+				w.WriteHeader(http.StatusRequestEntityTooLarge)
+				_, _ = io.WriteString(w, "<html><h1>413 Request Entity Too Large</h1></html>")
+			default:
+				body, _ := io.ReadAll(r.Body)
+				stored = append(stored, body...)
+				w.Header().Set("Upload-Offset", strconv.Itoa(len(stored)))
+				w.WriteHeader(http.StatusNoContent)
+			}
+		}))
+		c, err := New(server.URL, StaticToken("t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			draft := FileDraft{Name: "n", Size: int64(len(content)), SHA256: digestOf(content)}
+			_, err = c.UploadFile(t.Context(), "g", draft, bytes.NewReader(content))
+			if test.want == "" && (err != nil || !bytes.Equal(stored, content)) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("limit %d: got %d bytes of %d, %v", test.limit, len(stored), len(content), err)
+			}
+		}
+		server.Close()
+		if refused != test.refused {
+			t.Errorf("limit %d: %d pieces are refused, want %d", test.limit, refused, test.refused)
+		}
+	}
+}

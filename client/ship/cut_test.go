@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/chatd/chatd/client"
 )
 
 // cutAll cuts files until their ends, and returns the parts and the state after them.
@@ -231,6 +233,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	for err, want := range map[error]bool{
 		errors.New("connection refused"): true, context.Canceled: false, permanent(errors.New("x")): false,
 		fmt.Errorf("wrapped: %w", permanent(errors.New("x"))): false, &MissingError{}: false,
+		&client.Error{Status: 413}: false, &client.Error{Status: 404}: true, // of a proxy: what is too large stays so
 	} {
 		if got := transient(err); got != want {
 			t.Errorf("%v: got %v", err, got)
