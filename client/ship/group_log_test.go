@@ -12,7 +12,7 @@ import (
 )
 
 // startNode runs a node in this process, and returns what makes clients of it.
-func startNode(t *testing.T) (as func(user string) *client.Client) {
+func startNode(t *testing.T) (as func(user string, opts ...client.Option) *client.Client) {
 	t.Helper()
 	c, err := node.Default()
 	if err != nil {
@@ -33,12 +33,12 @@ func startNode(t *testing.T) (as func(user string) *client.Client) {
 			t.Error(err)
 		}
 	})
-	return func(user string) *client.Client {
+	return func(user string, opts ...client.Option) *client.Client {
 		token, err := c.Token(user, "", time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := client.New("http://"+n.Addr().String(), client.StaticToken(token))
+		made, err := client.New("http://"+n.Addr().String(), client.StaticToken(token), opts...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,6 +33,8 @@ type partData struct {
 	Bytes  int64  `json:"bytes"`  // before compression
 	SHA256 string `json:"sha256"` // of these bytes, hexadecimal
 	Open   bool   `json:"open,omitempty"`
+	// NoResult says that the shipper does not stay to take results: nobody would read them, and they would fill the group.
+	NoResult bool `json:"no_result,omitempty"`
 }
 
 // endData is the end mark.
@@ -144,6 +146,7 @@ type lines struct {
 	body   io.ReadCloser
 	zstd   *zstd.Decoder
 	digest hash.Hash
+	all    hash.Hash // of the shipment so far; nil if that is not known
 	want   string
 	left   int64
 	err    error // why reading failed
@@ -152,7 +155,8 @@ type lines struct {
 // errPart means that a part is not what its message says. Trying again is of no use.
 var errPart = errors.New("the lines are not those that the message describes")
 
-func openLines(ctx context.Context, c *client.Client, m client.Message, p *partData) (*lines, error) {
+// openLines begins to read a part. What is read is added to all.
+func openLines(ctx context.Context, c *client.Client, m client.Message, p *partData, all hash.Hash) (*lines, error) {
 	body, err := c.OpenFile(ctx, m.Group, m.Files[0])
 	if err != nil {
 		return nil, err
@@ -161,12 +165,15 @@ func openLines(ctx context.Context, c *client.Client, m client.Message, p *partD
 	if err != nil {
 		return nil, errors.Join(err, body.Close())
 	}
-	return &lines{body: body, zstd: decoder, digest: sha256.New(), want: p.SHA256, left: p.Bytes}, nil
+	return &lines{body: body, zstd: decoder, digest: sha256.New(), all: all, want: strings.ToLower(p.SHA256), left: p.Bytes}, nil
 }
 
 func (l *lines) Read(p []byte) (int, error) {
 	n, err := l.zstd.Read(p)
 	_, _ = l.digest.Write(p[:n])
+	if l.all != nil {
+		_, _ = l.all.Write(p[:n])
+	}
 	l.left -= int64(n)
 	if l.left < 0 || errors.Is(err, io.EOF) && (l.left > 0 || hex.EncodeToString(l.digest.Sum(nil)) != l.want) {
 		err = errPart
@@ -175,6 +182,12 @@ func (l *lines) Read(p []byte) (int, error) {
 		l.err = err
 	}
 	return n, err
+}
+
+// finish reads what the handler has left, and returns why reading failed: the handler may have taken it for the end.
+func (l *lines) finish() error {
+	_, _ = io.Copy(io.Discard, l) // l.err says it
+	return l.err
 }
 
 func (l *lines) close() {

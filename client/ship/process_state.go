@@ -1,12 +1,16 @@
 package ship
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/chatd/chatd/client/internal/disk"
 )
@@ -22,14 +26,36 @@ type pendingResult struct {
 	Text   string `json:"text"`
 }
 
-// processState is what a processor must not forget, although the server regards the parts as seen.
+// processState is what a processor must not forget, although the server regards the parts as seen. It is saved before each ack.
 type processState struct {
 	Epoch   string          `json:"epoch"`
 	Pending []pendingResult `json:"pending,omitempty"`
 	Ended   bool            `json:"ended,omitempty"` // the end mark was handled, and Process has not returned yet
+	// Over is the shipment that ended last, and End the id of its end mark. First is that of its first part whose result the shipper
+	// takes; 0: of none.
+	Over  string `json:"over,omitempty"`
+	End   int64  `json:"end,omitempty"`
+	First int64  `json:"first,omitempty"`
+	// Ships are the shipments under way, that of the newest part last.
+	Ships []shipProgress `json:"ships,omitempty"`
 
-	path string
-	kept bool // the file says something
+	path  string
+	dirty bool // the file says something else
+}
+
+// shipsMax is how many shipments are remembered: a shipper that begins anew leaves one behind that never ends.
+const shipsMax = 16
+
+// shipProgress is what a processor has handled of a shipment.
+type shipProgress struct {
+	From  string `json:"from"`
+	Ship  string `json:"ship"`
+	Parts int64  `json:"parts"` // the number of the last one
+	Last  string `json:"last"`  // its digest
+	Bytes int64  `json:"bytes"`
+	// Digest is the state of the SHA-256 of all parts; empty if the processor does not know the first ones.
+	Digest []byte `json:"digest,omitempty"`
+	First  int64  `json:"first,omitempty"` // as in processState
 }
 
 func (s *processState) load(path, epoch string) error {
@@ -44,34 +70,104 @@ func (s *processState) load(path, epoch string) error {
 	if err != nil {
 		return err
 	}
-	var old processState
+	old := processState{path: path}
 	if err := json.Unmarshal(data, &old); err != nil {
 		return fmt.Errorf("state in %s: %w", path, err)
 	}
 	if old.Epoch == epoch { // else it is about a group that no longer exists
-		s.Pending, s.Ended, s.kept = old.Pending, old.Ended, true
+		*s = old
 	}
 	return nil
 }
 
 func (s *processState) save() error {
-	if s.path == "" {
+	if s.dirty = false; s.path == "" {
 		return nil
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	s.kept = len(s.Pending) > 0 || s.Ended
 	return permanent(disk.Replace(s.path, data))
 }
 
-// saveIfKept saves, unless the file says nothing anyway.
-func (s *processState) saveIfKept() error {
-	if !s.kept && len(s.Pending) == 0 && !s.Ended {
-		return nil
+// progress finds what was handled of a shipment; nil: nothing that is remembered.
+func (s *processState) progress(from, ship string) *shipProgress {
+	for i := range s.Ships {
+		if s.Ships[i].From == from && s.Ships[i].Ship == ship {
+			return &s.Ships[i]
+		}
 	}
-	return s.save()
+	return nil
+}
+
+// drop forgets a shipment.
+func (s *processState) drop(from, ship string) {
+	s.Ships = slices.DeleteFunc(s.Ships, func(p shipProgress) bool { return p.From == from && p.Ship == ship })
+}
+
+// put remembers how far a shipment is.
+func (s *processState) put(p shipProgress) {
+	s.drop(p.From, p.Ship)
+	s.Ships = append(s.Ships, p)
+	s.Ships = s.Ships[max(0, len(s.Ships)-shipsMax):]
+}
+
+// goOn says how to go on after what a processor refuses.
+func (s *processState) goOn() string {
+	if s.path == "" {
+		return "without what was remembered of it, the rest is processed, and checked by count and order only"
+	}
+	return fmt.Sprintf("to go on all the same, remove the state file %s: the rest is then checked by count and order only", s.path)
+}
+
+// follows checks that a part is the one after those that were handled. again: it is the last of them once more, because of a crash
+// or because its shipper repeated it.
+func (s *processState) follows(was *shipProgress, part Part) (again bool, err error) {
+	switch {
+	case was == nil || part.Number == was.Parts+1:
+		return false, nil
+	case part.Number == was.Parts && part.SHA256 == was.Last:
+		return true, nil
+	}
+	return false, permanent(fmt.Errorf("message %d: part %d of shipment %s by %s came after part %d, so parts are missing or were changed; %s",
+		part.ID, part.Number, part.Ship, part.From, was.Parts, s.goOn()))
+}
+
+// fits compares an end mark with what was handled. whole: with all of it, and not only by count.
+func (s *processState) fits(was *shipProgress, end End) (whole bool, err error) {
+	if was == nil {
+		was = &shipProgress{Parts: end.Parts}
+		if end.Parts == 0 {
+			was.setDigest(sha256.New())
+		}
+	}
+	whole = len(was.Digest) > 0
+	got := fmt.Sprintf("%d parts", was.Parts)
+	want := fmt.Sprintf("%d parts", end.Parts)
+	if whole {
+		digest, err := was.digest()
+		if err != nil {
+			return false, permanent(fmt.Errorf("state in %s: %w", s.path, err))
+		}
+		got += fmt.Sprintf(" with %d bytes and the digest %x", was.Bytes, digest.Sum(nil))
+		want += fmt.Sprintf(" with %d bytes and the digest %s", end.Bytes, strings.ToLower(end.SHA256))
+	}
+	if got != want {
+		return false, permanent(fmt.Errorf("message %d: the end mark of shipment %s by %s counts %s, but processed were %s; %s",
+			end.ID, end.Ship, end.From, want, got, s.goOn()))
+	}
+	return whole, nil
+}
+
+func (p *shipProgress) setDigest(h hash.Hash) { p.Digest = digestState(h) }
+
+// digest is that of the parts so far; nil if the first ones are not known.
+func (p *shipProgress) digest() (hash.Hash, error) {
+	if len(p.Digest) == 0 {
+		return nil, nil
+	}
+	return digestOf(p.Digest)
 }
 
 // retryKey is a key that is the same in every attempt.

@@ -38,7 +38,8 @@ type Options struct {
 	Follow bool
 	// Linger is how long lines that do not fill a part wait for more with Follow. 0: 1 s.
 	Linger time.Duration
-	// Wait returns only when all members have acked the end mark.
+	// Wait returns only when all members have acked the end mark and posted their results. Without it and without Follow, nobody
+	// would read results, and none are posted.
 	Wait bool
 	// Delete removes files that are shipped: after the end mark, with Wait when all have finished, with Follow only what was
 	// rotated.
@@ -64,8 +65,9 @@ type Progress struct {
 }
 
 // Files ships files to all members of a group: as parts of whole lines, compressed by zstd, each a message with a file, and
-// then an end mark. The group must have overflow "block", so that no member misses a part; while members are too far behind,
-// Files waits. [Process] is the other side.
+// then an end mark. The group must have overflow "block", so that no member misses a part, and a backlog_max of two parts and their
+// results at least; while members are too far behind, Files waits. [Process] is the other side: it believes the owner and the admins
+// of the group, and whom it is told to believe.
 //
 // A line that is longer than a part is cut; such a part is Open. At most two parts are in memory. With a State, a Files that was
 // killed and is repeated goes on where it was, and makes no part twice (as long as the server knows its retry keys: 24 hours).
@@ -80,8 +82,8 @@ func Files(ctx context.Context, c *client.Client, opts Options) error {
 	if err != nil {
 		return err
 	}
-	if g.Overflow != "block" {
-		return fmt.Errorf("group %s has overflow %q: members who fall behind would miss parts; set it to block", g.ID, g.Overflow)
+	if err := opts.fit(g.Group); err != nil {
+		return err
 	}
 	if opts.State != "" {
 		unlock, err := lockState(opts.State)
@@ -120,15 +122,40 @@ func (o *Options) check() error {
 	return nil
 }
 
+// partsUnderWay is how many parts a group must have room for: one that is being processed while the next one is posted.
+const partsUnderWay = 2
+
+// fit refuses a group in which members would miss parts, or wait for each other.
+func (o *Options) fit(g client.Group) error {
+	if g.Overflow != "block" {
+		return fmt.Errorf("group %s has overflow %q: members who fall behind would miss parts; set it to block", g.ID, g.Overflow)
+	}
+	need := int64(partsUnderWay)
+	of := ""
+	if o.results() {
+		need *= g.Members // a message of the shipper, and a result of each of the others
+		of = fmt.Sprintf(" and the results of %d members", g.Members-1)
+	}
+	if g.BacklogMax < need {
+		return fmt.Errorf("group %s has backlog_max %d: %d parts%s need %d at least, more to be quick; raise it (PATCH /v1/groups/%s)",
+			g.ID, g.BacklogMax, partsUnderWay, of, need, g.ID)
+	}
+	return nil
+}
+
+// results reports whether the shipper stays to take the results of its parts.
+func (o *Options) results() bool { return o.Wait || o.Follow }
+
 type shipper struct {
 	client *client.Client
 	opts   Options
 	log    groupLog // used by one goroutine at a time
 	total  int64
 
-	mu    sync.Mutex // guards state and shown
+	mu    sync.Mutex // guards all below
 	state *shipState
 	shown Progress
+	grown time.Time // when something new came last
 }
 
 func (s *shipper) run(ctx context.Context) error {
@@ -222,7 +249,7 @@ func (s *shipper) segment(ctx context.Context, seg *segment) error {
 	}
 	s.state.Part = &seg.pendingState
 	part := partData{Ship: s.state.Ship, Number: s.state.Parts + 1, Name: filepath.ToSlash(seg.Path), Offset: seg.Offset, Bytes: seg.Bytes,
-		SHA256: seg.SHA256, Open: seg.Open}
+		SHA256: seg.SHA256, Open: seg.Open, NoResult: !s.opts.results()}
 	err := s.state.save()
 	s.mu.Unlock()
 	if err == nil {

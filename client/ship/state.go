@@ -100,16 +100,25 @@ func (s *shipState) save() error {
 	return permanent(disk.Replace(s.path, data))
 }
 
-func (s *shipState) setDigest(h hash.Hash) {
-	s.Digest, _ = h.(encoding.BinaryMarshaler).MarshalBinary() // that of crypto/sha256 does not fail
-}
+func (s *shipState) setDigest(h hash.Hash) { s.Digest = digestState(h) }
 
 func (s *shipState) digest() (hash.Hash, error) {
-	h := sha256.New()
-	if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(s.Digest); err != nil {
+	h, err := digestOf(s.Digest)
+	if err != nil {
 		return nil, permanent(fmt.Errorf("state in %s: %w", s.path, err))
 	}
 	return h, nil
+}
+
+// digestState is the state of a SHA-256, from which digestOf goes on.
+func digestState(h hash.Hash) []byte {
+	state, _ := h.(encoding.BinaryMarshaler).MarshalBinary() // that of crypto/sha256 does not fail
+	return state
+}
+
+func digestOf(state []byte) (hash.Hash, error) {
+	h := sha256.New()
+	return h, h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 }
 
 // find returns the state of an open file, nil if it is not known or was truncated since.

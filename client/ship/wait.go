@@ -102,6 +102,11 @@ func (s *shipper) take(ctx context.Context) (int, error) {
 			s.opts.Result(resultOf(m, r))
 		}
 	}
+	if len(messages) > 0 {
+		s.mu.Lock()
+		s.grown = time.Now()
+		s.mu.Unlock()
+	}
 	return len(messages), s.log.ack(ctx)
 }
 
@@ -117,9 +122,17 @@ func (s *shipper) drain(ctx context.Context) error {
 // receiptsPage is how many members are named at most.
 const receiptsPage = 100
 
-// waitAll returns when all members have acked the end mark.
+// waitAll returns when all members have acked the end mark, and no more results are to be expected.
 func (s *shipper) waitAll(ctx context.Context) error {
-	seconds := 0 // the first answer says who is pending
+	// A member whose messages all have seen is asked for its receipts too, once they are trimmed.
+	err := s.retry(ctx, func() error {
+		_, err := s.client.Read(ctx, s.opts.Group, s.state.End)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	seconds, all := 0, time.Time{} // the first answer says who is pending
 	for {
 		var r client.Receipts
 		err := s.retry(ctx, func() (err error) {
@@ -139,7 +152,13 @@ func (s *shipper) waitAll(ctx context.Context) error {
 			p.Waiting, p.Blockers, p.Finished, p.Pending = nil, nil, finished, r.Pending
 		})
 		if r.Seen >= r.Members {
-			return nil
+			if all.IsZero() {
+				all = time.Now()
+			}
+			// A processor marks the end as read when it has posted everything; other members need not.
+			if r.Read >= r.Members || time.Since(all) > idleMax && s.quiet(idleMax) {
+				return nil
+			}
 		}
 		// The server answers at once if it cannot wait; who finishes one after the other is shown soon.
 		if seconds = 2; !changed {
@@ -149,4 +168,11 @@ func (s *shipper) waitAll(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// quiet reports whether nothing new has come for d.
+func (s *shipper) quiet(d time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.grown) > d
 }

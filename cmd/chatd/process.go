@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/client/ship"
@@ -20,9 +21,10 @@ type processCommand struct {
 	memberFlags
 	Group    string   `required:"" help:"Group to process."`
 	Command  []string `arg:"" name:"cmd" help:"Command to run for each part, after --: it gets the lines on its standard input."`
+	From     []string `placeholder:"USER,..." help:"Members whose parts and end marks are processed; what others post is skipped. Default: owner and admins of the group."`
 	Follow   bool     `help:"Go on with the next shipment after the end mark."`
 	Attempts int      `help:"How often the command may fail for one part. Default: no limit."`
-	State    string   `placeholder:"FILE" help:"File that keeps results which the group cannot take yet. Default: GROUP.USER.process in the working directory."`
+	State    string   `placeholder:"FILE" help:"File that remembers what was processed, and results that the group cannot take yet. Default: GROUP.USER.process in the working directory."`
 }
 
 // cmdGrace is how long a command may take to end when chatd process is interrupted.
@@ -41,13 +43,18 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 		return fmt.Errorf("process: %w", err)
 	}
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "parts", command: "process"}
+	for i, user := range p.From {
+		p.From[i] = strings.TrimSpace(user)
+	}
+	say := func(text string) {
+		shown.clear()
+		_, _ = fmt.Fprintf(env.stderr, "process: %s\n", text)
+	}
 	parts := 0
 	err = ship.Process(env.ctx, server, ship.ProcessOptions{
-		Group: p.Group, Follow: p.Follow, State: state, Attempts: p.Attempts,
-		Failed: func(err error, wait time.Duration) {
-			shown.clear()
-			_, _ = fmt.Fprintf(env.stderr, "process: %s; %s\n", plain(err.Error()), again(wait))
-		},
+		Group: p.Group, From: p.From, Follow: p.Follow, State: state, Attempts: p.Attempts,
+		Failed: func(err error, wait time.Duration) { say(plain(err.Error()) + "; " + again(wait)) },
+		Notice: func(text string) { say(plain(text)) },
 	}, func(ctx context.Context, part ship.Part) (string, error) {
 		shown.clear()
 		result, err := p.part(ctx, env, part)
