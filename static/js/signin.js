@@ -20,7 +20,7 @@ const RENEW_EVERY_MS = 3000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const EXPIRED = "Your sign-in has expired. Please sign in again.";
-const DEV_CODE = /^#code=([\w-]+)$/;
+const DEV_CODE = /^#code=([\w-]+)(?:&group=(.+))?$/;
 
 /**
  * Keeps the code of the development sign-in, which comes in the fragment of the link that chatd prints when it starts.
@@ -31,7 +31,17 @@ export function takeDevCode() {
   const found = DEV_CODE.exec(location.hash);
   if (!found) return;
   save("dev-code", found[1]);
-  history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + location.search + (found[2] ? `#${found[2]}` : ""));
+}
+
+/**
+ * The link that brings somebody else to a group: the page's address with the group, and in development the code, with
+ * which they may sign in. @param {string} group
+ */
+export function inviteLink(group) {
+  const code = load("signin")?.dev ? load("dev-code") : null;
+  const id = encodeURIComponent(group);
+  return `${location.origin}${location.pathname}#${code ? `code=${code}&group=${id}` : id}`;
 }
 
 /** @param {string} user @returns {Promise<{token: string, expires_at: string}>} */

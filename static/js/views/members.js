@@ -1,5 +1,6 @@
 /** Who is in a group, and what its owner and admins change. */
 import { html, useState } from "../html.js";
+import { inviteLink } from "../signin.js";
 import { roleOf, titleOf } from "../state.js";
 import { Avatar, IconButton, Problem, Sheet } from "./parts.js";
 
@@ -21,6 +22,7 @@ export function Members({ state, actions, group: id, onClose }) {
   return html`
     <${Sheet} title="Members of ${titleOf(group)}" side onClose=${onClose}>
       <${Problem} text=${problem} />
+      <${Invite} group=${group} manages=${manages} />
       ${manages && html`<${AddMember} owner=${role === "owner"} onAdd=${(/** @type {string} */ u, /** @type {string} */ r) => attempt(actions.addMember(id, u, r))} />`}
       <ul class="people">
         ${members.map((m) => html`
@@ -44,6 +46,29 @@ export function Members({ state, actions, group: id, onClose }) {
           : html`<button type="button" class="button" onClick=${() => setLeaving(true)}>Leave group</button>`}
       </div>
     </${Sheet}>`;
+}
+
+/** How the next person gets here. @param {{group: import("../types.js").Group, manages: boolean}} props */
+function Invite({ group, manages }) {
+  const [said, setSaid] = useState("");
+  async function copy(/** @type {any} */ e) {
+    e.preventDefault();
+    const field = /** @type {HTMLInputElement} */ (e.target.elements.invite);
+    field.focus();
+    field.select();
+    // The old way needs neither a permission nor https. Where both fail, the link is selected all the same.
+    const copied = document.execCommand("copy") || await navigator.clipboard?.writeText(field.value).then(() => true, () => false);
+    setSaid(copied ? "Link copied." : "Press Ctrl+C to copy the link.");
+  }
+  const how = group.visibility === "public" ? "They sign in, and join under “Public groups”."
+    : manages ? "They sign in, and you add them by name below." : "They sign in, and the owner or an admin adds them.";
+  return html`
+    <form class="row-form" name="invite" onSubmit=${copy}>
+      <label class="field"><span>Invite link</span>
+        <input name="invite" readonly value=${inviteLink(group.id)} onFocus=${(/** @type {any} */ e) => e.target.select()} />
+        <small role="status">${said || how}</small></label>
+      <button class="button">Copy</button>
+    </form>`;
 }
 
 /** @param {{owner: boolean, onAdd: (user: string, role: string) => Promise<boolean>}} props */
