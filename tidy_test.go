@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
 	"store":                   {"internal/backoff", "internal/batch", "chat", "chat/...", "store/queue", "store/script"},
 	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/queue", "store/script"},
-	"store/dump":              {"chat", "chat/...", "store", "store/queue", "store/script"},
+	"store/dump":              {"chat", "chat/...", "store", "store/doctor", "store/queue", "store/script"},
 	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "internal/backoff", "migrations"},
 	"store/blob":              {},
 	"migrations":              {},

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
@@ -66,7 +65,7 @@ var shapes = []shape{
 	{"g:<id>:import:skip", "zset", ofGroup}, {"g:<id>:import:reacted", "zset", ofGroup}, {"g:<id>:import:reactions", "zset", ofGroup},
 	{"u:<id>:groups", "zset", ofUser}, {"u:<id>:inbox", "list", ofUser}, {"u:<id>:inbox:base", "hash", ofUser},
 	{"u:<id>:inbox:senders", "zset", ofUser}, {"u:<id>:inbox:server", "zset", ofUser}, {"u:<id>:inbox:sent:<user>", "hash", ofUser}, {"u:<id>:inbox:by:<user>", "zset", ofUser},
-	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser}, {"u:<id>:firings", "zset", ofUser},
+	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:added", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser}, {"u:<id>:firings", "zset", ofUser},
 	{"u:<id>:devices", "hash", ofUser}, {"u:<id>:keys", "hash", ofUser}, {"u:<id>:keys:at", "zset", ofUser},
 	{"g:<id>:erasures", "hash", ofGroup}, {"u:<id>:erasing", "string", ofUser},
 	{"blobs", "string", ofPartition}, {"orphans", "zset", ofPartition}, {"files", "hash", ofPartition}, {"g:<id>:files", "hash", ofGroup}, {"g:<id>:files:unused", "zset", ofGroup}, {"g:<id>:files:named", "zset", ofGroup},
@@ -76,14 +75,35 @@ var shapes = []shape{
 	{"a:<id>", "hash", ofAnnouncement}, {"a:<id>:part", "hash", ofAnnouncement}, {"a:<id>:to:<user>", "list", ofAnnouncement},
 }
 
-var shapePatterns = func() []*regexp.Regexp {
-	patterns := make([]*regexp.Regexp, len(shapes))
-	for i, s := range shapes {
-		p := strings.NewReplacer("<id>", "([^:{} ]+)", "<user>", "([^:{} ]+)").Replace(s.pattern)
-		patterns[i] = regexp.MustCompile("^" + p + "$")
+var shapesByPattern = func() map[string]shape {
+	found := make(map[string]shape, len(shapes))
+	for _, s := range shapes {
+		found[s.pattern] = s
 	}
-	return patterns
+	return found
 }()
+
+// shapeOf finds the shape of a key without its partition, its owner and the user it is about.
+func shapeOf(rest string) (s shape, id, user string, ok bool) {
+	if strings.ContainsAny(rest, "{} ") {
+		return s, "", "", false
+	}
+	if s, ok = shapesByPattern[rest]; ok {
+		return s, "", "", !strings.Contains(rest, "<")
+	}
+	words := strings.Split(rest, ":")
+	if len(words) < 2 || words[1] == "" {
+		return s, "", "", false
+	}
+	id, words[1] = words[1], "<id>"
+	if s, ok = shapesByPattern[strings.Join(words, ":")]; ok {
+		return s, id, "", true
+	}
+	last := len(words) - 1
+	user, words[last] = words[last], "<user>"
+	s, ok = shapesByPattern[strings.Join(words, ":")]
+	return s, id, user, ok && user != ""
+}
 
 // owns reports whether a key is under the prefix.
 func (k keyspace) owns(name string) bool { return strings.HasPrefix(name, k.prefix+":") }
@@ -99,22 +119,23 @@ func (k keyspace) parse(name string) (key, bool) {
 	if !ok || !isTag || partition >= k.partitions {
 		return key{}, false
 	}
-	for i, pattern := range shapePatterns {
-		found := pattern.FindStringSubmatch(rest)
-		if found == nil {
-			continue
-		}
-		one := key{name: name, kind: shapes[i].kind, partition: partition, of: shapes[i].of, what: shapes[i].pattern}
-		if len(found) > 1 {
-			one.id, _ = store.IDOfKey(found[1])
-		}
-		if len(found) > 2 {
-			one.user, _ = store.IDOfKey(found[2])
-		}
-		inHome := one.of != ofGroup && one.of != ofUser || queue.Partition(one.id, k.partitions) == partition
-		return one, inHome
+	s, id, user, ok := shapeOf(rest)
+	if !ok {
+		return key{}, false
 	}
-	return key{}, false
+	one := key{name: name, kind: s.kind, partition: partition, of: s.of, what: s.pattern}
+	one.id, _ = store.IDOfKey(id)
+	one.user, _ = store.IDOfKey(user)
+	inHome := one.of != ofGroup && one.of != ofUser || queue.Partition(one.id, k.partitions) == partition
+	return one, inHome
+}
+
+// KindOf tells the type of a key, which is given without its prefix and partition; "" where chatd writes no such key. inHome: it is
+// in the partition where chatd looks for it.
+func KindOf(rest string, partition, partitions int) (kind string, inHome bool) {
+	all := keyspace{partitions: partitions}
+	k, inHome := all.parse(all.part(partition) + rest)
+	return k.kind, inHome
 }
 
 // part returns the prefix of the keys of a partition.

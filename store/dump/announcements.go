@@ -3,8 +3,6 @@ package dump
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
@@ -42,13 +40,17 @@ func (r *repartition) learnAnnouncement(p part, words []string) {
 		pairs(p.Values, func(name, value string) {
 			if name != "draft" { // it may name ten thousand users
 				a.record[name] = value
+				r.note(len(name) + len(value))
 			}
 		})
 	case words[2] == "part" && p.Partition < r.from:
 		if a.parts[p.Partition] == nil {
 			a.parts[p.Partition] = map[string]string{}
 		}
-		pairs(p.Values, func(name, value string) { a.parts[p.Partition][name] = value })
+		pairs(p.Values, func(name, value string) {
+			a.parts[p.Partition][name] = value
+			r.note(len(name) + len(value))
+		})
 	}
 }
 
@@ -59,7 +61,7 @@ func (r *repartition) moveAnnouncement(p part, words []string) []part {
 		return []part{p}
 	}
 	var from int
-	if _, err := fmt.Sscanf(words[len(words)-1], "%d", &from); err != nil || words[2] != "to" || from >= r.from {
+	if _, err := fmt.Sscanf(words[len(words)-1], "%d", &from); err != nil || words[2] != "to" || from < 0 || from >= r.from {
 		return nil
 	}
 	a := r.runs[words[1]]
@@ -85,47 +87,45 @@ func (r *repartition) moveAnnouncement(p part, words []string) []part {
 	return parts
 }
 
-// announcementParts makes the parts of every announcement that has run, and the tasks of those whose run goes on. What was counted
-// so far counts in p00.
-func (r *repartition) announcementParts() (parts []part) {
-	for _, id := range slices.Sorted(maps.Keys(r.runs)) {
-		a := r.runs[id]
-		run := number(a.record["run"])
-		if run == 0 {
-			continue
+// announcementParts makes the parts of an announcement that has run, in each partition, and the tasks of those whose run goes on.
+// What was counted so far counts in p00.
+func (r *repartition) announcementParts(id string) func(partition int) []part {
+	a := r.runs[id]
+	run := number(a.record["run"])
+	if run == 0 {
+		return func(int) []part { return nil }
+	}
+	fields := map[string]string{"run": fmt.Sprint(run), "cursor": "", "done": "1"}
+	sums := map[string]int64{"total": 0, "delivered": 0, "failed": 0}
+	for _, p := range a.parts {
+		if p["stopped"] != "" {
+			fields["stopped"] = "1"
 		}
-		fields := map[string]string{"run": fmt.Sprint(run), "cursor": "", "done": "1"}
-		sums := map[string]int64{"total": 0, "delivered": 0, "failed": 0}
-		for _, p := range a.parts {
-			if p["stopped"] != "" {
-				fields["stopped"] = "1"
-			}
-			for name := range sums {
-				if p["run"] == a.record["run"] {
-					sums[name] += number(p[name])
-				}
-			}
-		}
-		if a.open() {
-			fields["done"] = "0"
-			if a.record["targets"] == "" {
-				fields["before"] = a.before(r.from)
-			}
-		}
-		for p := range r.to {
-			for name, n := range sums {
-				fields[name] = fmt.Sprint(n)
-				if p > 0 {
-					fields[name] = "0"
-				}
-			}
-			parts = append(parts, hashOf("a:"+id+":part", p, fields)...)
-			if a.open() {
-				parts = append(parts, r.partTask(announce.Part{Announcement: id, Run: run, Partition: p}, a.record["priority"])...)
+		for name := range sums {
+			if p["run"] == a.record["run"] {
+				sums[name] += number(p[name])
 			}
 		}
 	}
-	return parts
+	if a.open() {
+		fields["done"] = "0"
+		if a.record["targets"] == "" {
+			fields["before"] = a.before(r.from)
+		}
+	}
+	return func(p int) []part {
+		for name, n := range sums {
+			fields[name] = fmt.Sprint(n)
+			if p > 0 {
+				fields[name] = "0"
+			}
+		}
+		parts := hashOf("a:"+id+":part", p, fields)
+		if a.open() {
+			parts = append(parts, r.partTask(announce.Part{Announcement: id, Run: run, Partition: p}, a.record["priority"])...)
+		}
+		return parts
+	}
 }
 
 // before says which users had the run to everyone before the import, also before an earlier one.

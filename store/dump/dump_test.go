@@ -93,7 +93,7 @@ func openArchive(t *testing.T, url string) *sqlarchive.Store {
 	return db
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

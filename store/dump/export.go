@@ -129,6 +129,9 @@ func (e *exporter) begin(ctx context.Context, to io.Writer) (err error) {
 	if e.out, err = newWriter(to); err != nil {
 		return err
 	}
+	m := Manifest{Chatd: e.opt.Chatd, Format: format, Layout: store.LayoutVersion, Partitions: e.store.Partitions(),
+		Archive: e.opt.Archive != nil, At: time.Now().UTC().Truncate(time.Second)}
+	e.out.manifest = m
 	if e.opt.Resume != nil {
 		archive := e.at.Archive
 		e.at = *e.opt.Resume
@@ -147,8 +150,8 @@ func (e *exporter) begin(ctx context.Context, to io.Writer) (err error) {
 	if err := e.stopped(ctx); err != nil {
 		return err
 	}
-	return e.out.write(Manifest{Chatd: e.opt.Chatd, Format: format, ID: e.at.ID, Layout: store.LayoutVersion, Partitions: e.store.Partitions(),
-		Archive: e.opt.Archive != nil, At: time.Now().UTC().Truncate(time.Second)})
+	m.ID = e.at.ID
+	return e.out.write(m)
 }
 
 // unchanged refuses to go on where anyone has opened the store since the export began, or where the server is another process: what
@@ -318,15 +321,33 @@ func (e *exporter) key(ctx context.Context, p part) error {
 		if err != nil || len(values) == 0 {
 			return err
 		}
-		p.Values = values
-		if err := e.out.line(line{Part: &p}); err != nil {
+		if err := e.values(&p, values); err != nil || !more {
 			return err
 		}
-		if !more {
-			return nil
-		}
-		p.At += valuesStep
 	}
+}
+
+// values writes some values of a key, in lines of about bytesStep at most, and moves its position behind them.
+func (e *exporter) values(p *part, values []text) error {
+	step := 1
+	if p.Kind == "hash" || p.Kind == "zset" {
+		step = 2
+	}
+	for len(values) > 0 {
+		n, size := 0, 0
+		for ; n < len(values) && n < valuesMax && (n == 0 || size < bytesStep); n += step {
+			for _, one := range values[n : n+step] {
+				size += len(one)
+			}
+		}
+		one := *p
+		one.Values, values = values[:n], values[n:]
+		if err := e.out.line(line{Part: &one}); err != nil {
+			return err
+		}
+		p.At = one.next()
+	}
+	return nil
 }
 
 // read reads the values of a key that has an order, from its position on.
@@ -354,25 +375,21 @@ func (e *exporter) read(ctx context.Context, p part) (values []text, more bool, 
 
 // scanned writes a key that has no order. A field may come twice, which changes nothing.
 func (e *exporter) scanned(ctx context.Context, p part) error {
-	scan, step := e.client.HScan, 2*valuesStep
+	scan := e.client.HScan
 	if p.Kind == "set" {
-		scan, step = e.client.SScan, valuesStep
+		scan = e.client.SScan
 	}
 	for cursor := uint64(0); ; {
 		list, next, err := scan(ctx, e.name(p), cursor, "", valuesStep).Result()
 		if err != nil {
 			return err
 		}
-		for len(list) > 0 { // a small one, and one of the embedded store, comes as a whole
-			n := min(len(list), step)
-			p.Values = make([]text, n)
-			for i, value := range list[:n] {
-				p.Values[i] = text(value)
-			}
-			if err := e.out.line(line{Part: &p}); err != nil {
-				return err
-			}
-			list, p.At = list[n:], p.At+int64(n)
+		some := make([]text, len(list)) // a small one, and one of the embedded store, comes as a whole
+		for i, value := range list {
+			some[i] = text(value)
+		}
+		if err := e.values(&p, some); err != nil {
+			return err
 		}
 		if cursor = next; cursor == 0 {
 			return nil

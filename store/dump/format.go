@@ -48,8 +48,11 @@ const format = 1
 
 // Errors of a file.
 var (
-	errCut     = errors.New("the file ends too early: it was cut off, or its export was interrupted; export again")
-	errDamaged = errors.New("the file is damaged: its checksum does not match; copy or export it again")
+	errCut      = errors.New("the file ends too early: it was cut off, or its export was interrupted; export again")
+	errDamaged  = errors.New("the file is damaged: its checksum does not match; copy or export it again")
+	errWrong    = errors.New("the file is damaged, or no chatd wrote it")
+	errLine     = fmt.Errorf("%w: a line has more than %d bytes", errWrong, lineBytesMax)
+	errUnpacked = fmt.Errorf("%w: it unpacks to more than %d times its size", errWrong, unpackedTimes)
 )
 
 // line is a line behind the manifest: one of its fields is there.
@@ -66,21 +69,45 @@ type part struct {
 	Kind      string `json:"type"` // string, list, set, hash or zset
 	At        int64  `json:"at"`   // how many values the lines before have of this key
 	// Values: the string; elements of a list or a set; field and value by turns of a hash; score and member by turns of a zset.
-	Values []text `json:"values"`
+	Values values `json:"values"`
+}
+
+type values []text
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *values) UnmarshalJSON(data []byte) (err error) {
+	*v, err = atMost[text](data, valuesMax)
+	return err
 }
 
 // logRun is a run of entries of a log of the archive, as they read at the time of the export.
 type logRun struct {
-	Group    string    `json:"group"`
-	Epoch    string    `json:"epoch"`
-	Messages []message `json:"messages"`
+	Group    string   `json:"group"`
+	Epoch    string   `json:"epoch"`
+	Messages messages `json:"messages"`
+}
+
+type messages []message
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *messages) UnmarshalJSON(data []byte) (err error) {
+	*m, err = atMost[message](data, entryStep)
+	return err
 }
 
 type message struct {
 	ID    int64           `json:"id"`
 	Mark  string          `json:"mark"`
-	Edits []int64         `json:"edits,omitempty"`
+	Edits edits           `json:"edits,omitempty"`
 	Entry json.RawMessage `json:"entry"`
+}
+
+type edits []int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *edits) UnmarshalJSON(data []byte) (err error) {
+	*e, err = atMost[int64](data, editsMax)
+	return err
 }
 
 type end struct {
@@ -113,13 +140,16 @@ func (t text) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *text) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '{' {
+	switch data[0] {
+	case '"':
+		return json.Unmarshal(data, (*string)(t))
+	case '{':
 		var b binary
-		err := json.Unmarshal(data, &b)
+		err := strictly(data, &b)
 		*t = text(b.Base64)
 		return err
 	}
-	return json.Unmarshal(data, (*string)(t))
+	return errors.New("a value must be a string or {\"base64\": ...}")
 }
 
 // encode is JSON in which <, > and & stay what they are.
@@ -138,6 +168,9 @@ type writer struct {
 	sum     hash.Hash
 	counts  Counts
 	pending int // bytes of lines since the last pause
+
+	manifest Manifest
+	before   line // the last one
 }
 
 // counter counts the bytes of a file.
@@ -189,7 +222,12 @@ func (w *writer) write(value any) error {
 	return err
 }
 
+// line writes a line that every import takes: a file that none takes must not be found out when it is needed.
 func (w *writer) line(l line) error {
+	if err := l.check(w.manifest, w.before); err != nil {
+		return fmt.Errorf("no import would take it: %w; see chatd doctor", err)
+	}
+	w.before = l
 	w.counts.add(l)
 	return w.write(l)
 }
@@ -202,36 +240,56 @@ func (w *writer) end() error {
 	return w.packed.Close()
 }
 
-// reader reads the lines of a file and checks them.
+// reader reads the lines of a file and checks them. What it takes does not grow with the file.
 type reader struct {
 	Manifest
-	packed *zstd.Decoder
-	lines  *bufio.Reader
-	sum    hash.Hash
-	counts Counts
-	ended  bool
+	from     *meter
+	packed   *zstd.Decoder
+	lines    *bufio.Reader
+	text     []byte // of the line
+	unpacked int64  // bytes of all lines
+	sum      hash.Hash
+	counts   Counts
+	before   line // the last one
+	ended    bool
 }
 
-// memoryMax bounds what a file can make the reader allocate for its window.
-const memoryMax = 64 << 20
+// meter counts the bytes that are read.
+type meter struct {
+	io.Reader
+	n int64
+}
+
+func (m *meter) Read(b []byte) (int, error) {
+	n, err := m.Reader.Read(b)
+	m.n += int64(n)
+	return n, err
+}
+
+// windowMax bounds what a file can make the reader allocate to unpack it: an export uses as much, and every reader of zstd must be
+// able to (RFC 8878, 3.1.1.1.2).
+const windowMax = 8 << 20
 
 func newReader(from io.Reader) (*reader, error) {
-	packed, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(memoryMax))
-	if err != nil {
+	r := &reader{from: &meter{Reader: from}, sum: sha256.New()}
+	var err error
+	if r.packed, err = zstd.NewReader(r.from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(windowMax)); err != nil {
 		return nil, err
 	}
-	r := &reader{packed: packed, lines: bufio.NewReaderSize(packed, 1<<16), sum: sha256.New()}
+	r.lines = bufio.NewReaderSize(r.packed, 1<<16)
 	first, err := r.read()
 	if err == nil {
 		r.sum.Write(first)
 		err = json.Unmarshal(first, &r.Manifest)
 	}
 	switch {
-	case errors.Is(err, errCut):
-	case err != nil || r.Format == 0 || r.ID == "":
+	case errors.Is(err, errCut), errors.Is(err, errLine):
+	case err != nil || r.Format == 0 || !chat.ValidKey(r.ID) || len(r.Chatd) > versionMax:
 		err = errors.New("the file is not an export of chatd")
 	case r.Format != format:
 		err = fmt.Errorf("the file has format %d, but this chatd reads format %d: use the version that wrote it, %s", r.Format, format, r.Chatd)
+	default:
+		err = r.check()
 	}
 	if err != nil {
 		r.close()
@@ -242,12 +300,23 @@ func newReader(from io.Reader) (*reader, error) {
 
 func (r *reader) close() { r.packed.Close() }
 
+// read returns the next line, until the next call.
 func (r *reader) read() ([]byte, error) {
-	text, err := r.lines.ReadBytes('\n')
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errCut
+	for r.text = r.text[:0]; ; {
+		some, err := r.lines.ReadSlice('\n')
+		r.text = append(r.text, some...)
+		r.unpacked += int64(len(some))
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, errCut
+		case len(r.text) > lineBytesMax:
+			return nil, errLine
+		case r.unpacked-unpackedFree > unpackedTimes*r.from.n:
+			return nil, errUnpacked
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return r.text, err
+		}
 	}
-	return text, err
 }
 
 // next returns the next line, and io.EOF behind the last.
@@ -260,8 +329,8 @@ func (r *reader) next() (line, error) {
 	if err != nil {
 		return l, err
 	}
-	if err := json.Unmarshal(text, &l); err != nil {
-		return l, fmt.Errorf("%w (line %d: %w)", errDamaged, r.counts.Lines+2, err)
+	if err := strictly(text, &l); err != nil {
+		return l, r.wrong(err)
 	}
 	if l.End != nil {
 		r.ended = true
@@ -270,9 +339,18 @@ func (r *reader) next() (line, error) {
 		}
 		return l, io.EOF
 	}
+	if err := l.check(r.Manifest, r.before); err != nil {
+		return l, r.wrong(err)
+	}
 	r.sum.Write(text)
 	r.counts.add(l)
+	r.before = l
 	return l, nil
+}
+
+// wrong says in which line something is wrong.
+func (r *reader) wrong(err error) error {
+	return fmt.Errorf("%w: line %d: %w", errWrong, r.counts.Lines+2, err)
 }
 
 func (c *Counts) add(l line) {

@@ -111,13 +111,15 @@ func (i *importer) learn(ctx context.Context, from io.ReadSeeker) error {
 		return err
 	}
 	defer r.close()
-	if r.Manifest.Partitions != i.store.Partitions() && r.Layout == store.LayoutVersion {
+	if r.Partitions != i.store.Partitions() {
 		i.moves = newRepartition(r.Manifest, i.store.Partitions())
 	}
 	for i.moves != nil {
 		l, err := r.next()
 		if errors.Is(err, io.EOF) {
-			i.moves.learned()
+			if err := i.moves.learned(); err != nil {
+				return err
+			}
 			break
 		}
 		if err == nil && l.Part != nil {
@@ -134,10 +136,6 @@ func (i *importer) learn(ctx context.Context, from io.ReadSeeker) error {
 // begin checks that everything fits, and notes in the store that an import is under way.
 func (i *importer) begin(ctx context.Context) error {
 	m := i.file.Manifest
-	if m.Layout != store.LayoutVersion {
-		return fmt.Errorf("the file has layout %d, but this chatd knows layout %d: import it with the version that wrote it, %s",
-			m.Layout, store.LayoutVersion, m.Chatd)
-	}
 	id, lines, err := i.store.ImportUnderWay(ctx)
 	if err != nil {
 		return err
@@ -195,6 +193,9 @@ func (i *importer) lines(ctx context.Context) error {
 			return err
 		}
 		i.take(l, i.file.counts.Lines <= i.skip)
+		if i.moves != nil && i.moves.full() {
+			return i.moves.errFull()
+		}
 		if !i.full() {
 			continue
 		}
@@ -216,7 +217,7 @@ func (i *importer) full() bool {
 // rest writes what is left, and what no single line says.
 func (i *importer) rest(ctx context.Context) error {
 	if i.moves != nil {
-		for _, p := range i.moves.rest() {
+		for p := range i.moves.rest() {
 			i.put(p)
 			if !i.full() {
 				continue

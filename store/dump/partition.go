@@ -4,10 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -29,6 +33,25 @@ type repartition struct {
 	dead    map[digest]bool   // the dead letters
 	lists   map[string]int64  // elements that were written, by key
 	runs    map[string]*announced
+
+	noted int // bytes of all these
+}
+
+// Bounds of what is kept in memory until the end.
+const (
+	notedMax         = 256 << 20 // bytes: four million tasks
+	noteBytes        = 64        // of an entry without its text
+	announcementsMax = 1000      // a store keeps as many
+	beforeBytesMax   = 256 << 20 // that the parts of all announcements get together
+)
+
+// note counts an entry that is kept in memory.
+func (r *repartition) note(textBytes int) { r.noted += noteBytes + textBytes }
+
+func (r *repartition) full() bool { return r.noted > notedMax || len(r.runs) > announcementsMax }
+
+func (r *repartition) errFull() error {
+	return fmt.Errorf("the file holds too many tasks or announcements for another number of partitions; import it with the number that it has, %d", r.from)
 }
 
 // digest stands for an id, so that what is noted of a task takes little memory.
@@ -62,6 +85,20 @@ func newRepartition(m Manifest, to int) *repartition {
 
 // learn notes what a part says of where others go. It refuses a key or a task of which it does not know where it goes.
 func (r *repartition) learn(p part) error {
+	if err := r.learnPart(p); err != nil {
+		return err
+	}
+	if r.full() {
+		return r.errFull()
+	}
+	return nil
+}
+
+func (r *repartition) learnPart(p part) error {
+	unknown := fmt.Errorf("the key %s: this chatd does not know to which partition it goes; import it with the number that it has, %d", p.Key, r.from)
+	if kind, _ := doctor.KindOf(p.Key, p.Partition, r.from); kind == "" {
+		return unknown
+	}
 	words := strings.Split(p.Key, ":")
 	switch words[0] {
 	case "g", "u", "public", "users", "grown", "reachable", "unused", "webhooks", "announcements", "archive", "push_key", "files", "blobs", "orphans":
@@ -74,10 +111,10 @@ func (r *repartition) learn(p part) error {
 		if err := json.Unmarshal([]byte(plan), &target); err != nil {
 			return fmt.Errorf("%s: its plan cannot be read: %w", p.Key, err)
 		}
-		r.homes[digestOf(words[1])] = r.home(target.Group + target.User)
+		r.settle(words[1], r.home(target.Group+target.User))
 	case "e":
 		if user, ok := field(p.Values, "user"); ok && p.Kind == "hash" {
-			r.homes[digestOf(words[1])] = r.home(user)
+			r.settle(words[1], r.home(user))
 		}
 	case "a":
 		r.learnAnnouncement(p, words)
@@ -87,21 +124,40 @@ func (r *repartition) learn(p part) error {
 		r.learnWants(p)
 	case "retention":
 		if p.Partition == 0 {
-			pairs(p.Values, func(name, value string) { r.retains[name] = value })
+			pairs(p.Values, func(name, value string) {
+				r.retains[name] = value
+				r.note(len(name) + len(value))
+			})
 		}
 	default:
-		return fmt.Errorf("the key %s: this chatd does not know to which partition it goes; import it with the number that it has, %d", p.Key, r.from)
+		return unknown
 	}
 	return nil
 }
 
+// settle notes where something goes.
+func (r *repartition) settle(id string, at home) {
+	r.homes[digestOf(id)] = at
+	r.note(0)
+}
+
 // learned completes what learn has noted.
-func (r *repartition) learned() {
+func (r *repartition) learned() error {
 	for task, erasure := range r.erasing {
 		p, _ := r.goesTo(erasure)
 		r.homes[task] = home{partition: int32(p)}
 	}
 	r.erasing = nil
+	before := 0
+	for _, a := range r.runs {
+		if a.open() {
+			before += r.to * len(a.before(r.from))
+		}
+	}
+	if before > beforeBytesMax {
+		return r.errFull()
+	}
+	return nil
 }
 
 // learnWants notes what scripts of any partition want. Of the webhooks the newest copy counts.
@@ -114,6 +170,7 @@ func (r *repartition) learnWants(p part) {
 	pairs(p.Values, func(name, value string) {
 		if newest || name != "webhooks" && name != "events" {
 			r.wants[name] = value
+			r.note(len(name) + len(value))
 		}
 	})
 }
@@ -131,9 +188,15 @@ func (r *repartition) learnQueue(p part, words []string) error {
 			}
 		})
 	case "dead":
-		pairs(p.Values, func(_, id string) { r.dead[digestOf(id)] = true })
+		pairs(p.Values, func(_, id string) {
+			r.dead[digestOf(id)] = true
+			r.note(0)
+		})
 	case "counts":
-		pairs(p.Values, func(name, value string) { r.totals[totalOf{words[1], p.Partition, name}] = number(value) })
+		pairs(p.Values, func(name, value string) {
+			r.totals[totalOf{words[1], p.Partition, name}] = number(value)
+			r.note(len(name))
+		})
 	case "batches":
 		return fmt.Errorf("the key %s holds batches of tasks, which no queue of chatd has", p.Key)
 	case "kept", "results":
@@ -289,7 +352,11 @@ func (r *repartition) waits(name, state string, to int, id string, bytes int32) 
 	}
 	r.waiting[totalOf{name, to, "enqueued"}]++
 	if at := strings.IndexByte(id, '~'); at >= 0 && state != "dead" {
-		r.waiting[totalOf{name, to, "tasks" + id[at:]}]++
+		tasks := totalOf{name, to, "tasks" + id[at:]}
+		if r.waiting[tasks] == 0 {
+			r.note(2 * (noteBytes + len(id)))
+		}
+		r.waiting[tasks]++
 		r.waiting[totalOf{name, to, "bytes" + id[at:]}] += int64(bytes)
 	}
 }
@@ -329,28 +396,47 @@ func (r *repartition) divided(p part, step int, where func(values []text) int) (
 func (r *repartition) appended(p part) part {
 	if p.Kind == "list" {
 		name := keyName("", p)
+		if r.lists[name] == 0 {
+			r.note(len(name))
+		}
 		p.At = r.lists[name]
 		r.lists[name] += int64(len(p.Values))
 	}
 	return p
 }
 
-// rest returns what the parts that were moved do not hold: what stands in every partition, numbers, and parts of announcements.
-func (r *repartition) rest() []part {
-	parts := r.announcementParts()
-	for p := range r.to {
-		parts = append(parts, hashOf("wants", p, r.wants)...)
-		retains := r.retains
-		if p > 0 && retains["days"] != "" {
-			retains = map[string]string{"days": retains["days"], "walked": "0"}
+// rest goes through what the parts that were moved do not hold: what stands in every partition, numbers, and parts of announcements.
+func (r *repartition) rest() iter.Seq[part] {
+	return func(yield func(part) bool) {
+		all := func(parts []part) bool { return !slices.ContainsFunc(parts, func(p part) bool { return !yield(p) }) }
+		for _, id := range slices.Sorted(maps.Keys(r.runs)) {
+			for p, parts := 0, r.announcementParts(id); p < r.to; p++ {
+				if !all(parts(p)) {
+					return
+				}
+			}
 		}
-		parts = append(parts, hashOf("retention", p, retains)...)
-		for name, value := range r.paused {
-			parts = append(parts, part{Key: "q:" + name + ":paused", Partition: p, Kind: "string", Values: []text{text(value)}})
+		for p := range r.to {
+			if !all(r.everywhere(p)) {
+				return
+			}
 		}
-		for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
-			parts = append(parts, hashOf("q:"+name+":counts", p, r.counts(name, p))...)
-		}
+	}
+}
+
+// everywhere returns what stands in every partition.
+func (r *repartition) everywhere(p int) []part {
+	parts := hashOf("wants", p, r.wants)
+	retains := r.retains
+	if p > 0 && retains["days"] != "" {
+		retains = map[string]string{"days": retains["days"], "walked": "0"}
+	}
+	parts = append(parts, hashOf("retention", p, retains)...)
+	for name, value := range r.paused {
+		parts = append(parts, part{Key: "q:" + name + ":paused", Partition: p, Kind: "string", Values: []text{text(value)}})
+	}
+	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
+		parts = append(parts, hashOf("q:"+name+":counts", p, r.counts(name, p))...)
 	}
 	return parts
 }

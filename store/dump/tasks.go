@@ -35,7 +35,7 @@ func (r *repartition) learnTask(id, spec string) error {
 	}
 	if strings.HasPrefix(kind, queue.KindPeriodic) {
 		_, periodic, _ := strings.Cut(id, "-periodic-")
-		r.homes[digestOf(id)] = r.home(periodic)
+		r.settle(id, r.home(periodic))
 		return nil
 	}
 	var s subject
@@ -48,6 +48,7 @@ func (r *repartition) learnTask(id, spec string) error {
 		return nil // its id says it
 	case erase.TaskErase:
 		r.erasing[digestOf(id)] = s.Erasure
+		r.note(noteBytes + len(s.Erasure))
 		return nil
 	case announce.TaskPart:
 	case announce.TaskRun, webhook.TaskSpread:
@@ -74,7 +75,7 @@ func (r *repartition) learnTask(id, spec string) error {
 	if strings.Contains(id, "~") {
 		h.bytes = int32(len(spec)) //nolint:gosec // at most 1 MiB and a line
 	}
-	r.homes[digestOf(id)] = h
+	r.settle(id, h)
 	return nil
 }
 
