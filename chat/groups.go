@@ -204,13 +204,15 @@ func (d GroupDraft) hash(user string) string {
 
 // roomFor refuses to put users into more groups than a user may be in. Groups that others put a user into, and in which the
 // user has not acted, count separately, so that invitations never use up the room for the user's own groups. Another group
-// may be added between this check and the write; the bound protects the size of the index and need not be exact.
+// may be added between this check and the write; the bound protects the size of the index and need not be exact. How many of the
+// latter one caller makes is bounded apart, and exactly.
 func (s *Service) roomFor(ctx context.Context, by Caller, group string, users ...string) error {
 	indexes, err := s.stores.Indexed(ctx, group, users)
 	if err != nil {
 		return AsError(err)
 	}
 	most := int64(s.opt.Limits.UserGroupsMax)
+	var added []string
 	for i, index := range indexes {
 		own := index.Groups - index.Invited
 		switch {
@@ -219,9 +221,11 @@ func (s *Service) roomFor(ctx context.Context, by Caller, group string, users ..
 			return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", users[i], own)
 		case users[i] != by.User && (index.Invited >= most || index.Groups >= 2*most):
 			return Errorf(CodeOutOfRange, "others already added %s to %d groups, the maximum", users[i], index.Invited)
+		case users[i] != by.User:
+			added = append(added, users[i])
 		}
 	}
-	return nil
+	return s.claimAdds(ctx, by, group, added)
 }
 
 // invite adds the members that a creation named and its first step did not add. A large creation takes several steps, so

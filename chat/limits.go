@@ -49,6 +49,10 @@ type Limits struct {
 	PendingBytesMax int64
 }
 
+// AddedByOneMax is how many groups, in which somebody has done nothing yet, one user may have added them to: a tenth of the room
+// that they have for such groups, so that nobody alone takes it all.
+func (l Limits) AddedByOneMax() int { return (l.UserGroupsMax + 9) / 10 }
+
 // Page is how many entries a page holds: the default where the caller names no limit (0), never more than PageMessagesMax.
 func (l Limits) Page(limit int) (int, error) {
 	switch {

@@ -302,6 +302,10 @@ type IndexStore interface {
 	AddUserGroups(ctx context.Context, users []string, g UserGroup) error
 	// DropUserGroup takes a group out of the index and signals left if it was there.
 	DropUserGroup(ctx context.Context, user, group string) error
+	// ClaimAdds counts, for each of users, that by adds them to group: once for a group, until they leave it or act there, or for
+	// ten minutes where they are not added after all. full are those for whom nothing is counted, because by has added them to
+	// Limits.AddedByOneMax such groups.
+	ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error)
 	// HintSeen raises the hints of a user, for groups that are in the index.
 	HintSeen(ctx context.Context, user string, seen []UserGroup) error
 }

@@ -63,6 +63,30 @@ func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error 
 	}))
 }
 
+// claimAdds counts that by adds users to a group, where anyone may: see Limits.AddedByOneMax. Users whom by knows, because they share
+// a group in which these acted, do not count, nor does what operators do.
+func (s *Service) claimAdds(ctx context.Context, by Caller, group string, users []string) error {
+	if len(users) == 0 || by.Admin || s.opt.Add != AddAll {
+		return nil
+	}
+	full, err := s.stores.ClaimAdds(ctx, by.User, group, users)
+	if err != nil || len(full) == 0 {
+		return AsError(err)
+	}
+	mine, err := s.groupsOf(ctx, by.User)
+	if err != nil {
+		return err
+	}
+	for _, user := range full {
+		if shared, err := s.shares(ctx, by, mine, user); err != nil {
+			return err
+		} else if !shared {
+			return Errorf(CodeOutOfRange, "you already added %s to %d groups in which they have done nothing yet, the maximum", user, s.opt.Limits.AddedByOneMax())
+		}
+	}
+	return nil
+}
+
 // groupsOf are the groups of a user according to the index.
 func (s *Service) groupsOf(ctx context.Context, user string) (map[string]bool, error) {
 	index, err := s.stores.UserGroups(ctx, user)

@@ -64,6 +64,48 @@ func TestAddPolicy(t *testing.T) {
 	}
 }
 
+// TestOneStrangerLeavesRoom has one stranger put bob into groups, at the creation and later, until that is refused; others may go on.
+func TestOneStrangerLeavesRoom(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Limits.UserGroupsMax = 50 })
+	const most = 5
+	n := 0
+	add := func(by chat.Caller) error {
+		n++
+		id := fmt.Sprint("m", n)
+		if n%2 == 0 {
+			_, err := b.CreateGroup(b.Ctx, by, chat.GroupDraft{ID: id, Members: []string{"bob", fmt.Sprint("ann", n)}})
+			return err
+		}
+		b.MakeGroup(chat.GroupDraft{ID: id}, by.User)
+		_, _, err := b.PutMember(b.Ctx, by, id, "bob", "")
+		return err
+	}
+	for range most {
+		b.Must(add(as("mallory")))
+	}
+	full := func(what string) {
+		t.Helper()
+		for range 2 {
+			b.Refused(what, add(as("mallory")), chat.CodeOutOfRange)
+		}
+	}
+	full("one more")
+	_, _, err := b.PutMember(b.Ctx, as("mallory"), "m1", "bob", chat.Admin) // a member already
+	b.Must(err)
+	b.Must(add(as("eve")))
+	b.Must(add(operator("root")))
+
+	b.Must(b.RemoveMember(b.Ctx, as("bob"), "m1", "bob"))
+	b.Must(add(as("mallory")))
+	full("as many again")
+
+	_, err = b.Ack(b.Ctx, as("bob"), "m2", chat.At(2))
+	b.Must(err)
+	for range most { // they share a group in which bob acted
+		b.Must(add(as("mallory")))
+	}
+}
+
 // TestInvitationsLeaveRoom has a stranger put bob into as many groups as may be.
 func TestInvitationsLeaveRoom(t *testing.T) {
 	b := newBench(t, func(o *chat.Options) { o.Limits.UserGroupsMax = 3 })

@@ -216,6 +216,7 @@ func (u userKeys) firings() string                { return u.base + ":firings" }
 func (u userKeys) devices() string                { return u.base + ":devices" }
 func (u userKeys) keys() string                   { return u.base + ":keys" }
 func (u userKeys) strangers() string              { return u.base + ":strangers" }
+func (u userKeys) added() string                  { return u.base + ":added" }
 func (u userKeys) keysAt() string                 { return u.base + ":keys:at" }
 func (u userKeys) erasing() string                { return u.base + ":erasing" }
 func (u userKeys) uploads() string                { return u.base + ":uploads" }
@@ -225,7 +226,7 @@ func (u userKeys) fileTotal() string              { return u.base + ":files:byte
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
 	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
 	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "firings": userKeys.firings, "devices": userKeys.devices,
-	"strangers": userKeys.strangers, "keys": userKeys.keys, "keys_at": userKeys.keysAt, "erasing": userKeys.erasing,
+	"strangers": userKeys.strangers, "added": userKeys.added, "keys": userKeys.keys, "keys_at": userKeys.keysAt, "erasing": userKeys.erasing,
 	"uploads": userKeys.uploads, "user_files": userKeys.files, "file_total": userKeys.fileTotal,
 })
 

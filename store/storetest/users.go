@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -47,6 +48,46 @@ var indexTests = map[string]func(*fixture){
 		got, err := w.UserGroups(w.ctx, "u599")
 		w.ok(err)
 		w.equal(got, []chat.UserGroup{{Group: "g", Seen: 7}})
+	},
+	"who adds a user": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.UserGroupsMax = 20 })
+		claim := func(by, group string, want ...string) {
+			w.Helper()
+			full, err := w.ClaimAdds(w.ctx, by, group, []string{"bob", "carl"})
+			w.ok(err)
+			w.equal(len(full), len(want))
+			w.equal(append([]string{}, full...), append([]string{}, want...))
+		}
+		invite := func(group string) {
+			w.ok(w.AddUserGroups(w.ctx, []string{"bob", "carl"}, chat.UserGroup{Group: group, Invited: true}))
+		}
+		for range 3 { // once for a group
+			claim("mallory", "a")
+		}
+		claim("mallory", "b")
+		claim("mallory", "c", "bob", "carl")
+		claim("eve", "c")
+		invite("a")
+		invite("b")
+		invite("c")
+		claim("mallory", "d", "bob", "carl")
+		w.ok(w.DropUserGroup(w.ctx, "bob", "a")) // he leaves
+		claim("mallory", "d", "carl")
+		invite("d")
+		w.ok(w.HintSeen(w.ctx, "carl", []chat.UserGroup{{Group: "b", Seen: 1}})) // he acts
+		claim("mallory", "e", "bob")
+		claim("eve", "a") // whoever adds again counts
+		claim("eve", "f", "bob", "carl")
+
+		// Who was not added after all counts for ten minutes.
+		w.ok(w.DropUserGroup(w.ctx, "bob", "d"))
+		claim("mallory", "e")
+		stored, err := w.Client().HGet(w.ctx, w.userKey("bob", "added"), "e").Result()
+		w.ok(err)
+		who, _, _ := strings.Cut(stored, " ")
+		w.poke("HSET", w.userKey("bob", "added"), "e", who+" 1")
+		claim("mallory", "g")
+		claim("mallory", "h", "bob", "carl")
 	},
 	"a full index": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.UserGroupsMax = 2 })

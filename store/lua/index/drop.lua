@@ -1,8 +1,10 @@
--- Removes a group from a user's index.
+-- Removes a group from a user's index, and frees what it counts for whoever added the user.
 --
--- KEYS  groups
+-- KEYS  groups added
 -- ARGV  group channel
 -- Returns {OK, 1 if it was removed, 0 if it was not there}
+-- include: added_free
+free_added(group)
 local dropped = redis.call('ZREM', groups, group)
 if dropped == 1 then redis.call('PUBLISH', channel, 'l ' .. group) end
 return {'OK', dropped}
