@@ -84,7 +84,10 @@ type syncCall struct {
 	resolved bool
 	index    []chat.UserGroup // as it was read last, with what looks have found since
 	unlisted []string         // named, and the caller is in them although the index does not list them
-	foreign  map[string]bool  // named, or of only, and the caller is not in them
+	foreign  map[string]bool  // named, of only, or lost while the call waited, and the caller is not in them
+
+	before []string        // sorted: what was looked at last
+	lagged map[string]bool // of these, those that the caller was not in: the index lags
 }
 
 // newSync checks the whole request before any part of it takes effect.
@@ -100,7 +103,7 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	case len(req.Ack) > most:
 		return nil, chat.Errorf(chat.CodeOutOfRange, "ack: at most %d groups", most)
 	}
-	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, named: map[string]bool{}}
+	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, named: map[string]bool{}, lagged: map[string]bool{}}
 	c.scope, c.errors, err = s.newScope(Scope{After: req.After, InboxAfter: req.InboxAfter, Newest: req.Newest, Only: req.Only})
 	if err != nil {
 		return nil, err
@@ -273,6 +276,28 @@ func (c *syncCall) isForeign(group string) {
 	c.foreign[group] = true
 }
 
+// wasIn reports whether the caller was in a group when this call looked at it before.
+func (c *syncCall) wasIn(group string) bool {
+	_, looked := slices.BinarySearch(c.before, group)
+	return looked && !c.lagged[group]
+}
+
+// lose notes which groups the caller was in when this call looked before, and is not any more, with none of now, its groups: it
+// left, or they vanished with a store that was emptied.
+func (c *syncCall) lose(ctx context.Context, now []string) error {
+	var missing []string
+	for _, g := range c.before {
+		if _, listed := slices.BinarySearch(now, g); !listed && c.wasIn(g) {
+			missing = append(missing, g)
+		}
+	}
+	_, foreign, err := c.s.unlisted(ctx, c.by.User, missing)
+	for _, g := range foreign {
+		c.isForeign(g)
+	}
+	return err
+}
+
 // groups lists the groups to read, sorted: those of the index, and those that the caller is in although it lacks them.
 func (c *syncCall) groups(index []chat.UserGroup) []string {
 	groups := make([]string, 0, len(index)+len(c.unlisted))
@@ -308,10 +333,14 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	}
 	c.index = index
 	groups := c.groups(index)
+	if err := c.lose(ctx, groups); err != nil {
+		return SyncAnswer{}, nil, chat.AsError(err)
+	}
 	logs, err := c.logs(ctx, groups, looks, false)
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
+	c.before = groups
 	if len(groups) <= expectedGroupsMax && !slices.Equal(groups, expected) {
 		c.s.indexes.Put(c.by.User, groups)
 	}

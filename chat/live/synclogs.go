@@ -13,7 +13,7 @@ type syncLog struct {
 	chat.Reading
 	owed   int64 // by what the look at it said
 	quota  int   // of it, the group's fair share
-	gone   bool  // nothing is served: the caller named the group but is not in it, or
+	gone   bool  // nothing is served: the caller named the group, or was in it, but is not in it now, or
 	broken error // the log cannot be read
 }
 
@@ -63,11 +63,13 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 		l.Take(&pages[i])
 		switch {
 		case errors.Is(l.Err, chat.ErrNotFound), errors.Is(l.Err, chat.ErrForbidden):
-			if c.only != nil && !c.named[l.Group()] {
+			if c.only != nil && !c.named[l.Group()] && !c.wasIn(l.Group()) {
 				l.broken = chat.ErrNotFound
 			}
-			if l.gone = c.named[l.Group()] || l.broken != nil; l.gone {
+			if l.gone = c.named[l.Group()] || c.wasIn(l.Group()) || l.broken != nil; l.gone {
 				logs = append(logs, l)
+			} else {
+				c.lagged[l.Group()] = true
 			}
 			continue
 		case l.Err != nil:
