@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/notify"
@@ -21,7 +22,10 @@ func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (a
 	if b == nil {
 		return nil, errNoBody
 	}
-	draft := notify.DeviceDraft{Kind: b.Kind, Endpoint: deref(b.Endpoint), URL: deref(b.Url)}
+	if at := b.ExpirationTime; len(at) > 0 && json.Unmarshal(at, new(*float64)) != nil {
+		return nil, chat.Invalid("expirationTime: want a number or null")
+	}
+	draft := notify.DeviceDraft{Kind: b.Kind, Endpoint: deref(b.Endpoint), URL: deref(b.Url), Encoding: deref(b.ContentEncoding)}
 	if b.Keys != nil {
 		draft.P256dh, draft.Auth = b.Keys.P256dh, b.Keys.Auth
 	}

@@ -29,6 +29,16 @@ func TestDevices(t *testing.T) {
 	if a := s.must("alice", "PUT", "/v1/devices/browser", push); a.status != 201 || a.field("endpoint") != "https://fcm.googleapis.com/fcm/send/x" {
 		t.Errorf("web push: %d %s", a.status, a.body)
 	}
+	// What toJSON of a browser's subscription has, and what libraries add to it.
+	for _, more := range []string{`"expirationTime":null`, `"expirationTime":1790000000000`, `"expirationTime":1790000000000.5,"contentEncoding":"aes128gcm"`} {
+		if a := s.must("alice", "PUT", "/v1/devices/browser", push[:len(push)-1]+","+more+"}"); a.status != 200 {
+			t.Errorf("with %s: %d %s", more, a.status, a.body)
+		}
+	}
+	for _, more := range []string{`"expirationTime":"never"`, `"contentEncoding":"aesgcm"`, `"contentEncoding":1`} {
+		wrong := s.do(request{method: "PUT", path: "/v1/devices/browser", body: push[:len(push)-1] + "," + more + "}", user: "alice"})
+		checkProblem(t, more, wrong, 400, "invalid_request")
+	}
 	changed := s.must("alice", "PUT", "/v1/devices/browser", `{"kind":"webhook","url":"https://example.com/3"}`)
 	if changed.status != 201 || changed.field("secret") == nil {
 		t.Errorf("of another kind: %d %s, want a new device", changed.status, changed.body)

@@ -47,8 +47,12 @@ type DeviceDraft struct {
 	Kind         DeviceKind
 	Endpoint     string
 	P256dh, Auth string
+	Encoding     string // of web push; empty: aes128gcm
 	URL          string
 }
+
+// pushEncoding is how messages are encrypted (RFC 8291). Drafts had others, which no browser needs any more.
+const pushEncoding = "aes128gcm"
 
 // authBytes is the length of the secret that a browser provides (RFC 8291, 3.2).
 const authBytes = 16
@@ -86,6 +90,9 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 		if draft.URL != "" {
 			return Device{}, chat.Invalid("url: not with webpush")
 		}
+		if draft.Encoding != "" && draft.Encoding != pushEncoding {
+			return Device{}, chat.Invalid("contentEncoding: %s", pushEncoding)
+		}
 		d.Address = draft.Endpoint
 		var err error
 		if d.P256dh, err = checkPushKey(draft.P256dh); err != nil {
@@ -95,8 +102,8 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 			return Device{}, err
 		}
 	case DeviceWebhook:
-		if draft.Endpoint != "" || draft.P256dh != "" || draft.Auth != "" {
-			return Device{}, chat.Invalid("endpoint, keys: not with webhook")
+		if draft.Endpoint != "" || draft.P256dh != "" || draft.Auth != "" || draft.Encoding != "" {
+			return Device{}, chat.Invalid("endpoint, keys, contentEncoding: not with webhook")
 		}
 		d.Address, d.Secret = draft.URL, webhook.NewSecret()
 	default:

@@ -2,6 +2,8 @@ package deliver
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/backoff"
+	"github.com/chatd/chatd/internal/egress"
 )
 
 // Bounds of concurrent requests.
@@ -38,13 +41,25 @@ const (
 )
 
 // services are the hosts of web push: each serves many users, and no single one may slow it down.
-var services = []string{"fcm.googleapis.com", ".push.services.mozilla.com", ".notify.windows.com", ".push.apple.com"}
+var services = []string{"fcm.googleapis.com", "*.push.services.mozilla.com", "*.notify.windows.com", "*.push.apple.com"}
 
-// IsPushService reports whether a host belongs to a service of web push.
-func IsPushService(host string) bool {
-	return slices.ContainsFunc(services, func(s string) bool {
-		return host == s || s[0] == '.' && strings.HasSuffix(host, s)
+// isPushService reports whether a host belongs to a service of web push: one of browsers, or one that the operator named.
+func (s *Sender) isPushService(host string) bool {
+	host = strings.ToLower(host)
+	return slices.ContainsFunc(s.services, func(one string) bool {
+		below, all := strings.CutPrefix(one, "*")
+		return host == one || all && strings.HasSuffix(host, below)
 	})
+}
+
+// CheckPushHost refuses what is neither the name of a host nor `*.` and a name, which stands for all hosts below it. The error says
+// what is wanted.
+func CheckPushHost(host string) error {
+	name := strings.TrimPrefix(host, "*.")
+	if u, err := egress.CheckURL("https://"+name+"/", nil); err != nil || u.Hostname() != name || !strings.Contains(name, ".") || net.ParseIP(name) != nil {
+		return errors.New("want names of hosts such as push.example.com, or *.push.example.com for all below it")
+	}
+	return nil
 }
 
 // health is what a request shows about its endpoint.

@@ -9,7 +9,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,18 +30,25 @@ const (
 type Options struct {
 	// Allow are private networks that may be reached nevertheless, at any port and by plain http.
 	Allow []netip.Prefix
+	// PushHosts are push services besides those of browsers: see CheckPushHost.
+	PushHosts []string
 }
 
 // Sender makes requests to external addresses.
 type Sender struct {
-	client *http.Client
-	gate   *gate
-	allow  []netip.Prefix
+	client   *http.Client
+	gate     *gate
+	allow    []netip.Prefix
+	services []string
 }
 
 // New makes a Sender.
 func New(opt Options) *Sender {
-	return &Sender{client: egress.Client(opt.Allow, egress.AnswerBytesMax), gate: newGate(), allow: opt.Allow}
+	s := &Sender{client: egress.Client(opt.Allow, egress.AnswerBytesMax), gate: newGate(), allow: opt.Allow, services: slices.Clone(services)}
+	for _, host := range opt.PushHosts {
+		s.services = append(s.services, strings.ToLower(host))
+	}
+	return s
 }
 
 // Close closes idle connections.
@@ -72,7 +81,7 @@ func (s *Sender) Webhook(ctx context.Context, c webhook.Call) webhook.Outcome {
 // Do makes a request of an owner, unless its endpoint is busy. It takes at most 15 s, and ends with the context of r.
 func (s *Sender) Do(r *http.Request, owner string) webhook.Outcome {
 	most := endpointCap
-	if IsPushService(r.URL.Hostname()) {
+	if s.isPushService(r.URL.Hostname()) {
 		most = serviceCap
 	}
 	p, after := s.gate.enter(r.Context(), endpointOf(r.URL), owner, most)

@@ -66,14 +66,14 @@ func urgencyOf(p chat.Priority) webpush.Urgency {
 	return webpush.UrgencyNormal
 }
 
-// CheckEndpoint refuses anything but the address of a push service: the known services of browsers, and allowed
-// networks. Plain http only ever reaches allowed networks, whatever the name.
+// CheckEndpoint refuses anything but the address of a push service: the known services of browsers, those that the operator named,
+// and allowed networks. Plain http only ever reaches allowed networks, whatever the name.
 func (s *Sender) CheckEndpoint(address string) error {
 	u, err := egress.CheckURL(address, s.allow)
 	if err != nil {
 		return err
 	}
-	if u.Scheme == "http" || IsPushService(u.Hostname()) {
+	if u.Scheme == "http" || s.isPushService(u.Hostname()) {
 		return nil
 	}
 	if a, err := netip.ParseAddr(u.Hostname()); err == nil {

@@ -107,7 +107,7 @@ func TestWebPushThatCannotBe(t *testing.T) {
 
 func TestAddressesOfDevices(t *testing.T) {
 	private := New(Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	public := New(Options{})
+	public := New(Options{PushHosts: []string{"ntfy.example.net", "*.Push.example.org"}})
 	t.Cleanup(private.Close)
 	t.Cleanup(public.Close)
 	for _, c := range []struct {
@@ -119,6 +119,12 @@ func TestAddressesOfDevices(t *testing.T) {
 		{(*Sender).CheckEndpoint, "https://updates.push.services.mozilla.com/wpush/v2/x", true, true},
 		{(*Sender).CheckEndpoint, "https://wns2-par02p.notify.windows.com/w/?token=x", true, true},
 		{(*Sender).CheckEndpoint, "https://web.push.apple.com/x", true, true},
+		{(*Sender).CheckEndpoint, "https://ntfy.example.net/up?id=1", true, false},
+		{(*Sender).CheckEndpoint, "https://NTFY.example.net:8443/up", true, false},
+		{(*Sender).CheckEndpoint, "https://below.ntfy.example.net/up", false, false},
+		{(*Sender).CheckEndpoint, "https://a.b.push.example.org/up", true, false},
+		{(*Sender).CheckEndpoint, "https://push.example.org/up", false, false},
+		{(*Sender).CheckEndpoint, "https://evilpush.example.org/up", false, false},
 		{(*Sender).CheckEndpoint, "https://example.com/x", false, false},
 		{(*Sender).CheckEndpoint, "https://fcm.googleapis.com.example.com/x", false, false},
 		{(*Sender).CheckEndpoint, "https://evilpush.apple.com.example.com/x", false, false},
@@ -141,6 +147,19 @@ func TestAddressesOfDevices(t *testing.T) {
 		}
 		if err := c.check(private, c.address); (err == nil) != c.private {
 			t.Errorf("%s with an allowed network: got %v, want allowed %v", c.address, err, c.private)
+		}
+	}
+}
+
+func TestCheckPushHost(t *testing.T) {
+	for host, good := range map[string]bool{
+		"ntfy.example.net": true, "*.push.example.org": true, "xn--bcher-kva.example": true,
+		"": false, "*": false, "*.": false, "*.*.example.org": false, "a*.example.org": false, "localhost": false, "org": false, "*.org": false,
+		"https://ntfy.example.net": false, "ntfy.example.net/up": false, "ntfy.example.net:8443": false, "user@ntfy.example.net": false,
+		"10.0.0.1": false, "[::1]": false, "b\u00fccher.example": false, "ntfy.example.net,x.example": false, "a..b": false, " a.example": false,
+	} {
+		if err := CheckPushHost(host); (err == nil) != good {
+			t.Errorf("%q: got %v, want good %v", host, err, good)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/limit"
@@ -43,6 +44,7 @@ type Config struct {
 	JWTAdminValue  string   `name:"jwt-admin-value" env:"CHATD_JWT_ADMIN_VALUE" default:"admin" help:"Role of operators in that claim."`
 	Origins        []string `env:"CHATD_ORIGINS" help:"Other origins that may call the API, comma-separated."`
 	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses of proxies whose X-Forwarded-For, -Proto, -Host and Forwarded are trusted, comma-separated."`
+	PushHosts      []string `env:"CHATD_PUSH_HOSTS" help:"Push services besides those of browsers, such as push.example.com, or *.push.example.com for all hosts below it, comma-separated."`
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
 	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
@@ -273,6 +275,11 @@ func (s *settings) checkNetworks(p *problems) {
 		}
 	}
 	s.proxies = prefixes(p, "CHATD_TRUSTED_PROXIES", s.TrustedProxies)
+	for _, host := range s.PushHosts {
+		if err := deliver.CheckPushHost(host); err != nil {
+			p.add("CHATD_PUSH_HOSTS", "%v; not %q", err, host)
+		}
+	}
 	s.egress = prefixes(p, "CHATD_EGRESS_ALLOW", s.EgressAllow)
 }
 

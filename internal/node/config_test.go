@@ -58,6 +58,7 @@ func TestConfigRefuses(t *testing.T) {
 		"origin star":           {func(c *Config) { c.Origins = []string{"*"} }, []string{"CHATD_ORIGINS"}},
 		"origin null":           {func(c *Config) { c.Origins = []string{"null"} }, []string{"CHATD_ORIGINS"}},
 		"proxies":               {func(c *Config) { c.TrustedProxies = []string{"all"} }, []string{"CHATD_TRUSTED_PROXIES"}},
+		"push host":             {func(c *Config) { c.PushHosts = []string{"push.example.com", "https://push.example.com"} }, []string{"CHATD_PUSH_HOSTS", "*.push.example.com"}},
 		"egress":                {func(c *Config) { c.EgressAllow = []string{"10.0.0.0/33"} }, []string{"CHATD_EGRESS_ALLOW"}},
 		"limit no number":       {func(c *Config) { c.MaxBody = "16k" }, []string{"CHATD_MAX_BODY", "whole number"}},
 		"limit zero":            {func(c *Config) { c.MaxPage = "0" }, []string{"CHATD_MAX_PAGE"}},

@@ -22,7 +22,7 @@ func FuzzConfig(f *testing.F) {
 			c.Redis += canary
 		}
 		c.JWTSecret = canary // too short to be valid
-		c.Origins, c.TrustedProxies, c.EgressAllow = strings.Split(origins, ","), strings.Split(networks, ","), strings.Split(networks, ",")
+		c.Origins, c.TrustedProxies, c.EgressAllow, c.PushHosts = strings.Split(origins, ","), strings.Split(networks, ","), strings.Split(networks, ","), strings.Split(origins, ",")
 		c.MaxBody, c.MaxRequest, c.MaxPage, c.MaxMembers, c.MaxSessions = limit, limit, limit, limit, limit
 		c.DrainDelay, c.Dev, c.Durability, c.Direct, c.Log = delay, choice, choice, choice, choice
 		_, err = c.check()

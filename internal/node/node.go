@@ -95,7 +95,7 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if err := n.openFiles(ctx); err != nil {
 		return n, err
 	}
-	n.sender = deliver.New(deliver.Options{Allow: set.egress})
+	n.sender = deliver.New(deliver.Options{Allow: set.egress, PushHosts: set.PushHosts})
 	n.openServices()
 	if err := n.retention.Switch(ctx); err != nil {
 		return n, fmt.Errorf("CHATD_RETAIN_DAYS: %w", err)

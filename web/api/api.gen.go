@@ -378,8 +378,15 @@ type Device = notify.DeviceView
 
 // DeviceDraft defines model for DeviceDraft.
 type DeviceDraft struct {
+	// ContentEncoding How the browser wants messages encrypted. The only one is `aes128gcm` (RFC 8291), which is also the default.
+	ContentEncoding *string `json:"contentEncoding,omitempty"`
+
 	// Endpoint With webpush: what the browser's subscription names.
 	Endpoint *string `json:"endpoint,omitempty"`
+
+	// ExpirationTime Of the subscription, in ms since 1970, or null. It changes nothing: when a subscription has ended, its push service answers
+	// 404 or 410, and the device is removed.
+	ExpirationTime json.RawMessage `json:"expirationTime,omitempty"`
 
 	// Keys Of the subscription, for webpush.
 	Keys *struct {
