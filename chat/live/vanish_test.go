@@ -9,9 +9,9 @@ import (
 	"github.com/chatd/chatd/chat/live"
 )
 
-// TestWaitingPollIsToldOfWhatVanished: whether the store was emptied or the user left, and whether or not the call named the group, a
+// TestWaitingPollEndsWhenGroupsVanish: whether the store was emptied or the user left, and whether or not the call named the group, a
 // call that waits is answered, not ended by its time.
-func TestWaitingPollIsToldOfWhatVanished(t *testing.T) {
+func TestWaitingPollEndsWhenGroupsVanish(t *testing.T) {
 	l := startLive(t, func(x *chat.Limits) { x.SafetyCheck = 200 * time.Millisecond })
 	for what, vanish := range map[string]func(){
 		"an emptied store": func() { l.redis.Do("FLUSHALL") },
