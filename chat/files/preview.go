@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files/picture"
@@ -15,7 +16,7 @@ import (
 func previewOf(id string) string { return id + "-preview" }
 
 // OpenPreview opens a small picture of a picture, which the caller closes, and returns its type. It is made when it is first asked
-// for, one at a time in a process.
+// for, one at a time in a process, with an equal share for each user (see turns), and kept although the caller has left.
 func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id string) (File, Blob, error) {
 	f, err := s.Get(ctx, by, group, id)
 	if err != nil {
@@ -26,7 +27,7 @@ func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id str
 	}
 	b, err := s.blobs.Open(ctx, previewOf(id))
 	if is(err, ErrNoBlob) {
-		if err = s.makePreview(ctx, id); err == nil {
+		if err = s.previews.of(ctx, by.User, f, s.makePreview); err == nil {
 			b, err = s.blobs.Open(ctx, previewOf(id))
 		}
 	}
@@ -67,4 +68,84 @@ func (s *Service) makePreview(ctx context.Context, id string) error {
 		return err
 	}
 	return s.blobs.Put(ctx, previewOf(id), bytes.NewReader(preview.Content))
+}
+
+// previews are the previews under way in a process.
+type previews struct {
+	turns turns
+
+	mu      sync.Mutex
+	ctx     context.Context // of all of them; ended by close
+	end     context.CancelFunc
+	making  map[string]*making // by file
+	users   map[string]int     // how many of them are whose
+	running sync.WaitGroup
+}
+
+// making is a preview under way.
+type making struct {
+	done chan struct{}
+	err  error
+}
+
+// of waits until the preview of a file is made, for which it begins if nobody has. When the caller leaves, that goes on: whoever asks
+// again finds it.
+func (p *previews) of(ctx context.Context, user string, f File, makeOne func(ctx context.Context, id string) error) error {
+	m, err := p.begin(user, f, makeOne)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-m.done:
+		return m.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (p *previews) begin(user string, f File, makeOne func(ctx context.Context, id string) error) (*making, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m := p.making[f.ID]; m != nil {
+		return m, nil
+	}
+	if p.ctx == nil {
+		p.ctx, p.end = context.WithCancel(context.Background())
+		p.making, p.users = map[string]*making{}, map[string]int{}
+	}
+	if p.ctx.Err() != nil || p.users[user] >= previewsUserMax || len(p.making) >= previewsMax {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "too many previews are being made; try again", RetryAfter: previewRetry}
+	}
+	m := &making{done: make(chan struct{})}
+	p.making[f.ID] = m
+	p.users[user]++
+	p.running.Go(func() {
+		ctx, cancel := context.WithTimeout(p.ctx, previewTimeout)
+		defer cancel()
+		done, err := p.turns.take(ctx, user, max(int64(f.Width)*int64(f.Height), previewPixelsMin))
+		if err == nil {
+			err = makeOne(ctx, f.ID)
+			done()
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.making, f.ID)
+		if p.users[user]--; p.users[user] == 0 {
+			delete(p.users, user)
+		}
+		m.err = err
+		close(m.done)
+	})
+	return m, nil
+}
+
+// close ends the previews under way, and waits until they have ended.
+func (p *previews) close() {
+	p.mu.Lock()
+	if p.ctx == nil {
+		p.ctx, p.end = context.WithCancel(context.Background())
+	}
+	p.end()
+	p.mu.Unlock()
+	p.running.Wait()
 }

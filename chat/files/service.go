@@ -28,6 +28,8 @@ type Service struct {
 	blobs Blobs // nil: off
 	opt   Options
 	node  string // what the tokens of this process begin with
+
+	previews previews
 }
 
 // New makes a Service. blobs is nil where no files are kept.
@@ -40,6 +42,9 @@ func New(core *chat.Service, store Store, blobs Blobs, opt Options) *Service {
 	}
 	return &Service{core: core, store: store, blobs: blobs, opt: opt, node: rand.Text()[:13] + "."}
 }
+
+// Close ends the previews that are being made for callers who have left.
+func (s *Service) Close() { s.previews.close() }
 
 // SizeMax is how many bytes a file may have; 0: no files are kept.
 func (s *Service) SizeMax() int64 {

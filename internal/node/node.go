@@ -353,6 +353,9 @@ func (n *Node) Close() error {
 			}
 		}
 	}
+	if n.services.Files != nil {
+		n.services.Files.Close()
+	}
 	if n.sender != nil {
 		n.sender.Close()
 	}

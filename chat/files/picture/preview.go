@@ -22,19 +22,10 @@ type Preview struct {
 	Content []byte // at most a few 100 KB
 }
 
-// turn lets one preview after the other be made in a process, so that decodedBytesMax bounds them all.
-var turn = make(chan struct{}, 1)
-
 // NewPreview makes a preview of the picture in r: a PNG if something shows through, a JPEG otherwise, at most PreviewEdge
-// pixels wide and high, upright. It waits until no other is made. Errors: ErrNotPicture, also for damaged and unsupported ones;
-// ErrTooLarge, before anything is decoded; those of r and ctx.
+// pixels wide and high, upright. It takes a few 100 MB at most, so only one should be made at a time. Errors: ErrNotPicture, also for
+// damaged and unsupported ones; ErrTooLarge, before anything is decoded; those of r and ctx.
 func NewPreview(ctx context.Context, r io.ReadSeeker) (Preview, error) {
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
-		return Preview{}, ctx.Err()
-	}
 	h, err := readHeader(r)
 	if err != nil {
 		return Preview{}, err
