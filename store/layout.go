@@ -20,7 +20,7 @@ var (
 // checkLayout records the layout of a new store, and refuses a store with a different one: with another number of partitions
 // every key would be looked up in the wrong place. The store's queues use the same number.
 func (s *Store) checkLayout(ctx context.Context, o Options) error {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export))
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export).Arg("import", o.Import))
 	if err != nil {
 		return fmt.Errorf("store: layout: %w", err)
 	}
@@ -64,26 +64,30 @@ func (s *Store) checkExists(ctx context.Context) error {
 }
 
 // ImportUnderWay returns the id of the file whose import has begun and is not complete, and how many of its lines are there; ""
-// where there is none.
-func (s *Store) ImportUnderWay(ctx context.Context) (id string, lines int64, err error) {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", false))
+// where there is none. done tells that the import of the file of this id is complete, and nobody has opened the store since, but to
+// import the same one.
+func (s *Store) ImportUnderWay(ctx context.Context, file string) (id string, lines int64, done bool, err error) {
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", false).Arg("import", file))
 	if err != nil {
-		return "", 0, err
+		return "", 0, false, err
 	}
-	return r.text(2), r.number(3), nil
+	return r.text(2), r.number(3), file != "" && r.text(5) == file, nil
 }
 
 // NoteImport records that the first lines of the file of this id are in the store, all those before having been written. From
-// the first call on no server starts on the store, until one with an empty id says that the import is complete.
+// the first call on no server starts on the store, until NoteImported.
 func (s *Store) NoteImport(ctx context.Context, id string, lines int64) error {
 	_, err := s.run(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
 	return err
 }
 
+// NoteImported records that the import of the file of this id is complete.
+func (s *Store) NoteImported(ctx context.Context, id string) error { return s.NoteImport(ctx, id, -1) }
+
 // ExportUnderWay returns the id of the file to which the store is exported, as NoteExport noted it; "" where anyone else has opened
 // the store since then.
 func (s *Store) ExportUnderWay(ctx context.Context) (id string, err error) {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true))
+	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true).Arg("import", ""))
 	if err != nil {
 		return "", err
 	}

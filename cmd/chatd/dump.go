@@ -54,10 +54,14 @@ func (i importCommand) Run(env *environment, c node.Config) error {
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "lines", command: "import"}
 	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Partitions: i.Partitions, Progress: shown.show}, env.stderr)
 	shown.clear()
+	done := "imported"
+	if errors.Is(err, dump.ErrImported) {
+		done, err = "imported before, nothing to do:", nil
+	}
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	return env.dumped("imported", counts, i.File)
+	return env.dumped(done, counts, i.File)
 }
 
 func (env *environment) dumped(done string, counts dump.Counts, file string) error {

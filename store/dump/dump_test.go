@@ -268,12 +268,24 @@ func TestImportGoesOn(t *testing.T) {
 	_, err = store.Open(t.Context(), store.Options{URL: server.URL()})
 	wants(t, "a server on half a store", err, "repeat chatd import")
 	must(t, load(t, to, file, dump.Options{Archive: target}))
+	for range 2 { // killed after its end, before it said so
+		if err := load(t, to, file, dump.Options{Archive: target}); !errors.Is(err, dump.ErrImported) {
+			t.Errorf("an import that is complete, again: got %v", err)
+		}
+	}
+	openFor(t, file, store.Options{URL: server.URL()})
+	if err := load(t, to, file, dump.Options{Archive: target}); !errors.Is(err, dump.ErrImported) {
+		t.Errorf("an import that is complete, from another process: got %v", err)
+	}
 	want, got := content(t, file), content(t, export(t, to, dump.Options{Archive: target}))
 	got["0archive"] = want["0archive"]
 	same(t, "after two interruptions", got, want)
 	whole, err := store.Open(t.Context(), store.Options{URL: server.URL()})
 	must(t, err)
 	must(t, whole.Close())
+	if err := load(t, to, file, dump.Options{Archive: target}); !errors.Is(err, dump.ErrNotEmpty) {
+		t.Errorf("an import into a store that a server has opened since: got %v", err)
+	}
 }
 
 // TestFilesThatAreNotWhole: nothing but the file as it was written is taken.

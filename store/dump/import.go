@@ -39,6 +39,8 @@ const (
 // Errors of an import.
 var (
 	ErrNotEmpty = errors.New("the store is not empty: an import needs an empty one")
+	// ErrImported: an earlier run has imported this file, and nobody has opened the store since.
+	ErrImported = errors.New("the file was imported before")
 	errArchive  = errors.New("the file contains an archive: set CHATD_ARCHIVE to an empty database, or leave the archive out with -drop-archive")
 	errLogs     = errors.New("CHATD_ARCHIVE names a database that is not empty: an import needs an empty one")
 )
@@ -65,7 +67,7 @@ func Check(ctx context.Context, from io.Reader) (Manifest, Counts, error) {
 
 // Import writes a checked file into an empty store, which was opened with the id of the file as Options.Import and with any number
 // of partitions. No server starts on the store until the import is complete. One that was interrupted goes on where it was when
-// it is repeated with the same file.
+// it is repeated with the same file; of one that was complete it says so: ErrImported.
 func Import(ctx context.Context, s *store.Store, from io.ReadSeeker, counts Counts, o Options) error {
 	i := &importer{store: s, client: s.Client(), opt: o, total: counts.Lines}
 	if err := i.learn(ctx, from); err != nil {
@@ -86,7 +88,7 @@ func Import(ctx context.Context, s *store.Store, from io.ReadSeeker, counts Coun
 	if err := i.lines(ctx); err != nil {
 		return err
 	}
-	return s.NoteImport(ctx, "", 0)
+	return s.NoteImported(ctx, r.ID)
 }
 
 type importer struct {
@@ -136,9 +138,12 @@ func (i *importer) learn(ctx context.Context, from io.ReadSeeker) error {
 // begin checks that everything fits, and notes in the store that an import is under way.
 func (i *importer) begin(ctx context.Context) error {
 	m := i.file.Manifest
-	id, lines, err := i.store.ImportUnderWay(ctx)
+	id, lines, done, err := i.store.ImportUnderWay(ctx, m.ID)
 	if err != nil {
 		return err
+	}
+	if done {
+		return ErrImported
 	}
 	i.skip = lines
 	if m.Archive && !i.opt.DropArchive {

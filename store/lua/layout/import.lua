@@ -2,11 +2,12 @@
 --
 -- KEYS  layout
 -- ARGV  id lines:int
---   id     of the file; empty: the import is complete
---   lines  of it that are in the store
+--   id     of the file
+--   lines  of it that are in the store; -1: the import is complete, which stays noted until anyone else opens the store
 -- Returns {OK}
-if id == '' then
+if lines < 0 then
   redis.call('HDEL', layout, 'import', 'import_lines')
+  redis.call('HSET', layout, 'imported', id)
 else
   redis.call('HSET', layout, 'import', id, 'import_lines', lines)
 end

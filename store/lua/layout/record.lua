@@ -1,11 +1,18 @@
 -- Records the version of the layout of a new store, or returns that of an old one.
 --
 -- KEYS  layout
--- ARGV  version exports:flag
+-- ARGV  version exports:flag import
 --   exports  the caller exports the store; anyone else may change it, so that an export that was interrupted begins again
+--   import   id of the file that the caller imports; '': none
 -- Returns {OK, version, id of the file whose import is under way or '', how many of its lines are in the store, id of the file
---       whose export is under way or ''}. A recorded version is only read, so this works on a full server too.
-local known, import, lines, export = unpack(redis.call('HMGET', layout, 'version', 'import', 'import_lines', 'export'))
+--       whose export is under way or '', id of the file whose import is complete, without anyone having opened the store since, or ''}.
+--       A recorded version is only read, so this works on a full server too.
+local known, begun, lines, export, imported =
+  unpack(redis.call('HMGET', layout, 'version', 'import', 'import_lines', 'export', 'imported'))
 if not known then redis.call('HSET', layout, 'version', version) end
 if export and not exports then redis.call('HDEL', layout, 'export') end
-return {'OK', known or version, import or '', lines or 0, export or ''}
+if imported and not exports and imported ~= import then
+  redis.call('HDEL', layout, 'imported')
+  imported = nil
+end
+return {'OK', known or version, begun or '', lines or 0, export or '', imported or ''}
