@@ -5,8 +5,11 @@ import (
 	"fmt"
 )
 
-// exportPage is how many entries of a log are in memory at once for an export.
-const exportPage = 100
+// What of a log is in memory at once for an export. The entry that reaches ExportPageBytes is the last of a page.
+const (
+	exportPage      = 500 // entries
+	ExportPageBytes = 128 << 10
+)
 
 // Export reads a log from a position to where it ended when the export began, page by page.
 type Export struct {
@@ -65,7 +68,7 @@ func (e *Export) Next(ctx context.Context) ([]Message, error) {
 		if e.from > e.to {
 			return nil, nil
 		}
-		messages, end, err := e.service.stores.Range(ctx, e.group, e.from, exportPage)
+		messages, end, err := e.service.stores.Range(ctx, e.group, e.from, exportPage, ExportPageBytes)
 		if err != nil {
 			return nil, AsError(err)
 		}

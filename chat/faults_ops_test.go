@@ -184,7 +184,7 @@ func (m *faultMachine) resolve(t *rapid.T, a *attempt, kept bool) {
 	}
 	expect(t, "send that met a fault", a.err, "", chat.CodeUnavailable)
 	g := m.groups[a.group]
-	stored, end, err := m.stores.Range(m.ctx, a.group, g.last+1, 10)
+	stored, end, err := m.stores.Range(m.ctx, a.group, g.last+1, 10, 0)
 	m.must(t, err)
 	switch {
 	case end.Last == g.last+1:

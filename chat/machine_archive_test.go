@@ -109,8 +109,8 @@ type archivedStore struct {
 // retainedStore is the store as retention asks it.
 type retainedStore struct{ archivedStore }
 
-func (s retainedStore) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
-	return s.serving.Range(ctx, group, from, limit)
+func (s retainedStore) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
+	return s.serving.Range(ctx, group, from, limit, bytesMax)
 }
 
 func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {

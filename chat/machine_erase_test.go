@@ -115,7 +115,7 @@ func (m *machine) hold(t *rapid.T, _, group string) {
 func (m *machine) takeErased(t *rapid.T, group string, users ...string) {
 	g := m.groups[group]
 	for {
-		list, end, err := m.store().Range(m.ctx, group, g.last+1, 100)
+		list, end, err := m.store().Range(m.ctx, group, g.last+1, 100, 0)
 		m.must(t, err)
 		if end.Epoch != g.epoch || len(list) == 0 && end.Last > g.last {
 			t.Fatalf("after an erasure %s ends at %+v, and has %d entries behind %d", group, end, len(list), g.last)

@@ -15,7 +15,7 @@ import (
 // into the model. It returns the first id.
 func (m *machine) notices(t *rapid.T, user, group string, want ...string) int64 {
 	g := m.groups[group]
-	stored, end, err := m.stores.Range(m.ctx, group, g.last+1, 100)
+	stored, end, err := m.stores.Range(m.ctx, group, g.last+1, 100, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -477,7 +477,7 @@ func (m *machine) check(t *rapid.T, group string) {
 	for _, u := range machineUsers {
 		m.checkInfo(t, infos[u], u, group)
 	}
-	stored, _, err := m.stores.Range(m.ctx, group, first, 1000)
+	stored, _, err := m.stores.Range(m.ctx, group, first, 1000, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

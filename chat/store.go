@@ -224,8 +224,9 @@ type LogStore interface {
 	// A known key is answered before anything is compared, as in Append.
 	Revise(ctx context.Context, a Append, changes []Change, asAdmin bool) (Appended, error)
 	PullStore
-	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log.
-	Range(ctx context.Context, group string, from int64, limit int) ([]Message, LogEnd, error)
+	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log. The one
+	// that reaches bytesMax, in bytes of what is stored, is the last; 0: no such bound.
+	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]Message, LogEnd, error)
 	// Entries reads single messages by id; absent ones are left out.
 	Entries(ctx context.Context, group string, ids []int64) ([]Message, error)
 	// Reactions gives, for the messages from..to, the reactions with their counts and whether user is among them.

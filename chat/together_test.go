@@ -188,7 +188,7 @@ func auditGroup(ctx context.Context, t *testing.T, s *store.Store, group string,
 			t.Errorf("%s%s holds %q, %v; the members are %q", base, set, got, err, members)
 		}
 	}
-	stored, end, err := s.Range(ctx, group, 0, 100_000)
+	stored, end, err := s.Range(ctx, group, 0, 100_000, 0)
 	if err != nil || end.Last != info.Last || int64(len(stored)) != info.Last-info.Held+1 {
 		t.Fatalf("%s holds %d messages and ends at %d, %v; it says %d..%d", group, len(stored), end.Last, err, info.Held, info.Last)
 	}

@@ -132,7 +132,7 @@ func (b *clusterBench) sending(t *testing.T, fault func()) {
 // hears waits until new messages of a group come as signals.
 func (b *clusterBench) hears(t *testing.T, group string) {
 	t.Helper()
-	_, end, err := b.store.Range(t.Context(), group, 1<<40, 1)
+	_, end, err := b.store.Range(t.Context(), group, 1<<40, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestEmbeddedIsOnDiskAfterSync(t *testing.T) {
 		before := syncs
 		d.sync = func() error {
 			syncs++
-			entries, _, err := s.Range(t.Context(), "g", 3, 100)
+			entries, _, err := s.Range(t.Context(), "g", 3, 100, 0)
 			if err != nil || len(entries) == 0 || !strings.Contains(string(entries[len(entries)-1].JSON), key) {
 				t.Errorf("synced before %s was written: %v", key, err)
 			}

@@ -119,7 +119,7 @@ func (l *shardSends) stored(t *testing.T, s *Store) map[int64]string {
 	t.Helper()
 	stored, times := map[int64]string{}, map[string]int{}
 	for from := int64(1); ; {
-		entries, end, err := s.Range(t.Context(), l.group, from, 1000)
+		entries, end, err := s.Range(t.Context(), l.group, from, 1000, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

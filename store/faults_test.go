@@ -87,7 +87,7 @@ func TestLostAnswers(t *testing.T) {
 	group(t, s, "g", 100, 1000)
 	stored := func() (n int) {
 		t.Helper()
-		entries, _, err := s.Range(t.Context(), "g", 3, 100)
+		entries, _, err := s.Range(t.Context(), "g", 3, 100, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

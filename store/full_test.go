@@ -104,7 +104,7 @@ func readsGoOn(t *testing.T, s *store.Store, last int64) {
 	if pages[4].Err == nil {
 		t.Error("a group that is not there was read")
 	}
-	if entries, end, err := s.Range(ctx, "g", last-1, 10); err != nil || len(entries) != 2 || end.Last != last || end.Epoch != "e" {
+	if entries, end, err := s.Range(ctx, "g", last-1, 10, 0); err != nil || len(entries) != 2 || end.Last != last || end.Epoch != "e" {
 		t.Errorf("got %d entries, end %+v, %v", len(entries), end, err)
 	}
 	if b, err := s.InboxPull(ctx, "bob", chat.Position{}, 10); err != nil || len(b.Items) != 1 {

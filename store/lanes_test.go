@@ -102,7 +102,7 @@ func (b *laneBench) check(n int) {
 		for _, id := range ids {
 			different[id] = true
 		}
-		_, end, err := b.store.Range(b.t.Context(), group, 1<<40, 1)
+		_, end, err := b.store.Range(b.t.Context(), group, 1<<40, 1, 0)
 		if err != nil || len(different) != len(ids) || end.Last != int64(len(ids))+1 {
 			b.t.Errorf("%s: %d sends have %d ids and the log ends at %d, %v", group, len(ids), len(different), end.Last, err)
 		}
@@ -264,7 +264,7 @@ func TestLostAnswersOfALane(t *testing.T) {
 		t.Error("no answer was lost")
 	}
 	for group, want := range map[string]int{plain: 10 + len(b.ids[plain]), keyed: 10 + len(b.ids[keyed])} {
-		if _, end, err := b.store.Range(t.Context(), group, 1<<40, 1); err != nil || end.Last != int64(want)+1 {
+		if _, end, err := b.store.Range(t.Context(), group, 1<<40, 1, 0); err != nil || end.Last != int64(want)+1 {
 			t.Errorf("%s ends at %d, %v; want %d messages and a notice", group, end.Last, err, want)
 		}
 	}

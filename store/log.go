@@ -20,11 +20,27 @@ var (
 
 	sharedScript = newReader("log/shared", groupNames)
 
-	logRangeScript = newReader("log/range", groupNames) // in the place of a transaction on a server that is full
+	logRangeScript = newReader("log/range", groupNames)
 )
 
-// Range reads entries for the node itself, with the end of the log at the same instant.
-func (s *Store) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
+// Range reads entries for the node itself, with the end of the log at the same instant. See chat.LogStore.
+func (s *Store) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
+	if bytesMax == 0 {
+		messages, end, err := s.plainRange(ctx, group, from, limit)
+		if !queuesNothing(err) {
+			return messages, end, err
+		}
+	}
+	r, err := s.runSafe(ctx, logRangeScript.On(s.keys.group(group)).Arg("from", from).Arg("limit", limit).Arg("bytes_max", bytesMax))
+	if err != nil {
+		return nil, chat.LogEnd{}, err
+	}
+	messages, err := decodeMessages(group, r.texts(4))
+	return messages, asLogEnd(r), err
+}
+
+// plainRange is Range without a bound in bytes, in a transaction: an entry costs a sixth of what it costs the script.
+func (s *Store) plainRange(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
 	k := s.keys.group(group)
 	var end *redis.Cmd
 	var members *redis.StringSliceCmd
@@ -33,23 +49,20 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit int) 
 		members = pipe.ZRangeByScore(ctx, k.msgs(), &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "+inf",
 			Count: int64(limit)})
 	})
-	var r reply
-	var read []string
-	switch {
-	case queuesNothing(err):
-		var failed error
-		if r, failed = s.runSafe(ctx, logRangeScript.On(k).Arg("from", from).Arg("limit", limit)); failed == nil {
-			read, err = r.texts(4), nil
-		}
-	case err == nil:
-		r, err = asReply(lastsScript.Name, end.Val())
-		read = members.Val()
-	}
 	if err != nil {
 		return nil, chat.LogEnd{}, err
 	}
-	messages, err := decodeMessages(group, read)
-	return messages, chat.LogEnd{Last: r.number(1), Epoch: r.text(2), Trimmed: asTrimmed(r.text(3))}, err
+	r, err := asReply(lastsScript.Name, end.Val())
+	if err != nil {
+		return nil, chat.LogEnd{}, err
+	}
+	messages, err := decodeMessages(group, members.Val())
+	return messages, asLogEnd(r), err
+}
+
+// asLogEnd reads the end of a log as log/lasts.lua and log/range.lua answer it.
+func asLogEnd(r reply) chat.LogEnd {
+	return chat.LogEnd{Last: r.number(1), Epoch: r.text(2), Trimmed: asTrimmed(r.text(3))}
 }
 
 // lastsCall adds a group to a call of log/lasts.lua.

@@ -56,8 +56,8 @@ func (s *Serving) Entries(ctx context.Context, group string, ids []int64) ([]cha
 
 // Range reads entries for the node itself, from an id on, with the end of the log. Where the archive has the first of them, only
 // those that it has are given; what neither holds any longer is left out.
-func (s *Serving) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
-	held, end, err := s.Store.Range(ctx, group, from, limit)
+func (s *Serving) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
+	held, end, err := s.Store.Range(ctx, group, from, limit, bytesMax)
 	if err != nil || len(held) > 0 && held[0].ID <= from {
 		return held, end, err
 	}
@@ -72,7 +72,8 @@ func (s *Serving) Range(ctx context.Context, group string, from int64, limit int
 	}
 	var archived []chat.Message
 	err = s.ask(ctx, info, func(ctx context.Context) (err error) {
-		archived, err = s.db.Read(ctx, logOf(info), Span{From: from, To: to, Limit: limit, BytesMax: s.limits.PageBytesMax})
+		archived, err = s.db.Read(ctx, logOf(info), Span{From: from, To: to, Limit: limit,
+			BytesMax: cmp.Or(bytesMax, s.limits.PageBytesMax)})
 		return err
 	})
 	if err != nil || len(archived) == 0 {

@@ -63,7 +63,7 @@ func (s *served) catchUp(ctx context.Context, group string, to int64) error {
 		return err
 	}
 	from := max(info.Archived+1, info.Held)
-	messages, _, err := s.Store.Range(ctx, group, from, int(to-from+1))
+	messages, _, err := s.Store.Range(ctx, group, from, int(to-from+1), 0)
 	if err != nil {
 		return err
 	}

@@ -330,7 +330,7 @@ func TestImportGoesOn(t *testing.T) {
 				t.Errorf("stopped after %d: %d calls more", after, again)
 			}
 			log, texts := w.archived(), 0
-			held, _, err := w.Store.Range(w.Ctx, "old", 0, 1000)
+			held, _, err := w.Store.Range(w.Ctx, "old", 0, 1000, 0)
 			if w.Must(err); len(held) != 100 || !slices.EqualFunc(held, log[len(log)-100:], func(a, b chat.Message) bool { return string(a.JSON) == string(b.JSON) }) {
 				t.Fatalf("the store has %d entries", len(held))
 			}

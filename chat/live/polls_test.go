@@ -261,7 +261,7 @@ func (w *pollWorld) compare(user string, b chat.Batch) {
 	if len(b.Messages) == 0 || w.end[b.Group].Epoch != b.Epoch {
 		return
 	}
-	stored, _, err := w.store.Range(w.t.Context(), b.Group, b.From, len(b.Messages))
+	stored, _, err := w.store.Range(w.t.Context(), b.Group, b.From, len(b.Messages), 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -94,9 +94,9 @@ func (h *hub) repairLoop(ctx context.Context) {
 func (h *hub) repair(ctx context.Context, fd *feed) {
 	before := fd.snapshot()
 	from := max(before.last, 1)
-	messages, end, err := h.store.Range(ctx, fd.group, from, h.limits.RingEntries)
+	messages, end, err := h.store.Range(ctx, fd.group, from, h.limits.RingEntries, 0)
 	if err == nil && end.Last-from >= int64(h.limits.RingEntries) {
-		messages, end, err = h.store.Range(ctx, fd.group, end.Last-int64(h.limits.RingEntries)+1, 2*h.limits.RingEntries)
+		messages, end, err = h.store.Range(ctx, fd.group, end.Last-int64(h.limits.RingEntries)+1, 2*h.limits.RingEntries, 0)
 	}
 	if errors.Is(err, chat.ErrNotFound) {
 		messages, end, err = nil, chat.LogEnd{Last: -1}, nil

@@ -15,8 +15,8 @@ type Store interface {
 	// Standings reads the user's standing in each group, in order, without what has to be counted (Unread, MentionsUnread,
 	// Acted), without names and settings, and with Joined only where history is hidden. A group that does not exist has an empty Epoch.
 	Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error)
-	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log.
-	Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
+	// Range reads entries for the node itself, with the end of the log: see chat.LogStore.
+	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error)
 	// UserGroups returns the whole index of a user, in no particular order.
 	UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error)
 	// Looks tells of each group, in order, how far user is in it and where it ends: one round trip, a command a partition.

@@ -37,7 +37,7 @@ func (h *hub) warm(ctx context.Context, l *line, reading *semaphore.Weighted) (a
 		return false, err
 	}
 	defer reading.Release(bytes)
-	messages, end, err = h.store.Range(ctx, fd.group, from, int(n))
+	messages, end, err = h.store.Range(ctx, fd.group, from, int(n), 0)
 	return false, err
 }
 

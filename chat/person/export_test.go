@@ -29,7 +29,7 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 			b.Say("bob", group, fmt.Sprint(group, n))
 			b.Say("alice", group, "of alice")
 		}
-		messages, end, err := b.Store.Range(b.Ctx, group, 1, 1000)
+		messages, end, err := b.Store.Range(b.Ctx, group, 1, 1000, 0)
 		b.Must(err)
 		b.Must(db.Add(b.Ctx, []archive.Batch{{Log: archive.Log{Group: group, Epoch: end.Epoch}, Messages: messages, Last: chat.IDMax}}))
 	}
@@ -61,8 +61,8 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 	}
 }
 
-// TestExportsTakeTurns: one of a user, two of a node.
-func TestExportsTakeTurns(t *testing.T) {
+// TestOneExportOfAUser: a second one has to wait until the first has ended.
+func TestOneExportOfAUser(t *testing.T) {
 	s := person.New(nil, nil, nil, nil)
 	end, err := s.Begin(chattest.As("ann"))
 	if err != nil {
@@ -74,11 +74,40 @@ func TestExportsTakeTurns(t *testing.T) {
 	if _, err := s.Begin(chattest.As("bob")); err != nil {
 		t.Errorf("of another user: got %v", err)
 	}
-	if _, err := s.Begin(chattest.As("cid")); chat.CodeOf(err) != chat.CodeUnavailable {
-		t.Errorf("a third: got %v", err)
-	}
 	end()
-	if _, err := s.Begin(chattest.As("cid")); err != nil {
-		t.Errorf("after one has ended: got %v", err)
+	if _, err := s.Begin(chattest.As("ann")); err != nil {
+		t.Errorf("after it has ended: got %v", err)
+	}
+}
+
+// TestSlowExportsHoldUpNobody: exports whose clients do not read leave their places to others, and only those that read count.
+func TestSlowExportsHoldUpNobody(t *testing.T) {
+	b := chattest.New(t)
+	const slow = 5 // more than may read at once
+	users := []string{"slow0", "slow1", "slow2", "slow3", "slow4", "quick"}
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, users[0], users[1:]...)
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), nil)
+	stuck, free := make(chan struct{}), make(chan struct{})
+	ended := make(chan error)
+	for _, user := range users[:slow] {
+		go func() {
+			first := true
+			ended <- s.Export(b.Ctx, chattest.As(user), func([]person.Record) error {
+				if first {
+					first = false
+					stuck <- struct{}{}
+					<-free
+				}
+				return nil
+			})
+		}()
+	}
+	for range slow {
+		<-stuck
+	}
+	b.Must(s.Export(b.Ctx, chattest.As("quick"), func([]person.Record) error { return nil }))
+	close(free)
+	for range slow {
+		b.Must(<-ended)
 	}
 }

@@ -62,8 +62,8 @@ type ranging struct {
 	serving chat.Store
 }
 
-func (r ranging) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
-	return r.serving.Range(ctx, group, from, limit)
+func (r ranging) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
+	return r.serving.Range(ctx, group, from, limit, bytesMax)
 }
 
 // retention makes the retention of a node.

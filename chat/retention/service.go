@@ -154,7 +154,7 @@ func (s *Service) old(ctx context.Context, group string, a Aging, before time.Ti
 	if a.Archived && s.archive == nil {
 		return old, a.Now, chat.ErrUnavailable // another node has the archive
 	}
-	messages, end, err := s.store.Range(ctx, group, a.First, pageMax)
+	messages, end, err := s.store.Range(ctx, group, a.First, pageMax, 0)
 	if err == nil && end.Epoch != a.Epoch {
 		err = chat.ErrConflict
 	}

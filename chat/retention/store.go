@@ -48,7 +48,7 @@ type Aging struct {
 type Store interface {
 	chat.TaskStore
 	// Range reads entries of a group from an id on, in the store and in the archive: see chat.LogStore.
-	Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
+	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error)
 	// Aging reads a group. ErrNotFound: there is none.
 	Aging(ctx context.Context, group string) (Aging, error)
 	// Expire takes the entries of a group up to and including one with this mark away: those that are stored, at most 500 in a

@@ -106,13 +106,13 @@ func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull)
 type retainedStore struct {
 	retention.Store
 	ranges interface {
-		Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error)
+		Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error)
 	}
 }
 
 // Range implements retention.Store.
-func (s retainedStore) Range(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
-	return s.ranges.Range(ctx, group, from, limit)
+func (s retainedStore) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
+	return s.ranges.Range(ctx, group, from, limit, bytesMax)
 }
 
 // archiveDB is a database that keeps logs.

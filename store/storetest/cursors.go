@@ -94,7 +94,7 @@ var cursorTests = map[string]func(*fixture){
 		w.equal(w.kept("g"), span(6, 8))
 		w.equal(w.info("g", "bob").Trimmed, trimmed)
 		w.equal(w.info("g", "dora").Trimmed, trimmed)
-		_, end, err := w.Range(w.ctx, "g", 6, 1)
+		_, end, err := w.Range(w.ctx, "g", 6, 1, 0)
 		w.ok(err)
 		w.equal(end.Trimmed, trimmed)
 		lasts, err := w.Lasts(w.ctx, []string{"g"})

@@ -169,11 +169,21 @@ var logTests = map[string]func(*fixture){
 		w.group("g", nil)
 		w.group("h", nil)
 		w.says("g", "alice", 9)
-		messages, end, err := w.Range(w.ctx, "g", 4, 3)
+		messages, end, err := w.Range(w.ctx, "g", 4, 3, 0)
 		w.ok(err)
 		w.equal(ids(messages), span(4, 6))
 		w.equal(end, chat.LogEnd{Last: 10, Epoch: w.info("g", "alice").Epoch})
-		_, end, err = w.Range(w.ctx, "none", 1, 3)
+		size := len(messages[0].JSON) // a little less than what is stored
+		for bytesMax, last := range map[int]int64{1: 4, size: 4, 2 * size: 5, 1 << 20: 6} {
+			some, bounded, err := w.Range(w.ctx, "g", 4, 3, bytesMax)
+			w.ok(err)
+			w.equal(ids(some), span(4, last))
+			w.equal(bounded, end)
+		}
+		_, end, err = w.Range(w.ctx, "none", 1, 3, 1000)
+		w.ok(err)
+		w.equal(end, chat.LogEnd{Last: -1})
+		_, end, err = w.Range(w.ctx, "none", 1, 3, 0)
 		w.ok(err)
 		w.equal(end, chat.LogEnd{Last: -1})
 		found, err := w.Entries(w.ctx, "g", []int64{2, 99, 7})

@@ -337,7 +337,7 @@ func (m *model) trimStep() {
 
 // check compares everything that can be seen.
 func (m *model) check(r *rapid.T) {
-	stored, end, err := m.store.Range(r.Context(), "g", 0, 100_000)
+	stored, end, err := m.store.Range(r.Context(), "g", 0, 100_000, 0)
 	m.ok(err)
 	if got, want := ids(stored), span(m.cut+1, m.last); end.Last != m.last || !slices.Equal(got, want) {
 		r.Fatalf("got messages %v of %d, want %v of %d", got, end.Last, want, m.last)

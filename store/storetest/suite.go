@@ -238,7 +238,7 @@ func (w *fixture) leave(group, user string) {
 // entries are all stored messages of a group.
 func (w *fixture) entries(group string) []chat.Message {
 	w.Helper()
-	messages, _, err := w.Range(w.ctx, group, 0, 1_000_000)
+	messages, _, err := w.Range(w.ctx, group, 0, 1_000_000, 0)
 	w.ok(err)
 	return messages
 }
