@@ -22,9 +22,10 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"chat/importer", "internal/build", "internal/node", "client", "client/ship", "store", "store/archive", "store/doctor", "store/dump", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/ws", "static", "internal/build", "internal/deliver"},
-	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
+	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/unsent", "web/ws", "static", "internal/build", "internal/deliver"},
+	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/origin", "web/problem", "web/unsent", "web/wire"},
 	"web/admission":           {"chat"},
+	"web/unsent":              {"chat"},
 	"web/limit":               {"chat", "internal/cache"},
 	"web/origin":              {},
 	"web/auth":                {"chat", "internal/cache", "internal/egress", "web/wire"},

@@ -47,6 +47,10 @@ type Limits struct {
 
 	// What sessions of a node have read and their clients have not taken yet, in bytes of JSON. Beyond, the slowest are closed.
 	PendingBytesMax int64
+
+	// What answers of a node hold that their clients have not taken yet, in bytes: of all callers, and of one.
+	UnsentBytesMax     int64
+	UnsentUserBytesMax int64
 }
 
 // AddedByOneMax is how many groups, in which somebody has done nothing yet, one user may have added them to: a tenth of the room
@@ -108,5 +112,8 @@ func DefaultLimits() Limits {
 		RingEntries: 128,
 
 		PendingBytesMax: 32 << 20,
+
+		UnsentBytesMax:     128 << 20,
+		UnsentUserBytesMax: 16 << 20,
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// writeBuffered sends what fill writes as one JSON answer, with a line break at the end for readers in a terminal.
-func writeBuffered(w http.ResponseWriter, status int, fill func(*bytes.Buffer)) error {
-	buf := wire.Buffer()
+// writeBuffered sends what fill writes as one JSON answer, with a line break at the end for readers in a terminal. size is about
+// how many bytes that will be; 0: not many. A fill that writes what is long forgets it then: while the client takes the answer,
+// nothing else of it has to stay in memory.
+func writeBuffered(w http.ResponseWriter, status, size int, fill func(*bytes.Buffer)) error {
+	buf := wire.Buffer(size)
 	defer wire.Free(buf)
 	fill(buf)
 	if !bytes.HasSuffix(buf.Bytes(), []byte{'\n'}) {
@@ -79,16 +81,38 @@ func writeWith(buf *bytes.Buffer, object []byte, name string, value any) {
 	buf.WriteByte('}')
 }
 
+// answerBytes is more than what an answer has beside messages, items and groups; batchBytes what a group of a sync has beside
+// its messages.
+const answerBytes, batchBytes = 1 << 10, 512
+
+// sizeOf is about how many bytes messages take in an answer.
+func sizeOf(messages []chat.Message) (size int) {
+	for i := range messages {
+		size += len(messages[i].JSON) + 1
+	}
+	return size
+}
+
+// sizeOfInbox is about how many bytes an inbox takes in an answer.
+func sizeOfInbox(b *chat.InboxBatch) int {
+	size := answerBytes
+	for i := range b.Items {
+		size += len(b.Items[i].JSON) + 1
+	}
+	return size
+}
+
 // pageAnswer is the answer to GET messages.
 type pageAnswer struct {
 	batch chat.Batch
 	views []chat.MessageView
 }
 
-func (a pageAnswer) VisitListMessagesResponse(w http.ResponseWriter) error {
-	return writeBuffered(w, http.StatusOK, func(buf *bytes.Buffer) {
+func (a *pageAnswer) VisitListMessagesResponse(w http.ResponseWriter) error {
+	return writeBuffered(w, http.StatusOK, answerBytes+sizeOf(a.batch.Messages), func(buf *bytes.Buffer) {
 		writeBatch(buf, &a.batch, a.views, false)
 		buf.WriteByte('}')
+		*a = pageAnswer{}
 	})
 }
 
@@ -102,7 +126,7 @@ func (a sentAnswer) VisitSendMessageResponse(w http.ResponseWriter) error {
 	if a.sent.Duplicate {
 		status = http.StatusOK
 	}
-	return writeBuffered(w, status, func(buf *bytes.Buffer) {
+	return writeBuffered(w, status, 0, func(buf *bytes.Buffer) {
 		buf.Write(a.sent.JSON[:len(a.sent.JSON)-1])
 		if a.sent.Duplicate {
 			buf.WriteString(`,"duplicate":true`)
@@ -125,23 +149,33 @@ func (a directAnswer) VisitSendDirectResponse(w http.ResponseWriter) error {
 	if a.Duplicate {
 		status = http.StatusOK
 	}
-	return writeBuffered(w, status, func(buf *bytes.Buffer) { wire.JSON(buf, "", a) })
+	return writeBuffered(w, status, 0, func(buf *bytes.Buffer) { wire.JSON(buf, "", a) })
 }
 
 type inboxAnswer struct {
 	batch chat.InboxBatch
 }
 
-func (a inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
-	return writeBuffered(w, http.StatusOK, func(buf *bytes.Buffer) { writeInbox(buf, &a.batch) })
+func (a *inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
+	return writeBuffered(w, http.StatusOK, sizeOfInbox(&a.batch), func(buf *bytes.Buffer) {
+		writeInbox(buf, &a.batch)
+		*a = inboxAnswer{}
+	})
 }
 
 type syncAnswer struct {
 	live.SyncAnswer
 }
 
-func (a syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
-	return writeBuffered(w, http.StatusOK, func(buf *bytes.Buffer) {
+func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
+	size := answerBytes
+	for i := range a.Groups {
+		size += batchBytes + sizeOf(a.Groups[i].Messages)
+	}
+	if a.Inbox != nil {
+		size += sizeOfInbox(a.Inbox)
+	}
+	return writeBuffered(w, http.StatusOK, size, func(buf *bytes.Buffer) {
 		buf.WriteString(`{"groups":[`)
 		for i := range a.Groups {
 			if i > 0 {
@@ -161,15 +195,16 @@ func (a syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 		}
 		wire.Int(buf, `,"next_poll_s":`, int64(a.NextPollS))
 		buf.WriteByte('}')
+		*a = syncAnswer{}
 	})
 }
 
 var (
-	_ api.ListMessagesResponseObject  = pageAnswer{}
+	_ api.ListMessagesResponseObject  = &pageAnswer{}
 	_ api.SendMessageResponseObject   = sentAnswer{}
 	_ api.SendDirectResponseObject    = directAnswer{}
-	_ api.PullInboxResponseObject     = inboxAnswer{}
-	_ api.SyncResponseObject          = syncAnswer{}
+	_ api.PullInboxResponseObject     = &inboxAnswer{}
+	_ api.SyncResponseObject          = &syncAnswer{}
 	_ api.CreateGroupResponseObject   = rawAnswer{}
 	_ api.CreateWebhookResponseObject = rawAnswer{}
 )

@@ -19,7 +19,7 @@ func BenchmarkPage(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w.Body.Reset()
-		if err := (pageAnswer{batch: batch}).VisitListMessagesResponse(w); err != nil {
+		if err := (&pageAnswer{batch: batch}).VisitListMessagesResponse(w); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -76,11 +76,20 @@ func settled(next api.StrictHandlerFunc, _ string) api.StrictHandlerFunc {
 	}
 }
 
-// leaveTurn ends the work of a call that goes on to wait for something: a message, a disk, a replica.
+// leaveTurn ends the work of a call that goes on to wait for something: a message, a disk, a replica. No room is
+// kept for its answer: what a poll wakes for is short, and a user has one search at a time.
 func leaveTurn(ctx context.Context) {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		c.turn.leave()
+		c.turn.end()
 	}
+}
+
+// takeRoom waits for room for the next part of a streamed answer.
+func takeRoom(ctx context.Context, bytes int64) error {
+	if c, ok := ctx.Value(callKey{}).(*call); ok && c.turn != nil {
+		return c.turn.room.Take(ctx, bytes)
+	}
+	return nil
 }
 
 // enterPoll counts a call as a waiting poll instead of a call under way. leave is nil if there is an error.
@@ -122,7 +131,11 @@ func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 	if err := s.lineUp(c, admission.Key{User: who.User}, units); err != nil { // before it costs anything, also the caller
 		return nil, err
 	}
-	one := &call{by: who.Caller(), limits: s.opt.Callers, header: c.Response().Header(), turn: turnOf(c)}
+	t := turnOf(c)
+	if t != nil {
+		t.room, t.most = s.opt.Unsent.Answer(who.User), s.answerMost(r, s.pageOf(c))
+	}
+	one := &call{by: who.Caller(), limits: s.opt.Callers, header: c.Response().Header(), turn: t}
 	one.paid = one.limits.Index(one.by, cost)
 	cost.User += one.paid.User
 	if err := one.charge(cost); err != nil {

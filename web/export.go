@@ -42,43 +42,64 @@ func (s *Server) ExportGroup(ctx context.Context, r api.ExportGroupRequestObject
 		return nil, err
 	}
 	first, err := export.Next(ctx)
-	return exportAnswer{s, ctx, export, first}, err
+	return &exportAnswer{s, ctx, export, linesOf(first)}, err
 }
 
-// exportAnswer streams an export. Nothing is read before the client has taken what was read before, and only the request's own
-// place among the calls of its user is held meanwhile.
+// exportAnswer streams an export. A page is read when the client has taken the one before and there is room for it, and only the
+// request's own place among the calls of its user is held meanwhile.
 type exportAnswer struct {
 	server *Server
 	ctx    context.Context //nolint:containedctx // the generated code hands the answer nothing else of the request
 	export *chat.Export
-	page   []chat.Message
+	lines  []byte // the next page
 }
 
 // VisitExportGroupResponse implements api.ExportGroupResponseObject.
-func (a exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
+func (a *exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Trailer", exportEnd)
 	w.WriteHeader(http.StatusOK)
-	var lines bytes.Buffer
-	for page := a.page; len(page) > 0; page, _ = a.export.Next(a.ctx) { // after an error the export is not done
-		lines.Reset()
-		for _, m := range page {
-			lines.Write(m.JSON)
-			lines.WriteByte('\n')
-		}
-		renewDeadline(w)
-		_, err := w.Write(lines.Bytes())
-		if err == nil {
-			err = http.NewResponseController(w).Flush()
-		}
-		if err != nil || a.server.draining() {
+	for ; len(a.lines) > 0; a.lines = a.next() {
+		if err := writePart(w, a.lines); err != nil || a.server.draining() {
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the status is sent: only a cut connection says that this is not the end
 		}
+		a.lines = nil
 	}
 	if !a.export.Done() {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // as above
 	}
 	return endExport(w, a.export.End(), a.export.End())
+}
+
+// next reads the next page as soon as there is room; empty after an error, when the export is not done.
+func (a *exportAnswer) next() []byte {
+	if a.export.Done() || takeRoom(a.ctx, chat.ExportPageBytes) != nil {
+		return nil
+	}
+	page, _ := a.export.Next(a.ctx)
+	return linesOf(page)
+}
+
+// linesOf joins entries. Nothing else of them stays in memory while the client takes them.
+func linesOf(page []chat.Message) []byte {
+	size := 0
+	for _, m := range page {
+		size += len(m.JSON) + 1
+	}
+	lines := make([]byte, 0, size)
+	for _, m := range page {
+		lines = append(append(lines, m.JSON...), '\n')
+	}
+	return lines
+}
+
+// writePart sends a part of a stream, however long the client takes as long as it goes on reading.
+func writePart(w http.ResponseWriter, part []byte) error {
+	renewDeadline(w)
+	if _, err := w.Write(part); err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
 }
 
 // ExportMe serves GET /v1/me/export.
@@ -90,7 +111,8 @@ func (s *Server) ExportMe(ctx context.Context, _ api.ExportMeRequestObject) (api
 	return personAnswer{s, ctx, end}, nil
 }
 
-// personAnswer streams everything about the caller. Nothing more is read before the client has taken what was read before.
+// personAnswer streams everything about the caller. Nothing more is read before the client has taken what was read before and there
+// is room for more.
 type personAnswer struct {
 	server *Server
 	ctx    context.Context //nolint:containedctx // as above
@@ -102,12 +124,11 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 	defer a.end()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Trailer", exportEnd)
-	var lines bytes.Buffer
-	encoder := json.NewEncoder(&lines)
-	encoder.SetEscapeHTML(false)
 	wrote := false
 	err := a.server.persons.Export(a.ctx, callerOf(a.ctx), func(records []person.Record) error {
-		lines.Reset()
+		var lines bytes.Buffer
+		encoder := json.NewEncoder(&lines)
+		encoder.SetEscapeHTML(false)
 		for _, record := range records {
 			if err := encoder.Encode(record); err != nil {
 				return err
@@ -119,12 +140,11 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 		if lines.Len() == 0 {
 			return nil
 		}
-		renewDeadline(w)
 		wrote = true
-		if _, err := w.Write(lines.Bytes()); err != nil {
+		if err := writePart(w, lines.Bytes()); err != nil {
 			return err
 		}
-		return http.NewResponseController(w).Flush()
+		return takeRoom(a.ctx, chat.ExportPageBytes) // for what is read next
 	})
 	switch {
 	case err != nil && !wrote:

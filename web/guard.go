@@ -164,7 +164,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 			defer one.leave()
-			defer one.turn.leave()
+			defer one.turn.end()
 		}
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 			c.Response().Header().Set(echo.HeaderAcceptEncoding, "identity")

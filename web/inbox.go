@@ -42,7 +42,7 @@ func (s *Server) PullInbox(ctx context.Context, r api.PullInboxRequestObject) (a
 		}
 	}
 	batch, err := s.service.Inbox(ctx, callerOf(ctx), after, limitOf(r.Params.Limit))
-	return inboxAnswer{batch}, err
+	return &inboxAnswer{batch}, err
 }
 
 // AckInbox serves POST /v1/inbox/ack.

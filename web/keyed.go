@@ -47,7 +47,7 @@ func (a rawAnswer) write(w http.ResponseWriter) error {
 	if a.replayed {
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
-	return writeBuffered(w, a.Status, func(buf *bytes.Buffer) { buf.Write(a.Body) })
+	return writeBuffered(w, a.Status, len(a.Body), func(buf *bytes.Buffer) { buf.Write(a.Body) })
 }
 
 func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { return a.write(w) }

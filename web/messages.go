@@ -51,7 +51,7 @@ func (s *Server) ListMessages(ctx context.Context, r api.ListMessagesRequestObje
 	batch, views, err := s.service.Pull(ctx, callerOf(ctx), r.Group, chat.PullQuery{
 		After: r.Params.After, Before: r.Params.Before, Limit: limitOf(r.Params.Limit),
 	})
-	return pageAnswer{batch, views}, err
+	return &pageAnswer{batch, views}, err
 }
 
 // AckGroup serves POST /v1/groups/{group}/ack.

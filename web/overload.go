@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/unsent"
 )
 
 // Requests beyond what the node can work on wait in line or are refused; see the package admission. A request is at work from
@@ -27,6 +28,8 @@ type turn struct {
 	cost int // units
 	came bool
 	slot admission.Slot
+	room *unsent.Answer // what the answer takes of the node's budget; nil: nothing
+	most int64          // bytes that it may have; 0: no more than the kernel takes at once
 }
 
 // turnOf is the turn of the request; nil where a test has another writer.
@@ -47,7 +50,7 @@ func (t *turn) come(ctx context.Context) error {
 	switch {
 	case ok:
 		t.slot = slot
-		return nil
+		return t.room.Reserve(ctx, t.most, t.leave)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -59,6 +62,30 @@ func (t *turn) leave() {
 	if t != nil {
 		t.slot.Leave()
 	}
+}
+
+// end ends the turn and gives back the room of the answer. It may be called more than once.
+func (t *turn) end() {
+	if t != nil {
+		t.leave()
+		t.room.Free()
+	}
+}
+
+// answerMost is how many bytes the answer of a route may have, or the part of it that is in memory at once, as far as that is
+// more than a small one. limit is how many entries a page may have.
+func (s *Server) answerMost(r *route, limit int) int64 {
+	page := int64(s.opt.Limits.PageBytesMax)
+	_, paged := r.query["limit"]
+	switch {
+	case r.id == "exportGroup", r.id == "exportMe":
+		return chat.ExportPageBytes
+	case paged:
+		return min(page, int64(limit)*int64(s.opt.Limits.BodyBytesMax))
+	case r.id == "sync", r.id == "getUnread":
+		return page
+	}
+	return 0
 }
 
 // lineUp refuses a request at once where it would be refused later, and lets it wait for its turn otherwise.

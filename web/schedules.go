@@ -127,7 +127,7 @@ func (a laterAnswer) write(w http.ResponseWriter) error {
 	if a.duplicate {
 		status = http.StatusOK
 	}
-	return writeBuffered(w, status, func(buf *bytes.Buffer) {
+	return writeBuffered(w, status, 0, func(buf *bytes.Buffer) {
 		wire.JSON(buf, "", struct {
 			schedule.Schedule
 			Duplicate bool `json:"duplicate,omitempty"`

@@ -26,18 +26,25 @@ func (s *Server) Search(ctx context.Context, r api.SearchRequestObject) (api.Sea
 	}
 	leaveTurn(ctx) // it waits for the archive
 	found, err := s.searcher.Search(ctx, callerOf(ctx), want)
-	return searchAnswer{found}, err
+	return &searchAnswer{found}, err
 }
+
+// hitBytes is what most hits take in an answer beside the message and the text of the snippet.
+const hitBytes = 200
 
 // searchAnswer is a page of hits, with the messages as they are stored.
 type searchAnswer struct {
 	archive.Results
 }
 
-var _ api.SearchResponseObject = searchAnswer{}
+var _ api.SearchResponseObject = &searchAnswer{}
 
-func (a searchAnswer) VisitSearchResponse(w http.ResponseWriter) error {
-	return writeBuffered(w, http.StatusOK, func(buf *bytes.Buffer) {
+func (a *searchAnswer) VisitSearchResponse(w http.ResponseWriter) error {
+	size := answerBytes
+	for _, h := range a.Hits {
+		size += len(h.JSON) + len(h.Snippet.Text) + hitBytes
+	}
+	return writeBuffered(w, http.StatusOK, size, func(buf *bytes.Buffer) {
 		buf.WriteString(`{"hits":[`)
 		for i, h := range a.Hits {
 			if i > 0 {
@@ -57,5 +64,6 @@ func (a searchAnswer) VisitSearchResponse(w http.ResponseWriter) error {
 			wire.JSON(buf, `,"incomplete_before":`, chat.Time{Time: a.IncompleteBefore})
 		}
 		buf.WriteByte('}')
+		*a = searchAnswer{}
 	})
 }

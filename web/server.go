@@ -26,6 +26,7 @@ import (
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/origin"
+	"github.com/chatd/chatd/web/unsent"
 )
 
 // SessionHandler serves the websocket route. Count is how many sessions are live.
@@ -39,6 +40,7 @@ type Options struct {
 	Limits       chat.Limits
 	Callers      *limit.Limits                                   // what one caller may take; nil: no limits
 	Line         *admission.Line                                 // how many requests are worked on at once; nil: all
+	Unsent       *unsent.Budget                                  // what of answers is in memory for slow clients; nil: anything
 	Durability   chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
 	Origins      *origin.Policy                                  // whose pages may call; nil: its own alone
 	Proxies      []netip.Prefix                                  // whose forwarded addresses count

@@ -11,6 +11,7 @@ import (
 const (
 	stallWithin = 5 * time.Second // for each piece
 	pieceBytes  = 64 << 10
+	smallBytes  = 16 << 10 // an answer that the kernel takes at once, even from a connection that has just begun
 )
 
 // boundStalls ends the connections of clients that do not read their answers. Otherwise the answers would stay in memory until
@@ -23,7 +24,8 @@ func (s *Server) boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // stallWriter writes an answer in pieces, each with a deadline, and all within most after the first one. The first one
-// also ends the request's turn: from then on it is the client who takes time.
+// also ends the request's turn: from then on it is the client who takes time, and the node's budget of unsent answers counts what
+// is in memory.
 type stallWriter struct {
 	http.ResponseWriter
 	turn         turn
@@ -36,6 +38,10 @@ func (w *stallWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *stallWriter) Write(b []byte) (written int, err error) {
 	w.turn.leave()
+	if cap(b) > smallBytes {
+		w.turn.room.Hold(int64(cap(b)))
+		defer w.turn.room.Free()
+	}
 	for {
 		piece := b[written:min(written+pieceBytes, len(b))]
 		w.arm()

@@ -40,7 +40,7 @@ func (s *Server) Sync(ctx context.Context, r api.SyncRequestObject) (api.SyncRes
 		}
 		return s.live.Sync(ctx, callerOf(ctx), req)
 	})
-	return syncAnswer{answer}, err
+	return &syncAnswer{answer}, err
 }
 
 // waiting makes a call that may wait for something. When the server stops it is ended and made again without waiting, so

@@ -4,7 +4,9 @@ package person
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
@@ -31,8 +33,10 @@ type Archive interface {
 
 // Bounds of exports.
 const (
-	page      = 100 // things that are in memory at once, and entries of a log that are looked at together
-	atOnceMax = 2   // exports of a node: each reads the logs of all groups of its user
+	page        = 100             // things that are in memory at once
+	entriesMax  = 8               // of these where they are entries of the archive: nobody knows how long they are
+	readingMax  = 2               // exports of a node that read at once: each reads the logs of all groups of its user
+	readingWait = 5 * time.Second // how long one waits to begin
 )
 
 // Service exports users.
@@ -42,25 +46,29 @@ type Service struct {
 	notifications *notify.Service
 	archive       Archive
 
+	reading chan struct{} // has an entry for each export that reads, and none for those that are being taken by their clients
+
 	mu      sync.Mutex
 	running map[string]bool // users whose export runs
 }
 
 // New makes a Service. db is nil where there is no archive.
 func New(core *chat.Service, schedules *schedule.Service, notifications *notify.Service, db Archive) *Service {
-	return &Service{core: core, schedules: schedules, notifications: notifications, archive: db, running: map[string]bool{}}
+	return &Service{core: core, schedules: schedules, notifications: notifications, archive: db,
+		reading: make(chan struct{}, readingMax), running: map[string]bool{}}
 }
 
-var errBusy = &chat.Error{Code: chat.CodeUnavailable, Message: "an export of this user runs, or too many others do; try again later", RetryAfter: 60}
+var errBusy = &chat.Error{Code: chat.CodeUnavailable, Message: "an export of this user runs, or too many others do; try again later",
+	RetryAfter: 10 * time.Second}
 
-// Begin takes one of the few places for exports. Whoever has begun calls end, once.
+// Begin begins the only export of a user. Whoever has begun calls end, once.
 func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running[by.User] || len(s.running) >= atOnceMax {
+	if s.running[by.User] {
 		return nil, errBusy
 	}
 	s.running[by.User] = true
@@ -72,9 +80,31 @@ func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 }
 
 // Export hands everything about by to write, in small parts, which may be empty: groups, then entries by group, entries of the archive
-// in groups that the user has left, the inbox, schedules and devices. What comes or goes meanwhile may be missing.
+// in groups that the user has left, the inbox, schedules and devices. What comes or goes meanwhile may be missing. While write
+// runs, another export may read. ErrUnavailable: too many others read.
 func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Record) error) error {
-	e := &export{Service: s, by: by, write: write, logs: map[archive.Log]bool{}}
+	begin, cancel := context.WithTimeout(ctx, readingWait)
+	defer cancel()
+	if s.enter(begin) != nil {
+		return errBusy
+	}
+	e := &export{Service: s, by: by, logs: map[archive.Log]bool{}}
+	reading := true
+	defer func() {
+		if reading {
+			s.leave()
+		}
+	}()
+	e.write = func(records []Record) error {
+		s.leave()
+		reading = false
+		err := write(records)
+		if err == nil {
+			err = s.enter(ctx)
+		}
+		reading = err == nil
+		return err
+	}
 	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices} {
 		if err := step(ctx); err != nil {
 			return err
@@ -82,6 +112,18 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 	}
 	return nil
 }
+
+// enter waits until an export may read. Exports take turns, for each enters anew for every part.
+func (s *Service) enter(ctx context.Context) error {
+	select {
+	case s.reading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Service) leave() { <-s.reading }
 
 type export struct {
 	*Service
@@ -164,13 +206,15 @@ func (e *export) left(ctx context.Context) error {
 				ids[one.Log] = append(ids[one.Log], one.ID)
 			}
 		}
-		for log, some := range ids {
-			messages, err := e.archive.Entries(ctx, log, some)
-			if err == nil {
-				err = e.messages(messages)
-			}
-			if err != nil {
-				return err
+		for log, all := range ids {
+			for some := range slices.Chunk(all, entriesMax) {
+				messages, err := e.archive.Entries(ctx, log, some)
+				if err == nil {
+					err = e.messages(messages)
+				}
+				if err != nil {
+					return err
+				}
 			}
 		}
 		after = list[len(list)-1].Doc

@@ -36,6 +36,7 @@ import (
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/origin"
+	"github.com/chatd/chatd/web/unsent"
 	"github.com/chatd/chatd/web/ws"
 )
 
@@ -205,6 +206,7 @@ func (n *Node) openWeb() (err error) {
 	if most := n.set.callsNodeMax; most > 0 {
 		line = admission.New(admission.Options{Max: most, Log: n.log})
 	}
+	room := unsent.New(n.set.limits.UnsentBytesMax, n.set.limits.UnsentUserBytesMax)
 	services := ws.Services{
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
 	}
@@ -219,11 +221,11 @@ func (n *Node) openWeb() (err error) {
 		return fmt.Errorf("the browser client: %w", err)
 	}
 	opt := web.Options{
-		Limits: n.set.limits, Callers: n.callers, Line: line, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
+		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Log: n.log,
 		Collectors: []prometheus.Collector{
-			buildInfo(), n.taskMetrics, archiveMetrics{n.archiver}, searchMetrics{n.services.Search}, n.watch.gauge, n.callers.Metrics(), line,
+			buildInfo(), n.taskMetrics, archiveMetrics{n.archiver}, searchMetrics{n.services.Search}, n.watch.gauge, n.callers.Metrics(), line, room,
 			&webhookMetrics{totals: n.services.Webhooks.Totals},
 		},
 	}

@@ -9,13 +9,19 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// bufferBytesKept bounds the buffers in the pool: one that grew beyond it is left to the garbage collector.
-const bufferBytesKept = 2 << 20
+// bufferBytesKept bounds the buffers in the pool: one that grew beyond it is left to the garbage collector. So no small answer
+// that is taken slowly holds a large buffer.
+const bufferBytesKept = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Buffer returns an empty buffer from a pool. Call Free when it is written.
-func Buffer() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
+// Buffer returns an empty buffer for about so many bytes, from a pool if they are few. Call Free when it is written.
+func Buffer(size int) *bytes.Buffer {
+	if size > bufferBytesKept {
+		return bytes.NewBuffer(make([]byte, 0, size))
+	}
+	return buffers.Get().(*bytes.Buffer)
+}
 
 // Free returns a buffer to the pool. Nobody may use it, or its bytes, afterwards.
 func Free(buf *bytes.Buffer) {
