@@ -33,7 +33,7 @@ type Announcement struct {
 	ID        string             `json:"id"`
 	State     string             `json:"state"` // pending, running, done or cancelled
 	From      string             `json:"from"`
-	To        AnnouncementTarget `json:"to"`
+	To        AnnouncementTarget `json:"to"` // empty in the answer to Announce: it may be long
 	Body      string             `json:"body,omitempty"`
 	Data      json.RawMessage    `json:"data,omitempty"`
 	At        *time.Time         `json:"at,omitempty"`

@@ -21,8 +21,15 @@ func (s *Server) CreateAnnouncement(ctx context.Context, r api.CreateAnnouncemen
 	}
 	return s.keyed(ctx, "createAnnouncement", r.Params.IdempotencyKey, r.Body, http.StatusAccepted, func(key string) (any, error) {
 		draft.Key = key
-		return s.announcements.Create(ctx, callerOf(ctx), draft)
+		a, err := s.announcements.Create(ctx, callerOf(ctx), draft)
+		return announced{Announcement: a}, err
 	})
+}
+
+// announced is the answer to a creation: all but whom it is for, which may be thousands, and whom the caller knows.
+type announced struct {
+	announce.Announcement
+	To *struct{} `json:"to,omitempty"` // hides that of the announcement
 }
 
 func (a rawAnswer) VisitCreateAnnouncementResponse(w http.ResponseWriter) error { return a.write(w) }

@@ -49,7 +49,13 @@ func TestAnnouncements(t *testing.T) {
 	checkProblem(t, "what is done", s.operate("DELETE", "/v1/announcements/"+id, "", nil), 409, "conflict")
 
 	named := s.operate("POST", "/v1/announcements", `{"to":{"groups":["g","none"],"users":["carl"]},"data":[1]}`, nil)
+	if strings.Contains(named.body, `"to"`) || strings.Contains(named.body, "carl") || named.field("total") != 3. {
+		t.Errorf("the answer repeats whom it is for: %s", named.body)
+	}
 	id, _ = named.field("id").(string)
+	if a := s.operate("GET", "/v1/announcements/"+id, "", nil); !strings.Contains(a.body, `"to":{"groups":["g","none"],"users":["carl"]}`) {
+		t.Errorf("got %s", a.body)
+	}
 	if a := s.announced(id); a.field("total") != 3. || a.field("delivered") != 2. || a.field("failed") != 1. {
 		t.Errorf("got %s", a.body)
 	}
