@@ -41,6 +41,10 @@ func (n *Node) printBanner() {
 		if problem := filesProblem(limit, n.set.limits.SessionsNodeMax); problem != "" {
 			n.log.Warn(problem, "limit", limit)
 		}
+		if most := connsIPDefault(limit, known); n.set.MaxConnsIP == "" && most < connsIPMaxDefault {
+			n.log.Warn("the limit of open files is low: an address may have fewer connections than it could have by default",
+				"limit", limit, "CHATD_MAX_CONNS_IP", most)
+		}
 	}
 	n.log.Info("listening", "address", n.Addr().String(), "page", page+"/", "docs", page+"/docs")
 	if link := n.SignInLink(); link != "" {

@@ -76,7 +76,7 @@ type Config struct {
 	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Rate of requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
 	MaxSessions     string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user, or off. Default: 20."`
 	MaxSessionsNode string `env:"CHATD_MAX_SESSIONS_NODE" help:"Maximum live websockets of this node. Default: 10000."`
-	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, and off for this host itself."`
+	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, or half of the open files that the process may have if they are under 3000, and off for this host itself."`
 	MaxPolls        string `env:"CHATD_MAX_POLLS" help:"Maximum waiting polls of a user, or off. Default: 20."`
 	MaxCalls        string `env:"CHATD_MAX_CALLS" help:"Maximum calls of a user at once, or off; more wait for up to 1 s. Default: 64."`
 	MaxFirings      string `env:"CHATD_MAX_FIRINGS" help:"Maximum schedules of a user that fire within any minute, or off. Default: 100."`

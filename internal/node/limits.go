@@ -63,7 +63,7 @@ const (
 	rateUserDefault   = "100/s:2000"
 	rateSendDefault   = "20/s:1000"
 	rateIPDefault     = "50/s:1000"
-	connsIPMaxDefault = 2000 // many people may share an address; a fifth of a node's sessions
+	connsIPMaxDefault = 2000 // many people may share an address; a fifth of a node's sessions. See connsIPDefault
 	pollsMaxDefault   = 20
 	callsMaxDefault   = 64
 
@@ -92,7 +92,7 @@ func (s *settings) checkCallers(p *problems) {
 		into           *int
 	}{
 		{"CHATD_MAX_SESSIONS", s.MaxSessions, s.limits.SessionsUserMax, 10_000, &s.limits.SessionsUserMax},
-		{"CHATD_MAX_CONNS_IP", s.MaxConnsIP, connsIPMaxDefault, 1_000_000, &s.callers.Conns},
+		{"CHATD_MAX_CONNS_IP", s.MaxConnsIP, connsIPDefault(openFilesMax()), 1_000_000, &s.callers.Conns},
 		{"CHATD_MAX_POLLS", s.MaxPolls, pollsMaxDefault, 10_000, &s.callers.Polls},
 		{"CHATD_MAX_CALLS", s.MaxCalls, callsMaxDefault, 10_000, &s.callers.Calls},
 		{"CHATD_MAX_FIRINGS", s.MaxFirings, s.limits.UserFiringsMax, 10_000, &s.limits.UserFiringsMax},
@@ -113,6 +113,15 @@ func (s *settings) checkCallers(p *problems) {
 		s.limits.SessionsUserMax = s.limits.SessionsNodeMax
 	}
 	s.callers.LoopbackRate, s.callers.LoopbackConns = s.RateIP != "", s.MaxConnsIP != ""
+}
+
+// connsIPDefault is how many connections an address may have if no setting says so: fewer than usual where the process may have
+// few open files, so that one address does not take those of everybody else and of the store.
+func connsIPDefault(files uint64, known bool) int {
+	if known && files < connsIPMaxDefault+filesSpare {
+		return int(max(files/2, 1)) //nolint:gosec // less than 2,000
+	}
+	return connsIPMaxDefault
 }
 
 func validPort(port string) bool {
