@@ -3,7 +3,6 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,12 +20,19 @@ type describedPath struct {
 	item    *openapi3.PathItem
 }
 
-var describedPaths = sync.OnceValues(func() ([]describedPath, error) {
-	raw, err := os.ReadFile("openapi.yaml")
-	if err != nil {
-		return nil, err
+var description = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromFile("openapi.yaml") })
+
+func describedSchema(t *testing.T, name string) *openapi3.Schema {
+	t.Helper()
+	doc, err := description()
+	if err != nil || doc.Components.Schemas[name] == nil {
+		t.Fatalf("there is no schema %q: %v", name, err)
 	}
-	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	return doc.Components.Schemas[name].Value
+}
+
+var describedPaths = sync.OnceValues(func() ([]describedPath, error) {
+	doc, err := description()
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +100,19 @@ func wrongAnswer(response *openapi3.Response, a answer) string {
 	if !strings.HasSuffix(kind, "json") {
 		return ""
 	}
+	return wrongValue(media.Schema.Value, a.body)
+}
+
+// wrongValue says what of a JSON value is not as a schema says; "": nothing.
+func wrongValue(schema *openapi3.Schema, text string) string {
 	var value any
-	if err := json.Unmarshal([]byte(a.body), &value); err != nil {
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		return err.Error()
 	}
-	if err := media.Schema.Value.VisitJSON(value, openapi3.VisitAsResponse()); err != nil {
+	if err := schema.VisitJSON(value, openapi3.VisitAsResponse()); err != nil {
 		return err.Error()
 	}
-	return strings.Join(undescribed(media.Schema.Value, value, ""), ", ")
+	return strings.Join(undescribed(schema, value, ""), ", ")
 }
 
 // undescribed names the fields in value that the schema does not know.

@@ -3,8 +3,10 @@ package web_test
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,6 +121,52 @@ func TestWebhooks(t *testing.T) {
 	for _, canary := range []string{signed, newer, "CANARY", "whsec_"} {
 		if strings.Contains(s.log.String(), canary) {
 			t.Errorf("%s is in the log:\n%s", canary, s.log)
+		}
+	}
+}
+
+// TestBodiesOfWebhooksAreDescribed: each event, and a notification, is as the description says.
+func TestBodiesOfWebhooksAreDescribed(t *testing.T) {
+	bodies := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	defer receiver.Close()
+	s := start(t, func(c *node.Config) { c.EgressAllow, c.NotifyDelay = []string{"127.0.0.0/8"}, "1ms" })
+	described := map[string]string{
+		"message.created": "MessageEvent", "message.edited": "MessageEvent", "message.deleted": "MessageEvent", "member.joined": "MessageEvent",
+		"member.left": "MessageEvent", "group.created": "MessageEvent", "group.deleted": "GroupDeletedEvent",
+		"schedule.failed": "ScheduleFailedEvent", "notification": "NotificationEvent",
+	}
+	a := s.do(request{method: "POST", path: "/v1/webhooks", body: `{"url":"` + receiver.URL + `"}`, user: "root", role: "admin"})
+	if a.status != http.StatusCreated {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	s.must("bob", "PUT", "/v1/devices/phone", `{"kind":"webhook","url":"`+receiver.URL+`"}`)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob","carl"]}`)
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"hi","mentions":["bob"]}`) // 4
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"edit","target":4,"body":"ho"}`)
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"oh"}`) // 6
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"kind":"delete","target":6}`)
+	at := time.Now().Add(2 * time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
+	s.must("carl", "POST", "/v1/schedules", `{"group":"g","body":"x","at":"`+at+`"}`)
+	s.must("alice", "DELETE", "/v1/groups/g/members/carl", "")
+	left := maps.Clone(described)
+	for deadline := time.After(time.Minute); len(left) > 0; {
+		select {
+		case <-deadline:
+			t.Fatalf("never got %v", slices.Collect(maps.Keys(left)))
+		case body := <-bodies:
+			kind, _ := (answer{body: body}).field("type").(string)
+			schema := describedSchema(t, described[kind])
+			if wrong := wrongValue(schema, body); wrong != "" {
+				t.Errorf("%s\nis not as described: %s", body, wrong)
+			}
+			delete(left, kind)
+			if _, notified := left["notification"]; !notified && len(left) == 1 {
+				s.must("alice", "DELETE", "/v1/groups/g", "")
+			}
 		}
 	}
 }

@@ -500,30 +500,28 @@ type GroupChange struct {
 
 // GroupDraft defines model for GroupDraft.
 type GroupDraft struct {
-	// BacklogBytes With `block`: how many bytes of files, in messages that they have not seen, a member may be behind. Beyond that, sends and new uploads get `429 backlog_full`. A larger file is let through alone.
+	// BacklogBytes Default: 1073741824. With `block`: how many bytes of files, in messages that they have not seen, a member may be behind. Beyond that, sends and new uploads get `429 backlog_full`. A larger file is let through alone.
 	BacklogBytes *int64 `json:"backlog_bytes,omitempty"`
 
-	// BacklogMax How far behind a member may be and still hold back trimming.
+	// BacklogMax How far behind a member may be and still hold back trimming. Default: 10000.
 	BacklogMax *int64 `json:"backlog_max,omitempty"`
 
-	// History Whether who joins sees what was said before.
+	// History Whether who joins sees what was said before. Default: true.
 	History *bool `json:"history,omitempty"`
 
-	// Id Chosen by the server when absent; `public` is none.
+	// Id Compared byte for byte.
 	Id *GroupId `json:"id,omitempty"`
 
-	// Keep How many of the newest messages stay though all have seen them.
+	// Keep How many of the newest messages stay though all have seen them. Default: 100.
 	Keep    *int64    `json:"keep,omitempty"`
 	Members *[]UserId `json:"members,omitempty"`
 
 	// Name Without control characters; those for the direction of writing are dropped.
-	Name *string `json:"name,omitempty"`
-
-	// Overflow What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves.
+	Name     *string   `json:"name,omitempty"`
 	Overflow *Overflow `json:"overflow,omitempty"`
 	Post     *Posting  `json:"post,omitempty"`
 
-	// RetainDays After how many days messages go, read or not; 0: never.
+	// RetainDays After how many days messages go, read or not; 0, the default: never.
 	RetainDays *int64      `json:"retain_days,omitempty"`
 	Visibility *Visibility `json:"visibility,omitempty"`
 }
@@ -660,7 +658,7 @@ type LimitInfo struct {
 	// Waiting Tasks that are parked until a slot is free.
 	Waiting int64 `json:"waiting"`
 
-	// WaitingSince Since when the first of them waits; null: none waits.
+	// WaitingSince A time, or null.
 	WaitingSince OptionalTime `json:"waiting_since"`
 }
 
@@ -714,17 +712,13 @@ type Message struct {
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
-	Data Any `json:"data,omitempty"`
-
-	// DeletedAt When the content was deleted, of a text or data and of the edits of one: the deletion of a message empties its edits too.
+	Data      Any   `json:"data,omitempty"`
 	DeletedAt *Time `json:"deleted_at,omitempty"`
 
 	// Duplicate Only in the answer to a send: this key was known.
 	Duplicate  *bool       `json:"duplicate,omitempty"`
 	Durability *Durability `json:"durability,omitempty"`
-
-	// EditedAt Of the newest edit of a text or data.
-	EditedAt *Time `json:"edited_at,omitempty"`
+	EditedAt   *Time       `json:"edited_at,omitempty"`
 
 	// Emoji Of a reaction: one emoji of Unicode of at most 64 bytes, or a `:name:` of `a-z 0-9 _ + -` with at most 64 characters. All spellings of an emoji (with and without U+FE0F) are one.
 	Emoji *string `json:"emoji,omitempty"`
@@ -751,18 +745,16 @@ type Message struct {
 	// Removed Takes the reaction back.
 	Removed *bool  `json:"removed,omitempty"`
 	ReplyTo *int64 `json:"reply_to,omitempty"`
+	Role    *Role  `json:"role,omitempty"`
+	SentAt  Time   `json:"sent_at"`
 
-	// Role The new role, in a notice of `role`.
-	Role   *Role `json:"role,omitempty"`
-	SentAt Time  `json:"sent_at"`
-
-	// Settings The new values, in a notice of `settings`.
+	// Settings The changed settings with their new values.
 	Settings *ChangedSettings `json:"settings,omitempty"`
 
 	// Target The message that is edited, deleted or reacted to.
 	Target *int64 `json:"target,omitempty"`
 
-	// User Whom a notice concerns.
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 	User *UserId `json:"user,omitempty"`
 }
 
@@ -834,13 +826,13 @@ type Periodic struct {
 	// Kind Of the tasks that it enqueues.
 	Kind string `json:"kind"`
 
-	// LastAt Its last occurrence.
+	// LastAt A time, or null.
 	LastAt OptionalTime `json:"last_at"`
 
 	// Misfire What happens with missed occurrences: once, skip or all.
 	Misfire string `json:"misfire"`
 
-	// NextAt When it is due; null: paused.
+	// NextAt A time, or null.
 	NextAt OptionalTime `json:"next_at"`
 	Paused bool         `json:"paused"`
 	Queue  string       `json:"queue"`
@@ -1033,9 +1025,7 @@ type ScheduleState = schedule.State
 
 // SearchPage defines model for SearchPage.
 type SearchPage struct {
-	Hits []Hit `json:"hits"`
-
-	// IncompleteBefore Only where something is not indexed yet: what was sent after this time may be missing.
+	Hits             []Hit `json:"hits"`
 	IncompleteBefore *Time `json:"incomplete_before,omitempty"`
 
 	// Next The `cursor` of the next page; null at the end.
@@ -1145,7 +1135,7 @@ type SyncRequest struct {
 	// unseen than the page has, it is the end of the log that is served, with `complete: false`.
 	Start *string `json:"start,omitempty"`
 
-	// WaitS Seconds to wait for something new; more than 50 is taken as 50, because proxies give up after 60.
+	// WaitS Seconds to wait for something new; more than 50 is taken as 50, because proxies give up after 60. Default: 0.
 	WaitS *int64 `json:"wait_s,omitempty"`
 }
 
@@ -1160,16 +1150,16 @@ type Task struct {
 	// Crashes Runs that ended with their worker.
 	Crashes int64 `json:"crashes"`
 
-	// DeadlineAt It is not started after this.
+	// DeadlineAt A time, or null.
 	DeadlineAt OptionalTime `json:"deadline_at,omitempty"`
 
-	// DiedAt Of a dead task.
+	// DiedAt A time, or null.
 	DiedAt OptionalTime `json:"died_at,omitempty"`
 
 	// Done How far its run says it is.
 	Done *int64 `json:"done,omitempty"`
 
-	// DueAt Of a delayed task.
+	// DueAt A time, or null.
 	DueAt      OptionalTime `json:"due_at,omitempty"`
 	EnqueuedAt Time         `json:"enqueued_at"`
 	Id         TaskId       `json:"id"`
@@ -1178,13 +1168,13 @@ type Task struct {
 	// LastError Why its last run failed.
 	LastError *string `json:"last_error"`
 
-	// LeaseUntil Of a leased task.
+	// LeaseUntil A time, or null.
 	LeaseUntil OptionalTime `json:"lease_until,omitempty"`
 
 	// Limit How many tasks of a key run at once.
 	Limit *TaskLimit `json:"limit,omitempty"`
 
-	// ParkedAt Since when a parked task waits for a slot of its limit.
+	// ParkedAt A time, or null.
 	ParkedAt OptionalTime `json:"parked_at,omitempty"`
 	Priority TaskPriority `json:"priority"`
 	Queue    string       `json:"queue"`
@@ -1195,10 +1185,8 @@ type Task struct {
 // TaskBulk defines model for TaskBulk.
 type TaskBulk struct {
 	// Act retry: as for one task, a dead one starts over. run: delayed tasks are ready now.
-	Act TaskBulkAct `json:"act"`
-
-	// Before Dead tasks that died before, delayed ones that are due before. Default: whenever.
-	Before *Time `json:"before,omitempty"`
+	Act    TaskBulkAct `json:"act"`
+	Before *Time       `json:"before,omitempty"`
 
 	// Cursor `next` of the call before.
 	Cursor *string `json:"cursor,omitempty"`
@@ -3491,39 +3479,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
-	router.GET(options.BaseURL+"/v1/groups", wrapper.ListGroups, options.OperationMiddlewares["listGroups"]...)
-	router.POST(options.BaseURL+"/v1/groups", wrapper.CreateGroup, options.OperationMiddlewares["createGroup"]...)
-	router.GET(options.BaseURL+"/v1/groups/public", wrapper.ListPublicGroups, options.OperationMiddlewares["listPublicGroups"]...)
-	router.DELETE(options.BaseURL+"/v1/groups/:group", wrapper.DeleteGroup, options.OperationMiddlewares["deleteGroup"]...)
-	router.GET(options.BaseURL+"/v1/groups/:group", wrapper.GetGroup, options.OperationMiddlewares["getGroup"]...)
-	router.PATCH(options.BaseURL+"/v1/groups/:group", wrapper.UpdateGroup, options.OperationMiddlewares["updateGroup"]...)
-	router.GET(options.BaseURL+"/v1/groups/:group/blockers", wrapper.ListBlockers, options.OperationMiddlewares["listBlockers"]...)
-	router.DELETE(options.BaseURL+"/v1/groups/:group/hold", wrapper.ReleaseHold, options.OperationMiddlewares["releaseHold"]...)
-	router.PUT(options.BaseURL+"/v1/groups/:group/hold", wrapper.PutHold, options.OperationMiddlewares["putHold"]...)
-	router.GET(options.BaseURL+"/v1/groups/:group/export", wrapper.ExportGroup, options.OperationMiddlewares["exportGroup"]...)
-	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
-	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
-	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
-	router.POST(options.BaseURL+"/v1/groups/:group/files", wrapper.CreateFile, options.OperationMiddlewares["createFile"]...)
-	router.DELETE(options.BaseURL+"/v1/groups/:group/files/:file", wrapper.DeleteFile, options.OperationMiddlewares["deleteFile"]...)
-	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
-	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
-	router.POST(options.BaseURL+"/v1/groups/:group/ack", wrapper.AckGroup, options.OperationMiddlewares["ackGroup"]...)
-	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
-	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
-	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
-	router.GET(options.BaseURL+"/v1/unread", wrapper.GetUnread, options.OperationMiddlewares["getUnread"]...)
-	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
-	router.POST(options.BaseURL+"/v1/sync", wrapper.Sync, options.OperationMiddlewares["sync"]...)
-	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
-	router.GET(options.BaseURL+"/v1/inbox", wrapper.PullInbox, options.OperationMiddlewares["pullInbox"]...)
-	router.POST(options.BaseURL+"/v1/inbox/ack", wrapper.AckInbox, options.OperationMiddlewares["ackInbox"]...)
-	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
-	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
-	router.DELETE(options.BaseURL+"/v1/schedules/:schedule", wrapper.CancelSchedule, options.OperationMiddlewares["cancelSchedule"]...)
-	router.GET(options.BaseURL+"/v1/schedules/:schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
-	router.PATCH(options.BaseURL+"/v1/schedules/:schedule", wrapper.UpdateSchedule, options.OperationMiddlewares["updateSchedule"]...)
-	router.POST(options.BaseURL+"/v1/schedules/:schedule/run", wrapper.RunSchedule, options.OperationMiddlewares["runSchedule"]...)
 	router.GET(options.BaseURL+"/v1/announcements", wrapper.ListAnnouncements, options.OperationMiddlewares["listAnnouncements"]...)
 	router.POST(options.BaseURL+"/v1/announcements", wrapper.CreateAnnouncement, options.OperationMiddlewares["createAnnouncement"]...)
 	router.DELETE(options.BaseURL+"/v1/announcements/:announcement", wrapper.CancelAnnouncement, options.OperationMiddlewares["cancelAnnouncement"]...)
@@ -3532,24 +3487,49 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/devices/:device", wrapper.DeleteDevice, options.OperationMiddlewares["deleteDevice"]...)
 	router.GET(options.BaseURL+"/v1/devices/:device", wrapper.GetDevice, options.OperationMiddlewares["getDevice"]...)
 	router.PUT(options.BaseURL+"/v1/devices/:device", wrapper.PutDevice, options.OperationMiddlewares["putDevice"]...)
-	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
+	router.GET(options.BaseURL+"/v1/doctor", wrapper.Examine, options.OperationMiddlewares["examine"]...)
+	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
+	router.GET(options.BaseURL+"/v1/groups", wrapper.ListGroups, options.OperationMiddlewares["listGroups"]...)
+	router.POST(options.BaseURL+"/v1/groups", wrapper.CreateGroup, options.OperationMiddlewares["createGroup"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group", wrapper.DeleteGroup, options.OperationMiddlewares["deleteGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group", wrapper.GetGroup, options.OperationMiddlewares["getGroup"]...)
+	router.PATCH(options.BaseURL+"/v1/groups/:group", wrapper.UpdateGroup, options.OperationMiddlewares["updateGroup"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/ack", wrapper.AckGroup, options.OperationMiddlewares["ackGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/blockers", wrapper.ListBlockers, options.OperationMiddlewares["listBlockers"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/export", wrapper.ExportGroup, options.OperationMiddlewares["exportGroup"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/files", wrapper.CreateFile, options.OperationMiddlewares["createFile"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/files/:file", wrapper.DeleteFile, options.OperationMiddlewares["deleteFile"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/hold", wrapper.ReleaseHold, options.OperationMiddlewares["releaseHold"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/hold", wrapper.PutHold, options.OperationMiddlewares["putHold"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/notify", wrapper.GetNotify, options.OperationMiddlewares["getNotify"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
-	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
-	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
-	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
-	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
-	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/public", wrapper.ListPublicGroups, options.OperationMiddlewares["listPublicGroups"]...)
+	router.GET(options.BaseURL+"/v1/inbox", wrapper.PullInbox, options.OperationMiddlewares["pullInbox"]...)
+	router.POST(options.BaseURL+"/v1/inbox/ack", wrapper.AckInbox, options.OperationMiddlewares["ackInbox"]...)
 	router.DELETE(options.BaseURL+"/v1/me", wrapper.EraseMe, options.OperationMiddlewares["eraseMe"]...)
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.GET(options.BaseURL+"/v1/me/export", wrapper.ExportMe, options.OperationMiddlewares["exportMe"]...)
-	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
-	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
+	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
+	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
+	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
+	router.DELETE(options.BaseURL+"/v1/schedules/:schedule", wrapper.CancelSchedule, options.OperationMiddlewares["cancelSchedule"]...)
+	router.GET(options.BaseURL+"/v1/schedules/:schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
+	router.PATCH(options.BaseURL+"/v1/schedules/:schedule", wrapper.UpdateSchedule, options.OperationMiddlewares["updateSchedule"]...)
+	router.POST(options.BaseURL+"/v1/schedules/:schedule/run", wrapper.RunSchedule, options.OperationMiddlewares["runSchedule"]...)
+	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
+	router.POST(options.BaseURL+"/v1/sync", wrapper.Sync, options.OperationMiddlewares["sync"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
-	router.GET(options.BaseURL+"/v1/doctor", wrapper.Examine, options.OperationMiddlewares["examine"]...)
-	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
-	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
-	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task", wrapper.DeleteTask, options.OperationMiddlewares["deleteTask"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task", wrapper.GetTask, options.OperationMiddlewares["getTask"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task/retry", wrapper.RetryTask, options.OperationMiddlewares["retryTask"]...)
 	router.POST(options.BaseURL+"/v1/tasks/bulk", wrapper.ChangeTasks, options.OperationMiddlewares["changeTasks"]...)
 	router.GET(options.BaseURL+"/v1/tasks/days", wrapper.ListDays, options.OperationMiddlewares["listDays"]...)
 	router.GET(options.BaseURL+"/v1/tasks/limits", wrapper.ListLimits, options.OperationMiddlewares["listLimits"]...)
@@ -3558,9 +3538,17 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/pause", wrapper.PausePeriodic, options.OperationMiddlewares["pausePeriodic"]...)
 	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/resume", wrapper.ResumePeriodic, options.OperationMiddlewares["resumePeriodic"]...)
 	router.POST(options.BaseURL+"/v1/tasks/periodic/:periodic/run", wrapper.RunPeriodic, options.OperationMiddlewares["runPeriodic"]...)
-	router.DELETE(options.BaseURL+"/v1/tasks/:task", wrapper.DeleteTask, options.OperationMiddlewares["deleteTask"]...)
-	router.GET(options.BaseURL+"/v1/tasks/:task", wrapper.GetTask, options.OperationMiddlewares["getTask"]...)
-	router.POST(options.BaseURL+"/v1/tasks/:task/retry", wrapper.RetryTask, options.OperationMiddlewares["retryTask"]...)
+	router.GET(options.BaseURL+"/v1/tasks/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
+	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
+	router.GET(options.BaseURL+"/v1/unread", wrapper.GetUnread, options.OperationMiddlewares["getUnread"]...)
+	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
+	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
+	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
+	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
+	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
+	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
 
 }
 

@@ -221,6 +221,7 @@ func (c *wsClient) read() (f wsFrame, err error) {
 	_ = c.SetReadDeadline(time.Now().Add(wsPatience))
 	_, b, err := c.ReadMessage()
 	if err == nil {
+		checkDescribed(c.t, "ServerFrame", b)
 		err = json.Unmarshal(b, &f)
 	}
 	return f, err
