@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // What of a log is in memory at once for an export. The entry that reaches ExportPageBytes is the last of a page.
@@ -20,10 +22,11 @@ type Export struct {
 	from, to int64 // what is left
 	end      string
 	may      func(ctx context.Context, by Caller, group string) (Info, error) // whether by may read this log so
+	held     bool                                                             // with what a legal hold keeps
 }
 
 // Export begins an export of a group: owner, admins and operators. after is an id or a cursor, empty for the beginning.
-// ErrConflict: the cursor is of another log.
+// ErrConflict: the cursor is of another log. Operators also get what members edited and deleted under a legal hold.
 func (s *Service) Export(ctx context.Context, by Caller, group, after string) (*Export, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return nil, err
@@ -35,7 +38,13 @@ func (s *Service) Export(ctx context.Context, by Caller, group, after string) (*
 			return nil, err
 		}
 	}
-	return s.export(ctx, by, group, pos, s.managed)
+	e, err := s.export(ctx, by, group, pos, s.managed)
+	if err != nil || !by.Admin {
+		return e, err
+	}
+	hold, err := s.stores.HoldOf(ctx, group)
+	e.held = hold != nil
+	return e, AsError(err)
 }
 
 // ExportOwn begins an export of what a member may read of a group. ErrNotFound, ErrForbidden.
@@ -95,9 +104,50 @@ func (e *Export) Next(ctx context.Context) ([]Message, error) {
 		if !e.by.Admin {
 			info.Redact(messages)
 		}
+		if e.held {
+			if messages, err = e.withEarlier(ctx, messages); err != nil {
+				return nil, AsError(err)
+			}
+		}
 		last := messages[len(messages)-1]
 		e.from, e.end = last.ID+1, FormatPosition(e.epoch, last.ID, last.Mark)
 		return messages, nil
 	}
 	return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: fmt.Errorf("the log of %s has a hole at %d", e.group, e.from)}
+}
+
+// withEarlier adds to entries how they read before what was done to them under a legal hold: `earlier`, oldest first. Where that is
+// much, only the first entries are returned.
+func (e *Export) withEarlier(ctx context.Context, messages []Message) ([]Message, error) {
+	kept, bytes := map[int64][]Kept{}, 0
+	for skip := 0; ; {
+		list, err := e.service.stores.Kept(ctx, e.group, messages[0].ID, messages[len(messages)-1].ID, skip)
+		if err != nil {
+			return nil, err
+		}
+		skip += len(list)
+		for _, k := range list {
+			if bytes > e.service.opt.Limits.PageBytesMax && k.ID > messages[0].ID && kept[k.ID] == nil {
+				messages, list = messages[:k.ID-messages[0].ID], nil
+				break
+			}
+			kept[k.ID], bytes = append(kept[k.ID], k), bytes+len(k.JSON)
+		}
+		if len(list) == 0 {
+			break
+		}
+	}
+	for i, m := range messages {
+		earlier := kept[m.ID]
+		if len(earlier) == 0 {
+			continue
+		}
+		slices.SortFunc(earlier, func(a, b Kept) int { return cmp.Compare(a.Change, b.Change) })
+		line := append(slices.Clone(m.JSON[:len(m.JSON)-1]), `,"earlier":`...)
+		for n, k := range earlier {
+			line = append(append(line, "[,"[min(n, 1)]), k.JSON...)
+		}
+		messages[i].JSON = append(line, "]}"...)
+	}
+	return messages, nil
 }

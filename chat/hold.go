@@ -11,11 +11,19 @@ import (
 const holdReasonMax = 500 // characters: some lines, or the name of a case
 
 // Hold is a legal hold on a group: while it lasts, the group is not deleted, nothing of it is removed because of its age, and
-// nobody's content in it is erased. Members may still edit and delete what they may edit and delete without one.
+// nobody's content in it is erased. Members may still edit and delete what they may edit and delete without one; what that takes away
+// is kept for operators until the hold ends.
 type Hold struct {
 	Reason string `json:"reason"`
 	By     string `json:"by"`    // the operator who gave the reason
 	Since  Time   `json:"since"` // when it began
+}
+
+// Kept is how an entry of a group under legal hold read before a change.
+type Kept struct {
+	ID     int64
+	Change int64 // id of the edit or the deletion
+	JSON   []byte
 }
 
 // HoldStore keeps legal holds. Every step that takes content away from a group refuses with Held while one lasts, and so does
@@ -25,6 +33,9 @@ type HoldStore interface {
 	PutHold(ctx context.Context, group string, h Hold) (Hold, error)
 	// ReleaseHold ends the hold on a group. released is false where there was none. ErrNotFound.
 	ReleaseHold(ctx context.Context, group string) (released bool, err error)
+	// Kept reads how the entries from..to of a group under legal hold read before each change since, in the order of their ids, a
+	// bounded number of them behind the first skip. An empty list is the end.
+	Kept(ctx context.Context, group string, from, to int64, skip int) ([]Kept, error)
 	// HoldOf reads the hold on a group; nil: there is none. ErrNotFound.
 	HoldOf(ctx context.Context, group string) (*Hold, error)
 }

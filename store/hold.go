@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -31,6 +35,28 @@ func (s *Store) ReleaseHold(ctx context.Context, group string) (released bool, e
 		return false, err
 	}
 	return r.number(1) == 1, nil
+}
+
+// keptPage bounds the earlier readings that one call returns.
+const keptPage = 100
+
+// Kept reads how entries of a group under legal hold read before they were changed.
+func (s *Store) Kept(ctx context.Context, group string, from, to int64, skip int) ([]chat.Kept, error) {
+	var found *redis.ZSliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		found = pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: s.keys.group(group).kept(), ByScore: true,
+			Start: strconv.FormatInt(from, 10), Stop: strconv.FormatInt(to, 10), Offset: int64(skip), Count: keptPage})
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]chat.Kept, len(found.Val()))
+	for i, z := range found.Val() {
+		member, _ := z.Member.(string)
+		change, was, _ := strings.Cut(member, " ")
+		list[i] = chat.Kept{ID: int64(z.Score), Change: number(change), JSON: []byte(was)}
+	}
+	return list, nil
 }
 
 // HoldOf reads the legal hold on a group; nil: there is none.

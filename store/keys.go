@@ -146,6 +146,7 @@ func (g groupKeys) levels() string          { return g.base + ":levels" }
 func (g groupKeys) notified() string        { return g.base + ":told" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
+func (g groupKeys) kept() string            { return g.base + ":kept" }
 func (g groupKeys) files() string           { return g.base + ":files" }
 func (g groupKeys) unusedFiles() string     { return g.base + ":files:unused" }
 func (g groupKeys) named() string           { return g.base + ":files:named" }
@@ -166,7 +167,7 @@ var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKe
 	"managers": groupKeys.managers, "seen": groupKeys.seen, "read": groupKeys.read, "msgs": groupKeys.msgs,
 	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
 	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
-	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures,
+	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures, "kept": groupKeys.kept,
 	"files": groupKeys.files, "unused_files": groupKeys.unusedFiles, "named": groupKeys.named, "gone_files": groupKeys.goneFiles,
 	"staged": groupKeys.staged, "staged_msgs": groupKeys.stagedMsgs, "staged_skip": groupKeys.stagedSkip,
 	"staged_reacted": groupKeys.stagedReacted, "staged_reactions": groupKeys.stagedReactions,

@@ -34,7 +34,7 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 	if a.Kind == chat.Delete {
 		revise = deleteEntryScript
 	}
-	call := revise.Sized(k.of(a.From), 2*len(changes)).Key("author_by", k.by(target.From)).
+	call := revise.Sized(k.of(a.From), 3*len(changes)).Key("author_by", k.by(target.From)).
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
 		Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
@@ -54,7 +54,7 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 				Arg("json", c.Old.JSON).Arg("new_json", c.New.JSON)
 			continue
 		}
-		call = call.MoreArgs("erased", "entry_id", id, "entry", head+" x "+string(c.New.JSON))
+		call = call.MoreArgs("erased", "entry_id", id, "was", c.Old.JSON, "entry", head+" x "+string(c.New.JSON))
 	}
 	return s.append(ctx, call, a)
 }

@@ -19,6 +19,7 @@ var (
 	fixUserScript      = newScript("fix_user", groupNames)
 	fixOwnScript       = newScript("fix_own", groupNames)
 	fixPublicScript    = newScript("fix_public", groupNames)
+	fixKeptScript      = newScript("fix_kept", groupNames)
 	windowScript       = newReader("window", groupNames)
 	fixReactionsScript = newScript("fix_reactions", groupNames)
 	editsScript        = newReader("edits", groupNames)
@@ -81,6 +82,12 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 			return d.listed(ctx, k, 1) // ms
 		case err == nil && name == "waiting":
 			return d.listed(ctx, k, 0)
+		case err == nil && name == "kept" && l.meta["hold"] == "":
+			return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "was kept because of a legal hold that has ended", Repair: "remove it",
+				fix: func(ctx context.Context) error {
+					_, err := d.run.do(ctx, fixKeptScript.On(g))
+					return err
+				}})
 		case err == nil && name == "files":
 			return d.files(ctx, g)
 		case err == nil && name == "files:named":

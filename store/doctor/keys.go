@@ -67,7 +67,7 @@ var shapes = []shape{
 	{"u:<id>:inbox:senders", "zset", ofUser}, {"u:<id>:inbox:server", "zset", ofUser}, {"u:<id>:inbox:sent:<user>", "hash", ofUser}, {"u:<id>:inbox:by:<user>", "zset", ofUser},
 	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:added", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser}, {"u:<id>:firings", "zset", ofUser},
 	{"u:<id>:devices", "hash", ofUser}, {"u:<id>:keys", "hash", ofUser}, {"u:<id>:keys:at", "zset", ofUser},
-	{"g:<id>:erasures", "hash", ofGroup}, {"u:<id>:erasing", "string", ofUser},
+	{"g:<id>:erasures", "hash", ofGroup}, {"g:<id>:kept", "zset", ofGroup}, {"u:<id>:erasing", "string", ofUser},
 	{"blobs", "string", ofPartition}, {"orphans", "zset", ofPartition}, {"files", "hash", ofPartition}, {"g:<id>:files", "hash", ofGroup}, {"g:<id>:files:unused", "zset", ofGroup}, {"g:<id>:files:named", "zset", ofGroup},
 	{"g:<id>:gone:files", "hash", ofGroup}, {"u:<id>:uploads", "hash", ofUser}, {"u:<id>:files", "hash", ofUser}, {"u:<id>:files:bytes", "string", ofUser},
 	{"s:<id>", "hash", ofSchedule},
@@ -156,7 +156,7 @@ var groupNames = names(map[string]func(groupKeys) string{
 	"senders": below("senders"), "reactions": below("reactions"), "levels": below("levels"), "notified": below("told"),
 	"gone_members": below("gone:members"), "gone_senders": below("gone:senders"),
 	"files": below("files"), "unused_files": below("files:unused"), "named": below("files:named"), "files_of": besides("files"),
-	"waiting": below("waiting"), "public": besides("public"), "wants": besides("wants"),
+	"waiting": below("waiting"), "kept": below("kept"), "public": besides("public"), "wants": besides("wants"),
 	"tasks": besides("q:" + chat.QueueCore + ":tasks"), "dead": besides("q:" + chat.QueueCore + ":dead"),
 	"unique": besides("q:" + chat.QueueCore + ":unique"), "leased": besides("q:" + chat.QueueCore + ":leased"),
 })

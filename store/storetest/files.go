@@ -212,6 +212,21 @@ var fileTests = map[string]func(*fixture){
 		w.ok(err)
 		w.equal(more, false)
 	},
+	"a hold keeps what a deleted message names": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.whole("F")
+		id := w.send(w.naming("alice", "F")).ID
+		w.ok(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
+		w.deleteMessage(id)
+		w.expireFiles()
+		w.ok(w.EraseFiles(w.ctx, "alice"))
+		found, err := w.FileRecords(w.ctx, "g", []string{w.f("F")})
+		w.ok(err)
+		w.equal(len(found), 1)
+		w.ok(second(w.ReleaseHold(w.ctx, "g")))
+		w.ok(w.EraseFiles(w.ctx, "alice"))
+		w.removedFiles(w.f("F"))
+	},
 	"a deleted group": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		var want []string

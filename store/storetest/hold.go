@@ -54,6 +54,35 @@ var holdTests = map[string]func(*fixture){
 		w.ok(err)
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"))
 	},
+	"what is changed under a hold is kept": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		free, id := w.say("g", "alice", "free"), w.say("g", "alice", "first")
+		w.edit(free)
+		first := w.entry("g", id)
+		kept := func(from, to int64) []chat.Kept {
+			w.Helper()
+			list, err := w.Kept(w.ctx, "g", from, to, 0)
+			w.ok(err)
+			return list
+		}
+		_, err := w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})
+		w.ok(err)
+		w.equal(len(kept(1, chat.IDMax)), 0)
+		w.edit(id)
+		edit, edited := w.info("g", "bob").Last, w.entry("g", id)
+		entry := w.entry("g", edit)
+		deletion, changes := revision(w, chat.Delete, "alice", id)
+		_, err = w.Revise(w.ctx, deletion, changes, false)
+		w.ok(err)
+		last := w.info("g", "bob").Last
+		w.equal(kept(1, chat.IDMax), []chat.Kept{{ID: id, Change: edit, JSON: first.JSON}, {ID: id, Change: last, JSON: edited.JSON}, {ID: edit, Change: last, JSON: entry.JSON}})
+		w.equal(kept(edit, edit), []chat.Kept{{ID: edit, Change: last, JSON: entry.JSON}})
+		list, err := w.Kept(w.ctx, "g", 1, chat.IDMax, 2)
+		w.ok(err)
+		w.equal(len(list), 1)
+		w.ok(second(w.ReleaseHold(w.ctx, "g")))
+		w.equal(len(kept(1, chat.IDMax)), 0)
+	},
 }
 
 func (w *fixture) holdOf(group string) *chat.Hold {

@@ -1,10 +1,13 @@
--- Removes a file or an upload whoever asks, unless a message still names it: of an erased user, or one that lost its bytes.
+-- Removes a file or an upload whoever asks, unless a message still names it, or has named it and a legal hold is on the group: of an
+-- erased user, or one that lost its bytes.
 --
 -- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
 -- ARGV  group user file
 -- Returns {OK}
 -- include: file_named
 -- include: file_remove
+-- include: hold
 local f = file_read(file)
-if f and f.owner == user and not file_newest(file, f, file_first()) then file_remove(file, f, clock_ms()) end
+local held = f and f.refs ~= '-' and legal_hold()
+if f and f.owner == user and not held and not file_newest(file, f, file_first()) then file_remove(file, f, clock_ms()) end
 return {'OK'}

@@ -1,5 +1,5 @@
 -- Removes the files of a group that expired, and those that no message names any longer, some of them in a step, and enqueues the
--- task for those that are left.
+-- task for those that are left. Under a legal hold those stay that a message has ever named: its deletion keeps them.
 --
 -- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
 -- ARGV  group limit:int task_id check_id check_ms:int
@@ -7,8 +7,9 @@
 -- Returns {OK, 1 if there is more}
 -- include: file_named
 -- include: file_remove
-local now_ms, first = clock_ms(), file_first()
-local stale = redis.call('ZRANGEBYSCORE', named, '-inf', int(first - 1), 'LIMIT', 0, limit)
+-- include: hold
+local now_ms, first, held = clock_ms(), file_first(), legal_hold()
+local stale = held and {} or redis.call('ZRANGEBYSCORE', named, '-inf', int(first - 1), 'LIMIT', 0, limit)
 local due = redis.call('ZRANGEBYSCORE', unused_files, '-inf', int(now_ms), 'LIMIT', 0, limit)
 local unnamed = {}
 for i, member in ipairs(stale) do unnamed[i] = string.match(member, '^%d+ (%S+)') end
@@ -17,7 +18,9 @@ for _, id in ipairs(due) do unnamed[#unnamed + 1] = id end
 for _, member in ipairs(stale) do redis.call('ZREM', named, member) end
 for _, id in ipairs(unnamed) do
   local f = file_read(id)
-  if f and not file_newest(id, f, first) then file_remove(id, f, now_ms) else redis.call('ZREM', unused_files, id) end
+  if f and held and f.refs ~= '-' then
+    redis.call('ZADD', unused_files, int(now_ms + check_ms), id)
+  elseif f and not file_newest(id, f, first) then file_remove(id, f, now_ms) else redis.call('ZREM', unused_files, id) end
 end
 local next = redis.call('ZRANGE', unused_files, 0, 0, 'WITHSCORES')
 if next[2] then enqueue_file_expire(task_id, tonumber(next[2]), now_ms) end

@@ -1,7 +1,7 @@
--- Ends the legal hold on a group, if there is one. What erasures could not erase in it, and what became too old meanwhile, becomes
+-- Ends the legal hold on a group, if there is one. What was kept because of it goes: the server frees it beside its work. What erasures could not erase in it, and what became too old meanwhile, becomes
 -- tasks.
 --
--- KEYS  meta erasures retention core:enqueue
+-- KEYS  meta erasures kept retention core:enqueue
 -- ARGV  group task_id retain_id
 -- Returns {OK, 1 if there was one}
 -- Refuses NOTFOUND
@@ -15,6 +15,7 @@ if not hold then return {'OK', 0} end
 local days, now_ms = days_of_group(), clock_ms()
 
 redis.call('HDEL', meta, 'hold', 'hold_by', 'hold_ms')
+redis.call('UNLINK', kept)
 if redis.call('EXISTS', erasures) == 1 then enqueue_erase_held(task_id, epoch, now_ms) end
 if days > 0 then enqueue_retain(retain_id, epoch, days, 0, now_ms) end
 return {'OK', 1}

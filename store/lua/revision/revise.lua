@@ -2,15 +2,15 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants named unused_files
---       core:enqueue at...
+--       kept core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
---       below target head edits json new_json erased(entry_id entry)...
+--       below target head edits json new_json erased(entry_id was entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the caller must be allowed to manage
 --   below       if the target is in the archive: `<epoch> <late>` as it was read there, else ''
 --   target      its id; head is the part before its edits, new_json replaces json
---   erased      edits of the target that lose their content: id, and the new entry
+--   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
 -- include: not_member
@@ -19,8 +19,9 @@
 -- include: log_grew
 -- include: file_unname
 -- include: task_withdraw
-local epoch, visibility, post, keep, backlog_max, archived_from, late =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late'))
+-- include: keep_held
+local epoch, visibility, post, keep, backlog_max, archived_from, late, hold =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold'))
 if not epoch then return {'NOTFOUND'} end
 local role = redis.call('HGET', members, from)
 if not role then return not_member(visibility) end
@@ -67,6 +68,7 @@ if kind == 'delete' then
   file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
+if hold then keep_held(target, id, json) end
 local replaced = {head .. ' ' .. edits .. ' ' .. new_json}
 if stored then
   redis.call('ZREM', msgs, stored)
@@ -74,6 +76,7 @@ if stored then
 end
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i
+  if hold then keep_held(entry_id, id, was) end
   if redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then
     redis.call('ZADD', msgs, entry_id, entry)
     replaced[#replaced + 1] = entry
