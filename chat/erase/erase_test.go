@@ -441,6 +441,11 @@ func eraseArchived(t *testing.T, a *archived) {
 	for _, user := range []string{"alice", "carol"} {
 		a.send(user, "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":+1:"})
 	}
+	deleted := a.send("bob", "g", text("to be deleted"))
+	reaction := a.send("carol", "g", chat.Content{Kind: chat.Reaction, Target: deleted, Emoji: "gone", ClientID: "c-1"})
+	for range 5 {
+		a.send("bob", "g", text("more"))
+	}
 	old := a.send("alice", "past", text(secret+" old"))
 	a.Must(a.RemoveMember(a.Ctx, chattest.As("alice"), "past", "alice"))
 	for _, user := range []string{"alice", "bob", "carol"} {
@@ -454,6 +459,10 @@ func eraseArchived(t *testing.T, a *archived) {
 	}
 	if held := a.trim("past"); held <= old {
 		t.Fatalf("the store holds %d and above", held)
+	}
+	a.send("bob", "g", chat.Content{Kind: chat.Delete, Target: deleted})
+	if e := a.At("bob", "g", reaction); e.Emoji != "" || e.ClientID != "" || e.DeletedAt == nil || e.From != "carol" || e.Target != deleted {
+		t.Errorf("a reaction to what was deleted reads %s", chat.Encode(e))
 	}
 	// What comes now is archived by whoever reads below.
 	late := a.send("alice", "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":late:"})

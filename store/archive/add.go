@@ -218,7 +218,7 @@ func (r *round) load(ctx context.Context) error {
 	if err := r.loadRows(ctx, logs, ids, ` ON e.log = w.a AND e.id = w.b`); err != nil {
 		return err
 	}
-	if err := r.loadRows(ctx, logs, deleted, r.store.engine.byTarget()+` ON e.log = w.a AND e.target = w.b AND e.kind = 'edit'`); err != nil {
+	if err := r.loadRows(ctx, logs, deleted, r.store.engine.byTarget()+` ON e.log = w.a AND e.target = w.b AND e.kind IN ('edit', 'reaction')`); err != nil {
 		return err
 	}
 	var edited []pair // messages that lost an edit
@@ -295,7 +295,7 @@ func (r *round) rebuild(ctx context.Context) error {
 			return err
 		}
 		l := logs[number]
-		if gone := l.gone[id]; !gone && !l.deleted[e.Target] {
+		if gone := l.gone[id]; !gone && !l.deleted[e.Target] && e.DeletedAt == nil {
 			l.react(e.Target, e.Emoji, e.From, id, !e.Removed)
 		}
 		return nil

@@ -181,7 +181,7 @@ func (l *logChange) follow(in *row) error {
 	}
 	switch in.kind {
 	case chat.Reaction:
-		if target.alive {
+		if target.alive && in.entry.DeletedAt == nil {
 			l.react(in.target, in.entry.Emoji, in.author, in.ID, !in.entry.Removed)
 		}
 	case chat.Edit:
@@ -190,7 +190,7 @@ func (l *logChange) follow(in *row) error {
 	return nil
 }
 
-// erase takes the content of what a deletion names, where it is there, of its edits, and its reactions.
+// erase takes the content of what a deletion names, where it is there, of its edits and the entries of its reactions, and drops those.
 func (l *logChange) erase(target *row, deletion chat.Entry) error {
 	l.deleted[deletion.Target] = true
 	for key := range l.reactions {
@@ -198,11 +198,18 @@ func (l *logChange) erase(target *row, deletion chat.Entry) error {
 			delete(l.reactions, key)
 		}
 	}
-	for _, edit := range l.rows {
-		if edit.kind == chat.Edit && edit.target == deletion.Target {
-			if err := l.revise(edit, deletion); err != nil {
-				return err
-			}
+	for _, one := range l.rows {
+		by := deletion
+		switch {
+		case one.target != deletion.Target:
+			continue
+		case one.kind == chat.Reaction && !one.entry.Removed:
+			by.From = one.author // another person's, who stays its author
+		case one.kind != chat.Edit:
+			continue
+		}
+		if err := l.revise(one, by); err != nil {
+			return err
 		}
 	}
 	if target == nil {

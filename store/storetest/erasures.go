@@ -273,7 +273,7 @@ func testEraseReaction(w *fixture) {
 	}
 	w.leave("g", "alice")
 	e := erase.EntryErasure{Group: "g", Epoch: w.info("g", "bob").Epoch, User: "alice", Kind: chat.Reaction, Mark: mark(), SentAtMs: 5000, Target: id, Emoji: "+1",
-		Rest: rest(chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Reaction, Target: id, Emoji: "+1", Removed: true}})}
+		Rest: rest(chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Reaction, Target: id, Emoji: "+1", Removed: true}, SentAt: chat.TimeMs(5000)})}
 	count := func() int64 {
 		counts, err := w.Reactions(w.ctx, "g", "bob", id, id)
 		w.ok(err)
@@ -282,6 +282,9 @@ func testEraseReaction(w *fixture) {
 	w.equal(count(), int64(2))
 	w.equal(w.eraseEntry(e), w.info("g", "bob").Last)
 	w.equal(count(), int64(1))
+	if left := decode(w, w.entry("g", id+1)); left.From != "" || left.Emoji != "" || left.Target != id || left.DeletedAt == nil {
+		w.Errorf("the reaction is %s", chat.Encode(left))
+	}
 	w.equal(w.eraseEntry(e), int64(0))
 	w.equal(count(), int64(1))
 }

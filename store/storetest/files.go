@@ -219,12 +219,12 @@ var fileTests = map[string]func(*fixture){
 		w.ok(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
 		w.deleteMessage(id)
 		w.expireFiles()
-		w.ok(w.EraseFiles(w.ctx, "alice"))
+		w.ok(w.DropFile(w.ctx, "g", "alice", w.f("F")))
 		found, err := w.FileRecords(w.ctx, "g", []string{w.f("F")})
 		w.ok(err)
 		w.equal(len(found), 1)
 		w.ok(second(w.ReleaseHold(w.ctx, "g")))
-		w.ok(w.EraseFiles(w.ctx, "alice"))
+		w.ok(w.DropFile(w.ctx, "g", "alice", w.f("F")))
 		w.removedFiles(w.f("F"))
 	},
 	"a deleted group": func(w *fixture) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
@@ -53,6 +54,28 @@ var holdTests = map[string]func(*fixture){
 		_, err = w.ReleaseHold(w.ctx, "g")
 		w.ok(err)
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"))
+	},
+	"a deletion takes the emoji of reactions": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		id, other := w.say("g", "alice", "x"), w.say("g", "alice", "y")
+		first := w.send(reaction("bob", id, "secret", false)).ID
+		taken := w.send(reaction("bob", id, "secret", true)).ID
+		again := w.send(reaction("bob", id, "secret", false)).ID
+		kept := w.send(reaction("bob", other, "other", false)).ID
+		w.ok(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
+		was := w.entry("g", again)
+		w.deleteMessage(id)
+		left := `,"group":"g","from":"bob","kind":"reaction","target":3,"sent_at":"1970-01-01T00:00:06.000Z","deleted_at":"1970-01-01T00:00:05.000Z"}`
+		w.equal(string(w.entry("g", again).JSON), fmt.Sprintf(`{"id":%d`, again)+left)
+		for id, emoji := range map[int64]string{first: "secret", taken: "secret", kept: "other"} { // what is taken back keeps it
+			w.equal(decode(w, w.entry("g", id)).Emoji, emoji)
+		}
+		list, err := w.Kept(w.ctx, "g", again, again, 0)
+		w.ok(err)
+		w.equal(list, []chat.Kept{{ID: again, Change: w.info("g", "bob").Last, JSON: was.JSON}})
+		counts, err := w.Reactions(w.ctx, "g", "bob", 1, chat.IDMax)
+		w.ok(err)
+		w.equal(counts, map[int64]map[string]chat.ReactionCount{other: {"other": {Count: 1, Mine: true}}})
 	},
 	"what is changed under a hold is kept": func(w *fixture) {
 		w.group("g", []string{"bob"})

@@ -16,6 +16,7 @@
 -- include: hold
 -- include: log_grew
 -- include: file_unname
+-- include: erase_reactions
 -- include: task_trim
 local has_epoch, keep, backlog_max, late = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
@@ -31,8 +32,10 @@ elseif kind == 'delete' and stored then
 end
 local one = target .. ' ' .. user .. ' ' .. emoji
 local count_old, count = nil, 0
+local deleted_at, mine, reacted_to = string.match(rest, '"sent_at":"([^"]*)"}$'), nil, false
 if kind == 'reaction' and below == '' then
-  if not redis.call('ZSCORE', reacted, one) then return {'OK', 0, 0} end
+  mine = redis.call('ZSCORE', reacted, one)
+  if not mine then return {'OK', 0, 0} end
   for _, c in ipairs(redis.call('ZRANGEBYSCORE', reactions, target, target)) do
     local e, n = string.match(c, '^%d+ (.*) (%d+)$')
     if e == emoji then count_old, count = c, tonumber(n) end
@@ -52,7 +55,7 @@ if kind == 'reaction' and below == '' then
 elseif kind == 'delete' and (stored or below ~= '') then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
-  redis.call('ZREMRANGEBYSCORE', reactions, target, target)
+  reacted_to = redis.call('ZREMRANGEBYSCORE', reactions, target, target) > 0 or below ~= ''
   file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
@@ -60,6 +63,17 @@ if kind == 'delete' and stored then
   replaced[1] = head .. ' x ' .. new_json
   redis.call('ZREM', msgs, stored)
   redis.call('ZADD', msgs, target, replaced[1])
+end
+local losing = reacted_to and reactions_to(target, below ~= '') or {}
+if mine then losing = redis.call('ZRANGEBYSCORE', msgs, mine, mine) end
+for _, reaction in ipairs(losing) do
+  local left, _, reaction_id = without_emoji(reaction, target, deleted_at, mine and '""')
+  if left then
+    redis.call('ZREM', msgs, reaction)
+    redis.call('ZADD', msgs, reaction_id, left)
+    if not mine then redis.call('ZREMRANGEBYSCORE', reacted, reaction_id, reaction_id) end
+    replaced[#replaced + 1] = left
+  end
 end
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i

@@ -20,6 +20,7 @@
 -- include: file_unname
 -- include: task_withdraw
 -- include: keep_held
+-- include: erase_reactions
 local epoch, visibility, post, keep, backlog_max, archived_from, late, hold =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold'))
 if not epoch then return {'NOTFOUND'} end
@@ -56,6 +57,7 @@ local now_ms = clock_ms()
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
 redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, below ~= '' and 'late' or 'changed', id)
+local reacted_to = false
 if kind == 'edit' then
   edits = edits == '-' and id or edits .. ',' .. id
 else
@@ -64,7 +66,7 @@ end
 if kind == 'delete' then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
-  redis.call('ZREMRANGEBYSCORE', reactions, target, target)
+  reacted_to = redis.call('ZREMRANGEBYSCORE', reactions, target, target) > 0 or below ~= ''
   file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
@@ -80,6 +82,19 @@ for i = erased, #ARGV, erased_row do
   if redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then
     redis.call('ZADD', msgs, entry_id, entry)
     replaced[#replaced + 1] = entry
+  end
+end
+if reacted_to then
+  local deleted_at = string.match(rest, '"sent_at":"([^"]*)"}$')
+  for _, reaction in ipairs(reactions_to(target, below ~= '')) do
+    local left, json, reaction_id = without_emoji(reaction, target, deleted_at)
+    if left then
+      if hold then keep_held(reaction_id, id, json) end
+      redis.call('ZREM', msgs, reaction)
+      redis.call('ZADD', msgs, reaction_id, left)
+      redis.call('ZREMRANGEBYSCORE', reacted, reaction_id, reaction_id)
+      replaced[#replaced + 1] = left
+    end
   end
 end
 advance(from, id)
