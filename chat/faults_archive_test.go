@@ -104,6 +104,7 @@ func (d *doubts) allows(want *modelMessage, group string, msg chat.Message) bool
 		return false
 	}
 	one := *want
+	one.loses = one.loses || e.Kind == chat.Reaction && !e.Removed
 	for _, was := range d.ever[msg.Mark] {
 		if was.edited == (e.EditedAt != nil) {
 			one.edited = was.edited

@@ -123,7 +123,11 @@ func (m *machine) takeErased(t *rapid.T, group string, users ...string) {
 		for _, msg := range list {
 			var e chat.Entry
 			m.must(t, json.Unmarshal(msg.JSON, &e))
-			if msg.ID != g.last+1 || !slices.Contains(users, e.From) {
+			author := e.From
+			if target := g.messages[e.Target]; e.Kind == chat.Delete && target != nil && author == "" {
+				author = target.from
+			}
+			if msg.ID != g.last+1 || !slices.Contains(users, author) {
 				t.Fatalf("the erasure of %q has appended %s behind %d", users, msg.JSON, g.last)
 			}
 			m.takeOne(t, g, e)
@@ -147,15 +151,15 @@ func (m *machine) takeOne(t *rapid.T, g *modelGroup, e chat.Entry) {
 		g.free()
 	case e.Kind == chat.Notice && e.Notice == chat.NoticeRole:
 		g.append("", &modelMessage{from: e.From, kind: chat.Notice})
-	case e.Kind == chat.Delete && target != nil && target.kind == chat.Text && target.from == e.From && (!target.deleted || e.Target <= g.below()):
-		target.deleted = true
-		for _, edit := range target.edits {
-			g.messages[edit].body = ""
-		}
+	case e.Kind == chat.Delete && target != nil && target.kind == chat.Text && e.From == "" && (!target.deleted || e.Target <= g.below()):
+		g.erase(e.Target, true)
 		g.append("", &modelMessage{from: e.From, kind: chat.Delete, target: e.Target})
 	case e.Kind == chat.Reaction && e.Removed:
 		key := reactionKey(e.Target, e.From, e.Emoji)
-		if _, on := g.reacted[key]; !on {
+		on, isOn := g.reacted[key]
+		if isOn {
+			g.messages[on].loses = true
+		} else {
 			t.Fatalf("the erasure of %s takes back %q, which is not on %d", e.From, e.Emoji, e.Target)
 		}
 		delete(g.reacted, key)

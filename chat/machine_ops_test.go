@@ -253,10 +253,7 @@ func (m *machine) delete(t *rapid.T, user, group string) {
 		return
 	}
 	m.changed(t, "delete", g, id, err)
-	e.deleted = true
-	for _, edit := range e.edits {
-		g.messages[edit].body = ""
-	}
+	g.erase(id, false)
 	g.append(user, &modelMessage{from: user, kind: chat.Delete, target: id})
 	if sent.ID != g.last {
 		t.Fatalf("delete: got id %d, want %d", sent.ID, g.last)

@@ -27,6 +27,8 @@ type modelMessage struct {
 	edits    []int64
 	sentAtMs int64 // 0: not looked up yet
 	former   bool  // its author was erased: who has the name now is another person
+	nameless bool  // its content was erased with its author
+	loses    bool  // a reaction whose emoji may be gone, with its target or its author
 }
 
 func (m *modelMessage) counts() bool {
@@ -232,6 +234,21 @@ func (g *modelGroup) shownTo(user string, id int64) *modelMessage {
 	return &hidden
 }
 
+// erase notes that a message was deleted, with its edits and its reactions.
+func (g *modelGroup) erase(id int64, nameless bool) {
+	target := g.messages[id]
+	target.deleted, target.nameless = true, target.nameless || nameless
+	for _, edit := range target.edits {
+		e := g.messages[edit]
+		e.body, e.nameless = "", e.nameless || nameless
+	}
+	for _, e := range g.messages {
+		if e.kind == chat.Reaction && e.target == id && !e.removed {
+			e.loses = true
+		}
+	}
+}
+
 // check compares an entry as it was served with what it must be.
 func (m *modelMessage) check(id int64, group string, raw []byte) error {
 	var e chat.Entry
@@ -246,19 +263,29 @@ func (m *modelMessage) check(id int64, group string, raw []byte) error {
 	if m.deleted {
 		wantBody = ""
 	}
+	from, emoji, deleted := m.from, m.emoji, m.deleted
+	switch {
+	case m.nameless:
+		from = ""
+	case m.loses && e.DeletedAt != nil:
+		emoji, deleted = "", true
+		if e.From == "" {
+			from = ""
+		}
+	}
 	switch {
 	case e.ID != id || e.Group != group:
 		return fmt.Errorf("message %d of %s says it is %d of %s", id, group, e.ID, e.Group)
-	case e.Kind != m.kind || e.From != m.from:
-		return fmt.Errorf("message %d: got %s from %s, want %s from %s", id, e.Kind, e.From, m.kind, m.from)
+	case e.Kind != m.kind || e.From != from:
+		return fmt.Errorf("message %d: got %s from %s, want %s from %s", id, e.Kind, e.From, m.kind, from)
 	case body != wantBody:
 		return fmt.Errorf("message %d: got body %q, want %q", id, body, wantBody)
-	case m.kind != chat.Edit && (e.EditedAt != nil) != m.edited:
+	case m.kind != chat.Edit && (e.EditedAt != nil) != (m.edited && !m.deleted):
 		return fmt.Errorf("message %d: edited_at is %v, want edited %v", id, e.EditedAt, m.edited)
-	case m.kind != chat.Edit && (e.DeletedAt != nil) != m.deleted:
-		return fmt.Errorf("message %d: deleted_at is %v, want deleted %v", id, e.DeletedAt, m.deleted)
-	case e.Target != m.target || e.Emoji != m.emoji || e.Removed != m.removed:
-		return fmt.Errorf("message %d: got target %d %q %v, want %d %q %v", id, e.Target, e.Emoji, e.Removed, m.target, m.emoji, m.removed)
+	case m.kind != chat.Edit && (e.DeletedAt != nil) != deleted:
+		return fmt.Errorf("message %d: deleted_at is %v, want deleted %v", id, e.DeletedAt, deleted)
+	case e.Target != m.target || e.Emoji != emoji || e.Removed != m.removed:
+		return fmt.Errorf("message %d: got target %d %q %v, want %d %q %v", id, e.Target, e.Emoji, e.Removed, m.target, emoji, m.removed)
 	}
 	return nil
 }
