@@ -199,6 +199,57 @@ func TestImportNamesItsMembers(t *testing.T) {
 	}
 }
 
+// TestImportNamesAllFaults: one pass over a file names the first hundred lines that are wrong, and a reply to one of them is no other.
+func TestImportNamesAllFaults(t *testing.T) {
+	w := newWorld(t, true)
+	const at = `"sent_at":"2020-01-01T00:00:00Z"`
+	file := "\ufeff" + `{"id":1,"from":"","body":"x",` + at + "}\n" +
+		`{"from":"ann","body":"` + strings.Repeat("x", 2<<20) + `",` + at + "}\n" +
+		`{"from":"ann","body":"a reply","reply_to":1,` + at + "}\n" +
+		`{"from":"ann","body":"` + strings.Repeat("x", 20<<10) + `",` + at + "}\nhello"
+	_, err := w.Import(w.Ctx, source(file), draft(8))
+	want := []string{"line 1: from: want", "line 2: longer than 1048576 bytes", "line 4: body: at most 16384 bytes (CHATD_MAX_BODY)", "line 5: not a JSON object"}
+	got := strings.Split(fmt.Sprint(err), "\n")
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, err = w.Import(w.Ctx, source(strings.Repeat("hello\n", 500)), draft(8))
+	if got := strings.Split(fmt.Sprint(err), "\n"); len(got) != 101 || !strings.HasPrefix(got[99], "line 100: ") || !strings.Contains(got[100], "the first 100") {
+		t.Errorf("got %d lines: %q", len(got), got)
+	}
+}
+
+// TestLenientImport cuts what is too long, drops what is surplus, and counts both.
+func TestLenientImport(t *testing.T) {
+	w := newWorld(t, true)
+	reactions := map[string][]string{"\u2764\ufe0f": {"ann", "bob"}, "nothing of an emoji": {"ann"}}
+	for _, emoji := range []string{"😀", "😁", "😂", "😃", "😄", "😅", "😆", "😇", "😈", "😉", "😊", "😋", "😌", "😍", "😎", "😏", "😐", "😑", "😒", "😓", "😔"} {
+		reactions[emoji] = []string{"bob"}
+	}
+	var mentions []string
+	for n := range 60 {
+		mentions = append(mentions, fmt.Sprint("u", n))
+	}
+	line := func(body string) string {
+		return string(chat.Encode(map[string]any{"from": "ann", "sent_at": "2020-01-01T00:00:00Z", "body": body, "mentions": mentions, "reactions": reactions})) + "\n"
+	}
+	file := "\ufeff" + line(strings.Repeat("é", 10_000)) + line("short")
+	if _, err := w.Import(w.Ctx, source(file), draft(100)); err == nil || !strings.Contains(err.Error(), "line 2: ") {
+		t.Fatalf("without lenient: got %v", err)
+	}
+	d := draft(100)
+	d.Lenient = true
+	got, err := w.Import(w.Ctx, source(file), d)
+	w.Must(err)
+	if want := (importer.Result{Messages: 2, Reactions: 2 * 21, Members: 2, Cut: 1, Dropped: 2 * (10 + 3)}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	first := w.log("bob")[2]
+	if body := *first.Body; len(body) > 16<<10 || len(body) < 16<<10-4 || !strings.HasSuffix(body, "é…") || len(first.Mentions) != 50 {
+		t.Errorf("got %d bytes, %q at the end, %d mentions", len(body), body[len(body)-8:], len(first.Mentions))
+	}
+}
+
 // TestImportNamesTheLine: a file with a mistake is refused as a whole, and the error says where it is.
 func TestImportNamesTheLine(t *testing.T) {
 	w := newWorld(t, true)

@@ -56,6 +56,7 @@ type message struct {
 	id, replyTo ref
 	entry       chat.Entry // without its id, group and what it replies to
 	reactions   []Reactions
+	losses
 }
 
 // Reactions are who reacted to a message with one emoji.
@@ -74,7 +75,8 @@ func (m message) entries() int64 {
 }
 
 // parse reads a line and checks it as a send is checked. Its error names the field.
-func parse(text []byte, limits chat.Limits, now time.Time) (message, error) {
+// With lenient, what is too long is cut and what is surplus dropped before.
+func parse(text []byte, limits chat.Limits, now time.Time, lenient bool) (message, error) {
 	var l line
 	if !utf8.Valid(text) {
 		return message{}, errors.New("not valid UTF-8")
@@ -87,35 +89,46 @@ func parse(text []byte, limits chat.Limits, now time.Time) (message, error) {
 	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
 		return message{}, errors.New("more than one JSON object; want one a line")
 	}
-	return l.check(limits, now)
+	var loss losses
+	if lenient {
+		loss = l.fit(limits)
+	}
+	m, err := l.check(limits, now)
+	m.losses = loss
+	return m, err
 }
 
+// check checks a line. The message has its id, whatever else is wrong.
 func (l line) check(limits chat.Limits, now time.Time) (message, error) {
+	unread := message{id: l.ID}
 	if err := chat.CheckUserID("from", l.From); err != nil {
-		return message{}, err
+		return unread, err
 	}
 	switch {
 	case l.SentAt == nil:
-		return message{}, errors.New("sent_at: missing")
+		return unread, errors.New("sent_at: missing")
 	case l.Kind != "" && l.Kind != chat.Text && l.Kind != chat.Data:
-		return message{}, fmt.Errorf("kind: want %s or %s", chat.Text, chat.Data)
+		return unread, fmt.Errorf("kind: want %s or %s", chat.Text, chat.Data)
 	}
 	sent, err := parseTime("sent_at", *l.SentAt, now)
 	if err != nil {
-		return message{}, err
+		return unread, err
 	}
 	content, err := chat.Content{Kind: l.Kind, Body: l.Body, Data: l.Data, Mentions: l.Mentions}.Checked(limits)
+	if chat.CodeOf(err) == chat.CodeTooLarge {
+		err = fmt.Errorf("%w (CHATD_MAX_BODY)", worded(err))
+	}
 	if err != nil {
-		return message{}, err
+		return unread, err
 	}
 	m := message{id: l.ID, replyTo: l.ReplyTo, entry: chat.Entry{From: l.From, Content: content, SentAt: sent}}
 	if l.EditedAt != nil {
 		at, err := parseTime("edited_at", *l.EditedAt, now)
 		if err != nil {
-			return message{}, err
+			return unread, err
 		}
 		if m.entry.EditedAt = &at; at.Before(sent.Time) {
-			return message{}, errors.New("edited_at: before sent_at")
+			return unread, errors.New("edited_at: before sent_at")
 		}
 	}
 	m.reactions, err = l.checkReactions(limits)
@@ -151,6 +164,9 @@ func (l line) checkReactions(limits chat.Limits) ([]Reactions, error) {
 	var all []Reactions
 	for _, emoji := range slices.Sorted(maps.Keys(given)) {
 		users, err := chat.UniqueUsers("reactions", given[emoji], limits.GroupMembersMax)
+		if chat.CodeOf(err) == chat.CodeOutOfRange {
+			err = fmt.Errorf("%w (CHATD_MAX_MEMBERS)", worded(err))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,11 @@ import (
 const (
 	lineBytesMax = 1 << 20   // as a request
 	idsMax       = 5_000_000 // lines with an id, at some 50 bytes of memory each
+	faultsMax    = 100       // that are reported of a file
 )
+
+// byteOrderMark begins a text file that some programs write.
+const byteOrderMark = "\ufeff"
 
 // summary is what a file holds.
 type summary struct {
@@ -28,6 +32,7 @@ type summary struct {
 	last     chat.Time
 	users    []string // who wrote or reacted, in the order of their first message; at most one more than was asked for
 	sum      [sha256.Size]byte
+	losses
 }
 
 // Source opens the file from its beginning.
@@ -38,6 +43,7 @@ type scanner struct {
 	limits   chat.Limits
 	now      time.Time
 	usersMax int
+	lenient  bool
 	// each gets every message, with the number of its entry, from 0, and that of the one it replies to, or -1. Nil: nobody does.
 	each func(m message, at, replyTo int64) error
 
@@ -46,7 +52,7 @@ type scanner struct {
 	ids   map[[16]byte]int64 // hash of an id -> number of its entry
 }
 
-// scan reads a whole file and checks every line. Its error names the line.
+// scan reads a whole file and checks every line. Its error names the first faultsMax lines that are wrong.
 func (s *scanner) scan(ctx context.Context, open Source) (found summary, err error) {
 	file, err := open()
 	if err != nil {
@@ -56,19 +62,37 @@ func (s *scanner) scan(ctx context.Context, open Source) (found summary, err err
 	s.known, s.ids = map[string]bool{}, map[[16]byte]int64{}
 	sum := sha256.New()
 	lines := bufio.NewReaderSize(io.TeeReader(file, sum), lineBytesMax)
+	var faults []error
 	for n := 1; ; n++ {
 		text, err := lines.ReadSlice('\n')
-		if len(bytes.TrimSpace(text)) > 0 && (err == nil || errors.Is(err, io.EOF)) {
-			if err := s.line(text); err != nil {
-				return summary{}, fmt.Errorf("line %d: %w", n, err)
-			}
-		}
+		fault := error(nil)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return summary{}, fmt.Errorf("line %d: longer than %d bytes", n, lineBytesMax)
+			fault = fmt.Errorf("longer than %d bytes", lineBytesMax)
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = lines.ReadSlice('\n')
+			}
+		case err != nil && !errors.Is(err, io.EOF):
+			return summary{}, err
+		default:
+			if n == 1 {
+				text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+			}
+			if len(bytes.TrimSpace(text)) > 0 {
+				fault = s.line(text)
+			}
+		}
+		if fault != nil {
+			faults = append(faults, fmt.Errorf("line %d: %w", n, fault))
+		}
+		switch {
+		case len(faults) > 0 && s.each != nil: // it could not be written: the file was checked before
+			return summary{}, faults[0]
+		case len(faults) == faultsMax:
+			return summary{}, errors.Join(append(faults, fmt.Errorf("and perhaps more: these are the first %d", faultsMax))...)
 		case errors.Is(err, io.EOF):
 			sum.Sum(s.sum[:0])
-			return s.summary, nil
+			return s.summary, errors.Join(faults...)
 		case err != nil:
 			return summary{}, err
 		case ctx.Err() != nil:
@@ -78,8 +102,11 @@ func (s *scanner) scan(ctx context.Context, open Source) (found summary, err err
 }
 
 func (s *scanner) line(text []byte) error {
-	m, err := parse(text, s.limits, s.now)
+	m, err := parse(text, s.limits, s.now, s.lenient)
 	if err != nil {
+		if m.id != "" && len(s.ids) < idsMax {
+			s.ids[hash(m.id)] = s.entries // so that what replies to it is not another fault
+		}
 		return worded(err)
 	}
 	if m.entry.SentAt.Before(s.last.Time) {
@@ -117,6 +144,8 @@ func (s *scanner) count(m message) {
 	}
 	s.last, s.newest = m.entry.SentAt, s.entries
 	s.messages++
+	s.cut += m.cut
+	s.dropped += m.dropped
 	s.entries += m.entries()
 	s.meet(m.entry.From)
 	for _, r := range m.reactions {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ type Draft struct {
 	Owner   string
 	Members []string // besides the owner; none: everyone who wrote or reacted
 	Keep    *int64   // nil: as for any new group
+	Lenient bool     // cut what is too long, and drop what is surplus
 }
 
 // Result says what an import did.
@@ -29,7 +31,9 @@ type Result struct {
 	Messages  int64
 	Reactions int64
 	Members   int64
-	Before    bool // an earlier run had done all of it
+	Cut       int64 // bodies that were too long
+	Dropped   int64 // mentions and reactions that were too many, or none that chatd has
+	Before    bool  // an earlier run had done all of it
 }
 
 // Service imports messages.
@@ -53,7 +57,8 @@ func (s *Service) Import(ctx context.Context, open Source, d Draft) (Result, err
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Messages: p.messages, Reactions: p.summary.entries - p.messages, Members: int64(len(p.users))}
+	result := Result{Messages: p.messages, Reactions: p.summary.entries - p.messages, Members: int64(len(p.users)),
+		Cut: p.cut, Dropped: p.dropped}
 	begun, err := s.begin(ctx, p)
 	if err != nil {
 		return result, err
@@ -104,6 +109,8 @@ type plan struct {
 	users []string // the members, the owner first
 	file  string   // names the file with all that decides what it becomes
 	held  int64    // lowest id that the store gets
+
+	lenient bool
 }
 
 // before is how many notices come before the first message.
@@ -112,8 +119,8 @@ func (p plan) before() int64 { return int64(len(p.users)) }
 // end is the id of the last entry.
 func (p plan) end() int64 { return p.before() + p.summary.entries }
 
-func (s *Service) scanner() scanner {
-	return scanner{limits: s.limits, now: s.now(), usersMax: s.limits.GroupCreateMembers}
+func (s *Service) scanner(lenient bool) scanner {
+	return scanner{limits: s.limits, now: s.now(), usersMax: s.limits.GroupCreateMembers, lenient: lenient}
 }
 
 // plan checks the draft and the whole file.
@@ -128,7 +135,7 @@ func (s *Service) plan(ctx context.Context, open Source, d Draft) (plan, error) 
 	if _, err := s.core.NewGroup(chat.Caller{User: d.Owner}, draft); err != nil {
 		return plan{}, worded(err)
 	}
-	scan := s.scanner()
+	scan := s.scanner(d.Lenient)
 	found, err := scan.scan(ctx, open)
 	if err != nil {
 		return plan{}, err
@@ -145,7 +152,7 @@ func (s *Service) plan(ctx context.Context, open Source, d Draft) (plan, error) 
 	if err != nil {
 		return plan{}, worded(err)
 	}
-	p := plan{summary: found, group: g.Group, users: append([]string{d.Owner}, g.Members...), held: 1}
+	p := plan{summary: found, group: g.Group, users: append([]string{d.Owner}, g.Members...), held: 1, lenient: d.Lenient}
 	p.group.CreatedAt = found.first
 	if s.archive != nil {
 		p.held = max(1, p.end()-g.Keep+1)
@@ -168,6 +175,9 @@ func (s *Service) identity(ctx context.Context, p plan) (string, error) {
 	}
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%x %q %q %d %q", p.sum, p.group.Name, p.users, p.group.Keep, db)
+	if p.lenient {
+		_, _ = io.WriteString(h, " lenient")
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 

@@ -41,7 +41,7 @@ func (w *writer) write(ctx context.Context, open Source) error {
 			return err
 		}
 	}
-	scan := w.scanner()
+	scan := w.scanner(w.plan.lenient)
 	scan.each = func(m message, _, replyTo int64) error { return w.message(ctx, m, replyTo) }
 	again, err := scan.scan(ctx, open)
 	switch {

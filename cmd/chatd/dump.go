@@ -25,6 +25,7 @@ type importCommand struct {
 	Name     string   `help:"Name of the new group."`
 	Members  []string `placeholder:"USER,..." help:"Its other members. Default: everyone who wrote or reacted."`
 	Keep     *int64   `help:"How many of its messages Redis keeps although everyone has seen them. Default: 100."`
+	Lenient  bool     `help:"Cut bodies that are too long, and drop mentions and reactions that are too many, instead of refusing the file."`
 	Discard  bool     `help:"Remove what an interrupted import of messages into this group left behind."`
 }
 
@@ -39,7 +40,7 @@ func (e exportCommand) Run(env *environment, c node.Config) error {
 }
 
 func (i importCommand) Run(env *environment, c node.Config) error {
-	switch ofGroup := i.Group != "" || i.Owner != "" || i.Name != "" || len(i.Members) > 0 || i.Keep != nil; {
+	switch ofGroup := i.Group != "" || i.Owner != "" || i.Name != "" || len(i.Members) > 0 || i.Keep != nil || i.Lenient; {
 	case i.Discard:
 		return i.discard(env, c)
 	case i.Messages != "" && i.File == "" && !i.DropArchive:
@@ -49,7 +50,7 @@ func (i importCommand) Run(env *environment, c node.Config) error {
 	case i.File == "":
 		return errors.New("import: want a FILE that chatd export wrote, or -messages FILE -group ID -owner USER")
 	case ofGroup:
-		return errors.New("import: -group, -owner, -name, -members and -keep are for -messages FILE")
+		return errors.New("import: -group, -owner, -name, -members, -keep and -lenient are for -messages FILE")
 	}
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "lines", command: "import"}
 	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Partitions: i.Partitions, Progress: shown.show}, env.stderr)

@@ -11,7 +11,7 @@ import (
 // messages makes a group of past messages.
 func (i importCommand) messages(env *environment, c node.Config) error {
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "KiB", command: "import"}
-	draft := importer.Draft{Group: i.Group, Name: i.Name, Owner: i.Owner, Members: i.Members, Keep: i.Keep}
+	draft := importer.Draft{Group: i.Group, Name: i.Name, Owner: i.Owner, Members: i.Members, Keep: i.Keep, Lenient: i.Lenient}
 	show := func(done, total int64) { shown.show(done/1024, total/1024) }
 	result, err := c.ImportMessages(env.ctx, i.Messages, draft, show, env.stderr)
 	shown.clear()
@@ -27,6 +27,9 @@ func (i importCommand) messages(env *environment, c node.Config) error {
 	}
 	_, err = fmt.Fprintf(env.stdout, "%s %s and %s into the group %s of %s\n", done, plural(int(result.Messages), "message"),
 		plural(int(result.Reactions), "reaction"), i.Group, plural(int(result.Members), "member"))
+	if err == nil && result.Cut+result.Dropped > 0 {
+		_, err = fmt.Fprintf(env.stdout, "cut: %d bodies that were too long; dropped: %d mentions and reactions that were too many or are not known\n", result.Cut, result.Dropped)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOutput, err)
 	}

@@ -4,12 +4,13 @@
 //	chatd import -messages general.ndjson -group general -owner alice
 //
 // FOLDER is the unpacked export: users.json, and a folder for each channel with a JSON file for each day. Users keep their names
-// there, as long as they are valid ids of chatd. Notices (joined, left, renamed) are left out; the names of shared files are
+// there, as long as they are valid ids of chatd; bots are users of their names. Notices (joined, left, renamed) are left out; the names of shared files are
 // kept in `data`, and the files are not.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,8 @@ type message struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
 	User      string `json:"user"`
+	Username  string `json:"username"` // of a bot
+	BotID     string `json:"bot_id"`
 	Text      string `json:"text"`
 	TS        string `json:"ts"`
 	ThreadTS  string `json:"thread_ts"`
@@ -127,6 +130,7 @@ func userNames(folder string) (names, error) {
 func readJSON(path string, into any) error {
 	text, err := os.ReadFile(path)
 	if err == nil {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
 		err = json.Unmarshal(text, into)
 	}
 	if err != nil {
@@ -135,15 +139,16 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// carried are the subtypes that are messages of people; the others are notices.
-var carried = []string{"", "thread_broadcast", "me_message", "file_share"}
+// carried are the subtypes that are messages of people and bots; the others are notices.
+var carried = []string{"", "thread_broadcast", "me_message", "file_share", "bot_message"}
 
 // line is a message as chatd reads it; ok is false for one that is left out.
 func (n names) line(m message) (l line, ok bool, err error) {
-	if m.Type != "message" || m.User == "" || !slices.Contains(carried, m.Subtype) {
+	from := n.author(m)
+	if m.Type != "message" || from == "" || !slices.Contains(carried, m.Subtype) {
 		return l, false, nil
 	}
-	l = line{ID: m.TS, From: n.of(m.User)}
+	l = line{ID: m.TS, From: from}
 	if l.SentAt, err = at(m.TS); err != nil {
 		return l, false, err
 	}
@@ -177,6 +182,28 @@ func (n names) line(m message) (l line, ok bool, err error) {
 	}
 	return l, l.Body != "", nil
 }
+
+// author is who wrote a message: a user, or a bot by its name, as far as an id of chatd may have it.
+func (n names) author(m message) string {
+	if m.User != "" {
+		return n.of(m.User)
+	}
+	name := strings.Trim(noID.ReplaceAllString(m.Username, "-"), "-.")
+	return cmp.Or(name[:min(len(name), idBytesMax)], m.BotID, botName(m))
+}
+
+// botName is for a bot without a name.
+func botName(m message) string {
+	if m.Subtype == "bot_message" {
+		return "bot"
+	}
+	return ""
+}
+
+const idBytesMax = 128
+
+// noID is what no id of chatd has.
+var noID = regexp.MustCompile(`[^A-Za-z0-9._@+|-]+`)
 
 // of is the name of a user, or the id where the export has none.
 func (n names) of(id string) string { return cmp.Or(n[id], id) }

@@ -17,6 +17,8 @@ const converted = `{"id":"1700000000.000100","from":"bob","sent_at":"2023-11-14T
 {"id":"1700000100.123456","from":"ann","sent_at":"2023-11-14T22:15:00.123Z","body":"@here done","reply_to":"1700000000.000100","edited_at":"2023-11-14T22:16:40Z"}
 {"id":"1700050000.000000","from":"carl.jones","sent_at":"2023-11-15T12:06:40Z","body":"first of the day"}
 {"id":"1700050001.000000","from":"carl.jones","sent_at":"2023-11-15T12:06:41Z","body":"notes.pdf","data":{"files":["notes.pdf"]}}
+{"id":"1700050002.000000","from":"bot","sent_at":"2023-11-15T12:06:42Z","body":"build failed"}
+{"id":"1700050003.000000","from":"Build-Bot-2","sent_at":"2023-11-15T12:06:43Z","body":"build mended"}
 `
 
 // TestConvert converts an export and imports the result.
@@ -32,7 +34,7 @@ func TestConvert(t *testing.T) {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(out.String())), nil }
 	result, err := importer.New(b.Service, b.Store, nil, chat.DefaultLimits()).Import(b.Ctx, open, importer.Draft{Group: "general", Owner: "ann"})
 	b.Must(err)
-	if want := (importer.Result{Messages: 4, Reactions: 4, Members: 3}); result != want {
+	if want := (importer.Result{Messages: 6, Reactions: 4, Members: 5}); result != want {
 		t.Errorf("got %+v, want %+v", result, want)
 	}
 }

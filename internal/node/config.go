@@ -233,7 +233,7 @@ func readSetting(p *problems, key, value, fileKey, file string) string {
 		p.add(fileKey, "the file cannot be read: %v", err)
 		return ""
 	}
-	text := strings.TrimRight(string(b), "\r\n")
+	text := strings.TrimRight(strings.TrimPrefix(string(b), "\ufeff"), "\r\n") // some editors begin a file with this mark
 	if text == "" {
 		p.add(fileKey, "the file is empty")
 	}

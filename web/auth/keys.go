@@ -265,5 +265,5 @@ func bounded(r io.Reader) ([]byte, error) {
 	if err == nil && len(raw) > keySetBytesMax {
 		err = fmt.Errorf("more than %d bytes", keySetBytesMax)
 	}
-	return raw, err
+	return bytes.TrimPrefix(raw, []byte("\ufeff")), err // some editors begin a file with this mark
 }
