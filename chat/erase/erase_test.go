@@ -442,7 +442,7 @@ func eraseArchived(t *testing.T, a *archived) {
 		a.send(user, "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":+1:"})
 	}
 	deleted := a.send("bob", "g", text("to be deleted"))
-	reaction := a.send("carol", "g", chat.Content{Kind: chat.Reaction, Target: deleted, Emoji: "gone", ClientID: "c-1"})
+	reaction := a.send("carol", "g", chat.Content{Kind: chat.Reaction, Target: deleted, Emoji: ":gone:", ClientID: "c-1"})
 	for range 5 {
 		a.send("bob", "g", text("more"))
 	}
