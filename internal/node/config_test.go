@@ -168,14 +168,15 @@ func TestListsMayHaveBlanks(t *testing.T) {
 			reflect.ValueOf(&c).Elem().Field(i).Set(reflect.ValueOf([]string{"10.0.0.0/8", " 127.0.0.1", "", "\t::1 "}))
 		}
 	}
-	c.Origins = []string{"https://a.example", " http://b.example ", " "}
+	c.Origins, c.PushHosts = []string{"https://a.example", " http://b.example ", " "}, []string{" push.example", ""}
 	c.JWTSecret = testSecret + " , " + testSecret + "2,"
 	s, err := c.check()
 	if err != nil || len(lists) < 3 {
 		t.Fatalf("%v: %v", lists, err)
 	}
-	if len(s.proxies) != 3 || len(s.egress) != 3 || !slices.Equal(s.Origins, []string{"https://a.example", "http://b.example"}) {
-		t.Errorf("got %v, %v, %q", s.proxies, s.egress, s.Origins)
+	if len(s.proxies) != 3 || len(s.egress) != 3 || !slices.Equal(s.Origins, []string{"https://a.example", "http://b.example"}) ||
+		!slices.Equal(s.PushHosts, []string{"push.example"}) {
+		t.Errorf("got %v, %v, %q, %q", s.proxies, s.egress, s.Origins, s.PushHosts)
 	}
 	if len(s.secrets) != 2 || string(s.secrets[0]) != testSecret || string(s.secrets[1]) != testSecret+"2" {
 		t.Errorf("got %d secrets", len(s.secrets))
