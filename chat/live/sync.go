@@ -406,7 +406,7 @@ func (c *syncCall) answer(groups []string, logs []*syncLog, inbox chat.InboxBatc
 		_, joined := slices.BinarySearch(groups, g) // since
 		switch {
 		case joined:
-		case c.named[g]:
+		case c.named[g] || c.only == nil: // or lost while the call waited
 			a.Left = append(a.Left, g)
 		default:
 			a.Errors = append(a.Errors, GroupError{Group: g, Code: chat.CodeNotFound})

@@ -47,7 +47,7 @@ func TestWaitingPollEndsWhenGroupsVanish(t *testing.T) {
 			select {
 			case a := <-answered:
 				if a.err != nil || !slices.Equal(a.Left, []string{"red"}) {
-					t.Errorf("%s, after %v: got %q left, %v, want red", what, req.After, a.Left, a.err)
+					t.Errorf("%s, after %v: got %+v, %v, want red left", what, req.After, a.SyncAnswer, a.err)
 				}
 			case <-time.After(10 * time.Second):
 				t.Errorf("%s, after %v: the call still waits", what, req.After)
