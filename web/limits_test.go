@@ -118,6 +118,38 @@ func TestRateOfCalls(t *testing.T) {
 	s.must("alice", "POST", "/v1/sync", `{"limit":10}`)
 }
 
+// TestRateOfGroups: a call costs the groups that it looks at, however little it asks for; `only` says which these are.
+func TestRateOfGroups(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.RateUser = "1/m:1000" })
+	const groups = 100
+	for i := range groups {
+		a := s.do(request{method: "POST", path: "/v1/groups", user: "op", role: "admin", body: fmt.Sprintf(`{"id":"g%d"}`, i)})
+		if a.status != http.StatusCreated {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	left := 1000
+	for _, c := range []struct {
+		method, path, body string
+		units              int
+	}{
+		{"POST", "/v1/sync", `{"limit":1}`, 2 + groups*(1+4)/50}, // all of them have something new
+		{"POST", "/v1/sync", `{"limit":1}`, 2 + groups*(1+4)/50}, // now it is known before
+		{"POST", "/v1/sync", `{"limit":1,"only":[]}`, 2},
+		{"POST", "/v1/sync", `{"limit":1,"only":["g1"]}`, 2},
+		{"GET", "/v1/unread", "", 3 + groups*(1+4)/50},
+		{"GET", "/v1/groups?limit=1", "", 1 + groups/50},
+		{"GET", "/v1/search?q=x&limit=1", "", 10 + groups*4/50},
+		{"GET", "/v1/me", "", 1},
+	} {
+		a := s.must("op", c.method, c.path, c.body)
+		left -= c.units
+		if got, want := a.header.Get("RateLimit"), fmt.Sprintf(`"user";r=%d;`, left); !strings.HasPrefix(got, want) {
+			t.Errorf("%s %s %s: RateLimit %s, want %s", c.method, c.path, c.body, got, want)
+		}
+	}
+}
+
 // TestRateOfAddresses: wrong tokens and pages count, valid tokens and probes do not; addresses come from trusted proxies.
 func TestRateOfAddresses(t *testing.T) {
 	s := start(t, func(c *node.Config) { c.RateIP, c.TrustedProxies = "1/h:3", []string{"127.0.0.1"} })
