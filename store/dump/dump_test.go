@@ -231,7 +231,7 @@ func TestStoresAreCopied(t *testing.T) {
 	got = content(t, export(t, third, dump.Options{Archive: db}))
 	got["0archive"] = want["0archive"]
 	same(t, "Redis and SQLite under another prefix", got, want)
-	healthy(t, "Redis and SQLite under another prefix", third)
+	healthy(t, "Redis and SQLite under another prefix", third, db.ID)
 	counts, err := db.Reactions(t.Context(), aLog, "ann", 1, 9)
 	if err != nil || counts[3][":+1:"].Count != 1 {
 		t.Errorf("reactions: got %v, %v", counts, err)

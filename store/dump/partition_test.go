@@ -71,9 +71,13 @@ func inProcess(t *testing.T) store.Options {
 }
 
 // healthy has the doctor look at a store.
-func healthy(t *testing.T, what string, s *store.Store) {
+func healthy(t *testing.T, what string, s *store.Store, archive ...func(context.Context) (string, error)) {
 	t.Helper()
-	d, err := doctor.New(s, doctor.Options{})
+	o := doctor.Options{}
+	for _, id := range archive {
+		o.ArchiveID = id
+	}
+	d, err := doctor.New(s, o)
 	must(t, err)
 	report, err := d.Run(t.Context())
 	must(t, err)
