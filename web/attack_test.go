@@ -12,10 +12,11 @@ import (
 )
 
 // TestOneUserInManyGroups has a user in many groups ask as fast as they can in 32 loops, at the limits that a node has by
-// default, with calls that answer little and look at all of the groups. A user with one small group is served all the time.
+// default, but for what comes back in a second: a slow machine would not reach that. It asks with calls that answer
+// little and look at all of the groups. A user with one small group is served all the time.
 func TestOneUserInManyGroups(t *testing.T) {
 	const groups, loops, calls = 1500, 32, 50
-	s := start(t, func(c *node.Config) { c.RateUser, c.MaxCallsNode = "100/s:2000", "1024" })
+	s := start(t, func(c *node.Config) { c.RateUser, c.MaxCallsNode = "10/s:2000", "1024" })
 	var making sync.WaitGroup
 	for i := range 8 {
 		making.Go(func() {
@@ -81,7 +82,7 @@ func TestOneUserInManyGroups(t *testing.T) {
 	attacking.Wait()
 	// What the user gets is what the rate allows: a full bucket, what came since, and one call of each loop that was under way
 	// when nobody knew yet how many groups there are.
-	most := 2000 + 100*time.Since(begin).Seconds()
+	most := 2000 + 10*time.Since(begin).Seconds()
 	for i := range loops {
 		most += float64(attacks[i%len(attacks)].units)
 	}
