@@ -153,7 +153,7 @@ func (m *machine) takeOne(t *rapid.T, g *modelGroup, e chat.Entry) {
 		g.append("", &modelMessage{from: e.From, kind: chat.Notice})
 	case e.Kind == chat.Delete && target != nil && target.kind == chat.Text && e.From == "" && (!target.deleted || e.Target <= g.below()):
 		g.erase(e.Target, true)
-		g.append("", &modelMessage{from: e.From, kind: chat.Delete, target: e.Target})
+		g.append("", &modelMessage{from: target.from, kind: chat.Delete, target: e.Target, nameless: true})
 	case e.Kind == chat.Reaction && e.Removed:
 		key := reactionKey(e.Target, e.From, e.Emoji)
 		on, isOn := g.reacted[key]

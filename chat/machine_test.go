@@ -510,7 +510,9 @@ func (m *machine) checkServed(t *rapid.T, user, group string, msg chat.Message) 
 	if known := g.marks[msg.ID]; known != "" && known != msg.Mark {
 		t.Fatalf("%s was served message %d of %s with mark %q, it is %q", user, msg.ID, group, msg.Mark, known)
 	}
-	err := g.shownTo(user, msg.ID).check(msg.ID, group, msg.JSON)
+	shown := *g.shownTo(user, msg.ID)
+	shown.loses = shown.loses || shown.kind == chat.Reaction && m.doubts.of(g.marks[shown.target])
+	err := shown.check(msg.ID, group, msg.JSON)
 	if err != nil && !m.doubts.allows(g.messages[msg.ID], group, msg) {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type modelMessage struct {
 	edits    []int64
 	sentAtMs int64 // 0: not looked up yet
 	former   bool  // its author was erased: who has the name now is another person
-	nameless bool  // its content was erased with its author
+	nameless bool  // its content was erased with its author, or the author was: the deletion names nobody
 	loses    bool  // a reaction whose emoji may be gone, with its target or its author
 }
 
@@ -237,7 +237,7 @@ func (g *modelGroup) shownTo(user string, id int64) *modelMessage {
 // erase notes that a message was deleted, with its edits and its reactions.
 func (g *modelGroup) erase(id int64, nameless bool) {
 	target := g.messages[id]
-	target.deleted, target.nameless = true, target.nameless || nameless
+	target.deleted, target.nameless = true, target.nameless || nameless && !target.deleted
 	for _, edit := range target.edits {
 		e := g.messages[edit]
 		e.body, e.nameless = "", e.nameless || nameless
@@ -265,7 +265,7 @@ func (m *modelMessage) check(id int64, group string, raw []byte) error {
 	}
 	from, emoji, deleted := m.from, m.emoji, m.deleted
 	switch {
-	case m.nameless:
+	case m.nameless && (m.kind != chat.Edit || e.From == ""): // an edit that was deleted before keeps its author
 		from = ""
 	case m.loses && e.DeletedAt != nil:
 		emoji, deleted = "", true

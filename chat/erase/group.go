@@ -196,8 +196,10 @@ func (e *eraser) write(ctx context.Context, t target, entry chat.Entry, list []c
 		Emoji: entry.Emoji, Below: t.Below, Late: t.Late}
 	erasure.Mark, erasure.Rest = chat.NewEntry(entry)
 	for _, m := range list {
-		if one, ok := e.isMine(m); m.ID != t.ID && (!ok || one.entry.Kind != chat.Edit || one.entry.Target != t.ID) {
-			continue // the store lost the edit, and has another entry there
+		// An edit goes with its message, also one that came behind what is erased. Where the store lost it, another entry is there.
+		var was chat.Entry
+		if m.ID != t.ID && (json.Unmarshal(m.JSON, &was) != nil || was.Kind != chat.Edit || was.Target != t.ID || was.DeletedAt != nil) {
+			continue
 		}
 		erased, err := chat.Applied(m, entry)
 		if err != nil {
