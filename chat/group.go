@@ -106,5 +106,8 @@ func ParseTime(text string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	t, err := time.Parse(time.RFC3339, strings.ToUpper(text))
+	if year := t.UTC().Year(); year < 0 || year > 9999 {
+		return time.Time{}, false // it could not be answered: a year has four digits
+	}
 	return t, err == nil
 }

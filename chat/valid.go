@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -172,9 +173,9 @@ func uniqueIDs(check func(field, id string) error, field string, ids []string, m
 	}
 	seen := make(map[string]bool, len(ids))
 	var out []string
-	for _, u := range ids {
-		if err := check(field, u); err != nil {
-			return nil, err
+	for i, u := range ids {
+		if check(field, u) != nil {
+			return nil, check(fmt.Sprintf("%s[%d]", field, i), u)
 		}
 		if seen[u] || slices.Contains(but, u) {
 			continue

@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -10,18 +12,37 @@ import (
 	"github.com/chatd/chatd/web/problem"
 )
 
+// byteRange is one range of RFC 9110 (14.1.2): digits, without signs and blanks.
+var byteRange = regexp.MustCompile(`^(\d*)-(\d*)$`)
+
+// positionMax is beyond the end of every file.
+const positionMax = "9223372036854775807"
+
 // rangeOf gives a Range header the form that net/http reads. RFC 9110 (14.1 and 14.2) has the names of units without case, and
-// a unit that a server does not know ignored. A suffix of no bytes cannot be satisfied; net/http would answer with a range
-// that ends before it begins.
+// a unit that a server does not know ignored. A position may be larger than any number. What is no range, and a suffix of no
+// bytes, cannot be satisfied; net/http takes signs, and would answer the latter with a range that ends before it begins.
 func rangeOf(header string) string {
 	unit, ranges, _ := strings.Cut(header, "=")
 	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || strings.Contains(ranges, ",") {
 		return "" // also of several ranges, as a server may: many small ones cost more than the whole
 	}
-	if zeros, suffix := strings.CutPrefix(strings.TrimSpace(ranges), "-"); suffix && zeros != "" && strings.Trim(zeros, "0") == "" {
-		ranges = "9223372036854775807-" // beyond the end of every file
+	found := byteRange.FindStringSubmatch(strings.TrimSpace(ranges))
+	if found == nil || found[1] == "" && strings.Trim(found[2], "0") == "" {
+		return "bytes=" + positionMax + "-"
 	}
-	return "bytes=" + ranges
+	return "bytes=" + position(found[1]) + "-" + position(found[2])
+}
+
+// position bounds a position to what fits into an int64; "": there is none.
+func position(digits string) string {
+	if digits == "" {
+		return ""
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return positionMax
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // slowWriter lets a download take its time: a client has that of a whole answer for every piece. Where net/http refuses a range

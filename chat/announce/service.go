@@ -92,10 +92,10 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 		return a, chat.Invalid("to: everyone, or groups and users")
 	}
 	var err error
-	if a.To.Groups, err = chat.UniqueGroups("groups", d.To.Groups, s.opt.Limits.AnnouncementGroupsMax); err != nil {
+	if a.To.Groups, err = chat.UniqueGroups("to.groups", d.To.Groups, s.opt.Limits.AnnouncementGroupsMax); err != nil {
 		return a, err
 	}
-	if a.To.Users, err = chat.UniqueUsers("users", d.To.Users, s.opt.Limits.AnnouncementUsersMax); err != nil {
+	if a.To.Users, err = chat.UniqueUsers("to.users", d.To.Users, s.opt.Limits.AnnouncementUsersMax); err != nil {
 		return a, err
 	}
 	if string(d.Content.Data) == "null" {

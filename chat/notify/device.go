@@ -91,7 +91,7 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 			return Device{}, chat.Invalid("url: not with webpush")
 		}
 		if draft.Encoding != "" && draft.Encoding != pushEncoding {
-			return Device{}, chat.Invalid("contentEncoding: %s", pushEncoding)
+			return Device{}, chat.Invalid("contentEncoding: want %s", pushEncoding)
 		}
 		d.Address = draft.Endpoint
 		var err error

@@ -115,7 +115,9 @@ func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 // unknown is the error of what is neither a number nor a name of the field.
 func (f field) unknown(text string) error {
-	switch {
+	switch capital := strings.ToUpper(text); {
+	case special.MatchString(capital): // what it may mean is decided before, for the whole element
+		return fmt.Errorf("%s stands alone, or in a list: not in a range, and without a step", capital)
 	case text == "":
 		return fmt.Errorf("a number is missing")
 	case strings.HasPrefix(strings.ToUpper(text), "H") && f.instead == "":

@@ -36,8 +36,8 @@ var (
 
 const (
 	expressionBytesMax = 256
-	// long enough to find the 29th of February across a century without one (2096 to 2104)
-	searchYears = 9
+	// long enough to find the 29th of February on a certain day of the week, also across a century without one (2088 to 2128)
+	searchYears = 41
 	starBit     = 1 << 63 // in the library's fields: given as `*`
 )
 
@@ -124,6 +124,9 @@ func split(expression string) ([]string, error) {
 	default:
 		return nil, fmt.Errorf("%w: has %d fields, not 5 (minute, hour, day of month, month, day of week) or 6 (second first)", ErrExpression, len(texts))
 	}
+	if last := texts[len(texts)-1]; len(texts) == 6 && len(last) == 4 && digits(last) {
+		return nil, fmt.Errorf("%w: ends in a year, %s: leave it out, and say how long it goes on by until or count", ErrExpression, last)
+	}
 	for i, text := range texts {
 		var err error
 		if texts[i], err = fields[i+len(fields)-len(texts)].normal(text); err != nil {
@@ -133,7 +136,7 @@ func split(expression string) ([]string, error) {
 	return texts, nil
 }
 
-// Next returns the first occurrence after an instant; false if there is none within nine years.
+// Next returns the first occurrence after an instant; false if there is none within 41 years.
 func (p Plan) Next(after time.Time) (time.Time, bool) {
 	if p.rhythm {
 		return p.nextFit(after)

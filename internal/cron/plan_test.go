@@ -208,6 +208,23 @@ func TestNextCountsDaysOfMonths(t *testing.T) {
 	}
 }
 
+// A day that is rare occurs all the same.
+func TestNextFindsRareDays(t *testing.T) {
+	for expression, want := range map[string]string{
+		"0 9 * 2 MON#5": "2044-02-29T09:00:00Z",
+		"0 9 * 2 SUN#5": "2032-02-29T09:00:00Z",
+		"0 9 29 2 *":    "2028-02-29T09:00:00Z",
+	} {
+		if got, ok := mustParse(t, expression, "").Next(at(t, "2026-11-26T00:00:00Z")); !ok || !got.Equal(at(t, want)) {
+			t.Errorf("%s: %v (%v), want %s", expression, got, ok, want)
+		}
+	}
+	// The longest time between two of them.
+	if got, ok := mustParse(t, "0 9 * 2 SUN#5", "").Next(at(t, "2088-03-01T00:00:00Z")); !ok || got.Year() != 2128 {
+		t.Errorf("after 2088: %v (%v)", got, ok)
+	}
+}
+
 // weekdayAfter reports whether the month has a weekday after a day.
 func weekdayAfter(day time.Time, weekday func(time.Time) bool) bool {
 	for next := day.AddDate(0, 0, 1); next.Month() == day.Month(); next = next.AddDate(0, 0, 1) {
@@ -239,6 +256,10 @@ func TestParseSaysWhatToWrite(t *testing.T) {
 		"0 9 L-31 * *":                 "L-31 is unknown: write L (the last day)",
 		"0 9 5L * *":                   "5L is unknown: write L (the last day)",
 		"0 9 WL * *":                   `"WL" is unknown: want 1 to 31`,
+		"0 9 1-5W * *":                 "5W stands alone, or in a list: not in a range",
+		"0 9 L/2 * *":                  "L stands alone, or in a list: not in a range, and without a step",
+		"0 9 * * 1#1-2":                "1#1 stands alone, or in a list",
+		"0 9 * * * 2027":               "ends in a year, 2027: leave it out",
 		"L 9 * * *":                    `cron: minute "L": L stands only in a field of days`,
 		"H 9 * * *":                    `cron: minute "H": H is not supported: write a number, 0 to 59`,
 		"*/61 * * * *":                 `minute "*/61": "61" is no step: want 1 to 59 after the slash`,

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func Positions(field string, after map[string]json.RawMessage) (map[string]strin
 		}
 		at, ok := position(raw)
 		if !ok {
-			return nil, chat.Errorf(chat.CodeInvalid, "%s: want an id from 0, or the cursor of a batch as a string", field)
+			return nil, chat.Errorf(chat.CodeInvalid, "%s.%s: want an id from 0, or the cursor of a batch as a string", field, group)
 		}
 		positions[group] = at
 	}
@@ -85,9 +86,9 @@ func Groups(field string, groups *[]string) ([]string, error) {
 	if groups == nil {
 		return nil, nil
 	}
-	for _, g := range *groups {
-		if err := chat.CheckGroupID(field, g); err != nil {
-			return nil, err
+	for i, g := range *groups {
+		if !chat.ValidGroupID(g) {
+			return nil, chat.CheckGroupID(fmt.Sprintf("%s[%d]", field, i), g)
 		}
 	}
 	return *groups, nil
