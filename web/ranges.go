@@ -22,8 +22,8 @@ const positionMax = "9223372036854775807"
 // a unit that a server does not know ignored. A position may be larger than any number. What is no range, and a suffix of no
 // bytes, cannot be satisfied; net/http takes signs, and would answer the latter with a range that ends before it begins.
 func rangeOf(header string) string {
-	unit, ranges, _ := strings.Cut(header, "=")
-	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || strings.Contains(ranges, ",") {
+	unit, ranges, is := strings.Cut(header, "=")
+	if !is || !strings.EqualFold(strings.TrimSpace(unit), "bytes") || strings.Contains(ranges, ",") {
 		return "" // also of several ranges, as a server may: many small ones cost more than the whole
 	}
 	found := byteRange.FindStringSubmatch(strings.TrimSpace(ranges))
