@@ -219,6 +219,33 @@ func TestImportNamesAllFaults(t *testing.T) {
 	}
 }
 
+// TestImportNamesAllFaultsOfALine: a line is named once, with everything that is wrong with it.
+func TestImportNamesAllFaultsOfALine(t *testing.T) {
+	const good = `{"id":1,"from":"ann","body":"x","sent_at":"2020-01-01T00:00:00Z"}` + "\n"
+	long, users := strings.Repeat("x", 20<<10), make([]string, 60)
+	for n := range users {
+		users[n] = fmt.Sprint("user", n)
+	}
+	for _, c := range []struct {
+		line map[string]any
+		want []string
+	}{
+		{map[string]any{"from": "a b", "body": long, "sent_at": "yesterday", "mentions": users, "reactions": map[string]any{"none": []string{"c d"}}},
+			[]string{"from: want 1 to 128", "sent_at: want a time", "body: at most 16384 bytes (CHATD_MAX_BODY)", "mentions: at most 50", "reactions: emoji: ", "reactions: want 1 to 128"}},
+		{map[string]any{"id": 1, "reply_to": 7, "kind": "edit", "edited_at": "tomorrow"},
+			[]string{"from: want 1 to 128", "sent_at: missing", "kind: want text or data", "body: missing", "edited_at: want a time", "reply_to: no line above", "id: "}},
+		{map[string]any{"from": "ann", "body": "", "data": long, "sent_at": "2019-01-01T00:00:00Z", "edited_at": "2018-01-01T00:00:00Z"},
+			[]string{"body: missing", "data: at most 16384 bytes (CHATD_MAX_BODY)", "edited_at: before sent_at", "sent_at: 2019"}},
+	} {
+		w := newWorld(t, true)
+		_, err := w.Import(w.Ctx, source(good+string(chat.Encode(c.line))), draft(8))
+		text, ok := strings.CutPrefix(fmt.Sprint(err), "line 2: ")
+		if got := strings.Split(text, "; "); !ok || !slices.EqualFunc(got, c.want, strings.HasPrefix) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
 // TestLenientImport cuts what is too long, drops what is surplus, and counts both.
 func TestLenientImport(t *testing.T) {
 	w := newWorld(t, true)

@@ -74,65 +74,94 @@ func (m message) entries() int64 {
 	return n
 }
 
-// parse reads a line and checks it as a send is checked. Its error names the field.
-// With lenient, what is too long is cut and what is surplus dropped before.
-func parse(text []byte, limits chat.Limits, now time.Time, lenient bool) (message, error) {
+// faults are everything that is wrong with a line, each said once.
+type faults []string
+
+func (f *faults) add(err error) {
+	if err == nil {
+		return
+	}
+	if text := worded(err).Error(); !slices.Contains(*f, text) {
+		*f = append(*f, text)
+	}
+}
+
+// err is one error of all faults; nil where there are none.
+func (f faults) err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(f, "; "))
+}
+
+// parse reads a line and checks it as a send is checked. It returns all faults, each with its field, and what of the message can be
+// told all the same. With lenient, what is too long is cut and what is surplus dropped before.
+func parse(text []byte, limits chat.Limits, now time.Time, lenient bool) (message, faults) {
 	var l line
 	if !utf8.Valid(text) {
-		return message{}, errors.New("not valid UTF-8")
+		return message{}, faults{"not valid UTF-8"}
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return message{}, plain(err)
+		return message{}, faults{plain(err).Error()}
 	}
 	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
-		return message{}, errors.New("more than one JSON object; want one a line")
+		return message{}, faults{"more than one JSON object; want one a line"}
 	}
 	var loss losses
 	if lenient {
 		loss = l.fit(limits)
 	}
-	m, err := l.check(limits, now)
+	m, wrong := l.check(limits, now)
 	m.losses = loss
-	return m, err
+	return m, wrong
 }
 
-// check checks a line. The message has its id, whatever else is wrong.
-func (l line) check(limits chat.Limits, now time.Time) (message, error) {
-	unread := message{id: l.ID}
-	if err := chat.CheckUserID("from", l.From); err != nil {
-		return unread, err
+// check checks a line. What is wrong is left out of the message.
+func (l line) check(limits chat.Limits, now time.Time) (m message, wrong faults) {
+	m = message{id: l.ID, replyTo: l.ReplyTo}
+	wrong.add(chat.CheckUserID("from", l.From))
+	var err error
+	if l.SentAt == nil {
+		wrong.add(errors.New("sent_at: missing"))
+	} else {
+		m.entry.SentAt, err = parseTime("sent_at", *l.SentAt, now)
+		wrong.add(err)
 	}
-	switch {
-	case l.SentAt == nil:
-		return unread, errors.New("sent_at: missing")
-	case l.Kind != "" && l.Kind != chat.Text && l.Kind != chat.Data:
-		return unread, fmt.Errorf("kind: want %s or %s", chat.Text, chat.Data)
-	}
-	sent, err := parseTime("sent_at", *l.SentAt, now)
-	if err != nil {
-		return unread, err
-	}
-	content, err := chat.Content{Kind: l.Kind, Body: l.Body, Data: l.Data, Mentions: l.Mentions}.Checked(limits)
-	if chat.CodeOf(err) == chat.CodeTooLarge {
-		err = fmt.Errorf("%w (CHATD_MAX_BODY)", worded(err))
-	}
-	if err != nil {
-		return unread, err
-	}
-	m := message{id: l.ID, replyTo: l.ReplyTo, entry: chat.Entry{From: l.From, Content: content, SentAt: sent}}
+	m.entry.From, m.entry.Content = l.From, l.checkContent(limits, &wrong)
 	if l.EditedAt != nil {
 		at, err := parseTime("edited_at", *l.EditedAt, now)
-		if err != nil {
-			return unread, err
-		}
-		if m.entry.EditedAt = &at; at.Before(sent.Time) {
-			return unread, errors.New("edited_at: before sent_at")
+		wrong.add(err)
+		if m.entry.EditedAt = &at; err == nil && at.Before(m.entry.SentAt.Time) {
+			wrong.add(errors.New("edited_at: before sent_at"))
 		}
 	}
-	m.reactions, err = l.checkReactions(limits)
-	return m, err
+	m.reactions = l.checkReactions(limits, &wrong)
+	return m, wrong
+}
+
+// checkContent checks the fields of the content one after the other: a send is refused for the first of them.
+func (l line) checkContent(limits chat.Limits, wrong *faults) chat.Content {
+	kind := l.Kind
+	if kind != "" && kind != chat.Text && kind != chat.Data {
+		wrong.add(fmt.Errorf("kind: want %s or %s", chat.Text, chat.Data))
+		kind = ""
+	}
+	add := func(err error) {
+		if chat.CodeOf(err) == chat.CodeTooLarge {
+			err = fmt.Errorf("%w (CHATD_MAX_BODY)", worded(err))
+		}
+		wrong.add(err)
+	}
+	content, err := chat.Content{Kind: kind, Body: l.Body, Data: l.Data}.Checked(limits)
+	if add(err); err != nil && l.Body != nil && l.Data != nil { // the fault may be that of the body alone
+		_, err = chat.Content{Kind: chat.Data, Data: l.Data}.Checked(limits)
+		add(err)
+	}
+	content.Mentions, err = chat.UniqueUsers("mentions", l.Mentions, limits.MentionsMax)
+	add(err)
+	return content
 }
 
 // parseTime refuses what cannot be: a log is in the order of time, and what comes next is sent now.
@@ -149,32 +178,30 @@ func parseTime(field, text string, now time.Time) (chat.Time, error) {
 	return chat.TimeMs(at.UnixMilli()), nil
 }
 
-func (l line) checkReactions(limits chat.Limits) ([]Reactions, error) {
+func (l line) checkReactions(limits chat.Limits, wrong *faults) (all []Reactions) {
 	if len(l.Reactions) > limits.EmojisMax {
-		return nil, fmt.Errorf("reactions: at most %d different emoji", limits.EmojisMax)
+		wrong.add(fmt.Errorf("reactions: at most %d different emoji", limits.EmojisMax))
+		return nil
 	}
 	given := map[string][]string{} // by the spelling that is stored
 	for _, emoji := range slices.Sorted(maps.Keys(l.Reactions)) {
 		one, err := chat.Content{Kind: chat.Reaction, Target: 1, Emoji: emoji}.Checked(limits)
 		if err != nil {
-			return nil, fmt.Errorf("reactions: %w", worded(err))
+			wrong.add(fmt.Errorf("reactions: %w", worded(err)))
+			one.Emoji = emoji // whose users may be wrong, too
 		}
 		given[one.Emoji] = append(given[one.Emoji], l.Reactions[emoji]...)
 	}
-	var all []Reactions
 	for _, emoji := range slices.Sorted(maps.Keys(given)) {
 		users, err := chat.UniqueUsers("reactions", given[emoji], limits.GroupMembersMax)
 		if chat.CodeOf(err) == chat.CodeOutOfRange {
 			err = fmt.Errorf("%w (CHATD_MAX_MEMBERS)", worded(err))
 		}
-		if err != nil {
-			return nil, err
-		}
-		if len(users) > 0 {
+		if wrong.add(err); len(users) > 0 {
 			all = append(all, Reactions{emoji, users})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // plain says what is wrong with JSON in words that need no knowledge of Go.

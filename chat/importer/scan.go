@@ -17,7 +17,7 @@ import (
 const (
 	lineBytesMax = 1 << 20   // as a request
 	idsMax       = 5_000_000 // lines with an id, at some 50 bytes of memory each
-	faultsMax    = 100       // that are reported of a file
+	faultsMax    = 100       // lines with faults that are reported of a file
 )
 
 // byteOrderMark begins a text file that some programs write.
@@ -52,7 +52,7 @@ type scanner struct {
 	ids   map[[16]byte]int64 // hash of an id -> number of its entry
 }
 
-// scan reads a whole file and checks every line. Its error names the first faultsMax lines that are wrong.
+// scan reads a whole file and checks every line. Its error names the first faultsMax lines that are wrong, each with all its faults.
 func (s *scanner) scan(ctx context.Context, open Source) (found summary, err error) {
 	file, err := open()
 	if err != nil {
@@ -102,32 +102,31 @@ func (s *scanner) scan(ctx context.Context, open Source) (found summary, err err
 }
 
 func (s *scanner) line(text []byte) error {
-	m, err := parse(text, s.limits, s.now, s.lenient)
-	if err != nil {
-		if m.id != "" && len(s.ids) < idsMax {
-			s.ids[hash(m.id)] = s.entries // so that what replies to it is not another fault
-		}
-		return worded(err)
-	}
-	if m.entry.SentAt.Before(s.last.Time) {
-		return fmt.Errorf("sent_at: %s is before that of the line above, %s: sort the file by sent_at", m.entry.SentAt, s.last)
+	m, wrong := parse(text, s.limits, s.now, s.lenient)
+	if sent := m.entry.SentAt; !sent.IsZero() && sent.Before(s.last.Time) {
+		wrong.add(fmt.Errorf("sent_at: %s is before that of the line above, %s: sort the file by sent_at", sent, s.last))
 	}
 	replyTo := int64(-1)
 	if m.replyTo != "" {
 		at, ok := s.ids[hash(m.replyTo)]
 		if !ok {
-			return fmt.Errorf("reply_to: no line above has the id %q", m.replyTo)
+			wrong.add(fmt.Errorf("reply_to: no line above has the id %q", m.replyTo))
 		}
 		replyTo = at
 	}
 	if m.id != "" {
-		if _, ok := s.ids[hash(m.id)]; ok {
-			return fmt.Errorf("id: %q is that of a line above", m.id)
+		_, taken := s.ids[hash(m.id)]
+		switch {
+		case taken:
+			wrong.add(fmt.Errorf("id: %q is that of a line above", m.id))
+		case len(s.ids) == idsMax:
+			wrong.add(fmt.Errorf("id: at most %d lines may have one; leave out those that no reply_to names", idsMax))
+		default:
+			s.ids[hash(m.id)] = s.entries // of a faulty line, too, so that what replies to it is not another fault
 		}
-		if len(s.ids) == idsMax {
-			return fmt.Errorf("id: at most %d lines may have one; leave out those that no reply_to names", idsMax)
-		}
-		s.ids[hash(m.id)] = s.entries
+	}
+	if len(wrong) > 0 {
+		return wrong.err()
 	}
 	if s.each != nil {
 		if err := s.each(m, s.entries, replyTo); err != nil {
