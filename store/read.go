@@ -195,15 +195,20 @@ func showPage(page *chat.Page, messages []chat.Message, err error) {
 
 // sentAtMs reads the time of sending out of a stored message.
 func sentAtMs(stored string, otherwise int64) int64 {
-	m, err := decodeMessage(stored)
-	if err != nil {
-		return otherwise
-	}
-	entry, err := decodeEntry(m)
+	entry, err := ReadEntry(stored)
 	if err != nil || entry.SentAt.IsZero() {
 		return otherwise
 	}
 	return entry.SentAt.UnixMilli()
+}
+
+// ReadEntry reads the entry that a stored message holds.
+func ReadEntry(stored string) (chat.Entry, error) {
+	m, err := decodeMessage(stored)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	return decodeEntry(m)
 }
 
 // decodeEntry reads the JSON of a message.

@@ -130,12 +130,19 @@ func (k keyspace) parse(name string) (key, bool) {
 	return one, inHome
 }
 
-// KindOf tells the type of a key, which is given without its prefix and partition; "" where chatd writes no such key. inHome: it is
-// in the partition where chatd looks for it.
-func KindOf(rest string, partition, partitions int) (kind string, inHome bool) {
+// Key describes a key of chatd. ID is the group, user or other owner that it names, About the user that it is about; "" for none.
+// InHome: it is in the partition where chatd looks for it.
+type Key struct {
+	Kind, Shape, ID, About string
+	OfGroup, OfUser        bool
+	InHome                 bool
+}
+
+// KeyOf describes a key, which is given without its prefix and partition; Kind is "" where chatd writes no such key.
+func KeyOf(rest string, partition, partitions int) Key {
 	all := keyspace{partitions: partitions}
 	k, inHome := all.parse(all.part(partition) + rest)
-	return k.kind, inHome
+	return Key{k.kind, k.what, k.id, k.user, k.kind != "" && k.of == ofGroup, k.kind != "" && k.of == ofUser, inHome}
 }
 
 // part returns the prefix of the keys of a partition.

@@ -65,13 +65,16 @@ func (p part) check(m Manifest, before *part) error {
 	if p.Key == "" || len(p.Key) > keyBytesMax || strings.ContainsFunc(p.Key, strange) || transient[p.Key] {
 		return fmt.Errorf("%.100q is no key of an export", p.Key)
 	}
-	kind, inHome := doctor.KindOf(p.Key, p.Partition, m.Partitions)
+	key := doctor.KeyOf(p.Key, p.Partition, m.Partitions)
+	kind := key.Kind
 	switch {
 	case kind == "" && !slices.Contains(kinds, p.Kind): // a key of another version stays what it is
 		return fmt.Errorf("%q is a %.20q: must be one of %s", p.Key, p.Kind, strings.Join(kinds, ", "))
 	case kind != "" && p.Kind != kind:
 		return fmt.Errorf("%q is a %.20q: must be a %s", p.Key, p.Kind, kind)
-	case kind != "" && !inHome:
+	case !validOwners(key):
+		return fmt.Errorf("the key %.300q names no valid group or user", p.Key)
+	case kind != "" && !key.InHome:
 		return fmt.Errorf("%q is in partition %d, which is not its own", p.Key, p.Partition)
 	case len(p.Values) == 0:
 		return fmt.Errorf("%q has no values", p.Key)
@@ -79,7 +82,10 @@ func (p part) check(m Manifest, before *part) error {
 	case before == nil || before.Key != p.Key || before.Partition != p.Partition || before.next() != p.At:
 		return fmt.Errorf("%q: its values from %d on do not follow the line before", p.Key, p.At)
 	}
-	return p.checkValues()
+	if err := p.checkValues(); err != nil {
+		return err
+	}
+	return p.checkContent(key)
 }
 
 // next is what part.At is of the following line of the same key.
@@ -127,7 +133,7 @@ func (l logRun) check(before *logRun) error {
 		}
 		last = m.ID
 		var e chat.Entry
-		if err := json.Unmarshal(m.Entry, &e); err != nil || e.ID != m.ID || e.Group != l.Group {
+		if err := json.Unmarshal(m.Entry, &e); err != nil || !entryOf(e, m.ID, l.Group) {
 			return fmt.Errorf("message %d of %s: its entry cannot be read, or is of another one", m.ID, l.Group)
 		}
 		if e.Body != nil && len(*e.Body) > contentMax || len(e.Data) > contentMax {

@@ -49,6 +49,11 @@ func partLine(key string, p int, kind string, at int, values string) string {
 	return fmt.Sprintf(`{"part":{"key":%q,"p":%d,"type":%q,"at":%d,"values":%s}}`, key, p, kind, at, values)
 }
 
+// storedLine is a line with a message that a group stores.
+func storedLine(score, message string) string {
+	return partLine("g:g:msgs", 0, "zset", 0, fmt.Sprintf("[%q,%q]", score, message))
+}
+
 func logLine(id int, messages string) string {
 	return fmt.Sprintf(`{"log":{"group":"g","epoch":"e","messages":[{"id":%d,"mark":"m",%s}]}}`, id, messages)
 }
@@ -92,6 +97,31 @@ var hostile = []struct {
 	{"a score", "1", []string{partLine("users", 0, "zset", 0, `["x","a"]`)}, "the score"},
 	{"an endless score", "1", []string{partLine("users", 0, "zset", 0, `["inf","a"]`)}, "the score"},
 	{"a number", "1", []string{partLine("g:g:id", 0, "string", 0, `["9007199254740992"]`)}, "below 2^53"},
+	{"a key that names no group", "1", []string{partLine("g:../../x:meta", 0, "hash", 0, `["a","b"]`)}, "no valid group or user"},
+	{"a key that names no user", "1", []string{partLine("u:reader~x:inbox", 0, "list", 0, `["a"]`)}, "no valid group or user"},
+	{"a key about no user", "1", []string{partLine("g:g:by:../x", 0, "zset", 0, `["1","1"]`)}, "no valid group or user"},
+	{"a member", "1", []string{partLine("g:g:members", 0, "hash", 0, `["a","owner 1","a b\n","member 1"]`)}, `"g:g:members" holds "a b\n"`},
+	{"a role", "1", []string{partLine("g:g:members", 0, "hash", 0, `["a","owner"]`)}, "a role and a time"},
+	{"a reader", "1", []string{partLine("g:g:seen", 0, "zset", 0, `["1","a","1","$archive","1","a b\n"]`)}, `"g:g:seen" holds "a b\n"`},
+	{"the archive where it reads nothing", "1", []string{partLine("g:g:read", 0, "zset", 0, `["1","$archive"]`)}, "the id of a user"},
+	{"a list of users", "1", []string{partLine("g:g:joined", 0, "zset", 0, `["1","../x"]`)}, "the id of a user"},
+	{"a position beyond", "1", []string{partLine("g:g:seen", 0, "zset", 0, `["1e308","a"]`)}, "the score"},
+	{"a position below", "1", []string{partLine("g:g:read", 0, "zset", 0, `["-1","a"]`)}, "from 0 to 2^53-1"},
+	{"half a position", "1", []string{partLine("g:g:seen", 0, "zset", 0, `["1.5","a"]`)}, "from 0 to 2^53-1"},
+	{"a setting", "1", []string{partLine("g:g:meta", 0, "hash", 0, `["keep","NaN"]`)}, "from 0 to 2^53-1"},
+	{"no JSON", "1", []string{storedLine("1", "1 m - NaN")}, "a message of the group"},
+	{"JSON of no entry", "1", []string{storedLine("1", `1 m - {"id":1,"from":7}`)}, "a message of the group"},
+	{"no end of the JSON", "1", []string{storedLine("1", `1 m - {"id":1,x}`)}, "a message of the group"},
+	{"an entry of another group", "1", []string{storedLine("1", `1 m - {"id":1,"group":"h"}`)}, "a message of the group"},
+	{"an entry with another id", "1", []string{storedLine("1", `1 m - {"id":2,"group":"g"}`)}, "a message of the group"},
+	{"an entry in another place", "1", []string{storedLine("2", `1 m - {"id":1,"group":"g"}`)}, "a message of the group"},
+	{"an entry", "1", []string{storedLine("1", `1 m - {"id":1,"group":"g"}`)}, ""},
+	{"an earlier reading", "1", []string{partLine("g:g:kept", 0, "zset", 0, `["1","2 NaN"]`)}, "an entry of the group"},
+	{"an item", "1", []string{partLine("u:a:inbox", 0, "list", 0, `["markmaNaN"]`)}, "the JSON of an item"},
+	{"an item without a seq", "1", []string{partLine("u:a:inbox", 0, "list", 0, `["markma{}"]`)}, "the JSON of an item"},
+	{"a group of a user", "1", []string{partLine("u:a:groups", 0, "zset", 0, `["-4","g","1","../x"]`)}, `"u:a:groups" holds "../x"`},
+	{"a known user", "1", []string{partLine("users", 0, "zset", 0, `["0","a b"]`)}, "the id of a sender"},
+	{"a public group", "1", []string{partLine("public", 0, "zset", 0, `["0","Name\u0000../x"]`)}, "the id of a group"},
 	{"a gap", "1", []string{partLine("u:a:inbox", 0, "list", 5, `["a"]`)}, "do not follow"},
 	{"a place below", "1", []string{partLine("u:a:inbox", 0, "list", -1, `["a"]`)}, "do not follow"},
 	{"a place beyond all numbers", "1", []string{`{"part":{"key":"u:a:inbox","p":0,"type":"list","at":1e30,"values":["a"]}}`}, "line 2"},

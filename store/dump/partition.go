@@ -96,7 +96,7 @@ func (r *repartition) learn(p part) error {
 
 func (r *repartition) learnPart(p part) error {
 	unknown := fmt.Errorf("the key %s: this chatd does not know to which partition it goes; import it with the number that it has, %d", p.Key, r.from)
-	if kind, _ := doctor.KindOf(p.Key, p.Partition, r.from); kind == "" {
+	if doctor.KeyOf(p.Key, p.Partition, r.from).Kind == "" {
 		return unknown
 	}
 	words := strings.Split(p.Key, ":")
