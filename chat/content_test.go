@@ -41,7 +41,7 @@ func TestContentChecked(t *testing.T) {
 		{"reply", Content{Body: text("hi"), ReplyTo: 3, Mentions: []string{"bob"}, ClientID: "c-1"}, "", ""},
 		{"reply to less than nothing", Content{Body: text("hi"), ReplyTo: -1}, CodeInvalid, "reply_to"},
 		{"bad key", Content{Body: text("hi"), ClientID: "a\nb"}, CodeInvalid, "client_id"},
-		{"bad mention", Content{Body: text("hi"), Mentions: []string{"a b"}}, CodeInvalid, "mentions"},
+		{"bad mention", Content{Body: text("hi"), Mentions: []string{"a b"}}, CodeInvalid, "mentions[0]"},
 		{"many mentions", Content{Body: text("hi"), Mentions: many}, CodeOutOfRange, "mentions"},
 		{"a target on a text", Content{Body: text("hi"), Target: 1}, CodeInvalid, "target"},
 		{"an emoji on a text", Content{Body: text("hi"), Emoji: "👍"}, CodeInvalid, "emoji"},

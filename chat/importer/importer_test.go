@@ -231,7 +231,7 @@ func TestImportNamesAllFaultsOfALine(t *testing.T) {
 		want []string
 	}{
 		{map[string]any{"from": "a b", "body": long, "sent_at": "yesterday", "mentions": users, "reactions": map[string]any{"none": []string{"c d"}}},
-			[]string{"from: want 1 to 128", "sent_at: want a time", "body: at most 16384 bytes (CHATD_MAX_BODY)", "mentions: at most 50", "reactions: emoji: ", "reactions: want 1 to 128"}},
+			[]string{"from: want 1 to 128", "sent_at: want a time", "body: at most 16384 bytes (CHATD_MAX_BODY)", "mentions: at most 50", "reactions: emoji: ", "reactions[0]: want 1 to 128"}},
 		{map[string]any{"id": 1, "reply_to": 7, "kind": "edit", "edited_at": "tomorrow"},
 			[]string{"from: want 1 to 128", "sent_at: missing", "kind: want text or data", "body: missing", "edited_at: want a time", "reply_to: no line above", "id: "}},
 		{map[string]any{"from": "ann", "body": "", "data": long, "sent_at": "2019-01-01T00:00:00Z", "edited_at": "2018-01-01T00:00:00Z"},
@@ -305,12 +305,12 @@ func TestImportNamesTheLine(t *testing.T) {
 		"a long body":       {line(`,"body":"` + strings.Repeat("x", 16<<10+1) + `"`), "line 3: body: at most 16384 bytes"},
 		"a long line":       {line(`,"data":"` + strings.Repeat("x", 1<<20) + `"`), "line 3: longer than 1048576 bytes"},
 		"an edit":           {line(`,"kind":"edit"`), "line 3: kind: want text or data"},
-		"a wrong mention":   {line(`,"mentions":["a b"]`), "line 3: mentions: want 1 to 128"},
+		"a wrong mention":   {line(`,"mentions":["a b"]`), "line 3: mentions[0]: want 1 to 128"},
 		"an unknown target": {line(`,"reply_to":2`), `line 3: reply_to: no line above has the id "2"`},
 		"a second id":       {line(`,"id":"1"`), `line 3: id: "1" is that of a line above`},
 		"an id of no type":  {line(`,"id":{}`), "line 3: id, reply_to: want a string or a number"},
 		"an empty emoji":    {line(`,"reactions":{"":["ann"]}`), "line 3: reactions: emoji: want"},
-		"a wrong reactor":   {line(`,"reactions":{":+1:":["a b"]}`), "line 3: reactions: want 1 to 128"},
+		"a wrong reactor":   {line(`,"reactions":{":+1:":["a b"]}`), "line 3: reactions[0]: want 1 to 128"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.Import(w.Ctx, source(test.file), draft(5))
@@ -333,7 +333,7 @@ func TestImportChecksTheGroup(t *testing.T) {
 		"group: want 1 to 128":         {Group: ".old", Owner: "ann"},
 		"id: not a valid group id":     {Group: "public", Owner: "ann"},
 		"name: control characters":     {Group: "old", Owner: "ann", Name: "a\nb"},
-		"members: want 1 to 128":       {Group: "old", Owner: "ann", Members: []string{"a b"}},
+		"members[0]: want 1 to 128":    {Group: "old", Owner: "ann", Members: []string{"a b"}},
 		"keep: negative":               {Group: "old", Owner: "ann", Keep: &keep},
 		"the group made exists alread": {Group: "made", Owner: "ann"},
 	} {

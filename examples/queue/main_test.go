@@ -102,7 +102,7 @@ func TestProgramUsesEveryFeature(t *testing.T) {
 		"EnqueueLua": "for scripts", "CancelLua": "for scripts", "KeyNames": "for scripts", "NewKeys": "for scripts", "Keys": "for scripts",
 		"Enqueuer": "implemented by what is used", "Handlers": "the same", "BatchHandler": "the type of a function", "Middleware": "the same",
 		"Normal": "the default", "Ready": "a state, as Delayed", "Parked": "the same", "BulkAct": "a type", "Progress": "what Get shows of SetProgress",
-		"KindPeriodic": "what runs inside",
+		"KindPeriodic": "what runs inside", "Walk": "for payloads that hold what may have to be taken back", "Payloads": "the same", "Rewrite": "the same",
 	}
 	used := map[string]bool{}
 	each := func(dir string, visit func(file *ast.File)) {
