@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/script"
 )
 
 // A deletion runs when the server is full, an edit does not.
@@ -29,24 +30,37 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 	if !asAdmin && target.From != a.From {
 		return chat.Appended{}, chat.ErrDeletersOnly
 	}
-	k := s.keys.group(a.Group)
+	for _, c := range changes {
+		if c.Old.ID != c.New.ID || c.Old.Mark != c.New.Mark {
+			return chat.Appended{}, broke("revise", fmt.Errorf("message %d would lose its identity", c.Old.ID))
+		}
+	}
 	revise := editScript
 	if a.Kind == chat.Delete {
 		revise = deleteEntryScript
 	}
+	// Edits may be as many and as large as their message has room for. How they read before is kept under a legal hold alone, so
+	// they go along only when the script has asked for them.
+	done, err := s.append(ctx, s.reviseCall(revise, a, changes, target, asAdmin, false), a)
+	if errors.Is(err, chat.ErrConflict) && len(changes) > 1 {
+		return s.append(ctx, s.reviseCall(revise, a, changes, target, asAdmin, true), a)
+	}
+	return done, err
+}
+
+// reviseCall is the call of Revise; target is what changes[0] was, and with earlier it has how the edits of it read.
+func (s *Store) reviseCall(revise *script.Step[memberKeys], a chat.Append, changes []chat.Change, target chat.Entry, asAdmin, earlier bool) script.Call {
+	k := s.keys.group(a.Group)
 	call := revise.Sized(k.of(a.From), 3*len(changes)).Key("author_by", k.by(target.From)).
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
 		Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
 		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group).
-		Arg("below", belowText(a.Below))
+		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1)
 	for _, user := range target.Mentions {
 		call = call.More("at", k.at(user))
 	}
 	for i, c := range changes {
-		if c.Old.ID != c.New.ID || c.Old.Mark != c.New.Mark {
-			return chat.Appended{}, broke("revise", fmt.Errorf("message %d would lose its identity", c.Old.ID))
-		}
 		id := strconv.FormatInt(c.Old.ID, 10)
 		head := id + " " + c.Old.Mark
 		if i == 0 {
@@ -54,9 +68,13 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 				Arg("json", c.Old.JSON).Arg("new_json", c.New.JSON)
 			continue
 		}
-		call = call.MoreArgs("erased", "entry_id", id, "was", c.Old.JSON, "entry", head+" x "+string(c.New.JSON))
+		was := ""
+		if earlier {
+			was = string(c.Old.JSON)
+		}
+		call = call.MoreArgs("erased", "entry_id", id, "was", was, "entry", head+" x "+string(c.New.JSON))
 	}
-	return s.append(ctx, call, a)
+	return call
 }
 
 // belowText is how a script gets a target that is in the archive: `<epoch> <late>`.

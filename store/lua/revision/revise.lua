@@ -4,12 +4,13 @@
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants named unused_files
 --       kept core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
---       below target head edits json new_json erased(entry_id was entry)...
+--       below target head edits json new_json bare:flag erased(entry_id was entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the caller must be allowed to manage
 --   below       if the target is in the archive: `<epoch> <late>` as it was read there, else ''
 --   target      its id; head is the part before its edits, new_json replaces json
+--   bare        the edits below come without their JSON: CONFLICT under a legal hold, which alone needs it
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
@@ -52,6 +53,7 @@ if kind == 'edit' and edits ~= '-' then
   local _, commas = string.gsub(edits, ',', '')
   if commas + 1 >= edits_max then return {'EDITS'} end
 end
+if hold and bare then return {'CONFLICT'} end
 local now_ms = clock_ms()
 
 local id, member = write_entry(mark, 'x', rest)
