@@ -121,7 +121,7 @@ func (f field) unknown(text string) error {
 	case text == "":
 		return fmt.Errorf("a number is missing")
 	case strings.HasPrefix(strings.ToUpper(text), "H") && f.instead == "":
-		return fmt.Errorf("H is not supported: write a number, %d to %d", f.low, f.high)
+		return fmt.Errorf("an H is not supported: write a number, %d to %d", f.low, f.high)
 	case f.instead != "":
 		return fmt.Errorf("%q is unknown: want %s", text, f.instead)
 	}

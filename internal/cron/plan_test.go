@@ -261,7 +261,7 @@ func TestParseSaysWhatToWrite(t *testing.T) {
 		"0 9 * * 1#1-2":                "1#1 stands alone, or in a list",
 		"0 9 * * * 2027":               "ends in a year, 2027: leave it out",
 		"L 9 * * *":                    `cron: minute "L": L stands only in a field of days`,
-		"H 9 * * *":                    `cron: minute "H": H is not supported: write a number, 0 to 59`,
+		"H 9 * * *":                    `cron: minute "H": an H is not supported: write a number, 0 to 59`,
 		"*/61 * * * *":                 `minute "*/61": "61" is no step: want 1 to 59 after the slash`,
 		"0 9-17/9 * * *":               `"9" is no step: want 1 to 8 after the slash`,
 		"0 9,, * * *":                  `hour "9,,": a number is missing`,

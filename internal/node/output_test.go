@@ -25,7 +25,7 @@ func (r *reader) Write(b []byte) (int, error) {
 func TestOutputThatBlocksStallsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &reader{reads: make(chan struct{})}
-		o := newOutput(to, func(w io.Writer, lines int) { fmt.Fprintf(w, "%d lines are missing\n", lines) })
+		o := newOutput(to, func(w io.Writer, lines int) { _, _ = fmt.Fprintf(w, "%d lines are missing\n", lines) })
 		began := time.Now()
 		line := strings.Repeat("x", 1023) + "\n"
 		for i := range 3000 {
