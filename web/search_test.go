@@ -239,7 +239,7 @@ func TestRefusedSearches(t *testing.T) {
 		"group=g":                        "q is required",
 		"q=":                             "q: must not be empty",
 		"q=-x":                           "q: name a word",
-		"q=" + strings.Repeat("a", 1001): "q: at most 1000 bytes",
+		"q=" + strings.Repeat("a", 1001): "q: at most 1000 characters",
 		"q=" + strings.Repeat("a+", 33):  "q: at most 32 words",
 		"q=a&group=a%2Fb":                "group: ",
 		"q=a&from=a+b":                   "from: ",

@@ -66,8 +66,8 @@ func TestFirstDelayedTaskIsSignalled(t *testing.T) {
 					p, delay := i%partitions, 10*time.Second-time.Duration(i)*step
 					signalled(p, delay, func() { enqueue(t, s.Client, Task{Kind: "k", ID: NewID(p), Delay: delay}) })
 				}
-				if partitions == 1 {
-					return // others may be due before the one below
+				if partitions < 64 {
+					return // every partition has others, which may be due before the one below
 				}
 				// A task that is to run again later is signalled too.
 				p := partitions - 1
