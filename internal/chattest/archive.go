@@ -202,14 +202,20 @@ func add(log map[int64]chat.Message, m chat.Message) error {
 		return err
 	}
 	if change.Kind == chat.Delete {
-		// The edits of what is deleted lose their content too.
+		// The edits of what is deleted lose their content too, and the reactions that stand lose their emoji.
 		for id, one := range log {
-			if e, err := decoded(one); err != nil {
+			e, err := decoded(one)
+			by := change
+			switch {
+			case err != nil:
 				return err
-			} else if e.Kind == chat.Edit && e.Target == change.Target {
-				if log[id], err = chat.Applied(one, change); err != nil {
-					return err
-				}
+			case e.Target != change.Target || e.Kind != chat.Edit && (e.Kind != chat.Reaction || e.Removed):
+				continue
+			case e.Kind == chat.Reaction:
+				by.From = e.From // also an erasure of another person leaves its author
+			}
+			if log[id], err = chat.Applied(one, by); err != nil {
+				return err
 			}
 		}
 	}

@@ -105,7 +105,8 @@ func (m *machine) apply(w *logWriter, c chat.Content, made chat.Message) {
 		if err := r.decode(); err != nil {
 			m.Fatal(err)
 		}
-		if one.ID == c.Target || c.Kind == chat.Delete && r.kind == chat.Edit && r.target == c.Target {
+		of := r.target == c.Target && (r.kind == chat.Edit || r.kind == chat.Reaction && !r.entry.Removed)
+		if one.ID == c.Target || c.Kind == chat.Delete && of {
 			var err error
 			if w.list[i], err = chat.Applied(one, by.entry); err != nil {
 				m.Fatal(err)
