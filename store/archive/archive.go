@@ -32,6 +32,7 @@ type Store struct {
 	writer    *writer
 	numbers   numbers
 	searchMax time.Duration // of one search
+	editsMax  int           // entries that one query looks at for the edits of a user
 }
 
 var _ archive.Store = (*Store)(nil)
@@ -113,7 +114,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, searchMax: searchTimeout}
+	s := &Store{engine: e, searchMax: searchTimeout, editsMax: entriesScanned}
 	err = inTime(ctx, func(ctx context.Context) (err error) {
 		s.write, s.read, err = e.open(ctx)
 		return err

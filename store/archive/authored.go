@@ -49,7 +49,7 @@ func (s *Store) ReactionsOf(ctx context.Context, user, after string, limit int) 
 	return list, next, err
 }
 
-// entriesScanned bounds the entries that one query looks at for the edits of a user: no index knows them by their author.
+// entriesScanned is Store.editsMax: no index knows edits by their author.
 const entriesScanned = 20_000
 
 // EditsOf finds the edits by a user in all logs, also those whose target is not there. A page may be empty with more to come.
@@ -65,7 +65,7 @@ func (s *Store) EditsOf(ctx context.Context, user, after string, limit int) (lis
 		return s.query(ctx, s.read, `SELECT e.log, e.target, e.doc, e.id, e.kind, e.author, l."group", l.epoch FROM
 			(SELECT log, target, doc, id, kind, author FROM entries WHERE target IS NOT NULL AND (log, target, doc) > (?, ?, ?)
 			ORDER BY log, target, doc LIMIT ?) AS e JOIN logs AS l ON l.number = e.log ORDER BY e.log, e.target, e.doc`,
-			[]any{log, target, doc, entriesScanned}, func(rows *sql.Rows) error {
+			[]any{log, target, doc, s.editsMax}, func(rows *sql.Rows) error {
 				var one archive.Change
 				var kind, by string
 				if err := rows.Scan(&log, &one.Target, &doc, &one.ID, &kind, &by, &one.Group, &one.Epoch); err != nil {
@@ -85,7 +85,7 @@ func (s *Store) EditsOf(ctx context.Context, user, after string, limit int) (lis
 	if err != nil {
 		return nil, "", err
 	}
-	if len(list) < limit && scanned < entriesScanned {
+	if len(list) < limit && scanned < s.editsMax {
 		next = ""
 	}
 	return list, next, nil

@@ -127,9 +127,10 @@ func testScrub(t *testing.T, url string) {
 	}
 }
 
-// testEditsOf finds the edits of a user, page by page, whether their target is there or not.
+// testEditsOf finds the edits of a user, page by page, whether their target is there or not, and behind many changes by others.
 func testEditsOf(t *testing.T, url string) {
 	s := open(t, url)
+	s.editsMax = 2 // the changes of one message, so that every second page finds nothing
 	w := newLog(t, s, aLog)
 	for range 3 {
 		w.text("ann", "x")

@@ -99,6 +99,7 @@ func testErasePerson(w *fixture) {
 		from := fmt.Sprint("user", i)
 		w.put(chat.NewItem{To: "alice", From: from, Cause: from, Key: "k", Content: "c", Rest: []byte(`"kind":"direct"}`), SentAtMs: 1, ToStrangers: true})
 	}
+	w.put(item("stranger", "alice", "k")) // which alice's keys count, with the name
 	_, err := w.Claim(w.ctx, "alice", "key", "content")
 	w.ok(err)
 	steps := 0
