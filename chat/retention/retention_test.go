@@ -424,6 +424,32 @@ func TestArchiveAway(t *testing.T) {
 	}
 }
 
+// damaged is a store in which nothing can be removed, for a reason that nobody expected.
+type damaged struct{ ranging }
+
+func (damaged) Expire(context.Context, string, string, int64, int64, string) (int64, error) {
+	return 0, errors.New("an answer that nobody expected")
+}
+
+// TestUnexpectedErrors: whatever fails, the group's task waits again, not too soon: attempts of a queue would end.
+func TestUnexpectedErrors(t *testing.T) {
+	b := newBench(t, false)
+	days := int64(3)
+	b.ago(9 * day)
+	b.MakeGroup(chat.GroupDraft{ID: "g", RetainDays: &days}, "ann", "bob")
+	b.fillAged("g", 20, 9*day, day)
+	task, _ := b.task("g")
+	chattest.Done(t, retention.New(damaged{ranging{b.Store, b.Store}}, nil, retention.Options{}).Handlers()[retention.TaskRetain], task)
+	next, in := b.task("g")
+	if next != task || in < 9*time.Minute || in > 11*time.Minute {
+		t.Errorf("%+v waits for %v, want %+v in ten minutes", next, in, task)
+	}
+	b.run(b.retention(0), next)
+	if got := len(b.bodies("bob", "g")); got != 20 {
+		t.Errorf("%d messages are left, want 20", got)
+	}
+}
+
 var errKilled = errors.New("killed")
 
 // mortal is a store that dies: of its calls, the one that is number at ends without an answer, done or not, and none after it is

@@ -161,10 +161,29 @@ func TestPartitionsChange(t *testing.T) {
 		}
 	}
 	four := into(t, first, 4, inProcess(t))
-	spread(t, content(t, export(t, four, dump.Options{})), 4)
+	inFour := content(t, export(t, four, dump.Options{}))
+	spread(t, inFour, 4)
+	schedulesThere(t, inFour)
 	cluster := into(t, four, 64, store.Options{URL: redistest.StartCluster(t, 3, 0, "--appendonly", "yes").URL()})
 	three := into(t, cluster, 3, onRedis(t))
 	same(t, "after 4, 64 and 3 partitions", whole(t, into(t, three, 1, onRedis(t))), want)
+}
+
+// schedulesThere checks that the lists of each user name schedules by the ids that they have now.
+func schedulesThere(t *testing.T, found map[string][]string) {
+	t.Helper()
+	for key, values := range found {
+		if !strings.HasSuffix(key, ":schedules") && !strings.HasSuffix(key, ":firings") {
+			continue
+		}
+		for _, value := range values { // [score id]
+			_, id, _ := strings.Cut(strings.Trim(value, "[]"), " ")
+			partition, _ := queue.PartitionOf(id)
+			if found[fmt.Sprint(partition, "s:", id)] == nil {
+				t.Errorf("%s names %s, which is not there", key, id)
+			}
+		}
+	}
 }
 
 // spread checks that something of each kind is in several partitions.

@@ -8,34 +8,38 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/dump"
 	"github.com/chatd/chatd/store/embedded"
 )
 
-// large is a store of some megabytes, with an archive.
-func large(t *testing.T, o store.Options) (*store.Store, dump.Options) {
+// fileOf is the export of a store that has so many keys, with an archive of so many messages.
+func fileOf(t *testing.T, keys int, messages int64) []byte {
 	t.Helper()
 	server := redistest.Start(t)
 	s, err := store.Open(t.Context(), store.Options{URL: server.URL()})
 	must(t, err)
-	for n := range 3000 {
+	for n := range keys {
 		server.Do("HSET", fmt.Sprintf("chat:{p00}:u:user%d:devices", n), "d", strings.Repeat("x", 200))
 	}
-	db := archived(t, 4000)
+	db := archived(t, messages)
 	id, err := db.ID(t.Context())
 	must(t, err)
 	must(t, s.SwitchArchive(t.Context(), id, true))
 	file := export(t, s, dump.Options{Archive: db})
 	must(t, s.Close())
-	m, _, err := dump.Check(t.Context(), bytes.NewReader(file))
-	must(t, err)
-	o.Import, o.Partitions = m.ID, 1
-	to, err := store.Open(t.Context(), o)
-	must(t, err)
-	t.Cleanup(func() { _ = to.Close() })
-	target := archived(t, 0)
+	return file
+}
+
+// large is a store of some megabytes, with an archive.
+func large(t *testing.T, o store.Options) (*store.Store, dump.Options) {
+	t.Helper()
+	file := fileOf(t, 3000, 4000)
+	to, target := openFor(t, file, o), archived(t, 0)
 	must(t, load(t, to, file, dump.Options{Archive: target}))
 	return to, dump.Options{Archive: target}
 }
@@ -96,6 +100,60 @@ func TestExportGoesOn(t *testing.T) {
 		must(t, err)
 		same(t, what, content(t, out.Bytes()), want)
 	}
+}
+
+var errLost = errors.New("lost")
+
+// losing loses every second pipeline on its way to Redis, and every second call of an archive, until it is over: each write of an
+// import fails once.
+type losing struct {
+	dump.Archive
+	pipelines, adds int
+	over            bool
+}
+
+func (l *losing) Add(ctx context.Context, batches []archive.Batch) error {
+	if l.adds++; l.adds%2 == 1 {
+		return errLost
+	}
+	return l.Archive.Add(ctx, batches)
+}
+
+func (l *losing) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (l *losing) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (l *losing) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if l.pipelines++; l.pipelines%2 == 1 && !l.over {
+			return errLost
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestImportAfterALostWrite: how far an import is, is noted behind what it wrote, so that what was lost is written again.
+func TestImportAfterALostWrite(t *testing.T) {
+	file := fileOf(t, 300, 4000)
+	to := openFor(t, file, onRedis(t))
+	l := &losing{Archive: archived(t, 0)}
+	to.Client().AddHook(l)
+	lost := 0
+	for ; ; lost++ {
+		err := load(t, to, file, dump.Options{Archive: l})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errLost) {
+			t.Fatal(err)
+		}
+	}
+	l.over = true
+	if l.pipelines < 6 || l.adds < 4 {
+		t.Errorf("%d writes to the store and %d to the archive, want several of each", l.pipelines/2, l.adds/2)
+	}
+	want, got := content(t, file), content(t, export(t, to, dump.Options{Archive: l.Archive}))
+	got["0archive"] = want["0archive"] // the id of the database
+	same(t, fmt.Sprint("after ", lost, " lost writes"), got, want)
 }
 
 // TestExportBeginsAgain: where anyone has opened the store since, or the server is another process, nothing is taken from before.
