@@ -46,12 +46,13 @@ func enqueueMany(t *testing.T, c *Client, n int, task Task) {
 	}
 }
 
-// TestBulkTakesEachTaskOfAKindOnce: in slices, every task of the state and kind is taken, and no other.
+// TestBulkTakesEachTaskOfAKindOnce: in slices, every task of the state and kind is taken, and no other. The last slices end because
+// of the bytes of their tasks, and of the members of batches.
 func TestBulkTakesEachTaskOfAKindOnce(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		enqueueMany(t, c, 900, Task{Due: time.UnixMilli(4102444800000)}) // all at one score
-		enqueueMany(t, c, 10, Task{Payload: make([]byte, 100_000), Delay: time.Hour})
+		enqueueMany(t, c, 10, Task{Payload: make([]byte, 100_000), Due: time.UnixMilli(4102444800001)}) // behind them
 		enqueueMany(t, c, 7, Task{})
 		sum, calls := bulk(t, c, BulkQuery{Act: BulkRetry, State: Delayed, Kind: "k0"})
 		if sum.Changed != 455 || sum.Looked != 910 || calls < 10 {
@@ -65,6 +66,16 @@ func TestBulkTakesEachTaskOfAKindOnce(t *testing.T) {
 		}
 		if s := stats(t, c); s.Delayed != 0 || s.ReadyAll() != 462 || s.Deleted != 455 {
 			t.Errorf("got %+v", s)
+		}
+		members := make([]Task, 2*600)
+		for n := range members {
+			members[n] = inBatch([]string{"a", "b"}[n%2], n, 1000)
+		}
+		if _, err := c.EnqueueAll(t.Context(), members); err != nil {
+			t.Fatal(err)
+		}
+		if sum, _ = bulk(t, c, BulkQuery{Act: BulkDelete, State: Delayed}); sum.Changed != 2 {
+			t.Errorf("deleted with their batches: got %+v", sum)
 		}
 	})
 }

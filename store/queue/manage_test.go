@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,6 +115,43 @@ func TestCancelInEachState(t *testing.T) {
 			if got := get(t, c, other); got.State != Delayed {
 				t.Errorf("%s: the other is %s", state, got.State)
 			}
+		}
+	})
+}
+
+// TestManyRunAtATime: of more running tasks than one page of leases has, the last is shown as running, and can be cancelled.
+func TestManyRunAtATime(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		ctx := context.Background()
+		c := newClient(t, o)
+		tasks := make([]Task, 501)
+		for i := range tasks {
+			tasks[i] = Task{Kind: "k", ID: NewID(0)}
+		}
+		if _, err := c.EnqueueAll(ctx, tasks); err != nil {
+			t.Fatal(err)
+		}
+		with := testTerms
+		with.lease = time.Hour
+		for left := len(tasks); left > 0; {
+			got := len(step(t, c, 0, claimMax, overdueMax, with).runs)
+			if left -= got; got == 0 {
+				t.Fatalf("%d were not claimed", left)
+			}
+		}
+		last := c.rdb.ZRange(ctx, c.keys[0].Leased(), -1, -1).Val()
+		if len(last) != 1 {
+			t.Fatalf("the last lease is %q", last)
+		}
+		id, _, _ := strings.Cut(last[0], " ")
+		if got := get(t, c, id); got.State != Leased {
+			t.Errorf("it is %s", got.State)
+		}
+		if got, err := c.Cancel(ctx, id); err != nil || got != Leased {
+			t.Errorf("cancelled: it was %q, %v", got, err)
+		}
+		if s := stats(t, c); s.Leased != 500 || s.Deleted != 1 {
+			t.Errorf("got %+v", s)
 		}
 	})
 }

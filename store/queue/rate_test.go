@@ -121,22 +121,33 @@ func TestRateCountsRuns(t *testing.T) {
 	})
 }
 
-// TestRateLeavesNothingBehind: keys that nobody uses any more are removed by the tasks of others.
+// TestRateLeavesNothingBehind: keys that nobody uses any more are removed by the tasks of others, and what a task was promised goes
+// when it is cancelled.
 func TestRateLeavesNothingBehind(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		for n := range 13 {
 			poke(t, c.rdb, c.keys[0].Rates(), "ZADD", 1000+n, fmt.Sprint("old", n))
 		}
-		for n := range 2 {
+		left := func(want ...string) {
+			t.Helper()
+			got, err := c.rdb.ZRange(context.Background(), c.keys[0].Rates(), 0, -1).Result()
+			slices.Sort(got)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("left %q, %v, want %q", got, err, want)
+			}
+		}
+		for n := range 3 {
 			enqueue(t, c, rated(n, Rate{Key: "a", N: 2, Per: time.Hour}))
 		}
-		if got := step(t, c, 0, 2, overdueMax, testTerms).runs; len(got) != 2 {
+		if got := step(t, c, 0, 3, overdueMax, testTerms).runs; len(got) != 2 {
 			t.Fatalf("claimed %v", ids(got))
 		}
-		if left, err := c.rdb.ZRange(context.Background(), c.keys[0].Rates(), 0, -1).Result(); err != nil || !slices.Equal(left, []string{"a"}) {
-			t.Errorf("left %q, %v", left, err)
+		left("\np00-a2", "a")
+		if _, err := c.Cancel(context.Background(), "p00-a2"); err != nil {
+			t.Fatal(err)
 		}
+		left("a")
 	})
 }
 

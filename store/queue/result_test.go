@@ -37,6 +37,10 @@ func TestResultIsKept(t *testing.T) {
 		if err != nil || !bytes.Equal(got.Data, want) || got.Completed.Before(before.Truncate(time.Millisecond)) || got.Completed.After(before.Add(time.Minute)) {
 			t.Errorf("got %q of %v, %v", got.Data, got.Completed, err)
 		}
+		kept, err := o.Client.ZScore(ctx, s.keys[0].Kept(), id).Result()
+		if in := int64(kept) - got.Completed.UnixMilli(); err != nil || in < 3_600_000 || in > 3_600_001 {
+			t.Errorf("it is kept for %d ms, %v, want an hour", in, err)
+		}
 		if got, err := s.Wait(ctx, silent); err != nil || got.Data != nil || got.Completed.IsZero() {
 			t.Errorf("no result: %+v, %v", got, err)
 		}
@@ -56,14 +60,14 @@ func TestResultIsKept(t *testing.T) {
 		if _, err := s.Wait(ctx, last); err != nil {
 			t.Error(err)
 		}
-		kept, err := o.Client.ZRange(ctx, s.keys[0].Kept(), 0, -1).Result()
+		left, err := o.Client.ZRange(ctx, s.keys[0].Kept(), 0, -1).Result()
 		results, err2 := o.Client.HKeys(ctx, s.keys[0].Results()).Result()
-		slices.Sort(kept)
+		slices.Sort(left)
 		slices.Sort(results)
 		both := []string{silent, last}
 		slices.Sort(both)
-		if err != nil || err2 != nil || !slices.Equal(kept, both) || !slices.Equal(results, both) {
-			t.Errorf("kept %v, results of %v, %v, %v", kept, results, err, err2)
+		if err != nil || err2 != nil || !slices.Equal(left, both) || !slices.Equal(results, both) {
+			t.Errorf("kept %v, results of %v, %v, %v", left, results, err, err2)
 		}
 	})
 }
