@@ -51,7 +51,7 @@ func enqueueMany(t *testing.T, c *Client, n int, task Task) {
 func TestBulkTakesEachTaskOfAKindOnce(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
-		enqueueMany(t, c, 900, Task{Due: time.UnixMilli(4102444800000)}) // all at one score
+		enqueueMany(t, c, 900, Task{Due: time.UnixMilli(4102444800000)})                                // all at one score
 		enqueueMany(t, c, 10, Task{Payload: make([]byte, 100_000), Due: time.UnixMilli(4102444800001)}) // behind them
 		enqueueMany(t, c, 7, Task{})
 		sum, calls := bulk(t, c, BulkQuery{Act: BulkRetry, State: Delayed, Kind: "k0"})

@@ -120,6 +120,30 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
+// TestGivingUpInTurn: a request whose turn comes in the moment in which its client goes either has its slot or is out of the line.
+func TestGivingUpInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Max: 1})
+		for range 100 { // the waiter may also be out of the line before the turn comes
+			at, _ := l.Enter(t.Context(), Key{User: "a"}, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			entered := make(chan Slot, 1)
+			go func() {
+				p, _ := l.Enter(ctx, Key{User: "b"}, 1)
+				entered <- p
+			}()
+			synctest.Wait()
+			cancel()
+			at.Leave()
+			p := <-entered
+			p.Leave()
+			if got := l.state(); got != (state{bound: 1}) || len(l.callers)+len(l.turns) > 0 {
+				t.Fatalf("when all are gone: %+v with %d callers", got, len(l.callers))
+			}
+		}
+	})
+}
+
 // TestLineIsShared: a burst of one caller leaves room in the line for others.
 func TestLineIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

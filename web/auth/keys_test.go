@@ -166,6 +166,20 @@ func TestKeysOfASourceThatIsAwayEnd(t *testing.T) {
 	}
 }
 
+// TestKeyRemovedDuringAVerification: a token whose key goes while it is verified passes this time alone.
+func TestKeyRemovedDuringAVerification(t *testing.T) {
+	k := testKeys()
+	i := newIssuer(t, keySetJSON(jwk("one", &k.rsa.PublicKey)))
+	one, parser := longLived(t, k.rsa, "one"), i.v.parser
+	i.v.parser = jwt.NewParser(jwt.WithTimeFunc(func() time.Time { // asked for once the signature is verified
+		i.serve(keySetJSON(jwk("two", &k.rsaOther.PublicKey)))
+		return testNow
+	}))
+	i.expect("a key that goes meanwhile", one, "")
+	i.v.parser = parser
+	i.expect("a removed key", one, chat.CodeUnauthenticated)
+}
+
 // TestUnknownKeysAskASourceThatIsAwayOnce: tokens that name keys nobody knows are no reason to ask a source that fails more often.
 func TestUnknownKeysAskASourceThatIsAwayOnce(t *testing.T) {
 	k := testKeys()

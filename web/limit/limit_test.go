@@ -237,6 +237,28 @@ func TestAtOnceGivesUp(t *testing.T) {
 	})
 }
 
+// TestAtOnceGivesUpInTurn: a call whose turn comes in the moment in which its client goes either has it or is out of the queue.
+func TestAtOnceGivesUpInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAtOnce[string](1, time.Minute, 10)
+		for range 100 { // the waiter may also be out of the queue before the turn comes
+			a.enter(t.Context(), "alice")
+			ctx, cancel := context.WithCancel(t.Context())
+			entered := make(chan bool, 1)
+			go func() { entered <- a.enter(ctx, "alice") }()
+			synctest.Wait()
+			cancel()
+			a.leave("alice")
+			if <-entered {
+				a.leave("alice")
+			}
+			if len(a.held) != 0 {
+				t.Fatalf("when all are gone, held: %+v", a.held)
+			}
+		}
+	})
+}
+
 // TestCostsAreOfOperations: a name that is wrong here would make a call cheap.
 func TestCostsAreOfOperations(t *testing.T) {
 	description, err := os.ReadFile("../openapi.yaml")
