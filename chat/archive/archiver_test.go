@@ -304,6 +304,36 @@ func TestArchiveOfALogThatLostItsEnd(t *testing.T) {
 	}
 }
 
+// inSteps is a store of which a step of an archiver reads five entries, and something happens before it is read for the n-th time.
+type inSteps struct {
+	*store.Store
+	n    int
+	then func()
+}
+
+func (s *inSteps) Unarchived(ctx context.Context, group string, _ int) (archive.Lag, error) {
+	if s.n--; s.n == 0 {
+		s.then()
+	}
+	return s.Store.Unarchived(ctx, group, 5)
+}
+
+// TestArchiveOfALogThatLosesItsEndMeanwhile: what a log loses between two steps of a run leaves the archive too.
+func TestArchiveOfALogThatLosesItsEndMeanwhile(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann")
+	last := b.lag("g").Last
+	for last < 12 {
+		last = b.Say("ann", "g", "x").ID
+	}
+	steps := &inSteps{Store: b.Store, n: 3}
+	steps.then = func() { b.loseEnd("g", 5, 4) } // it was archived up to 10: it ends at 7 now, and is archived up to 6
+	b.Must(archive.New(steps, b.db, archive.Options{}).CatchUp(b.Ctx, "g", chat.IDMax))
+	if n := len(b.inArchive("g")); n != 7 || b.lag("g").Archived != 7 || steps.n > 0 {
+		t.Errorf("got %d entries, archived up to %d, want 7", n, b.lag("g").Archived)
+	}
+}
+
 // TestArchiveForgetsWhatAnotherNodeArchived: what was lost leaves the archive although it was another node that had put it
 // there, and this one goes on from where it was itself.
 func TestArchiveForgetsWhatAnotherNodeArchived(t *testing.T) {

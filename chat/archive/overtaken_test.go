@@ -1,11 +1,14 @@
 package archive_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/internal/chattest"
 )
 
 // TestArchiveOvertaken: a node is held up while it writes what it has read of a log. The log loses that, another node archives what
@@ -50,6 +53,43 @@ func TestArchiveOvertaken(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// anotherLife is an archive into which another node writes first, so that its version is asked for. Then the group begins anew.
+type anotherLife struct {
+	*chattest.Archive
+	begin    func()
+	versions []int64 // that writes had
+}
+
+func (a *anotherLife) Add(ctx context.Context, batches []archive.Batch) error {
+	for _, b := range batches {
+		a.versions = append(a.versions, b.Version)
+	}
+	if len(a.versions) == 1 {
+		return chat.ErrConflict
+	}
+	return a.Archive.Add(ctx, batches)
+}
+
+func (a *anotherLife) Version(context.Context, archive.Log) (int64, error) {
+	a.begin()
+	return 3, nil
+}
+
+// TestVersionOfAnotherLife: the version of one life of a group does not let a write into another replace anything.
+func TestVersionOfAnotherLife(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann")
+	db := &anotherLife{Archive: b.db}
+	db.begin = func() {
+		b.Must(b.DeleteGroup(b.Ctx, chattest.As("ann"), "g"))
+		b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann")
+	}
+	b.Must(b.archiver(db).CatchUp(b.Ctx, "g", chat.IDMax))
+	if want := []int64{0, 0}; !slices.Equal(db.versions, want) || len(b.inArchive("g")) != 1 {
+		t.Errorf("it was written with versions %v, want %v", db.versions, want)
 	}
 }
 

@@ -167,9 +167,12 @@ func (d *dir) lock(id string, create bool) (*os.File, error) {
 	if err != nil {
 		return nil, full(err)
 	}
-	if err := lockFile(f); err != nil {
+	if err = d.step("lock"); err == nil {
+		err = lockFile(f)
+	}
+	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, full(err)
 	}
 	// Between the opening and the lock, a Finish may have renamed it, or a Remove have dropped it.
 	locked, err := f.Stat()

@@ -41,11 +41,11 @@ func TestDirSyncsBeforeItCounts(t *testing.T) {
 		steps = nil
 	}
 	write(t, d, id, 0, []byte("abc"))
-	expect("first piece", "sync parent", "open", "truncate", "write", "sync file", "sync uploads")
+	expect("first piece", "sync parent", "open", "lock", "truncate", "write", "sync file", "sync uploads")
 	write(t, d, id, 3, []byte("def"))
-	expect("next piece", "open", "truncate", "write", "sync file")
+	expect("next piece", "open", "lock", "truncate", "write", "sync file")
 	finish(t, d, id, 6)
-	expect("finish", "open", "sync file", "sync parent", "rename", "sync blobs", "sync uploads")
+	expect("finish", "open", "lock", "sync file", "sync parent", "rename", "sync blobs", "sync uploads")
 	finish(t, d, id, 6)
 	expect("finish again", "sync blobs")
 	if err := d.Copy(t.Context(), id, id[:2]+newID()); err != nil {
@@ -112,6 +112,33 @@ func TestDirOnAFullDisk(t *testing.T) {
 	holds(t, d, id, whole)
 	if items := all(t, d, 10); len(items) != 1 {
 		t.Errorf("left over: %+v", items)
+	}
+}
+
+// TestDirFinishedBeforeTheLock: a writer that another overtakes between opening an upload and locking it writes nothing: what it has
+// open is the blob by then, and another upload may have begun in its place.
+func TestDirFinishedBeforeTheLock(t *testing.T) {
+	for name, c := range map[string]struct {
+		again bool // another upload has begun by then
+		want  error
+	}{"finished": {false, ErrOffset}, "and begun again": {true, ErrBusy}} {
+		t.Run(name, func(t *testing.T) {
+			root, id := t.TempDir(), newID()
+			slow, other := openFolder(t, root), openFolder(t, root)
+			write(t, other, id, 0, []byte("abcdef"))
+			slow.fault = func(step string) error {
+				if step == "lock" {
+					finish(t, other, id, 6)
+					if c.again {
+						write(t, other, id, 0, []byte("new"))
+					}
+				}
+				return nil
+			}
+			_, err := slow.Write(t.Context(), id, 0, strings.NewReader("x"))
+			wantError(t, err, c.want)
+			holds(t, other, id, []byte("abcdef"))
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -254,6 +255,37 @@ func TestS3CrashAtEachRequest(t *testing.T) {
 			t.Fatal("it never ends")
 		}
 	}
+}
+
+// TestS3LeavesANeighbour: the end of an upload is none of one whose id begins with its own.
+func TestS3LeavesANeighbour(t *testing.T) {
+	fake, url, transport := startFakeS3(t)
+	s, id, whole := opensBucket(url, transport)(t), newID(), random(partBytesMin+100)
+	for _, id := range []string{id, id + "0"} {
+		write(t, s, id, 0, whole)
+	}
+	finish(t, s, id, len(whole))
+	if _, uploads := fake.Left(); uploads != 1 {
+		t.Errorf("%d multipart uploads are left, want the neighbour's", uploads)
+	}
+	finish(t, s, id+"0", len(whole))
+	holds(t, s, id+"0", whole)
+}
+
+// TestS3ThatLosesAPart: an upload of which S3 completes less than it was given is not finished.
+func TestS3ThatLosesAPart(t *testing.T) {
+	fake, url, transport := startFakeS3(t)
+	s, id, whole := opensBucket(url, transport)(t), newID(), random(partBytes+100)
+	write(t, s, id, 0, whole)
+	fake.SetFault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && r.URL.Query().Has("uploadId") {
+			body, _ := io.ReadAll(r.Body)
+			list := string(body[:bytes.LastIndex(body, []byte("<Part>"))]) + "</CompleteMultipartUpload>"
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(list)), int64(len(list))
+		}
+		return false
+	})
+	wantError(t, s.Finish(t.Context(), id, int64(len(whole))), ErrOffset)
 }
 
 // TestS3ReadGoesOn: a download whose connection breaks goes on where it was.

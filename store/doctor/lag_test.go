@@ -55,16 +55,23 @@ func TestArchiveWithoutTask(t *testing.T) {
 	}
 }
 
-// TestWebhooksWithoutTask: events that are to be made wait for a task, of all webhooks and of one that is behind.
+// TestWebhooksWithoutTask: events that are to be made wait for a task, of all webhooks and of one that is behind, and also where none
+// was made yet.
 func TestWebhooksWithoutTask(t *testing.T) {
-	for _, task := range []string{"-events:", "-behind:"} {
-		t.Run(task, func(t *testing.T) {
+	for name, task := range map[string]string{"events": "-events:", "the first events of a group": "-events:", "behind": "-behind:"} {
+		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.live("g1")
+			later := name == "the first events of a group"
+			if !later {
+				h.live("g1")
+			}
 			h.pause()
 			registered, err := h.webhooks.Create(h.Ctx, chattest.Operator("root"), webhook.Draft{URL: "https://hooks.example/"})
 			h.Must(err)
 			h.Must(h.Store.SpreadWebhooks(h.Ctx))
+			if later {
+				h.live("g1")
+			}
 			h.Say("alice", "g1", "an event")
 			h.sound()
 			if task == "-behind:" {
