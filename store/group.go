@@ -146,11 +146,10 @@ func (s *Store) Standings(ctx context.Context, user string, groups []string) ([]
 	for i, g := range groups {
 		asked[i] = standing{user, g}
 	}
-	if s.conn.IsCluster() {
+	if s.cluster != nil {
 		return s.readInfos(ctx, asked)
 	}
-	infos, err := s.standings.Ask(ctx, asked)
-	return infos, fail("read", err)
+	return s.standings.ask(ctx, asked)
 }
 
 // readStandings answers many callers at once.

@@ -324,6 +324,17 @@ func TestFeedRolledBack(t *testing.T) {
 	}
 }
 
+// What was read of one life of a group is nothing to a feed that a signal of the next one has begun in the meantime.
+func TestFillOfAnotherLife(t *testing.T) {
+	fd := newFeed("g", 8)
+	before := fd.snapshot()
+	fd.take("f", text(1, "new"), nil)
+	fd.fill(before, []chat.Message{text(1, "old"), text(2, "old")}, chat.LogEnd{Last: 2, Epoch: "e"})
+	if e := fd.atLocked(1); fd.epoch != "f" || fd.last != 1 || e == nil || e.Mark != "new" {
+		t.Errorf("the feed is of %s, up to %d, with %+v", fd.epoch, fd.last, e)
+	}
+}
+
 // A reader may stand above the end of a feed that has not heard of the newest entry yet. Where the store loses that one, the
 // reader has to verify its position, although the feed has lost nothing.
 func TestFeedBehindItsReaderRolledBack(t *testing.T) {

@@ -129,6 +129,34 @@ func TestFollowMembership(t *testing.T) {
 	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
 }
 
+// Where a session stood in a group that was deleted says nothing of the group that has its name later.
+func TestFollowJoinsAnotherLife(t *testing.T) {
+	l := startLive(t, nil)
+	ann := chat.Caller{User: "ann"}
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", nil)
+	bob.reach("red", l.say(t, "red", "ann", "old"))
+	old := bob.epochs["red"]
+	if err := l.RemoveMember(t.Context(), ann, "red", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
+	if err := l.DeleteGroup(t.Context(), ann, "red"); err != nil {
+		t.Fatal(err)
+	}
+	l.group(t, "red", "ann")
+	for range 5 { // beyond the old position
+		l.say(t, "red", "ann", "new")
+	}
+	if _, _, err := l.PutMember(t.Context(), ann, "red", "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	b := bob.until("batch", func(e live.Event) bool { return e.Messages != nil }).Messages
+	if b.Epoch == old || b.From != 1 || !b.Complete {
+		t.Errorf("got from %d of %s, complete %v; want 1 of another life than %s, true", b.From, b.Epoch, b.Complete, old)
+	}
+}
+
 func TestFollowHiddenHistory(t *testing.T) {
 	l := startLive(t, nil)
 	no := false

@@ -65,6 +65,23 @@ func TestFollowBrokenSubscription(t *testing.T) {
 	}
 }
 
+// A member who is no longer one, of which neither a signal nor the log says anything, is found when signals were lost.
+func TestFollowLostLeave(t *testing.T) {
+	l, proxy := startMuted(t, signalsOnly)
+	l.group(t, "red", "ann", "bob")
+	bob := l.listen(t, "bob", nil)
+	bob.reach("red", l.say(t, "red", "ann", "heard"))
+	proxy.Mute(true)
+	if err := l.RemoveMember(t.Context(), chat.Caller{User: "ann"}, "red", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	notice := fmt.Sprint(bob.to["red"] + 1)
+	l.redis.Do("ZREMRANGEBYSCORE", "chat:{p00}:g:red:msgs", notice, notice)
+	l.redis.Do("DECR", "chat:{p00}:g:red:id")
+	l.killSubscriptions()
+	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
+}
+
 // A store that lost the end of a log and wrote it anew up to the same id is noticed after a loss of signals, although the
 // log ends where it ended before.
 func TestFollowRewrittenLog(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/client/ship"
@@ -42,7 +43,9 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 		return fmt.Errorf("process: %w", err)
 	}
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "parts", command: "process"}
-	trimmed(p.From)
+	for i, user := range p.From {
+		p.From[i] = strings.TrimSpace(user)
+	}
 	say := func(text string) {
 		shown.clear()
 		_, _ = fmt.Fprintf(env.stderr, "process: %s\n", text)

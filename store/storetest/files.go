@@ -326,6 +326,29 @@ var fileTests = map[string]func(*fixture){
 		w.expireFiles()
 		w.removedFiles(w.f("F"))
 	},
+	"more trimmed messages than one step takes": func(w *fixture) {
+		w.group("g", nil, keep(0))
+		var want []string
+		var last int64
+		for range 11 {
+			a := text("g", "alice", "see")
+			for range 10 {
+				name := fmt.Sprint("F", len(want))
+				w.whole(name)
+				want, a.Files = append(want, w.f(name)), append(a.Files, w.f(name))
+			}
+			last = w.send(a).ID
+		}
+		w.ack("g", "alice", last)
+		steps := 0
+		for more := true; more; steps++ {
+			var err error
+			more, err = w.ExpireFiles(w.ctx, "g")
+			w.ok(err)
+		}
+		w.equal(steps, 2)
+		w.removedFiles(want...)
+	},
 	"erased messages name nothing": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		w.whole("F")

@@ -1,4 +1,4 @@
-package conn
+package store
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // breaker refuses calls while the server does not answer, so that nobody waits for it. A call that failed, or a silence
@@ -88,7 +90,7 @@ func answered(err error) bool {
 			return false
 		}
 	}
-	return Refused(err)
+	return refusedByServer(err)
 }
 
 // run opens and closes the breaker until ctx ends.
@@ -199,7 +201,7 @@ func (b *breaker) awaitAnswer(ctx context.Context) bool {
 // handing out dead ones.
 func (b *breaker) open(err error) {
 	b.mu.Lock()
-	b.trip(ErrAway)
+	b.trip(chat.ErrStoreAway)
 	b.back = make(chan struct{})
 	conns := b.conns
 	b.conns = map[*breakerConn]struct{}{}

@@ -1,4 +1,4 @@
-package conn
+package store
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // serverTwin is a server in virtual time: while it is away, whoever asks waits for ever, also when it is back.
@@ -79,7 +81,7 @@ func TestBreakerInTime(t *testing.T) {
 			}
 			asked, open := s.asked.Load(), time.Now()
 			for range 1000 {
-				if err := s.call(t); !errors.Is(err, ErrAway) {
+				if err := s.call(t); !errors.Is(err, chat.ErrStoreAway) {
 					t.Fatalf("got %v, want that the store is away", err)
 				}
 			}
