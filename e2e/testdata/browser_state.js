@@ -32,6 +32,10 @@
   same("another epoch", [other.gaps, bodies(other), other.epoch, other.to], [[1], ["anew"], "f", 1]);
   const rolled = append(log, { group: "g", epoch: "e", from: 3, to: 2, complete: false, messages: [], cursor: "e.2.m" }, "ann");
   same("a log that lost its end", [rolled.to, rolled.more, rolled.entries.size, rolled.cursor], [2, true, 0, "e.2.m"]);
+  const part = unloaded(log, 2), elsewhere = (m) => ({ ...batch([m], { epoch: "f" }), first: 1, last: 3 });
+  same("pages of another life", [prepend(part, elsewhere(text(2, "bob", "two")), part.from, "ann") === part, extend(part, elsewhere(text(3, "bob", "three")), part.to, "ann") === part], [true, true]);
+  const reacted = [change(4, "ann", "reaction", 2, { emoji: "x" }), change(5, "bob", "reaction", 2, { emoji: "x" }), change(6, "bob", "reaction", 2, { emoji: "x", removed: true })];
+  same("a reaction beside one's own", [2, 3].map((n) => append(log, batch(reacted.slice(0, n)), "ann").entries.get(2).reactions.get("x")), [{ count: 2, mine: true }, { count: 1, mine: true }]);
   const many = append(emptyLog(0, "e"), batch(Array.from({ length: 900 }, (_, i) => text(i + 1, "bob", `${i + 1}`))), "ann");
   same("shortened", [shorten(many).entries.size, shorten(many).from, shorten(many).more], [500, 401, true]);
 
@@ -39,6 +43,7 @@
   const task = (client_id, group, more = {}) => ({ client_id, group, kind: "text", body: client_id, queued_at: at(50), attempts: 0, ...more });
   const box = [task("a", "g"), task("b", "g"), task("c", "h"), task("d", "i", { problem: "no" })];
   same("due", [due(box, new Set()), due(box, new Set(["g"]))].map((l) => l.map((t) => t.client_id)), [["a", "c"], ["c"]]);
+  same("due behind a refused one", due(noted(box, "a", { problem: "no" }), new Set()).map((t) => t.client_id), ["b", "c"]);
   same("after an answer", due(noted(box, "a", { id: 3 }), new Set()).map((t) => t.client_id), ["b", "c"]);
   same("settled", settled(noted(noted(box, "a", { id: 3 }), "b", { id: 4 }), "g", log).map((t) => t.client_id), ["b", "c", "d"]);
   const echoed = append(log, batch([text(4, "ann", "a", { client_id: "a" })]), "ann");
