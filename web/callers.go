@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -197,13 +196,4 @@ func (s *Server) chargeAddress(c echo.Context, cost limit.Cost) error {
 	quotas, err := s.opt.Callers.SpendAddress(s.address(c.Request()), cost)
 	quotas.Write(c.Response().Header())
 	return err
-}
-
-// AddressBehind returns a function that finds a client's address: the peer's, unless the peer is a trusted proxy.
-func AddressBehind(proxies []netip.Prefix) func(*http.Request) netip.Addr {
-	extract := ipExtractor(proxies)
-	return func(r *http.Request) netip.Addr {
-		addr, _ := netip.ParseAddr(extract(r)) // all invalid addresses count as one
-		return addr
-	}
 }

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"runtime/debug"
 	"slices"
@@ -43,7 +41,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		s.metrics.observe(method, name, c.Response().Status, took)
 		if s.log.Enabled(c.Request().Context(), slog.LevelDebug) {
 			s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "request", slog.String("method", method), slog.String("route", name),
-				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.echo.IPExtractor(c.Request())))
+				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.address(c.Request()).String()))
 		}
 		return nil
 	}
@@ -257,17 +255,4 @@ func checkQuery(raw string, r *route) error {
 		}
 	}
 	return nil
-}
-
-// ipExtractor finds the client's address: the peer's, unless the peer is a trusted proxy. By default Echo trusts any
-// X-Forwarded-For.
-func ipExtractor(proxies []netip.Prefix) echo.IPExtractor {
-	if len(proxies) == 0 {
-		return echo.ExtractIPDirect()
-	}
-	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
-	for _, p := range proxies {
-		options = append(options, echo.TrustIPRange(&net.IPNet{IP: p.Masked().Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}))
-	}
-	return echo.ExtractIPFromXFFHeader(options...)
 }

@@ -43,7 +43,7 @@ type Options struct {
 	Unsent       *unsent.Budget                                  // what of answers is in memory for slow clients; nil: anything
 	Durability   chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
 	Origins      *origin.Policy                                  // whose pages may call; nil: its own alone
-	Proxies      []netip.Prefix                                  // whose forwarded addresses count
+	Proxies      origin.Proxies                                  // whose forwarded addresses count
 	Static       map[string][]byte                               // the browser client by path, index.html among them; what is below assets/HASH/ never changes
 	Sessions     SessionHandler                                  // nil: no websocket route
 	Dev          *DevSignIn                                      // nil: no development sign-in
@@ -123,8 +123,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
 	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
-	e.IPExtractor = ipExtractor(opt.Proxies)
-	s.address = AddressBehind(opt.Proxies)
+	s.address = opt.Proxies.Address
 	e.Use(s.observe, s.refuseEarly, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{

@@ -43,7 +43,7 @@ type Config struct {
 	JWTRoleClaim   string   `name:"jwt-role-claim" env:"CHATD_JWT_ROLE_CLAIM" help:"Claim of tokens that holds the user's role or a list of roles, by name or by path (realm_access.roles). Default: role."`
 	JWTAdminValue  string   `name:"jwt-admin-value" env:"CHATD_JWT_ADMIN_VALUE" default:"admin" help:"Role of operators in that claim."`
 	Origins        []string `env:"CHATD_ORIGINS" help:"Other origins that may call the API, comma-separated."`
-	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses of proxies whose X-Forwarded-For, -Proto and -Host are trusted, and proto and host of Forwarded, comma-separated."`
+	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses of proxies whose X-Forwarded-For, -Proto, -Host and Forwarded are trusted, comma-separated."`
 	PushHosts      []string `env:"CHATD_PUSH_HOSTS" help:"Push services besides those of browsers, such as push.example.com, or *.push.example.com for all hosts below it, comma-separated."`
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`

@@ -1,12 +1,11 @@
 // Package origin decides the pages of which sites may call the server: its own, whatever stands in front of it, and those
-// in a list.
+// in a list. It reads what proxies say of who asked them, and how.
 package origin
 
 import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,14 +14,13 @@ import (
 // Policy decides whose pages may call. It is safe for concurrent use.
 type Policy struct {
 	listed  map[string]bool
-	proxies []netip.Prefix
+	proxies Proxies
 	log     *slog.Logger
 	refused refusals
 }
 
-// New makes a policy. listed are the exact origins of other sites that may call, such as https://app.example.com. proxies
-// are the networks whose X-Forwarded-Proto, X-Forwarded-Host and Forwarded count: anybody else could name any host.
-func New(listed []string, proxies []netip.Prefix, log *slog.Logger) *Policy {
+// New makes a policy. listed are the exact origins of other sites that may call, such as https://app.example.com.
+func New(listed []string, proxies Proxies, log *slog.Logger) *Policy {
 	p := &Policy{listed: map[string]bool{}, proxies: proxies, log: log}
 	for _, o := range listed {
 		p.listed[o] = true
@@ -63,18 +61,18 @@ func (p *Policy) Same(r *http.Request) bool {
 }
 
 // asked returns the schemes and hosts by which the client may have asked: those of the connection, and what trusted proxies
-// say of the first hop. Proxies disagree about the headers that they set, and leave those of others as they are; a page
+// say of the hop nearest to the client. Proxies disagree about the headers that they set, and leave those of others as they are; a page
 // can set none of them, so each may be right.
 func (p *Policy) asked(r *http.Request) (schemes, hosts []string) {
 	hosts = []string{r.Host}
-	if p.trusts(r) {
-		proto, host := forwarded(r.Header)
-		for _, said := range []string{first(r.Header, "X-Forwarded-Proto"), proto} {
+	if p.proxies.trustPeer(r) {
+		nearest := p.proxies.nearest(r.Header)
+		for _, said := range []string{first(r.Header, "X-Forwarded-Proto"), nearest.proto} {
 			if scheme := schemeOf(said); scheme != "" {
 				schemes = append(schemes, scheme)
 			}
 		}
-		hosts = append(hosts, first(r.Header, "X-Forwarded-Host"), host)
+		hosts = append(hosts, first(r.Header, "X-Forwarded-Host"), nearest.host)
 	}
 	switch {
 	case len(schemes) > 0:
@@ -84,12 +82,6 @@ func (p *Policy) asked(r *http.Request) (schemes, hosts []string) {
 		schemes = []string{"http"}
 	}
 	return schemes, hosts
-}
-
-func (p *Policy) trusts(r *http.Request) bool {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	addr := peer.Addr().Unmap().WithZone("")
-	return err == nil && slices.ContainsFunc(p.proxies, func(proxy netip.Prefix) bool { return proxy.Contains(addr) })
 }
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}

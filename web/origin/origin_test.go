@@ -81,6 +81,11 @@ func TestSame(t *testing.T) {
 		{"https://x:8443", "inside", proxy, []string{"Forwarded", `For="[2001:db8::1]:4711"; Proto=https; Host="x:8443"`}, true},
 		{"https://x", "inside", proxy, []string{"Forwarded", `for="a,b;c";host=x;proto=https, for=10.0.0.1;proto=http;host=inside`}, true},
 		{"https://x", "inside", proxy, []string{"Forwarded", `for=192.0.2.9`, "Forwarded", `proto=https;host="\x"`}, true},
+		{"https://x", "inside", proxy, []string{"Forwarded", `for=192.0.2.9;proto=https;host=x, for=10.0.0.1`}, true},
+		{"https://x", "inside", proxy, []string{"Forwarded", `proto=https;host=x, for=192.0.2.9`}, false}, // what the client sent
+		{"https://x", "inside", proxy, []string{"Forwarded", `for=10.0.0.9;proto=https;host=x, for=192.0.2.9;proto=http, for=10.0.0.1`}, false},
+		{"https://inside", "inside", proxy, []string{"Forwarded", `host="x, for=192.0.2.9;proto=https`}, true}, // a quote that the client left open
+		{"https://x", "inside", proxy, []string{"Forwarded", `for=192.0.2.9;host=x;proto=https;secret="a\"b,c;d"`}, true},
 		{"http://inside", "inside", proxy, []string{"Forwarded", `proto=https;host=x`}, false},
 		{"http://x", "inside", stranger, []string{"Forwarded", "host=x"}, false},
 	} {
@@ -144,8 +149,15 @@ func TestWarning(t *testing.T) {
 		for i := range 1000 {
 			refuse(fmt.Sprint("https://made-up-", i, strings.Repeat("x", 10_000)))
 		}
-		if n := lines("\n"); n < 50 || n > 100 || out.Len() > 100*1024 {
+		if n := lines("\n"); n < 50 || n > 101 || out.Len() > 100*1024 {
 			t.Errorf("%d lines of %d bytes for 1,000 origins", n, out.Len())
+		}
+		out.Reset()
+		<-time.After(time.Minute)
+		refuse("https://among-many")
+		refuse("https://one-more")
+		if lines("\n") != 1 || lines("origin=https://among-many") != 1 || lines("others=900") != 1 {
+			t.Errorf("of an origin after 1,000 others, the log says %q", out.String())
 		}
 		<-time.After(time.Hour)
 		refuse("https://later")
