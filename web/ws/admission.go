@@ -30,6 +30,14 @@ type handshake struct {
 	counted bool // among the connections of from: behind a proxy the listener cannot count them
 }
 
+// claimed is the user of the handshake's token; empty: it has none.
+func (h handshake) claimed() string {
+	if h.who == nil {
+		return ""
+	}
+	return h.who.User
+}
+
 // ServeHTTP handles a handshake. It returns when the socket is open; the session runs in its own goroutines.
 func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, err := s.admit(w, r)
@@ -147,14 +155,17 @@ func (s *Sessions) add(one *session, full bool) {
 	if full || one.handshake.who == nil && len(s.silent) >= s.opt.SilentMax {
 		if silent = s.oldestSilentLocked(); silent != nil {
 			delete(s.silent, silent)
-			s.leaveLocked(silent)
+			s.leaveLocked(silent, "")
 			full = false
 		}
 	}
-	if one.handshake.who == nil {
+	switch who := one.handshake.who; {
+	case full:
+		s.leaveLocked(one, one.claimed())
+	case who == nil:
 		s.silent[one] = struct{}{}
-	} else if !full {
-		idle, taken = s.holdLocked(one, one.handshake.who.User)
+	default:
+		idle, taken = s.holdLocked(one, who.User)
 	}
 	s.mu.Unlock()
 
@@ -171,6 +182,7 @@ func (s *Sessions) add(one *session, full bool) {
 	case !taken:
 		one.end(s.tooMany())
 	}
+	s.boundClosing(one.claimed())
 }
 
 // How many hellos beyond FrameBytesMax may be read at once: 24 MiB of the node, a quarter of that for one address.
@@ -236,21 +248,43 @@ func (s *Sessions) holdLocked(one *session, user string) (idle *session, taken b
 			}
 		}
 		if idle == nil {
+			s.leaveLocked(one, user)
 			return nil, false
 		}
 		set = slices.DeleteFunc(set, func(other *session) bool { return other == idle })
-		s.leaveLocked(idle)
+		s.leaveLocked(idle, user)
 	}
 	s.held[user] = append(set, one)
 	one.heldBy = user
 	return idle, true
 }
 
-// leaveLocked notes that a session is about to give way.
-func (s *Sessions) leaveLocked(one *session) {
-	if !one.leaving {
-		one.leaving = true
-		s.leaving++
+// leaveLocked notes that a session is about to close because there are too many, of user if that is not empty. boundClosing must
+// follow.
+func (s *Sessions) leaveLocked(one *session, user string) {
+	if one.leaving {
+		return
+	}
+	one.leaving, one.leavingOf = true, user
+	s.leaving++
+	if user != "" {
+		s.closing[user] = append(s.closing[user], one)
+	}
+}
+
+// boundClosing lets a user have no more sockets that are about to close than may be open: beyond that, those that began to
+// close first are cut off. A client may take its time to read why its socket is closed, and one that connects in a loop would
+// fill the node with such sockets.
+func (s *Sessions) boundClosing(user string) {
+	s.mu.Lock()
+	closing := s.closing[user]
+	surplus := closing[:max(0, len(closing)-s.opt.SessionsUserMax)]
+	if len(surplus) > 0 {
+		s.closing[user] = slices.Clone(closing[len(surplus):])
+	}
+	s.mu.Unlock()
+	for _, one := range surplus {
+		one.cut()
 	}
 }
 
@@ -279,6 +313,7 @@ func (s *Sessions) greet(one *session, user string) bool {
 	}
 	s.mu.Unlock()
 	s.giveWay(idle)
+	s.boundClosing(user)
 	return taken
 }
 
@@ -299,6 +334,7 @@ func (s *Sessions) remove(one *session) {
 	s.releaseLocked(one)
 	if one.leaving {
 		s.leaving--
+		drop(s.closing, one.leavingOf, one)
 	}
 	s.mu.Unlock()
 	s.leaveAddress(one.handshake)
@@ -313,11 +349,14 @@ func (s *Sessions) release(one *session) {
 	s.releaseLocked(one)
 }
 
-func (s *Sessions) releaseLocked(one *session) {
-	set := slices.DeleteFunc(s.held[one.heldBy], func(other *session) bool { return other == one })
-	if len(set) == 0 {
-		delete(s.held, one.heldBy)
+func (s *Sessions) releaseLocked(one *session) { drop(s.held, one.heldBy, one) }
+
+// drop takes a session off the list of user.
+func drop(lists map[string][]*session, user string, one *session) {
+	list := slices.DeleteFunc(lists[user], func(other *session) bool { return other == one })
+	if len(list) == 0 {
+		delete(lists, user)
 	} else {
-		s.held[one.heldBy] = set
+		lists[user] = list
 	}
 }

@@ -150,10 +150,11 @@ func TestWSHellosOfABurst(t *testing.T) {
 	}
 }
 
-// Sockets that carry one user's token count from the handshake on, whether they say hello or not.
+// Sockets that carry one user's token count from the handshake on, whether they say hello or not, and until they are closed:
+// their client takes its time for that.
 func TestWSSocketsOfAUser(t *testing.T) {
 	const most = 5
-	n := startWS(t, ws.SessionOptions{SessionsUserMax: most, SessionsNodeMax: 200})
+	n := startWS(t, ws.SessionOptions{SessionsUserMax: most, SessionsNodeMax: 40})
 	ctx, cancel := context.WithCancel(t.Context())
 	var flood sync.WaitGroup
 	for range 4 {

@@ -30,8 +30,9 @@ type session struct {
 	id    string
 	begun time.Time
 	handshake
-	heldBy  string // the user whose sessions include it; guarded by the lock of all, as is leaving
-	leaving bool   // it gave way to a newer one
+	heldBy    string // the user whose sessions include it; guarded by the lock of all, as are the next two
+	leaving   bool   // it is about to close because there are too many
+	leavingOf string // the user whose closing sockets include it; empty: nobody's
 
 	out      writer
 	state    atomic.Int32 // see wake

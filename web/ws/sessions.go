@@ -122,7 +122,8 @@ type Sessions struct {
 	silent   map[*session]struct{} // sessions without a token
 	held     map[string][]*session // sessions with one, by user
 	users    map[string]int        // of those, how many said hello
-	leaving  int                   // sessions of live that gave way to a newer one
+	leaving  int                   // sessions of live that are about to close because there are too many
+	closing  map[string][]*session // of those, the ones of each user, whoever began to close first in front
 	long     map[netip.Prefix]int  // frames beyond FrameBytesMax that are being read, by address
 	longs    int                   // of all addresses
 	draining bool
@@ -144,6 +145,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
 		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{},
+		closing: map[string][]*session{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,
 			ReadBufferSize:   512, // a live session holds this while it waits for data
