@@ -181,29 +181,23 @@ func (s *Service) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, er
 		return UnreadCounts{}, AsError(err)
 	}
 	LookedAll(ctx, len(index))
-	infos, err := s.unreadGroups(ctx, by.User, names(index))
-	if err != nil {
-		return UnreadCounts{}, err
-	}
 	c := UnreadCounts{Groups: map[string]int64{}}
-	for _, i := range infos {
-		c.Total += i.Unread
-		c.Mentions += i.MentionsUnread
-		if i.Unread > 0 {
-			c.Groups[i.ID] = i.Unread
+	for some := range slices.Chunk(names(index), unreadGroups) {
+		if err := s.addUnread(ctx, by.User, some, &c); err != nil {
+			return UnreadCounts{}, AsError(err)
 		}
 	}
 	return c, nil
 }
 
-// unreadGroups reads those of groups that user has not read to the end: in the others nothing is unread.
-func (s *Service) unreadGroups(ctx context.Context, user string, groups []string) ([]Info, error) {
-	if len(groups) == 0 {
-		return nil, nil
-	}
+// unreadGroups is how many groups are counted at once: what is read of each takes about 2 KB in memory.
+const unreadGroups = 1000
+
+// addUnread counts what user has not read in groups. Where they have read to the end, no more is read of the group.
+func (s *Service) addUnread(ctx context.Context, user string, groups []string, c *UnreadCounts) error {
 	looks, err := s.stores.Looks(ctx, user, groups, LookAtRead)
 	if err != nil {
-		return nil, AsError(err)
+		return err
 	}
 	var unread []string
 	for i, l := range looks {
@@ -212,7 +206,15 @@ func (s *Service) unreadGroups(ctx context.Context, user string, groups []string
 		}
 	}
 	Looked(ctx, PageLooks*len(unread))
-	return s.memberships(ctx, user, unread)
+	infos, err := s.memberships(ctx, user, unread)
+	for _, i := range infos {
+		c.Total += i.Unread
+		c.Mentions += i.MentionsUnread
+		if i.Unread > 0 {
+			c.Groups[i.ID] = i.Unread
+		}
+	}
+	return err
 }
 
 // Memberships reads the groups that the caller is in. The index only says where to look.

@@ -1,7 +1,9 @@
 package chat_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -153,5 +155,40 @@ func TestPageBytes(t *testing.T) {
 	b.Must(err)
 	if batch.To != 7 || len(batch.Messages) == 0 || len(batch.Messages) > 2 || !batch.HasMore {
 		t.Errorf("before: %s", describe(batch))
+	}
+}
+
+// looking notes how many groups are looked at in a step.
+type looking struct {
+	chat.Store
+	most int
+}
+
+func (l *looking) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
+	l.most = max(l.most, len(groups))
+	return l.Store.Looks(ctx, user, groups, at)
+}
+
+// TestUnreadCountsInSteps: however many groups there are, few are in memory at once, and all are counted.
+func TestUnreadCountsInSteps(t *testing.T) {
+	b := newBench(t)
+	for i := range 2100 { // the groups are the truth: most of what the index lists does not exist
+		id := fmt.Sprintf("g%04d", i)
+		if i%500 == 0 {
+			b.MakeGroup(chat.GroupDraft{ID: id}, "alice", "bob")
+			b.Say("alice", id, "hi @bob")
+			continue
+		}
+		b.Must(b.Store.AddUserGroups(b.Ctx, []string{"bob"}, chat.UserGroup{Group: id}))
+	}
+	l := &looking{Store: b.Store}
+	counts, err := chat.New(l, b.Options()).UnreadCounts(b.Ctx, as("bob"))
+	b.Must(err)
+	want := map[string]int64{"g0000": 1, "g0500": 1, "g1000": 1, "g1500": 1, "g2000": 1}
+	if counts.Total != 5 || !maps.Equal(counts.Groups, want) {
+		t.Errorf("got %+v, want one in each of %v", counts, want)
+	}
+	if l.most != 1000 {
+		t.Errorf("up to %d groups were read at once, want 1000", l.most)
 	}
 }

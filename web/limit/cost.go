@@ -1,11 +1,13 @@
 package limit
 
+import "github.com/chatd/chatd/chat"
+
 // Cost is what a call takes from its caller's limits. A unit of User is about one short script of the store and its answer.
 // A unit of Send is an entry in a log, an item in an inbox, or something that creates one later.
 type Cost struct {
 	User, Send int
-	page       int  // how many entries of a page cost one more unit of User; 0: the call has no page
-	index      bool // the call looks at all groups of its caller: see Index
+	page       int // how many entries of a page cost one more unit of User; 0: the call has no page
+	index      int // looks at each group of its caller, as many as there may be to take: see Weigh; 0: it does not go over them
 }
 
 // Every operation of the description and every command of the websocket that costs something else than one unit of User.
@@ -22,15 +24,15 @@ var costs = map[string]Cost{
 	"listMessages":  {User: 1, page: 50},
 	"pullInbox":     {User: 1, page: 50},
 	"listMembers":   {User: 1, page: 100},
-	"listGroups":    {User: 1, page: 20, index: true}, // several reads a group of the page
-	"exportGroup":   {User: 20},                       // a stream of pages
-	"exportMe":      {User: 100},                      // the same of all groups of the caller, a few such at a time
-	"getUnread":     {User: 3, index: true},
-	"search":        {User: 10, page: 20, index: true}, // asks the archive, a few such at a time
-	"listReceipts":  {User: 3},                         // reads all members
-	"hello":         {User: 5, index: true},            // follows them, too
+	"listGroups":    {User: 1, page: 20, index: 1},               // several reads a group of the page
+	"exportGroup":   {User: 20},                                  // a stream of pages
+	"exportMe":      {User: 100},                                 // the same of all groups of the caller, a few such at a time
+	"getUnread":     {User: 3, index: 1 + chat.PageLooks},        // of each with something unread its Info
+	"search":        {User: 10, page: 20, index: chat.PageLooks}, // asks the archive, a few such at a time
+	"listReceipts":  {User: 3},                                   // reads all members
+	"hello":         {User: 5, index: 2},                         // follows them, too
 	"openWebsocket": {User: 1},
-	"sync":          {User: 2, index: true},
+	"sync":          {User: 2, index: 1}, // reads more of few only
 
 	"createFile": {User: 2, Send: 1}, // a message may come of it
 	"writeFile":  {User: 2},          // the lock, and a step for each piece

@@ -93,22 +93,22 @@ func (l *Limits) Spend(by chat.Caller, c Cost) (Quotas, error) {
 // unknownGroups is how many groups a caller is taken to have of whom that is not known yet, when calls at once are counted.
 const unknownGroups = 2500
 
-// Weigh is how many units the node should count a call of user as while it is at work: what it costs, with the groups that
-// it looks at.
+// Weigh is how many units the node should count a call of user as while it is at work: what it costs, with the most that it
+// may have to look at in the user's groups.
 func (l *Limits) Weigh(user string, c Cost) int {
-	if l == nil || !c.index {
+	if l == nil || c.index == 0 {
 		return c.User
 	}
 	n, known := l.indexes.Get(user)
 	if !known {
 		n = unknownGroups
 	}
-	return c.User + Groups(n).User
+	return c.User + Groups(c.index*n).User
 }
 
 // Index is what a call that costs c pays for all groups of its caller, as many as an earlier call has found.
 func (l *Limits) Index(by chat.Caller, c Cost) Cost {
-	if l == nil || !c.index {
+	if l == nil || c.index == 0 {
 		return Cost{}
 	}
 	n, _ := l.indexes.Get(by.User)
