@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"slices"
+	"sync"
 )
 
 // DirectPolicy says whose inbox one may write to.
@@ -32,14 +33,9 @@ func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
 		return nil
 	}
-	mine, err := s.groupsOf(ctx, by.User)
-	if err != nil {
-		return err
-	}
-	if shared, err := s.shares(ctx, by, mine, to); shared || err != nil {
-		return err
-	}
-	return Errorf(CodeForbidden, "you may write only to users with whom you share a group in which they have read or sent something")
+	return s.sharing(ctx, by, []string{to}, func(string) error {
+		return Errorf(CodeForbidden, "you may write only to users with whom you share a group in which they have read or sent something")
+	})
 }
 
 // mayAdd checks whom by may put into a group.
@@ -51,16 +47,9 @@ func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error 
 	if s.opt.Add == AddOperators {
 		return Errorf(CodeForbidden, "only operators may add members")
 	}
-	mine, err := s.groupsOf(ctx, by.User)
-	if err != nil {
-		return err
-	}
-	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
-		if shared, err := s.shares(ctx, by, mine, user); shared || err != nil {
-			return err
-		}
+	return s.sharing(ctx, by, users, func(user string) error {
 		return Errorf(CodeForbidden, "you may add only users with whom you share a group in which they have read or sent something; not %s", user)
-	}))
+	})
 }
 
 // claimAdds counts that by adds users to a group, where anyone may: see Limits.AddedByOneMax. Users whom by knows, because they share
@@ -73,46 +62,65 @@ func (s *Service) claimAdds(ctx context.Context, by Caller, group string, users 
 	if err != nil || len(full) == 0 {
 		return AsError(err)
 	}
-	mine, err := s.groupsOf(ctx, by.User)
+	return s.sharing(ctx, by, full, func(user string) error {
+		return Errorf(CodeOutOfRange, "you already added %s to %d groups in which they have done nothing yet, the maximum", user, s.opt.Limits.AddedByOneMax())
+	})
+}
+
+// sharedLooks is how many groups are looked at in a step of looking for a shared one.
+const sharedLooks = 500
+
+// sharing returns the error that refuse makes for one of users with whom by shares no group in which that user acted, or nil. Of the
+// two indexes it reads the shorter one, once, and it looks no further than to the first such group.
+func (s *Service) sharing(ctx context.Context, by Caller, users []string, refuse func(user string) error) error {
+	sizes, err := s.stores.Indexed(ctx, "", append([]string{by.User}, users...))
 	if err != nil {
-		return err
+		return AsError(err)
 	}
-	for _, user := range full {
-		if shared, err := s.shares(ctx, by, mine, user); err != nil {
-			return err
-		} else if !shared {
-			return Errorf(CodeOutOfRange, "you already added %s to %d groups in which they have done nothing yet, the maximum", user, s.opt.Limits.AddedByOneMax())
+	longer := make(map[string]bool, len(users)) // than that of by
+	for i, user := range users {
+		longer[user] = sizes[i+1].Groups > sizes[0].Groups
+	}
+	mine := sync.OnceValues(func() ([]string, error) { return s.groupsOf(ctx, by.User) })
+	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
+		groups, other := mine, user
+		if !longer[user] {
+			groups, other = func() ([]string, error) { return s.groupsOf(ctx, user) }, by.User
 		}
-	}
-	return nil
+		list, err := groups()
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(list, sharedLooks) {
+			if shared, err := s.shares(ctx, by, user, some, other); shared || err != nil {
+				return err
+			}
+		}
+		return refuse(user)
+	}))
 }
 
 // groupsOf are the groups of a user according to the index.
-func (s *Service) groupsOf(ctx context.Context, user string) (map[string]bool, error) {
+func (s *Service) groupsOf(ctx context.Context, user string) ([]string, error) {
 	index, err := s.stores.UserGroups(ctx, user)
-	if err != nil {
-		return nil, AsError(err)
-	}
-	in := make(map[string]bool, len(index))
-	for _, g := range index {
-		in[g.Group] = true
-	}
-	return in, nil
+	Looked(ctx, len(index))
+	return names(index), err
 }
 
-// shares reports whether by and user are in a group in which user acted. mine are the groups of by.
-func (s *Service) shares(ctx context.Context, by Caller, mine map[string]bool, user string) (bool, error) {
-	index, err := s.stores.UserGroups(ctx, user)
+// shares reports whether by and user are both in one of groups, and user acted there. The groups are those of one of the two;
+// other is the other one. The index says where to look, the groups who is in them.
+func (s *Service) shares(ctx context.Context, by Caller, user string, groups []string, other string) (bool, error) {
+	looks, err := s.stores.Looks(ctx, other, groups, LookAtSeen)
 	if err != nil {
-		return false, AsError(err)
+		return false, err
 	}
 	var common []string
-	for _, g := range index {
-		if mine[g.Group] {
-			common = append(common, g.Group)
+	for i, l := range looks {
+		if l.Seen >= 0 {
+			common = append(common, groups[i])
 		}
 	}
-	// The indexes say where to look, the groups who is in them.
+	Looked(ctx, len(groups)+PageLooks*len(common))
 	theirs, err := s.infos(ctx, user, common)
 	if err != nil {
 		return false, err

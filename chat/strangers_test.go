@@ -1,7 +1,9 @@
 package chat_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chatd/chatd/chat"
@@ -134,4 +136,54 @@ func TestInvitationsLeaveRoom(t *testing.T) {
 	b.Must(add("m3"))
 	b.Must(b.RemoveMember(b.Ctx, as("bob"), "own0", "bob"))
 	b.Must(own("own3"))
+}
+
+// indexing notes whose indexes are read.
+type indexing struct {
+	chat.Store
+	read []string
+}
+
+func (i *indexing) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error) {
+	i.read = append(i.read, user)
+	return i.Store.UserGroups(ctx, user)
+}
+
+// TestSharedGroupCostsLittle: of two users in many groups, the shorter index is read, and no more of it than leads to a group that
+// they share. The caller pays for that.
+func TestSharedGroupCostsLittle(t *testing.T) {
+	b := newBench(t, func(o *chat.Options) { o.Direct = chat.DirectShared })
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "star", "sun")
+	for _, user := range []string{"star", "sun"} {
+		_, err := b.Ack(b.Ctx, as(user), "g", chat.At(3))
+		b.Must(err)
+	}
+	for user, groups := range map[string]int{"star": 1200, "sun": 1300} {
+		for i := range groups {
+			b.Must(b.Store.AddUserGroups(b.Ctx, []string{user}, chat.UserGroup{Group: fmt.Sprint("x", i), Seen: 10}))
+		}
+	}
+	for _, c := range []struct {
+		by, to string
+		code   chat.Code
+		read   []string
+		looks  int
+	}{
+		{"alice", "star", "", []string{"alice"}, 1 + 1 + chat.PageLooks},
+		{"star", "alice", "", []string{"alice"}, 1 + 1 + chat.PageLooks},
+		{"star", "sun", "", []string{"star"}, 1201 + 500 + chat.PageLooks},
+		{"sun", "star", "", []string{"star"}, 1201 + 500 + chat.PageLooks},
+		{"eve", "star", chat.CodeForbidden, []string{"eve"}, 0},
+	} {
+		stores := &indexing{Store: b.Store}
+		s := chat.New(stores, b.Options())
+		m := &chat.Meter{}
+		_, _, err := s.SendDirect(chat.WithMeter(b.Ctx, m), as(c.by), c.to, chat.Direct{Body: new("x")})
+		if got := chat.CodeOf(err); err != nil && got != c.code || err == nil && c.code != "" {
+			t.Errorf("%s to %s: got %v, want %q", c.by, c.to, err, c.code)
+		}
+		if got := m.Groups(); got != c.looks || !slices.Equal(stores.read, c.read) {
+			t.Errorf("%s to %s: %d looks, the indexes of %v, want %d, of %v", c.by, c.to, got, stores.read, c.looks, c.read)
+		}
+	}
 }
