@@ -12,7 +12,7 @@ import (
 const redisNamesMax = 500
 
 // TestClientTypesStayInTheStore: what others use of store and store/queue does not lead to the clients of go-redis. See
-// store/server.go.
+// store/conn/server.go.
 func TestClientTypesStayInTheStore(t *testing.T) {
 	for _, folder := range []string{"./cmd/chatd", "./internal/node", "./store/doctor", "./store/dump"} {
 		// With the flags that the other tests are built with, if GOFLAGS has them: the package is compiled already.

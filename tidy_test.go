@@ -22,7 +22,7 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"chat/importer", "internal/build", "internal/node", "client", "client/ship", "store", "store/archive", "store/doctor", "store/dump", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/unsent", "web/ws", "static", "internal/build", "internal/deliver"},
+	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/conn", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/unsent", "web/ws", "static", "internal/build", "internal/deliver"},
 	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/origin", "web/problem", "web/unsent", "web/wire"},
 	"web/admission":           {"chat"},
 	"web/unsent":              {"chat"},
@@ -32,8 +32,9 @@ var mayImport = map[string][]string{
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
 	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
-	"store":                   {"internal/backoff", "internal/batch", "chat", "chat/...", "store/queue", "store/script"},
-	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/queue", "store/script"},
+	"store":                   {"internal/batch", "chat", "chat/...", "store/conn", "store/queue", "store/script"},
+	"store/conn":              {"internal/backoff", "internal/batch", "store/queue", "store/script"},
+	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/conn", "store/queue", "store/script"},
 	"store/dump":              {"chat", "chat/...", "store", "store/doctor", "store/queue", "store/script"},
 	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "internal/backoff", "migrations"},
 	"store/blob":              {},

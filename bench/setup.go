@@ -81,7 +81,7 @@ func (b *bench) open(o store.Options) {
 	if err != nil {
 		b.tb.Fatalf("open: %v", err)
 	}
-	masters, err := s.Masters(b.ctx)
+	masters, err := s.Conn().Masters(b.ctx)
 	if err != nil {
 		b.tb.Fatalf("masters: %v", err)
 	}

@@ -73,7 +73,7 @@ func (s *Store) AlignArchive(ctx context.Context, groups []string) error {
 // GroupIDs names groups of the store, page by page: cursor is 0 for the first page, and next is 0 behind the last. A group that
 // exists all the while is named at least once. The server gets no pattern: a prefix may hold what patterns give a meaning.
 func (s *Store) GroupIDs(ctx context.Context, cursor uint64) (groups []string, next uint64, err error) {
-	keys, next, err := s.NextKeys(ctx, cursor, rangeBatch)
+	keys, next, err := s.conn.NextKeys(ctx, cursor, rangeBatch)
 	if err != nil {
 		return nil, 0, fail("scan", err)
 	}

@@ -13,15 +13,16 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 )
 
 // The errors of calls that a server refuses name the cause, and are no mistakes of ours.
 func TestCauseOfRefusals(t *testing.T) {
 	t.Parallel()
-	for cause, change := range map[store.Cause]struct{ begin, end []string }{
-		store.CauseFull:        {[]string{"CONFIG", "SET", "maxmemory", "1mb"}, []string{"CONFIG", "SET", "maxmemory", "0"}},
-		store.CauseReadOnly:    {[]string{"REPLICAOF", "127.0.0.1", "1"}, []string{"REPLICAOF", "NO", "ONE"}},
-		store.CauseCredentials: {[]string{"CONFIG", "SET", "requirepass", "secret"}, []string{"CONFIG", "SET", "requirepass", ""}},
+	for cause, change := range map[conn.Cause]struct{ begin, end []string }{
+		conn.CauseFull:        {[]string{"CONFIG", "SET", "maxmemory", "1mb"}, []string{"CONFIG", "SET", "maxmemory", "0"}},
+		conn.CauseReadOnly:    {[]string{"REPLICAOF", "127.0.0.1", "1"}, []string{"REPLICAOF", "NO", "ONE"}},
+		conn.CauseCredentials: {[]string{"CONFIG", "SET", "requirepass", "secret"}, []string{"CONFIG", "SET", "requirepass", ""}},
 	} {
 		t.Run(string(cause), func(t *testing.T) {
 			t.Parallel()
@@ -44,26 +45,26 @@ func TestCauseOfRefusals(t *testing.T) {
 				}
 			}
 			do(change.begin...)
-			if cause == store.CauseCredentials {
+			if cause == conn.CauseCredentials {
 				do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 			}
 			short, long := text("g", "alice"), text("g", "alice")
 			long.Rest = []byte(`"body":"` + strings.Repeat("x", 50_000) + `"`) // a server without a user for it says something else
 			for what, call := range map[string]func() error{
-				"probe": func() error { return s.Writable(t.Context()) },
+				"probe": func() error { return s.Conn().Writable(t.Context()) },
 				"send":  func() error { _, err := s.Append(t.Context(), short); return err },
 				"large": func() error { _, err := s.Append(t.Context(), long); return err },
 			} {
 				repeat(t, "the "+what+" to be refused", func() bool { // after those that have lost their connections
 					err := call()
-					if err != nil && chat.CodeOf(err) != chat.CodeUnavailable {
+					if err != nil && what != "probe" && chat.CodeOf(err) != chat.CodeUnavailable {
 						t.Fatalf("%s: %v, want unavailable", what, err)
 					}
 					return store.CauseOf(err) == cause
 				})
 			}
 			do(change.end...)
-			repeat(t, "the store to take writes", func() bool { return s.Writable(t.Context()) == nil })
+			repeat(t, "the store to take writes", func() bool { return s.Conn().Writable(t.Context()) == nil })
 			send(t, s, short)
 		})
 	}
@@ -84,12 +85,12 @@ func TestCauseOfErrors(t *testing.T) {
 	dial := &net.OpError{Op: "dial", Err: errors.New("refused")}
 	for _, c := range []struct {
 		err            error
-		want, wantCall store.Cause
+		want, wantCall conn.Cause
 	}{
-		{chat.ErrStoreAway, store.CauseAway, store.CauseAway},
-		{fmt.Errorf("send: %w", chat.ErrStoreAway), store.CauseAway, store.CauseAway},
-		{dial, "", store.CauseAway}, // of another server, as far as the error says
-		{io.EOF, "", store.CauseAway},
+		{chat.ErrStoreAway, conn.CauseAway, conn.CauseAway},
+		{fmt.Errorf("send: %w", chat.ErrStoreAway), conn.CauseAway, conn.CauseAway},
+		{dial, "", conn.CauseAway}, // of another server, as far as the error says
+		{io.EOF, "", conn.CauseAway},
 		{context.Canceled, "", ""},
 		{errors.New("OOM is no answer"), "", ""},
 		{nil, "", ""},

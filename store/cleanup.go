@@ -13,7 +13,7 @@ var cleanupScript = newFreeing("cleanup/users", groupNames)
 func (s *Store) Gone(ctx context.Context, group string) ([]string, error) {
 	k := s.keys.group(group)
 	for _, list := range []string{k.goneMembers(), k.goneSenders()} {
-		users, err := s.client.ZRange(ctx, list, 0, rangeBatch-1).Result()
+		users, err := s.conn.Client().ZRange(ctx, list, 0, rangeBatch-1).Result()
 		if err != nil {
 			return nil, fail("gone", err)
 		}

@@ -82,7 +82,7 @@ func (s *Store) ReleaseFile(ctx context.Context, user, id string) error {
 
 // Uploads implements files.Store.
 func (s *Store) Uploads(ctx context.Context, user string) (map[string]files.Reservation, error) {
-	all, err := s.client.HGetAll(ctx, s.keys.user(user).uploads()).Result() // CHATD_UPLOADS_USER at most
+	all, err := s.conn.Client().HGetAll(ctx, s.keys.user(user).uploads()).Result() // CHATD_UPLOADS_USER at most
 	if err != nil {
 		return nil, fail("uploads", err)
 	}
@@ -182,7 +182,7 @@ func (s *Store) EraseFiles(ctx context.Context, user string) error {
 	u := s.keys.user(user)
 	for _, key := range []string{u.uploads(), u.files()} {
 		for cursor := uint64(0); ; {
-			found, next, err := s.client.HScan(ctx, key, cursor, "", filesStep).Result()
+			found, next, err := s.conn.Client().HScan(ctx, key, cursor, "", filesStep).Result()
 			if err != nil {
 				return fail("files of a user", err)
 			}
@@ -224,7 +224,7 @@ func (s *Store) FileIDs(ctx context.Context, begin string) (map[string]string, e
 	ids := make(map[string]string)
 	for p := range s.Partitions() {
 		for cursor := uint64(0); ; {
-			found, next, err := s.client.HScan(ctx, s.keys.part(p).filesOf(), cursor, begin+"*", fileIDsStep).Result()
+			found, next, err := s.conn.Client().HScan(ctx, s.keys.part(p).filesOf(), cursor, begin+"*", fileIDsStep).Result()
 			if err != nil {
 				return nil, fail("files", err)
 			}
@@ -304,7 +304,7 @@ func (s *Store) FileRecords(ctx context.Context, group string, ids []string) ([]
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	texts, err := s.client.HMGet(ctx, s.keys.group(group).files(), ids...).Result()
+	texts, err := s.conn.Client().HMGet(ctx, s.keys.group(group).files(), ids...).Result()
 	if err != nil {
 		return nil, fail("files", err)
 	}

@@ -146,10 +146,11 @@ func (s *Store) Standings(ctx context.Context, user string, groups []string) ([]
 	for i, g := range groups {
 		asked[i] = standing{user, g}
 	}
-	if s.cluster != nil {
+	if s.conn.IsCluster() {
 		return s.readInfos(ctx, asked)
 	}
-	return s.standings.ask(ctx, asked)
+	infos, err := s.standings.Ask(ctx, asked)
+	return infos, fail("read", err)
 }
 
 // readStandings answers many callers at once.

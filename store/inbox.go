@@ -177,14 +177,15 @@ func asInboxEnd(r reply) chat.InboxEnd {
 // Begin reads what a session of user begins with. Calls at the same time share round trips, except in a cluster: there, a master
 // that hangs would delay users on the others.
 func (s *Store) Begin(ctx context.Context, user string) (chat.Beginning, error) {
-	if s.cluster != nil {
+	if s.conn.IsCluster() {
 		begins, err := s.readBeginnings(ctx, []string{user})
 		if err != nil {
 			return chat.Beginning{}, err
 		}
 		return begins[0], nil
 	}
-	return s.begins.ask(ctx, user)
+	begins, err := s.begins.Ask(ctx, user)
+	return begins, fail("read", err)
 }
 
 // beginFields is how many fields inbox/begin.lua answers about each user.

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var (
@@ -24,9 +25,9 @@ var (
 
 // UserGroups returns the whole index of a user.
 func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error) {
-	entries, err := s.client.ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
-	if broken(err) {
-		entries, err = s.client.ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
+	entries, err := s.conn.Client().ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
+	if conn.Broken(err) {
+		entries, err = s.conn.Client().ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
 	}
 	if err != nil {
 		return nil, fail("index", err)
@@ -82,7 +83,7 @@ func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, 
 	k := s.keys.user(user)
 	looks := make([]chat.Look, len(groups))
 	read := s.looks(user, groups, at, looks)
-	pipe := s.client.Pipeline()
+	pipe := s.conn.Client().Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
 	pull := s.inboxPullCall(k, after, limit).Send(ctx, pipe)
 	cmds := make([]*redis.Cmd, len(read.calls))

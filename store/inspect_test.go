@@ -40,7 +40,7 @@ func TestOpenWithoutTheRightToInspect(t *testing.T) {
 	if err := s.Ready(t.Context()); err != nil {
 		t.Errorf("the store is not ready: %v", err)
 	}
-	if found, err := s.Conditions(t.Context()); err != nil || len(found) > 0 {
+	if found, err := s.conn.Conditions(t.Context()); err != nil || len(found) > 0 {
 		t.Errorf("got conditions %v and error %v of what cannot be read", found, err)
 	}
 	createBenchGroup(t, s, "g")

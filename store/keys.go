@@ -35,6 +35,15 @@ func newKeyspace(prefix string, partitions int) keyspace {
 	return k
 }
 
+// slots are a key of each partition.
+func (k keyspace) slots() []string {
+	keys := make([]string, len(k.partitions))
+	for p, part := range k.partitions {
+		keys[p] = part.base
+	}
+	return keys
+}
+
 // KeyID is how the id of a group or a user stands in a key or a channel: a colon would separate parts of the key, so a tilde,
 // which is in no id, stands for it.
 func KeyID(id string) string { return strings.ReplaceAll(id, ":", "~") }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/conn"
 )
 
 // laneBench is a store on a cluster with many groups on the first of its masters, each in a partition of its own, and one elsewhere.
@@ -20,7 +21,7 @@ type laneBench struct {
 	*clusterBench
 	t         *testing.T
 	home      *redistest.Server
-	server    Server // at home
+	server    conn.Server // at home
 	groups    []string
 	elsewhere *shardSends
 
@@ -45,7 +46,7 @@ func onLanes(t *testing.T) *laneBench {
 		}
 	}
 	var err error
-	if b.server, err = s.masterOf(t.Context(), s.keys.home(b.groups[0]).base); err != nil {
+	if b.server, err = s.conn.MasterOf(t.Context(), s.keys.home(b.groups[0]).base); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -85,8 +86,8 @@ func (b *laneBench) returned() (n int) {
 // awaitWaiting waits until so many sends wait in the lane to home.
 func (b *laneBench) awaitWaiting(n int) {
 	b.t.Helper()
-	if !comes(func() bool { return b.store.sends.to(b.server).Load().Waiting == n }) {
-		b.t.Fatalf("got %+v, want %d sends that wait", b.store.sends.to(b.server).Load(), n)
+	if !comes(func() bool { return b.store.sends.To(b.server).Load().Waiting == n }) {
+		b.t.Fatalf("got %+v, want %d sends that wait", b.store.sends.To(b.server).Load(), n)
 	}
 }
 
@@ -292,8 +293,8 @@ func TestSharedReadsOfAMaster(t *testing.T) {
 	for i := range 24 {
 		pull(b.groups[i%len(b.groups)])
 	}
-	if !comes(func() bool { return b.store.shared.to(b.server).Load().Waiting == 24 }) {
-		t.Fatalf("got %+v, want 24 pulls that wait", b.store.shared.to(b.server).Load())
+	if !comes(func() bool { return b.store.shared.To(b.server).Load().Waiting == 24 }) {
+		t.Fatalf("got %+v, want 24 pulls that wait", b.store.shared.To(b.server).Load())
 	}
 	pull(b.elsewhere.group) // does not wait
 	slot, _ := b.Slot(b.store.keys.group(b.groups[1]).base)
@@ -303,30 +304,4 @@ func TestSharedReadsOfAMaster(t *testing.T) {
 	if got := v.count(); got != 2 {
 		t.Errorf("%d round trips to the master, want one for the first pull and one for the others", got)
 	}
-}
-
-// TestLanesOfServersThatAreGone: they are dropped, and those of a client that was replaced.
-func TestLanesOfServersThatAreGone(t *testing.T) {
-	l := newLanes(func(Server) *int { return new(int) })
-	at := func(addr string) Server {
-		client := redis.NewClient(withDefaults(&redis.Options{Addr: addr}))
-		t.Cleanup(func() { _ = client.Close() })
-		return serverOf(client)
-	}
-	atA, atB := at("a:1"), at("b:1")
-	a, b := l.to(atA), l.to(atB)
-	l.keep(map[string]bool{"b:1": true, "": true})
-	if len(l.of) != 1 || l.to(atB) != b || l.to(atA) == a {
-		t.Errorf("%d lanes, want that to b:1 as it was and a new one to a:1", len(l.of))
-	}
-	if anew := l.to(at("b:1")); anew == b || len(l.of) != 2 {
-		t.Errorf("%d lanes after b:1 got a new client, want 2 and a new one to it", len(l.of))
-	}
-}
-
-// leadTo reports whether there is a lane to a server at this address.
-func (l *lanes[L]) leadTo(addr string) bool {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.of[addr].calls != nil
 }

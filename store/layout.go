@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/store/queue"
 )
@@ -22,19 +19,19 @@ var (
 func (s *Store) checkLayout(ctx context.Context, o Options) error {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export).Arg("import", o.Import))
 	if err != nil {
-		return fmt.Errorf("store: layout: %w", err)
+		return fmt.Errorf("layout: %w", err)
 	}
 	if v := r.number(1); v != LayoutVersion {
-		return fmt.Errorf("store: its layout is version %d, this chatd knows version %d: use the chatd that wrote it, "+
+		return fmt.Errorf("its layout is version %d, this chatd knows version %d: use the chatd that wrote it, "+
 			"or export and import", v, LayoutVersion)
 	}
 	if id := r.text(2); id != "" && id != o.Import {
-		return fmt.Errorf("store: an import into it was interrupted: repeat chatd import with the same file (its id is %s), "+
+		return fmt.Errorf("an import into it was interrupted: repeat chatd import with the same file (its id is %s), "+
 			"or remove all keys and begin again", id)
 	}
-	has, err := queue.CheckPartitions(ctx, s.client, s.keys.prefix, s.partitionsWanted(o))
+	has, err := queue.CheckPartitions(ctx, s.conn.Client(), s.keys.prefix, s.partitionsWanted(o))
 	if err != nil && (o.Partitions != 0 || !errors.Is(err, queue.ErrPartitions)) {
-		return fmt.Errorf("store: layout: %w", err)
+		return fmt.Errorf("layout: %w", err)
 	}
 	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil
@@ -42,7 +39,7 @@ func (s *Store) checkLayout(ctx context.Context, o Options) error {
 
 // partitionsWanted is how many partitions a new store gets.
 func (s *Store) partitionsWanted(o Options) int {
-	if s.cluster != nil && o.Partitions == 0 {
+	if s.conn.IsCluster() && o.Partitions == 0 {
 		return clusterShare
 	}
 	return o.Partitions
@@ -53,12 +50,12 @@ var ErrEmpty = errors.New("holds no chatd store")
 
 // checkExists refuses an empty store: the prefix may be misspelt.
 func (s *Store) checkExists(ctx context.Context) error {
-	n, err := s.client.Exists(ctx, s.keys.part(0).layout()).Result()
+	n, err := s.conn.Client().Exists(ctx, s.keys.part(0).layout()).Result()
 	if err != nil {
-		return fmt.Errorf("store: layout: %w", err)
+		return fmt.Errorf("layout: %w", err)
 	}
 	if n == 0 {
-		return fmt.Errorf("store: %s %w under the prefix %q", s.address, ErrEmpty, s.keys.prefix)
+		return fmt.Errorf("%s %w under the prefix %q", s.conn.Address(), ErrEmpty, s.keys.prefix)
 	}
 	return nil
 }
@@ -98,30 +95,4 @@ func (s *Store) ExportUnderWay(ctx context.Context) (id string, err error) {
 func (s *Store) NoteExport(ctx context.Context, id string) error {
 	_, err := s.run(ctx, exportScript.On(s.keys.part(0)).Arg("id", id))
 	return err
-}
-
-// Process identifies the server process, or those of all masters. A cursor of SCAN, for example, is only valid within
-// one process. It is empty for the embedded store, and if the server does not say.
-func (s *Store) Process(ctx context.Context) (string, error) {
-	if s.IsEmbedded() {
-		return "", nil
-	}
-	masters, err := s.masters(ctx)
-	if err != nil {
-		return "", fail("masters", err)
-	}
-	var ids []string
-	for _, one := range masters {
-		info, err := one.Client.Info(ctx, "server").Result()
-		if redis.HasErrorPrefix(err, "NOPERM") {
-			return "", nil
-		}
-		if err != nil {
-			return "", fail("info", err)
-		}
-		_, rest, _ := strings.Cut(info, "run_id:")
-		id, _, _ := strings.Cut(rest, "\r")
-		ids = append(ids, id)
-	}
-	return strings.Join(ids, " "), nil
 }

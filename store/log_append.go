@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var (
@@ -22,7 +23,7 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 	}
 	if s.plain(a) {
 		out := s.appendJoined(ctx, a)
-		if broken(out.err) && a.Key != "" && ctx.Err() == nil {
+		if conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil {
 			out = s.appendPlain(ctx, a)
 		}
 		// log/plain writes a retry key to find out whether it is known, which a full server refuses. log/append reads the key first,
@@ -62,7 +63,7 @@ func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
 	}
 	c = c.Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("reply_to", a.ReplyTo).Arg("target", a.Target).
-		Arg("emoji", a.Emoji).Arg("removed", a.Removed).Arg("durable", durable(a.Durability)).Arg("channel", k.channel()).
+		Arg("emoji", a.Emoji).Arg("removed", a.Removed).Arg("durable", conn.Durability(a.Durability).Waits()).Arg("channel", k.channel()).
 		Arg("keys_max", s.limits.KeysMax).Arg("emojis_max", s.limits.EmojisMax).Arg("group", a.Group).Arg("task_id", task).
 		Arg("below", belowText(a.Below)).Arg("same", same).
 		List("mentions", a.Mentions)
@@ -75,7 +76,7 @@ func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
 // append runs a script that appends, and waits for the durability that the caller asked for.
 func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
 	r, reached, err := s.runDurable(ctx, c, a.Durability)
-	if broken(err) && a.Key != "" && ctx.Err() == nil {
+	if conn.Broken(err) && a.Key != "" && ctx.Err() == nil {
 		r, reached, err = s.runDurable(ctx, c, a.Durability)
 	}
 	if err != nil {

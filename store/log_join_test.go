@@ -93,7 +93,7 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := &valve{open: make(chan struct{})}
-	s.client.AddHook(v)
+	s.conn.Client().AddHook(v)
 
 	var running sync.WaitGroup
 	send := func(ctx context.Context, a chat.Append, check func(chat.Appended, error)) {
@@ -105,7 +105,7 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 	arrived := func(inside, waiting int) {
 		t.Helper()
 		for end := time.Now().Add(2 * time.Minute); ; runtime.Gosched() {
-			got := s.sends.to(s.server).Load()
+			got := s.sends.To(serverOf(t, s)).Load()
 			if got.Inside == inside && got.Waiting == waiting {
 				return
 			}
@@ -169,7 +169,7 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 	arrived(sendsAlone+95, 95)
 	close(v.open)
 	running.Wait()
-	last, _ := s.client.Get(t.Context(), s.keys.group("g").lastID()).Int64()
+	last, _ := s.conn.Client().Get(t.Context(), s.keys.group("g").lastID()).Int64()
 	if want := sendsAlone + 90; len(ids) != want || last != first.ID+int64(want) {
 		t.Errorf("%d messages have ids and the log ends at %d, want %d and %d", len(ids), last, want, first.ID+int64(want))
 	}
@@ -187,7 +187,7 @@ func TestJoinedSendsAfterARestart(t *testing.T) {
 	server.Do("SCRIPT", "FLUSH")
 	list := slices.Repeat([]*chat.Append{{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`),
 		SentAtMs: 5}}, 3)
-	for i, out := range s.appendTogether(t.Context(), s.server, list) {
+	for i, out := range s.appendTogether(t.Context(), serverOf(t, s), list) {
 		if out.err != nil || out.done.ID != int64(2+i) {
 			t.Errorf("message %d: got %+v", i, out)
 		}
@@ -203,7 +203,7 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	message := chat.Append{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`), SentAtMs: 5}
 	first := make(chan struct{})
 	v := &valve{open: first}
-	s.client.AddHook(v)
+	s.conn.Client().AddHook(v)
 	reached := func(what string, done func() bool) {
 		t.Helper()
 		for end := time.Now().Add(2 * time.Minute); !done(); runtime.Gosched() {
@@ -235,7 +235,7 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	for waiting, ctx := range []context.Context{leader, t.Context(), t.Context()} {
 		send(ctx, fmt.Sprintf("waiting caller %d", waiting))
 		reached("a caller that waits", func() bool {
-			return s.sends.to(s.server).Load().Waiting == waiting+1
+			return s.sends.To(serverOf(t, s)).Load().Waiting == waiting+1
 		})
 	}
 	second := make(chan struct{})
@@ -247,7 +247,7 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	giveUp()
 	close(second)
 	running.Wait()
-	if end, _ := s.client.Get(t.Context(), s.keys.group("g").lastID()).Int(); end != 1+sendsAlone+3 {
+	if end, _ := s.conn.Client().Get(t.Context(), s.keys.group("g").lastID()).Int(); end != 1+sendsAlone+3 {
 		t.Errorf("the log ends at %d, want all %d messages and the notice", end, sendsAlone+3)
 	}
 }

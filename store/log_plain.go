@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/script"
 )
 
@@ -21,7 +22,7 @@ var (
 // plain reports whether the lean script may append a: it does the same as log/append.lua, with fewer commands.
 func (s *Store) plain(a chat.Append) bool {
 	return (a.Kind == chat.Text || a.Kind == chat.Data) && len(a.Mentions) == 0 && len(a.Files) == 0 && a.ReplyTo == 0 &&
-		!durable(a.Durability) && !s.unusual.holds(a.Group)
+		!conn.Durability(a.Durability).Waits() && !s.unusual.holds(a.Group)
 }
 
 // plainOutcome is what became of a plain message. left: it was not appended, and log/append.lua has to decide. refused: the server

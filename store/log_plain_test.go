@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/queue"
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -50,7 +51,7 @@ func TestPlainAppendsLikeAny(t *testing.T) {
 				return s
 			}
 			p := &twoPaths{T: t, rand: rand.New(rand.NewPCG(seed, 1)), lean: open("lean"), full: open("full"), group: "g"}
-			p.client = p.lean.client
+			p.client = p.lean.Client()
 			p.both(func(ctx context.Context, s *Store) error {
 				return s.CreateGroup(ctx, chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1),
 					Epoch: "e", Keep: 4, BacklogMax: backlog, Post: chat.PostMembers, History: true}, Members: []string{"bob"},
@@ -85,7 +86,7 @@ func (p *twoPaths) both(step func(context.Context, *Store) error) {
 // poke runs a command for both stores, on the key of this name.
 func (p *twoPaths) poke(command, key string, args ...any) {
 	p.both(func(ctx context.Context, s *Store) error {
-		return s.client.Do(ctx, append([]any{command, s.keys.prefix + ":{p00}:" + key}, args...)...).Err()
+		return s.conn.Client().Do(ctx, append([]any{command, s.keys.prefix + ":{p00}:" + key}, args...)...).Err()
 	})
 }
 
@@ -123,7 +124,7 @@ func (p *twoPaths) send(list []chat.Append) {
 		for i := range list {
 			pointers[i] = &list[i]
 		}
-		for i, out := range p.lean.appendTogether(ctx, p.lean.server, pointers) {
+		for i, out := range p.lean.appendTogether(ctx, serverOf(p.T, p.lean), pointers) {
 			if out.left {
 				out.done, out.err = p.lean.appendAny(ctx, p.lean.keys.group("g").of(list[i].From), list[i])
 			}
@@ -354,6 +355,16 @@ func TestPlainSendsAreLean(t *testing.T) {
 			t.Errorf("%s: a send runs %d commands, want %d:\n%s", c.name, got, c.want, stats)
 		}
 	}
+}
+
+// serverOf is the one server of a store.
+func serverOf(t *testing.T, s *Store) conn.Server {
+	t.Helper()
+	all, err := s.conn.Masters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
 }
 
 // openWithGroup opens a store on a server of its own, with alice's group g of epoch e, which keeps 4 messages.

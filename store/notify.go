@@ -98,7 +98,7 @@ func (s *Store) NotifyUsers(ctx context.Context, group, epoch string, users []st
 
 // InboxNotified returns the seq up to which user was notified of inbox items. The field is named "told" in stored data.
 func (s *Store) InboxNotified(ctx context.Context, user string) (int64, error) {
-	notified, err := s.client.HGet(ctx, s.keys.user(user).inboxBase(), "told").Int64()
+	notified, err := s.conn.Client().HGet(ctx, s.keys.user(user).inboxBase(), "told").Int64()
 	if errors.Is(err, redis.Nil) {
 		return 0, nil
 	}

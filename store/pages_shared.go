@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/batch"
+	"github.com/chatd/chatd/store/conn"
 )
 
 // sharedPull is a pull of one user that may share what it reads with those of others.
@@ -31,18 +32,18 @@ type sharedPage struct {
 	refused bool
 }
 
-func (s *Store) joinShared(server Server) *sharedReads {
+func (s *Store) joinShared(server conn.Server) *sharedReads {
 	read := func(ctx context.Context, asked []sharedPull) []sharedPage { return s.readShared(ctx, server, asked) }
 	return &sharedReads{Run: read, Calls: 1, Size: pipelineMax, Pause: sharedPause}
 }
 
 // pullShared is Pull for one group, joined with those of other callers.
 func (s *Store) pullShared(ctx context.Context, user string, p chat.Pull) ([]chat.Page, error) {
-	server, err := s.masterOf(ctx, s.keys.home(p.Group).base)
+	server, err := s.conn.MasterOf(ctx, s.keys.home(p.Group).base)
 	if err != nil {
 		return nil, fail("read", err)
 	}
-	got, err := s.shared.to(server).Do(ctx, sharedPull{user, p})
+	got, err := s.shared.To(server).Do(ctx, sharedPull{user, p})
 	switch {
 	case err != nil:
 		return nil, unavailable("read", err)
@@ -56,14 +57,14 @@ func (s *Store) pullShared(ctx context.Context, user string, p chat.Pull) ([]cha
 }
 
 // readShared answers pulls of many users, with a step for those of a group that ask for about the same entries.
-func (s *Store) readShared(ctx context.Context, server Server, asked []sharedPull) []sharedPage {
+func (s *Store) readShared(ctx context.Context, server conn.Server, asked []sharedPull) []sharedPage {
 	together := sharers(asked)
 	calls := make([]call, len(together))
 	for i, indexes := range together {
 		calls[i] = s.sharedCall(asked, indexes)
 	}
 	answers := s.runAt(ctx, server, calls)
-	if i := slices.IndexFunc(answers, func(a laneAnswer) bool { return broken(a.err) }); i >= 0 && ctx.Err() == nil {
+	if i := slices.IndexFunc(answers, func(a laneAnswer) bool { return conn.Broken(a.err) }); i >= 0 && ctx.Err() == nil {
 		answers = s.runAt(ctx, server, calls)
 	}
 	pages := make([]sharedPage, len(asked))

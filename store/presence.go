@@ -83,7 +83,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, users []string, last
 
 // putRight makes a partition list exactly these users of node, after something was lost or restored from a backup.
 func (s *Store) putRight(ctx context.Context, node string, p int, users []string, lasts time.Duration) error {
-	known, err := s.client.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.part(p).live(), ByLex: true, Start: "[" + node + " ", Stop: "(" + node + "!"}).Result()
+	known, err := s.conn.Client().ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.part(p).live(), ByLex: true, Start: "[" + node + " ", Stop: "(" + node + "!"}).Result()
 	if err != nil {
 		return fail("presence", err)
 	}

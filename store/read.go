@@ -10,17 +10,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/script"
 )
 
 // reads runs reads in one round trip, and once more, calling fill again, if the connection broke.
 func (s *Store) reads(ctx context.Context, fill func(redis.Pipeliner)) error {
-	return s.readWith(ctx, s.client.Pipeline, fill)
+	return s.readWith(ctx, s.conn.Client().Pipeline, fill)
 }
 
 // transaction runs reads at one instant, in MULTI/EXEC. All their keys are in one partition.
 func (s *Store) transaction(ctx context.Context, fill func(redis.Pipeliner)) error {
-	return s.readWith(ctx, s.client.TxPipeline, fill)
+	return s.readWith(ctx, s.conn.Client().TxPipeline, fill)
 }
 
 func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill func(redis.Pipeliner)) error {
@@ -32,12 +33,12 @@ func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill 
 			return nil
 		}
 		for _, cmd := range cmds {
-			if s.again(ctx, cmd.Err(), script.KeyOf(cmd)) {
+			if s.conn.Again(ctx, cmd.Err(), script.KeyOf(cmd)) {
 				err = cmd.Err()
 				break
 			}
 		}
-		retry := broken(err) || redis.HasErrorPrefix(err, "NOSCRIPT")
+		retry := conn.Broken(err) || redis.HasErrorPrefix(err, "NOSCRIPT")
 		if attempt > 0 || !retry || ctx.Err() != nil {
 			return fail("read", err)
 		}

@@ -1,17 +1,13 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/script"
 )
 
@@ -109,18 +105,16 @@ func broke(step string, err error) *chat.Error {
 }
 
 // isFull reports whether a server refused a write because its memory is full.
-func isFull(err error) bool {
-	var answered redis.Error
-	return errors.As(err, &answered) && redis.HasErrorPrefix(answered, "OOM")
-}
+func isFull(err error) bool { return conn.CauseOf(err) == conn.CauseFull }
 
 // fail translates an error of go-redis: everything that has to do with reaching the store is unavailable, the rest
-// is a mistake of ours.
+// is a mistake of ours. One that was translated before stays as it is.
 func fail(step string, err error) error {
-	if err == nil {
-		return nil
+	var known *chat.Error
+	if err == nil || errors.As(err, &known) {
+		return err
 	}
-	if refusedByServer(err) && CauseOf(err) == "" {
+	if conn.Refused(err) && CauseOf(err) == "" {
 		return broke(step, err)
 	}
 	return unavailable(step, err)
@@ -130,20 +124,4 @@ func unavailable(step string, err error) *chat.Error {
 	e := *chat.ErrUnavailable
 	e.Cause = &stepError{step, err}
 	return &e
-}
-
-// refusedByServer tells an error that the server answered from one of the way to it.
-func refusedByServer(err error) bool {
-	var answered redis.Error
-	return errors.As(err, &answered) && !errors.Is(err, redis.ErrClosed)
-}
-
-// broken tells whether err is of a connection that broke, so that it is unknown whether the step was done. A server that
-// does not answer in time is not asked again: it hangs, and the caller has waited long enough.
-func broken(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
-	}
-	var network *net.OpError
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !network.Timeout()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var _ schedule.Store = (*Store)(nil)
@@ -35,12 +36,12 @@ var scheduleFields = []string{"plan", "state", "version", "created_ms", "next_ms
 
 // Clock is the clock of the server, which decides what is due.
 func (s *Store) Clock(ctx context.Context) (int64, error) {
-	server, err := s.masterOf(ctx, s.keys.part(0).layout())
+	server, err := s.conn.MasterOf(ctx, s.keys.part(0).layout())
 	if err != nil {
 		return 0, fail("time", err)
 	}
 	now, err := server.Client.Time(ctx).Result()
-	if broken(err) && ctx.Err() == nil {
+	if conn.Broken(err) && ctx.Err() == nil {
 		now, err = server.Client.Time(ctx).Result()
 	}
 	if err != nil {
@@ -52,11 +53,11 @@ func (s *Store) Clock(ctx context.Context) (int64, error) {
 // queueClock adds TIME to a pipeline. In a cluster it asks the master of key at once instead: in a pipeline, a command without a
 // key would go to any node.
 func (s *Store) queueClock(ctx context.Context, pipe redis.Pipeliner, key string) *redis.TimeCmd {
-	if s.cluster == nil {
+	if !s.conn.IsCluster() {
 		return pipe.Time(ctx)
 	}
 	now := redis.NewTimeCmd(ctx, "time")
-	server, err := s.masterOf(ctx, key)
+	server, err := s.conn.MasterOf(ctx, key)
 	if err == nil {
 		return server.Client.Time(ctx)
 	}

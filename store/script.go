@@ -3,12 +3,10 @@ package store
 import (
 	"context"
 	"embed"
-	"errors"
-	"slices"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -42,90 +40,18 @@ func newReader[K any](name string, names script.Names[K]) *script.Step[K] {
 // call is one run of a script.
 type call = script.Call
 
-// here returns the variant of a call for this kind of server.
-func (s *Store) here(c call) call {
-	if s.cluster != nil {
-		c.Script = c.Script.ForCluster()
-	}
-	return c
-}
-
-// loadScripts puts every script into the cache of each server.
-func (s *Store) loadScripts(ctx context.Context) error {
-	masters, err := s.masters(ctx)
-	for _, one := range masters {
-		err = errors.Join(err, loadScripts(ctx, one.Client, s.cluster != nil))
-	}
-	return err
-}
-
-// loadScriptsAt puts every script into the cache of the server that has a key.
-func (s *Store) loadScriptsAt(ctx context.Context, key string) error {
-	one, err := s.masterOf(ctx, key)
-	if err != nil {
-		return err
-	}
-	return loadScripts(ctx, one.Client, s.cluster != nil)
-}
-
-// loadScripts loads what a server does not know. It has most of what it is asked for from other nodes, or from before: to
-// ask is cheaper than to send all of it. A user without the right to ask sends all.
-func loadScripts(ctx context.Context, client queue.Redis, sharded bool) error {
-	scripts := slices.Clone(library.Used())
-	hashes := make([]string, len(scripts))
-	for i, script := range scripts {
-		if sharded {
-			scripts[i] = script.ForCluster()
-		}
-		hashes[i] = scripts[i].SHA
-	}
-	known, _ := client.ScriptExists(ctx, hashes...).Result()
-	pipe := client.Pipeline()
-	for i, script := range scripts {
-		if i >= len(known) || !known[i] {
-			pipe.ScriptLoad(ctx, script.Text)
-		}
-	}
-	if pipe.Len() == 0 {
-		return nil
-	}
-	_, err := pipe.Exec(ctx)
-	return err
-}
-
-// again tells whether a call on a key has to be repeated, having loaded the scripts: nothing ran where the server did not
-// know the script.
-func (s *Store) again(ctx context.Context, err error, key string) bool {
-	return redis.HasErrorPrefix(err, "NOSCRIPT") && s.loadScriptsAt(ctx, key) == nil
-}
-
-// loadScriptsFor puts every script into the cache of each server that some of the calls go to.
-func (s *Store) loadScriptsFor(ctx context.Context, calls []call, some []int) error {
-	loaded := map[string]bool{} // by address
-	for _, i := range some {
-		one, err := s.masterOf(ctx, calls[i].Keys[0])
-		if err == nil && !loaded[one.Addr] {
-			loaded[one.Addr] = true
-			err = loadScripts(ctx, one.Client, s.cluster != nil)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // run runs a script and returns its reply. A refusal, which a script answers by an array that begins with its name, is
 // returned as an error.
 func (s *Store) run(ctx context.Context, c call) (reply, error) {
 	if err := c.Err(); err != nil {
 		return nil, broke(c.Script.Name, err)
 	}
-	c = s.here(c)
-	value, err := c.Send(ctx, s.client).Result()
-	if s.again(ctx, err, c.Keys[0]) {
-		value, err = c.Send(ctx, s.client).Result()
-	}
+	value, err := s.conn.Run(ctx, c)
+	return replyOf(c, value, err)
+}
+
+// replyOf reads what a call got.
+func replyOf(c call, value any, err error) (reply, error) {
 	if err != nil {
 		return nil, fail(c.Script.Name, err)
 	}
@@ -135,66 +61,56 @@ func (s *Store) run(ctx context.Context, c call) (reply, error) {
 // runSafe is run for a step that does no harm when it is done twice: once more after a connection that broke.
 func (s *Store) runSafe(ctx context.Context, c call) (reply, error) {
 	r, err := s.run(ctx, c)
-	if broken(err) && ctx.Err() == nil {
+	if conn.Broken(err) && ctx.Err() == nil {
 		r, err = s.run(ctx, c)
 	}
 	return r, err
 }
 
-// runAll runs many calls, at most pipelineMax of them in a round trip. It returns the replies in order, and the first
-// error; a refusal is the error of its own call only and stands in errs.
+// runAll runs many calls. It returns the replies in order, and the first error; a refusal is the error of its own call only and
+// stands in errs.
 func (s *Store) runAll(ctx context.Context, calls []call) (replies []reply, errs []error, err error) {
-	replies = make([]reply, 0, len(calls))
-	errs = make([]error, 0, len(calls))
-	for chunk := range slices.Chunk(calls, pipelineMax) {
-		cmds, err := s.pipeline(ctx, chunk)
-		if err != nil {
-			return nil, nil, err
+	for _, c := range calls {
+		if err := c.Err(); err != nil {
+			return nil, nil, broke(c.Script.Name, err)
 		}
-		for i, cmd := range cmds {
-			var r reply
-			value, err := cmd.Result()
-			if err != nil {
-				err = fail(chunk[i].Script.Name, err)
-			} else {
-				r, err = asReply(chunk[i].Script.Name, value)
-			}
-			replies, errs = append(replies, r), append(errs, err)
-		}
+	}
+	answers, err := s.conn.RunAll(ctx, calls)
+	if err != nil {
+		return nil, nil, fail("pipeline", err)
+	}
+	replies, errs = make([]reply, len(calls)), make([]error, len(calls))
+	for i, a := range answers {
+		replies[i], errs[i] = replyOf(calls[i], a.Value, a.Err)
 	}
 	return replies, errs, nil
 }
 
-// pipeline runs calls in one round trip. Where the server did not know the scripts, those calls are sent again.
-func (s *Store) pipeline(ctx context.Context, calls []call) ([]*redis.Cmd, error) {
-	cmds := make([]*redis.Cmd, len(calls))
-	missing := make([]int, len(calls))
-	for i, c := range calls {
-		if err := c.Err(); err != nil {
-			return nil, broke(c.Script.Name, err)
-		}
-		missing[i] = i
+// laneAnswer is the answer to one of the calls of a lane, or why there is none.
+type laneAnswer struct {
+	reply reply
+	err   error
+	// The server has done nothing: whoever made the call repeats it outside the lane, which follows redirects. See conn.Answer.
+	refused bool
+}
+
+// runAt runs calls on one server in one round trip, whether or not it has their keys.
+func (s *Store) runAt(ctx context.Context, server conn.Server, calls []call) []laneAnswer {
+	answers := make([]laneAnswer, len(calls))
+	for i, a := range s.conn.RunAt(ctx, server, calls) {
+		r, err := replyOf(calls[i], a.Value, a.Err)
+		answers[i] = laneAnswer{r, err, a.Refused}
 	}
-	for attempt := 0; attempt < 2 && len(missing) > 0; attempt++ {
-		pipe := s.client.Pipeline()
-		for _, i := range missing {
-			cmds[i] = s.here(calls[i]).Send(ctx, pipe)
-		}
-		_, execErr := pipe.Exec(ctx)
-		var unknown []int
-		for _, i := range missing {
-			err := cmds[i].Err()
-			if err != nil && !refusedByServer(err) {
-				return nil, fail("pipeline", execErr)
-			}
-			if redis.HasErrorPrefix(err, "NOSCRIPT") {
-				unknown = append(unknown, i)
-			}
-		}
-		missing = unknown
-		if err := s.loadScriptsFor(ctx, calls, missing); err != nil {
-			return nil, fail("scripts", err)
-		}
+	return answers
+}
+
+// runDurable runs a writing script and waits for the durability that was asked for. It returns what was reached; less than
+// asked for is no error, because the entry is written. Empty if nothing was asked for.
+func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
+	if err := c.Err(); err != nil {
+		return nil, "", broke(c.Script.Name, err)
 	}
-	return cmds, nil
+	value, reached, err := s.conn.RunDurable(ctx, c, conn.Durability(want))
+	r, err := replyOf(c, value, err)
+	return r, chat.Durability(reached), err
 }

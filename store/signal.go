@@ -5,15 +5,54 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/store/conn"
 )
+
+var _ live.Store = (*Store)(nil)
 
 // Typing publishes that user types in group. It is lost where nobody listens, and that is all right.
 func (s *Store) Typing(ctx context.Context, group, user string) error {
-	publish := s.client.Publish
-	if s.cluster != nil {
-		publish = s.client.SPublish
+	return fail("typing", s.conn.Publish(ctx, s.keys.group(group).channel(), "t "+user))
+}
+
+// Listen starts the node's subscription and delivers signals until ctx ends.
+func (s *Store) Listen(ctx context.Context, deliver func(live.Signal)) error {
+	return s.conn.Listen(ctx, func(e conn.Event) {
+		switch e.Kind {
+		case conn.EventCut:
+			deliver(live.Signal{Kind: live.SignalCut})
+		case conn.EventLost:
+			deliver(live.Signal{Kind: live.SignalLost})
+		case conn.EventMessage:
+			if sig, ok := s.keys.decodeSignal(e.Channel, e.Payload); ok {
+				deliver(sig)
+			} else {
+				s.log.Debug("ignored an unknown signal", "channel", e.Channel)
+			}
+		}
+	})
+}
+
+// Follow subscribes to groups and users and waits until the store has confirmed all of them.
+func (s *Store) Follow(ctx context.Context, groups, users []string) error {
+	if err := s.conn.Follow(ctx, s.channels(groups, users)); err != nil {
+		return unavailable("follow", err)
 	}
-	return fail("typing", publish(ctx, s.keys.group(group).channel(), "t "+user).Err())
+	return nil
+}
+
+// Unfollow drops subscriptions.
+func (s *Store) Unfollow(groups, users []string) { s.conn.Unfollow(s.channels(groups, users)) }
+
+func (s *Store) channels(groups, users []string) []string {
+	names := make([]string, 0, len(groups)+len(users))
+	for _, g := range groups {
+		names = append(names, s.keys.group(g).channel())
+	}
+	for _, u := range users {
+		names = append(names, s.keys.user(u).channel())
+	}
+	return names
 }
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/queue"
 )
 
@@ -14,7 +15,7 @@ func (s *Store) newClients() (err error) {
 	s.queues = make(map[string]*queue.Client)
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		s.queues[name], err = queue.NewClient(queue.Options{
-			Client: s.client, Prefix: s.keys.prefix, Partitions: s.Partitions(), Queue: name,
+			Client: s.conn.Client(), Prefix: s.keys.prefix, Partitions: s.Partitions(), Queue: name,
 		})
 		if err != nil {
 			return err
@@ -50,7 +51,7 @@ func (s *Store) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
 		}
 		// Ids were made before, so a call that is repeated puts nothing in twice while its tasks exist.
 		_, err := client.EnqueueAll(ctx, list)
-		if broken(err) && ctx.Err() == nil {
+		if conn.Broken(err) && ctx.Err() == nil {
 			_, err = client.EnqueueAll(ctx, list)
 		}
 		if err != nil {
@@ -78,12 +79,12 @@ func priorityOf(p chat.Priority) queue.Priority {
 
 // TaskServer makes a server that runs the tasks of this store. Client, Prefix and Partitions of o are those of the store.
 func (s *Store) TaskServer(o queue.Options) (*queue.Server, error) {
-	o.Client, o.Prefix, o.Partitions = s.client, s.Prefix(), s.Partitions()
+	o.Client, o.Prefix, o.Partitions = s.conn.Client(), s.Prefix(), s.Partitions()
 	return queue.New(o)
 }
 
 // TaskClient makes a client of one queue of this store. Client, Prefix and Partitions of o are those of the store.
 func (s *Store) TaskClient(o queue.Options) (*queue.Client, error) {
-	o.Client, o.Prefix, o.Partitions = s.client, s.Prefix(), s.Partitions()
+	o.Client, o.Prefix, o.Partitions = s.conn.Client(), s.Prefix(), s.Partitions()
 	return queue.NewClient(o)
 }

@@ -27,7 +27,7 @@ type ProcessOptions struct {
 	Attempts int
 	// Backoff spaces the attempts. Zero: 1 s to 1 min.
 	Backoff client.Backoff
-	// End is called with each end mark, before it is acked: if it fails, it is called again like the handler.
+	// End is called with each end mark that fits, before it is acked: if it fails, it is called again like the handler.
 	End func(ctx context.Context, end End) error
 	// Failed is called after each failed attempt, and when the server cannot be reached, before the next attempt.
 	Failed func(err error, again time.Duration)
@@ -42,7 +42,8 @@ type PartHandler func(ctx context.Context, part Part) (result string, err error)
 // Process is the loop of a processor: it calls handle with each part that [Files] ships to the group, in order. A part is
 // acked once handle has returned nil, so that a crash repeats a part and skips none: see [Part] on counting it once. Process
 // returns nil after the end mark. Whatever fails is tried again, unless the server refuses the member, a part is damaged or not the
-// next one, the end mark does not fit the parts, or messages are missing ([MissingError]).
+// next one, the end mark does not fit the parts or is of a shipment of which nothing was processed, or messages are missing
+// ([MissingError]).
 //
 // Posting a result has to wait while other members are too far behind ([client.CodeBacklogFull]). They may be waiting for this
 // processor in the same way, so it does not hold up the ack: up to 100 such results are kept (see ProcessOptions.State) and
@@ -244,9 +245,9 @@ func (p *processor) message(ctx context.Context, m client.Message) (outcome, err
 	case err != nil:
 		return goOn, err
 	case !believed:
-		p.trust.skip(m, what)
+		p.trust.skip(m, what, p.trust.stranger())
 		return goOn, nil
-	case s.End != nil && s.End.Ship == p.state.Over:
+	case s.End != nil && s.End.Ship == p.state.Over && (m.ID == p.state.End || p.state.underWay(m.From) == nil):
 		return goOn, nil // a crash came before its ack, or its shipper repeated it
 	case p.state.Ended:
 		return nextShipment, nil
@@ -330,14 +331,18 @@ func (p *processor) handled(ctx context.Context, m client.Message, data *partDat
 // end compares the end mark with the parts, and acks it.
 func (p *processor) end(ctx context.Context, end End) (outcome, error) {
 	was := p.state.progress(end.From, end.Ship)
-	whole, err := p.state.fits(was, end)
-	if err != nil {
+	if err := p.state.fits(was, end); err != nil {
 		return goOn, err
 	}
-	if was == nil && !whole {
-		p.opts.Notice(fmt.Sprintf("nothing is remembered of shipment %s by %s: the %d parts that its end mark counts cannot be compared", end.Ship, end.From, end.Parts))
+	var unknown error
+	if was == nil && end.Parts > 0 {
+		unknown = permanent(fmt.Errorf("message %d: nothing is remembered of shipment %s by %s, so the %d parts that its end mark counts cannot be compared; it is acked, and the next run goes on behind it",
+			end.ID, end.Ship, end.From, end.Parts))
+		if p.opts.Follow {
+			p.opts.Notice(unknown.Error())
+		}
 	}
-	if p.opts.End != nil {
+	if p.opts.End != nil && unknown == nil {
 		if err := p.attempt(ctx, "end mark", func(int) error { return p.opts.End(ctx, end) }); err != nil {
 			return goOn, err
 		}
@@ -347,18 +352,18 @@ func (p *processor) end(ctx context.Context, end End) (outcome, error) {
 		p.state.First = was.First
 	}
 	p.state.drop(end.From, end.Ship)
-	p.state.Ended = !p.opts.Follow
+	p.state.Ended = !p.opts.Follow && unknown == nil
 	if err := p.state.save(); err != nil {
 		return goOn, err
 	}
-	err = p.persist(ctx, func() error {
+	err := p.persist(ctx, func() error {
 		_, err := p.client.Ack(ctx, p.opts.Group, end.ID)
 		return err
 	})
 	if err != nil || p.opts.Follow {
 		return goOn, err
 	}
-	return endOfRun, nil
+	return endOfRun, unknown
 }
 
 // persist calls do until it returns nil or an error that stays.

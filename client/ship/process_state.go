@@ -101,6 +101,16 @@ func (s *processState) progress(from, ship string) *shipProgress {
 	return nil
 }
 
+// underWay finds the newest shipment of a shipper that has not ended; nil: none.
+func (s *processState) underWay(from string) *shipProgress {
+	for i := range slices.Backward(s.Ships) {
+		if s.Ships[i].From == from {
+			return &s.Ships[i]
+		}
+	}
+	return nil
+}
+
 // drop forgets a shipment.
 func (s *processState) drop(from, ship string) {
 	s.Ships = slices.DeleteFunc(s.Ships, func(p shipProgress) bool { return p.From == from && p.Ship == ship })
@@ -134,30 +144,36 @@ func (s *processState) follows(was *shipProgress, part Part) (again bool, err er
 		part.ID, part.Number, part.Ship, part.From, was.Parts, s.goOn()))
 }
 
-// fits compares an end mark with what was handled. whole: with all of it, and not only by count.
-func (s *processState) fits(was *shipProgress, end End) (whole bool, err error) {
+// fits compares an end mark with what was handled: with all of it, or by count where the first parts are not known. Of a shipment
+// of which nothing is known there is nothing to compare, unless another one by the same shipper is under way: then it is that one's
+// end mark that was changed.
+func (s *processState) fits(was *shipProgress, end End) error {
 	if was == nil {
+		if other := s.underWay(end.From); other != nil {
+			return permanent(fmt.Errorf("message %d: the end mark is of shipment %s by %s, of which nothing was processed, while shipment %s is at part %d; %s",
+				end.ID, end.Ship, end.From, other.Ship, other.Parts, s.goOn()))
+		}
 		was = &shipProgress{Parts: end.Parts}
 		if end.Parts == 0 {
 			was.setDigest(sha256.New())
 		}
 	}
-	whole = len(was.Digest) > 0
+	whole := len(was.Digest) > 0
 	got := fmt.Sprintf("%d parts", was.Parts)
 	want := fmt.Sprintf("%d parts", end.Parts)
 	if whole {
 		digest, err := was.digest()
 		if err != nil {
-			return false, permanent(fmt.Errorf("state in %s: %w", s.path, err))
+			return permanent(fmt.Errorf("state in %s: %w", s.path, err))
 		}
 		got += fmt.Sprintf(" with %d bytes and the digest %x", was.Bytes, digest.Sum(nil))
 		want += fmt.Sprintf(" with %d bytes and the digest %s", end.Bytes, strings.ToLower(end.SHA256))
 	}
 	if got != want {
-		return false, permanent(fmt.Errorf("message %d: the end mark of shipment %s by %s counts %s, but processed were %s; %s",
+		return permanent(fmt.Errorf("message %d: the end mark of shipment %s by %s counts %s, but processed were %s; %s",
 			end.ID, end.Ship, end.From, want, got, s.goOn()))
 	}
-	return whole, nil
+	return nil
 }
 
 func (p *shipProgress) setDigest(h hash.Hash) { p.Digest = digestState(h) }

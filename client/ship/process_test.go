@@ -292,6 +292,62 @@ func TestEndMarkIsCompared(t *testing.T) {
 	}
 }
 
+// TestEndMarkOfAnotherShipment: an end mark that was changed to name a shipment of which nothing was processed ends no run well, and
+// is not acked while another shipment of its shipper is under way.
+func TestEndMarkOfAnotherShipment(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  endData // instead of that of shipment T, after shipment S
+		lost bool    // the state, before the end mark is read
+		want string  // of the error
+		done bool    // the end mark is acked
+	}{
+		"unknown":      {endData{Ship: "X", Parts: 1, Bytes: 4, SHA256: sum("two\n")}, false, "of which nothing was processed, while shipment T is at part 1", false},
+		"empty":        {endData{Ship: "X", SHA256: sum("")}, false, "while shipment T is at part 1", false},
+		"one before":   {endData{Ship: "S", Parts: 1, Bytes: 4, SHA256: sum("one\n")}, false, "while shipment T is at part 1", false},
+		"state lost":   {endData{Ship: "T", Parts: 1, Bytes: 4, SHA256: sum("two\n")}, true, "nothing is remembered of shipment T", true},
+		"lost, and no": {endData{Ship: "T", SHA256: sum("")}, true, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startProcessing(t, nil, "p1")
+			state := filepath.Join(t.TempDir(), "state")
+			w.part("shipper", "S", 1, "one\n")
+			w.end("shipper", "S", 1, "one\n")
+			if err := w.process(ProcessOptions{State: state}); err != nil {
+				t.Fatal(err)
+			}
+			w.part("shipper", "T", 1, "two\n")
+			ctx, stop := context.WithCancel(t.Context())
+			if err := w.processWith(ctx, w.as("p1", stopAt(stop, "ack")), ProcessOptions{State: state}); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			if c.lost {
+				if err := os.Remove(state); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end := w.end("shipper", "T", 1, "two\n")
+			data, err := json.Marshal(shipped{End: &c.end})
+			if err != nil {
+				t.Fatal(err)
+			}
+			edit := client.Draft{Kind: client.KindEdit, Target: end, Data: data}
+			if _, err := w.as("shipper").Send(t.Context(), "g", edit); err != nil {
+				t.Fatal(err)
+			}
+			short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			err = w.processWith(short, w.as("p1"), ProcessOptions{State: state})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if seen := w.seen("p1"); (seen >= end) != c.done {
+				t.Errorf("seen is %d, the end mark %d", seen, end)
+			}
+		})
+	}
+}
+
 // stopAt calls stop once a request to a path with this ending was answered.
 func stopAt(stop func(), ending string) client.Option {
 	return client.WithHTTPClient(&http.Client{Transport: answered(func(r *http.Request) error {
@@ -366,7 +422,8 @@ func TestPartIsHandledOnceOverACrash(t *testing.T) {
 	var results []Result
 	collecting, done := context.WithCancel(t.Context())
 	defer done()
-	s := &shipper{client: w.as("shipper"), opts: Options{Result: func(r Result) { results = append(results, r) }}, log: groupLog{client: w.as("shipper"), group: "g"}}
+	s := &shipper{client: w.as("shipper"), opts: Options{Result: func(r Result) { results = append(results, r) }}, log: groupLog{client: w.as("shipper"), group: "g"},
+		state: &shipState{Ship: "S", Parts: 1}}
 	if _, err := s.log.open(collecting); err != nil {
 		t.Fatal(err)
 	}

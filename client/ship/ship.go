@@ -44,10 +44,15 @@ type Options struct {
 	// Delete removes files that are shipped: after the end mark, with Wait when all have finished, with Follow only what was
 	// rotated.
 	Delete bool
+	// From are the processors whose results are believed; what others post is skipped. Empty: every member, each of whom gets the
+	// parts. Results that are about no part of this shipment or the one before are skipped too.
+	From []string
 	// Progress is called when something has changed, from one goroutine at a time.
 	Progress func(Progress)
 	// Result is called with each result that a processor posts meanwhile, from one goroutine at a time.
 	Result func(Result)
+	// Notice is called with what a person should know: what is skipped.
+	Notice func(text string)
 }
 
 // Progress is how far Files is.
@@ -77,7 +82,7 @@ func Files(ctx context.Context, c *client.Client, opts Options) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
-	s := &shipper{client: c, opts: opts, log: groupLog{client: c, group: opts.Group}}
+	s := &shipper{client: c, opts: opts, log: groupLog{client: c, group: opts.Group}, trust: trust{named: opts.From, notice: opts.Notice}}
 	g, err := s.log.open(ctx)
 	if err != nil {
 		return err
@@ -110,6 +115,9 @@ func (o *Options) check() error {
 	}
 	if o.Result == nil {
 		o.Result = func(Result) {}
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
 	}
 	switch {
 	case len(o.Paths) == 0:
@@ -150,6 +158,7 @@ type shipper struct {
 	client *client.Client
 	opts   Options
 	log    groupLog // used by one goroutine at a time
+	trust  trust    // likewise
 	total  int64
 
 	mu    sync.Mutex // guards all below

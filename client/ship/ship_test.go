@@ -2,6 +2,7 @@ package ship
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -210,6 +211,46 @@ func TestEndOfARunLeavesNothing(t *testing.T) {
 		}
 		w.empty()
 	})
+}
+
+// TestResultsOfWhom: a result counts if it is about a part of the shipper, and where the processors are named, if it is by one.
+func TestResultsOfWhom(t *testing.T) {
+	w := startProcessing(t, nil, "p1", "mallory")
+	results := func(from ...string) (got []string) {
+		s := &shipper{client: w.as("shipper"), log: groupLog{client: w.as("shipper"), group: "g"}, trust: trust{named: from},
+			opts:  Options{From: from, Result: func(r Result) { got = append(got, r.From+" "+r.Text) }},
+			state: &shipState{Ship: "S", Was: "R", Parts: 2}}
+		s.trust.notice = func(text string) { w.notices = append(w.notices, text) }
+		if _, err := s.log.open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		part := w.part("shipper", "S", 1, "one\n")
+		for _, r := range []resultData{{"S", 1, "done"}, {"R", 7, "late"}, {"X", 1, "of another"}, {"S", 9, "of none"}, {"S", 0, "of nothing"}, {"", 1, "without"}} {
+			for _, user := range []string{"p1", "mallory"} {
+				data, err := json.Marshal(shipped{Result: &r})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := w.as(user).Send(t.Context(), "g", client.Draft{Kind: client.KindData, Data: data, ReplyTo: part}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.send("p1", shipped{Result: &resultData{"S", 1, "that answers nothing"}})
+		if err := s.drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := fmt.Sprint(results()); got != "[p1 done mallory done p1 late mallory late]" {
+		t.Errorf("got %s", got)
+	}
+	if got := fmt.Sprint(results("p1")); got != "[p1 done p1 late]" {
+		t.Errorf("with named processors: got %s", got)
+	}
+	if w.said("skipped the result", "mallory, who is not one of those") != 1 || w.said("skipped the result", "no part of this shipment") != 3 {
+		t.Errorf("got notices %q", w.notices)
+	}
 }
 
 // TestProcessSaysWhomItWaitsFor: results of a shipper who takes them, and has gone, wait for members who do not read; Process says who

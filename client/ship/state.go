@@ -23,6 +23,7 @@ type shipState struct {
 	Group string `json:"group"`
 	Epoch string `json:"epoch"` // of the group
 	Ship  string `json:"ship"`  // id of the shipment, part of every retry key
+	Was   string `json:"was"`   // that of the one before: some results of it may still come
 	Parts int64  `json:"parts"` // that the group has
 	Bytes int64  `json:"bytes"` // in them
 	// Digest is the state of the SHA-256 of these bytes.
@@ -84,6 +85,7 @@ func loadShip(path, group, epoch string) (*shipState, error) {
 
 // renew begins a new shipment; the positions in the files stay.
 func (s *shipState) renew() {
+	s.Was = s.Ship
 	s.Ship, s.Parts, s.Bytes, s.Part, s.Ending, s.End = client.NewKey()[:16], 0, 0, nil, false, 0
 	s.Files = slices.DeleteFunc(s.Files, func(f *fileState) bool { return f.Shipped })
 	s.setDigest(sha256.New())

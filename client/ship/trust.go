@@ -9,18 +9,19 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// trust decides whose parts and end marks a processor believes: any member of the group can post what looks like one.
+// trust decides whose parts and end marks a processor believes, and whose results a shipper: any member of the group can post what
+// looks like one.
 type trust struct {
 	client *client.Client
 	group  string
 	named  []string // empty: the owner and the admins
 
 	managers map[string]bool     // as they are now; nil: not read yet, or changed since
-	skipped  map[[2]string]skips // by sender and kind
+	skipped  map[[3]string]skips // by sender, kind and reason
 	notice   func(string)
 }
 
-// skips are the messages of one kind by one member that were skipped since that was last said.
+// skips are the messages of one kind by one member that were skipped for one reason since that was last said.
 type skips struct {
 	n    int
 	said time.Time
@@ -67,23 +68,28 @@ func (t *trust) heard(m client.Message) {
 	}
 }
 
-// skip says that a message is skipped, unless that was just said of such messages of its sender.
-func (t *trust) skip(m client.Message, what string) {
-	if t.skipped == nil {
-		t.skipped = map[[2]string]skips{}
+// stranger is why a message is skipped whose sender is not believed.
+func (t *trust) stranger() string {
+	if len(t.named) > 0 {
+		return "who is not one of those who are believed"
 	}
-	key := [2]string{m.From, what}
+	return "who is neither the owner nor an admin of the group"
+}
+
+// skip says that a message is skipped and why, unless that was just said of such messages of its sender.
+func (t *trust) skip(m client.Message, what, why string) {
+	if t.skipped == nil {
+		t.skipped = map[[3]string]skips{}
+	}
+	key := [3]string{m.From, what, why}
 	s := t.skipped[key]
 	s.n++
 	if time.Since(s.said) >= skipsSaid {
-		whom, more := "neither the owner nor an admin of the group", ""
-		if len(t.named) > 0 {
-			whom = "not one of those whose parts are processed"
-		}
+		more := ""
 		if s.n > 1 {
 			more = fmt.Sprintf("; so were %d before it", s.n-1)
 		}
-		t.notice(fmt.Sprintf("skipped the %s in message %d: it is by %s, who is %s%s", what, m.ID, m.From, whom, more))
+		t.notice(fmt.Sprintf("skipped the %s in message %d: it is by %s, %s%s", what, m.ID, m.From, why, more))
 		s = skips{said: time.Now()}
 	}
 	t.skipped[key] = s

@@ -98,7 +98,7 @@ func (s *shipper) take(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, m := range messages {
-		if r := readShipped(m).Result; r != nil {
+		if r := readShipped(m).Result; r != nil && s.believes(m, r) {
 			s.opts.Result(resultOf(m, r))
 		}
 	}
@@ -108,6 +108,23 @@ func (s *shipper) take(ctx context.Context) (int, error) {
 		s.mu.Unlock()
 	}
 	return len(messages), s.log.ack(ctx)
+}
+
+// believes reports whether a result is one of a processor about a part of this shipper.
+func (s *shipper) believes(m client.Message, r *resultData) bool {
+	s.mu.Lock()
+	// A part that is being posted may have a result before the shipper hears that it was.
+	about := r.Ship != "" && r.Number >= 1 && m.ReplyTo > 0 &&
+		(r.Ship == s.state.Ship && r.Number <= s.state.Parts+1 || r.Ship == s.state.Was)
+	s.mu.Unlock()
+	switch {
+	case len(s.opts.From) > 0 && !slices.Contains(s.opts.From, m.From):
+		s.trust.skip(m, "result", s.trust.stranger())
+		return false
+	case !about:
+		s.trust.skip(m, "result", "and about no part of this shipment")
+	}
+	return about
 }
 
 // drain takes what is there, so that nothing is left for the shipper to see.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/chatd/chatd/client/ship"
@@ -43,9 +42,7 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 		return fmt.Errorf("process: %w", err)
 	}
 	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "parts", command: "process"}
-	for i, user := range p.From {
-		p.From[i] = strings.TrimSpace(user)
-	}
+	trimmed(p.From)
 	say := func(text string) {
 		shown.clear()
 		_, _ = fmt.Fprintf(env.stderr, "process: %s\n", text)

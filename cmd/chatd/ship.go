@@ -21,6 +21,7 @@ type shipCommand struct {
 	Segment byteSize `default:"8MiB" help:"How many bytes of a file make a part, uncompressed: 1KiB to 64MiB."`
 	Wait    bool     `help:"Wait until all members have finished, and show who has."`
 	Delete  bool     `help:"Delete files that are shipped; with -wait once all have finished, with -follow those that were rotated."`
+	From    []string `placeholder:"USER,..." help:"Processors whose results are printed; those of others are skipped. Default: all members."`
 	State   string   `placeholder:"FILE" help:"File that remembers what is shipped. Default: GROUP.USER.ship in the working directory."`
 }
 
@@ -33,10 +34,11 @@ func (s shipCommand) Run(env *environment, c node.Config) error {
 	if err != nil {
 		return err
 	}
+	trimmed(s.From)
 	shown := &shipProgress{env: env, bar: progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "KiB", command: "ship"}}
 	err = ship.Files(env.ctx, server, ship.Options{
 		Group: s.Group, Paths: s.Paths, Segment: int64(s.Segment), State: state, Follow: s.Follow, Wait: s.Wait, Delete: s.Delete,
-		Progress: shown.show, Result: shown.result,
+		From: s.From, Progress: shown.show, Result: shown.result, Notice: shown.notice,
 	})
 	shown.bar.clear()
 	if s.Follow && env.ctx.Err() != nil {
@@ -87,6 +89,11 @@ func (p *shipProgress) result(r ship.Result) {
 	_ = p.print(fmt.Sprintf("%s: part %d: %s", r.From, r.Number, plain(r.Text)))
 }
 
+func (p *shipProgress) notice(text string) {
+	p.bar.clear()
+	_, _ = fmt.Fprintf(p.env.stderr, "ship: %s\n", plain(text))
+}
+
 func (p *shipProgress) print(line string) error {
 	if _, err := fmt.Fprintln(p.env.stdout, line); err != nil {
 		return fmt.Errorf("%w: %w", errOutput, err)
@@ -111,6 +118,13 @@ func namesOr(names []string, none string) string {
 		return names[0] + " has"
 	}
 	return strings.Join(names, ", ") + " have"
+}
+
+// trimmed takes the blanks off the names of a list.
+func trimmed(names []string) {
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
 }
 
 // byteSize is a number of bytes such as 8MiB, 512KiB or 1000000.

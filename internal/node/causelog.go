@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 )
 
 const (
@@ -22,7 +23,7 @@ type causeLog struct {
 	now      func() time.Time
 
 	mu     sync.Mutex
-	causes map[store.Cause]*trouble
+	causes map[conn.Cause]*trouble
 	began  chan struct{} // has an entry when there is a new cause
 }
 
@@ -36,11 +37,11 @@ type trouble struct {
 }
 
 func newCauseLog() *causeLog {
-	return &causeLog{now: time.Now, causes: map[store.Cause]*trouble{}, began: make(chan struct{}, 1)}
+	return &causeLog{now: time.Now, causes: map[conn.Cause]*trouble{}, began: make(chan struct{}, 1)}
 }
 
 // pass tells whether a line of the cause is to be written, and how many were left out before it.
-func (l *causeLog) pass(cause store.Cause) (left int, ok bool) {
+func (l *causeLog) pass(cause conn.Cause) (left int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -101,7 +102,7 @@ func (l *causeLog) exec(ctx context.Context, log *slog.Logger) (left bool) {
 			continue
 		}
 		quiet := now.Sub(t.seenAt)
-		if cause == store.CauseRights && quiet < causeLineEvery || !writable || quiet < causeProbeEvery {
+		if cause == conn.CauseRights && quiet < causeLineEvery || !writable || quiet < causeProbeEvery {
 			left = true
 			continue
 		}
@@ -144,7 +145,7 @@ func (h *causeHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h *causeHandler) causeOf(r slog.Record) (cause store.Cause) {
+func (h *causeHandler) causeOf(r slog.Record) (cause conn.Cause) {
 	r.Attrs(func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok && a.Key == "error" {
 			if cause = store.CauseOf(err); h.calls {

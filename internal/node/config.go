@@ -18,7 +18,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/deliver"
-	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/limit"
 )
@@ -181,7 +181,7 @@ func (s *settings) checkStore(p *problems) {
 		s.Redis = readSetting(p, "CHATD_REDIS", s.Redis, "CHATD_REDIS_FILE", s.RedisFile)
 	}
 	if s.Redis != "" {
-		if err := store.CheckURL(s.Redis); err != nil {
+		if err := conn.CheckURL(s.Redis); err != nil {
 			p.add("CHATD_REDIS", "%v", err)
 		}
 	}

@@ -147,7 +147,7 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	if n.store, err = n.set.open(ctx, opt); err != nil {
 		return err
 	}
-	n.causes.writable = n.store.Writable
+	n.causes.writable = n.store.Conn().Writable
 	n.watch = newStoreWatch(n.store, n.log)
 	return nil
 }

@@ -39,7 +39,7 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if s.IsCluster() {
+	if s.Conn().IsCluster() {
 		return errors.New("this version of chatd cannot rewrite the files of a Redis Cluster: run BGREWRITEAOF and BGSAVE on each of its nodes yourself")
 	}
 	if err := set.scrubArchive(ctx, s, say); err != nil {
@@ -49,7 +49,7 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 	if server != nil {
 		err = server.Compact()
 	} else {
-		done, err = s.Scrub(ctx)
+		done, err = s.Conn().Scrub(ctx)
 	}
 	if err := errors.Join(err, sayAll(say, done)); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 )
 
 // storeWatchEvery is how often the state of the store is checked, with two commands each time: often enough to react
@@ -16,19 +17,19 @@ const storeWatchEvery = 30 * time.Second
 
 // storeWatch warns operators of problems of the store, when they appear and when they are over.
 type storeWatch struct {
-	conditions func(context.Context) ([]store.Condition, error)
+	conditions func(context.Context) ([]conn.Condition, error)
 	log        *slog.Logger
 	gauge      *prometheus.GaugeVec
-	known      map[store.ConditionKind]string // kind -> message, from the last check
+	known      map[conn.ConditionKind]string // kind -> message, from the last check
 }
 
 func newStoreWatch(s *store.Store, log *slog.Logger) *storeWatch {
-	w := &storeWatch{conditions: s.Conditions, log: log, known: map[store.ConditionKind]string{},
+	w := &storeWatch{conditions: s.Conn().Conditions, log: log, known: map[conn.ConditionKind]string{},
 		gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "chatd_store_condition",
 			Help: "1 while something about the store needs an operator: persistence, eviction, memory, replica, coverage.",
 		}, []string{"kind"})}
-	for _, kind := range store.ConditionKinds {
+	for _, kind := range conn.ConditionKinds {
 		w.gauge.WithLabelValues(string(kind)).Set(0)
 	}
 	return w
@@ -55,7 +56,7 @@ func (w *storeWatch) exec(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	now := map[store.ConditionKind]string{}
+	now := map[conn.ConditionKind]string{}
 	for _, c := range conditions {
 		now[c.Kind] = c.Message
 		w.gauge.WithLabelValues(string(c.Kind)).Set(1)

@@ -10,16 +10,16 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 )
 
 // TestStoreWatch: a condition is logged when it appears and when it is over, and shown for as long as it lasts.
 func TestStoreWatch(t *testing.T) {
 	var out bytes.Buffer
-	var now []store.Condition
+	var now []conn.Condition
 	var failed error
 	w := newStoreWatch(nil, slog.New(slog.NewTextHandler(&out, nil)))
-	w.conditions = func(context.Context) ([]store.Condition, error) { return now, failed }
+	w.conditions = func(context.Context) ([]conn.Condition, error) { return now, failed }
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(w.gauge)
 	figure := func(kind string) float64 {
@@ -47,7 +47,7 @@ func TestStoreWatch(t *testing.T) {
 		}
 	}
 	look("", 0)
-	now = []store.Condition{{Kind: store.ConditionMemory, Message: "nearly full"}}
+	now = []conn.Condition{{Kind: conn.ConditionMemory, Message: "nearly full"}}
 	look("nearly full", 1)
 	now[0].Message = "full" // the same kind: logged once
 	look("", 1)

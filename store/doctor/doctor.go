@@ -20,7 +20,7 @@ import (
 // Kind is the kind of a finding.
 type Kind string
 
-// The kinds of findings. In addition there are those of store.Condition, about the server.
+// The kinds of findings. In addition there are those of package conn, about the server.
 const (
 	KindClock        Kind = "clock"        // the clocks of server and node differ
 	KindArchive      Kind = "archive"      // the archive is away, or another database than the store is archived into
@@ -212,7 +212,7 @@ func (d *Doctor) walk(ctx context.Context) error {
 		return fmt.Errorf("DBSIZE: %w", err)
 	}
 	for cursor := uint64(0); ; {
-		keys, next, err := d.store.NextKeys(ctx, cursor, keysStep)
+		keys, next, err := d.store.Conn().NextKeys(ctx, cursor, keysStep)
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 	"github.com/chatd/chatd/store/queue"
 	"github.com/chatd/chatd/store/script"
 )
@@ -48,15 +48,15 @@ func (d *Doctor) server(ctx context.Context) error {
 	if err := d.clock(ctx); err != nil {
 		return err
 	}
-	if d.store.IsEmbedded() {
+	if d.store.Conn().IsEmbedded() {
 		s.Kind, s.Role, s.Persistence, s.Eviction = "embedded", "master", "journal", "noeviction"
 		return nil
 	}
 	s.Kind = "redis"
-	if d.store.IsCluster() {
+	if d.store.Conn().IsCluster() {
 		s.Kind = "cluster"
 	}
-	masters, err := d.store.Masters(ctx)
+	masters, err := d.store.Conn().Masters(ctx)
 	if err != nil {
 		return fmt.Errorf("masters: %w", err)
 	}
@@ -65,7 +65,7 @@ func (d *Doctor) server(ctx context.Context) error {
 			return err
 		}
 	}
-	conditions, err := d.store.Conditions(ctx)
+	conditions, err := d.store.Conn().Conditions(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *Doctor) server(ctx context.Context) error {
 
 // clock compares the clock of the server with that of this host.
 func (d *Doctor) clock(ctx context.Context) error {
-	masters, err := d.store.Masters(ctx)
+	masters, err := d.store.Conn().Masters(ctx)
 	if err != nil {
 		return fmt.Errorf("masters: %w", err)
 	}
@@ -165,19 +165,19 @@ script load return`, func(r rune) bool { return r == '|' || r == '\n' })
 
 // rights determines which commands the user may not call: in a transaction that an error at its beginning keeps from
 // being executed, so that nothing happens.
-func (d *Doctor) rights(ctx context.Context, server store.Server) error {
-	conn := server.Conn()
-	defer func() { _ = conn.Close() }()
-	err := conn.Do(ctx, "multi").Err()
+func (d *Doctor) rights(ctx context.Context, server conn.Server) error {
+	one := server.Conn()
+	defer func() { _ = one.Close() }()
+	err := one.Do(ctx, "multi").Err()
 	if err == nil {
-		if mistake := conn.Do(ctx, "get").Err(); !redis.HasErrorPrefix(mistake, "wrong number") && !redis.HasErrorPrefix(mistake, "NOPERM") {
+		if mistake := one.Do(ctx, "get").Err(); !redis.HasErrorPrefix(mistake, "wrong number") && !redis.HasErrorPrefix(mistake, "NOPERM") {
 			err = fmt.Errorf("want an error from GET without a key, got: %w", mistake)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot check the rights of the Redis user: MULTI: %w", err)
 	}
-	pipe := conn.Pipeline()
+	pipe := one.Pipeline()
 	var cmds []*redis.Cmd
 	for _, text := range needed {
 		var args []any

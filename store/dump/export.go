@@ -122,7 +122,7 @@ func (e *exporter) begin(ctx context.Context, to io.Writer) (err error) {
 	if err := e.checkArchive(ctx); err != nil {
 		return err
 	}
-	process, err := e.store.Process(ctx)
+	process, err := e.store.Conn().Process(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (e *exporter) unchanged(ctx context.Context) error {
 	if err := e.stopped(ctx); err != nil {
 		return err
 	}
-	process, err := e.store.Process(ctx)
+	process, err := e.store.Conn().Process(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (e *exporter) unchanged(ctx context.Context) error {
 
 // save lets an interrupted export go on from here, now and then.
 func (e *exporter) save() error {
-	canResume := e.store.IsEmbedded() || e.at.Process != ""
+	canResume := e.store.Conn().IsEmbedded() || e.at.Process != ""
 	if e.opt.Save == nil || !canResume || e.out.pending < cmp.Or(e.opt.SaveBytes, saveBytes) {
 		return nil
 	}
@@ -186,14 +186,14 @@ func (e *exporter) save() error {
 // stopped refuses a store on which a server runs: what is read at different times would not fit together. Workers of a server
 // subscribe to their queue.
 func (e *exporter) stopped(ctx context.Context) error {
-	if e.store.IsEmbedded() {
+	if e.store.Conn().IsEmbedded() {
 		return nil // it is locked
 	}
 	channels := make([]string, e.store.Partitions())
 	for p := range channels {
 		channels[p] = queue.NewKeys(e.store.Prefix(), p, chat.QueueCore).Wake()
 	}
-	workers, err := e.store.Subscribers(ctx, channels)
+	workers, err := e.store.Conn().Subscribers(ctx, channels)
 	if err != nil {
 		return fmt.Errorf("PUBSUB NUMSUB: %w", err)
 	}
@@ -236,11 +236,11 @@ func (e *exporter) keys(ctx context.Context) error {
 	}
 	e.at.Total = size
 	for {
-		names, next, err := e.store.NextKeys(ctx, e.at.Cursor, 10*keysStep)
+		names, next, err := e.store.Conn().NextKeys(ctx, e.at.Cursor, 10*keysStep)
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}
-		if e.store.IsEmbedded() { // which answers with all of them
+		if e.store.Conn().IsEmbedded() { // which answers with all of them
 			slices.Sort(names)
 			begun, there := slices.BinarySearch(names, e.at.After)
 			if there {
@@ -254,7 +254,7 @@ func (e *exporter) keys(ctx context.Context) error {
 			}
 			e.at.Done += int64(len(some))
 			e.opt.show(e.at.Done, e.at.Total)
-			if !e.store.IsEmbedded() {
+			if !e.store.Conn().IsEmbedded() {
 				continue
 			}
 			e.at.After = some[len(some)-1]

@@ -172,7 +172,7 @@ func (i *importer) begin(ctx context.Context) error {
 func (i *importer) empty(ctx context.Context) error {
 	layout := keyName(i.store.Prefix(), part{Key: "layout"})
 	for cursor := uint64(0); ; {
-		names, next, err := i.store.NextKeys(ctx, cursor, 1000)
+		names, next, err := i.store.Conn().NextKeys(ctx, cursor, 1000)
 		if err != nil {
 			return fmt.Errorf("SCAN: %w", err)
 		}

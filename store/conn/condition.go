@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -35,17 +35,17 @@ const memoryShareMax = 0.9
 
 // Conditions asks each server for its state: two commands, none on the embedded store. It leaves out what the server's access
 // rules do not allow it to ask. In a cluster, it reports each kind once, with the address of the first master that has it.
-func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
-	if s.embedded != nil {
+func (d *Deployment) Conditions(ctx context.Context) ([]Condition, error) {
+	if d.embedded != nil {
 		return nil, nil
 	}
-	masters, err := s.masters(ctx)
+	masters, err := d.Masters(ctx)
 	if err != nil {
-		return nil, unavailable("masters", err)
+		return nil, err
 	}
 	var all []Condition
 	for _, one := range masters {
-		found, err := s.conditionsOf(ctx, one.Client)
+		found, err := d.conditionsOf(ctx, one.Client)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 			if slices.ContainsFunc(all, func(known Condition) bool { return known.Kind == c.Kind }) {
 				continue
 			}
-			if s.cluster != nil {
+			if d.cluster != nil {
 				c.Message = one.Addr + ": " + c.Message
 			}
 			all = append(all, c)
@@ -62,17 +62,17 @@ func (s *Store) Conditions(ctx context.Context) ([]Condition, error) {
 	return all, nil
 }
 
-func (s *Store) conditionsOf(ctx context.Context, client queue.Redis) ([]Condition, error) {
+func (d *Deployment) conditionsOf(ctx context.Context, client queue.Redis) ([]Condition, error) {
 	text, err := client.Info(ctx, "persistence", "memory", "replication").Result()
-	if err != nil && !refusedByServer(err) {
-		return nil, unavailable("INFO", err)
+	if err != nil && !Refused(err) {
+		return nil, fmt.Errorf("INFO: %w", err)
 	}
 	info := infoFields(text)
 	settings := map[string]string{}
 	for _, name := range []string{"maxmemory-policy", "save", "cluster-require-full-coverage"} {
 		got, err := client.ConfigGet(ctx, name).Result()
-		if err != nil && !refusedByServer(err) {
-			return nil, unavailable("CONFIG GET", err)
+		if err != nil && !Refused(err) {
+			return nil, fmt.Errorf("CONFIG GET: %w", err)
 		}
 		for name, value := range got {
 			settings[name] = value
@@ -87,7 +87,7 @@ func (s *Store) conditionsOf(ctx context.Context, client queue.Redis) ([]Conditi
 		{ConditionEviction, evictionProblem(settings["maxmemory-policy"])},
 		{ConditionMemory, memoryProblem(info)},
 		{ConditionReplica, replicaProblem(info)},
-		{ConditionCoverage, s.coverageProblem(settings["cluster-require-full-coverage"])},
+		{ConditionCoverage, d.coverageProblem(settings["cluster-require-full-coverage"])},
 	} {
 		if c.message != "" {
 			found = append(found, Condition{c.kind, c.message})
@@ -109,8 +109,8 @@ func persistenceProblem(info, settings map[string]string) string {
 	return "Redis keeps snapshots only: a crash loses what was sent since the last one; set appendonly yes"
 }
 
-func (s *Store) coverageProblem(setting string) string {
-	if s.cluster == nil || setting != "yes" {
+func (d *Deployment) coverageProblem(setting string) string {
+	if d.cluster == nil || setting != "yes" {
 		return ""
 	}
 	return "cluster-require-full-coverage is yes: while one shard has no master, the others refuse all commands too; set it to no"
@@ -146,22 +146,22 @@ func replicaProblem(info map[string]string) string {
 // Ready returns nil if the store can serve: it answers and accepts writes. A full Redis counts as ready: acks have to reach it, so
 // that it empties. In a cluster, it is enough that one master answers: the
 // node can still serve the groups there.
-func (s *Store) Ready(ctx context.Context) error {
-	if s.embedded != nil {
-		return s.Writable(ctx)
+func (d *Deployment) Ready(ctx context.Context) error {
+	if d.embedded != nil {
+		return d.Writable(ctx)
 	}
-	if s.cluster != nil {
-		return s.Ping(ctx)
+	if d.cluster != nil {
+		return d.Ping(ctx)
 	}
-	text, err := s.client.Info(ctx, "replication").Result()
-	if refusedByServer(err) {
-		return s.Ping(ctx)
+	text, err := d.client.Info(ctx, "replication").Result()
+	if Refused(err) {
+		return d.Ping(ctx)
 	}
 	if err != nil {
-		return fail("INFO", err)
+		return fmt.Errorf("INFO: %w", err)
 	}
 	if problem := replicaProblem(infoFields(text)); problem != "" {
-		return unavailable("ready", errReplica)
+		return errReplica
 	}
 	return nil
 }

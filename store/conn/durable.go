@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -8,72 +8,81 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/store/script"
 )
 
-// durable reports whether an answer waits for more than the store's memory.
-func durable(d chat.Durability) bool { return d == chat.DurabilityDisk || d == chat.DurabilityReplica }
+// Durability is how far an answered write has come, or is to come before it is answered.
+type Durability string
 
-// runDurable runs a writing script and waits for the durability that was asked for. It returns what was reached; less than
+// Durabilities.
+const (
+	DurabilityMemory  Durability = "memory"  // the server has it
+	DurabilityDisk    Durability = "disk"    // it is on the server's disk
+	DurabilityReplica Durability = "replica" // a replica has it too
+)
+
+// Waits tells whether an answer waits for more than the server's memory.
+func (d Durability) Waits() bool { return d == DurabilityDisk || d == DurabilityReplica }
+
+// RunDurable runs a writing script and waits for the durability that was asked for. It returns what was reached; less than
 // asked for is no error, because the entry is written. Empty if nothing was asked for.
-func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
-	if !durable(want) {
-		r, err := s.run(ctx, c)
+func (d *Deployment) RunDurable(ctx context.Context, c script.Call, want Durability) (any, Durability, error) {
+	if !want.Waits() {
+		r, err := d.Run(ctx, c)
 		return r, want, err
 	}
-	if s.embedded != nil {
-		r, err := s.run(ctx, c)
+	if d.embedded != nil {
+		r, err := d.Run(ctx, c)
 		if err != nil {
 			return r, "", err
 		}
-		if err := s.embedded.Sync(ctx); err != nil {
-			s.log.Warn("cannot sync the journal", "error", err)
-			return r, chat.DurabilityMemory, nil
+		if err := d.embedded.Sync(ctx); err != nil {
+			d.log.Warn("cannot sync the journal", "error", err)
+			return r, DurabilityMemory, nil
 		}
-		return r, chat.DurabilityDisk, nil // there is no replica to wait for
+		return r, DurabilityDisk, nil // there is no replica to wait for
 	}
-	return s.runAndWait(ctx, c, want)
+	return d.runAndWait(ctx, c, want)
 }
 
 // runAndWait waits for a disk or a replica if one may be reached. In a cluster it follows redirects itself: what was reached is a
 // matter of the one server that ran the call.
-func (s *Store) runAndWait(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
-	w := &durableCall{call: s.here(c), want: want}
+func (d *Deployment) runAndWait(ctx context.Context, c script.Call, want Durability) (any, Durability, error) {
+	w := &durableCall{call: d.Here(c), want: want}
 	at := destination{}
 	for p := newPatience(); ; {
-		waits, server, err := s.waitsFor(ctx, c, at)
+		waits, server, err := d.waitsFor(ctx, c, at)
 		if err != nil {
-			return nil, "", fail(c.Script.Name, err)
+			return nil, "", err
 		}
 		w.asking, w.done = at.how == asked, make(chan struct{})
 		before := waits.able(ctx, server)
 		if before.waits(want) {
 			err = waits.do(ctx, w)
 		} else {
-			err = w.runAt(ctx, server, waits.sharded)
+			err = w.runAt(ctx, server, d)
 		}
 		if err != nil {
-			return nil, "", fail(c.Script.Name, err)
+			return nil, "", err
 		}
 		if w.written.Err() == nil {
-			r, err := asReply(c.Script.Name, w.written.Val())
 			reached := w.reached()
 			// A server that fails over is reached by new connections, after which able asks again.
-			if reached == chat.DurabilityMemory && before.alwaysOnDisk && waits.able(ctx, server).alwaysOnDisk {
-				reached = chat.DurabilityDisk
+			if reached == DurabilityMemory && before.alwaysOnDisk && waits.able(ctx, server).alwaysOnDisk {
+				reached = DurabilityDisk
 			}
-			return r, reached, err
+			return w.written.Val(), reached, nil
 		}
 		at.how, at.addr = redirectOf(w.written.Err())
-		if s.cluster == nil || !p.wait(ctx, at.how) {
-			return nil, "", fail(c.Script.Name, w.written.Err())
+		if d.cluster == nil || !p.wait(ctx, at.how) {
+			return nil, "", w.written.Err()
 		}
 		if at.how == asked {
 			continue
 		}
-		if _, err := s.masters(ctx); err != nil { // reloads the topology
-			return nil, "", fail(c.Script.Name, err)
+		if _, err := d.Masters(ctx); err != nil { // reloads the topology
+			return nil, "", err
 		}
 	}
 }
@@ -86,14 +95,11 @@ type destination struct {
 
 // waitsFor returns the waits of the server that a call goes to, and the client of that server. Only the client shows whether the
 // server answers: a wait may take long.
-func (s *Store) waitsFor(ctx context.Context, c call, at destination) (*waits, queue.Redis, error) {
-	if s.cluster == nil {
-		return s.waits, s.client, nil
+func (d *Deployment) waitsFor(ctx context.Context, c script.Call, at destination) (*waits, queue.Redis, error) {
+	if d.cluster == nil {
+		return d.waits, d.client, nil
 	}
-	if err := c.Err(); err != nil {
-		return nil, nil, err
-	}
-	return s.cluster.waitsFor(ctx, c.Keys[0], at)
+	return d.cluster.waitsFor(ctx, c.Keys[0], at)
 }
 
 // ability is what a server can do for durability.
@@ -104,8 +110,8 @@ type ability struct {
 }
 
 // waits reports whether it makes sense to wait for a durability.
-func (a ability) waits(want chat.Durability) bool {
-	return want == chat.DurabilityDisk && a.waitsForDisk || want == chat.DurabilityReplica && a.replicates
+func (a ability) waits(want Durability) bool {
+	return want == DurabilityDisk && a.waitsForDisk || want == DurabilityReplica && a.replicates
 }
 
 // abilities caches what a server can do, for abilitiesEvery and as long as no connection is opened: the next server at the same
@@ -154,8 +160,8 @@ func askAbility(ctx context.Context, client queue.Redis) (ability, error) {
 
 // durableCall is a script call that waits for its durability.
 type durableCall struct {
-	call    call
-	want    chat.Durability
+	call    script.Call
+	want    Durability
 	asking  bool       // an ASK redirect named the server
 	written *redis.Cmd // valid once done is closed
 	waited  *redis.Cmd // nil: nothing was waited for
@@ -163,7 +169,7 @@ type durableCall struct {
 }
 
 // runAt runs the call on a server without waiting, on one of its ordinary connections.
-func (w *durableCall) runAt(ctx context.Context, server queue.Redis, sharded bool) error {
+func (w *durableCall) runAt(ctx context.Context, server queue.Redis, d *Deployment) error {
 	for range 2 {
 		pipe := server.Pipeline()
 		w.queue(ctx, pipe)
@@ -171,7 +177,7 @@ func (w *durableCall) runAt(ctx context.Context, server queue.Redis, sharded boo
 		if !unknownScript(w.written) {
 			break
 		}
-		if err := loadScripts(ctx, server, sharded); err != nil {
+		if err := d.loadScripts(ctx, server); err != nil {
 			return err
 		}
 	}
@@ -187,21 +193,21 @@ func (w *durableCall) queue(ctx context.Context, pipe redis.Pipeliner) {
 }
 
 // reached tells which durability the server has confirmed.
-func (w *durableCall) reached() chat.Durability {
+func (w *durableCall) reached() Durability {
 	if w.waited == nil {
-		return chat.DurabilityMemory
+		return DurabilityMemory
 	}
 	switch answer := w.waited.Val().(type) {
 	case int64: // replicas that have it
 		if answer >= 1 {
-			return chat.DurabilityReplica
+			return DurabilityReplica
 		}
 	case []any: // disks that have it: here, and at replicas
 		if len(answer) > 0 && answer[0] == int64(1) {
-			return chat.DurabilityDisk
+			return DurabilityDisk
 		}
 	}
-	return chat.DurabilityMemory
+	return DurabilityMemory
 }
 
 // waits runs scripts and waits for a disk or for replicas. WAIT and WAITAOF count what their own connection wrote, and occupy
@@ -210,7 +216,7 @@ func (w *durableCall) reached() chat.Durability {
 type waits struct {
 	client    queue.Redis
 	abilities abilities
-	sharded   bool     // in a cluster
+	of        *Deployment
 	breaker   *breaker // nil with the embedded store, where nothing waits here
 
 	mu      sync.Mutex
@@ -220,8 +226,8 @@ type waits struct {
 }
 
 // newWaits makes the waits of the server that client talks to.
-func newWaits(client *redis.Client, b *breaker, sharded bool) *waits {
-	q := &waits{client: redis.NewClient(sameServer(client)), sharded: sharded, breaker: b}
+func newWaits(d *Deployment, client *redis.Client, b *breaker) *waits {
+	q := &waits{client: redis.NewClient(sameServer(client)), of: d, breaker: b}
 	q.client.AddHook(newGuard(durableConns, b, false))
 	return q
 }
@@ -275,7 +281,7 @@ func (q *waits) send(ctx context.Context, batch []*durableCall) {
 		for _, w := range batch {
 			w.queue(ctx, pipe)
 		}
-		asked := map[chat.Durability]*redis.Cmd{}
+		asked := map[Durability]*redis.Cmd{}
 		for _, w := range batch {
 			if asked[w.want] == nil {
 				asked[w.want] = queueWait(ctx, pipe, w.want)
@@ -288,14 +294,14 @@ func (q *waits) send(ctx context.Context, batch []*durableCall) {
 		batch = slices.DeleteFunc(slices.Clone(batch), func(w *durableCall) bool {
 			return !unknownScript(w.written)
 		})
-		if len(batch) > 0 && loadScripts(ctx, q.client, q.sharded) != nil {
+		if len(batch) > 0 && q.of.loadScripts(ctx, q.client) != nil {
 			return
 		}
 	}
 }
 
-func queueWait(ctx context.Context, pipe redis.Pipeliner, want chat.Durability) *redis.Cmd {
-	if want == chat.DurabilityReplica {
+func queueWait(ctx context.Context, pipe redis.Pipeliner, want Durability) *redis.Cmd {
+	if want == DurabilityReplica {
 		return pipe.Do(ctx, "WAIT", 1, durableWait.Milliseconds())
 	}
 	return pipe.Do(ctx, "WAITAOF", 1, 0, durableWait.Milliseconds())

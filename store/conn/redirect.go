@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -159,7 +159,7 @@ func (r *redirects) sendTo(ctx context.Context, addr string, how redirect, cmds 
 	}
 	err := sendPast(ctx, client, how, cmds)
 	unknown := slices.DeleteFunc(slices.Clone(cmds), func(cmd redis.Cmder) bool { return !unknownScript(cmd) })
-	if len(unknown) == 0 || loadScripts(ctx, client, true) != nil {
+	if len(unknown) == 0 || r.cluster.of.loadScripts(ctx, client) != nil {
 		return err
 	}
 	clearErrors(unknown)
@@ -200,7 +200,7 @@ func (r *redirects) sendTransaction(ctx context.Context, addr string, how redire
 	}
 	_, err := pipe.Exec(ctx)
 	if slices.ContainsFunc(cmds, unknownScript) {
-		_ = loadScripts(ctx, client, true) // without them the caller fails again
+		_ = r.cluster.of.loadScripts(ctx, client) // without them the caller fails again
 	}
 	return err
 }

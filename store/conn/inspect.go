@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -11,14 +11,17 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// inspect checks whether the servers can be the store: their version, and that they never evict keys.
-func (s *Store) inspect(ctx context.Context) error {
-	masters, err := s.masters(ctx)
+// Inspect checks whether the servers can be the store: their version, and that they never evict keys.
+func (d *Deployment) Inspect(ctx context.Context) error {
+	if d.embedded != nil {
+		return nil
+	}
+	masters, err := d.Masters(ctx)
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return err
 	}
 	for _, one := range masters {
-		if err := s.inspectOne(ctx, one.Client); err != nil && s.cluster != nil {
+		if err := d.inspectOne(ctx, one.Client); err != nil && d.cluster != nil {
 			return fmt.Errorf("%w (at %s)", err, one.Addr)
 		} else if err != nil {
 			return err
@@ -27,39 +30,39 @@ func (s *Store) inspect(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) inspectOne(ctx context.Context, client queue.Redis) error {
+func (d *Deployment) inspectOne(ctx context.Context, client queue.Redis) error {
 	info, err := client.Info(ctx, "server", "replication").Result()
 	switch {
 	case redis.HasErrorPrefix(err, "NOPERM"):
-		s.log.Warn("cannot read the version and the role of the store; it must be Redis 7.0, Valkey 7.2 or later, and no replica", "error", err)
-		return s.checkEviction(ctx, client)
+		d.log.Warn("cannot read the version and the role of the store; it must be Redis 7.0, Valkey 7.2 or later, and no replica", "error", err)
+		return d.checkEviction(ctx, client)
 	case err != nil:
-		return fmt.Errorf("store: INFO: %w", err)
+		return fmt.Errorf("INFO: %w", err)
 	}
 	fields := infoFields(info)
 	major, _, _ := strings.Cut(fields["redis_version"], ".")
 	if number, _ := strconv.Atoi(major); number < 7 {
-		return fmt.Errorf("store: the server has version %q; chatd needs Redis 7.0 or Valkey 7.2 or later", fields["redis_version"])
+		return fmt.Errorf("the server has version %q; chatd needs Redis 7.0 or Valkey 7.2 or later", fields["redis_version"])
 	}
 	if problem := replicaProblem(fields); problem != "" {
-		return fmt.Errorf("store: %s", problem)
+		return fmt.Errorf("%s", problem)
 	}
-	return s.checkEviction(ctx, client)
+	return d.checkEviction(ctx, client)
 }
 
 // checkEviction refuses a server that may evict a counter or a cursor when its memory is full: ids would start over.
-func (s *Store) checkEviction(ctx context.Context, client queue.Redis) error {
+func (d *Deployment) checkEviction(ctx context.Context, client queue.Redis) error {
 	policy, err := client.ConfigGet(ctx, "maxmemory-policy").Result()
 	if err != nil {
-		if !refusedByServer(err) {
-			return fmt.Errorf("store: CONFIG GET: %w", err)
+		if !Refused(err) {
+			return fmt.Errorf("CONFIG GET: %w", err)
 		}
-		s.log.Warn("cannot read the eviction policy of the store; it must be noeviction, or messages will be lost",
+		d.log.Warn("cannot read the eviction policy of the store; it must be noeviction, or messages will be lost",
 			"error", err)
 		return nil
 	}
 	if p := policy["maxmemory-policy"]; evictionProblem(p) != "" {
-		return fmt.Errorf("store: %s", evictionProblem(p))
+		return fmt.Errorf("%s", evictionProblem(p))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/chatd/chatd/chat"
 )
 
 // breaker refuses calls while the server does not answer, so that nobody waits for it. A call that failed, or a silence
@@ -90,7 +88,7 @@ func answered(err error) bool {
 			return false
 		}
 	}
-	return refusedByServer(err)
+	return Refused(err)
 }
 
 // run opens and closes the breaker until ctx ends.
@@ -201,7 +199,7 @@ func (b *breaker) awaitAnswer(ctx context.Context) bool {
 // handing out dead ones.
 func (b *breaker) open(err error) {
 	b.mu.Lock()
-	b.trip(chat.ErrStoreAway)
+	b.trip(ErrAway)
 	b.back = make(chan struct{})
 	conns := b.conns
 	b.conns = map[*breakerConn]struct{}{}

@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/chatd/chatd/chat"
 )
 
 // serverTwin is a server in virtual time: while it is away, whoever asks waits for ever, also when it is back.
@@ -81,7 +79,7 @@ func TestBreakerInTime(t *testing.T) {
 			}
 			asked, open := s.asked.Load(), time.Now()
 			for range 1000 {
-				if err := s.call(t); !errors.Is(err, chat.ErrStoreAway) {
+				if err := s.call(t); !errors.Is(err, ErrAway) {
 					t.Fatalf("got %v, want that the store is away", err)
 				}
 			}

@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -9,15 +9,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/chatd/chatd/chat/live"
 )
 
 // subscriptions are those of a chatd node in a Redis Cluster: one to each master, with the channels of its partitions. When a slot
-// moves to another master, the channels of its partition move too. Signals published meanwhile are lost; SignalLost says so once
+// moves to another master, the channels of its partition move too. Signals published meanwhile are lost; EventLost says so once
 // the channels are subscribed again.
 type subscriptions struct {
-	store   *Store
+	of      *Deployment
 	cluster *cluster
 
 	running sync.WaitGroup // the listen loops of lines
@@ -35,15 +33,15 @@ type line struct {
 	stop context.CancelFunc
 }
 
-func newSubscriptions(s *Store, c *cluster) *subscriptions {
-	f := &subscriptions{store: s, cluster: c, homes: map[string]string{}}
+func newSubscriptions(d *Deployment, c *cluster) *subscriptions {
+	f := &subscriptions{of: d, cluster: c, homes: map[string]string{}}
 	f.lines = map[string]*line{"": {subscription: f.subscription("")}}
 	return f
 }
 
 // subscription makes the one to a master; that of address "" never listens.
 func (f *subscriptions) subscription(addr string) *subscription {
-	one := newSubscription(f.store, func(ctx context.Context) *redis.PubSub { return f.cluster.client(addr).SSubscribe(ctx) })
+	one := newSubscription(f.of, func(ctx context.Context) *redis.PubSub { return f.cluster.client(addr).SSubscribe(ctx) })
 	one.cluster, one.node = f.cluster, addr
 	return one
 }
@@ -55,12 +53,12 @@ func tagOf(name string) string {
 	return tag
 }
 
-func (f *subscriptions) listen(ctx context.Context, deliver func(live.Signal)) error {
+func (f *subscriptions) listen(ctx context.Context, deliver func(Event)) error {
 	var one sync.Mutex
-	inTurn := func(sig live.Signal) {
+	inTurn := func(e Event) {
 		one.Lock()
 		defer one.Unlock()
-		deliver(sig)
+		deliver(e)
 	}
 	tick := time.NewTicker(topologyTick)
 	defer tick.Stop()
@@ -76,13 +74,13 @@ func (f *subscriptions) listen(ctx context.Context, deliver func(live.Signal)) e
 }
 
 // route subscribes each channel at the master of its slot, if that is known. Besides end, only route changes homes.
-func (f *subscriptions) route(ctx context.Context, deliver func(live.Signal)) {
+func (f *subscriptions) route(ctx context.Context, deliver func(Event)) {
 	moves, cut := f.moves(ctx)
 	if len(moves) == 0 {
 		return
 	}
 	if cut {
-		deliver(live.Signal{Kind: live.SignalCut})
+		deliver(Event{Kind: EventCut})
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,9 +104,9 @@ func (f *subscriptions) moves(ctx context.Context) (moves map[string]string, cut
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	moves = map[string]string{}
-	for _, part := range f.store.keys.partitions {
-		tag := tagOf(part.base)
-		master, err := f.cluster.redis.MasterForKey(ctx, part.base)
+	for _, slot := range f.of.slots {
+		tag := tagOf(slot)
+		master, err := f.cluster.redis.MasterForKey(ctx, slot)
 		if err != nil || master.Options().Addr == f.homes[tag] {
 			continue
 		}
@@ -126,7 +124,7 @@ func (f *subscriptions) move(ctx context.Context, tag, home string) {
 }
 
 // begin opens a line to a master, without any channels yet.
-func (f *subscriptions) begin(ctx context.Context, addr string, deliver func(live.Signal)) *line {
+func (f *subscriptions) begin(ctx context.Context, addr string, deliver func(Event)) *line {
 	l := &line{subscription: f.subscription(addr)}
 	ctx, l.stop = context.WithCancel(ctx)
 	f.running.Go(func() { _ = l.listen(ctx, deliver) })

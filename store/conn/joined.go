@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"github.com/chatd/chatd/internal/batch"
 )
 
-// joinedReads joins reads that are requested at about the same time. A caller reads at once, unless another one came just before: then
+// Joined joins reads that are requested at about the same time. A caller reads at once, unless another one came just before: then
 // it waits a moment for more callers, and reads for all of them.
-type joinedReads[Q, A any] struct {
+type Joined[Q, A any] struct {
 	batch.Batcher[Q, readAnswer[A]]
 }
 
@@ -19,9 +19,9 @@ type readAnswer[A any] struct {
 	err    error
 }
 
-// joinReads joins up to size questions, which read answers in order.
-func joinReads[Q, A any](size int, pause time.Duration, read func(context.Context, []Q) ([]A, error)) *joinedReads[Q, A] {
-	r := &joinedReads[Q, A]{}
+// Join joins up to size questions, which read answers in order.
+func Join[Q, A any](size int, pause time.Duration, read func(context.Context, []Q) ([]A, error)) *Joined[Q, A] {
+	r := &Joined[Q, A]{}
 	r.Calls, r.Size, r.Pause = 1, size, pause
 	r.Run = func(ctx context.Context, asked []Q) []readAnswer[A] {
 		answers, err := read(ctx, asked)
@@ -36,11 +36,11 @@ func joinReads[Q, A any](size int, pause time.Duration, read func(context.Contex
 	return r
 }
 
-// ask reads the answer to one question.
-func (r *joinedReads[Q, A]) ask(ctx context.Context, asked Q) (A, error) {
+// Ask reads the answer to one question. The error of ctx is returned as it is.
+func (r *Joined[Q, A]) Ask(ctx context.Context, asked Q) (A, error) {
 	a, err := r.Do(ctx, asked)
 	if err != nil {
-		return a.answer, unavailable("read", err)
+		return a.answer, err
 	}
 	return a.answer, a.err
 }

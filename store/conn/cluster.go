@@ -1,10 +1,9 @@
-package store
+package conn
 
 import (
 	"context"
 	"errors"
 	"hash/fnv"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -14,12 +13,12 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
-// cluster is the Redis Cluster of a store. Each node has its own guard, breaker and waits, so that a node that hangs slows down
+// cluster is the Redis Cluster of a deployment. Each node has its own guard, breaker and waits, so that a node that hangs slows down
 // only calls to the partitions on it.
 type cluster struct {
 	redis *redis.ClusterClient // not embedded: the compiler would make each of its 600 methods again
-	log   *slog.Logger
-	up    context.Context // ends with the store
+	of    *Deployment
+	up    context.Context // ends with the deployment
 	stop  context.CancelFunc
 	loops sync.WaitGroup // of the breakers
 
@@ -36,7 +35,7 @@ type clusterNode struct {
 
 var _ clusterClient = (*cluster)(nil)
 
-func newCluster(opt *redis.ClusterOptions, log *slog.Logger) *cluster {
+func newCluster(opt *redis.ClusterOptions, d *Deployment) *cluster {
 	// go-redis could follow redirects, but then it also repeats commands of the same pipeline that have succeeded, and commands
 	// that a broken connection may have delivered. The hook redirects follows them instead.
 	opt.MaxRetries, opt.MaxRedirects = -1, -1
@@ -47,7 +46,7 @@ func newCluster(opt *redis.ClusterOptions, log *slog.Logger) *cluster {
 	opt.PoolSize, opt.DialerRetries = poolSize, 1
 	opt.ReadBufferSize, opt.WriteBufferSize = connBytes, connBytes
 	opt.ClusterStateReloadInterval = topologyAge
-	c := &cluster{redis: redis.NewClusterClient(opt), log: log, nodes: map[string]*clusterNode{}}
+	c := &cluster{redis: redis.NewClusterClient(opt), of: d, nodes: map[string]*clusterNode{}}
 	c.up, c.stop = context.WithCancel(context.Background())
 	c.redis.OnNewNode(c.added)
 	c.redis.AddHook(&redirects{c})
@@ -61,7 +60,7 @@ func (c *cluster) added(client *redis.Client) {
 	addr := client.Options().Addr
 	n := c.nodes[addr]
 	if n == nil {
-		n = &clusterNode{breaker: newBreaker(pinging(client), c.log.With("node", addr))}
+		n = &clusterNode{breaker: newBreaker(pinging(client), c.of.log.With("node", addr))}
 		c.nodes[addr] = n
 		c.loops.Go(func() { n.breaker.run(c.up) })
 	}
@@ -88,7 +87,7 @@ func (c *cluster) client(addr string) *redis.Client {
 
 // watch reloads the topology while the master of a partition does not answer, to find the new one. A node that is the master of
 // none is asked seldom whether it is back: it may never be, and nobody waits for it. It passes on where the masters are.
-func (c *cluster) watch(ctx context.Context, partitions []*partKeys, see func(homes map[string]bool)) {
+func (c *cluster) watch(ctx context.Context, slots []string, see func(homes map[string]bool)) {
 	tick := time.NewTicker(topologyTick)
 	defer tick.Stop()
 	for {
@@ -97,7 +96,7 @@ func (c *cluster) watch(ctx context.Context, partitions []*partKeys, see func(ho
 			return
 		case <-tick.C:
 		}
-		homes := c.homes(ctx, partitions)
+		homes := c.homes(ctx, slots)
 		see(homes)
 		if c.anyAway(homes) {
 			c.redis.ReloadState(ctx)
@@ -106,11 +105,11 @@ func (c *cluster) watch(ctx context.Context, partitions []*partKeys, see func(ho
 }
 
 // homes returns the addresses of the masters of partitions; "" stands for one that is not known.
-func (c *cluster) homes(ctx context.Context, partitions []*partKeys) map[string]bool {
+func (c *cluster) homes(ctx context.Context, slots []string) map[string]bool {
 	homes := map[string]bool{}
-	for _, part := range partitions {
+	for _, slot := range slots {
 		addr := ""
-		if master, err := c.redis.MasterForKey(ctx, part.base); err == nil {
+		if master, err := c.redis.MasterForKey(ctx, slot); err == nil {
 			addr = master.Options().Addr
 		}
 		homes[addr] = true
@@ -169,7 +168,7 @@ func (c *cluster) waitsOf(addr string) (*waits, queue.Redis, error) {
 		return nil, nil, errTopology
 	}
 	if n.waits == nil {
-		n.waits = newWaits(n.client, n.breaker, true)
+		n.waits = newWaits(c.of, n.client, n.breaker)
 	}
 	return n.waits, n.client, nil
 }
@@ -184,17 +183,17 @@ const (
 
 // NextKeys returns about count keys of the server, or of all masters of the cluster one after another. A scan begins with cursor 0
 // and has ended when next is 0. It fails if a partition moved to another master since the scan began.
-func (s *Store) NextKeys(ctx context.Context, cursor uint64, count int64) (keys []string, next uint64, err error) {
-	if s.cluster == nil {
-		return s.client.Scan(ctx, cursor, "", count).Result()
+func (d *Deployment) NextKeys(ctx context.Context, cursor uint64, count int64) (keys []string, next uint64, err error) {
+	if d.cluster == nil {
+		return d.client.Scan(ctx, cursor, "", count).Result()
 	}
-	masters, err := s.masters(ctx)
+	masters, err := d.Masters(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	homes := fnv.New32a()
-	for _, part := range s.keys.partitions {
-		home, err := s.masterOf(ctx, part.base)
+	for _, slot := range d.slots {
+		home, err := d.MasterOf(ctx, slot)
 		if err != nil {
 			return nil, 0, err
 		}

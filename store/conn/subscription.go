@@ -1,4 +1,4 @@
-package store
+package conn
 
 import (
 	"context"
@@ -9,16 +9,29 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/backoff"
 )
 
-var _ live.Store = (*Store)(nil)
+// EventKind says what a node learns from its subscriptions.
+type EventKind int
+
+// The kinds of events.
+const (
+	EventMessage EventKind = iota // a message on a channel that is followed
+	EventCut                      // a connection was lost: messages may be missed from now on
+	EventLost                     // everything that is followed is confirmed again; messages may have been missed before
+)
+
+// Event is what Listen delivers.
+type Event struct {
+	Kind             EventKind
+	Channel, Payload string // of a message
+}
 
 // follower holds the subscriptions of a node.
 type follower interface {
-	// listen delivers signals, one at a time, until ctx ends.
-	listen(ctx context.Context, deliver func(live.Signal)) error
+	// listen delivers events, one at a time, until ctx ends.
+	listen(ctx context.Context, deliver func(Event)) error
 	// add follows channels that are not followed yet and returns what to wait for.
 	add(ctx context.Context, names []string) []chan struct{}
 	// remove stops following channels.
@@ -29,8 +42,8 @@ type follower interface {
 // it; add and remove change what is subscribed. go-redis reconnects silently, which would hide that signals were missed. So
 // after any error the PubSub is replaced by a new one, and a confirmation that nobody asked for reveals a silent reconnect.
 type subscription struct {
-	store *Store
-	open  func(ctx context.Context) *redis.PubSub // a connection, without subscribing to anything
+	of   *Deployment
+	open func(ctx context.Context) *redis.PubSub // a connection, without subscribing to anything
 
 	cluster *cluster // nil without one
 	node    string   // address of the master in it
@@ -39,7 +52,7 @@ type subscription struct {
 	ps      *redis.PubSub       // nil while disconnected
 	want    map[string]*channel // everything followed
 	leaving map[string]int      // SUNSUBSCRIBE commands on this connection that are not confirmed yet
-	lost    bool                // a connection was lost and SignalLost not delivered yet
+	lost    bool                // a connection was lost and EventLost not delivered yet
 }
 
 // channel is one followed channel.
@@ -57,16 +70,16 @@ func (c *channel) isConfirmed() bool {
 	}
 }
 
-func newSubscription(s *Store, open func(context.Context) *redis.PubSub) *subscription {
-	return &subscription{store: s, open: open, want: map[string]*channel{}, leaving: map[string]int{}}
+func newSubscription(d *Deployment, open func(context.Context) *redis.PubSub) *subscription {
+	return &subscription{of: d, open: open, want: map[string]*channel{}, leaving: map[string]int{}}
 }
 
-// Listen starts the node's subscription and delivers signals until ctx ends.
-func (s *Store) Listen(ctx context.Context, deliver func(live.Signal)) error {
-	return s.follows.listen(ctx, deliver)
+// Listen starts the node's subscriptions and delivers what arrives there, one event at a time, until ctx ends.
+func (d *Deployment) Listen(ctx context.Context, deliver func(Event)) error {
+	return d.follows.listen(ctx, deliver)
 }
 
-func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) error {
+func (f *subscription) listen(ctx context.Context, deliver func(Event)) error {
 	again := backoff.Backoff{Min: renewDelay, Max: renewDelays}
 	for ctx.Err() == nil {
 		ps, err := f.connect(ctx)
@@ -78,8 +91,8 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 		if ctx.Err() != nil {
 			break
 		}
-		deliver(live.Signal{Kind: live.SignalCut})
-		f.store.log.Warn("subscription to Redis lost", "error", err)
+		deliver(Event{Kind: EventCut})
+		f.of.log.Warn("subscription to Redis lost", "error", err)
 		if f.cluster != nil {
 			f.cluster.redis.ReloadState(ctx)
 		}
@@ -96,7 +109,7 @@ func (f *subscription) listen(ctx context.Context, deliver func(live.Signal)) er
 
 // awaitReturn waits while the server is known to be down, and reports whether it was.
 func (f *subscription) awaitReturn(ctx context.Context) bool {
-	b := f.store.breaker
+	b := f.of.breaker
 	if f.cluster != nil {
 		b = f.cluster.node(f.node).breaker
 	}
@@ -194,7 +207,7 @@ var errSilent = errors.New("the server did not answer a ping")
 
 // receive delivers what arrives on one connection until it fails. A ping every few seconds ensures that something arrives,
 // so silence means a dead connection.
-func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver func(live.Signal)) error {
+func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver func(Event)) error {
 	pings, stop := context.WithCancel(ctx)
 	var pinging sync.WaitGroup
 	pinging.Go(func() { f.ping(pings, ps) })
@@ -202,13 +215,13 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 	defer stop()
 
 	silence := silenceMax
-	if f.store.embedded != nil {
+	if f.of.embedded != nil {
 		silence = 0 // no limit: within a process silence means a slow machine, not a dead peer
 	}
 	f.deliverLost(deliver)
 	for ctx.Err() == nil {
 		value, err := ps.ReceiveTimeout(ctx, silence)
-		if refusedByServer(err) {
+		if Refused(err) {
 			return err
 		}
 		if err != nil {
@@ -216,11 +229,7 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 		}
 		switch v := value.(type) {
 		case *redis.Message:
-			if sig, ok := f.store.keys.decodeSignal(v.Channel, v.Payload); ok {
-				deliver(sig)
-			} else {
-				f.store.log.Debug("ignored an unknown signal", "channel", v.Channel)
-			}
+			deliver(Event{EventMessage, v.Channel, v.Payload})
 		case *redis.Subscription:
 			switch v.Kind {
 			case "subscribe", "ssubscribe":
@@ -286,9 +295,9 @@ func (f *subscription) ended(name string) bool {
 	return false
 }
 
-// deliverLost delivers SignalLost once everything that is followed is confirmed again: readers that compare then miss nothing
+// deliverLost delivers EventLost once everything that is followed is confirmed again: readers that compare then miss nothing
 // that comes after.
-func (f *subscription) deliverLost(deliver func(live.Signal)) {
+func (f *subscription) deliverLost(deliver func(Event)) {
 	f.mu.Lock()
 	due := f.lost
 	for _, c := range f.want {
@@ -302,32 +311,21 @@ func (f *subscription) deliverLost(deliver func(live.Signal)) {
 	}
 	f.mu.Unlock()
 	if due {
-		deliver(live.Signal{Kind: live.SignalLost})
+		deliver(Event{Kind: EventLost})
 	}
 }
 
-// Follow subscribes to groups and users and waits until the store has confirmed all of them.
-func (s *Store) Follow(ctx context.Context, groups, users []string) error {
-	wait := s.follows.add(ctx, s.channels(groups, users))
+// Follow subscribes to channels, and waits until the servers have confirmed all of them or ctx ends.
+func (d *Deployment) Follow(ctx context.Context, channels []string) error {
+	wait := d.follows.add(ctx, channels)
 	for _, c := range wait {
 		select {
 		case <-c:
 		case <-ctx.Done():
-			return unavailable("follow", ctx.Err())
+			return ctx.Err()
 		}
 	}
 	return nil
-}
-
-func (s *Store) channels(groups, users []string) []string {
-	names := make([]string, 0, len(groups)+len(users))
-	for _, g := range groups {
-		names = append(names, s.keys.group(g).channel())
-	}
-	for _, u := range users {
-		names = append(names, s.keys.user(u).channel())
-	}
-	return names
 }
 
 // add subscribes to names that are not followed yet and returns what to wait for. A write that fails closes the connection:
@@ -356,7 +354,7 @@ func (f *subscription) add(ctx context.Context, names []string) []chan struct{} 
 }
 
 // Unfollow drops subscriptions.
-func (s *Store) Unfollow(groups, users []string) { s.follows.remove(s.channels(groups, users)) }
+func (d *Deployment) Unfollow(channels []string) { d.follows.remove(channels) }
 
 func (f *subscription) remove(names []string) {
 	f.mu.Lock()

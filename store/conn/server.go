@@ -1,9 +1,11 @@
-package store
+package conn
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -12,7 +14,7 @@ import (
 )
 
 // Every package that reaches the type of a client of go-redis spends more than a second of its compilation on the methods of
-// that type. A field of a Store leads there, a parameter of one of its methods too, exported or not. So these have interfaces
+// that type. A field of a Deployment leads there, a parameter of one of its methods too, exported or not. So these have interfaces
 // without the methods that go on to such a type, and an exported function that uses one must not be inlined. build_test.go
 // enforces this.
 
@@ -37,7 +39,7 @@ func serverOf(client *redis.Client) Server {
 // Conn takes a connection for the caller alone, until it is closed.
 func (s Server) Conn() Conn { return s.conn() }
 
-// clusterClient is what a Store knows of a cluster beside its client.
+// clusterClient is what a Deployment knows of a cluster beside its client.
 type clusterClient interface {
 	// masters reloads the topology, and returns all masters by address.
 	masters(ctx context.Context) ([]Server, error)
@@ -46,16 +48,16 @@ type clusterClient interface {
 	// waitsFor returns the waits of the server that a call on a key goes to, and the client of that server.
 	waitsFor(ctx context.Context, key string, at destination) (*waits, queue.Redis, error)
 	// watch keeps the topology up to date while the master of a partition is away, until ctx ends.
-	watch(ctx context.Context, partitions []*partKeys, see func(homes map[string]bool))
+	watch(ctx context.Context, slots []string, see func(homes map[string]bool))
 	Close() error
 }
 
-// masters returns the servers that hold the store.
-func (s *Store) masters(ctx context.Context) ([]Server, error) {
-	if s.cluster == nil {
-		return []Server{s.server}, nil
+// Masters returns the servers that hold the store: one, or each master of the cluster, by address.
+func (d *Deployment) Masters(ctx context.Context) ([]Server, error) {
+	if d.cluster == nil {
+		return []Server{d.server}, nil
 	}
-	return s.cluster.masters(ctx)
+	return d.cluster.masters(ctx)
 }
 
 func (c *cluster) masters(ctx context.Context) ([]Server, error) {
@@ -71,15 +73,12 @@ func (c *cluster) masters(ctx context.Context) ([]Server, error) {
 	return all, err
 }
 
-// Masters returns the servers that hold the store: one, or each master of the cluster, by address.
-func (s *Store) Masters(ctx context.Context) ([]Server, error) { return s.masters(ctx) }
-
-// masterOf returns the server of a key.
-func (s *Store) masterOf(ctx context.Context, key string) (Server, error) {
-	if s.cluster == nil {
-		return s.server, nil
+// MasterOf returns the server of a key.
+func (d *Deployment) MasterOf(ctx context.Context, key string) (Server, error) {
+	if d.cluster == nil {
+		return d.server, nil
 	}
-	return s.cluster.masterOf(ctx, key)
+	return d.cluster.masterOf(ctx, key)
 }
 
 func (c *cluster) masterOf(ctx context.Context, key string) (Server, error) {
@@ -91,11 +90,11 @@ func (c *cluster) masterOf(ctx context.Context, key string) (Server, error) {
 }
 
 // Subscribers counts the subscriptions to channels that are not sharded, by channel.
-func (s *Store) Subscribers(ctx context.Context, channels []string) (map[string]int64, error) {
-	if s.cluster == nil {
-		return s.client.PubSubNumSub(ctx, channels...).Result()
+func (d *Deployment) Subscribers(ctx context.Context, channels []string) (map[string]int64, error) {
+	if d.cluster == nil {
+		return d.client.PubSubNumSub(ctx, channels...).Result()
 	}
-	return s.cluster.subscribers(ctx, channels)
+	return d.cluster.subscribers(ctx, channels)
 }
 
 func (c *cluster) subscribers(ctx context.Context, channels []string) (map[string]int64, error) {
@@ -111,4 +110,30 @@ func (c *cluster) subscribers(ctx context.Context, channels []string) (map[strin
 		return err
 	})
 	return sums, err
+}
+
+// Process identifies the server process, or those of all masters. A cursor of SCAN, for example, is only valid within
+// one process. It is empty for the embedded store, and if the server does not say.
+func (d *Deployment) Process(ctx context.Context) (string, error) {
+	if d.IsEmbedded() {
+		return "", nil
+	}
+	masters, err := d.Masters(ctx)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, one := range masters {
+		info, err := one.Client.Info(ctx, "server").Result()
+		if redis.HasErrorPrefix(err, "NOPERM") {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("INFO: %w", err)
+		}
+		_, rest, _ := strings.Cut(info, "run_id:")
+		id, _, _ := strings.Cut(rest, "\r")
+		ids = append(ids, id)
+	}
+	return strings.Join(ids, " "), nil
 }
